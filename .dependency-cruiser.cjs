@@ -1,0 +1,73 @@
+/** The direction of the architecture (design.md 6): every arrow that must not exist is named here. */
+const only = (name, from, to, comment) => ({ name, severity: 'error', comment, from, to });
+
+module.exports = {
+  forbidden: [
+    only('no-cycles', {}, { circular: true }, 'A cycle means two files are one idea.'),
+    only(
+      'domain-is-pure',
+      { path: '^src/domain' },
+      { path: '^(src/(?!domain)|clickhouse|ingest|sandbox|demo)' },
+      'domain imports nothing of ours.',
+    ),
+    only(
+      'catalogue-and-reads-know-no-transport',
+      { path: '^src/(catalogue|reads)' },
+      { path: '(node_modules/(fastify|ioredis|bullmq)|^src/(http|mcp|control))' },
+      'Operations never know who called.',
+    ),
+    only(
+      'only-http-knows-fastify',
+      { path: '^(src|clickhouse|ingest)', pathNot: '^src/http' },
+      { path: 'node_modules/(fastify|@fastify)' },
+      'Only http imports fastify.',
+    ),
+    only(
+      'only-clickhouse-knows-the-client',
+      { path: '^(src|ingest)' },
+      { path: 'node_modules/(@clickhouse|ffi-rs|chdb)' },
+      'Only clickhouse imports the client and the host.',
+    ),
+    only(
+      'only-sources-know-viem-clients',
+      { path: '^(src|clickhouse|ingest)', pathNot: '^(ingest/sources)' },
+      { path: 'node_modules/viem' },
+      'Only ingest/sources imports viem.',
+    ),
+    only(
+      'ingest-and-api-meet-in-the-database',
+      { path: '^ingest' },
+      { path: '^src/(http|catalogue|reads|gate|payment|control|main)' },
+      'ingest never calls the API side.',
+    ),
+    only(
+      'api-never-calls-ingest',
+      { path: '^src/(http|catalogue|reads|gate|payment|control|domain)' },
+      { path: '^ingest' },
+      'The API never calls ingest.',
+    ),
+    only(
+      'clickhouse-is-below',
+      { path: '^clickhouse' },
+      { path: '^(ingest|src/(http|catalogue|reads|gate))' },
+      'clickhouse knows neither side.',
+    ),
+    only(
+      'no-tests-in-products',
+      { path: '^(src|clickhouse|ingest)' },
+      { path: '^(test|bench|demo)' },
+      'Products never import tests, benches or the demo.',
+    ),
+  ],
+  options: {
+    doNotFollow: { path: 'node_modules' },
+    exclude: { path: 'bench/ingest/ponder' },
+    tsPreCompilationDeps: true,
+    tsConfig: { fileName: 'tsconfig.json' },
+    enhancedResolveOptions: {
+      exportsFields: ['exports'],
+      conditionNames: ['import', 'node', 'default'],
+      extensions: ['.ts', '.mjs', '.cjs', '.js', '.json'],
+    },
+  },
+};

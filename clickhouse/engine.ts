@@ -1,0 +1,95 @@
+import type { Readable } from 'node:stream';
+import type { Sql } from './sql.ts';
+
+/**
+ * The port to ClickHouse, embedded or remote: always the real HTTP interface. Three users by purpose, kept apart by type:
+ * reads are given a `Reader`, ingest a `Writer`; the sandbox will be given neither.
+ */
+
+/** Every statement has a name (log, query_log), a time bound and a row bound. */
+export interface Statement {
+  /** kebab-case, for example `flows-page`. Travels as the engine's `log_comment`. */
+  readonly name: string;
+  readonly sql: Sql;
+  readonly maxSeconds: number;
+  /** The engine fails the statement (never cuts it silently) when it would answer more rows. */
+  readonly maxRows: number;
+  /** Further engine settings, from a closed list that this program uses. */
+  readonly settings?: Readonly<Record<string, string | number>>;
+}
+
+/** One row, columns in the order of the SELECT. 64-bit integers and decimals arrive as strings. */
+export type Row = readonly unknown[];
+
+export interface Rows {
+  readonly rows: readonly Row[];
+  readonly readRows: number;
+  readonly readBytes: number;
+  /** Wall clock at the client, milliseconds. */
+  readonly elapsedMs: number;
+}
+
+/**
+ * Contract of both ports:
+ * - an engine that refuses, times out or cannot be reached throws `EngineError`; never an empty result;
+ * - idempotent reads are retried once on a broken connection (the embedded engine may have restarted);
+ * - a caller's abort signal stops the query in the engine.
+ */
+export interface Reader {
+  rows(statement: Statement, signal?: AbortSignal): Promise<Rows>;
+  /** Resolves when the engine answers a trivial query, throws `EngineError` otherwise. */
+  ping(): Promise<void>;
+}
+
+export interface Writer extends Reader {
+  /** Runs a statement without a result (DDL, INSERT … SELECT). Not retried: the caller knows whether it is idempotent. */
+  run(statement: Omit<Statement, 'maxRows'>): Promise<void>;
+  /**
+   * Inserts a RowBinary body; resolves only when the engine has acknowledged (and, embedded, fsynced) all of it.
+   * Columns are named so that a table may grow without breaking an older worker.
+   */
+  insert(
+    name: string,
+    table: string,
+    columns: readonly string[],
+    rowBinary: Readable | readonly Uint8Array[],
+  ): Promise<void>;
+}
+
+/** How an engine call failed; `engine_refused` means the statement is at fault, the others that the engine is. */
+export type EngineProblem =
+  | 'unreachable'
+  | 'timeout'
+  | 'memory'
+  | 'overloaded'
+  | 'aborted'
+  | 'engine_refused';
+
+export class EngineError extends Error {
+  readonly problem: EngineProblem;
+  /** ClickHouse's numeric error code, when it gave one. */
+  readonly engineCode: number | null;
+  readonly statement: string;
+
+  constructor(problem: EngineProblem, statement: string, engineCode: number | null, cause: unknown) {
+    super(`${statement}: ${problem}${engineCode === null ? '' : ` (code ${engineCode})`}`, { cause });
+    this.name = 'EngineError';
+    this.problem = problem;
+    this.engineCode = engineCode;
+    this.statement = statement;
+  }
+}
+
+/** Where an engine is and who may do what there. Passwords never enter a log or a command line. */
+export interface EngineAccess {
+  readonly url: string;
+  readonly database: string;
+  readonly writer: EngineUser;
+  readonly reader: EngineUser;
+  readonly guest: EngineUser;
+}
+
+export interface EngineUser {
+  readonly user: string;
+  readonly password: string;
+}

@@ -1,0 +1,35 @@
+/** Names of the physical tables, and the columns that ingest writes, in RowBinary order. Migrations hold the types. */
+
+export const TABLES = {
+  settlements: 'settlements',
+  walletLog: 'wallet_log',
+  blocks: 'blocks',
+  checkpoints: 'checkpoints',
+  chainStatus: 'chain_status',
+  deadLetters: 'dead_letters',
+  facilitatorRelayers: 'facilitator_relayers',
+  cataloguedPayees: 'catalogued_payees',
+} as const;
+
+export const SETTLEMENT_COLUMNS = [
+  'chain',
+  'block_number',
+  'block_time',
+  'block_hash',
+  'tx_hash',
+  'log_index',
+  'payer',
+  'payee',
+  'asset',
+  'asset_symbol',
+  'amount',
+  'amount_usd',
+  'relayer',
+  'facilitator',
+  'method',
+  'seen',
+  'builder_facilitator',
+  'builder_apps',
+  'ver',
+  'del',
+] as const;

@@ -1,0 +1,72 @@
+import type { Address } from '../../src/domain/address.ts';
+import type { Hash } from '../../src/domain/settlement.ts';
+
+/**
+ * The port to one EVM chain. A node's answer is data, not truth: whatever an implementation returns has passed the checks
+ * named here. The contract suite is test/contract/block-source.ts.
+ */
+
+export interface BlockRef {
+  readonly number: number;
+  readonly hash: Hash;
+  readonly parentHash: Hash;
+  /** Unix seconds. */
+  readonly time: number;
+}
+
+/** A log exactly as the node's JSON gives it (hex strings): the decoder slices, it does not convert. */
+export interface RawLog {
+  readonly address: Address;
+  readonly topics: readonly Hash[];
+  readonly data: string;
+  readonly blockNumber: number;
+  readonly blockHash: Hash;
+  readonly transactionHash: Hash;
+  readonly logIndex: number;
+}
+
+export interface TransactionFacts {
+  readonly hash: Hash;
+  readonly from: Address;
+  /** Null for a contract creation. */
+  readonly to: Address | null;
+  readonly input: string;
+}
+
+/** Blocks [from, to], whole: the blocks link to each other, and every log belongs to one of them. */
+export interface BlockBatch {
+  readonly from: number;
+  readonly to: number;
+  /** Ascending; every block of the range, or (completeness 'settlement-blocks') at least first, last and those with logs. */
+  readonly blocks: readonly BlockRef[];
+  /** Ascending by (blockNumber, logIndex), each once. */
+  readonly logs: readonly RawLog[];
+  /** By transaction hash, for every transaction whose logs the filter calls candidates. */
+  readonly transactions: ReadonlyMap<Hash, TransactionFacts>;
+}
+
+/** What to fetch, fixed per chain. */
+export interface LogFilter {
+  readonly addresses: readonly Address[];
+  /** topic0 alternatives. */
+  readonly topics: readonly Hash[];
+  /** True when the log can become (part of) a settlement, so that its block is read with transactions. */
+  readonly isCandidate: (log: RawLog) => boolean;
+}
+
+export interface SourceCounters {
+  readonly calls: number;
+  readonly retries: number;
+  /** Answers that contradicted themselves or each other (wrong fork, missing logs, broken parent links). */
+  readonly contradictions: number;
+}
+
+export interface BlockSource {
+  /** The tip and the newest block that can no longer be undone (tag `finalized`, or a depth where the node has no such tag). */
+  tip(): Promise<{ readonly head: BlockRef; readonly finalized: BlockRef }>;
+  /** The block at a height on the node's current chain; null when the chain is shorter. */
+  blockAt(number: number): Promise<BlockRef | null>;
+  /** Reads [from, to]. Retries with back-off over the configured URLs until an answer passes every check, or the signal aborts. */
+  read(from: number, to: number, filter: LogFilter): Promise<BlockBatch>;
+  counters(): SourceCounters;
+}

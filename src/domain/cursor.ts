@@ -1,0 +1,63 @@
+import { createHmac, timingSafeEqual } from 'node:crypto';
+import { isChain } from './chain.ts';
+import type { Position } from './settlement.ts';
+
+/** What a client sends back as `before`. Opaque to clients. */
+export type Cursor = string & { readonly __brand: 'Cursor' };
+
+const VERSION = 1;
+const MAC_BYTES = 16;
+/** A real cursor is about 130 characters; a longer text cannot be one of ours and is not worth hashing. */
+export const CURSOR_MAX_CHARS = 512;
+const ALPHABET = /^[A-Za-z0-9_-]+$/;
+
+/**
+ * Signing keys, newest first: the first one mints, all of them are accepted, so that a key can be rotated without breaking
+ * walks that are under way.
+ */
+export interface CursorKeys {
+  readonly keys: readonly [Buffer, ...Buffer[]];
+}
+
+/**
+ * Writes the whole sort key and the list it belongs to (`scope`: operation, and wallet where there is one) into a cursor.
+ * The MAC keeps a client from inventing positions that no row had; the position itself is no secret.
+ */
+export function mintCursor(keys: CursorKeys, scope: string, position: Position): Cursor {
+  const { blockTime, chain, blockNumber, logIndex } = position;
+  const body = Buffer.from(JSON.stringify([blockTime, chain, blockNumber, logIndex]), 'utf8');
+  return Buffer.concat([Buffer.of(VERSION), mac(keys.keys[0], scope, body), body]).toString(
+    'base64url',
+  ) as Cursor;
+}
+
+/** Reads a cursor of this deployment and this list; undefined for anything else (foreign, truncated, tampered, other list). */
+export function readCursor(keys: CursorKeys, scope: string, text: string): Position | undefined {
+  if (text.length > CURSOR_MAX_CHARS || !ALPHABET.test(text)) return undefined;
+  const bytes = Buffer.from(text, 'base64url');
+  // Re-encoding refuses texts whose unused trailing bits were altered: one position has exactly one spelling.
+  if (bytes.toString('base64url') !== text || bytes[0] !== VERSION || bytes.length <= 1 + MAC_BYTES)
+    return undefined;
+  const given = bytes.subarray(1, 1 + MAC_BYTES);
+  const body = bytes.subarray(1 + MAC_BYTES);
+  const genuine = keys.keys.some((key) => timingSafeEqual(given, mac(key, scope, body)));
+  return genuine ? decodeBody(body) : undefined;
+}
+
+function mac(key: Buffer, scope: string, body: Buffer): Buffer {
+  return createHmac('sha256', key)
+    .update(`${VERSION}\n${scope}\n`)
+    .update(body)
+    .digest()
+    .subarray(0, MAC_BYTES);
+}
+
+function decodeBody(body: Buffer): Position | undefined {
+  const fields: unknown = JSON.parse(body.toString('utf8'));
+  if (!Array.isArray(fields)) return undefined;
+  const [blockTime, chain, blockNumber, logIndex] = fields;
+  const whole = [blockTime, blockNumber, logIndex].every((field) => Number.isSafeInteger(field));
+  return whole && typeof chain === 'string' && isChain(chain)
+    ? { blockTime, chain, blockNumber, logIndex }
+    : undefined;
+}

@@ -1,0 +1,136 @@
+/**
+ * How sure we are that a transfer was an x402 settlement. The ladder is one table; the engine's Enum8, the answers, the
+ * `min_probability` filter and docs/methodology.md are read off it. Source: api.md 2, protocol.md 3.5.
+ */
+
+export type EvidenceTier = 'proven' | 'probable' | 'unproven' | 'not_x402' | 'ungraded';
+
+interface Rung {
+  /** Position in the engine's Enum8. Never reused for another method. */
+  readonly code: number;
+  /** true: a named facilitator relayed it; false: examined, no marker; null: not established, which is not disproven. */
+  readonly verified: boolean | null;
+  readonly tier: EvidenceTier;
+  /** Null where nothing was examined: an unknown is not a zero. */
+  readonly probability: number | null;
+  readonly meaning: string;
+}
+
+export const EVIDENCE_LADDER = {
+  facilitator_relay: {
+    code: 6,
+    verified: true,
+    tier: 'proven',
+    probability: 1.0,
+    meaning:
+      'Authorization and transfer are paired (or a Permit2 proxy settled), and a named facilitator relayed it.',
+  },
+  builder_code: {
+    code: 5,
+    verified: null,
+    tier: 'probable',
+    probability: 0.9,
+    meaning:
+      'Paired and relayed by a third party; the calldata carries an ERC-8021 facilitator code or the call goes through an x402-only contract.',
+  },
+  catalogued_payee: {
+    code: 4,
+    verified: null,
+    tier: 'probable',
+    probability: 0.7,
+    meaning: 'Paired and relayed by a third party; the payee is the payTo of a catalogued resource.',
+  },
+  gasless_authorization: {
+    code: 3,
+    verified: null,
+    tier: 'unproven',
+    probability: 0.3,
+    meaning:
+      'Paired and relayed by a third party; nothing else is known (treasury sweeps and exchanges look like this too).',
+  },
+  self_relayed: {
+    code: 2,
+    verified: null,
+    tier: 'unproven',
+    probability: 0.1,
+    meaning: 'Paired, but relayed by the payer or the payee themselves, or made by receiveWithAuthorization.',
+  },
+  bare_transfer: {
+    code: 1,
+    verified: false,
+    tier: 'not_x402',
+    probability: 0.05,
+    meaning: 'A plain transfer to a catalogued payTo without any EIP-3009 marker.',
+  },
+  not_examined: {
+    code: 0,
+    verified: null,
+    tier: 'ungraded',
+    probability: null,
+    meaning: 'The transaction behind the transfer has not been read yet.',
+  },
+} as const satisfies Record<string, Rung>;
+
+export type EvidenceMethod = keyof typeof EVIDENCE_LADDER;
+
+export const EVIDENCE_METHODS = Object.keys(EVIDENCE_LADDER) as readonly EvidenceMethod[];
+
+export const EVIDENCE_TIERS = [
+  'proven',
+  'probable',
+  'unproven',
+  'not_x402',
+  'ungraded',
+] as const satisfies readonly EvidenceTier[];
+
+/**
+ * What was seen on chain or in a catalogue, one bit each, stored on the row so that a regrade needs no chain access.
+ * The order is the storage format: append only.
+ */
+export const REASONS = [
+  'authorization_used',
+  'permit2_settled',
+  'direct_call',
+  'routed_call',
+  'third_party_relay',
+  'relayed_by_payer',
+  'relayed_by_payee',
+  'receive_with_authorization',
+  'builder_code',
+  'x402_contract',
+  'payee_catalogued',
+  'relayer_named',
+  'no_marker',
+  'self_payment',
+] as const;
+
+export type Reason = (typeof REASONS)[number];
+
+/** The bit of each reason. */
+export const SEEN = Object.fromEntries(REASONS.map((reason, bit) => [reason, 1 << bit])) as Readonly<
+  Record<Reason, number>
+>;
+
+/** The reasons behind a stored bit set, in the order of the table. */
+export function reasonsOf(seen: number): Reason[] {
+  return REASONS.filter((reason) => (seen & SEEN[reason]) !== 0);
+}
+
+/** The `evidence` object of a settlement row. */
+export interface Evidence {
+  readonly verified: boolean | null;
+  readonly method: EvidenceMethod;
+  readonly probability: number | null;
+  readonly tier: EvidenceTier;
+  readonly reasons: readonly Reason[];
+}
+
+export function evidenceOf(method: EvidenceMethod, seen: number): Evidence {
+  const { verified, probability, tier } = EVIDENCE_LADDER[method];
+  return { verified, method, probability, tier, reasons: reasonsOf(seen) };
+}
+
+/** Methods of a tier, for filters that the engine answers. */
+export function methodsOfTier(tier: EvidenceTier): EvidenceMethod[] {
+  return EVIDENCE_METHODS.filter((method) => EVIDENCE_LADDER[method].tier === tier);
+}

@@ -1,0 +1,27 @@
+import { type Logger, pino } from 'pino';
+
+export type Log = Logger;
+
+export const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
+export type LogLevel = (typeof LOG_LEVELS)[number];
+
+/** Headers and fields that must never be written, wherever they appear: keys, payment authorizations, passwords. */
+const SECRET_PATHS = [
+  'authorization',
+  'x-api-key',
+  'x-payment',
+  'payment-signature',
+  'password',
+  'rpcUrls',
+  'cookie',
+].flatMap((name) => [`["${name}"]`, `*["${name}"]`, `*.*["${name}"]`]);
+
+/** One structured line per event on stderr; stdout stays free for what a command was asked to print. */
+export function createLog(level: LogLevel, name: string): Log {
+  return pino({ level, name, redact: { paths: SECRET_PATHS, censor: '[secret]' } }, pino.destination(2));
+}
+
+/** The host of an RPC URL: enough to know which provider spoke, without path keys or credentials. */
+export function providerName(url: string): string {
+  return URL.canParse(url) ? new URL(url).host : 'unreadable-url';
+}

@@ -1,0 +1,34 @@
+import { defineConfig } from 'vitest/config';
+
+/**
+ * fast: pure code. engine: needs the real ClickHouse (one engine for the run, a database per file). e2e: whole processes on
+ * a real chain node, killed and lied to. Forks everywhere: native code and child processes do not mix with threads.
+ */
+export default defineConfig({
+  test: {
+    projects: [
+      { test: { name: 'fast', include: ['test/{unit,prop,pin}/**/*.test.ts'], pool: 'forks' } },
+      {
+        test: {
+          name: 'engine',
+          include: ['test/{engine,api,contract}/**/*.test.ts'],
+          pool: 'forks',
+          fileParallelism: false,
+          globalSetup: ['test/support/engine-setup.ts'],
+          testTimeout: 30_000,
+          hookTimeout: 60_000,
+        },
+      },
+      {
+        test: {
+          name: 'e2e',
+          include: ['test/e2e/**/*.test.ts'],
+          pool: 'forks',
+          fileParallelism: false,
+          testTimeout: 600_000,
+          hookTimeout: 120_000,
+        },
+      },
+    ],
+  },
+});
