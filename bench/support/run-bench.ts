@@ -1,0 +1,85 @@
+import { Command, Option } from 'commander';
+import { type Figure, printFigures } from './figure.ts';
+import { createWorkspace, type Workspace } from './workspace.ts';
+
+export interface BenchContext {
+  /** Smaller data, under a minute. */
+  readonly quick: boolean;
+  readonly workspace: Workspace;
+  /** Says what is going on, with the time since the start. */
+  say(line: string): void;
+}
+
+export interface BenchPart {
+  /** What `--only` takes. */
+  readonly name: string;
+  readonly summary: string;
+  run(context: BenchContext): Promise<readonly Figure[]>;
+}
+
+/** 128 + SIGINT, as shells count. */
+const EXIT_INTERRUPTED = 130;
+
+/**
+ * Runs the parts of a bench one after the other and prints their figures at the end. The process exits 0 only when every
+ * figure is ok; a part that fails counts as short, and the others still run.
+ */
+export async function runBench(options: {
+  readonly name: string;
+  readonly description: string;
+  readonly parts: readonly BenchPart[];
+}): Promise<void> {
+  const { quick, only } = parseArguments(options);
+  const workspace = createWorkspace(options.name);
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+    process.once(signal, () => void workspace.release().finally(() => process.exit(EXIT_INTERRUPTED)));
+  }
+  const began = performance.now();
+  const context: BenchContext = {
+    quick,
+    workspace,
+    say: (line) => console.log(`[${((performance.now() - began) / 1000).toFixed(1).padStart(6)} s] ${line}`),
+  };
+  const figures: Figure[] = [];
+  try {
+    for (const part of options.parts.filter(({ name }) => only === undefined || only.includes(name))) {
+      context.say(`${part.name}: ${part.summary}`);
+      figures.push(...(await runPart(part, context)));
+    }
+  } finally {
+    await workspace.release();
+  }
+  console.log('');
+  printFigures(figures);
+  // An explicit exit: a socket that a library keeps open must not turn a finished bench into a hanging one.
+  process.exit(figures.length > 0 && figures.every(({ ok }) => ok) ? 0 : 1);
+}
+
+async function runPart(part: BenchPart, context: BenchContext): Promise<readonly Figure[]> {
+  try {
+    return await part.run(context);
+  } catch (error) {
+    context.say(
+      `${part.name} failed: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`,
+    );
+    return [{ name: `${part.name}-completed`, value: 0, unit: 'runs', goal: '>=1', ok: false }];
+  }
+}
+
+function parseArguments(options: Parameters<typeof runBench>[0]): {
+  readonly quick: boolean;
+  readonly only: readonly string[] | undefined;
+} {
+  const names = options.parts.map(({ name }) => name);
+  const program = new Command(`bench:${options.name}`)
+    .description(options.description)
+    .option('--quick', 'smaller data, under a minute', false)
+    .addOption(new Option('--only <part...>', 'run these parts only').choices(names))
+    .addHelpText(
+      'after',
+      `\nParts:\n${options.parts.map(({ name, summary }) => `  ${name.padEnd(12)} ${summary}`).join('\n')}`,
+    )
+    .showHelpAfterError('(--help shows the options)');
+  program.parse();
+  return program.opts<{ quick: boolean; only: readonly string[] | undefined }>();
+}
