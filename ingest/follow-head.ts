@@ -1,0 +1,129 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { ChainConfig } from '../src/config.ts';
+import type { Log } from '../src/log.ts';
+import type { ChainStatus } from './chain-status.ts';
+import type { Checkpoints, HeadRange } from './checkpoints.ts';
+import type { Pipeline } from './pipeline.ts';
+import { type AncestorSearch, findAncestor, type KnownBlocks } from './reorg.ts';
+import type { BlockBatch, BlockRef, BlockSource } from './sources/block-source.ts';
+
+/**
+ * Follows the tip of one chain, window by window, each window linked by parent hash to the one before. Anything that does not
+ * link is a reorg: retract down to the common ancestor, go on from there.
+ */
+
+export interface FollowDeps {
+  readonly config: ChainConfig;
+  readonly source: BlockSource;
+  readonly pipeline: Pipeline;
+  readonly checkpoints: Checkpoints;
+  readonly status: ChainStatus;
+  readonly known: KnownBlocks;
+  /** Retracts above a block, until acknowledged. */
+  readonly retract: (ancestor: BlockRef | { number: number; time: number }) => Promise<void>;
+  /** Repeats an idempotent write until acknowledged. */
+  readonly acknowledged: <T>(attempt: () => Promise<T>) => Promise<T>;
+  readonly log: Log;
+  readonly signal: AbortSignal;
+}
+
+/** Blocks per window near the tip: small enough that a reorg repeats little, large enough to catch up. */
+const FOLLOW_WINDOW_MAX_BLOCKS = 200;
+/**
+ * A tip below ours is usually a node that lags behind its peers. Only when the chain stays shorter for this many polls is it
+ * taken to have really lost those blocks.
+ */
+const SHORTER_CHAIN_PATIENCE_POLLS = 5;
+
+/** Runs until the signal aborts, or throws `ReorgBelowFinality`. */
+export async function followHead(deps: FollowDeps, start: HeadRange): Promise<void> {
+  let head = start;
+  let shorterPolls = 0;
+  while (!deps.signal.aborted) {
+    const tip = await deps.source.tip();
+    deps.status.sourceAnswered();
+    deps.status.sawTip(tip);
+    deps.known.forgetBelow(tip.finalized.number);
+    shorterPolls = tip.head.number < head.end ? shorterPolls + 1 : 0;
+    if (await hasForked(deps, head, tip.head, shorterPolls)) {
+      head = await rewind(deps, head, tip.head);
+      shorterPolls = 0;
+    } else if (tip.head.number > head.end) {
+      head = await advance(deps, head, tip.head.number);
+    } else {
+      await waitForNextHead(deps);
+    }
+  }
+}
+
+/** Whether the chain no longer contains the block that our range ends with. */
+async function hasForked(
+  deps: FollowDeps,
+  head: HeadRange,
+  tip: BlockRef,
+  shorterPolls: number,
+): Promise<boolean> {
+  if (head.end < head.start) return false;
+  if (tip.number === head.end) return tip.hash !== head.hash;
+  if (tip.number > head.end) return false; // the parent link of the next window will tell
+  if (shorterPolls >= SHORTER_CHAIN_PATIENCE_POLLS) return true;
+  const ours = deps.known.hashAt(tip.number);
+  return ours !== undefined && ours !== tip.hash;
+}
+
+/** Indexes up to `target`, window by window, reading the next window while the last one is written. Stops early at a fork. */
+async function advance(deps: FollowDeps, from: HeadRange, target: number): Promise<HeadRange> {
+  let head = from;
+  let reading = readNext(deps, head.end, target);
+  while (reading !== null && !deps.signal.aborted) {
+    const batch = await reading;
+    if (batch.blocks[0]?.parentHash !== head.hash) return rewind(deps, head, null);
+    reading = readNext(deps, batch.to, target);
+    // A rejection must wait for its turn: the batch in hand is stored and checkpointed first.
+    reading?.catch(() => undefined);
+    head = await settleWindow(deps, head, batch);
+  }
+  return head;
+}
+
+function readNext(deps: FollowDeps, end: number, target: number): Promise<BlockBatch> | null {
+  if (end >= target) return null;
+  const to = Math.min(target, end + Math.min(FOLLOW_WINDOW_MAX_BLOCKS, deps.config.logWindowMax));
+  return deps.pipeline.read(end + 1, to);
+}
+
+/** Rows first, then the blocks for later reorgs, then the checkpoint: the order that makes a crash harmless. */
+async function settleWindow(deps: FollowDeps, head: HeadRange, batch: BlockBatch): Promise<HeadRange> {
+  const last = batch.blocks.at(-1);
+  if (last?.number !== batch.to)
+    throw new Error(`source answered a window without its last block ${batch.to}`);
+  await deps.pipeline.store(batch);
+  await deps.acknowledged(() => deps.checkpoints.saveBlocks(batch.blocks));
+  const next: HeadRange = { start: head.start, end: batch.to, hash: last.hash };
+  await deps.acknowledged(() => deps.checkpoints.saveHead(next));
+  deps.known.remember(batch.blocks);
+  deps.status.indexed(last);
+  return next;
+}
+
+/** Retracts what the chain no longer contains and returns the range that ends at the common ancestor. */
+export async function rewind(deps: FollowDeps, head: HeadRange, tip: BlockRef | null): Promise<HeadRange> {
+  const search: AncestorSearch = { source: deps.source, known: deps.known, floor: head.start - 1 };
+  const ancestor = await findAncestor(search, Math.min(head.end, tip?.number ?? head.end));
+  deps.status.sourceAnswered();
+  const depth = head.end - ancestor.number;
+  if (depth > 0) {
+    deps.log.warn({ chain: deps.config.chain, depth, ancestor: ancestor.number }, 'reorg: retracting blocks');
+    deps.status.reorged(depth);
+  }
+  await deps.retract(ancestor);
+  const next: HeadRange = { start: head.start, end: ancestor.number, hash: ancestor.hash };
+  await deps.acknowledged(() => deps.checkpoints.saveHead(next));
+  deps.known.forgetAbove(ancestor.number);
+  deps.status.indexed(ancestor);
+  return next;
+}
+
+async function waitForNextHead(deps: FollowDeps): Promise<void> {
+  await delay(deps.config.pollMs, undefined, { signal: deps.signal });
+}

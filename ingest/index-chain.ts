@@ -1,0 +1,161 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Writer } from '../clickhouse/engine.ts';
+import type { ChainConfig } from '../src/config.ts';
+import type { Log } from '../src/log.ts';
+import { backfill } from './backfill.ts';
+import { createBatchWriter } from './batch-writer.ts';
+import type { Catalogue } from './catalogues/catalogue.ts';
+import { type ChainStatus, createChainStatus, loadCounters } from './chain-status.ts';
+import { createCheckpoints, type HeadRange, type Progress } from './checkpoints.ts';
+import { type BlockRange, countBlocks, mergeRanges, missingRanges } from './coverage.ts';
+import { type FollowDeps, followHead, rewind } from './follow-head.ts';
+import { createPipeline } from './pipeline.ts';
+import { createKnownBlocks, ReorgBelowFinality } from './reorg.ts';
+import { retractAbove, strayWrites } from './retract.ts';
+import type { BlockRef, BlockSource } from './sources/block-source.ts';
+import { decodeContextOf } from './stages/decode-context.ts';
+import { logFilterOf } from './stages/log-filter.ts';
+import { untilAcknowledged } from './until-acknowledged.ts';
+import type { Versions } from './versions.ts';
+
+export interface IndexChainDeps {
+  readonly config: ChainConfig;
+  readonly source: BlockSource;
+  readonly writer: Writer;
+  readonly versions: Versions;
+  readonly catalogue: Catalogue;
+  readonly log: Log;
+  readonly signal: AbortSignal;
+}
+
+/** A gap longer than this behind the final block is filled by backfill, so that the newest blocks come first. */
+const CATCH_UP_BY_FOLLOWING_MAX_BLOCKS = 1_000;
+const STRAY_WRITE_POLL_MS = 100;
+
+/** A chain under way: its status is there at once, `done` settles when it ends. */
+export interface ChainRun {
+  readonly status: ChainStatus;
+  readonly done: Promise<void>;
+}
+
+/**
+ * Indexes one chain for ever: picks up after the last checkpoint, follows the tip, and fills what is missing behind it.
+ * A reorg below finality stops this chain, visibly, and no other.
+ */
+export async function indexChain(deps: IndexChainDeps): Promise<ChainRun> {
+  const { config, source, writer, log, signal } = deps;
+  const acknowledged = <T>(attempt: () => Promise<T>): Promise<T> => untilAcknowledged(log, signal, attempt);
+  const status = createChainStatus(
+    config,
+    source,
+    await acknowledged(() => loadCounters(writer, config.chain)),
+  );
+  const done = run(deps, status, acknowledged);
+  // The caller awaits `done` together with other chains; until then a failure must not count as unhandled.
+  done.catch(() => undefined);
+  return { status, done };
+}
+
+async function run(
+  deps: IndexChainDeps,
+  status: ChainStatus,
+  acknowledged: FollowDeps['acknowledged'],
+): Promise<void> {
+  const { config, source, writer, versions, catalogue, log, signal } = deps;
+  const context = decodeContextOf(config, catalogue);
+  const pipeline = createPipeline({
+    source,
+    filter: logFilterOf(context),
+    context,
+    catalogue,
+    batches: createBatchWriter({ chain: config.chain, writer, versions, log, signal }),
+    status,
+  });
+  const follow: FollowDeps = {
+    config, source, pipeline, status, acknowledged, log, signal,
+    checkpoints: createCheckpoints(config.chain, writer, versions),
+    known: createKnownBlocks(),
+    retract: (ancestor) => acknowledged(() => retractAbove(writer, versions, config.chain, ancestor)),
+  }; // biome-ignore format: the shared ones first
+  try {
+    await acknowledged(() => waitForStrayWrites(deps));
+    const { head, backfilled, floor } = await pickUp(
+      follow,
+      await acknowledged(() => follow.checkpoints.load()),
+    );
+    const missing = missingRanges(floor, head.start - 1, backfilled);
+    const alreadyDone = Math.max(0, head.start - floor - countBlocks(missing));
+    await Promise.all([followHead(follow, head), backfill({ ...follow }, missing, alreadyDone)]);
+  } catch (error) {
+    if (!(error instanceof ReorgBelowFinality)) throw error;
+    log.fatal(
+      { chain: config.chain, error: error.message },
+      'this chain is stopped until an operator has looked',
+    );
+    status.stopped('reorg_below_finality');
+  }
+}
+
+async function waitForStrayWrites({ writer, config, log, signal }: IndexChainDeps): Promise<void> {
+  for (
+    let count = await strayWrites(writer, config.chain);
+    count > 0;
+    count = await strayWrites(writer, config.chain)
+  ) {
+    log.info({ chain: config.chain, count }, 'waiting for writes of a previous worker');
+    await delay(STRAY_WRITE_POLL_MS, undefined, { signal });
+  }
+}
+
+interface Start {
+  readonly head: HeadRange;
+  readonly backfilled: readonly BlockRange[];
+  readonly floor: number;
+}
+
+/** Decides where to go on: behind the last checkpoint after a short pause, near the tip after a long one or the first time. */
+async function pickUp(deps: FollowDeps, progress: Progress): Promise<Start> {
+  const tip = await deps.source.tip();
+  deps.status.sourceAnswered();
+  deps.status.sawTip(tip);
+  const stored = progress.head === null ? null : await resumeHead(deps, progress.head, tip.head);
+  const covered = mergeRanges([
+    ...progress.backfilled,
+    ...(stored ? [{ from: stored.start, to: stored.end }] : []),
+  ]);
+  const floor = floorOf(deps.config.startBlock, tip, covered);
+  if (stored && stored.end + CATCH_UP_BY_FOLLOWING_MAX_BLOCKS >= tip.finalized.number) {
+    return { head: stored, backfilled: progress.backfilled, floor: Math.min(floor, stored.start) };
+  }
+  if (stored) await deps.acknowledged(() => deps.checkpoints.retireHead(stored));
+  const head: HeadRange = {
+    start: tip.finalized.number + 1,
+    end: tip.finalized.number,
+    hash: tip.finalized.hash,
+  };
+  await deps.acknowledged(() => deps.checkpoints.saveBlocks([tip.finalized]));
+  await deps.acknowledged(() => deps.checkpoints.saveHead(head));
+  deps.known.remember([tip.finalized]);
+  deps.status.indexed(tip.finalized);
+  return { head, backfilled: covered, floor: Math.min(floor, head.start) };
+}
+
+/** Restart and reorg are one path: whatever is live above the last block that the chain still contains is retracted. */
+async function resumeHead(deps: FollowDeps, head: HeadRange, tip: BlockRef): Promise<HeadRange> {
+  const stored = await deps.acknowledged(() =>
+    deps.checkpoints.loadBlocks(Math.max(0, head.end - deps.config.finalityDepth), head.end),
+  );
+  deps.known.remember(stored);
+  return rewind(deps, head, tip);
+}
+
+/** Where the index begins. A relative start counts from today's tip, but never opens a hole below what is indexed already. */
+function floorOf(
+  startBlock: number,
+  tip: { readonly head: BlockRef; readonly finalized: BlockRef },
+  covered: readonly BlockRange[],
+): number {
+  if (startBlock >= 0) return Math.min(startBlock, tip.finalized.number + 1);
+  const relative = Math.max(0, tip.head.number + startBlock);
+  return Math.min(relative, tip.finalized.number + 1, covered[0]?.from ?? Number.POSITIVE_INFINITY);
+}

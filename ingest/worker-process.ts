@@ -1,0 +1,42 @@
+import type { EngineAccess } from '../clickhouse/engine.ts';
+import { createWriter } from '../clickhouse/http-engine.ts';
+import { readBootstrap } from '../src/bootstrap.ts';
+import type { Config } from '../src/config.ts';
+import { createLog } from '../src/log.ts';
+import { runIngest } from './worker.ts';
+
+/**
+ * Entry of the ingest worker as a child of the service. A process of its own, because parsing a node's answers would block the
+ * API's event loop, and because it may be killed at any moment without taking the API along.
+ */
+
+/** What the parent hands over on stdin. */
+export interface IngestBootstrap {
+  readonly config: Config;
+  readonly access: EngineAccess;
+  /** Whether a person watches stderr. */
+  readonly terminal: boolean;
+}
+
+const stopping = new AbortController();
+for (const name of ['SIGTERM', 'SIGINT'] as const) process.on(name, () => stopping.abort());
+
+// The parent of this process made the JSON from the same types; nothing else can write to the pipe.
+const { config, access, terminal } = await readBootstrap((json) => json as IngestBootstrap);
+const log = createLog(config.logLevel, 'ingest');
+const writer = createWriter(access, log);
+try {
+  await runIngest({
+    config,
+    writer,
+    log,
+    signal: stopping.signal,
+    terminal: terminal ? (line) => process.stderr.write(`${line}\n`) : null,
+  });
+} catch (error) {
+  log.fatal({ err: error }, 'ingest failed; it resumes from its checkpoints');
+  process.exitCode = 1;
+} finally {
+  await writer.close();
+}
+process.exit();

@@ -1,0 +1,87 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Writer } from '../clickhouse/engine.ts';
+import { sql } from '../clickhouse/sql.ts';
+import type { Config } from '../src/config.ts';
+import type { Log } from '../src/log.ts';
+import { buildCatalogue } from './catalogues/catalogue.ts';
+import { publishCatalogue } from './catalogues/publish.ts';
+import { type ChainRun, indexChain } from './index-chain.ts';
+import { reportProgress } from './progress.ts';
+import { createRpcSource } from './sources/rpc-source.ts';
+import { untilAcknowledged } from './until-acknowledged.ts';
+import { createVersions, type Versions } from './versions.ts';
+
+/** How often what ingest knows is written for the API to serve. */
+const STATUS_EVERY_MS = 1_000;
+const FLOOR_MAX_SECONDS = 120;
+
+/**
+ * Indexes every configured chain until the signal aborts. An error that is not marked as expected ends all of them: the
+ * process must die loudly and resume from its checkpoints.
+ */
+export async function runIngest(deps: {
+  readonly config: Config;
+  readonly writer: Writer;
+  readonly log: Log;
+  readonly signal: AbortSignal;
+  readonly terminal: ((line: string) => void) | null;
+}): Promise<void> {
+  const { config, writer, log } = deps;
+  const ending = new AbortController();
+  const signal = AbortSignal.any([deps.signal, ending.signal]);
+  const versions = createVersions(await untilAcknowledged(log, signal, () => highestVersion(writer)));
+  const catalogue = buildCatalogue(config.catalogue);
+  await untilAcknowledged(log, signal, () => publishCatalogue(writer, catalogue, versions.next()));
+  const runs: ChainRun[] = [];
+  try {
+    for (const chain of config.chains) {
+      const source = createRpcSource(chain, { log, signal });
+      runs.push(await indexChain({ config: chain, source, writer, versions, catalogue, log, signal }));
+    }
+    const chains = runs.map((run, index) => ({
+      name: config.chains[index]?.facts.slug ?? '',
+      status: run.status,
+    }));
+    await Promise.all([
+      ...runs.map((run) => run.done),
+      publishStatus(runs, writer, versions, log, signal),
+      reportProgress(chains, log, signal, deps.terminal),
+    ]);
+  } catch (error) {
+    if (!deps.signal.aborted) throw error;
+  } finally {
+    ending.abort();
+    await Promise.allSettled(runs.map((run) => run.done));
+  }
+}
+
+/** A status that cannot be written is not worth stopping for: the next one replaces it. */
+async function publishStatus(
+  runs: readonly ChainRun[],
+  writer: Writer,
+  versions: Versions,
+  log: Log,
+  signal: AbortSignal,
+): Promise<void> {
+  while (!signal.aborted) {
+    const outcomes = await Promise.allSettled(runs.map(({ status }) => status.flush(writer, versions)));
+    for (const outcome of outcomes)
+      if (outcome.status === 'rejected') log.warn({ err: outcome.reason }, 'status not written');
+    await delay(STATUS_EVERY_MS, undefined, { signal });
+  }
+}
+
+/** Nothing that is written from now on may carry a `ver` that a row already has, even if the clock was set back. */
+async function highestVersion(writer: Writer): Promise<bigint> {
+  const { rows } = await writer.rows({
+    name: 'highest-version',
+    sql: sql`SELECT max(ver) FROM (
+               SELECT max(ver) AS ver FROM settlements UNION ALL SELECT max(ver) FROM wallet_log
+               UNION ALL SELECT max(ver) FROM blocks UNION ALL SELECT max(ver) FROM checkpoints
+               UNION ALL SELECT max(ver) FROM chain_status UNION ALL SELECT max(ver) FROM dead_letters
+               UNION ALL SELECT max(ver) FROM facilitator_relayers UNION ALL SELECT max(ver) FROM catalogued_payees)`,
+    maxSeconds: FLOOR_MAX_SECONDS,
+    maxRows: 1,
+  });
+  return BigInt(String(rows[0]?.[0] ?? 0));
+}

@@ -1,0 +1,103 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import closeWithGrace from 'close-with-grace';
+import { Command } from 'commander';
+import { EngineUnavailable } from '../clickhouse/embedded/library.ts';
+import { startEmbeddedEngine } from '../clickhouse/embedded/supervisor.ts';
+import { migrate } from '../clickhouse/migrate.ts';
+import { type Config, ConfigProblem, loadConfig } from './config.ts';
+import { createLog, type Log } from './log.ts';
+import { remoteAccess, startService } from './service.ts';
+
+/** Exit codes: 1 the service failed, 2 the user must correct something. */
+const EXIT_FAILED = 1;
+const EXIT_USAGE = 2;
+const STOP_TIMEOUT_MS = 15_000;
+
+interface Options {
+  readonly config?: string;
+}
+
+async function main(argv: readonly string[]): Promise<void> {
+  const program = new Command('settlement-index')
+    .description('Indexes x402 settlements from EVM chains into ClickHouse and serves them.')
+    .version(programVersion())
+    .option(
+      '-c, --config <file>',
+      'configuration file (default: settlement-index.config.json when it exists)',
+    )
+    .showHelpAfterError('(run with --help for the options)')
+    .showSuggestionAfterError()
+    .addHelpText(
+      'after',
+      '\nEvery configuration key and environment variable: docs/reference/configuration.md',
+    );
+  program
+    .command('start', { isDefault: true })
+    .description('run the service (default)')
+    .action(() => start(program.opts<Options>()));
+  program
+    .command('migrate')
+    .description('bring the tables of the engine up to date, then end')
+    .action(() => runMigrations(program.opts<Options>()));
+  await program.parseAsync(argv);
+}
+
+async function start(options: Options): Promise<void> {
+  const { config, log } = load(options);
+  const service = await startService({ config, log, version: programVersion() });
+  if (service.url)
+    log.info({ url: `${service.url}/v0/flows`, openapi: `${service.url}/openapi.json` }, 'serving');
+  closeWithGrace({ delay: STOP_TIMEOUT_MS, logger: false }, async ({ err, signal }) => {
+    if (err) log.fatal({ err }, 'unexpected error');
+    else log.info({ signal }, 'stopping');
+    await service.stop();
+  });
+  await service.prepared;
+}
+
+async function runMigrations(options: Options): Promise<void> {
+  const { config, log } = load(options);
+  const remote = remoteAccess(config);
+  const engine =
+    remote === null
+      ? await startEmbeddedEngine({ dataDir: join(config.dataDir, 'clickhouse'), ...config.clickhouse, log })
+      : null;
+  try {
+    const { applied, already } = await migrate(remote ?? (engine as NonNullable<typeof engine>).access, log);
+    process.stdout.write(
+      `${applied.length} migrations applied${applied.length > 0 ? ` (${applied.join(', ')})` : ''}, ${already.length} were there already\n`,
+    );
+  } finally {
+    await engine?.stop();
+  }
+}
+
+function load(options: Options): { config: Config; log: Log } {
+  const config = loadConfig(options.config === undefined ? {} : { file: options.config });
+  return { config, log: createLog(config.logLevel, 'settlement-index') };
+}
+
+/** The version of package.json, two directories up from dist/src and one from src. */
+function programVersion(): string {
+  for (const up of ['../package.json', '../../package.json']) {
+    try {
+      const { version } = JSON.parse(readFileSync(new URL(up, import.meta.url), 'utf8')) as {
+        version: string;
+      }; // our own file
+      return version;
+    } catch (error) {
+      if (!(error instanceof Error && 'code' in error && error.code === 'ENOENT')) throw error;
+    }
+  }
+  return 'unknown';
+}
+
+try {
+  await main(process.argv);
+} catch (error) {
+  const usage = error instanceof ConfigProblem || error instanceof EngineUnavailable;
+  const told = error instanceof Error && !usage ? error.stack : error;
+  process.stderr.write(`${usage ? error.message : String(told)}\n`);
+  process.exit(usage ? EXIT_USAGE : EXIT_FAILED);
+}

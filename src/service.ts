@@ -1,0 +1,155 @@
+import { extname, join } from 'node:path';
+import { startEmbeddedEngine } from '../clickhouse/embedded/supervisor.ts';
+import type { EngineAccess } from '../clickhouse/engine.ts';
+import { createReader, createWriter } from '../clickhouse/http-engine.ts';
+import { migrate } from '../clickhouse/migrate.ts';
+import { untilAcknowledged } from '../ingest/until-acknowledged.ts';
+import { runIngest } from '../ingest/worker.ts';
+import type { IngestBootstrap } from '../ingest/worker-process.ts';
+import { systemClock } from './clock.ts';
+import type { Config } from './config.ts';
+import { loadCursorKeys } from './cursor-keys.ts';
+import { buildApp } from './http/app.ts';
+import type { Log } from './log.ts';
+import { type SupervisedChild, superviseChild } from './supervise.ts';
+
+/**
+ * Puts the parts of one process together: the engine (a child, or somebody else's), the API, the ingest worker (a child).
+ * Adapters are made here and nowhere else.
+ */
+export interface Service {
+  /** Where the API listens; null for role `ingest`. */
+  readonly url: string | null;
+  /** Process id of the embedded engine, for tests that kill it. */
+  enginePid(): number | undefined;
+  ingestPid(): number | undefined;
+  /** Resolves when the tables exist and ingest has been started. */
+  readonly prepared: Promise<void>;
+  stop(): Promise<void>;
+}
+
+/** The engine and the worker yield to the API: point reads keep their latency while a backfill runs. */
+const ENGINE_NICE = 1;
+const INGEST_NICE = 5;
+const INGEST_STOP_TIMEOUT_MS = 5_000;
+
+export async function startService(deps: {
+  readonly config: Config;
+  readonly log: Log;
+  readonly version: string;
+}): Promise<Service> {
+  const { config, log, version } = deps;
+  const stopping = new AbortController();
+  const cleanups: (() => Promise<unknown>)[] = [];
+  const stop = async (): Promise<void> => {
+    stopping.abort();
+    for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
+  };
+  try {
+    const engine = await openEngine(config, log);
+    cleanups.push(engine.stop);
+    const url =
+      config.role === 'ingest' ? null : await openApi({ config, log, version }, engine.access, cleanups);
+    let worker: SupervisedChild | undefined;
+    const prepared = prepare(config, engine.access, log, stopping.signal, cleanups).then(async () => {
+      if (config.role === 'all' && !stopping.signal.aborted)
+        worker = await startWorker(config, engine.access, log);
+      if (worker) cleanups.push(() => worker?.stop() ?? Promise.resolve());
+    });
+    prepared.catch((error: unknown) => {
+      if (!stopping.signal.aborted) log.fatal({ err: error }, 'the service could not be prepared');
+    });
+    return { url, enginePid: engine.pid, ingestPid: () => worker?.pid, prepared, stop };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+interface OpenEngine {
+  readonly access: EngineAccess;
+  pid(): number | undefined;
+  stop(): Promise<unknown>;
+}
+
+async function openEngine(config: Config, log: Log): Promise<OpenEngine> {
+  const remote = remoteAccess(config);
+  if (remote) return { access: remote, pid: () => undefined, stop: () => Promise.resolve() };
+  const engine = await startEmbeddedEngine({
+    dataDir: join(config.dataDir, 'clickhouse'),
+    database: config.clickhouse.database,
+    maxMemoryMegabytes: config.clickhouse.maxMemoryMegabytes,
+    nice: ENGINE_NICE,
+    log,
+  });
+  return { access: engine.access, pid: engine.pid, stop: engine.stop };
+}
+
+/** Users of a remote engine: the reader defaults to the writer, so that one user is enough to begin with. */
+export function remoteAccess({ clickhouse }: Pick<Config, 'clickhouse'>): EngineAccess | null {
+  if (clickhouse.url === null) return null;
+  const writer = clickhouse.writer ?? { user: 'default', password: '' };
+  const reader = clickhouse.reader ?? writer;
+  return {
+    url: clickhouse.url,
+    database: clickhouse.database,
+    writer,
+    reader,
+    guest: clickhouse.guest ?? reader,
+  };
+}
+
+async function openApi(
+  deps: { readonly config: Config; readonly log: Log; readonly version: string },
+  access: EngineAccess,
+  cleanups: (() => Promise<unknown>)[],
+): Promise<string> {
+  const { config, log } = deps;
+  const reader = createReader(access, log);
+  cleanups.push(() => reader.close());
+  const app = buildApp({ ...deps, reader, cursorKeys: loadCursorKeys(config), clock: systemClock });
+  cleanups.push(() => app.close());
+  return app.listen({ host: config.http.host, port: config.http.port });
+}
+
+/** Brings the tables up to date, for as long as it takes a remote engine to appear; the API says 503 meanwhile. */
+async function prepare(
+  config: Config,
+  access: EngineAccess,
+  log: Log,
+  signal: AbortSignal,
+  cleanups: (() => Promise<unknown>)[],
+): Promise<void> {
+  const { applied } = await untilAcknowledged(log, signal, () => migrate(access, log));
+  if (applied.length > 0) log.info({ applied }, 'migrations applied');
+  if (config.role !== 'ingest') return;
+  const writer = createWriter(access, log);
+  const running = runIngest({
+    config,
+    writer,
+    log,
+    signal,
+    terminal: process.stderr.isTTY ? (line) => process.stderr.write(`${line}\n`) : null,
+  });
+  cleanups.push(() => running.then(() => writer.close()));
+  running.catch((error: unknown) => {
+    log.fatal({ err: error }, 'ingest failed; a restart resumes from the checkpoints');
+    process.exitCode = 1;
+    process.kill(process.pid, 'SIGTERM');
+  });
+}
+
+function startWorker(config: Config, access: EngineAccess, log: Log): Promise<SupervisedChild> {
+  const bootstrap: IngestBootstrap = { config, access, terminal: process.stderr.isTTY === true };
+  return superviseChild({
+    name: 'ingest',
+    entry: new URL(`../ingest/worker-process${extname(import.meta.url)}`, import.meta.url),
+    bootstrap,
+    ready: () => Promise.resolve(true),
+    log,
+    stopSignal: 'SIGTERM',
+    stopTimeoutMs: INGEST_STOP_TIMEOUT_MS,
+    nice: INGEST_NICE,
+    onErrorLine: (line) => process.stderr.write(`${line}\n`),
+  });
+}
