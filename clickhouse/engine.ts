@@ -39,6 +39,8 @@ export interface Reader {
   rows(statement: Statement, signal?: AbortSignal): Promise<Rows>;
   /** Resolves when the engine answers a trivial query, throws `EngineError` otherwise. */
   ping(): Promise<void>;
+  /** Ends idle connections; calls after it fail. */
+  close(): Promise<void>;
 }
 
 export interface Writer extends Reader {

@@ -9,7 +9,7 @@
 export interface SqlValue {
   readonly kind: 'value';
   readonly type: string;
-  readonly value: string | number | readonly string[] | readonly number[];
+  readonly value: string | number | readonly string[] | readonly number[] | readonly bigint[];
 }
 
 /** A finished statement or fragment. */
@@ -47,7 +47,8 @@ export const uint8s = (values: readonly number[]): SqlValue => ({
 export const uint64s = (values: readonly (number | bigint)[]): SqlValue => ({
   kind: 'value',
   type: 'Array(UInt64)',
-  value: values.map(String),
+  // bigint, not text: the engine refuses quoted numbers inside an array parameter.
+  value: values.map(BigInt),
 });
 
 /** Builds a statement. Only values and other `Sql` fragments can be interpolated. */

@@ -1,0 +1,66 @@
+import { DataType, load, open } from 'ffi-rs';
+import { readBootstrap } from '../../src/bootstrap.ts';
+import { parseBootstrap } from './host-bootstrap.ts';
+
+/**
+ * The engine's process. `libchdb.so` contains clickhouse-local; its C entry `chdb_query_cmdline` runs it on a thread of its
+ * own, and the engine opens its real ClickHouse HTTP port (engine.md 0). `koffi` cannot make this call: it switches stacks
+ * and the engine refuses.
+ */
+
+/** An unfiltered `KILL QUERY` ends the running keep-alive statement, and with the last one the listener (engine.md 5). */
+const KEEP_ALIVE_STATEMENTS = 50;
+/** One row a second for 31 years. */
+const KEEP_ALIVE =
+  'SELECT sleepEachRow(1) FROM numbers(1000000000) SETTINGS max_block_size = 1, max_threads = 1 FORMAT Null; ';
+
+function end(): void {
+  process.kill(process.pid, 'SIGKILL'); // acknowledged inserts survive it; the graceful way takes 6 s
+}
+
+async function main(): Promise<void> {
+  process.on('SIGTERM', end);
+  process.on('SIGINT', end);
+  const { path, configFile, port, library } = await readBootstrap(parseBootstrap);
+  const argv = [
+    'clickhouse',
+    '--config-file',
+    configFile,
+    '--path',
+    path,
+    '--listen_host',
+    '127.0.0.1',
+    '--http_port',
+    String(port),
+    '--query',
+    `SYSTEM START LISTEN HTTP; ${KEEP_ALIVE.repeat(KEEP_ALIVE_STATEMENTS)}`,
+    '--ignore-error',
+  ];
+  open({ library: 'chdb', path: library });
+  const result = await load({
+    library: 'chdb',
+    funcName: 'chdb_query_cmdline',
+    retType: DataType.External,
+    paramsType: [DataType.I32, DataType.StringArray],
+    paramsValue: [argv.length, argv],
+    runInNewThread: true,
+  });
+  // Reached only when the engine could not start or when its statements have ended.
+  process.stderr.write(`${errorOf(result)}\n`, end);
+}
+
+function errorOf(result: unknown): string {
+  try {
+    return load({
+      library: 'chdb',
+      funcName: 'chdb_result_error',
+      retType: DataType.String,
+      paramsType: [DataType.External],
+      paramsValue: [result],
+    });
+  } catch {
+    return 'the engine ended without a message';
+  }
+}
+
+await main();

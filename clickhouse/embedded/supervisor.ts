@@ -1,0 +1,206 @@
+import { randomBytes } from 'node:crypto';
+import { mkdirSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { extname, join, resolve } from 'node:path';
+import type { Log } from '../../src/log.ts';
+import {
+  type ChildExit,
+  ChildStartError,
+  type SupervisedChild,
+  superviseChild,
+} from '../../src/supervise.ts';
+import type { EngineAccess } from '../engine.ts';
+import type { HostBootstrap } from './host-bootstrap.ts';
+import { EngineUnavailable, findEngineLibrary } from './library.ts';
+import { type EngineUsers, publicDatabaseOf, randomUsers, writeEngineFiles } from './users.ts';
+
+export interface EmbeddedEngineOptions {
+  /** The engine's own directory, created when missing. One engine at a time. */
+  readonly dataDir: string;
+  readonly database: string;
+  readonly maxMemoryMegabytes: number;
+  /** Loopback port; a free one when absent. It stays the same across restarts. */
+  readonly httpPort?: number;
+  readonly nice?: number;
+  /** What the reader may read, `database` and its public views when absent; `prefix_*` is allowed. */
+  readonly readerDatabases?: readonly string[];
+  readonly log: Log;
+}
+
+export interface EmbeddedEngine {
+  /** Stays valid across restarts of the engine. */
+  readonly access: EngineAccess;
+  readonly version: string;
+  pid(): number | undefined;
+  restarts(): number;
+  /** Kills the engine (acknowledged inserts are safe) and resolves when it is gone. */
+  stop(): Promise<void>;
+}
+
+/** How long an engine that is being killed may still hold its lock, for example after a `kill -9` of its supervisor. */
+const LOCK_WAIT_MS = 5_000;
+const PROBE_TIMEOUT_MS = 2_000;
+const ALIVE_TIMEOUT_MS = 5_000;
+/** Younger configuration directories may belong to an engine that is starting right now. */
+const STALE_CONFIG_MS = 60_000;
+
+/**
+ * Starts ClickHouse as a child process with its real HTTP interface on 127.0.0.1 and keeps it running (design.md 2).
+ * Throws `EngineUnavailable` with a message for the operator when it cannot.
+ */
+export async function startEmbeddedEngine(options: EmbeddedEngineOptions): Promise<EmbeddedEngine> {
+  const dataDir = resolve(options.dataDir);
+  const library = findEngineLibrary();
+  const configRoot = join(dataDir, 'config');
+  const configDir = join(configRoot, randomBytes(6).toString('hex'));
+  const users = randomUsers();
+  const port = options.httpPort ?? (await freePort());
+  const url = `http://127.0.0.1:${port}`;
+  const configFile = prepareDirectory(options, { dataDir, configDir, users });
+  const bootstrap: HostBootstrap = { path: join(dataDir, 'store'), configFile, port, library };
+
+  let version = '';
+  const child = await superviseChild({
+    name: 'engine',
+    entry: new URL(`./host${extname(import.meta.url)}`, import.meta.url),
+    bootstrap,
+    async ready() {
+      version = await probe(url, users, port);
+      return true;
+    },
+    alive: async () => (await fetch(`${url}/ping`, { signal: AbortSignal.timeout(ALIVE_TIMEOUT_MS) })).ok,
+    log: options.log,
+    stopSignal: 'SIGKILL',
+    // Not our environment: SQL can read /proc/self/environ with file(), and there may be secrets in it.
+    environment: { TZ: 'UTC' },
+    ...(options.nice === undefined ? {} : { nice: options.nice }),
+    onErrorLine: (line) => options.log.debug({ line }, 'engine says'),
+    retryFirstStart: (exit, elapsedMs) => isLocked(exit) && elapsedMs < LOCK_WAIT_MS,
+  }).catch((error: unknown) => {
+    rmSync(configDir, { recursive: true, force: true });
+    throw explain(error, { dataDir, port });
+  });
+  removeStaleConfigs(configRoot, configDir);
+  options.log.info({ pid: child.pid, url, version }, 'engine ready');
+  return engineOf(child, { url, database: options.database, users, version, configDir });
+}
+
+interface Prepared {
+  readonly dataDir: string;
+  readonly configDir: string;
+  readonly users: EngineUsers;
+}
+
+function prepareDirectory(options: EmbeddedEngineOptions, { dataDir, configDir, users }: Prepared): string {
+  try {
+    mkdirSync(dataDir, { recursive: true, mode: 0o700 });
+    return writeEngineFiles({
+      // A directory per start: a second engine that fails on the lock must not change the first one's passwords.
+      directory: configDir,
+      database: options.database,
+      users,
+      limits: { maxMemoryMegabytes: options.maxMemoryMegabytes },
+      readerDatabases: options.readerDatabases ?? [options.database, publicDatabaseOf(options.database)],
+    });
+  } catch (cause) {
+    throw new EngineUnavailable(
+      `The data directory ${dataDir} cannot be written: ${messageOf(cause)}`,
+      cause,
+    );
+  }
+}
+
+interface Started {
+  readonly url: string;
+  readonly database: string;
+  readonly users: EngineUsers;
+  readonly version: string;
+  readonly configDir: string;
+}
+
+function engineOf(child: SupervisedChild, started: Started): EmbeddedEngine {
+  const { url, database, users, version, configDir } = started;
+  return {
+    access: { url, database, ...users },
+    version,
+    pid: () => child.pid,
+    restarts: () => child.restarts,
+    async stop() {
+      await child.stop();
+      rmSync(configDir, { recursive: true, force: true });
+    },
+  };
+}
+
+/**
+ * Answers the engine's version. A missing configuration file is silently ignored by the engine (sandbox.md B), so this logs in
+ * with the generated password: the answer proves that users.xml is in force and that this port is this engine's.
+ */
+async function probe(url: string, { writer }: EngineUsers, port: number): Promise<string> {
+  const response = await fetch(url, {
+    method: 'POST',
+    body: "SELECT getServerPort('http_port'), version(), currentUser() FORMAT TSV",
+    headers: {
+      authorization: `Basic ${Buffer.from(`${writer.user}:${writer.password}`).toString('base64')}`,
+    },
+    signal: AbortSignal.timeout(PROBE_TIMEOUT_MS),
+  });
+  const [answeredPort, version, user] = (await response.text()).trim().split('\t');
+  if (response.ok && Number(answeredPort) === port && user === writer.user && version !== undefined)
+    return version;
+  throw new Error('not our engine yet');
+}
+
+/** Another process may take it before the engine does; that is rare and ends in a clear message. */
+function freePort(): Promise<number> {
+  return new Promise((resolvePort, reject) => {
+    const server = createServer();
+    server.once('error', reject);
+    server.listen(0, '127.0.0.1', () => {
+      const address = server.address();
+      server.close(() =>
+        typeof address === 'object' && address !== null
+          ? resolvePort(address.port)
+          : reject(new Error('the loopback interface gave no port')),
+      );
+    });
+  });
+}
+
+function isLocked(exit: ChildExit): boolean {
+  return exit.errorLines.some((line) => /Cannot lock file|already running/i.test(line));
+}
+
+function explain(error: unknown, { dataDir, port }: { dataDir: string; port: number }): Error {
+  if (!(error instanceof ChildStartError)) return new EngineUnavailable(messageOf(error), error);
+  const said = error.exit.errorLines.join(' ');
+  if (isLocked(error.exit)) {
+    return new EngineUnavailable(
+      `The data directory ${dataDir} is in use by another engine. Stop that process or choose another data directory.`,
+      error,
+    );
+  }
+  if (/Address already in use|EADDRINUSE|NETWORK_ERROR/i.test(said)) {
+    return new EngineUnavailable(`Port ${port} on 127.0.0.1 is taken by another process.`, error);
+  }
+  if (/NOT_ENOUGH_SPACE|No space left|Cannot reserve/i.test(said)) {
+    return new EngineUnavailable(`The disk of ${dataDir} is full; the engine cannot start.`, error);
+  }
+  return new EngineUnavailable(
+    `The embedded engine did not start: ${said.slice(0, 1000) || error.message}`,
+    error,
+  );
+}
+
+/** What earlier starts left behind when they were killed. */
+function removeStaleConfigs(configRoot: string, mine: string): void {
+  for (const name of readdirSync(configRoot)) {
+    const path = join(configRoot, name);
+    const age = Date.now() - (statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? Date.now());
+    if (path !== mine && age > STALE_CONFIG_MS) rmSync(path, { recursive: true, force: true });
+  }
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

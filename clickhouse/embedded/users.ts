@@ -1,0 +1,179 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { EngineUser } from '../engine.ts';
+
+/**
+ * The engine's two configuration files. Users come from a file because the embedded engine has no writable access storage.
+ *
+ * The local session logs in as `default` without a password, and the HTTP port would let every process of the machine do the
+ * same and read our files with `file()`. So `default` has no grant but its own, and the HTTP port routes only requests that
+ * carry `Authorization: Basic` of one of the three named users; `?user=` would win over that header and is refused.
+ */
+
+export interface EngineUsers {
+  readonly writer: EngineUser;
+  readonly reader: EngineUser;
+  readonly guest: EngineUser;
+}
+
+export interface EngineLimits {
+  readonly maxMemoryMegabytes: number;
+}
+
+const PASSWORD_BYTES = 24;
+
+/** New passwords for every start of the program; they live in memory, the files hold only their SHA-256. */
+export function randomUsers(): EngineUsers {
+  return { writer: randomUser('writer'), reader: randomUser('reader'), guest: randomUser('guest') };
+}
+
+function randomUser(user: string): EngineUser {
+  return { user, password: randomBytes(PASSWORD_BYTES).toString('base64url') };
+}
+
+export interface EngineFiles {
+  /** Created when missing; readable by this user only. */
+  readonly directory: string;
+  readonly database: string;
+  readonly users: EngineUsers;
+  readonly limits: EngineLimits;
+  /** What the reader may read; ends in `*` for a prefix. */
+  readonly readerDatabases: readonly string[];
+}
+
+/** Writes `config.xml` and `users.xml` (mode 0600) and returns the path of the former. */
+export function writeEngineFiles(files: EngineFiles): string {
+  mkdirSync(files.directory, { recursive: true, mode: 0o700 });
+  const usersFile = join(files.directory, 'users.xml');
+  const configFile = join(files.directory, 'config.xml');
+  writeFileSync(usersFile, usersXml(files), { mode: 0o600 });
+  writeFileSync(configFile, configXml(files, usersFile), { mode: 0o600 });
+  return configFile;
+}
+
+const MEBIBYTE = 1024 * 1024;
+
+/** The database of the public views, the only one that `guest` may read. */
+export function publicDatabaseOf(database: string): string {
+  return `${database}_public`;
+}
+
+function usersXml({ database, users, limits, readerDatabases }: EngineFiles): string {
+  const serverBytes = limits.maxMemoryMegabytes * MEBIBYTE;
+  const profile = (name: string, settings: Record<string, string | number>) =>
+    `<${name}>${elements(settings)}</${name}>`;
+  const user = ({ user: name, password }: EngineUser, grants: readonly string[]) =>
+    `<${name}><password_sha256_hex>${sha256(password)}</password_sha256_hex>${LOOPBACK}` +
+    `<profile>${name}</profile><quota>default</quota>${grantsXml(grants)}</${name}>`;
+  return `<clickhouse>
+<profiles>
+<default/>
+${profile('boot', { max_memory_usage: 100_000_000, max_threads: 1 })}
+${profile('writer', { max_memory_usage: Math.floor(serverBytes * 0.6) })}
+${profile('reader', {
+  readonly: 2,
+  max_memory_usage: Math.floor(serverBytes * 0.5),
+  cancel_http_readonly_queries_on_client_close: 1,
+})}
+${profile('guest', guestLimits(serverBytes))}
+</profiles>
+<quotas><default/></quotas>
+<users>
+<default><password></password>${LOOPBACK}<profile>boot</profile><quota>default</quota>${grantsXml(['GRANT SYSTEM LISTEN ON *.*'])}</default>
+${user(users.writer, [])}
+${user(users.reader, readerGrants(readerDatabases))}
+${user(users.guest, [`GRANT SELECT ON ${publicDatabaseOf(database)}.*`])}
+</users>
+</clickhouse>
+`;
+}
+
+/** Without a readonly=2 escape: these are pinned, a guest cannot change any setting (sandbox.md, layer 2). */
+function guestLimits(serverBytes: number): Record<string, string | number> {
+  return {
+    readonly: 1,
+    max_execution_time: 10,
+    max_memory_usage: Math.min(500_000_000, Math.floor(serverBytes * 0.25)),
+    max_threads: 1,
+    max_rows_to_read: 1_000_000_000,
+    max_result_rows: 10_000,
+    max_result_bytes: 10_000_000,
+    result_overflow_mode: 'throw',
+    max_concurrent_queries_for_user: 2,
+    max_ast_depth: 200,
+    max_ast_elements: 5_000,
+    max_query_size: 65_536,
+    output_format_json_quote_64bit_integers: 1,
+    output_format_json_quote_decimals: 1,
+    cancel_http_readonly_queries_on_client_close: 1,
+  };
+}
+
+/** Our tables, and of the system's what telemetry and tests look at. */
+function readerGrants(databases: readonly string[]): string[] {
+  const system = ['parts', 'tables', 'columns', 'databases', 'processes', 'merges', 'disks', 'metrics'];
+  return [
+    ...databases.map((database) => `GRANT SELECT ON ${database}.*`),
+    ...system.map((table) => `GRANT SELECT ON system.${table}`),
+  ];
+}
+
+const LOOPBACK = '<networks><ip>127.0.0.1</ip><ip>::1</ip></networks>';
+
+/** Small caches for a machine of two cores and four gigabytes; the defaults assume a server of its own. */
+function configXml({ limits, users }: EngineFiles, usersFile: string): string {
+  const basic = Object.values(users).map(({ user }: EngineUser) => base64Prefix(`${user}:`));
+  return `<clickhouse>
+<users_config>${escapeXml(usersFile)}</users_config>
+${elements({
+  max_server_memory_usage: limits.maxMemoryMegabytes * MEBIBYTE,
+  max_concurrent_queries: 100,
+  mark_cache_size: 256 * MEBIBYTE,
+  index_mark_cache_size: 64 * MEBIBYTE,
+  uncompressed_cache_size: 0,
+  index_uncompressed_cache_size: 0,
+  compiled_expression_cache_size: 32 * MEBIBYTE,
+  query_condition_cache_size: 32 * MEBIBYTE,
+  keep_alive_timeout: 30,
+})}
+<logger><level>none</level></logger>
+<merge_tree>${elements({ fsync_after_insert: 1, fsync_part_directory: 1 })}</merge_tree>
+<access_control_improvements>${elements({
+    select_from_system_db_requires_grant: 'true',
+    select_from_information_schema_requires_grant: 'true',
+  })}</access_control_improvements>
+<http_handlers>
+<rule><url>/ping</url><handler><type>ping</type></handler></rule>
+<rule><full_url><![CDATA[regex:(?i)[^?]*\\?(.*&)?([^=&]*%[^=&]*|user)(=.*|&.*)?]]></full_url><handler><type>static</type><status>403</status><response_content>Name the user in the Authorization header.</response_content></handler></rule>
+<rule><url>/</url><headers><Authorization><![CDATA[regex:Basic (${basic.join('|')}).*]]></Authorization></headers><handler><type>dynamic_query_handler</type><query_param_name>query</query_param_name></handler></rule>
+</http_handlers>
+</clickhouse>
+`;
+}
+
+/** The characters of a base64 text that depend on `head` alone. */
+function base64Prefix(head: string): string {
+  const bytes = Buffer.from(head);
+  const whole = Math.floor((bytes.length * 8) / 6);
+  return bytes.toString('base64').slice(0, whole);
+}
+
+function grantsXml(grants: readonly string[]): string {
+  if (grants.length === 0) return '';
+  return `<grants>${grants.map((grant) => `<query>${grant}</query>`).join('')}</grants>`;
+}
+
+function elements(values: Readonly<Record<string, string | number>>): string {
+  return Object.entries(values)
+    .map(([name, value]) => `<${name}>${value}</${name}>`)
+    .join('');
+}
+
+function escapeXml(text: string): string {
+  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
+}
+
+function sha256(text: string): string {
+  return createHash('sha256').update(text).digest('hex');
+}

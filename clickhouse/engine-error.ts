@@ -1,0 +1,54 @@
+import { ClickHouseError } from '@clickhouse/client';
+import { EngineError, type EngineProblem } from './engine.ts';
+
+/**
+ * ClickHouse's numeric codes that say something about the engine; every other code means the statement is at fault.
+ * Names as in ClickHouse's ErrorCodes.cpp.
+ */
+const PROBLEM_OF_CODE: ReadonlyMap<number, EngineProblem> = new Map<number, EngineProblem>([
+  [159, 'timeout'], // TIMEOUT_EXCEEDED
+  [160, 'timeout'], // TOO_SLOW
+  [209, 'timeout'], // SOCKET_TIMEOUT
+  [241, 'memory'], // MEMORY_LIMIT_EXCEEDED
+  [173, 'memory'], // CANNOT_ALLOCATE_MEMORY
+  [202, 'overloaded'], // TOO_MANY_SIMULTANEOUS_QUERIES
+  [203, 'overloaded'], // NO_FREE_CONNECTION
+  [201, 'overloaded'], // QUOTA_EXCEEDED
+  [243, 'overloaded'], // NOT_ENOUGH_SPACE: inserts fail until the disk has room again
+  [252, 'overloaded'], // TOO_MANY_PARTS
+  [439, 'overloaded'], // CANNOT_SCHEDULE_TASK
+  [394, 'aborted'], // QUERY_WAS_CANCELLED
+  [734, 'aborted'], // QUERY_WAS_CANCELLED_BY_CLIENT
+  [735, 'aborted'],
+  [210, 'unreachable'], // NETWORK_ERROR
+  [242, 'unreachable'], // TABLE_IS_READ_ONLY: a replica that lost its Keeper
+  [279, 'unreachable'], // ALL_CONNECTION_TRIES_FAILED
+  [999, 'unreachable'], // KEEPER_EXCEPTION
+]);
+
+/** Which of the two signals of a call fired, if any. */
+export interface CallSignals {
+  readonly timeout: AbortSignal;
+  readonly caller: AbortSignal | undefined;
+}
+
+/** Maps whatever the client threw. The cause is for the log; it never holds parameters or passwords. */
+export function engineErrorOf(error: unknown, statement: string, signals: CallSignals): EngineError {
+  if (error instanceof EngineError) return error;
+  if (error instanceof ClickHouseError) {
+    const code = Number(error.code);
+    return new EngineError(PROBLEM_OF_CODE.get(code) ?? 'engine_refused', statement, code, error);
+  }
+  if (signals.caller?.aborted === true) return new EngineError('aborted', statement, null, error);
+  if (signals.timeout.aborted) return new EngineError('timeout', statement, null, error);
+  return new EngineError('unreachable', statement, null, error);
+}
+
+const BROKEN_CONNECTION = new Set(['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ENOTCONN']);
+
+/** Whether the connection broke before an answer: the embedded engine may just be restarting. */
+export function isBrokenConnection(error: unknown): boolean {
+  if (!(error instanceof Error) || error instanceof ClickHouseError) return false;
+  const code = 'code' in error ? String(error.code) : '';
+  return BROKEN_CONNECTION.has(code) || /socket hang up|aborted|terminated/i.test(error.message);
+}

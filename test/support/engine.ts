@@ -1,0 +1,52 @@
+import { randomBytes } from 'node:crypto';
+import { inject } from 'vitest';
+import { publicDatabaseOf } from '../../clickhouse/embedded/users.ts';
+import type { EngineAccess, Reader, Writer } from '../../clickhouse/engine.ts';
+import { createReader, createWriter } from '../../clickhouse/http-engine.ts';
+import { migrate } from '../../clickhouse/migrate.ts';
+import { sql, trustedText } from '../../clickhouse/sql.ts';
+import { createLog, type Log } from '../../src/log.ts';
+
+export interface TestEngine {
+  readonly access: EngineAccess;
+  readonly database: string;
+  readonly writer: Writer;
+  readonly reader: Reader;
+  /** Drops the database. */
+  close(): Promise<void>;
+}
+
+export const testLog: Log = createLog('warn', 'test');
+
+/** The run's engine with a fresh, migrated database. For `beforeAll`; call `close()` in `afterAll`. */
+export async function testEngine(): Promise<TestEngine> {
+  const access = await freshDatabase();
+  await migrate(access, createLog('warn', 'test'));
+  return openTestEngine(access);
+}
+
+/** The run's engine with the name of a database that does not exist yet. */
+export async function freshDatabase(): Promise<EngineAccess> {
+  return { ...inject('engineAccess'), database: `test_${randomBytes(6).toString('hex')}` };
+}
+
+function openTestEngine(access: EngineAccess): TestEngine {
+  const writer = createWriter(access, testLog);
+  const reader = createReader(access, testLog);
+  return {
+    access,
+    database: access.database,
+    writer,
+    reader,
+    async close() {
+      for (const name of [publicDatabaseOf(access.database), access.database]) {
+        await writer.run({
+          name: 'drop-test-database',
+          sql: sql`DROP DATABASE IF EXISTS ${trustedText(name)} SYNC`,
+          maxSeconds: 30,
+        });
+      }
+      await Promise.all([reader.close(), writer.close()]);
+    },
+  };
+}
