@@ -1,0 +1,46 @@
+import { join } from 'node:path';
+import { startEmbeddedEngine } from '../../clickhouse/embedded/supervisor.ts';
+import type { EngineAccess, Reader, Writer } from '../../clickhouse/engine.ts';
+import { createReader, createWriter } from '../../clickhouse/http-engine.ts';
+import { migrate } from '../../clickhouse/migrate.ts';
+import { createLog, type Log } from '../../src/log.ts';
+import type { Workspace } from './workspace.ts';
+
+/** A fresh embedded engine with our schema, and nothing in it. */
+export interface BenchEngine {
+  readonly access: EngineAccess;
+  readonly reader: Reader;
+  readonly writer: Writer;
+  stop(): Promise<void>;
+}
+
+const MAX_MEMORY_MEGABYTES = 4_096;
+
+/** Only what goes wrong: a bench prints its own progress. */
+export function benchLog(): Log {
+  return createLog('error', 'bench');
+}
+
+/** Starts the engine in a directory of its own; the workspace ends it when nobody else has. */
+export async function startBenchEngine(workspace: Workspace, name: string): Promise<BenchEngine> {
+  const log = benchLog();
+  const engine = await startEmbeddedEngine({
+    dataDir: join(workspace.dir, name),
+    database: 'settlement_index',
+    maxMemoryMegabytes: MAX_MEMORY_MEGABYTES,
+    log,
+  });
+  workspace.defer(() => engine.stop());
+  await migrate(engine.access, log);
+  const reader = createReader(engine.access, log);
+  const writer = createWriter(engine.access, log);
+  return {
+    access: engine.access,
+    reader,
+    writer,
+    async stop() {
+      await Promise.all([reader.close(), writer.close()]);
+      await engine.stop();
+    },
+  };
+}
