@@ -33,3 +33,38 @@ export const SETTLEMENT_COLUMNS = [
   'ver',
   'del',
 ] as const;
+
+export const DEAD_LETTER_COLUMNS = [
+  'chain',
+  'block_number',
+  'block_hash',
+  'tx_hash',
+  'log_index',
+  'reason',
+  'raw_log',
+  'ver',
+  'del',
+] as const;
+
+export const BLOCK_COLUMNS = ['chain', 'number', 'hash', 'time', 'ver'] as const;
+
+export const FACILITATOR_RELAYER_COLUMNS = [
+  'chain',
+  'address',
+  'facilitator',
+  'facilitator_name',
+  'first_seen',
+  'source',
+  'ver',
+  'del',
+] as const;
+
+export const CATALOGUED_PAYEE_COLUMNS = [
+  'chain',
+  'address',
+  'name',
+  'resource',
+  'source',
+  'ver',
+  'del',
+] as const;

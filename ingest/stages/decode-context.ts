@@ -1,0 +1,34 @@
+import type { ChainConfig } from '../../src/config.ts';
+import type { Address } from '../../src/domain/address.ts';
+import type { Chain } from '../../src/domain/chain.ts';
+import type { TokenFacts } from '../../src/domain/known-chains.ts';
+import type { Catalogue } from '../catalogues/catalogue.ts';
+import { permit2ProxiesOf, settlementRoutersOf } from '../catalogues/x402-contracts.ts';
+
+/** What decoding must know about one chain. Fixed for the life of a worker. */
+export interface DecodeContext {
+  readonly chain: Chain;
+  /** EIP-3009 tokens that are indexed. */
+  readonly tokens: ReadonlyMap<Address, TokenFacts>;
+  /** x402's Permit2 proxies, whose `Settled` marks a payment. */
+  readonly proxies: ReadonlySet<Address>;
+  /** Contracts that serve x402 and nothing else: the proxies and the settlement routers. */
+  readonly x402Contracts: ReadonlySet<Address>;
+  /** Whether a bare transfer to this payee is kept, to be shown as `not_x402`. */
+  readonly isCataloguedPayee: (payee: Address) => boolean;
+}
+
+export function decodeContextOf(
+  config: Pick<ChainConfig, 'chain' | 'tokens'>,
+  catalogue: Catalogue,
+): DecodeContext {
+  const { chain } = config;
+  const proxies = permit2ProxiesOf(chain);
+  return {
+    chain,
+    tokens: new Map(config.tokens.map((token) => [token.address, token])),
+    proxies: new Set(proxies),
+    x402Contracts: new Set([...proxies, ...settlementRoutersOf(chain)]),
+    isCataloguedPayee: (payee) => catalogue.isPayee(chain, payee),
+  };
+}

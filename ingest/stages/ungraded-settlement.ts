@@ -1,0 +1,15 @@
+import type { Settlement } from '../../src/domain/settlement.ts';
+
+/** What on chain marks a transfer as a payment; `none` is a bare transfer to a catalogued payee. */
+export type Marker = 'authorization' | 'permit2' | 'none';
+
+/** A settlement as the chain shows it, before any catalogue is asked. */
+export interface UngradedSettlement extends Omit<Settlement, 'facilitator' | 'method' | 'seen'> {
+  readonly marker: Marker;
+  /** The transaction called the token itself, and its calldata equals the log (protocol.md 2.3). */
+  readonly directCall: boolean;
+  /** The payee pulled the payment (`receiveWithAuthorization`): nobody relayed it. */
+  readonly received: boolean;
+  /** The call went through a contract that serves x402 only. */
+  readonly viaX402Contract: boolean;
+}
