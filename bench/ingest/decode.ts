@@ -1,0 +1,157 @@
+import { type Abi, decodeEventLog, parseAbi } from 'viem';
+import { buildCatalogue } from '../../ingest/catalogues/catalogue.ts';
+import type { BlockBatch, BlockRef, RawLog, TransactionFacts } from '../../ingest/sources/block-source.ts';
+import { decodeContextOf } from '../../ingest/stages/decode-context.ts';
+import { TOPIC } from '../../ingest/stages/log-topics.ts';
+import { settlementsOf } from '../../ingest/stages/settle-batch.ts';
+import { address } from '../../src/domain/address.ts';
+import { chainOf } from '../../src/domain/chain.ts';
+import { KNOWN_CHAINS } from '../../src/domain/known-chains.ts';
+import type { Hash } from '../../src/domain/settlement.ts';
+import type { Figure } from '../support/figure.ts';
+
+/**
+ * Decoding and grading against a generic ABI decode of the same logs in the same run. The peer only decodes; pairing,
+ * checking calldata, reading builder codes and grading are all on our side of the scale.
+ */
+
+const BASE = chainOf(8453);
+const BASE_TOKENS = KNOWN_CHAINS.find(({ chainId }) => chainId === 8453)?.tokens ?? [];
+const goalRatio = 50;
+const settlementsPerBlock = 50;
+/** A batch is one window of a source; what it decodes to is written and forgotten before the next. */
+const settlementsPerBatch = 2_000;
+const fullBatches = 150;
+const quickBatches = 30;
+const warmUpBatches = 10;
+const genericBatches = 5;
+/** Every fifth settlement has a named relayer and a builder code, as a mixed day on Base does. */
+const namedEvery = 5;
+const NAMED_RELAYER = address('0x8f5cb67b49555e614892b7233cfddebfb746e531');
+const BUILDER_SUFFIX = 'a161776a6364705f666163696c31000e0280218021802180218021802180218021';
+
+const digits = (value: number, chars: number) => value.toString(16).padStart(chars, '0');
+/** Spread over all digits, so that strings do not share long prefixes that a comparison could skip. */
+const scrambled = (value: number, chars: number) =>
+  Array.from({ length: Math.ceil(chars / 8) }, (_, part) =>
+    digits(Math.imul(value + 1, 0x9e3779b1 + 2 * part) >>> 0, 8),
+  )
+    .join('')
+    .slice(0, chars);
+
+function blockRef(number: number): BlockRef {
+  return {
+    number,
+    hash: `0x${scrambled(number, 64)}`,
+    parentHash: `0x${scrambled(number - 1, 64)}`,
+    time: 1_780_000_000 + 2 * number,
+  };
+}
+
+/** A batch as JSON.parse would build it from a node's answer: no string is shared between logs. */
+function makeBatch(first: number): BlockBatch {
+  const token = BASE_TOKENS[0]?.address ?? '';
+  const blocks: BlockRef[] = [];
+  const logs: RawLog[] = [];
+  const transactions: TransactionFacts[] = [];
+  for (let index = first; index < first + settlementsPerBatch; index++) {
+    const inBlock = index % settlementsPerBlock;
+    if (inBlock === 0) blocks.push(blockRef(index / settlementsPerBlock + 1));
+    const block = blocks.at(-1) ?? blockRef(0);
+    const hash: Hash = `0x${scrambled(index, 64)}`;
+    const payer = scrambled(index % 20_011, 40).padStart(64, '0');
+    const payee = scrambled(index % 997, 40).padStart(64, '0');
+    const amount = digits(1_000 + index, 64);
+    const place = { address: token, blockNumber: block.number, blockHash: block.hash, transactionHash: hash };
+    const nonce = scrambled(index + 7, 64);
+    logs.push(
+      {
+        ...place,
+        topics: [TOPIC.authorizationUsed, `0x${payer}`, `0x${nonce}`],
+        data: '0x',
+        logIndex: 2 * inBlock,
+      } as RawLog,
+      {
+        ...place,
+        topics: [TOPIC.transfer, `0x${payer}`, `0x${payee}`],
+        data: `0x${amount}`,
+        logIndex: 2 * inBlock + 1,
+      } as RawLog,
+    );
+    const named = index % namedEvery === 0;
+    const input = `0xe3ee160e${payer}${payee}${amount}${scrambled(index, 320)}${named ? BUILDER_SUFFIX : ''}`;
+    const from = named ? NAMED_RELAYER : address(`0x${scrambled(index % 31, 40)}`);
+    transactions.push({ hash, from, to: address(token), input });
+  }
+  const fresh = JSON.parse(JSON.stringify({ logs, transactions, blocks })) as {
+    logs: RawLog[];
+    transactions: TransactionFacts[];
+    blocks: BlockRef[];
+  }; // what was just written
+  return {
+    from: fresh.blocks[0]?.number ?? 0,
+    to: fresh.blocks.at(-1)?.number ?? 0,
+    blocks: fresh.blocks,
+    logs: fresh.logs,
+    transactions: new Map(fresh.transactions.map((tx) => [tx.hash, tx])),
+  };
+}
+
+const ABI: Abi = parseAbi([
+  'event Transfer(address indexed from, address indexed to, uint256 value)',
+  'event AuthorizationUsed(address indexed authorizer, bytes32 indexed nonce)',
+]);
+
+/** Logs per second of the generic decoder. */
+function measureGeneric(batches: number): number {
+  let elapsedMs = 0;
+  let logCount = 0;
+  for (let index = 0; index < batches; index++) {
+    const { logs } = makeBatch(index * settlementsPerBatch);
+    const start = performance.now();
+    for (const { topics, data } of logs)
+      decodeEventLog({ abi: ABI, topics: topics as [Hash, ...Hash[]], data: data as Hash });
+    elapsedMs += performance.now() - start;
+    logCount += logs.length;
+  }
+  return logCount / (elapsedMs / 1_000);
+}
+
+/** Logs per second of decode and grade. Every batch is new, so that no string was hashed or flattened before. */
+function measureOurs(batches: number): number {
+  const catalogue = buildCatalogue({ facilitators: [], payees: [] });
+  const context = decodeContextOf({ chain: BASE, tokens: BASE_TOKENS }, catalogue);
+  let elapsedMs = 0;
+  let logCount = 0;
+  for (let index = 0; index < batches; index++) {
+    const batch = makeBatch(index * settlementsPerBatch);
+    const start = performance.now();
+    const { settlements, deadLetters } = settlementsOf(batch, context, catalogue);
+    elapsedMs += performance.now() - start;
+    logCount += batch.logs.length;
+    if (settlements.length !== settlementsPerBatch || deadLetters.length > 0)
+      throw new Error(`the bench decoded ${settlements.length} of ${settlementsPerBatch} settlements`);
+  }
+  return logCount / (elapsedMs / 1_000);
+}
+
+/** Both decoders are warmed up before they are timed: an indexer runs for months. */
+export async function benchDecode({ quick }: { readonly quick: boolean }): Promise<Figure[]> {
+  measureGeneric(1);
+  measureOurs(warmUpBatches);
+  const generic = measureGeneric(genericBatches);
+  const ours = measureOurs(quick ? quickBatches : fullBatches);
+  const ratio = ours / generic;
+  const shown = { unit: 'logs/s', goal: '-', ok: true };
+  return [
+    { name: 'generic-abi-decode', value: generic, ...shown },
+    { name: 'decode-and-grade', value: ours, ...shown },
+    {
+      name: 'decode-and-grade-vs-generic',
+      value: ratio,
+      unit: 'x',
+      goal: `>=${goalRatio}`,
+      ok: ratio >= goalRatio,
+    },
+  ];
+}
