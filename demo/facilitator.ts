@@ -1,0 +1,38 @@
+import type { Log } from '../src/log.ts';
+import { superviseChild } from '../src/supervise.ts';
+import { freePort } from './free-port.ts';
+
+/** What the facilitator process reads from its first stdin line. The key signs as relayer; it never leaves that pipe. */
+export interface FacilitatorBootstrap {
+  readonly rpcUrl: string;
+  readonly chainId: number;
+  readonly privateKey: `0x${string}`;
+  readonly port: number;
+  /** ERC-8021 code that it appends to its calldata. */
+  readonly builderCode: string;
+}
+
+export interface Facilitator {
+  readonly url: string;
+  /** Ends the process; resolves once it is gone. Twice is fine. */
+  stop(): Promise<void>;
+}
+
+/** Starts the local x402 facilitator (demo/facilitator-process.ts) as its own process and waits until it answers. */
+export async function startFacilitator(
+  options: Omit<FacilitatorBootstrap, 'port'> & { readonly log: Log },
+): Promise<Facilitator> {
+  const { log, ...rest } = options;
+  const port = await freePort(0);
+  const url = `http://127.0.0.1:${port}`;
+  const bootstrap: FacilitatorBootstrap = { ...rest, port };
+  const child = await superviseChild({
+    name: 'facilitator',
+    entry: new URL('./facilitator-process.ts', import.meta.url),
+    bootstrap,
+    ready: async () => (await fetch(`${url}/supported`)).ok,
+    log,
+    stopSignal: 'SIGTERM',
+  });
+  return { url, stop: () => child.stop() };
+}

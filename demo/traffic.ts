@@ -1,0 +1,189 @@
+import type { Hex } from 'viem';
+import type { EvidenceMethod } from '../src/domain/evidence.ts';
+import type { Hash } from '../src/domain/settlement.ts';
+import { EXACT_PROXY, UPTO_PROXY } from './chain/permit2.ts';
+import { reorg } from './chain/reorg.ts';
+import { mine } from './chain/sender.ts';
+import { createLedger, type Ledger, type LedgerRules } from './ledger.ts';
+import { createPaymentMix, type PlannedTransaction } from './payment-mix.ts';
+import { type Random, seededRandom } from './random.ts';
+import type { World } from './world.ts';
+
+export interface Traffic {
+  /** What survives on the chain, row by row. */
+  readonly ledger: Ledger;
+  readonly random: Random;
+  /** The newest block's number and time. */
+  readonly head: { readonly number: number; readonly time: number };
+  readonly reorgs: number;
+  readonly deepestReorg: number;
+  /**
+   * Sends and mines one block whose transactions settle exactly `settlements` payments, and whatever else waits in the pool.
+   * `time` in Unix seconds; raised to the newest block's where it is earlier, so that two blocks can share a timestamp, as
+   * they do on chains with sub-second blocks.
+   */
+  block(settlements: number, time: number): Promise<void>;
+  /** Mines `blocks` blocks, `secondsApart`, with `settlements` payments in total; `progress` is told after every block. */
+  history(options: HistoryOptions): Promise<void>;
+  /**
+   * Undoes the newest `depth` blocks and mines `depth + 1` others, which hold some of the undone payments again: what a
+   * competing block producer would have taken from the same pool.
+   */
+  reorg(depth: number): Promise<void>;
+}
+
+export interface HistoryOptions {
+  readonly settlements: number;
+  readonly blocks: number;
+  readonly secondsApart: number;
+  progress?(settlementsDone: number): void;
+}
+
+/** Blocks of history that carry the timestamp of the block before. */
+const SAME_TIME_SHARE = 0.05;
+/** Most undone transactions return; the rest were replaced or dropped by their senders. */
+const RETURNING_SHARE = 0.75;
+
+/**
+ * The traffic of the demo world. One traffic per world: it owns the mining and the knowledge of what every transaction was
+ * meant to be.
+ */
+export async function makeTraffic(world: World, options: { readonly seed: number }): Promise<Traffic> {
+  const { chain, cast } = world;
+  const random = seededRandom(options.seed);
+  const plan = createPaymentMix({ cast, token: chain.token, chainId: world.chainId, random });
+  const made = new Map<Hash, PlannedTransaction>();
+  const ledger = createLedger(chain.rpc, ledgerRules(world, made));
+  const head = { ...(await readHead(world)) };
+  const counters = { reorgs: 0, deepestReorg: 0 };
+
+  const send = async (planned: readonly PlannedTransaction[]): Promise<void> => {
+    const hashes = await chain.sender.sendAll(planned.map(({ transaction }) => transaction));
+    for (const [index, hash] of hashes.entries()) {
+      const one = planned[index];
+      if (one !== undefined) made.set(hash, one);
+    }
+  };
+  const planBlock = async (settlements: number): Promise<PlannedTransaction[]> => {
+    const planned: PlannedTransaction[] = [];
+    for (let left = settlements; left > 0; ) {
+      const next = await plan(left);
+      planned.push(next);
+      left -= next.settlements;
+    }
+    return planned;
+  };
+  const catchUp = async (): Promise<void> => {
+    const now = await readHead(world);
+    await ledger.record(head.number + 1, now.number);
+    Object.assign(head, now);
+  };
+  const block = async (settlements: number, time: number): Promise<void> => {
+    await send(await planBlock(settlements));
+    await mine(chain.rpc, Math.max(time, head.time));
+    await catchUp();
+  };
+
+  return {
+    ledger,
+    random,
+    head,
+    get reorgs() {
+      return counters.reorgs;
+    },
+    get deepestReorg() {
+      return counters.deepestReorg;
+    },
+    block,
+    async history({ settlements, blocks, secondsApart, progress }) {
+      const start = ledger.count;
+      for (let done = 0; done < blocks; done++) {
+        // Shares follow the running total, so that the last block makes it exact.
+        const due = Math.round((settlements * (done + 1)) / blocks) - (ledger.count - start);
+        await block(Math.max(0, due), head.time + (random.chance(SAME_TIME_SHARE) ? 0 : secondsApart));
+        progress?.(ledger.count - start);
+      }
+    },
+    async reorg(depth) {
+      const ancestor = head.number - depth;
+      const returning = await undoneTransactions(world, ledger, {
+        from: ancestor + 1,
+        to: head.number,
+        made,
+        random,
+      });
+      await reorg(chain, {
+        depth,
+        blocks: depth + 1,
+        fill: async (position) => {
+          const share = returning.splice(0, Math.ceil(returning.length / (depth + 1 - position)));
+          for (const one of share) {
+            if ('raw' in one) await chain.rpc.call('eth_sendRawTransaction', one.raw);
+            else await send([one]);
+          }
+        },
+      });
+      counters.reorgs += 1;
+      counters.deepestReorg = Math.max(counters.deepestReorg, depth);
+      ledger.rollback(ancestor);
+      head.number = ancestor;
+      await catchUp();
+    },
+  };
+}
+
+function ledgerRules({ chain, cast }: World, made: ReadonlyMap<Hash, PlannedTransaction>): LedgerRules {
+  const catalogued = cast.merchants.filter((merchant) => merchant.catalogued);
+  const cataloguedPayees = new Set<string>(catalogued.map(({ address }) => address));
+  return {
+    token: chain.token.address,
+    proxies: new Set([EXACT_PROXY, UPTO_PROXY]),
+    cataloguedPayees,
+    expectedMethod({ txHash, relayer, payee }): EvidenceMethod {
+      if (relayer === cast.x402Relayer.address) return 'facilitator_relay';
+      const expected = made.get(txHash)?.expected;
+      if (expected === undefined) throw new Error(`nobody in the demo world sent ${txHash}`);
+      if (expected !== 'by_payee') return expected;
+      return cataloguedPayees.has(payee) ? 'catalogued_payee' : 'gasless_authorization';
+    },
+  };
+}
+
+async function readHead(world: World): Promise<{ number: number; time: number }> {
+  const block = await world.chain.rpc.call<{ number: Hex; timestamp: Hex }>(
+    'eth_getBlockByNumber',
+    'latest',
+    false,
+  );
+  return { number: Number(block.number), time: Number(block.timestamp) };
+}
+
+interface UndoneRange {
+  readonly from: number;
+  readonly to: number;
+  readonly made: ReadonlyMap<Hash, PlannedTransaction>;
+  readonly random: Random;
+}
+
+/**
+ * The transactions of the blocks that are about to vanish which shall come back. Those of the facilitator process all return,
+ * as they were signed: it counts its own nonces and would wait for ever for a gap to close.
+ */
+async function undoneTransactions(
+  world: World,
+  ledger: Ledger,
+  range: UndoneRange,
+): Promise<(PlannedTransaction | { readonly raw: Hex })[]> {
+  const returning: (PlannedTransaction | { readonly raw: Hex })[] = [];
+  for (let number = range.from; number <= range.to; number++) {
+    for (const hash of ledger.transactions(number)) {
+      const planned = range.made.get(hash);
+      if (planned === undefined) {
+        returning.push({ raw: await world.chain.rpc.call<Hex>('eth_getRawTransactionByHash', hash) });
+      } else if (range.random.chance(RETURNING_SHARE)) {
+        returning.push(planned);
+      }
+    }
+  }
+  return returning;
+}
