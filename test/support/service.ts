@@ -1,0 +1,68 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { loadConfig } from '../../src/config.ts';
+import { createLog } from '../../src/log.ts';
+import { type Service, startService } from '../../src/service.ts';
+
+/** The whole service in this process's care: the real engine and the real worker as children, on free ports. */
+export interface TestService extends Service {
+  readonly url: string;
+  /** Stops it and removes its data. */
+  remove(): Promise<void>;
+}
+
+const REQUESTS_PER_MINUTE = 1_000_000;
+
+export async function startTestService(parts: {
+  readonly chains: readonly object[];
+  readonly catalogue?: object;
+}): Promise<TestService> {
+  const dataDir = mkdtempSync(join(tmpdir(), 'settlement-index-test-'));
+  const file = join(dataDir, 'config.json');
+  writeFileSync(
+    file,
+    JSON.stringify({
+      dataDir,
+      logLevel: 'error',
+      http: { port: 0, requestsPerMinute: REQUESTS_PER_MINUTE },
+      ...parts,
+    }),
+  );
+  const service = await startService({
+    config: loadConfig({ file, env: {} }),
+    log: createLog('error', 'test'),
+    version: 'test',
+  });
+  await service.prepared;
+  return Object.assign(service, {
+    url: service.url ?? '',
+    async remove() {
+      await service.stop();
+      rmSync(dataDir, { recursive: true, force: true });
+    },
+  });
+}
+
+const CONDITION_POLL_MS = 50;
+
+/** Waits on a condition, never on the clock alone; says what it waited for when it gives up. */
+export async function until(
+  what: string,
+  condition: () => Promise<boolean> | boolean,
+  withinMs = 60_000,
+): Promise<void> {
+  const deadline = Date.now() + withinMs;
+  let last: unknown;
+  while (Date.now() < deadline) {
+    try {
+      if (await condition()) return;
+      last = undefined;
+    } catch (error) {
+      last = error;
+    }
+    await delay(CONDITION_POLL_MS);
+  }
+  throw new Error(`gave up waiting until ${what}`, { cause: last });
+}

@@ -1,0 +1,80 @@
+import { mkdtempSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { ConfigProblem, loadConfig } from '../../src/config.ts';
+
+function load(file: unknown, env: Record<string, string> = {}) {
+  const path = join(mkdtempSync(join(tmpdir(), 'config-')), 'settlement-index.config.json');
+  writeFileSync(path, typeof file === 'string' ? file : JSON.stringify(file));
+  return loadConfig({ file: path, env });
+}
+
+function problemsOf(file: unknown, env: Record<string, string> = {}): readonly string[] {
+  try {
+    load(file, env);
+  } catch (error) {
+    if (error instanceof ConfigProblem) return error.problems;
+    throw error;
+  }
+  throw new Error('the configuration was accepted');
+}
+
+test('without a file the service indexes Base through its public RPC with an embedded engine', () => {
+  const config = loadConfig({ env: {} });
+  expect(config.role).toBe('all');
+  expect(config.clickhouse.url).toBeNull();
+  expect(config.chains.map(({ chain, rpcUrls }) => [chain, rpcUrls])).toEqual([
+    ['eip155:8453', ['https://mainnet.base.org']],
+  ]);
+});
+
+test('the environment overrides the file, chain by chain', () => {
+  const config = load(
+    { chains: [{ chain: 'base' }, { chain: 'eip155:137' }], http: { port: 1 } },
+    { PORT: '9', RPC_URL_137: 'http://a/1, http://b/2' },
+  );
+  expect(config.http.port).toBe(9);
+  expect(config.chains[1]?.rpcUrls).toEqual(['http://a/1', 'http://b/2']);
+});
+
+test('every problem is named at once, with the key', () => {
+  const problems = problemsOf({ role: 'apo', http: { port: 'x' } });
+  expect(problems.some((problem) => problem.startsWith('role:'))).toBe(true);
+  expect(problems.some((problem) => problem.startsWith('http.port:'))).toBe(true);
+});
+
+test('an unknown key is refused, not ignored', () => {
+  expect(problemsOf({ chain: ['base'] }).join()).toContain('chain');
+});
+
+test('an unknown chain lists the known ones', () => {
+  expect(problemsOf({ chains: [{ chain: 'bse' }] })[0]).toMatch(/unknown chain "bse".*base \(eip155:8453\)/);
+});
+
+test('a configured address with a wrong checksum is refused', () => {
+  const payees = [{ chain: 'base', address: '0x833589fcd6eDb6E08f4c7C32D4f71b54bdA02913' }];
+  expect(problemsOf({ catalogue: { payees } })[0]).toContain('checksum');
+});
+
+test('the api role without an engine URL is refused with the reason', () => {
+  expect(problemsOf({ role: 'api' })[0]).toContain('clickhouse.url');
+});
+
+test('a broken RPC URL is refused without repeating the key inside it', () => {
+  const [problem] = problemsOf({
+    chains: [{ chain: 'base', rpcUrls: ['ftp://provider.example/secret-key'] }],
+  });
+  expect(problem).toContain('rpcUrls');
+  expect(problem).not.toContain('secret-key');
+});
+
+test('a file that is not JSON says so', () => {
+  expect(problemsOf('{')[0]).toContain('is not JSON');
+});
+
+test('a named file that does not exist is an error, not a default', () => {
+  expect(() => loadConfig({ file: '/nowhere/settlement-index.config.json', env: {} })).toThrow(
+    'there is no file',
+  );
+});
