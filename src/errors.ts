@@ -19,6 +19,18 @@ export const ERRORS = {
     advice: 'Correct the parameter named in `parameter`; the request was not run.',
     retryable: false,
   },
+  malformed_request: {
+    status: 400,
+    title: 'The request cannot be read',
+    advice: 'Correct the URL, the headers or the body as `detail` says.',
+    retryable: false,
+  },
+  invalid_api_key: {
+    status: 401,
+    title: 'The key is not known, revoked or expired',
+    advice: 'Send a valid key as `Authorization: Bearer` or `X-API-Key`, or none where the route is open.',
+    retryable: false,
+  },
   not_found: {
     status: 404,
     title: 'There is no such route',
@@ -31,10 +43,28 @@ export const ERRORS = {
     advice: 'Use a method listed in the `Allow` header.',
     retryable: false,
   },
+  request_timeout: {
+    status: 408,
+    title: 'The request did not arrive in time',
+    advice: 'Send the whole request at once.',
+    retryable: true,
+  },
   payload_too_large: {
     status: 413,
     title: 'The request body is too large',
     advice: 'Send a smaller body.',
+    retryable: false,
+  },
+  uri_too_long: {
+    status: 414,
+    title: 'The URL is too long',
+    advice: 'Send fewer or shorter parameters.',
+    retryable: false,
+  },
+  unsupported_media_type: {
+    status: 415,
+    title: 'The media type of the body is not supported',
+    advice: 'Send no body, or the media type that the operation documents.',
     retryable: false,
   },
   rate_limited: {
@@ -42,6 +72,12 @@ export const ERRORS = {
     title: 'Too many requests this minute',
     advice: 'Wait for the seconds in `Retry-After`, then send the same request.',
     retryable: true,
+  },
+  headers_too_large: {
+    status: 431,
+    title: 'The request headers are too large',
+    advice: 'Send fewer or smaller headers.',
+    retryable: false,
   },
   internal_error: {
     status: 500,

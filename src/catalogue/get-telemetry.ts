@@ -1,0 +1,183 @@
+import { type Static, Type } from '@sinclair/typebox';
+import type { Chain } from '../domain/chain.ts';
+import type { ChainStatus } from '../reads/chain-status.ts';
+import { readEngineUptime } from '../reads/engine-health.ts';
+import { chainFreshness, INDEX_LAG_WARNING_SECONDS, warningsOf } from '../reads/freshness.ts';
+import { ChainFreshnessShape, chainFreshnessAnswer, WarningsShape } from './list-meta.ts';
+import { defineOperation } from './operation.ts';
+import { PRICES } from './prices.ts';
+import { CountShape, nowText, TimeShape, timeTextOrNull } from './shapes.ts';
+
+/** Health of the index, not totals (read-api.md 1.4). */
+
+const NullableTime = Type.Unsafe<string | null>({ type: ['string', 'null'], format: 'date-time' });
+const NullableInteger = Type.Unsafe<number | null>({ type: ['integer', 'null'], minimum: 0 });
+
+const BackfillShape = Type.Object({
+  blocks_done: CountShape,
+  blocks_total: CountShape,
+  percent: Type.Unsafe<number | null>({
+    type: ['number', 'null'],
+    minimum: 0,
+    maximum: 100,
+    description: 'Null when there is nothing to backfill.',
+  }),
+  eta_seconds: Type.Unsafe<number | null>({
+    type: ['integer', 'null'],
+    minimum: 0,
+    description: 'At the present rate; null while there is none.',
+  }),
+});
+
+const ChainShape = Type.Object({
+  ...ChainFreshnessShape.properties,
+  state: Type.String({
+    description:
+      'starting, backfilling, following, unreachable, stopped; or not_started before the first report.',
+  }),
+  provider: Type.String({ description: 'Whether the chain’s RPC provider answers, in words.' }),
+  backfill: BackfillShape,
+  rows_per_second: Type.Number({ minimum: 0 }),
+  blocks_per_second: Type.Number({ minimum: 0 }),
+  rows_written: CountShape,
+  reorgs: CountShape,
+  deepest_reorg: CountShape,
+  retries: CountShape,
+  contradictions: Type.Integer({
+    minimum: 0,
+    description: 'Answers of a provider that contradicted the chain.',
+  }),
+  dead_letters: Type.Integer({ minimum: 0, description: 'Logs that could not become a settlement.' }),
+  last_error: Type.Unsafe<string | null>({ type: ['string', 'null'], description: 'Short code.' }),
+  last_written_at: NullableTime,
+  reported_at: NullableTime,
+});
+
+const STATUSES = ['ok', 'degraded'] as const;
+
+export const getTelemetry = defineOperation({
+  id: 'getTelemetry',
+  method: 'GET',
+  path: '/telemetry',
+  summary: 'Health of the index: freshness, ingest rate and faults per chain',
+  description: `Per chain: how far the index is, what ingest is doing and what went wrong. \`status\` is degraded while a chain has not started, does not answer, has stopped, or is more than ${INDEX_LAG_WARNING_SECONDS} seconds behind.`,
+  price: PRICES.free,
+  params: {},
+  output: Type.Object({
+    status: Type.Unsafe<(typeof STATUSES)[number]>({ type: 'string', enum: [...STATUSES] }),
+    version: Type.String(),
+    uptime_seconds: CountShape,
+    engine: Type.Object({ status: Type.String(), uptime_seconds: NullableInteger }),
+    chains: Type.Array(ChainShape),
+    warnings: WarningsShape,
+    as_of: TimeShape,
+  }),
+  fails: ['upstream_unavailable'],
+  paging: 'none',
+  caching: 'no-store',
+  acceptsUnknownKey: false,
+  example: {
+    status: 'ok',
+    version: '0.1.0',
+    uptime_seconds: 86_400,
+    engine: { status: 'ok', uptime_seconds: 86_399 },
+    chains: [
+      {
+        chain: 'eip155:8453',
+        indexed_block: 38_412_078,
+        indexed_at: '2026-11-20T09:15:03Z',
+        head_block: 38_412_078,
+        finalized_block: 38_411_402,
+        lag_seconds: 1,
+        state: 'following',
+        provider: 'answers',
+        backfill: { blocks_done: 43_200, blocks_total: 43_200, percent: 100, eta_seconds: 0 },
+        rows_per_second: 11.4,
+        blocks_per_second: 0.5,
+        rows_written: 512_345,
+        reorgs: 1,
+        deepest_reorg: 1,
+        retries: 7,
+        contradictions: 0,
+        dead_letters: 0,
+        last_error: null,
+        last_written_at: '2026-11-20T09:15:03Z',
+        reported_at: '2026-11-20T09:15:04Z',
+      },
+    ],
+    warnings: [],
+    as_of: '2026-11-20T09:15:04Z',
+  },
+  run: async (_input, { reader, clock, freshness, chains, version, startedAtMs }) => {
+    const [engineUptime, statuses] = await Promise.all([readEngineUptime(reader), freshness.statuses()]);
+    const nowMs = clock.nowMs();
+    const answers = chains.map((chain) => chainAnswer(chain, statuses.get(chain), nowMs));
+    return {
+      status: answers.every(isHealthy) ? STATUSES[0] : STATUSES[1],
+      version,
+      uptime_seconds: Math.max(0, Math.floor((nowMs - startedAtMs) / 1_000)),
+      engine: { status: 'ok', uptime_seconds: engineUptime },
+      chains: answers,
+      warnings: warningsOf(chains, statuses, nowMs),
+      as_of: nowText(nowMs),
+    };
+  },
+});
+
+type ChainAnswer = Static<typeof ChainShape>;
+
+function chainAnswer(chain: Chain, status: ChainStatus | undefined, nowMs: number): ChainAnswer {
+  return {
+    ...chainFreshnessAnswer(chainFreshness(chain, status, nowMs)),
+    state: status?.state ?? 'not_started',
+    provider: providerWords(status),
+    backfill: backfillAnswer(status),
+    ...rateAnswer(status),
+    last_error: status === undefined || status.lastError === '' ? null : status.lastError,
+    last_written_at: timeTextOrNull(status?.lastWrittenAt ?? null),
+    reported_at: timeTextOrNull(status?.updatedAt ?? null),
+  };
+}
+
+function rateAnswer(status: ChainStatus | undefined) {
+  return {
+    rows_per_second: status?.rowsPerSecond ?? 0,
+    blocks_per_second: status?.blocksPerSecond ?? 0,
+    rows_written: status?.rowsWritten ?? 0,
+    reorgs: status?.reorgs ?? 0,
+    deepest_reorg: status?.deepestReorg ?? 0,
+    retries: status?.retries ?? 0,
+    contradictions: status?.contradictions ?? 0,
+    dead_letters: status?.deadLetters ?? 0,
+  };
+}
+
+function providerWords(status: ChainStatus | undefined): string {
+  if (status === undefined) return 'not asked yet';
+  if (status.state === 'unreachable') return 'does not answer; ingest keeps trying';
+  if (status.state === 'stopped') return 'not asked: ingest has stopped';
+  return status.headSeenAt === null ? 'has not answered yet; ingest keeps trying' : 'answers';
+}
+
+function backfillAnswer(status: ChainStatus | undefined): Static<typeof BackfillShape> {
+  const done = status?.backfillBlocksDone ?? 0;
+  const total = status?.backfillBlocksTotal ?? 0;
+  const left = Math.max(0, total - done);
+  const rate = status?.blocksPerSecond ?? 0;
+  return {
+    blocks_done: done,
+    blocks_total: total,
+    percent: total === 0 ? null : Math.min(100, Math.floor((done / total) * 10_000) / 100),
+    eta_seconds: secondsLeft(left, rate),
+  };
+}
+
+function secondsLeft(blocks: number, blocksPerSecond: number): number | null {
+  if (blocks === 0) return 0;
+  return blocksPerSecond > 0 ? Math.ceil(blocks / blocksPerSecond) : null;
+}
+
+function isHealthy({ state, lag_seconds }: ChainAnswer): boolean {
+  const stuck = state === 'unreachable' || state === 'stopped' || state === 'not_started';
+  return !stuck && lag_seconds !== null && lag_seconds <= INDEX_LAG_WARNING_SECONDS;
+}

@@ -1,0 +1,22 @@
+import { getAccount } from './get-account.ts';
+import { getTelemetry } from './get-telemetry.ts';
+import { listEntitySettlements } from './list-entity-settlements.ts';
+import { listFlows } from './list-flows.ts';
+import { listTransactions } from './list-transactions.ts';
+import { type AnyOperation, erase, type PriceListEntry } from './operation.ts';
+
+/** Every operation of the service, in the order of the documentation. */
+export const OPERATIONS: readonly AnyOperation[] = [
+  erase(getAccount),
+  erase(listFlows),
+  erase(listTransactions),
+  erase(listEntitySettlements),
+  erase(getTelemetry),
+];
+
+export const PRICE_LIST: readonly PriceListEntry[] = OPERATIONS.map(({ id, method, path, price }) => ({
+  id,
+  method,
+  path,
+  price,
+}));

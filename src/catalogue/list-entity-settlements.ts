@@ -1,0 +1,65 @@
+import { Type } from '@sinclair/typebox';
+import { finalityOf } from '../reads/freshness.ts';
+import { readWalletPage } from '../reads/wallet-page.ts';
+import { META_EXAMPLE, SettlementMetaShape, settlementMeta } from './list-meta.ts';
+import { defineOperation } from './operation.ts';
+import { beforeParam, chainParam, counterpartyParam, limitParam, roleParam, walletParam } from './params.ts';
+import { PRICES } from './prices.ts';
+import { NAMED_SETTLEMENT_EXAMPLE, NamedSettlementShape, namedSettlementAnswer } from './settlement-shape.ts';
+import { AddressShape, NextBeforeShape } from './shapes.ts';
+import { nextBefore, readBefore } from './walk.ts';
+
+const ID = 'listEntitySettlements';
+
+export const listEntitySettlements = defineOperation({
+  id: ID,
+  method: 'GET',
+  path: '/entities/{wallet}/settlements',
+  summary: 'Settlements where a wallet is a party, newest first',
+  description:
+    'Settlements that the wallet paid or was paid. A payment of the wallet to itself appears once. A wallet that the index never saw has an empty list: never paid, not yet indexed, or not on a covered chain.',
+  price: PRICES.keyed,
+  params: {
+    wallet: walletParam,
+    limit: limitParam,
+    before: beforeParam,
+    chain: chainParam,
+    role: roleParam,
+    counterparty: counterpartyParam,
+  },
+  output: Type.Object({
+    wallet: AddressShape,
+    settlements: Type.Array(NamedSettlementShape),
+    next_before: NextBeforeShape,
+    meta: SettlementMetaShape,
+  }),
+  fails: ['invalid_parameter', 'upstream_unavailable'],
+  paging: 'before',
+  caching: 'revalidate',
+  acceptsUnknownKey: false,
+  example: {
+    wallet: NAMED_SETTLEMENT_EXAMPLE.payer,
+    settlements: [NAMED_SETTLEMENT_EXAMPLE],
+    next_before: null,
+    meta: META_EXAMPLE,
+  },
+  run: async ({ wallet, limit, before, chain, role, counterparty }, deps) => {
+    const { reader, clock, cursorKeys, dataset, names, freshness, chains } = deps;
+    const scope = `${ID} ${wallet}`;
+    const from = readBefore(cursorKeys, scope, before);
+    const nowMs = clock.nowMs();
+    const [page, directory, statuses] = await Promise.all([
+      readWalletPage({ reader }, { wallet, limit, before: from, role, counterparty, chain }),
+      names.directory(),
+      freshness.statuses(),
+    ]);
+    return {
+      wallet,
+      settlements: page.rows.map((row) =>
+        namedSettlementAnswer(row, finalityOf(row.blockNumber, statuses.get(row.chain)), directory),
+      ),
+      next_before: nextBefore(cursorKeys, scope, page.nextBefore),
+      meta: await settlementMeta({ chain, chains, statuses, nowMs }, page.rows, dataset),
+    };
+  },
+});

@@ -1,0 +1,53 @@
+import { Type } from '@sinclair/typebox';
+import { readFeed } from '../reads/feed.ts';
+import { finalityOf } from '../reads/freshness.ts';
+import { META_EXAMPLE, SettlementMetaShape, settlementMeta } from './list-meta.ts';
+import { defineOperation } from './operation.ts';
+import { beforeParam, chainParam, limitParam } from './params.ts';
+import { PRICES } from './prices.ts';
+import { NAMED_SETTLEMENT_EXAMPLE, NamedSettlementShape, namedSettlementAnswer } from './settlement-shape.ts';
+import { NextBeforeShape } from './shapes.ts';
+import { nextBefore, readBefore } from './walk.ts';
+
+const SCOPE = 'listFlows';
+
+export const listFlows = defineOperation({
+  id: SCOPE,
+  method: 'GET',
+  path: '/flows',
+  summary: 'Newest settlements across every indexed chain, payer to payee',
+  description:
+    'Settlements, newest first, with the display names of payer, payee and facilitator where they are known. Walk older pages by sending `next_before` back as `before`.',
+  price: PRICES.keyed,
+  params: { limit: limitParam, before: beforeParam, chain: chainParam },
+  output: Type.Object({
+    flows: Type.Array(NamedSettlementShape),
+    next_before: NextBeforeShape,
+    meta: SettlementMetaShape,
+  }),
+  fails: ['invalid_parameter', 'upstream_unavailable'],
+  paging: 'before',
+  caching: 'revalidate',
+  acceptsUnknownKey: false,
+  example: { flows: [NAMED_SETTLEMENT_EXAMPLE], next_before: null, meta: META_EXAMPLE },
+  run: async ({ limit, before, chain }, deps) => {
+    const { reader, clock, cursorKeys, dataset, names, freshness, chains } = deps;
+    const from = readBefore(cursorKeys, SCOPE, before);
+    const nowMs = clock.nowMs();
+    const [page, directory, statuses] = await Promise.all([
+      readFeed(
+        { reader, clock, newestTime: dataset.newestTime },
+        { limit, before: from, chain, facilitator: undefined, tier: undefined },
+      ),
+      names.directory(),
+      freshness.statuses(),
+    ]);
+    return {
+      flows: page.rows.map((row) =>
+        namedSettlementAnswer(row, finalityOf(row.blockNumber, statuses.get(row.chain)), directory),
+      ),
+      next_before: nextBefore(cursorKeys, SCOPE, page.nextBefore),
+      meta: await settlementMeta({ chain, chains, statuses, nowMs }, page.rows, dataset),
+    };
+  },
+});

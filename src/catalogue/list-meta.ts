@@ -1,0 +1,158 @@
+import { type Static, Type } from '@sinclair/typebox';
+import { usdNumber } from '../domain/amount.ts';
+import type { Chain } from '../domain/chain.ts';
+import type { ChainStatus } from '../reads/chain-status.ts';
+import type { DatasetFacts } from '../reads/dataset.ts';
+import {
+  type ChainFreshness,
+  chainFreshness,
+  WARNINGS,
+  type Warning,
+  warningsOf,
+} from '../reads/freshness.ts';
+import type { ListedSettlement } from '../reads/settlement-row.ts';
+import { isSelfPayment } from './settlement-shape.ts';
+import { ChainShape, CountShape, nowText, TimeShape, timeTextOrNull, UsdShape } from './shapes.ts';
+
+/** `meta` of the settlement lists. Source: read-api.md 2.4, api.md 1. */
+
+const NullableInteger = Type.Unsafe<number | null>({ type: ['integer', 'null'] });
+const NullableTime = Type.Unsafe<string | null>({ type: ['string', 'null'], format: 'date-time' });
+
+export const ChainFreshnessShape = Type.Object({
+  chain: ChainShape,
+  indexed_block: NullableInteger,
+  indexed_at: NullableTime,
+  head_block: NullableInteger,
+  finalized_block: NullableInteger,
+  lag_seconds: NullableInteger,
+});
+
+export const FreshnessShape = Type.Object(
+  { chains: Type.Array(ChainFreshnessShape) },
+  {
+    description:
+      'Per chain: newest indexed block and its time, newest block known, newest final block, and how far behind the index is. At the tip, lag_seconds counts from the last look at the tip.',
+  },
+);
+
+export const WarningsShape = Type.Array(
+  Type.Unsafe<Warning>({ type: 'string', enum: Object.keys(WARNINGS) }),
+  {
+    description: Object.entries(WARNINGS)
+      .map(([code, meaning]) => `\`${code}\`: ${meaning}`)
+      .join(' '),
+  },
+);
+
+export const SettlementMetaShape = Type.Object({
+  chain: Type.Unsafe<Chain | null>({
+    type: ['string', 'null'],
+    description: 'The chain served; null when the answer spans every chain in `freshness`.',
+  }),
+  as_of: TimeShape,
+  freshness: FreshnessShape,
+  page_self_payments: Type.Optional(
+    Type.Integer({ minimum: 0, description: 'This page only; do not add up.' }),
+  ),
+  page_self_payment_usd: Type.Optional(UsdShape),
+  page_gross_usd: Type.Optional(UsdShape),
+  page_organic_usd: Type.Optional(UsdShape),
+  self_payments_excluded: Type.Optional(
+    Type.Boolean({ description: 'Present and true when exclude_self_payments filtered this page.' }),
+  ),
+  dataset_last_written_at: Type.Optional(NullableTime),
+  dataset_row_count: Type.Optional(CountShape),
+  warnings: Type.Optional(WarningsShape),
+});
+
+export type SettlementMeta = Static<typeof SettlementMetaShape>;
+type FreshnessAnswer = Static<typeof ChainFreshnessShape>;
+
+export interface MetaFacts {
+  /** The chain asked for; undefined: all. */
+  readonly chain: Chain | undefined;
+  readonly chains: readonly Chain[];
+  readonly statuses: ReadonlyMap<Chain, ChainStatus>;
+  readonly nowMs: number;
+}
+
+export function chainFreshnessAnswer(freshness: ChainFreshness): FreshnessAnswer {
+  return {
+    chain: freshness.chain,
+    indexed_block: freshness.indexedBlock,
+    indexed_at: timeTextOrNull(freshness.indexedAt),
+    head_block: freshness.headBlock,
+    finalized_block: freshness.finalizedBlock,
+    lag_seconds: freshness.lagSeconds,
+  };
+}
+
+/** `meta` of a page: page figures when it has rows, facts about the dataset when it has none. */
+export async function settlementMeta(
+  facts: MetaFacts,
+  shown: readonly ListedSettlement[],
+  dataset: DatasetFacts,
+): Promise<SettlementMeta> {
+  const served = facts.chain === undefined ? facts.chains : [facts.chain];
+  const warnings = warningsOf(served, facts.statuses, facts.nowMs);
+  const [onlyChain] = served;
+  const common = {
+    chain: served.length === 1 && onlyChain !== undefined ? onlyChain : null,
+    as_of: nowText(facts.nowMs),
+    freshness: {
+      chains: served.map((chain) =>
+        chainFreshnessAnswer(chainFreshness(chain, facts.statuses.get(chain), facts.nowMs)),
+      ),
+    },
+  };
+  if (shown.length > 0)
+    return { ...common, ...pageFigures(shown), ...(warnings.length > 0 ? { warnings } : {}) };
+  return {
+    ...common,
+    dataset_last_written_at: timeTextOrNull(lastWrittenAt(facts.statuses)),
+    dataset_row_count: await dataset.rowCount(),
+    warnings,
+  };
+}
+
+/** Summed in whole millionths, turned into a number last: floats would drift. */
+function pageFigures(shown: readonly ListedSettlement[]) {
+  const sum = (rows: readonly ListedSettlement[]) =>
+    rows.reduce((total, row) => total + row.amountUsdMicros, 0n);
+  const selfPayments = shown.filter(isSelfPayment);
+  const gross = sum(shown);
+  const self = sum(selfPayments);
+  return {
+    page_self_payments: selfPayments.length,
+    page_self_payment_usd: usdNumber(self),
+    page_gross_usd: usdNumber(gross),
+    page_organic_usd: usdNumber(gross - self),
+  };
+}
+
+function lastWrittenAt(statuses: ReadonlyMap<Chain, ChainStatus>): number | null {
+  const times = [...statuses.values()].map((status) => status.lastWrittenAt).filter((time) => time !== null);
+  return times.length === 0 ? null : Math.max(...times);
+}
+
+export const META_EXAMPLE: SettlementMeta = {
+  chain: 'eip155:8453',
+  as_of: '2026-11-20T09:15:04Z',
+  freshness: {
+    chains: [
+      {
+        chain: 'eip155:8453',
+        indexed_block: 38_412_078,
+        indexed_at: '2026-11-20T09:15:03Z',
+        head_block: 38_412_078,
+        finalized_block: 38_411_402,
+        lag_seconds: 1,
+      },
+    ],
+  },
+  page_self_payments: 0,
+  page_self_payment_usd: 0,
+  page_gross_usd: 0.01,
+  page_organic_usd: 0.01,
+};

@@ -1,0 +1,90 @@
+import { Type } from '@sinclair/typebox';
+import { EVIDENCE_LADDER } from '../domain/evidence.ts';
+import { readFeed } from '../reads/feed.ts';
+import { finalityOf } from '../reads/freshness.ts';
+import type { ListedSettlement } from '../reads/settlement-row.ts';
+import { META_EXAMPLE, SettlementMetaShape, settlementMeta } from './list-meta.ts';
+import { defineOperation } from './operation.ts';
+import {
+  beforeParam,
+  chainParam,
+  excludeSelfPaymentsParam,
+  facilitatorParam,
+  limitParam,
+  minProbabilityParam,
+  tierParam,
+} from './params.ts';
+import { PRICES } from './prices.ts';
+import { isSelfPayment, SETTLEMENT_EXAMPLE, SettlementShape, settlementAnswer } from './settlement-shape.ts';
+import { NextBeforeShape } from './shapes.ts';
+import { nextBefore, readBefore } from './walk.ts';
+
+const SCOPE = 'listTransactions';
+
+interface AfterRead {
+  readonly minProbability: number | undefined;
+  readonly excludeSelfPayments: boolean;
+}
+
+export const listTransactions = defineOperation({
+  id: SCOPE,
+  method: 'GET',
+  path: '/transactions',
+  summary: 'Every indexed settlement, newest first, filterable by x402 confidence',
+  description:
+    'Every indexed settlement. `chain`, `facilitator` and `tier` select rows; `min_probability` and `exclude_self_payments` filter a page after it was read, so a page can be short or empty while more rows remain: keep following `next_before` until it is null.',
+  price: PRICES.keyed,
+  params: {
+    limit: limitParam,
+    before: beforeParam,
+    chain: chainParam,
+    facilitator: facilitatorParam,
+    tier: tierParam,
+    min_probability: minProbabilityParam,
+    exclude_self_payments: excludeSelfPaymentsParam,
+  },
+  output: Type.Object({
+    transactions: Type.Array(SettlementShape),
+    next_before: NextBeforeShape,
+    meta: SettlementMetaShape,
+  }),
+  fails: ['invalid_parameter', 'upstream_unavailable'],
+  paging: 'before',
+  caching: 'revalidate',
+  acceptsUnknownKey: false,
+  example: { transactions: [SETTLEMENT_EXAMPLE], next_before: null, meta: META_EXAMPLE },
+  run: async (input, deps) => {
+    const { reader, clock, cursorKeys, dataset, freshness, chains } = deps;
+    const { limit, chain, facilitator, tier } = input;
+    const before = readBefore(cursorKeys, SCOPE, input.before);
+    const nowMs = clock.nowMs();
+    const [page, statuses] = await Promise.all([
+      readFeed(
+        { reader, clock, newestTime: dataset.newestTime },
+        { limit, before, chain, facilitator, tier },
+      ),
+      freshness.statuses(),
+    ]);
+    const excludeSelfPayments = input.exclude_self_payments;
+    const shown = page.rows.filter((row) =>
+      isWanted(row, { minProbability: input.min_probability, excludeSelfPayments }),
+    );
+    const meta = await settlementMeta({ chain, chains, statuses, nowMs }, shown, dataset);
+    return {
+      transactions: shown.map((row) =>
+        settlementAnswer(row, finalityOf(row.blockNumber, statuses.get(row.chain))),
+      ),
+      // From rows read, not rows shown: the walk must not end where a filter emptied a page.
+      next_before: nextBefore(cursorKeys, SCOPE, page.nextBefore),
+      meta: excludeSelfPayments ? { ...meta, self_payments_excluded: true } : meta,
+    };
+  },
+});
+
+/** An ungraded row has no confidence: it is not at or above any. */
+function isWanted(row: ListedSettlement, { minProbability, excludeSelfPayments }: AfterRead): boolean {
+  if (excludeSelfPayments && isSelfPayment(row)) return false;
+  if (minProbability === undefined) return true;
+  const { probability } = EVIDENCE_LADDER[row.method];
+  return probability !== null && probability >= minProbability;
+}

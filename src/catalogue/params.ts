@@ -1,0 +1,195 @@
+import { type TSchema, Type } from '@sinclair/typebox';
+import { type Address, isAddress, readAddress } from '../domain/address.ts';
+import { type Chain, isChain } from '../domain/chain.ts';
+import { CURSOR_MAX_CHARS } from '../domain/cursor.ts';
+import { EVIDENCE_TIERS, type EvidenceTier } from '../domain/evidence.ts';
+import { fail } from '../errors.ts';
+
+/**
+ * Every parameter once: where it stands, what it means, and how it is read. `read` takes a text (HTTP) or a JSON value (other
+ * surfaces) and throws `invalid_parameter`; it never guesses.
+ */
+
+export interface ParamFacts {
+  readonly chains: readonly Chain[];
+}
+
+export interface Param<Value = unknown> {
+  readonly in: 'path' | 'query';
+  readonly description: string;
+  readonly required: boolean;
+  readonly schema: TSchema;
+  readonly example?: string | number | boolean;
+  /** `raw` is undefined when the caller did not send it. `name` is the parameter's name, for the message. */
+  read(raw: unknown, name: string, facts: ParamFacts): Value;
+}
+
+export type Params = Readonly<Record<string, Param>>;
+
+export type InputOf<P extends Params> = {
+  readonly [Name in keyof P]: P[Name] extends Param<infer Value> ? Value : never;
+};
+
+export const LIMIT_DEFAULT = 50;
+export const LIMIT_MAX = 100;
+
+function invalid(parameter: string, detail: string): Error {
+  return fail('invalid_parameter', { parameter, detail });
+}
+
+/** A caller's value in a message: short, printable, never the whole of a long input. */
+export function quoted(raw: unknown): string {
+  const text = typeof raw === 'string' ? raw : (JSON.stringify(raw) ?? String(raw));
+  const printable = text.replace(/[^\x20-\x7e]/g, '?');
+  return `"${printable.length > 60 ? `${printable.slice(0, 60)}…` : printable}"`;
+}
+
+export const limitParam: Param<number> = {
+  in: 'query',
+  description: `Rows on a page, 1 to ${LIMIT_MAX}. Values outside are clamped, not refused.`,
+  required: false,
+  schema: Type.Integer({ default: LIMIT_DEFAULT }),
+  example: 10,
+  read: (raw, name) => {
+    if (raw === undefined) return LIMIT_DEFAULT;
+    const whole =
+      typeof raw === 'number' ? Number.isInteger(raw) : isText(raw) && /^[+-]?\d{1,30}$/.test(raw);
+    if (!whole) throw invalid(name, `${name} must be an integer, not ${quoted(raw)}.`);
+    return Math.min(Math.max(Number(raw), 1), LIMIT_MAX);
+  },
+};
+
+/** Only the shape is checked here: the signature needs the keys and the list it belongs to. */
+export const beforeParam: Param<string | undefined> = {
+  in: 'query',
+  description: 'Opaque cursor: `next_before` of the previous page, unchanged. Do not parse or construct it.',
+  required: false,
+  schema: Type.String({ maxLength: CURSOR_MAX_CHARS }),
+  read: (raw, name) => {
+    if (raw === undefined) return undefined;
+    if (!isText(raw) || raw === '' || raw.length > CURSOR_MAX_CHARS) {
+      throw invalid(name, `${name} must be a cursor as returned in next_before.`);
+    }
+    return raw;
+  },
+};
+
+export const chainParam: Param<Chain | undefined> = {
+  in: 'query',
+  description: 'Only this chain, by CAIP-2 name. Default: every chain this deployment indexes.',
+  required: false,
+  schema: Type.String({ pattern: '^eip155:[0-9]+$' }),
+  example: 'eip155:8453',
+  read: (raw, name, { chains }) => {
+    if (raw === undefined) return undefined;
+    if (isText(raw) && isChain(raw) && chains.includes(raw)) return raw;
+    throw invalid(name, `${name} ${quoted(raw)} is not served here; supported: ${chains.join(', ')}.`);
+  },
+};
+
+function readAddressParam(raw: unknown, name: string): Address {
+  const outcome = isText(raw) ? readAddress(raw) : 'malformed';
+  if (isAddress(outcome)) return outcome;
+  throw invalid(
+    name,
+    outcome === 'checksum'
+      ? `${name} has a wrong EIP-55 checksum: most likely a typing error. Send it in lower case to skip the check.`
+      : `${name} must be an address: 0x and 40 hex digits, not ${quoted(raw)}.`,
+  );
+}
+
+const ADDRESS_SCHEMA = Type.String({ pattern: '^0x[0-9a-fA-F]{40}$' });
+
+export const walletParam: Param<Address> = {
+  in: 'path',
+  description: 'Wallet address, in any case; mixed case must match EIP-55.',
+  required: true,
+  schema: ADDRESS_SCHEMA,
+  example: '0x4020615294c913f045dc10f0a5cdebd86c280001',
+  read: readAddressParam,
+};
+
+export const counterpartyParam: Param<Address | undefined> = {
+  in: 'query',
+  description: 'Only settlements between the wallet and this address.',
+  required: false,
+  schema: ADDRESS_SCHEMA,
+  read: (raw, name) => (raw === undefined ? undefined : readAddressParam(raw, name)),
+};
+
+const ROLES = ['payer', 'payee', 'any'] as const;
+
+export const roleParam: Param<(typeof ROLES)[number]> = {
+  in: 'query',
+  description: 'Only settlements where the wallet is the payer, or the payee. `any` (default) has both.',
+  required: false,
+  schema: Type.Union(
+    ROLES.map((role) => Type.Literal(role)),
+    { default: 'any' },
+  ),
+  read: (raw, name) => (raw === undefined ? 'any' : readChoice(raw, name, ROLES)),
+};
+
+export const tierParam: Param<EvidenceTier | undefined> = {
+  in: 'query',
+  description: 'Only settlements of this evidence tier.',
+  required: false,
+  schema: Type.Union(EVIDENCE_TIERS.map((tier) => Type.Literal(tier))),
+  read: (raw, name) => (raw === undefined ? undefined : readChoice(raw, name, EVIDENCE_TIERS)),
+};
+
+export const facilitatorParam: Param<string | undefined> = {
+  in: 'query',
+  description: 'Only settlements relayed by this facilitator, by id.',
+  required: false,
+  schema: Type.String({ pattern: '^[A-Za-z0-9_-]{1,64}$' }),
+  example: 'coinbase',
+  read: (raw, name) => {
+    if (raw === undefined) return undefined;
+    if (isText(raw) && /^[A-Za-z0-9_-]{1,64}$/.test(raw)) return raw;
+    throw invalid(name, `${name} must be a facilitator id (letters, digits, - and _), not ${quoted(raw)}.`);
+  },
+};
+
+export const minProbabilityParam: Param<number | undefined> = {
+  in: 'query',
+  description:
+    'Only settlements at or above this confidence, within [0,1]. Ungraded rows have none and are dropped. Applied after the page is read: follow next_before even from a short page.',
+  required: false,
+  schema: Type.Number({ minimum: 0, maximum: 1 }),
+  example: 0.7,
+  read: (raw, name) => {
+    if (raw === undefined) return undefined;
+    const decimal =
+      isText(raw) && /^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d{1,3})?$/.test(raw) ? Number(raw) : raw;
+    if (typeof decimal === 'number' && decimal >= 0 && decimal <= 1) return decimal;
+    throw invalid(name, `${name} must be a number within [0,1], not ${quoted(raw)}.`);
+  },
+};
+
+export const excludeSelfPaymentsParam: Param<boolean> = {
+  in: 'query',
+  description:
+    'Whether to drop rows whose payer is the payee. Applied after the page is read: follow next_before even from a short page.',
+  required: false,
+  schema: Type.Union(
+    ['true', 'false', '1', '0'].map((word) => Type.Literal(word)),
+    { default: 'false' },
+  ),
+  read: (raw, name) => {
+    if (raw === undefined || raw === false || raw === 'false' || raw === '0') return false;
+    if (raw === true || raw === 'true' || raw === '1') return true;
+    throw invalid(name, `${name} must be one of true, false, 1, 0, not ${quoted(raw)}.`);
+  },
+};
+
+function readChoice<Choice extends string>(raw: unknown, name: string, choices: readonly Choice[]): Choice {
+  const choice = choices.find((candidate) => candidate === raw);
+  if (choice === undefined)
+    throw invalid(name, `${name} must be one of ${choices.join(', ')}, not ${quoted(raw)}.`);
+  return choice;
+}
+
+function isText(raw: unknown): raw is string {
+  return typeof raw === 'string';
+}

@@ -1,0 +1,39 @@
+/**
+ * What a call costs, on each lane. One table: `/account`, OpenAPI and the documentation are read off it. Source: api.md 3, 4.
+ */
+
+export type PriceClass = 'free' | 'keyed';
+
+export interface Price {
+  readonly class: PriceClass;
+  /** Query Units on the credit lane; an integer. */
+  readonly qu: number;
+  /** Millionths of a dollar on the x402 lane. */
+  readonly x402UsdMicros: bigint;
+  readonly meaning: string;
+}
+
+export const PRICES = {
+  free: { class: 'free', qu: 0, x402UsdMicros: 0n, meaning: 'Free, no key needed.' },
+  keyed: {
+    class: 'keyed',
+    qu: 0,
+    x402UsdMicros: 1_000n,
+    meaning: 'Any key at 0 QU, or 0.001 USD per call over x402. Open to callers without a key for now.',
+  },
+} as const satisfies Record<PriceClass, Price>;
+
+/** One QU per started five seconds, at least one. Source: read-api.md 2.2. */
+export const SQL_SECONDS_PER_QU = 5;
+
+export const SQL_TIERS = [
+  {
+    tier: 'standard',
+    timeoutSeconds: 15,
+    maxQu: 3,
+    requestsPerMinute: 30,
+    plans: ['free', 'pro', 'enterprise'],
+  },
+  { tier: 'extended', timeoutSeconds: 60, maxQu: 12, requestsPerMinute: 10, plans: ['pro', 'enterprise'] },
+  { tier: 'deep', timeoutSeconds: 300, maxQu: 60, requestsPerMinute: 2, plans: ['enterprise'] },
+] as const;

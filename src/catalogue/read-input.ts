@@ -1,0 +1,72 @@
+import { fail } from '../errors.ts';
+import { type InputOf, type ParamFacts, type Params, quoted } from './params.ts';
+
+/** A name further away than this from every known one is not a typing error. */
+const SUGGESTION_DISTANCE_MAX = 3;
+
+/**
+ * Reads all parameters of an operation. A parameter that the operation does not have is refused instead of ignored: an
+ * ignored filter would answer another question than the one asked.
+ */
+export function readInput<P extends Params>(
+  params: P,
+  raw: Readonly<Record<string, unknown>>,
+  facts: ParamFacts,
+): InputOf<P> {
+  const known = Object.keys(params);
+  for (const name of Object.keys(raw)) {
+    if (!Object.hasOwn(params, name)) throw unknownParameter(name, known);
+  }
+  const input = Object.entries(params).map(([name, param]) => [
+    name,
+    param.read(single(raw, name), name, facts),
+  ]);
+  return Object.fromEntries(input) as InputOf<P>; // each value was read by the parameter of that name
+}
+
+function single(raw: Readonly<Record<string, unknown>>, name: string): unknown {
+  const value = Object.hasOwn(raw, name) ? raw[name] : undefined;
+  if (!Array.isArray(value)) return value;
+  throw fail('invalid_parameter', { parameter: name, detail: `${name} is given more than once.` });
+}
+
+function unknownParameter(name: string, known: readonly string[]): Error {
+  const shown = name.slice(0, 100);
+  const near = nearest(shown, known);
+  const advice = near
+    ? `Did you mean ${near}?`
+    : `This operation takes ${known.length === 0 ? 'no parameters' : known.join(', ')}.`;
+  return fail('invalid_parameter', {
+    parameter: shown,
+    detail: `There is no parameter ${quoted(shown)}. ${advice}`,
+  });
+}
+
+/** The known name with the fewest edits, when it is near enough to be what was meant. */
+export function nearest(name: string, known: readonly string[]): string | undefined {
+  const ranked = known
+    .map((candidate) => ({ candidate, distance: editDistance(name.toLowerCase(), candidate) }))
+    .sort((a, b) => a.distance - b.distance);
+  const [best] = ranked;
+  const allowed = best && Math.min(SUGGESTION_DISTANCE_MAX, Math.ceil(best.candidate.length / 2));
+  return best && allowed && best.distance <= allowed ? best.candidate : undefined;
+}
+
+/** Levenshtein distance, one row at a time. */
+function editDistance(a: string, b: string): number {
+  let previous = Array.from({ length: b.length + 1 }, (_, column) => column);
+  for (const [row, left] of [...a].entries()) {
+    const current = [row + 1];
+    for (const [column, right] of [...b].entries()) {
+      current.push(
+        Math.min(
+          (current[column] ?? 0) + 1,
+          (previous[column + 1] ?? 0) + 1,
+          (previous[column] ?? 0) + (left === right ? 0 : 1),
+        ),
+      );
+    }
+    previous = current;
+  }
+  return previous.at(-1) ?? 0;
+}

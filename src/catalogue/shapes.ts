@@ -1,0 +1,34 @@
+import { type TSchema, Type } from '@sinclair/typebox';
+
+/** Shapes that several answers share. Nullable scalars are `type: [x, null]`: valid JSON Schema 2020-12 and fast to print. */
+
+export function nullable(schema: TSchema): TSchema {
+  return Type.Unsafe({ ...schema, type: [schema['type'], 'null'] });
+}
+
+export const TimeShape = Type.String({ format: 'date-time', description: 'RFC 3339, UTC, whole seconds.' });
+export const ChainShape = Type.String({
+  pattern: '^eip155:[0-9]+$',
+  description: 'CAIP-2 name of the chain.',
+});
+export const AddressShape = Type.String({ pattern: '^0x[0-9a-f]{40}$', description: 'Lower-case address.' });
+export const CountShape = Type.Integer({ minimum: 0 });
+export const UsdShape = Type.Number({ description: 'Dollars, at most six decimals, from exact decimals.' });
+
+/** RFC 3339 in UTC with whole seconds. */
+export function timeText(unixSeconds: number): string {
+  return `${new Date(unixSeconds * 1_000).toISOString().slice(0, 19)}Z`;
+}
+
+export function timeTextOrNull(unixSeconds: number | null): string | null {
+  return unixSeconds === null ? null : timeText(unixSeconds);
+}
+
+export function nowText(nowMs: number): string {
+  return timeText(Math.floor(nowMs / 1_000));
+}
+
+export const NextBeforeShape = Type.Unsafe<string | null>({
+  type: ['string', 'null'],
+  description: 'Cursor of the next page, to send as `before`; null at the end of the list.',
+});

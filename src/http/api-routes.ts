@@ -1,0 +1,107 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from 'fastify';
+import type { AnyOperation, OperationDeps } from '../catalogue/operation.ts';
+import { fail } from '../errors.ts';
+import { admit, readCaller } from '../gate/caller.ts';
+import { addressKey, type RateDecision, type RateLimiter } from '../gate/rate-limit.ts';
+import { matchesEtag, weakEtag } from './etag.ts';
+import { nextPageLink, setRateHeaders } from './headers.ts';
+import { boundReader } from './request-facts.ts';
+
+/** The two base paths serve identical answers (read-api.md 9.2). */
+export const BASE_PATHS = ['/v0', '/api/v0'] as const;
+
+interface ApiDeps {
+  readonly deps: OperationDeps;
+  readonly limiter: RateLimiter;
+}
+
+/** Turns a declared operation into its routes, once under each base path. */
+export function installOperation(app: FastifyInstance, operation: AnyOperation, api: ApiDeps): void {
+  for (const base of BASE_PATHS) {
+    const url = `${base}${operation.path.replace(/\{(\w+)\}/g, ':$1')}`;
+    app.route({
+      method: operation.method,
+      url,
+      // Only what the operation declares can leave: fields that are not in the schema are not printed.
+      schema: { response: { 200: operation.output } },
+      handler: (request, reply) => answer(operation, api, request, reply),
+    });
+    installRefusedMethods(app, url);
+  }
+}
+
+const REFUSED_METHODS = ['POST', 'PUT', 'PATCH', 'DELETE', 'TRACE'] as const;
+
+/** A known path with another method is 405 with `Allow`, refused before any body is read. */
+export function installRefusedMethods(app: FastifyInstance, url: string): void {
+  const refuse: RouteOptions = {
+    method: [...REFUSED_METHODS],
+    url,
+    onRequest: (request, reply, done) => {
+      reply.header('allow', 'GET, HEAD, OPTIONS');
+      done(fail('method_not_allowed', { detail: `This route does not take ${request.method}.` }));
+    },
+    handler: () => Promise.reject(new Error('refused in onRequest')),
+  };
+  app.route(refuse);
+}
+
+/** The order of checks is api.md 4: request validity, credential, rate limit, run. */
+async function answer(
+  operation: AnyOperation,
+  { deps, limiter }: ApiDeps,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<unknown> {
+  const decision = limiter.take(addressKey(request.ip));
+  setRateHeaders(reply, decision);
+  const run = operation.prepare(rawInput(request), deps);
+  const caller = readCaller(request.headers);
+  admit(caller, operation);
+  refuseOverLimit(decision);
+  const { facts } = request;
+  if (facts === undefined) throw new Error('a request without facts reached a handler');
+  facts.runMs = performance.now();
+  const body = await run({ ...deps, reader: boundReader(deps.reader, facts) }, { caller });
+  return sendAnswer(operation, { request, reply, body, publicUrl: deps.publicUrl });
+}
+
+/** Path and query together; a name in both counts as given twice. */
+function rawInput(request: FastifyRequest): Record<string, unknown> {
+  const path = request.params as Record<string, string>; // find-my-way gives decoded texts
+  const query = request.query as Record<string, unknown>; // texts, or arrays where a name is repeated
+  const raw: Record<string, unknown> = { ...query };
+  for (const [name, value] of Object.entries(path)) {
+    raw[name] = Object.hasOwn(query, name) ? [value, query[name]] : value;
+  }
+  return raw;
+}
+
+function refuseOverLimit({ allowed, limit, resetSeconds }: RateDecision): void {
+  if (allowed) return;
+  throw fail('rate_limited', {
+    detail: `More than ${limit} requests in a minute came from this address.`,
+    retryAfterSeconds: resetSeconds,
+  });
+}
+
+interface Answered {
+  readonly request: FastifyRequest;
+  readonly reply: FastifyReply;
+  readonly body: Record<string, unknown>;
+  readonly publicUrl: string;
+}
+
+function sendAnswer(operation: AnyOperation, { request, reply, body, publicUrl }: Answered): unknown {
+  const cursor = operation.paging === 'before' ? body['next_before'] : null;
+  if (typeof cursor === 'string') reply.header('link', nextPageLink(publicUrl, request.url, cursor));
+  if (operation.caching === 'no-store') {
+    reply.header('cache-control', 'no-store');
+    return body;
+  }
+  const etag = weakEtag(body);
+  // `private`: answers will differ by caller; `no-cache`: keep it, but ask with the tag each time.
+  reply.header('cache-control', 'private, no-cache').header('etag', etag);
+  if (!matchesEtag(request.headers['if-none-match'], etag)) return body;
+  return reply.code(304).send();
+}

@@ -1,0 +1,142 @@
+import { randomUUID } from 'node:crypto';
+import fastifyCompress from '@fastify/compress';
+import fastifyCors from '@fastify/cors';
+import Fastify, { type FastifyBaseLogger, type FastifyInstance } from 'fastify';
+import type { Reader } from '../../clickhouse/engine.ts';
+import { OPERATIONS, PRICE_LIST } from '../catalogue/index.ts';
+import { buildOpenApi } from '../catalogue/openapi.ts';
+import type { OperationDeps } from '../catalogue/operation.ts';
+import type { Clock } from '../clock.ts';
+import type { Config } from '../config.ts';
+import type { CursorKeys } from '../domain/cursor.ts';
+import { fail } from '../errors.ts';
+import { createRateLimiter } from '../gate/rate-limit.ts';
+import type { Log } from '../log.ts';
+import { createDatasetFacts } from '../reads/dataset.ts';
+import { createFreshness } from '../reads/freshness.ts';
+import { createNames } from '../reads/names.ts';
+import { installOperation } from './api-routes.ts';
+import { answerClientError } from './client-error.ts';
+import { asFailure, installFailures, sendFailure } from './failures.ts';
+import { ACCEPTED_HEADERS, acceptedRequestId, EXPOSED_HEADERS, VARY } from './headers.ts';
+import { ProblemShape } from './problem.ts';
+import { installRequestFacts } from './request-facts.ts';
+import { installServiceRoutes } from './service-routes.ts';
+
+export interface AppOptions {
+  readonly config: Pick<Config, 'http' | 'chains'>;
+  readonly reader: Reader;
+  readonly cursorKeys: CursorKeys;
+  readonly log: Log;
+  readonly clock: Clock;
+  /** Version of this program. */
+  readonly version: string;
+}
+
+/** A GET has no body; this bounds what a refused method may send. */
+const BODY_MAX_BYTES = 64 * 1024;
+/** The longest valid URL has a cursor and a few filters: under 1 KiB. */
+const URL_MAX_CHARS = 4_096;
+const PARAM_MAX_CHARS = 256;
+const RECEIVE_MAX_MS = 15_000;
+/** Longer than the idle time of usual load balancers (60 s), so that they close first and no request is lost. */
+const KEEP_ALIVE_MS = 72_000;
+const COMPRESS_ABOVE_BYTES = 1_024;
+const PREFLIGHT_MAX_AGE_SECONDS = 86_400;
+
+/** The application without a listening socket: tests inject requests, `main.ts` listens. */
+export function buildApp(options: AppOptions): FastifyInstance {
+  const deps = operationDeps(options);
+  const { publicUrl } = deps;
+  const { log } = options;
+  const logger: FastifyBaseLogger = log;
+  const app = Fastify({
+    loggerInstance: logger,
+    disableRequestLogging: true,
+    trustProxy: options.config.http.trustProxy,
+    bodyLimit: BODY_MAX_BYTES,
+    requestTimeout: RECEIVE_MAX_MS,
+    keepAliveTimeout: KEEP_ALIVE_MS,
+    routerOptions: { maxParamLength: PARAM_MAX_CHARS },
+    genReqId: (request) => acceptedRequestId(request.headers['x-request-id']) ?? randomUUID(),
+    frameworkErrors: (error, request, reply) => {
+      sendFailure(request, reply, asFailure(error), { log, publicUrl });
+    },
+    clientErrorHandler: (error, socket) => answerClientError(error, socket, { publicUrl, newId: randomUUID }),
+  });
+  installFailures(app, { log, publicUrl });
+  installPlugins(app);
+  installRequestFacts(app);
+  installCommonHooks(app, log);
+  app.register((routes, _options, done) => {
+    const limiter = createRateLimiter({
+      clock: options.clock,
+      requestsPerMinute: options.config.http.requestsPerMinute,
+    });
+    for (const operation of OPERATIONS) installOperation(routes, operation, { deps, limiter });
+    const openApi = buildOpenApi({
+      operations: OPERATIONS,
+      problem: ProblemShape,
+      version: options.version,
+      publicUrl,
+    });
+    installServiceRoutes(routes, { reader: options.reader, openApi, priceList: PRICE_LIST });
+    done();
+  });
+  return app;
+}
+
+function operationDeps({ config, reader, clock, cursorKeys, version }: AppOptions): OperationDeps {
+  return {
+    reader,
+    clock,
+    cursorKeys,
+    version,
+    chains: config.chains.map(({ chain }) => chain),
+    startedAtMs: clock.nowMs(),
+    publicUrl: config.http.publicUrl?.replace(/\/+$/, '') ?? '',
+    freshness: createFreshness({ reader, clock }),
+    names: createNames({ reader, clock }),
+    dataset: createDatasetFacts({ reader, clock }),
+    priceList: PRICE_LIST,
+  };
+}
+
+function installPlugins(app: FastifyInstance): void {
+  app.register(fastifyCors, {
+    origin: '*',
+    methods: ['GET', 'HEAD', 'POST', 'OPTIONS'],
+    allowedHeaders: [...ACCEPTED_HEADERS],
+    exposedHeaders: [...EXPOSED_HEADERS],
+    maxAge: PREFLIGHT_MAX_AGE_SECONDS,
+    // OPTIONS without the preflight headers is a question about the route, not an error.
+    strictPreflight: false,
+  });
+  // zstd joins by itself where the runtime has it (Node 22.15 and newer).
+  app.register(fastifyCompress, { threshold: COMPRESS_ABOVE_BYTES });
+}
+
+function installCommonHooks(app: FastifyInstance, log: Log): void {
+  app.addHook('onRequest', (request, reply, done) => {
+    reply.headers({ 'x-request-id': request.id, vary: VARY, 'x-content-type-options': 'nosniff' });
+    const tooLong = request.url.length > URL_MAX_CHARS;
+    done(
+      tooLong
+        ? fail('uri_too_long', { detail: `The URL is longer than ${URL_MAX_CHARS} characters.` })
+        : undefined,
+    );
+  });
+  app.addHook('onResponse', (request, reply, done) => {
+    log.debug(
+      {
+        request_id: request.id,
+        method: request.method,
+        path: request.url.split('?', 1)[0],
+        status: reply.statusCode,
+        ms: Math.round(reply.elapsedTime),
+      },
+      'answered',
+    );
+    done();
+  });
+}

@@ -1,0 +1,88 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { ERRORS, type ErrorCode, Failure, fail } from '../errors.ts';
+import type { Log } from '../log.ts';
+import { PROBLEM_TYPE, problemOf } from './problem.ts';
+
+export interface FailureOptions {
+  readonly log: Log;
+  readonly publicUrl: string;
+}
+
+/** Statuses of the framework's own refusals, each with the code and the words that callers get instead of its text. */
+const FRAMEWORK_FAILURES: Readonly<Record<number, { readonly code: ErrorCode; readonly detail: string }>> = {
+  400: { code: 'malformed_request', detail: 'The URL or the body cannot be decoded.' },
+  404: { code: 'not_found', detail: 'There is no such route.' },
+  408: { code: 'request_timeout', detail: 'The request did not arrive in time.' },
+  413: { code: 'payload_too_large', detail: 'The request body is larger than this route takes.' },
+  414: { code: 'uri_too_long', detail: 'A part of the URL is longer than any valid one.' },
+  415: { code: 'unsupported_media_type', detail: 'This route does not take a body of this media type.' },
+};
+
+/** Every error that reaches HTTP becomes a `Failure`; what is not one is a bug, and its text stays inside. */
+export function asFailure(error: unknown): Failure {
+  if (error instanceof Failure) return error;
+  const status = statusOf(error);
+  const known = status === undefined ? undefined : FRAMEWORK_FAILURES[status];
+  if (known !== undefined) return fail(known.code, { detail: known.detail, cause: error });
+  return fail('internal_error', {
+    detail: 'The service failed to answer this request. The fault is on our side and was logged.',
+    cause: error,
+  });
+}
+
+function statusOf(error: unknown): number | undefined {
+  if (typeof error !== 'object' || error === null || !('statusCode' in error)) return undefined;
+  return typeof error.statusCode === 'number' ? error.statusCode : undefined;
+}
+
+export function sendFailure(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  failure: Failure,
+  options: FailureOptions,
+): FastifyReply {
+  const { status } = ERRORS[failure.code];
+  logFailure(request, failure, options.log);
+  reply.code(status).header('cache-control', 'no-store').header('x-request-id', request.id);
+  if (failure.context.retryAfterSeconds !== undefined) {
+    reply.header('retry-after', String(failure.context.retryAfterSeconds));
+  }
+  if (failure.code === 'invalid_api_key') {
+    reply.header('www-authenticate', 'Bearer realm="settlement-index", error="invalid_token"');
+  }
+  const path = request.url.split('?', 1)[0] ?? '/';
+  const problem = problemOf(failure.code, failure.context, {
+    path: printablePath(path),
+    requestId: request.id,
+    publicUrl: options.publicUrl,
+  });
+  // Sent as text: the route's own serialiser would print another shape.
+  return reply.header('content-type', PROBLEM_TYPE).serializer(String).send(JSON.stringify(problem));
+}
+
+/** `instance` is a URI reference: characters that no URI has are left out. */
+function printablePath(path: string): string {
+  return path.slice(0, 500).replace(/[^A-Za-z0-9\-._~:/?#[\]@!$&'()*+,;=%]|%(?![0-9A-Fa-f]{2})/g, '');
+}
+
+function logFailure(request: FastifyRequest, failure: Failure, log: Log): void {
+  const { status } = ERRORS[failure.code];
+  if (status < 500) return;
+  const { cause } = failure.context;
+  const facts = { request_id: request.id, code: failure.code, resource: failure.context.resource };
+  if (failure.code === 'internal_error') log.error({ ...facts, err: cause }, 'request failed');
+  else
+    log.warn({ ...facts, cause: cause instanceof Error ? cause.message : String(cause) }, 'request refused');
+}
+
+export function installFailures(app: FastifyInstance, options: FailureOptions): void {
+  app.setErrorHandler((error, request, reply) => sendFailure(request, reply, asFailure(error), options));
+  app.setNotFoundHandler((request, reply) =>
+    sendFailure(
+      request,
+      reply,
+      fail('not_found', { detail: 'There is no such route. /openapi.json lists them.' }),
+      options,
+    ),
+  );
+}

@@ -1,0 +1,62 @@
+import type { FastifyReply } from 'fastify';
+import { RATE_WINDOW_SECONDS, type RateDecision } from '../gate/rate-limit.ts';
+
+/** Headers of our answers that a browser script may read (CORS), the payment headers among them. */
+export const EXPOSED_HEADERS = [
+  'X-Request-Id',
+  'RateLimit-Policy',
+  'RateLimit',
+  'X-RateLimit-Limit',
+  'X-RateLimit-Remaining',
+  'X-RateLimit-Reset',
+  'Retry-After',
+  'ETag',
+  'Link',
+  'Server-Timing',
+  'X-PAYMENT-RESPONSE',
+  'PAYMENT-RESPONSE',
+  'PAYMENT-REQUIRED',
+] as const;
+
+/** Headers that a browser script may send. */
+export const ACCEPTED_HEADERS = [
+  'Authorization',
+  'X-API-Key',
+  'X-PAYMENT',
+  'PAYMENT-SIGNATURE',
+  'Content-Type',
+  'Accept',
+  'Idempotency-Key',
+  'If-None-Match',
+  'X-Request-Id',
+] as const;
+
+/** An answer depends on who asks: a shared cache must keep callers apart. */
+export const VARY = 'Authorization, X-API-Key';
+
+const REQUEST_ID = /^[A-Za-z0-9._:-]{1,128}$/;
+
+/** The caller's request id when it is harmless to echo and log. */
+export function acceptedRequestId(header: string | string[] | undefined): string | undefined {
+  return typeof header === 'string' && REQUEST_ID.test(header) ? header : undefined;
+}
+
+/** Structured fields of draft-ietf-httpapi-ratelimit-headers, and the older names that clients still read. */
+export function setRateHeaders(reply: FastifyReply, decision: RateDecision): void {
+  const { limit, remaining, resetSeconds } = decision;
+  reply.headers({
+    'ratelimit-policy': `"default";q=${limit};w=${RATE_WINDOW_SECONDS}`,
+    ratelimit: `"default";r=${remaining};t=${resetSeconds}`,
+    'x-ratelimit-limit': String(limit),
+    'x-ratelimit-remaining': String(remaining),
+    'x-ratelimit-reset': String(resetSeconds),
+  });
+}
+
+/** The address of the next page: this request with another `before`. */
+export function nextPageLink(base: string, url: string, cursor: string): string {
+  const [path = '', query = ''] = url.split('?', 2);
+  const params = new URLSearchParams(query);
+  params.set('before', cursor);
+  return `<${base}${path}?${params.toString()}>; rel="next"`;
+}

@@ -1,0 +1,72 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { Reader } from '../../clickhouse/engine.ts';
+
+/** What one request has gathered: its times, and the signal that stops its work. */
+export interface RequestFacts {
+  readonly startedMs: number;
+  /** When its operation began to run; what lies before is `queue` in Server-Timing. */
+  runMs: number | undefined;
+  /** Time spent waiting for the engine; statements that run side by side count once each. */
+  engineMs: number;
+  readonly abort: AbortController;
+  readonly timer: NodeJS.Timeout;
+}
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Absent where the framework refused the request before any hook ran. */
+    facts: RequestFacts | undefined;
+  }
+}
+
+/** Above the longest statement of a read (20 s). */
+const REQUEST_MAX_MS = 25_000;
+
+/** Gives every request its facts, and stops its queries when the caller leaves or the time is up. */
+export function installRequestFacts(app: FastifyInstance): void {
+  app.decorateRequest('facts', undefined);
+  app.addHook('onRequest', (request, reply, done) => {
+    const abort = new AbortController();
+    const timer = setTimeout(() => abort.abort(), REQUEST_MAX_MS);
+    timer.unref();
+    request.facts = { startedMs: performance.now(), runMs: undefined, engineMs: 0, abort, timer };
+    reply.raw.once('close', () => {
+      clearTimeout(timer);
+      if (!reply.raw.writableFinished) abort.abort();
+    });
+    done();
+  });
+  app.addHook('onSend', (request, reply, payload, done) => {
+    setServerTiming(request, reply);
+    done(null, payload);
+  });
+}
+
+function setServerTiming({ facts }: FastifyRequest, reply: FastifyReply): void {
+  if (facts === undefined) return;
+  const total = performance.now() - facts.startedMs;
+  const queue = facts.runMs === undefined ? total : facts.runMs - facts.startedMs;
+  const entries = { queue, engine: facts.engineMs, total };
+  reply.header(
+    'server-timing',
+    Object.entries(entries)
+      .map(([name, ms]) => `${name};dur=${ms.toFixed(1)}`)
+      .join(', '),
+  );
+}
+
+/** The reader of one request: its statements end with the request, and their time is counted. */
+export function boundReader(reader: Reader, facts: RequestFacts): Reader {
+  return {
+    rows: async (statement) => {
+      const startedMs = performance.now();
+      try {
+        return await reader.rows(statement, facts.abort.signal);
+      } finally {
+        facts.engineMs += performance.now() - startedMs;
+      }
+    },
+    ping: () => reader.ping(),
+    close: () => Promise.reject(new Error('a request does not own its reader')),
+  };
+}

@@ -1,0 +1,33 @@
+import type { FastifyInstance } from 'fastify';
+import type { Reader } from '../../clickhouse/engine.ts';
+import type { PriceListEntry } from '../catalogue/operation.ts';
+import { checkReady } from '../reads/engine-health.ts';
+import { installRefusedMethods } from './api-routes.ts';
+import { errorsPage, plansPage } from './pages.ts';
+
+/** What is served beside the API: health for the platform, the machine-readable description, the pages answers link to. */
+export function installServiceRoutes(
+  app: FastifyInstance,
+  service: {
+    readonly reader: Reader;
+    readonly openApi: Readonly<Record<string, unknown>>;
+    readonly priceList: readonly PriceListEntry[];
+  },
+): void {
+  app.get('/healthz', (_request, reply) => reply.header('cache-control', 'no-store').send({ status: 'ok' }));
+  app.get('/readyz', async (_request, reply) => {
+    await checkReady(service.reader);
+    return reply.header('cache-control', 'no-store').send({ status: 'ready' });
+  });
+  const texts = {
+    '/openapi.json': { type: 'application/json; charset=utf-8', body: JSON.stringify(service.openApi) },
+    '/docs/errors': { type: 'text/html; charset=utf-8', body: errorsPage() },
+    '/plans': { type: 'text/html; charset=utf-8', body: plansPage(service.priceList) },
+  };
+  for (const [url, { type, body }] of Object.entries(texts)) {
+    app.get(url, (_request, reply) =>
+      reply.header('cache-control', 'public, max-age=300').header('content-type', type).send(body),
+    );
+  }
+  for (const url of ['/healthz', '/readyz', ...Object.keys(texts)]) installRefusedMethods(app, url);
+}

@@ -1,0 +1,57 @@
+import type { Reader } from '../../clickhouse/engine.ts';
+import { sql } from '../../clickhouse/sql.ts';
+import type { Clock } from '../clock.ts';
+import { ask } from './ask.ts';
+import { cached } from './cached.ts';
+import { integerField } from './decode.ts';
+
+/** Facts about the whole table of settlements, for empty pages and as a hint where the feed starts. */
+export interface DatasetFacts {
+  /** Live settlements, exact as of at most five seconds ago. */
+  rowCount(): Promise<number>;
+  /** Newest block time of any row, Unix seconds; null for an empty table. Up to two seconds old. */
+  newestTime(): Promise<number | null>;
+}
+
+const RESOURCE = 'settlements';
+/** Counting merges the keys of the whole table (0.2 s at 10 M rows). */
+const ROW_COUNT_MAX_AGE_MS = 5_000;
+const ROW_COUNT_MAX_SECONDS = 20;
+const NEWEST_MAX_AGE_MS = 2_000;
+const NEWEST_MAX_SECONDS = 5;
+
+export function createDatasetFacts(deps: { readonly reader: Reader; readonly clock: Clock }): DatasetFacts {
+  const { reader, clock } = deps;
+  return {
+    rowCount: cached({ clock, maxAgeMs: ROW_COUNT_MAX_AGE_MS, load: () => countRows(reader) }),
+    newestTime: cached({
+      clock,
+      maxAgeMs: NEWEST_MAX_AGE_MS,
+      // An empty table is asked again each time: its first row must be served at once.
+      keep: (newest) => newest !== null,
+      load: () => readNewestTime(reader),
+    }),
+  };
+}
+
+async function countRows(reader: Reader): Promise<number> {
+  const { rows } = await ask(reader, RESOURCE, {
+    name: 'dataset-row-count',
+    maxSeconds: ROW_COUNT_MAX_SECONDS,
+    maxRows: 1,
+    settings: { do_not_merge_across_partitions_select_final: 1 },
+    sql: sql`SELECT count() FROM (SELECT del FROM settlements FINAL) WHERE del = 0`,
+  });
+  return integerField(rows[0]?.[0]);
+}
+
+/** `max()` without a condition is answered from part metadata. `count()` tells an empty table from one of 1970. */
+async function readNewestTime(reader: Reader): Promise<number | null> {
+  const { rows } = await ask(reader, RESOURCE, {
+    name: 'dataset-newest-time',
+    maxSeconds: NEWEST_MAX_SECONDS,
+    maxRows: 1,
+    sql: sql`SELECT toUnixTimestamp(max(block_time)), count() FROM settlements`,
+  });
+  return integerField(rows[0]?.[1]) === 0 ? null : integerField(rows[0]?.[0]);
+}

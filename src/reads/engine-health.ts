@@ -1,0 +1,29 @@
+import type { Reader } from '../../clickhouse/engine.ts';
+import { sql } from '../../clickhouse/sql.ts';
+import { ask } from './ask.ts';
+import { integerField } from './decode.ts';
+
+const MAX_SECONDS = 3;
+
+/** Seconds the engine has been up; throws `upstream_unavailable` when it does not answer. */
+export async function readEngineUptime(reader: Reader): Promise<number> {
+  const { rows } = await ask(reader, 'engine', {
+    name: 'engine-uptime',
+    maxSeconds: MAX_SECONDS,
+    maxRows: 1,
+    sql: sql`SELECT uptime()`,
+  });
+  return integerField(rows[0]?.[0]);
+}
+
+/** Throws `upstream_unavailable` until the engine answers and the tables that every list needs exist. */
+export async function checkReady(reader: Reader): Promise<void> {
+  await ask(reader, 'index', {
+    name: 'ready',
+    maxSeconds: MAX_SECONDS,
+    maxRows: 10,
+    sql: sql`SELECT (SELECT count() FROM settlements WHERE 0), (SELECT count() FROM wallet_log WHERE 0),
+      (SELECT count() FROM chain_status WHERE 0), (SELECT count() FROM facilitator_relayers WHERE 0),
+      (SELECT count() FROM catalogued_payees WHERE 0)`,
+  });
+}
