@@ -49,7 +49,7 @@ function blockRef(number: number): BlockRef {
 }
 
 /** A batch as JSON.parse would build it from a node's answer: no string is shared between logs. */
-function makeBatch(first: number): BlockBatch {
+export function makeBatch(first: number): BlockBatch {
   const token = BASE_TOKENS[0]?.address ?? '';
   const blocks: BlockRef[] = [];
   const logs: RawLog[] = [];
