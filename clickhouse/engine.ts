@@ -84,6 +84,7 @@ export class EngineError extends Error {
 
 /** Where an engine is and who may do what there. Passwords never enter a log or a command line. */
 export interface EngineAccess {
+  /** Where queries are sent. Its path is kept; the embedded engine's is a secret, so a URL never enters a log either. */
   readonly url: string;
   readonly database: string;
   readonly writer: EngineUser;

@@ -19,7 +19,6 @@ const INSERT_SECONDS_MAX = 120;
 const RETRY_AFTER_MS = 400;
 /** Above every statement's own bound, so that only that one counts. */
 const REQUEST_TIMEOUT_MS = 3_600_000;
-/** Statements and values beyond this many rows belong into a stream; nothing of ours comes close. */
 const NAME = /^[a-z_][a-z0-9_]*$/;
 
 type Settings = Readonly<Record<string, string | number>>;
@@ -41,8 +40,12 @@ export function createWriter(access: EngineAccess, log?: Log): Writer {
 }
 
 function connect(access: EngineAccess, { user, password }: EngineUser, connectionsMax: number) {
+  const url = new URL(access.url);
+  const { pathname } = url;
+  url.pathname = '/'; // the client would take a path for the name of the database
   return createClient({
-    url: access.url,
+    url,
+    ...(pathname === '/' ? {} : { pathname }),
     username: user,
     password,
     database: access.database,

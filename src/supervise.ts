@@ -1,9 +1,13 @@
-import { type ChildProcess, spawn } from 'node:child_process';
-import { createRequire } from 'node:module';
-import { setPriority } from 'node:os';
-import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { pathToFileURL } from 'node:url';
+import {
+  type ChildExit,
+  describeExit,
+  endRun,
+  type Run,
+  type SpawnOptions,
+  type StopOptions,
+  spawnChild,
+} from './child-process.ts';
 import type { Log } from './log.ts';
 
 /**
@@ -14,42 +18,25 @@ import type { Log } from './log.ts';
  * that other users of the machine can read. When the pipe closes the child ends itself: a supervisor that is killed with
  * `kill -9` leaves no orphan.
  */
-export interface ChildOptions {
+export interface ChildOptions extends SpawnOptions, StopOptions {
   /** For the log and for messages, for example `engine`. */
   readonly name: string;
-  /** The entry file, `.ts` from the source tree or `.js` when built. */
-  readonly entry: URL;
-  /** JSON, handed over on stdin; may hold secrets. */
-  readonly bootstrap: unknown;
+  /** Runs before every start, the first included; a rejection is a failed start with that message. */
+  prepare?(): Promise<void>;
   /** Polled while the child starts; a rejection counts as "not yet". */
   ready(): Promise<boolean>;
   /** Asked every `aliveEveryMs` once ready; `aliveMissesMax` misses in a row kill a child that hangs. */
   alive?(): Promise<boolean>;
+  readonly aliveEveryMs?: number;
+  readonly aliveMissesMax?: number;
   readonly log: Log;
-  /** What `stop()` sends first. SIGKILL for the engine: acknowledged inserts survive and the graceful way takes 6 s. */
-  readonly stopSignal: NodeJS.Signals;
-  /** How long the child may take to end after `stopSignal` before it is killed. */
-  readonly stopTimeoutMs?: number;
   readonly startTimeoutMs?: number;
-  /** Environment of the child; the supervisor's own when absent. */
-  readonly environment?: Readonly<Record<string, string>>;
-  /** Scheduling priority, 1 (slightly nicer) to 19. */
-  readonly nice?: number;
-  /** Each line the child writes to stderr. The last ones are kept for messages either way. */
-  onErrorLine?(line: string): void;
   /** After every successful start, the first included. */
   onReady?(pid: number): void;
   /** After every end that nobody asked for. */
   onExit?(exit: ChildExit): void;
   /** Whether to try again when the very first start fails; default: never. */
   retryFirstStart?(exit: ChildExit, elapsedMs: number): boolean;
-}
-
-export interface ChildExit {
-  readonly code: number | null;
-  readonly signal: NodeJS.Signals | null;
-  /** What the child said last on stderr. */
-  readonly errorLines: readonly string[];
 }
 
 export type ChildState = 'starting' | 'ready' | 'waiting' | 'stopped';
@@ -76,20 +63,14 @@ export class ChildStartError extends Error {
 
 const READY_POLL_MS = 25;
 const START_TIMEOUT_MS = 60_000;
-const STOP_TIMEOUT_MS = 10_000;
-const BACK_OFF_FIRST_MS = 100;
+/** Short: a healthy child that dies once should be back before its callers give up. */
+const BACK_OFF_FIRST_MS = 20;
 const BACK_OFF_MAX_MS = 10_000;
 /** A child that ran this long was healthy: the next failure starts the back-off anew. */
 const HEALTHY_AFTER_MS = 30_000;
 const ALIVE_EVERY_MS = 5_000;
 /** Half a minute of silence. A saturated engine answers `/ping` late, but it answers. */
 const ALIVE_MISSES_MAX = 6;
-const ERROR_LINES_MAX = 20;
-
-interface Run {
-  readonly process: ChildProcess;
-  readonly exited: Promise<ChildExit>;
-}
 
 /**
  * Starts the child and resolves when it is ready; from then on restarts it after every exit, with back-off and jitter.
@@ -101,6 +82,8 @@ export async function superviseChild(options: ChildOptions): Promise<SupervisedC
 
   const startOnce = async (): Promise<Run> => {
     shown.state = 'starting';
+    await prepare(options);
+    if (stopping.signal.aborted) throw new ChildStartError(options.name, notStarted('it was stopped'));
     const run = spawnChild(options);
     shown.run = run;
     await untilReady(run, options, stopping.signal);
@@ -122,7 +105,8 @@ export async function superviseChild(options: ChildOptions): Promise<SupervisedC
 
   return {
     get pid() {
-      return shown.state === 'stopped' ? undefined : shown.run?.process.pid;
+      const runs = shown.state === 'ready' || shown.state === 'starting';
+      return runs ? shown.run?.process.pid : undefined;
     },
     get restarts() {
       return shown.restarts;
@@ -139,6 +123,21 @@ export async function superviseChild(options: ChildOptions): Promise<SupervisedC
       shown.state = 'stopped';
     },
   };
+}
+
+async function prepare(options: ChildOptions): Promise<void> {
+  try {
+    await options.prepare?.();
+  } catch (error) {
+    throw new ChildStartError(
+      options.name,
+      notStarted(error instanceof Error ? error.message : String(error)),
+    );
+  }
+}
+
+function notStarted(reason: string): ChildExit {
+  return { code: null, signal: null, errorLines: [reason] };
 }
 
 async function startFirst(options: ChildOptions, startOnce: () => Promise<Run>): Promise<Run> {
@@ -204,7 +203,7 @@ async function restart(
   }
 }
 
-/** Doubles from 100 ms to 10 s; jitter keeps two children from hammering a shared cause in step. */
+/** Doubles from 20 ms to 10 s; jitter keeps two children from hammering a shared cause in step. */
 function backOffMs(failures: number): number {
   const full = Math.min(BACK_OFF_MAX_MS, BACK_OFF_FIRST_MS * 2 ** failures);
   return full / 2 + (Math.random() * full) / 2;
@@ -221,56 +220,16 @@ async function watch(run: Run, options: ChildOptions, stopping: AbortSignal): Pr
   while (!ended && !stopping.aborted) {
     await Promise.race([
       exited,
-      sleep(ALIVE_EVERY_MS, undefined, { signal: stopping }).catch(() => undefined),
+      sleep(options.aliveEveryMs ?? ALIVE_EVERY_MS, undefined, { signal: stopping }).catch(() => undefined),
     ]);
     if (ended || stopping.aborted) break;
     misses = (await isTrue(options.alive)) ? 0 : misses + 1;
-    if (misses >= ALIVE_MISSES_MAX) {
+    if (misses >= (options.aliveMissesMax ?? ALIVE_MISSES_MAX)) {
       options.log.error({ pid: run.process.pid }, `${options.name} does not answer and is killed`);
       run.process.kill('SIGKILL');
     }
   }
   return exited;
-}
-
-function spawnChild(options: ChildOptions): Run {
-  const child = spawn(process.execPath, nodeArguments(options.entry), {
-    stdio: ['pipe', 'ignore', 'pipe'],
-    detached: true,
-    ...(options.environment === undefined ? {} : { env: { ...options.environment } }),
-  });
-  const errorLines: string[] = [];
-  createInterface({ input: child.stderr }).on('line', (line) => {
-    errorLines.push(line);
-    if (errorLines.length > ERROR_LINES_MAX) errorLines.shift();
-    options.onErrorLine?.(line);
-  });
-  const exited = new Promise<ChildExit>((resolve) => {
-    child.once('error', (error) => {
-      errorLines.push(error.message);
-      if (child.pid === undefined) resolve({ code: null, signal: null, errorLines });
-    });
-    // `close` and not `exit`: the last stderr lines have arrived by then.
-    child.once('close', (code, signal) => resolve({ code, signal, errorLines }));
-  });
-  child.stdin.on('error', () => undefined); // EPIPE of a child that died at once; `exited` tells the story
-  child.stdin.write(`${JSON.stringify(options.bootstrap)}\n`);
-  if (options.nice !== undefined && child.pid !== undefined) setPriority(child.pid, options.nice);
-  return { process: child, exited };
-}
-
-/**
- * From the source tree the child needs tsx, resolved here because neither vitest nor a `--import` of the parent reaches the
- * child. Node 22.18 and newer could strip types itself, Node 20 cannot; one way for all.
- */
-function nodeArguments(entry: URL): string[] {
-  if (!entry.pathname.endsWith('.ts')) return [entry.href.startsWith('file:') ? urlPath(entry) : entry.href];
-  const tsx = pathToFileURL(createRequire(import.meta.url).resolve('tsx')).href;
-  return ['--import', tsx, urlPath(entry)];
-}
-
-function urlPath(url: URL): string {
-  return decodeURIComponent(url.pathname);
 }
 
 async function untilReady(run: Run, options: ChildOptions, stopping: AbortSignal): Promise<void> {
@@ -293,27 +252,10 @@ async function untilReady(run: Run, options: ChildOptions, stopping: AbortSignal
   throw new ChildStartError(options.name, { ...killed, errorLines: [...killed.errorLines, reason] });
 }
 
-async function endRun(run: Run, options: ChildOptions): Promise<void> {
-  if (run.process.pid === undefined) return;
-  run.process.kill(options.stopSignal);
-  const late = new AbortController();
-  const timeoutMs = options.stopTimeoutMs ?? STOP_TIMEOUT_MS;
-  void sleep(timeoutMs, undefined, { signal: late.signal }).then(
-    () => run.process.kill('SIGKILL'),
-    () => undefined, // ended in time
-  );
-  await run.exited;
-  late.abort();
-}
-
 async function isTrue(question: () => Promise<boolean>): Promise<boolean> {
   try {
     return await question();
   } catch {
     return false; // "not yet": the caller counts misses and has a deadline
   }
-}
-
-function describeExit(exit: ChildExit): string {
-  return exit.signal === null ? `code ${exit.code}` : exit.signal;
 }

@@ -1,18 +1,20 @@
 import { randomBytes } from 'node:crypto';
 import { mkdirSync, readdirSync, rmSync, statSync } from 'node:fs';
-import { createServer } from 'node:net';
+import { createServer, type Server } from 'node:net';
 import { extname, join, resolve } from 'node:path';
+import type { ChildExit } from '../../src/child-process.ts';
 import type { Log } from '../../src/log.ts';
-import {
-  type ChildExit,
-  ChildStartError,
-  type SupervisedChild,
-  superviseChild,
-} from '../../src/supervise.ts';
+import { ChildStartError, type SupervisedChild, superviseChild } from '../../src/supervise.ts';
 import type { EngineAccess } from '../engine.ts';
 import type { HostBootstrap } from './host-bootstrap.ts';
 import { EngineUnavailable, findEngineLibrary } from './library.ts';
-import { type EngineUsers, publicDatabaseOf, randomUsers, writeEngineFiles } from './users.ts';
+import {
+  type EngineUsers,
+  publicDatabaseOf,
+  randomQueryPath,
+  randomUsers,
+  writeEngineFiles,
+} from './users.ts';
 
 export interface EmbeddedEngineOptions {
   /** The engine's own directory, created when missing. One engine at a time. */
@@ -37,8 +39,8 @@ export interface EmbeddedEngine {
   stop(): Promise<void>;
 }
 
-/** How long an engine that is being killed may still hold its lock, for example after a `kill -9` of its supervisor. */
-const LOCK_WAIT_MS = 5_000;
+/** How long an engine that is being killed may still hold its lock and its port, for example after a `kill -9` of its supervisor. */
+const LOCK_WAIT_MS = 3_000;
 const PROBE_TIMEOUT_MS = 2_000;
 const ALIVE_TIMEOUT_MS = 5_000;
 /** Younger configuration directories may belong to an engine that is starting right now. */
@@ -55,8 +57,10 @@ export async function startEmbeddedEngine(options: EmbeddedEngineOptions): Promi
   const configDir = join(configRoot, randomBytes(6).toString('hex'));
   const users = randomUsers();
   const port = options.httpPort ?? (await freePort());
-  const url = `http://127.0.0.1:${port}`;
-  const configFile = prepareDirectory(options, { dataDir, configDir, users });
+  const origin = `http://127.0.0.1:${port}`;
+  const queryPath = randomQueryPath();
+  const url = `${origin}${queryPath}`;
+  const configFile = prepareDirectory(options, { dataDir, configDir, users, queryPath });
   const bootstrap: HostBootstrap = { path: join(dataDir, 'store'), configFile, port, library };
 
   let version = '';
@@ -64,24 +68,26 @@ export async function startEmbeddedEngine(options: EmbeddedEngineOptions): Promi
     name: 'engine',
     entry: new URL(`./host${extname(import.meta.url)}`, import.meta.url),
     bootstrap,
+    // The engine itself says nothing about a port it could not open.
+    prepare: () => refuseTakenPort(port),
     async ready() {
       version = await probe(url, users, port);
       return true;
     },
-    alive: async () => (await fetch(`${url}/ping`, { signal: AbortSignal.timeout(ALIVE_TIMEOUT_MS) })).ok,
+    alive: async () => (await fetch(`${origin}/ping`, { signal: AbortSignal.timeout(ALIVE_TIMEOUT_MS) })).ok,
     log: options.log,
     stopSignal: 'SIGKILL',
     // Not our environment: SQL can read /proc/self/environ with file(), and there may be secrets in it.
     environment: { TZ: 'UTC' },
     ...(options.nice === undefined ? {} : { nice: options.nice }),
     onErrorLine: (line) => options.log.debug({ line }, 'engine says'),
-    retryFirstStart: (exit, elapsedMs) => isLocked(exit) && elapsedMs < LOCK_WAIT_MS,
+    retryFirstStart: (exit, elapsedMs) => (isLocked(exit) || isPortTaken(exit)) && elapsedMs < LOCK_WAIT_MS,
   }).catch((error: unknown) => {
     rmSync(configDir, { recursive: true, force: true });
     throw explain(error, { dataDir, port });
   });
   removeStaleConfigs(configRoot, configDir);
-  options.log.info({ pid: child.pid, url, version }, 'engine ready');
+  options.log.info({ pid: child.pid, port, version }, 'engine ready');
   return engineOf(child, { url, database: options.database, users, version, configDir });
 }
 
@@ -89,9 +95,11 @@ interface Prepared {
   readonly dataDir: string;
   readonly configDir: string;
   readonly users: EngineUsers;
+  readonly queryPath: string;
 }
 
-function prepareDirectory(options: EmbeddedEngineOptions, { dataDir, configDir, users }: Prepared): string {
+function prepareDirectory(options: EmbeddedEngineOptions, prepared: Prepared): string {
+  const { dataDir, configDir, users, queryPath } = prepared;
   try {
     mkdirSync(dataDir, { recursive: true, mode: 0o700 });
     return writeEngineFiles({
@@ -99,6 +107,7 @@ function prepareDirectory(options: EmbeddedEngineOptions, { dataDir, configDir, 
       directory: configDir,
       database: options.database,
       users,
+      queryPath,
       limits: { maxMemoryMegabytes: options.maxMemoryMegabytes },
       readerDatabases: options.readerDatabases ?? [options.database, publicDatabaseOf(options.database)],
     });
@@ -151,24 +160,43 @@ async function probe(url: string, { writer }: EngineUsers, port: number): Promis
   throw new Error('not our engine yet');
 }
 
-/** Another process may take it before the engine does; that is rare and ends in a clear message. */
-function freePort(): Promise<number> {
-  return new Promise((resolvePort, reject) => {
+/** The kernel's choice. Another process may take it before the engine does; `refuseTakenPort` then says so. */
+async function freePort(): Promise<number> {
+  const server = await listen(0);
+  const address = server.address();
+  await close(server);
+  if (typeof address !== 'object' || address === null) throw new Error('the loopback interface gave no port');
+  return address.port;
+}
+
+async function refuseTakenPort(port: number): Promise<void> {
+  await close(
+    await listen(port).catch((cause: unknown) => {
+      throw new Error(`${PORT_TAKEN}: ${messageOf(cause)}`, { cause });
+    }),
+  );
+}
+
+const PORT_TAKEN = 'port taken';
+
+function listen(port: number): Promise<Server> {
+  return new Promise((resolveServer, reject) => {
     const server = createServer();
     server.once('error', reject);
-    server.listen(0, '127.0.0.1', () => {
-      const address = server.address();
-      server.close(() =>
-        typeof address === 'object' && address !== null
-          ? resolvePort(address.port)
-          : reject(new Error('the loopback interface gave no port')),
-      );
-    });
+    server.listen(port, '127.0.0.1', () => resolveServer(server));
   });
+}
+
+function close(server: Server): Promise<void> {
+  return new Promise((closed) => server.close(() => closed()));
 }
 
 function isLocked(exit: ChildExit): boolean {
   return exit.errorLines.some((line) => /Cannot lock file|already running/i.test(line));
+}
+
+function isPortTaken(exit: ChildExit): boolean {
+  return exit.errorLines.some((line) => line.startsWith(PORT_TAKEN));
 }
 
 function explain(error: unknown, { dataDir, port }: { dataDir: string; port: number }): Error {
@@ -180,7 +208,7 @@ function explain(error: unknown, { dataDir, port }: { dataDir: string; port: num
       error,
     );
   }
-  if (/Address already in use|EADDRINUSE|NETWORK_ERROR/i.test(said)) {
+  if (isPortTaken(error.exit)) {
     return new EngineUnavailable(`Port ${port} on 127.0.0.1 is taken by another process.`, error);
   }
   if (/NOT_ENOUGH_SPACE|No space left|Cannot reserve/i.test(said)) {

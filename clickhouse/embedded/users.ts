@@ -6,9 +6,9 @@ import type { EngineUser } from '../engine.ts';
 /**
  * The engine's two configuration files. Users come from a file because the embedded engine has no writable access storage.
  *
- * The local session logs in as `default` without a password, and the HTTP port would let every process of the machine do the
- * same and read our files with `file()`. So `default` has no grant but its own, and the HTTP port routes only requests that
- * carry `Authorization: Basic` of one of the three named users; `?user=` would win over that header and is refused.
+ * The local session logs in as `default` without a password, and an open HTTP port would let every process of the machine do
+ * the same and read our files with the function `file()` (sandbox.md B). `default` cannot be closed to HTTP by its networks:
+ * the local session counts as 127.0.0.1. So the port serves queries only below a random path, which `EngineAccess.url` holds.
  */
 
 export interface EngineUsers {
@@ -22,6 +22,11 @@ export interface EngineLimits {
 }
 
 const PASSWORD_BYTES = 24;
+
+/** The path that queries must be sent to; as secret as a password. */
+export function randomQueryPath(): string {
+  return `/${randomBytes(PASSWORD_BYTES).toString('base64url')}`;
+}
 
 /** New passwords for every start of the program; they live in memory, the files hold only their SHA-256. */
 export function randomUsers(): EngineUsers {
@@ -37,6 +42,7 @@ export interface EngineFiles {
   readonly directory: string;
   readonly database: string;
   readonly users: EngineUsers;
+  readonly queryPath: string;
   readonly limits: EngineLimits;
   /** What the reader may read; ends in `*` for a prefix. */
   readonly readerDatabases: readonly string[];
@@ -122,8 +128,7 @@ function readerGrants(databases: readonly string[]): string[] {
 const LOOPBACK = '<networks><ip>127.0.0.1</ip><ip>::1</ip></networks>';
 
 /** Small caches for a machine of two cores and four gigabytes; the defaults assume a server of its own. */
-function configXml({ limits, users }: EngineFiles, usersFile: string): string {
-  const basic = Object.values(users).map(({ user }: EngineUser) => base64Prefix(`${user}:`));
+function configXml({ limits, queryPath }: EngineFiles, usersFile: string): string {
   return `<clickhouse>
 <users_config>${escapeXml(usersFile)}</users_config>
 ${elements({
@@ -145,18 +150,10 @@ ${elements({
   })}</access_control_improvements>
 <http_handlers>
 <rule><url>/ping</url><handler><type>ping</type></handler></rule>
-<rule><full_url><![CDATA[regex:(?i)[^?]*\\?(.*&)?([^=&]*%[^=&]*|user)(=.*|&.*)?]]></full_url><handler><type>static</type><status>403</status><response_content>Name the user in the Authorization header.</response_content></handler></rule>
-<rule><url>/</url><headers><Authorization><![CDATA[regex:Basic (${basic.join('|')}).*]]></Authorization></headers><handler><type>dynamic_query_handler</type><query_param_name>query</query_param_name></handler></rule>
+<rule><url>${queryPath}</url><handler><type>dynamic_query_handler</type><query_param_name>query</query_param_name></handler></rule>
 </http_handlers>
 </clickhouse>
 `;
-}
-
-/** The characters of a base64 text that depend on `head` alone. */
-function base64Prefix(head: string): string {
-  const bytes = Buffer.from(head);
-  const whole = Math.floor((bytes.length * 8) / 6);
-  return bytes.toString('base64').slice(0, whole);
 }
 
 function grantsXml(grants: readonly string[]): string {

@@ -1,0 +1,106 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { createRequire } from 'node:module';
+import { setPriority } from 'node:os';
+import { createInterface } from 'node:readline';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+
+/** One run of a child Node process of ours; `supervise.ts` keeps starting new ones. */
+export interface Run {
+  readonly process: ChildProcess;
+  readonly exited: Promise<ChildExit>;
+}
+
+export interface ChildExit {
+  readonly code: number | null;
+  readonly signal: NodeJS.Signals | null;
+  /** What the child said last on stderr. */
+  readonly errorLines: readonly string[];
+}
+
+export interface SpawnOptions {
+  /** The entry file, `.ts` from the source tree or `.js` when built. */
+  readonly entry: URL;
+  /** JSON, handed over on stdin; may hold secrets. */
+  readonly bootstrap: unknown;
+  /** Environment of the child; the supervisor's own when absent. */
+  readonly environment?: Readonly<Record<string, string>>;
+  /** Scheduling priority, 1 (slightly nicer) to 19. */
+  readonly nice?: number;
+  /** Each line the child writes to stderr. The last ones are kept for messages either way. */
+  onErrorLine?(line: string): void;
+}
+
+export interface StopOptions {
+  /** What a stop sends first. SIGKILL for the engine: acknowledged inserts survive and the graceful way takes 6 s. */
+  readonly stopSignal: NodeJS.Signals;
+  /** How long the child may take to end after `stopSignal` before it is killed. */
+  readonly stopTimeoutMs?: number;
+}
+
+const STOP_TIMEOUT_MS = 10_000;
+const ERROR_LINES_MAX = 20;
+
+export function spawnChild(options: SpawnOptions): Run {
+  const child = spawn(process.execPath, nodeArguments(options.entry), {
+    stdio: ['pipe', 'ignore', 'pipe'],
+    detached: true,
+    ...(options.environment === undefined ? {} : { env: { ...options.environment } }),
+  });
+  const errorLines: string[] = [];
+  createInterface({ input: child.stderr }).on('line', (line) => {
+    errorLines.push(line);
+    if (errorLines.length > ERROR_LINES_MAX) errorLines.shift();
+    options.onErrorLine?.(line);
+  });
+  const exited = new Promise<ChildExit>((resolve) => {
+    child.once('error', (error) => {
+      errorLines.push(error.message);
+      if (child.pid === undefined) resolve({ code: null, signal: null, errorLines });
+    });
+    // `close` and not `exit`: the last stderr lines have arrived by then.
+    child.once('close', (code, signal) => resolve({ code, signal, errorLines }));
+  });
+  child.stdin.on('error', () => undefined); // EPIPE of a child that died at once; `exited` tells the story
+  child.stdin.write(`${JSON.stringify(options.bootstrap)}\n`);
+  if (options.nice !== undefined && child.pid !== undefined) beNice(child.pid, options.nice);
+  return { process: child, exited };
+}
+
+/** Threads inherit it from the one that starts them, so it must be set before the child has started any. */
+function beNice(pid: number, nice: number): void {
+  try {
+    setPriority(pid, nice);
+  } catch {
+    // The child is gone already, which `exited` reports; or the system refuses, which only costs some latency.
+  }
+}
+
+/**
+ * From the source tree the child needs tsx, resolved here because neither vitest nor a `--import` of the parent reaches the
+ * child. Node 22.18 and newer could strip types itself, Node 20 cannot; one way for all.
+ */
+function nodeArguments(entry: URL): string[] {
+  const path = fileURLToPath(entry);
+  if (!path.endsWith('.ts')) return [path];
+  const tsx = pathToFileURL(createRequire(import.meta.url).resolve('tsx')).href;
+  return ['--import', tsx, path];
+}
+
+/** Sends `stopSignal`, SIGKILL when that did not end it in time; resolves when the process is gone. */
+export async function endRun(run: Run, options: StopOptions): Promise<void> {
+  if (run.process.pid === undefined) return;
+  run.process.kill(options.stopSignal);
+  const late = new AbortController();
+  const timeoutMs = options.stopTimeoutMs ?? STOP_TIMEOUT_MS;
+  void sleep(timeoutMs, undefined, { signal: late.signal }).then(
+    () => run.process.kill('SIGKILL'),
+    () => undefined, // ended in time
+  );
+  await run.exited;
+  late.abort();
+}
+
+export function describeExit(exit: ChildExit): string {
+  return exit.signal === null ? `code ${exit.code}` : exit.signal;
+}

@@ -1,0 +1,22 @@
+import { renameSync, writeFileSync } from 'node:fs';
+import { readBootstrap } from '../../src/bootstrap.ts';
+
+/** What the supervised child of the tests is told to do. */
+export interface ChildOrders {
+  /** Written once the bootstrap has arrived: what this process got. */
+  readonly reportFile: string;
+  readonly secret: string;
+  /** Ends at once with this code. */
+  readonly exitCode?: number;
+  readonly ignoreSigterm?: boolean;
+}
+
+const orders = await readBootstrap((json) => json as ChildOrders); // written by the test
+if (orders.ignoreSigterm === true) process.on('SIGTERM', () => undefined);
+const report = { pid: process.pid, argv: process.argv, env: process.env, secret: orders.secret };
+writeFileSync(`${orders.reportFile}.part`, JSON.stringify(report));
+renameSync(`${orders.reportFile}.part`, orders.reportFile);
+if (orders.exitCode !== undefined) {
+  process.stderr.write('the child says why\n', () => process.exit(orders.exitCode));
+}
+setInterval(() => undefined, 60_000);
