@@ -1,9 +1,9 @@
-import { Type } from '@sinclair/typebox';
+import { type Static, Type } from '@sinclair/typebox';
 import { usdNumber } from '../domain/amount.ts';
 import type { Caller, PriceListEntry } from './operation.ts';
 import { defineOperation } from './operation.ts';
 import { PRICES, SQL_SECONDS_PER_QU, SQL_TIERS } from './prices.ts';
-import { CountShape, nowText, TimeShape } from './shapes.ts';
+import { CountShape, nowText, nullable, TimeShape } from './shapes.ts';
 
 /** Who the caller is and what everything costs. Source: read-api.md 2.1, 2.2, 4.1. */
 
@@ -56,8 +56,8 @@ export const getAccount = defineOperation({
     tier: Type.Unsafe<(typeof TIERS)[number]>({ type: 'string', enum: [...TIERS] }),
     plan: Type.Unsafe<string | null>({ type: ['string', 'null'] }),
     lane: Type.Unsafe<(typeof LANES)[number]>({ type: 'string', enum: [...LANES] }),
-    organisation: Type.Union([OrganisationShape, Type.Null()]),
-    balance: Type.Union([BalanceShape, Type.Null()]),
+    organisation: Type.Unsafe<Static<typeof OrganisationShape> | null>(nullable(OrganisationShape)),
+    balance: Type.Unsafe<Static<typeof BalanceShape> | null>(nullable(BalanceShape)),
     balance_note: Type.Optional(
       Type.String({ description: 'Present only when balance is null: which nothing it is.' }),
     ),

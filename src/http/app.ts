@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import fastifyCompress from '@fastify/compress';
 import fastifyCors from '@fastify/cors';
-import Fastify, { type FastifyBaseLogger, type FastifyInstance } from 'fastify';
+import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify';
 import type { Reader } from '../../clickhouse/engine.ts';
 import { OPERATIONS, PRICE_LIST } from '../catalogue/index.ts';
 import { buildOpenApi } from '../catalogue/openapi.ts';
@@ -52,7 +52,8 @@ export function buildApp(options: AppOptions): FastifyInstance {
   const logger: FastifyBaseLogger = log;
   const app = Fastify({
     loggerInstance: logger,
-    disableRequestLogging: true,
+    // One line per request is written in onResponse, without headers.
+    logController: new LogController({ disableRequestLogging: true }),
     trustProxy: options.config.http.trustProxy,
     bodyLimit: BODY_MAX_BYTES,
     requestTimeout: RECEIVE_MAX_MS,

@@ -1,0 +1,73 @@
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { OPERATIONS } from '../src/catalogue/index.ts';
+import { buildOpenApi } from '../src/catalogue/openapi.ts';
+import { ProblemShape } from '../src/http/problem.ts';
+import { configurationPage, configurationTable } from './reference/configuration.ts';
+import { errorsPage } from './reference/errors.ts';
+import { evidencePage } from './reference/evidence.ts';
+import { operationsPage, routesTable } from './reference/operations.ts';
+
+/**
+ * Writes everything that can be derived: docs/reference and the README blocks between `<!-- gen:NAME -->` marks. With `--check`
+ * it writes nothing and fails, naming each file that is not what the declarations say.
+ */
+
+const root = new URL('../', import.meta.url);
+const read = (path: string): string | undefined => {
+  try {
+    return readFileSync(new URL(path, root), 'utf8');
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
+    throw error;
+  }
+};
+
+const BLOCKS: Readonly<Record<string, () => string>> = {
+  routes: () => routesTable(OPERATIONS),
+  configuration: configurationTable,
+};
+
+function fillBlocks(path: string): string {
+  const before = read(path) ?? '';
+  return Object.entries(BLOCKS).reduce((text, [name, make]) => {
+    const block = new RegExp(`(<!-- gen:${name} -->)[\\s\\S]*?(<!-- /gen:${name} -->)`);
+    return text.replace(block, (_all, open: string, close: string) => `${open}\n${make()}${close}`);
+  }, before);
+}
+
+function versionOfPackage(): string {
+  const { version } = JSON.parse(read('package.json') ?? '{}') as { version?: string }; // our own file
+  if (version === undefined) throw new Error('package.json has no version');
+  return version;
+}
+
+const openApi = buildOpenApi({
+  operations: OPERATIONS,
+  problem: ProblemShape,
+  version: versionOfPackage(),
+  publicUrl: '',
+});
+
+const files: Readonly<Record<string, string>> = {
+  'docs/reference/errors.md': errorsPage(),
+  'docs/reference/operations.md': operationsPage(OPERATIONS),
+  'docs/reference/configuration.md': configurationPage(),
+  'docs/reference/evidence.md': evidencePage(),
+  'docs/reference/openapi.json': `${JSON.stringify(openApi, null, 2)}\n`,
+  'README.md': fillBlocks('README.md'),
+};
+
+const drifted = Object.entries(files).filter(([path, text]) => read(path) !== text);
+
+if (process.argv.includes('--check')) {
+  for (const [path] of drifted) console.error(`${path} is not what the declarations say: run npm run gen`);
+  process.exitCode = drifted.length === 0 ? 0 : 1;
+} else {
+  for (const [path, text] of drifted) {
+    const target = new URL(path, root);
+    mkdirSync(dirname(target.pathname), { recursive: true });
+    writeFileSync(target, text);
+    console.log(`wrote ${path}`);
+  }
+}

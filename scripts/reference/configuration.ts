@@ -1,0 +1,43 @@
+import { configKeys, ENVIRONMENT } from '../../src/config.ts';
+import { code, generatedHead, table } from './markdown.ts';
+
+const INTRO = `One schema, read from \`settlement-index.config.json\` in the working directory (or the file named by \`--config\` or \`SETTLEMENT_INDEX_CONFIG\`);
+environment variables override it. \`RPC_URL_<chain id>\` (for example \`RPC_URL_8453\`) sets the RPC URLs of one chain, separated by commas.
+
+`;
+
+export function configurationTable(): string {
+  return table(
+    ['key', 'environment', 'default', 'meaning'],
+    configKeys().map(({ key, schema }) => [
+      code(key),
+      environmentOf(key),
+      schema['default'] === undefined ? '' : code(JSON.stringify(schema['default'])),
+      String(schema['description'] ?? ''),
+    ]),
+  );
+}
+
+function environmentOf(key: string): string {
+  return Object.entries(ENVIRONMENT)
+    .filter(([, path]) => path === key || path.startsWith(`${key}.`))
+    .map(([name]) => code(name))
+    .join(', ');
+}
+
+export function configurationPage(): string {
+  return `${generatedHead('Configuration', 'src/config.ts')}${INTRO}${configurationTable()}\n## A chain (entry of \`chains\`)\n\n${entryTable('chains')}\n## A facilitator (entry of \`catalogue.facilitators\`)\n\n${entryTable('catalogue.facilitators')}\n## A payee (entry of \`catalogue.payees\`)\n\n${entryTable('catalogue.payees')}`;
+}
+
+function entryTable(key: string): string {
+  const list = configKeys().find((entry) => entry.key === key);
+  if (list === undefined) throw new Error(`there is no configuration key ${key}`);
+  return table(
+    ['key', 'type', 'meaning'],
+    configKeys(list.schema['items']).map(({ key: name, schema }) => [
+      code(name),
+      String(schema['type'] ?? 'one of'),
+      String(schema['description'] ?? ''),
+    ]),
+  );
+}

@@ -1,0 +1,20 @@
+import { ERROR_CODES, ERRORS } from '../../src/errors.ts';
+import { code, generatedHead, table } from './markdown.ts';
+
+const INTRO = `Errors are \`application/problem+json\` (RFC 9457): \`type\` (a link to the code's page), \`title\`, \`status\`, \`detail\`, \`instance\`, and
+\`code\`, \`request_id\`; where they apply also \`parameter\` (400), \`resource\` (503) and \`retry_after\` (429, 503; also the header \`Retry-After\`).
+Branch on \`code\`; the other texts may be reworded.
+
+`;
+
+export function errorsPage(): string {
+  const overview = ERROR_CODES.map((name) => {
+    const { status, title, retryable } = ERRORS[name];
+    return [`[${code(name)}](#${name})`, String(status), title, retryable ? 'yes' : 'no'];
+  });
+  const sections = ERROR_CODES.map((name) => {
+    const { status, title, advice, retryable } = ERRORS[name];
+    return `## ${name}\n\n${status} · ${title}. ${advice} ${retryable ? 'The same request may succeed later.' : 'The same request will fail again.'}\n`;
+  });
+  return `${generatedHead('Errors', 'src/errors.ts')}${INTRO}${table(['code', 'status', 'meaning', 'retry'], overview)}\n${sections.join('\n')}`;
+}

@@ -1,0 +1,17 @@
+import { EVIDENCE_LADDER, EVIDENCE_METHODS, REASONS } from '../../src/domain/evidence.ts';
+import { code, generatedHead, table } from './markdown.ts';
+
+const INTRO = `How sure the index is that a transfer was an x402 settlement. Each row carries \`evidence { verified, method, probability, tier, reasons }\`.
+\`verified\` is true when a named facilitator relayed the settlement, false when it was examined and has no EIP-3009 marker, and null when it is
+not established, which is not the same as disproven. A \`probability\` of null was not examined: \`min_probability\` drops such rows.
+
+`;
+
+export function evidencePage(): string {
+  const rungs = EVIDENCE_METHODS.map((method) => {
+    const { tier, verified, probability, meaning } = EVIDENCE_LADDER[method];
+    return [code(method), code(tier), String(verified), String(probability), meaning];
+  });
+  const reasons = REASONS.map((reason) => `- ${code(reason)}\n`).join('');
+  return `${generatedHead('Evidence', 'src/domain/evidence.ts')}${INTRO}${table(['method', 'tier', 'verified', 'probability', 'seen on chain'], rungs)}\n## Reasons\n\nWhat was seen, machine-readable:\n\n${reasons}`;
+}

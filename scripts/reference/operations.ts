@@ -1,0 +1,49 @@
+import { failsOf } from '../../src/catalogue/openapi.ts';
+import type { AnyOperation } from '../../src/catalogue/operation.ts';
+import { usdNumber } from '../../src/domain/amount.ts';
+import { ERRORS } from '../../src/errors.ts';
+import { code, generatedHead, table } from './markdown.ts';
+
+export function routesTable(operations: readonly AnyOperation[]): string {
+  return table(
+    ['route', 'answers', 'price'],
+    operations.map((operation) => [
+      code(`GET /v0${operation.path}`),
+      operation.summary,
+      priceWords(operation),
+    ]),
+  );
+}
+
+function priceWords({ price }: AnyOperation): string {
+  return price.class === 'free'
+    ? 'free'
+    : `${price.qu} QU or ${usdNumber(price.x402UsdMicros)} USD (open for now)`;
+}
+
+const INTRO = `All routes are GET, under \`/v0\` and, with the same answers, under \`/api/v0\`. The machine-readable form is [openapi.json](openapi.json), served
+at \`/openapi.json\`. A parameter that an operation does not have is 400 \`invalid_parameter\`, as is one given twice.
+
+`;
+
+export function operationsPage(operations: readonly AnyOperation[]): string {
+  return `${generatedHead('Operations', 'src/catalogue')}${INTRO}${routesTable(operations)}\n${operations.map(operationSection).join('\n')}`;
+}
+
+function operationSection(operation: AnyOperation): string {
+  const params = Object.entries(operation.params).map(([name, param]) => [
+    code(name),
+    param.in,
+    param.schema['default'] === undefined ? '' : code(String(param.schema['default'])),
+    param.description,
+  ]);
+  const errors = failsOf(operation).map(
+    (name) => `[${code(name)}](errors.md#${name}) ${ERRORS[name].status}`,
+  );
+  return [
+    `## ${operation.id}\n\n\`GET ${operation.path}\`: ${operation.summary}.\n\n${operation.description} ${operation.price.meaning}\n`,
+    params.length === 0 ? 'No parameters.\n' : table(['parameter', 'in', 'default', 'meaning'], params),
+    `Errors: ${errors.join(', ')}.\n`,
+    `\`\`\`json\n${JSON.stringify(operation.example, null, 2)}\n\`\`\`\n`,
+  ].join('\n');
+}
