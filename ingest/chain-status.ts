@@ -12,8 +12,8 @@ export type ChainState = 'starting' | 'backfilling' | 'following' | 'unreachable
 const UNREACHABLE_AFTER_MS = 10_000;
 const UNREACHABLE_AFTER_POLLS = 3;
 const MAX_SECONDS = 10;
-/** Weight of the newest interval in the moving rates: about ten intervals of memory. */
-const RATE_SMOOTHING = 0.2;
+/** How far back the moving rates look. */
+const RATE_MEMORY_SECONDS = 10;
 
 const STATUS_COLUMNS = [
   'chain', 'state', 'indexed_block', 'indexed_time', 'head_block', 'head_time', 'head_seen_at', 'finalized_block',
@@ -35,8 +35,10 @@ export interface ChainStatus {
   backfill(done: number, total: number): void;
   stopped(error: string): void;
   snapshot(): StatusSnapshot;
-  /** Writes the current row. */
-  flush(writer: Writer, versions: Versions): Promise<void>;
+  /** True when what a reader would notice has changed since the last `encode`. */
+  hasNews(): boolean;
+  /** The current row of `chain_status`, as RowBinary. */
+  encode(versions: Versions): Uint8Array;
 }
 
 export interface StatusSnapshot {
@@ -79,16 +81,20 @@ export function createChainStatus(
   let lastAnswerMs = nowMs();
   let lastError = '';
   let isStopped = false;
+  let isPlanned = false;
   let backfillDone = 0;
   let backfillTotal = 0;
+  let lastNews = '';
   const rates = createRates(nowMs);
 
   const state = (): ChainState => {
     if (isStopped) return 'stopped';
     if (nowMs() - lastAnswerMs > unreachableAfterMs) return 'unreachable';
-    if (head === null) return 'starting';
+    if (head === null || !isPlanned) return 'starting';
     return backfillDone < backfillTotal ? 'backfilling' : 'following';
   };
+  const news = (): string =>
+    [state(), counters.indexedBlock, counters.indexedTime, backfillDone, visibleError()].join();
   const visibleError = (): string =>
     lastError === '' && state() === 'unreachable' ? 'rpc_unreachable' : lastError;
 
@@ -116,6 +122,7 @@ export function createChainStatus(
       counters.deepestReorg = Math.max(counters.deepestReorg, depth);
     },
     backfill(done, total) {
+      isPlanned = true;
       backfillDone = done;
       backfillTotal = total;
     },
@@ -133,7 +140,9 @@ export function createChainStatus(
       ...rates.current(),
       lastError: visibleError(),
     }),
-    async flush(writer, versions) {
+    hasNews: () => news() !== lastNews,
+    encode(versions) {
+      lastNews = news();
       const now = source.counters();
       counters.retries = carried.retries + now.retries;
       counters.contradictions = carried.contradictions + now.contradictions;
@@ -144,7 +153,7 @@ export function createChainStatus(
         .u64(backfillDone).u64(backfillTotal).float64(rowsPerSecond).float64(blocksPerSecond).u64(counters.rowsWritten).u64(counters.reorgs)
         .u64(counters.deepestReorg).u64(counters.retries).u64(counters.contradictions).u64(counters.deadLetters)
         .string(visibleError()).dateTime(counters.lastWrittenAt).dateTime64(nowMs()).u64(versions.next()); // biome-ignore format: in the order of the columns
-      await writer.insert(`save-status ${chain}`, 'chain_status', STATUS_COLUMNS, [body.finish()]);
+      return body.finish();
     },
   };
 }
@@ -166,8 +175,8 @@ function createRates(nowMs: () => number): {
     },
     roll() {
       const seconds = Math.max(0.001, (nowMs() - since) / 1000);
-      const mix = (old: number, fresh: number): number =>
-        old === 0 ? fresh : old + RATE_SMOOTHING * (fresh - old);
+      const weight = 1 - Math.exp(-seconds / RATE_MEMORY_SECONDS);
+      const mix = (old: number, fresh: number): number => (old === 0 ? fresh : old + weight * (fresh - old));
       current = {
         rowsPerSecond: mix(current.rowsPerSecond, rows / seconds),
         blocksPerSecond: mix(current.blocksPerSecond, blocks / seconds),
@@ -179,6 +188,11 @@ function createRates(nowMs: () => number): {
     },
     current: () => current,
   };
+}
+
+/** Writes encoded rows of any number of chains in one insert. */
+export async function saveStatuses(writer: Writer, rows: readonly Uint8Array[]): Promise<void> {
+  await writer.insert('save-status', 'chain_status', STATUS_COLUMNS, rows);
 }
 
 /** The counters of the last stored row, zero for a chain that was never indexed. */

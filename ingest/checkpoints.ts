@@ -79,8 +79,8 @@ export function createCheckpoints(chain: Chain, writer: Writer, versions: Versio
     saveHead: (head) => save([asEntry('head', head, 0)]),
     saveBackfill: (ranges) =>
       save(ranges.map(({ from, to, endHash }) => ({ kind: 'backfill', from, to, hash: endHash, del: 0 }))),
-    retireHead: (head) =>
-      save([...(head.end >= head.start ? [asEntry('backfill', head, 0)] : []), asEntry('head', head, 1)]),
+    // An empty head range becomes an empty backfill range, which merging drops.
+    retireHead: (head) => save([asEntry('backfill', head, 0), asEntry('head', head, 1)]),
     async saveBlocks(blocks) {
       if (blocks.length === 0) return;
       const ver = versions.next();

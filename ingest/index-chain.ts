@@ -13,6 +13,7 @@ import { createPipeline } from './pipeline.ts';
 import { createKnownBlocks, ReorgBelowFinality } from './reorg.ts';
 import { retractAbove, strayWrites } from './retract.ts';
 import type { BlockRef, BlockSource } from './sources/block-source.ts';
+import { WrongChain } from './sources/rpc-failure.ts';
 import { decodeContextOf } from './stages/decode-context.ts';
 import { logFilterOf } from './stages/log-filter.ts';
 import { untilAcknowledged } from './until-acknowledged.ts';
@@ -87,13 +88,21 @@ async function run(
     const alreadyDone = Math.max(0, head.start - floor - countBlocks(missing));
     await Promise.all([followHead(follow, head), backfill({ ...follow }, missing, alreadyDone)]);
   } catch (error) {
-    if (!(error instanceof ReorgBelowFinality)) throw error;
+    const reason = stopReason(error);
+    if (reason === null) throw error;
     log.fatal(
-      { chain: config.chain, error: error.message },
+      { chain: config.chain, reason, err: error },
       'this chain is stopped until an operator has looked',
     );
-    status.stopped('reorg_below_finality');
+    status.stopped(reason);
   }
+}
+
+/** What only an operator can mend stops this chain and no other; anything unmarked is a bug and ends the worker. */
+function stopReason(error: unknown): string | null {
+  if (error instanceof ReorgBelowFinality) return 'reorg_below_finality';
+  if (error instanceof WrongChain) return 'wrong_chain';
+  return null;
 }
 
 async function waitForStrayWrites({ writer, config, log, signal }: IndexChainDeps): Promise<void> {

@@ -5,14 +5,16 @@ import type { Config } from '../src/config.ts';
 import type { Log } from '../src/log.ts';
 import { buildCatalogue } from './catalogues/catalogue.ts';
 import { publishCatalogue } from './catalogues/publish.ts';
+import { saveStatuses } from './chain-status.ts';
 import { type ChainRun, indexChain } from './index-chain.ts';
 import { reportProgress } from './progress.ts';
 import { createRpcSource } from './sources/rpc-source.ts';
 import { untilAcknowledged } from './until-acknowledged.ts';
 import { createVersions, type Versions } from './versions.ts';
 
-/** How often what ingest knows is written for the API to serve. */
-const STATUS_EVERY_MS = 1_000;
+/** How soon news are written for the API to serve, and how often a row is written without any. */
+const STATUS_NEWS_MS = 250;
+const STATUS_HEARTBEAT_MS = 2_000;
 const FLOOR_MAX_SECONDS = 120;
 
 /**
@@ -63,11 +65,16 @@ async function publishStatus(
   log: Log,
   signal: AbortSignal,
 ): Promise<void> {
-  while (!signal.aborted) {
-    const outcomes = await Promise.allSettled(runs.map(({ status }) => status.flush(writer, versions)));
-    for (const outcome of outcomes)
-      if (outcome.status === 'rejected') log.warn({ err: outcome.reason }, 'status not written');
-    await delay(STATUS_EVERY_MS, undefined, { signal });
+  for (let silentMs = STATUS_HEARTBEAT_MS; !signal.aborted; silentMs += STATUS_NEWS_MS) {
+    const isDue = silentMs >= STATUS_HEARTBEAT_MS;
+    const rows = runs
+      .filter(({ status }) => isDue || status.hasNews())
+      .map(({ status }) => status.encode(versions));
+    if (isDue) silentMs = 0;
+    await saveStatuses(writer, rows).catch((error: unknown) =>
+      log.warn({ err: error }, 'status not written'),
+    );
+    await delay(STATUS_NEWS_MS, undefined, { signal });
   }
 }
 
