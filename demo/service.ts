@@ -70,7 +70,7 @@ export async function spawnService(options: ServiceOptions): Promise<SpawnedServ
   const run = watchExit(guard, logFile);
   const url = `http://127.0.0.1:${options.config.http.port}`;
   const stop = async (): Promise<void> => {
-    run.stopping = true;
+    run.expectEnd();
     guard.stdin?.end();
     await run.exited;
   };
@@ -98,15 +98,29 @@ function startGuard(file: string, logFile: string): ChildProcess {
   return guard;
 }
 
-function watchExit(guard: ChildProcess, logFile: string) {
+interface Run {
+  /** Ends once the guard, and with it the service, is gone. */
+  readonly exited: Promise<unknown>;
+  readonly failed: Promise<never>;
+  /** From now on an end is no failure. */
+  expectEnd(): void;
+}
+
+function watchExit(guard: ChildProcess, logFile: string): Run {
+  let expected = false;
   const exited = new Promise<number | null>((resolve) => guard.once('exit', (code) => resolve(code)));
-  const run = { stopping: false, exited, failed: undefined as unknown as Promise<never> }; // set on the next line
-  run.failed = exited.then((code) => {
-    if (run.stopping) return new Promise<never>(() => undefined);
+  const failed = exited.then((code) => {
+    if (expected) return new Promise<never>(() => undefined);
     throw new Error(`the service ended by itself (code ${code}):\n${logTail(logFile)}`);
   });
-  run.failed.catch(() => undefined); // whoever awaits it is told; nobody has to
-  return run;
+  failed.catch(() => undefined); // whoever awaits it is told; nobody has to
+  return {
+    exited,
+    failed,
+    expectEnd() {
+      expected = true;
+    },
+  };
 }
 
 async function untilReady(url: string, logFile: string): Promise<void> {

@@ -1,0 +1,62 @@
+/** The few questions that the demo asks the service, as any client would, over HTTP. */
+export interface ApiClient {
+  /** One page, newest first. */
+  transactions(before: string | null, limit: number): Promise<Page>;
+  telemetry(): Promise<Telemetry>;
+}
+
+export interface Page {
+  readonly transactions: readonly ServedRow[];
+  readonly next_before: string | null;
+}
+
+/** The parts of a settlement row that the chain can contradict. */
+export interface ServedRow {
+  readonly block_number: number;
+  readonly block_time: string;
+  readonly tx_hash: string;
+  readonly log_index: number;
+  readonly payer: string;
+  readonly payee: string;
+  readonly amount: string;
+  readonly amount_usd: number;
+  readonly relayer: string;
+  readonly evidence: { readonly method: string; readonly tier: string };
+}
+
+export interface Telemetry {
+  readonly indexed_block: number | null;
+  readonly head_block: number | null;
+  readonly lag_seconds: number | null;
+  readonly state: string;
+  readonly backfill: { readonly blocks_done: number; readonly blocks_total: number };
+  readonly rows_per_second: number;
+  readonly rows_written: number;
+  readonly reorgs: number;
+  readonly deepest_reorg: number;
+}
+
+const ANSWER_TIMEOUT_MS = 15_000;
+
+/** Answers other than 200 throw with the problem's code. */
+export function createApiClient(url: string): ApiClient {
+  const get = async <Answer>(path: string): Promise<Answer> => {
+    const response = await fetch(`${url}/v0${path}`, { signal: AbortSignal.timeout(ANSWER_TIMEOUT_MS) });
+    const body: unknown = await response.json();
+    if (!response.ok)
+      throw new Error(`GET ${path.split('?')[0]}: ${response.status} ${JSON.stringify(body)}`);
+    return body as Answer; // pinned by the service's own OpenAPI tests
+  };
+  return {
+    transactions: (before, limit) =>
+      get<Page>(
+        `/transactions?limit=${limit}${before === null ? '' : `&before=${encodeURIComponent(before)}`}`,
+      ),
+    async telemetry() {
+      const { chains } = await get<{ chains: readonly Telemetry[] }>('/telemetry');
+      const [chain] = chains;
+      if (chain === undefined) throw new Error('GET /telemetry names no chain');
+      return chain;
+    },
+  };
+}

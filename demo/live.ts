@@ -1,0 +1,88 @@
+import type { Shop } from './shop.ts';
+import { DOORS } from './shop.ts';
+import type { Shopper } from './shopper.ts';
+import type { Traffic } from './traffic.ts';
+
+/** Traffic at the tip: blocks, purchases over x402 that run meanwhile, and a reorg every so often. */
+export interface Live {
+  /**
+   * Mines one block with `settlements` payments, one of which may be a purchase that is only begun. Every so often a
+   * reorg follows.
+   */
+  step(settlements: number): Promise<void>;
+  /** Purchases that are begun and not yet settled. Each will be one settlement. */
+  readonly pending: number;
+  readonly purchases: { readonly made: number; readonly failed: readonly string[] };
+  /** Mines until no purchase is pending. */
+  settleDown(): Promise<void>;
+}
+
+export interface LiveOptions {
+  readonly traffic: Traffic;
+  readonly shop: Shop;
+  readonly shoppers: readonly Shopper[];
+  readonly blocksPerReorg: number;
+  readonly blocksPerPurchase: number;
+}
+
+export const REORG_DEPTH_MAX = 6;
+/** Blocks that no reorg may undo: the token and the agents' money are in them. */
+const FIXED_BLOCKS = 2;
+
+export function createLive(options: LiveOptions): Live {
+  const { traffic, shop, shoppers } = options;
+  const { random } = traffic;
+  const pending = new Set<Promise<void>>();
+  const purchases = { made: 0, failed: [] as string[] };
+  let blocks = 0;
+  let reorgDue = false;
+
+  const beginPurchase = (): void => {
+    const purchase = random
+      .pick(shoppers)
+      .buy(shop, random.pick(DOORS))
+      .then(
+        () => {
+          purchases.made += 1;
+        },
+        (error: unknown) => {
+          purchases.failed.push(error instanceof Error ? error.message : 'unknown');
+        },
+      )
+      .finally(() => pending.delete(purchase));
+    pending.add(purchase);
+  };
+  const reorgDepth = (): number =>
+    Math.min(1 + random.below(REORG_DEPTH_MAX), traffic.head.number - FIXED_BLOCKS);
+
+  return {
+    async step(settlements) {
+      blocks += 1;
+      // One at a time and none before a reorg: a facilitator that waits for a receipt must not lose it.
+      const buys =
+        settlements > 1 && pending.size === 0 && !reorgDue && blocks % options.blocksPerPurchase === 0;
+      if (buys) beginPurchase();
+      await traffic.block(buys ? settlements - 1 : settlements, nowSeconds());
+      if (blocks % options.blocksPerReorg === 0) reorgDue = true;
+      if (reorgDue && pending.size === 0) {
+        reorgDue = false;
+        const depth = reorgDepth();
+        if (depth > 0) await traffic.reorg(depth);
+      }
+    },
+    get pending() {
+      return pending.size;
+    },
+    purchases,
+    async settleDown() {
+      while (pending.size > 0) {
+        await Promise.race([...pending, traffic.block(0, nowSeconds())]);
+        await traffic.block(0, nowSeconds());
+      }
+    },
+  };
+}
+
+function nowSeconds(): number {
+  return Math.floor(Date.now() / 1_000);
+}

@@ -1,0 +1,150 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { createLog } from '../src/log.ts';
+import { type DataDir, freshDataDir } from './data-dir.ts';
+import { createLive } from './live.ts';
+import { HISTORY_SHARE, runOnce } from './once.ts';
+import { type DemoOptions, parseOptions } from './options.ts';
+import { showProgress, showStatus } from './progress.ts';
+import { openStage, type Stage } from './stage.ts';
+import { isTrue, summarize } from './summary.ts';
+
+/** `npm run demo`: the whole project on one machine, offline. */
+
+const CONTINUOUS_HISTORY = 1_500;
+const BLOCK_EVERY_MS = 1_000;
+const SETTLEMENTS_PER_BLOCK_MAX = 12;
+/** About one reorg in 40 seconds, one purchase in three. */
+const BLOCKS_PER_REORG = 40;
+const BLOCKS_PER_PURCHASE = 3;
+const EXIT_OK = 0;
+const EXIT_FAILED = 1;
+const EXIT_INTERRUPTED = 130;
+
+async function main(): Promise<number> {
+  const options = parseOptions(process.argv);
+  const stopped = stopRequest();
+  const cleanups: (() => Promise<void>)[] = [];
+  let data: DataDir | undefined;
+  let code: number;
+  try {
+    data = freshDataDir();
+    code = await Promise.race([play(options, data.path, cleanups), stopped.then(() => interrupted(options))]);
+  } catch (error) {
+    process.stderr.write(`\nThe demo failed: ${error instanceof Error ? error.message : String(error)}\n`);
+    code = EXIT_FAILED;
+  }
+  for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
+  if (data !== undefined) leave(data, options.keep || code === EXIT_FAILED);
+  return code;
+}
+
+/** Resolves at the first SIGINT, SIGTERM or SIGHUP. A second one ends at once: the children see our pipes close and end too. */
+function stopRequest(): Promise<void> {
+  return new Promise((resolve) => {
+    let asked = false;
+    const ask = (): void => {
+      if (asked) process.exit(EXIT_INTERRUPTED);
+      asked = true;
+      process.stdout.write('\nstopping …\n');
+      resolve();
+    };
+    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, ask);
+  });
+}
+
+/** Ctrl-C is how the continuous demo is meant to end; a checked run that is stopped has not been checked. */
+function interrupted(options: DemoOptions): number {
+  return options.once === null ? EXIT_OK : EXIT_INTERRUPTED;
+}
+
+async function play(
+  options: DemoOptions,
+  directory: string,
+  cleanups: (() => Promise<void>)[],
+): Promise<number> {
+  const historySettlements =
+    options.once === null ? CONTINUOUS_HISTORY : Math.max(1, Math.floor(options.once * HISTORY_SHARE));
+  const progress = showProgress('history', historySettlements);
+  const stage = await openStage({
+    ...options,
+    historySettlements,
+    directory,
+    cleanups,
+    log: createLog('warn', 'demo'),
+    say: (sentence) => process.stdout.write(`${sentence}\n`),
+    progress(done) {
+      progress.update(done);
+      if (done === historySettlements) progress.finish();
+    },
+  });
+  process.stdout.write(
+    `first settlement served ${(stage.firstServedMs / 1_000).toFixed(1)} s after the start\n`,
+  );
+  const run = options.once === null ? runOn(stage, directory) : check(stage, options.once);
+  return Promise.race([run, stage.service.failed]);
+}
+
+async function check(stage: Stage, wanted: number): Promise<number> {
+  const outcome = await runOnce(stage, wanted);
+  process.stdout.write(`\n${summarize(outcome)}\n`);
+  for (const failure of outcome.purchases.failed) process.stderr.write(`purchase failed: ${failure}\n`);
+  if (isTrue(outcome)) return EXIT_OK;
+  process.stderr.write('\nThe index does not serve what survives on the chain.\n');
+  return EXIT_FAILED;
+}
+
+async function runOn(stage: Stage, directory: string): Promise<never> {
+  process.stdout.write(welcome(stage, directory));
+  const { traffic } = stage;
+  const live = createLive({
+    ...stage,
+    blocksPerReorg: BLOCKS_PER_REORG,
+    blocksPerPurchase: BLOCKS_PER_PURCHASE,
+  });
+  for (;;) {
+    const began = performance.now();
+    await live.step(1 + traffic.random.below(SETTLEMENTS_PER_BLOCK_MAX));
+    showStatus(await statusLine(stage));
+    await sleep(Math.max(0, BLOCK_EVERY_MS - (performance.now() - began)));
+  }
+}
+
+function welcome({ service, world, shop, facilitatorUrl, traffic }: Stage, directory: string): string {
+  const wallet = world.cast.merchants[0]?.address ?? '';
+  return `
+The demo runs: ${traffic.ledger.count} settlements of history, and a new block every second.
+
+  API            ${service.url}/v0/flows
+  description    ${service.url}/openapi.json
+  health         ${service.url}/v0/telemetry
+  chain          ${world.chain.url} (Base Sepolia's chain id, 84532)
+  x402 shop      ${shop.url}/exact (answers 402; its facilitator: ${facilitatorUrl}/supported)
+  data and log   ${directory} (service.log)
+
+Try:
+
+  curl -s '${service.url}/v0/flows?limit=3'
+  curl -s '${service.url}/v0/transactions?min_probability=0.9&exclude_self_payments=true&limit=3'
+  curl -s '${service.url}/v0/entities/${wallet}/settlements?limit=3'
+
+Ctrl-C stops everything and removes the data.
+
+`;
+}
+
+async function statusLine({ client, traffic }: Stage): Promise<string> {
+  const { proven, probable, unproven, not_x402: notX402 } = traffic.ledger.tiers();
+  const tiers = `proven ${proven}, probable ${probable}, unproven ${unproven}, not x402 ${notX402}`;
+  const seen = await client.telemetry().catch(() => null); // the line says so; the next one asks again
+  if (seen === null)
+    return `${traffic.ledger.count} settlements on the chain (${tiers}); the API does not answer`;
+  const lag = seen.lag_seconds === null ? 'not started' : `lag ${seen.lag_seconds} s`;
+  return `${traffic.ledger.count} settlements (${tiers}) | block ${seen.indexed_block} of ${seen.head_block}, ${lag} | ${seen.reorgs} reorgs`;
+}
+
+function leave(data: DataDir, keep: boolean): void {
+  if (keep) process.stdout.write(`data and log are kept in ${data.path}\n`);
+  else data.remove();
+}
+
+process.exit(await main());

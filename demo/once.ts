@@ -1,0 +1,102 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type Audit, auditIndex } from './audit.ts';
+import { createLive, type Live } from './live.ts';
+import { showProgress } from './progress.ts';
+import type { Stage } from './stage.ts';
+import type { Outcome } from './summary.ts';
+
+/** Of `--once N`: what exists before the service starts; the rest is made at the tip while it runs. */
+export const HISTORY_SHARE = 0.7;
+
+const LIVE_BLOCKS = 60;
+const LIVE_SETTLEMENTS_MIN = 4;
+const BLOCKS_PER_PURCHASE = 4;
+const REORGS = 4;
+const BLOCKS_PER_REORG_MIN = 4;
+/** Slow enough that the index follows the tip block by block, as on a real chain. */
+const BLOCK_EVERY_MS = 100;
+const CATCH_UP_TIMEOUT_MS = 60_000;
+/** The slowest the index may be; a bigger run may take longer to catch up. */
+const SLOWEST_ROWS_PER_SECOND = 500;
+const POLL_MS = 100;
+const RECHECK_MS = 500;
+
+/** Makes the rest of `wanted` settlements at the tip, waits for the index and compares every row. */
+export async function runOnce(stage: Stage, wanted: number): Promise<Outcome> {
+  const history = { rows: stage.traffic.ledger.count };
+  const timeoutMs = CATCH_UP_TIMEOUT_MS + (wanted / SLOWEST_ROWS_PER_SECOND) * 1_000;
+  const deadline = performance.now() + timeoutMs;
+  const caughtUp = untilHistoryIndexed(stage, deadline);
+  const live = await liveUntil(stage, wanted);
+  const minedAt = performance.now();
+  const servedAt = await untilServed(stage, deadline);
+  const audit = await auditUntilTrue(stage, deadline);
+  const historyMs = await caughtUp;
+  const { reorgs } = await stage.client.telemetry();
+  return {
+    wanted,
+    survived: stage.traffic.ledger.count,
+    audit,
+    firstServedMs: stage.firstServedMs,
+    history: { ...history, ms: historyMs },
+    lagMs: servedAt === null ? null : servedAt - minedAt,
+    reorgs: { made: stage.traffic.reorgs, deepest: stage.traffic.deepestReorg, seen: reorgs },
+    purchases: live.purchases,
+  };
+}
+
+async function liveUntil(stage: Stage, wanted: number): Promise<Live> {
+  const { traffic } = stage;
+  const missing = (): number => wanted - traffic.ledger.count - live.pending;
+  const total = wanted - traffic.ledger.count;
+  const perBlock = Math.max(LIVE_SETTLEMENTS_MIN, Math.ceil(total / LIVE_BLOCKS));
+  const blocksPerReorg = Math.max(BLOCKS_PER_REORG_MIN, Math.floor(total / perBlock / REORGS));
+  const live: Live = createLive({ ...stage, blocksPerReorg, blocksPerPurchase: BLOCKS_PER_PURCHASE });
+  const progress = showProgress('payments at the tip', Math.max(1, total));
+  while (missing() > 0) {
+    await live.step(Math.min(perBlock, missing()));
+    progress.update(Math.max(0, total - missing()));
+    await sleep(BLOCK_EVERY_MS);
+  }
+  await live.settleDown();
+  // A purchase that failed left a gap; the last block closes it exactly.
+  await traffic.block(wanted - traffic.ledger.count, Math.floor(Date.now() / 1_000));
+  progress.finish();
+  return live;
+}
+
+/** Milliseconds from readiness until nothing of history is missing; null when the deadline came first. */
+async function untilHistoryIndexed(
+  { client, historyHead, readyMs }: Stage,
+  deadline: number,
+): Promise<number | null> {
+  while (performance.now() < deadline) {
+    const { state, indexed_block: block } = await client.telemetry();
+    if (state === 'following' && block !== null && block >= historyHead) return performance.now() - readyMs;
+    await sleep(POLL_MS);
+  }
+  return null;
+}
+
+/** When the newest settlement was served; null when the deadline came first. */
+async function untilServed({ client, traffic }: Stage, deadline: number): Promise<number | null> {
+  const newest = Math.max(...traffic.ledger.rows().map(({ blockNumber }) => blockNumber));
+  while (performance.now() < deadline) {
+    const [row] = (await client.transactions(null, 1)).transactions;
+    if (row?.block_number === newest) return performance.now();
+    await sleep(POLL_MS / 2);
+  }
+  return null;
+}
+
+/** The first audit without a lie, or the last one before the deadline. */
+async function auditUntilTrue({ client, traffic }: Stage, deadline: number): Promise<Audit> {
+  const truth = traffic.ledger.rows();
+  for (;;) {
+    const progress = showProgress('served rows compared', Math.max(1, truth.length));
+    const audit = await auditIndex(client, truth, (rows) => progress.update(Math.min(rows, truth.length)));
+    progress.finish();
+    if (audit.lies === 0 || performance.now() > deadline) return audit;
+    await sleep(RECHECK_MS);
+  }
+}

@@ -1,0 +1,51 @@
+import { Command, InvalidArgumentError } from 'commander';
+
+export interface DemoOptions {
+  /** How many settlements to index before ending with a verdict; null runs until stopped. */
+  readonly once: number | null;
+  readonly seed: number;
+  /** Of the API. 0 picks a free one. */
+  readonly port: number;
+  /** Whether demo-data/ stays after the end. */
+  readonly keep: boolean;
+}
+
+const ONCE_MAX = 1_000_000;
+const SEED_MAX = 2 ** 32 - 1;
+const PORT_MAX = 65_535;
+export const DEFAULT_PORT = 8402;
+
+/** Reads the command line. Prints and ends the process on --help and on a mistake, naming the nearest right option. */
+export function parseOptions(argv: readonly string[]): DemoOptions {
+  const command = new Command('npm run demo --')
+    .description(
+      'Runs a whole x402 world on this machine, offline: a real chain node with Circle’s token, a local x402 facilitator, agents that pay each other, and the index and its API over it.',
+    )
+    .option(
+      '--once <settlements>',
+      'index that many settlements, check every row, print a table and end',
+      whole(1, ONCE_MAX),
+    )
+    .option('--seed <number>', 'another number makes other actors and payments', whole(0, SEED_MAX), 1)
+    .option('--port <port>', 'port of the API; 0 picks a free one', whole(0, PORT_MAX), DEFAULT_PORT)
+    .option('--keep', 'leave demo-data/ behind (it is always removed at the next start)', false)
+    .allowExcessArguments(false)
+    .showSuggestionAfterError()
+    .showHelpAfterError('(npm run demo -- --help lists the options)')
+    .addHelpText(
+      'after',
+      '\nExamples:\n  npm run demo                          runs until Ctrl-C\n  npm run demo -- --once 1000           a checked run with a summary\n  npm run demo -- --once 1000 --seed 7  the same with other payments',
+    )
+    .parse(argv);
+  const given = command.opts<{ once?: number; seed: number; port: number; keep: boolean }>();
+  return { once: given.once ?? null, seed: given.seed, port: given.port, keep: given.keep };
+}
+
+function whole(least: number, most: number): (text: string) => number {
+  return (text) => {
+    const value = Number(text);
+    if (!/^\d+$/.test(text) || value < least || value > most)
+      throw new InvalidArgumentError(`It must be a whole number from ${least} to ${most}.`);
+    return value;
+  };
+}

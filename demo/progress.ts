@@ -1,0 +1,45 @@
+/** How far a long step is: one rewritten line with an ETA on a terminal, a plain line every tenth elsewhere. */
+export interface Progress {
+  update(done: number): void;
+  /** Ends the line. */
+  finish(): void;
+}
+
+const REDRAW_MS = 100;
+const TENTHS = 10;
+
+export function showProgress(label: string, total: number): Progress {
+  const began = performance.now();
+  const terminal = process.stdout.isTTY === true;
+  let drawnAt = 0;
+  let tenth = 0;
+  const draw = (done: number): void => {
+    const elapsed = (performance.now() - began) / 1_000;
+    const left = done === 0 ? null : Math.ceil((elapsed / done) * (total - done));
+    const percent = Math.floor((done / total) * 100);
+    const text = `  ${label}: ${done} of ${total} (${percent} %)${left === null || left === 0 ? '' : `, ${left} s left`}`;
+    process.stdout.write(terminal ? `\r\u001b[K${text}` : `${text}\n`);
+  };
+  return {
+    update(done) {
+      if (terminal) {
+        if (performance.now() - drawnAt < REDRAW_MS && done < total) return;
+        drawnAt = performance.now();
+        draw(done);
+        return;
+      }
+      const reached = Math.floor((done / total) * TENTHS);
+      if (reached > tenth) draw(done);
+      tenth = Math.max(tenth, reached);
+    },
+    finish: () => {
+      if (terminal) process.stdout.write('\n');
+    },
+  };
+}
+
+/** Rewrites one status line on a terminal; elsewhere says nothing, because a log full of ticks helps nobody. */
+export function showStatus(text: string): void {
+  if (process.stdout.isTTY)
+    process.stdout.write(`\r\u001b[K${text.slice(0, (process.stdout.columns ?? 120) - 1)}`);
+}

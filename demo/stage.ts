@@ -1,0 +1,189 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Log } from '../src/log.ts';
+import { type Cast, X402_BUILDER_CODE, X402_FACILITATOR_ID } from './actors.ts';
+import { type ApiClient, createApiClient } from './api-client.ts';
+import { startFacilitator } from './facilitator.ts';
+import { freePort } from './free-port.ts';
+import { type ServiceConfig, type SpawnedService, spawnService } from './service.ts';
+import { type Shop, startShop } from './shop.ts';
+import { createShopper, type Shopper } from './shopper.ts';
+import { makeTraffic, type Traffic } from './traffic.ts';
+import { startWorld, type World } from './world.ts';
+
+export interface StageOptions {
+  readonly seed: number;
+  readonly port: number;
+  /** Settlements that exist before the service starts, so that it has something to backfill. */
+  readonly historySettlements: number;
+  readonly directory: string;
+  readonly log: Log;
+  /** Told while history is written. */
+  readonly progress: (settlementsDone: number) => void;
+  /** Told what happens, one sentence each. */
+  readonly say: (sentence: string) => void;
+  /** Ends what was started, last first; filled as things start, so that a failure half-way leaves nothing behind. */
+  readonly cleanups: (() => Promise<void>)[];
+}
+
+/** Everything that runs: the chain with its people, the facilitator, a shop, the service over it. */
+export interface Stage {
+  readonly world: World;
+  readonly traffic: Traffic;
+  readonly facilitatorUrl: string;
+  readonly shop: Shop;
+  readonly shoppers: readonly Shopper[];
+  readonly service: SpawnedService;
+  readonly client: ApiClient;
+  /** The newest block of history. */
+  readonly historyHead: number;
+  /** Since the process started. */
+  readonly firstServedMs: number;
+  /** When the service said that it is ready, on the same clock. */
+  readonly readyMs: number;
+}
+
+const SETTLEMENTS_PER_BLOCK = 10;
+const HISTORY_BLOCKS_MIN = 8;
+const HISTORY_BLOCKS_MAX = 2_000;
+const BLOCK_SECONDS = 2;
+/** History ends this long ago, so that reorgs at the tip, which push timestamps, never reach the future. */
+const QUIET_SECONDS = 120;
+/** At least this many windows, so that a small history is still read in parallel pieces. */
+const BACKFILL_WINDOWS = 16;
+const WINDOW_BLOCKS_MIN = 5;
+const POLL_MS = 200;
+const SERVED_TIMEOUT_MS = 60_000;
+const SERVED_POLL_MS = 50;
+
+/** Builds the stage in the order of the story: chain, history, then the service that has to catch up. */
+export async function openStage(options: StageOptions): Promise<Stage> {
+  const { say, cleanups, seed, log } = options;
+  const blocks = historyBlocks(options.historySettlements);
+  const genesisTime = Math.floor(Date.now() / 1_000) - QUIET_SECONDS - blocks * BLOCK_SECONDS;
+  const world = await owned(cleanups, startWorld({ seed, genesisTime }));
+  say(`anvil runs at ${world.chain.url} with Circle's USDC, Multicall3 and Permit2`);
+  const { cast, chain, chainId } = world;
+  const { privateKey } = cast.x402Relayer;
+  const boot = { rpcUrl: chain.url, chainId, privateKey, builderCode: X402_BUILDER_CODE };
+  const facilitating = owned(cleanups, startFacilitator({ ...boot, log }));
+  facilitating.catch(() => undefined); // told below, where it is awaited
+  const traffic = await makeTraffic(world, { seed });
+  const { progress, historySettlements: settlements } = options;
+  await traffic.history({ settlements, blocks, secondsApart: BLOCK_SECONDS, progress });
+  const historyHead = traffic.head.number;
+  const [service, facilitator] = await Promise.all([
+    startServiceOver(world, options, historyHead, cleanups),
+    facilitating,
+  ]);
+  const readyMs = performance.now();
+  const shop = await owned(cleanups, openShop(world, facilitator.url));
+  const client = createApiClient(service.url);
+  const firstServedMs = await untilFirstServed(client, service);
+  const shoppers = world.cast.x402Agents.map(createShopper);
+  const facilitatorUrl = facilitator.url;
+  return {
+    world,
+    traffic,
+    facilitatorUrl,
+    shop,
+    shoppers,
+    service,
+    client,
+    historyHead,
+    firstServedMs,
+    readyMs,
+  };
+}
+
+/** Registers the end of something before it has started: a stop that comes in between waits for the start, then ends it. */
+function owned<Started extends { stop(): Promise<void> }>(
+  cleanups: StageOptions['cleanups'],
+  starting: Promise<Started>,
+): Promise<Started> {
+  cleanups.push(() =>
+    starting.then(
+      (started) => started.stop(),
+      () => undefined, // it never started; whoever awaits it has the reason
+    ),
+  );
+  return starting;
+}
+
+function historyBlocks(settlements: number): number {
+  const even = Math.ceil(settlements / SETTLEMENTS_PER_BLOCK);
+  return Math.min(HISTORY_BLOCKS_MAX, Math.max(HISTORY_BLOCKS_MIN, even));
+}
+
+async function startServiceOver(
+  world: World,
+  { port: wanted, directory, say }: StageOptions,
+  historyHead: number,
+  cleanups: (() => Promise<void>)[],
+): Promise<SpawnedService> {
+  const port = await freePort(wanted);
+  if (wanted !== 0 && port !== wanted) say(`port ${wanted} is taken; the API listens on ${port} instead`);
+  const config = serviceConfig({ world, port, historyHead, dataDir: `${directory}/index` });
+  return owned(cleanups, spawnService({ config, directory }));
+}
+
+/** The configuration an operator would write for this world: one chain, its facilitators, its merchants' resources. */
+export function serviceConfig(options: {
+  readonly world: World;
+  readonly port: number;
+  readonly historyHead: number;
+  readonly dataDir: string;
+}): ServiceConfig & { readonly http: { readonly port: number } } {
+  const { world, historyHead } = options;
+  return {
+    dataDir: options.dataDir,
+    // The demo walks everything it serves; the anonymous limit would only slow that down.
+    http: { port: options.port, requestsPerMinute: 1_000_000 },
+    chains: [
+      {
+        chain: 'base-sepolia',
+        rpcUrls: [world.chain.url],
+        startBlock: 0,
+        pollMs: POLL_MS,
+        logWindowMax: Math.max(WINDOW_BLOCKS_MIN, Math.ceil(historyHead / BACKFILL_WINDOWS)),
+        requestsPerSecond: 100_000,
+      },
+    ],
+    catalogue: catalogueOf(world.cast),
+  };
+}
+
+function catalogueOf(cast: Cast): NonNullable<ServiceConfig['catalogue']> {
+  const chain = 'base-sepolia';
+  return {
+    facilitators: cast.facilitators.map(({ id, name, relayers }) => ({
+      id,
+      name,
+      builderCodes: id === X402_FACILITATOR_ID ? [X402_BUILDER_CODE] : [],
+      relayers: relayers.map((address) => ({ chain, address, firstSeen: '2025-01-01' })),
+    })),
+    payees: cast.merchants
+      .filter(({ catalogued }) => catalogued)
+      .map(({ address, name, resource }) => ({ chain, address, name, resource })),
+  };
+}
+
+async function openShop(world: World, facilitatorUrl: string): Promise<Shop> {
+  const [merchant] = world.cast.merchants;
+  if (merchant === undefined) throw new Error('the cast has no merchant');
+  const { chainId, chain } = world;
+  return startShop({ facilitatorUrl, chainId, token: chain.token.address, payTo: merchant.address });
+}
+
+async function untilFirstServed(client: ApiClient, service: SpawnedService): Promise<number> {
+  const deadline = performance.now() + SERVED_TIMEOUT_MS;
+  for (;;) {
+    // Until the tables exist the service rightly answers 503.
+    const page = await Promise.race([client.transactions(null, 1).catch(() => null), service.failed]);
+    if (page !== null && page.transactions.length > 0) return performance.now();
+    if (performance.now() > deadline)
+      throw new Error(
+        `no settlement was served within ${SERVED_TIMEOUT_MS / 1_000} s; see ${service.logFile}`,
+      );
+    await sleep(SERVED_POLL_MS);
+  }
+}

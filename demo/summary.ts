@@ -1,0 +1,90 @@
+import { EVIDENCE_LADDER, EVIDENCE_METHODS } from '../src/domain/evidence.ts';
+import type { ServedRow } from './api-client.ts';
+import type { Audit } from './audit.ts';
+
+export interface Outcome {
+  /** Settlements asked for. */
+  readonly wanted: number;
+  /** Settlements that survive on the chain. */
+  readonly survived: number;
+  readonly audit: Audit;
+  readonly firstServedMs: number;
+  /** Rows of history and how long the service took over them; null when it never said that it was done. */
+  readonly history: { readonly rows: number; readonly ms: number | null };
+  /** From the mining of the last block to the API serving it. */
+  readonly lagMs: number | null;
+  readonly reorgs: { readonly made: number; readonly deepest: number; readonly seen: number };
+  readonly purchases: { readonly made: number; readonly failed: readonly string[] };
+}
+
+/** True when the API serves exactly what survives on the chain, and as much of it as was asked for. */
+export function isTrue(outcome: Outcome): boolean {
+  const { audit, survived, wanted } = outcome;
+  return audit.lies === 0 && audit.served.length === survived && survived === wanted;
+}
+
+/** The table and the figures that `--once` ends with. */
+export function summarize(outcome: Outcome): string {
+  const { audit, history, reorgs, purchases } = outcome;
+  const rate = history.ms === null ? 'not finished' : `${perSecond(history.rows, history.ms)} rows/s`;
+  const facts: [string, string][] = [
+    [
+      'settlements',
+      `${audit.served.length} served, ${outcome.survived} on the chain, ${outcome.wanted} wanted`,
+    ],
+    ['first served', `${seconds(outcome.firstServedMs)} after the start`],
+    ['history', `${history.rows} rows${history.ms === null ? '' : ` in ${seconds(history.ms)}`}: ${rate}`],
+    [
+      'lag',
+      outcome.lagMs === null
+        ? 'the last block was not served'
+        : `${Math.round(outcome.lagMs)} ms from block to answer`,
+    ],
+    ['reorgs', `${reorgs.made} made, ${reorgs.seen} seen by the index, deepest ${reorgs.deepest}`],
+    ['x402 purchases', `${purchases.made} paid over HTTP, ${purchases.failed.length} failed`],
+    ['lies', lies(audit)],
+  ];
+  const lines = facts.map(([name, value]) => `  ${name.padEnd(16)}${value}`);
+  return [gradeTable(audit.served), '', ...lines, ...audit.examples.map((text) => `    ${text}`)].join('\n');
+}
+
+function lies({ lies: total, missing, extra, duplicate, wrong }: Audit): string {
+  if (total === 0) return '0 (every served row compared with the chain’s receipts)';
+  return `${total} (missing ${missing}, extra ${extra}, duplicate ${duplicate}, wrong ${wrong})`;
+}
+
+function gradeTable(rows: readonly ServedRow[]): string {
+  const lines = EVIDENCE_METHODS.map((method) => ({
+    method,
+    rows: rows.filter(({ evidence }) => evidence.method === method),
+  })).filter((grade) => grade.rows.length > 0);
+  const line = (cells: readonly string[]): string =>
+    `  ${(cells[0] ?? '').padEnd(10)} ${(cells[1] ?? '').padEnd(22)} ${(cells[2] ?? '').padStart(8)} ${(cells[3] ?? '').padStart(8)} ${(cells[4] ?? '').padStart(14)}`;
+  return [
+    line(['tier', 'method', 'rows', 'share', 'USDC']),
+    ...lines.map((grade) =>
+      line([
+        EVIDENCE_LADDER[grade.method].tier,
+        grade.method,
+        String(grade.rows.length),
+        `${((grade.rows.length / rows.length) * 100).toFixed(1)} %`,
+        dollars(grade.rows),
+      ]),
+    ),
+    line(['total', '', String(rows.length), '', dollars(rows)]),
+  ].join('\n');
+}
+
+/** Sums atomic amounts, not the rounded dollars of the answers. */
+function dollars(rows: readonly ServedRow[]): string {
+  const atoms = rows.reduce((sum, { amount }) => sum + BigInt(amount), 0n);
+  return `${atoms / 1_000_000n}.${(atoms % 1_000_000n).toString().padStart(6, '0')}`;
+}
+
+function seconds(ms: number): string {
+  return `${(ms / 1_000).toFixed(1)} s`;
+}
+
+function perSecond(rows: number, ms: number): number {
+  return Math.round(rows / (ms / 1_000));
+}
