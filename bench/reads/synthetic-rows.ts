@@ -11,11 +11,13 @@ export interface SyntheticHistory {
 }
 
 /** Which version of a row to write: the first, an identical later one, or one that takes the row away. */
-export type Write = 'first' | 'again' | 'tombstone';
+type Write = 'first' | 'again' | 'tombstone';
 
 const VER: Readonly<Record<Write, number>> = { first: 1_000_000, again: 1_000_001, tombstone: 1_000_002 };
 const SECONDS_OF_HISTORY = 180 * 86_400;
 const ROWS_PER_TIMESTAMP = 3;
+/** Base, Polygon, Avalanche, Sei, Arbitrum: with shares of 62, 20, 9, 6 and 3 percent. */
+export const SYNTHETIC_CHAINS: Sql = sql`'eip155:8453', 'eip155:137', 'eip155:43114', 'eip155:1329', 'eip155:42161'`;
 const PAYERS = 800_000;
 const PAYEES = 30_000;
 const RELAYERS = 200;
@@ -40,11 +42,11 @@ export function insertSynthetic({ rows, newestTime }: SyntheticHistory, slice: S
     (chain, block_number, block_time, block_hash, tx_hash, log_index, payer, payee, asset, asset_symbol, amount, amount_usd,
      relayer, facilitator, method, seen, builder_facilitator, builder_apps, ver, del)
     SELECT
-      ['eip155:8453', 'eip155:137', 'eip155:43114', 'eip155:1329', 'eip155:42161']
-        [multiIf(u0 < 0.62, 1, u0 < 0.82, 2, u0 < 0.91, 3, u0 < 0.97, 4, 5)],
+      [${SYNTHETIC_CHAINS}]
+        [multiIf(u0 < 0.62, 1, u0 < 0.82, 2, u0 < 0.91, 3, u0 < 0.97, 4, 5)] AS chain_name,
       toUInt64(20000000 + intDiv(ts - ${uint32(firstTime)}, 2)) AS block_number,
       toDateTime(ts, 'UTC'),
-      SHA256(concat('block', toString(u0), toString(block_number))),
+      SHA256(concat('block', chain_name, toString(block_number))),
       SHA256(concat('tx', toString(number))),
       toUInt32(number % ${uint32(ROWS_PER_TIMESTAMP)} * 200 + sipHash64(number, 1) % 200),
       SHA1(concat('payer', toString(toUInt32(exp(u1 * ln(${uint32(PAYERS)})))))),
@@ -54,7 +56,9 @@ export function insertSynthetic({ rows, newestTime }: SyntheticHistory, slice: S
       toDecimal64(atomic / 1e6, 6),
       SHA1(concat('relayer', toString(toUInt32(exp(u3 * ln(${uint32(RELAYERS)})))))),
       if(u5 < 0.3, '', concat('fac-', toString(toUInt32(exp(u2 * u5 * ln(${uint32(FACILITATORS)})))))) AS named,
-      CAST(if(named = '', toInt8(sipHash64(number, 9) % 6), 6), 'Enum8(\'not_examined\' = 0, \'bare_transfer\' = 1, \'self_relayed\' = 2, \'gasless_authorization\' = 3, \'catalogued_payee\' = 4, \'builder_code\' = 5, \'facilitator_relay\' = 6)'),
+      if(named != '', 'facilitator_relay',
+        ['not_examined', 'bare_transfer', 'self_relayed', 'gasless_authorization', 'catalogued_payee', 'builder_code']
+          [1 + sipHash64(number, 9) % 6]),
       toUInt32(if(named = '', 21, 2069)), '', '',
       toUInt64(${uint64(VER[write])}), ${uint8(write === 'tombstone' ? 1 : 0)}
     FROM (

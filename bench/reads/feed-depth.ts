@@ -1,0 +1,148 @@
+import type { Reader } from '../../clickhouse/engine.ts';
+import { sql, uint64 } from '../../clickhouse/sql.ts';
+import { type Chain, isChain } from '../../src/domain/chain.ts';
+import { mintCursor } from '../../src/domain/cursor.ts';
+import type { Position } from '../../src/domain/settlement.ts';
+import type { Figure } from '../support/figure.ts';
+import { median, quantile } from '../support/quantiles.ts';
+import type { BenchContext } from '../support/run-bench.ts';
+import type { Cost, MeasuredApi } from './measured-api.ts';
+
+/** Where the feed is entered, and the page that must come back. */
+interface DeepPlace {
+  readonly cursor: string;
+  readonly expected: readonly string[];
+}
+
+interface FlowsBody {
+  readonly flows: readonly { readonly tx_hash: string; readonly log_index: number; readonly chain: string }[];
+}
+
+const LIMIT = 50;
+const DEEP = 1_000_000;
+const DEEP_QUICK = 50_000;
+const PLACES = 5;
+/** Apart by more than a granule, so that the pages do not share what they read. */
+const PLACES_APART = 37_011;
+const PLACES_APART_QUICK = 11_003;
+const ROUNDS = 200;
+const ROUNDS_QUICK = 60;
+const RATIO_GOAL = 2;
+const ROWS_READ_GOAL = 50_000;
+const TRUTH_SECONDS_MAX = 300;
+
+/** The first page of /flows against pages far down, taken in turn, so that both see the same machine. */
+export async function measureFeedDepth(
+  { quick, say }: Pick<BenchContext, 'quick' | 'say'>,
+  reader: Reader,
+  api: MeasuredApi,
+): Promise<Figure[]> {
+  const places: DeepPlace[] = [];
+  for (let index = 0; index < PLACES; index++) {
+    const depth = (quick ? DEEP_QUICK : DEEP) + index * (quick ? PLACES_APART_QUICK : PLACES_APART);
+    places.push(await findPlace(reader, api, depth));
+  }
+  say(`feed: ${places.length} places from ${quick ? DEEP_QUICK : DEEP} rows down`);
+  const first: Cost[] = [];
+  const deep: Cost[] = [];
+  const rounds = quick ? ROUNDS_QUICK : ROUNDS;
+  for (let round = -PLACES; round < rounds; round++) {
+    const place = places[(round + PLACES) % PLACES];
+    if (place === undefined) throw new Error('no place to read from');
+    const top = await api.get<FlowsBody>(`/v0/flows?limit=${LIMIT}`);
+    const page = await api.get<FlowsBody>(`/v0/flows?limit=${LIMIT}&before=${place.cursor}`);
+    requireSame(page.body.flows.map(keyOf), place.expected);
+    if (round < 0) continue; // warm-up: one look at each place
+    first.push(top.cost);
+    deep.push(page.cost);
+  }
+  return [...figuresOf('first', first), ...figuresOf('deep', deep), ...ratioOf(first, deep)];
+}
+
+function figuresOf(page: string, costs: readonly Cost[]): Figure[] {
+  const total = costs.map(({ totalMs }) => totalMs);
+  const rowsRead = Math.max(...costs.map((cost) => cost.rowsRead));
+  const name = `flows-${page}-page`;
+  return [
+    { name: `${name}-p50`, value: median(total), unit: 'ms', goal: '-', ok: true },
+    { name: `${name}-p99`, value: quantile(total, 0.99), unit: 'ms', goal: '-', ok: true },
+    {
+      name: `${name}-engine-p50`,
+      value: median(costs.map(({ engineMs }) => engineMs)),
+      unit: 'ms',
+      goal: '-',
+      ok: true,
+    },
+    {
+      name: `${name}-rows-read-max`,
+      value: rowsRead,
+      unit: 'rows',
+      goal: `<${ROWS_READ_GOAL}`,
+      ok: rowsRead < ROWS_READ_GOAL,
+    },
+  ];
+}
+
+function ratioOf(first: readonly Cost[], deep: readonly Cost[]): Figure[] {
+  const [a, b] = [first, deep].map((costs) => median(costs.map(({ totalMs }) => totalMs)));
+  const ratio = Math.max((a ?? Number.NaN) / (b ?? Number.NaN), (b ?? Number.NaN) / (a ?? Number.NaN));
+  return [
+    {
+      name: 'flows-first-against-deep',
+      value: ratio,
+      unit: 'x',
+      goal: `<=${RATIO_GOAL}`,
+      ok: ratio <= RATIO_GOAL,
+    },
+  ];
+}
+
+/** By counting, the slow way: the row `depth` rows below the top, and the page after it. */
+async function findPlace(reader: Reader, api: MeasuredApi, depth: number): Promise<DeepPlace> {
+  const { rows } = await reader.rows({
+    name: 'bench-truth',
+    maxSeconds: TRUTH_SECONDS_MAX,
+    maxRows: LIMIT + 1,
+    sql: sql`SELECT toUnixTimestamp(block_time), chain, block_number, log_index, concat('0x', lower(hex(tx_hash)))
+      FROM (SELECT * FROM settlements FINAL) WHERE del = 0
+      ORDER BY block_time DESC, chain DESC, block_number DESC, log_index DESC
+      LIMIT ${uint64(LIMIT + 1)} OFFSET ${uint64(depth - 1)}`,
+  });
+  const [anchor, ...page] = rows.map(([time, chain, block, logIndex, txHash]) => ({
+    position: {
+      blockTime: Number(time),
+      chain: readChain(chain),
+      blockNumber: Number(block),
+      logIndex: Number(logIndex),
+    },
+    txHash: String(txHash),
+  }));
+  if (anchor === undefined || page.length !== LIMIT)
+    throw new Error(`there are not ${depth} rows to go down`);
+  return {
+    cursor: mintCursor(api.cursorKeys, 'listFlows', anchor.position satisfies Position),
+    expected: page.map(({ position, txHash }) =>
+      keyOf({ tx_hash: txHash, log_index: position.logIndex, chain: position.chain }),
+    ),
+  };
+}
+
+function readChain(value: unknown): Chain {
+  const text = String(value);
+  if (!isChain(text)) throw new Error(`not a chain: ${text}`);
+  return text;
+}
+
+function keyOf(row: FlowsBody['flows'][number]): string {
+  return `${row.chain} ${row.tx_hash} ${row.log_index}`;
+}
+
+/** A fast wrong page is no result. */
+function requireSame(served: readonly string[], expected: readonly string[]): void {
+  const at = expected.findIndex((key, index) => served[index] !== key);
+  if (at >= 0 || served.length !== expected.length) {
+    throw new Error(
+      `a deep page is wrong at row ${at}: served ${served[at]}, the table says ${expected[at]}`,
+    );
+  }
+}

@@ -1,0 +1,69 @@
+import { randomBytes } from 'node:crypto';
+import type { Reader } from '../../clickhouse/engine.ts';
+import { systemClock } from '../../src/clock.ts';
+import { loadConfig } from '../../src/config.ts';
+import type { CursorKeys } from '../../src/domain/cursor.ts';
+import { buildApp } from '../../src/http/app.ts';
+import { benchLog } from '../support/bench-engine.ts';
+import type { Workspace } from '../support/workspace.ts';
+
+/** What one request cost. */
+export interface Cost {
+  /** At the client: network, routing, decoding, JSON. */
+  readonly totalMs: number;
+  /** Sum over the statements, as the reader measured them: the bound for any API over this engine. */
+  readonly engineMs: number;
+  readonly statements: number;
+  readonly rowsRead: number;
+}
+
+export interface Answer<T> {
+  readonly body: T;
+  readonly cost: Cost;
+}
+
+/** The real API on a loopback port. Requests go one after the other, so that statements can be told apart. */
+export interface MeasuredApi {
+  get<T>(path: string): Promise<Answer<T>>;
+  readonly cursorKeys: CursorKeys;
+}
+
+const REQUESTS_PER_MINUTE_MAX = 1_000_000;
+
+export async function startMeasuredApi(reader: Reader, workspace: Workspace): Promise<MeasuredApi> {
+  const spent = { engineMs: 0, statements: 0, rowsRead: 0 };
+  const counting: Reader = {
+    ...reader,
+    async rows(statement, signal) {
+      const answer = await reader.rows(statement, signal);
+      spent.engineMs += answer.elapsedMs;
+      spent.statements += 1;
+      spent.rowsRead += answer.readRows;
+      return answer;
+    },
+  };
+  const config = loadConfig({ env: { CHAINS: 'base,polygon,avalanche,sei,arbitrum' } });
+  const cursorKeys: CursorKeys = { keys: [randomBytes(32)] };
+  const app = buildApp({
+    config: { ...config, http: { ...config.http, requestsPerMinute: REQUESTS_PER_MINUTE_MAX } },
+    reader: counting,
+    cursorKeys,
+    log: benchLog(),
+    clock: systemClock,
+    version: 'bench',
+  });
+  workspace.defer(() => app.close());
+  const url = await app.listen({ host: '127.0.0.1', port: 0 });
+  return {
+    cursorKeys,
+    async get<T>(path: string) {
+      Object.assign(spent, { engineMs: 0, statements: 0, rowsRead: 0 });
+      const began = performance.now();
+      const response = await fetch(`${url}${path}`);
+      const text = await response.text();
+      const totalMs = performance.now() - began;
+      if (!response.ok) throw new Error(`${path} answered ${response.status}: ${text.slice(0, 500)}`);
+      return { body: JSON.parse(text) as T, cost: { totalMs, ...spent } }; // the caller names what the route answers
+    },
+  };
+}

@@ -1,0 +1,88 @@
+import type { Reader } from '../../clickhouse/engine.ts';
+import { type Sql, sql } from '../../clickhouse/sql.ts';
+import type { Figure } from '../support/figure.ts';
+import { median, quantile } from '../support/quantiles.ts';
+import type { BenchContext } from '../support/run-bench.ts';
+import type { Cost, MeasuredApi } from './measured-api.ts';
+
+interface WalletBody {
+  readonly settlements: readonly unknown[];
+  readonly next_before: string | null;
+}
+
+/** Wallets by how much they do, and how many of each are asked for. */
+const KINDS: readonly { readonly kind: string; readonly pick: Sql }[] = [
+  { kind: 'hot', pick: sql`ORDER BY events DESC LIMIT 3` },
+  { kind: 'mid', pick: sql`HAVING events BETWEEN 100 AND 400 ORDER BY cityHash64(wallet) LIMIT 20` },
+  { kind: 'cold', pick: sql`HAVING events <= 3 ORDER BY cityHash64(wallet) LIMIT 20` },
+];
+const WALLETS_MAX = 20;
+const LIMIT = 50;
+const ROUNDS = 60;
+const ROUNDS_QUICK = 20;
+const ROWS_READ_GOAL = 150_000;
+const PICK_SECONDS_MAX = 300;
+
+/** First and second pages of busy, usual and rare wallets. */
+export async function measureWalletPages(
+  { quick, say }: Pick<BenchContext, 'quick' | 'say'>,
+  reader: Reader,
+  api: MeasuredApi,
+): Promise<Figure[]> {
+  const figures: Figure[] = [];
+  for (const { kind, pick } of KINDS) {
+    const wallets = await findWallets(reader, pick);
+    say(`wallets: ${wallets.length} ${kind} ones`);
+    const costs: Cost[] = [];
+    for (let round = 0; round < (quick ? ROUNDS_QUICK : ROUNDS); round++) {
+      costs.push(...(await readTwoPages(api, wallets[round % wallets.length] ?? '')));
+    }
+    figures.push(...figuresOf(kind, costs));
+  }
+  return figures;
+}
+
+async function readTwoPages(api: MeasuredApi, wallet: string): Promise<Cost[]> {
+  const path = `/v0/entities/${wallet}/settlements?limit=${LIMIT}`;
+  const first = await api.get<WalletBody>(path);
+  if (first.body.settlements.length === 0) throw new Error(`${wallet} has rows, but its page is empty`);
+  if (first.body.next_before === null) return [first.cost];
+  const second = await api.get<WalletBody>(`${path}&before=${first.body.next_before}`);
+  return [first.cost, second.cost];
+}
+
+/** Counted over live rows, because a wallet whose only row is a tombstone has an empty page. */
+async function findWallets(reader: Reader, pick: Sql): Promise<string[]> {
+  const { rows } = await reader.rows({
+    name: 'bench-wallets',
+    maxSeconds: PICK_SECONDS_MAX,
+    maxRows: WALLETS_MAX,
+    sql: sql`SELECT wallet, count() AS events FROM (SELECT wallet, del FROM wallet_log FINAL) WHERE del = 0 GROUP BY wallet ${pick}`,
+  });
+  if (rows.length === 0) throw new Error('no wallet of this kind');
+  return rows.map(([wallet]) => String(wallet));
+}
+
+function figuresOf(kind: string, costs: readonly Cost[]): Figure[] {
+  const total = costs.map(({ totalMs }) => totalMs);
+  const rowsRead = Math.max(...costs.map((cost) => cost.rowsRead));
+  const name = `wallet-${kind}-page`;
+  return [
+    { name: `${name}-p50`, value: median(total), unit: 'ms', goal: '-', ok: true },
+    { name: `${name}-p99`, value: quantile(total, 0.99), unit: 'ms', goal: '-', ok: true },
+    {
+      name: `${name}-engine-p50`,
+      value: median(costs.map(({ engineMs }) => engineMs)),
+      unit: 'ms',
+      goal: '-',
+      ok: true,
+    },
+    {
+      name: `${name}-rows-read-max`,
+      value: rowsRead,
+      unit: 'rows',
+      goal: `<${ROWS_READ_GOAL}`,
+      ok: rowsRead < ROWS_READ_GOAL,
+    },
+  ];
+}
