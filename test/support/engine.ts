@@ -20,13 +20,13 @@ export const testLog: Log = createLog('warn', 'test');
 
 /** The run's engine with a fresh, migrated database. For `beforeAll`; call `close()` in `afterAll`. */
 export async function testEngine(): Promise<TestEngine> {
-  const access = await freshDatabase();
-  await migrate(access, createLog('warn', 'test'));
+  const access = freshDatabase();
+  await migrate(access, testLog);
   return openTestEngine(access);
 }
 
 /** The run's engine with the name of a database that does not exist yet. */
-export async function freshDatabase(): Promise<EngineAccess> {
+export function freshDatabase(): EngineAccess {
   return { ...inject('engineAccess'), database: `test_${randomBytes(6).toString('hex')}` };
 }
 
@@ -39,14 +39,19 @@ function openTestEngine(access: EngineAccess): TestEngine {
     writer,
     reader,
     async close() {
-      for (const name of [publicDatabaseOf(access.database), access.database]) {
-        await writer.run({
-          name: 'drop-test-database',
-          sql: sql`DROP DATABASE IF EXISTS ${trustedText(name)} SYNC`,
-          maxSeconds: 30,
-        });
-      }
+      await dropDatabase(writer, access.database);
       await Promise.all([reader.close(), writer.close()]);
     },
   };
+}
+
+/** Drops a test's database and the one of its public views. */
+export async function dropDatabase(writer: Writer, database: string): Promise<void> {
+  for (const name of [publicDatabaseOf(database), database]) {
+    await writer.run({
+      name: 'drop-test-database',
+      sql: sql`DROP DATABASE IF EXISTS ${trustedText(name)} SYNC`,
+      maxSeconds: 30,
+    });
+  }
 }
