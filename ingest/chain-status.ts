@@ -146,16 +146,60 @@ export function createChainStatus(
       const now = source.counters();
       counters.retries = carried.retries + now.retries;
       counters.contradictions = carried.contradictions + now.contradictions;
-      const { rowsPerSecond, blocksPerSecond } = rates.roll();
-      const body = new RowBinary()
-        .string(chain).string(state()).u64(counters.indexedBlock).dateTime(counters.indexedTime)
-        .u64(head?.number ?? 0).dateTime(head?.time ?? 0).dateTime(Math.floor(headSeenAtMs / 1000)).u64(counters.finalizedBlock)
-        .u64(backfillDone).u64(backfillTotal).float64(rowsPerSecond).float64(blocksPerSecond).u64(counters.rowsWritten).u64(counters.reorgs)
-        .u64(counters.deepestReorg).u64(counters.retries).u64(counters.contradictions).u64(counters.deadLetters)
-        .string(visibleError()).dateTime(counters.lastWrittenAt).dateTime64(nowMs()).u64(versions.next()); // biome-ignore format: in the order of the columns
-      return body.finish();
+      return encodeRow(chain, counters, {
+        state: state(),
+        head,
+        headSeenAtMs,
+        backfillDone,
+        backfillTotal,
+        lastError: visibleError(),
+        nowMs: nowMs(),
+        ver: versions.next(),
+        ...rates.roll(),
+      });
     },
   };
+}
+
+interface RowFacts {
+  readonly state: ChainState;
+  readonly head: BlockRef | null;
+  readonly headSeenAtMs: number;
+  readonly backfillDone: number;
+  readonly backfillTotal: number;
+  readonly rowsPerSecond: number;
+  readonly blocksPerSecond: number;
+  readonly lastError: string;
+  readonly nowMs: number;
+  readonly ver: bigint;
+}
+
+/** In the order of STATUS_COLUMNS. */
+function encodeRow(chain: Chain, counters: Counters, facts: RowFacts): Uint8Array {
+  return new RowBinary()
+    .string(chain)
+    .string(facts.state)
+    .u64(counters.indexedBlock)
+    .dateTime(counters.indexedTime)
+    .u64(facts.head?.number ?? 0)
+    .dateTime(facts.head?.time ?? 0)
+    .dateTime(Math.floor(facts.headSeenAtMs / 1000))
+    .u64(counters.finalizedBlock)
+    .u64(facts.backfillDone)
+    .u64(facts.backfillTotal)
+    .float64(facts.rowsPerSecond)
+    .float64(facts.blocksPerSecond)
+    .u64(counters.rowsWritten)
+    .u64(counters.reorgs)
+    .u64(counters.deepestReorg)
+    .u64(counters.retries)
+    .u64(counters.contradictions)
+    .u64(counters.deadLetters)
+    .string(facts.lastError)
+    .dateTime(counters.lastWrittenAt)
+    .dateTime64(facts.nowMs)
+    .u64(facts.ver)
+    .finish();
 }
 
 /** Moving averages of rows and blocks a second. */
