@@ -1,0 +1,79 @@
+import { keccak_256 } from '@noble/hashes/sha3.js';
+
+/**
+ * The 2048-bit filter in every block header (Ethereum yellow paper, 4.3.1): each log's address and topics set three bits
+ * each. It is covered by the block hash, so a node that leaves logs out of an answer contradicts a header it also gave.
+ */
+
+export const BLOOM_BYTES = 256;
+const EMPTY = `0x${'00'.repeat(BLOOM_BYTES)}`;
+
+export interface BloomLog {
+  readonly address: string;
+  readonly topics: readonly string[];
+}
+
+/** Positions for one item: byte and mask, three times. */
+type Bits = readonly [number, number, number, number, number, number];
+
+/** Addresses and event signatures repeat endlessly; nonces never do. Bounded, so that the latter cannot fill the memory. */
+const CACHE_MAX = 20_000;
+
+export interface Blooms {
+  /** Whether the block may have a log of one of the addresses with one of the topics. False is certain. */
+  mayContain(bloom: string, addresses: readonly string[], topics: readonly string[]): boolean;
+  /** The filter that exactly these logs make, as 0x and 512 lower-case hex digits. */
+  of(logs: readonly BloomLog[]): string;
+}
+
+export function createBlooms(): Blooms {
+  const cache = new Map<string, Bits>();
+  const bitsOf = (item: string): Bits => {
+    const known = cache.get(item);
+    if (known !== undefined) return known;
+    if (cache.size >= CACHE_MAX) cache.clear();
+    const bits = computeBits(item);
+    cache.set(item, bits);
+    return bits;
+  };
+  return {
+    mayContain(bloom, addresses, topics) {
+      const bytes = Buffer.from(bloom.slice(2), 'hex');
+      const has = (item: string): boolean => contains(bytes, bitsOf(item));
+      return addresses.some(has) && topics.some(has);
+    },
+    of(logs) {
+      const bytes = Buffer.alloc(BLOOM_BYTES);
+      for (const { address, topics } of logs) {
+        add(bytes, bitsOf(address));
+        for (const topic of topics) add(bytes, bitsOf(topic));
+      }
+      return `0x${bytes.toString('hex')}`;
+    },
+  };
+}
+
+/** Chains that do not fill the field answer zeros, or leave it out. */
+export function isEmptyBloom(bloom: string): boolean {
+  return bloom === EMPTY;
+}
+
+function computeBits(item: string): Bits {
+  const hash = keccak_256(Buffer.from(item.slice(2), 'hex'));
+  const position = (at: number): number => (((hash[at] ?? 0) << 8) | (hash[at + 1] ?? 0)) & 2047;
+  const [a, b, c] = [position(0), position(2), position(4)];
+  const byte = (bit: number): number => BLOOM_BYTES - 1 - (bit >> 3);
+  return [byte(a), 1 << (a & 7), byte(b), 1 << (b & 7), byte(c), 1 << (c & 7)];
+}
+
+function contains(bytes: Buffer, [a, maskA, b, maskB, c, maskC]: Bits): boolean {
+  return (
+    ((bytes[a] ?? 0) & maskA) !== 0 && ((bytes[b] ?? 0) & maskB) !== 0 && ((bytes[c] ?? 0) & maskC) !== 0
+  );
+}
+
+function add(bytes: Buffer, [a, maskA, b, maskB, c, maskC]: Bits): void {
+  bytes[a] = (bytes[a] ?? 0) | maskA;
+  bytes[b] = (bytes[b] ?? 0) | maskB;
+  bytes[c] = (bytes[c] ?? 0) | maskC;
+}

@@ -1,0 +1,135 @@
+import type { Hash } from '../../src/domain/settlement.ts';
+import type { Log } from '../../src/log.ts';
+import type { LogFilter, RawLog } from './block-source.ts';
+import { checkOfBlock, orderLogs } from './check-batch.ts';
+import { createBlooms, isEmptyBloom } from './logs-bloom.ts';
+import { type BlockAnswer, readLogs } from './read-answers.ts';
+import { ProviderContradiction } from './rpc-failure.ts';
+import type { RpcLimits } from './rpc-limits.ts';
+import type { Question, RpcPool } from './rpc-pool.ts';
+
+/**
+ * Proves that no log is missing, from the 2048-bit filter that every header carries (see logs-bloom.ts).
+ *
+ * A block without logs of ours is proved by its header when the filter excludes our contracts or events. When it does not
+ * (on a busy chain filters are nearly full), all logs of that block are asked for by its hash, their filter is computed and
+ * must equal the header's: then the list is whole, and ours are not in it, or the range answer was wrong.
+ * A block with logs of ours is proved when their filter is already the whole header's. Else others' logs are in it, and up to
+ * `maxSampledProofs` such blocks per read are asked for by hash and compared: first the last one, where a cut-off answer
+ * ends, then evenly spread ones. An answer that lost logs in many blocks does not pass; a single log lost in one busy block
+ * may.
+ *
+ * Cost: three to four hashes per log with new topics (about 20 µs), and one call per block to prove by hash. Where every
+ * block has logs of ours (USDC on Base) that is at most 16 calls per read; on a busy chain where our tokens are rare it is
+ * one call, with all logs of the block, for nearly every block: `completeness: settlement-blocks` saves it by trusting
+ * the node.
+ */
+export interface Prover {
+  /** Throws `ProviderContradiction` ('missing-logs', 'bloom-mismatch') when the logs are not all there. */
+  prove(blocks: readonly BlockAnswer[], logs: readonly RawLog[], filter: LogFilter): Promise<void>;
+}
+
+/** Blocks proved by hash lately, so that a repeated read does not prove them again. */
+const PROVED_MAX = 20_000;
+
+export function createProver(deps: {
+  readonly pool: RpcPool;
+  readonly limits: RpcLimits;
+  readonly log: Log;
+}): Prover {
+  const { pool, limits } = deps;
+  const blooms = createBlooms();
+  const proved = new Map<Hash, string>();
+  let warned = false;
+
+  const isUsable = (bloom: string | null, hasLogs: boolean): bloom is string => {
+    if (bloom !== null && !(isEmptyBloom(bloom) && hasLogs)) return true;
+    if (!warned) deps.log.warn('this chain’s headers carry no log filter: missing logs cannot be detected');
+    warned = true;
+    return false;
+  };
+  const proveByHash = async (suspects: readonly Suspect[], filter: LogFilter): Promise<void> => {
+    const open = suspects.filter(({ block, logs }) => proved.get(block.hash) !== fingerprint(logs));
+    await pool.askAll(
+      open.map((suspect) => question(suspect, filter)),
+      1,
+    );
+    if (proved.size > PROVED_MAX) proved.clear();
+    for (const { block, logs } of open) proved.set(block.hash, fingerprint(logs));
+  };
+  const question = ({ block, logs }: Suspect, filter: LogFilter): Question<void> => ({
+    method: 'eth_getLogs',
+    params: [{ blockHash: block.hash }],
+    read(result) {
+      const all = orderLogs(readLogs(result)).logs;
+      checkOfBlock(all, block.hash);
+      if (blooms.of(all) !== block.bloom)
+        throw new ProviderContradiction(
+          'bloom-mismatch',
+          `the logs of block ${block.number} do not make its header’s filter (a chain whose filters are wrong needs completeness: settlement-blocks)`,
+        );
+      if (fingerprint(ours(all, filter)) !== fingerprint(logs))
+        throw new ProviderContradiction(
+          'missing-logs',
+          `block ${block.number} has other logs than the range answer`,
+        );
+    },
+    // Another try reads the same block; only reading the range again can help.
+    givesUp: (trouble) => trouble instanceof ProviderContradiction && trouble.kind === 'missing-logs',
+  });
+
+  return {
+    async prove(blocks, logs, filter) {
+      const byBlock = groupByBlock(logs);
+      const silent: Suspect[] = [];
+      const busy: Suspect[] = [];
+      for (const block of blocks) {
+        const found = byBlock.get(block.number) ?? [];
+        if (!isUsable(block.bloom, found.length > 0)) continue;
+        if (found.length > 0) {
+          if (blooms.of(found) !== block.bloom) busy.push({ block, logs: found });
+        } else if (blooms.mayContain(block.bloom, filter.addresses, filter.topics)) {
+          silent.push({ block, logs: found });
+        }
+      }
+      await proveByHash([...silent, ...sample(busy, limits.maxSampledProofs)], filter);
+    },
+  };
+}
+
+interface Suspect {
+  readonly block: BlockAnswer;
+  /** What the range answer says of the block. */
+  readonly logs: readonly RawLog[];
+}
+
+function ours(logs: readonly RawLog[], filter: LogFilter): RawLog[] {
+  const addresses = new Set<string>(filter.addresses);
+  const topics = new Set<string | undefined>(filter.topics);
+  return logs.filter((log) => addresses.has(log.address) && topics.has(log.topics[0]));
+}
+
+function fingerprint(logs: readonly RawLog[]): string {
+  return logs
+    .map(({ logIndex, transactionHash, topics, data }) => `${logIndex}${transactionHash}${topics}${data}`)
+    .join();
+}
+
+function groupByBlock(logs: readonly RawLog[]): ReadonlyMap<number, readonly RawLog[]> {
+  const groups = new Map<number, RawLog[]>();
+  for (const log of logs) {
+    const group = groups.get(log.blockNumber);
+    if (group === undefined) groups.set(log.blockNumber, [log]);
+    else group.push(log);
+  }
+  return groups;
+}
+
+/** The last one, and `max - 1` others at equal distances. */
+export function sample<T>(items: readonly T[], max: number): T[] {
+  if (items.length <= max) return [...items];
+  return Array.from(
+    { length: max },
+    (_, index) => Math.round(((index + 1) * items.length) / max) - 1,
+  ).flatMap((at) => items.slice(at, at + 1));
+}

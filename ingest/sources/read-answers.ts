@@ -1,0 +1,134 @@
+import type { Address } from '../../src/domain/address.ts';
+import type { Hash } from '../../src/domain/settlement.ts';
+import type { BlockRef, RawLog, TransactionFacts } from './block-source.ts';
+import { ProviderContradiction, RpcFailure } from './rpc-failure.ts';
+import type { Question } from './rpc-pool.ts';
+
+/**
+ * From a node's JSON to our types. Hex stays hex; only what is compared or counted becomes a number. Anything that does not
+ * have the documented shape is a contradiction, never a default.
+ */
+
+/** A block as answered: its header and, where asked for, its transactions (still raw: few of them are needed). */
+export interface BlockAnswer extends BlockRef {
+  /** 512 hex digits behind 0x, or null where the chain leaves the field out. */
+  readonly bloom: string | null;
+  readonly transactions: readonly unknown[];
+}
+
+const HASH = /^0x[0-9a-f]{64}$/i;
+const ADDRESS = /^0x[0-9a-f]{40}$/i;
+const QUANTITY = /^0x[0-9a-f]{1,13}$/i;
+const DATA = /^0x(?:[0-9a-f]{2})*$/i;
+const BLOOM = /^0x[0-9a-f]{512}$/i;
+const MAX_TOPICS = 4;
+
+/** Reads a block that must exist at `number` (a tag leaves the height open). */
+export function readBlock(result: unknown, number: number | null): BlockAnswer {
+  if (result === null) throw new RpcFailure('absent', `the node has no block ${number ?? 'there'}`);
+  const block = record(result, 'block');
+  const found = quantity(block['number'], 'block number');
+  if (number !== null && found !== number)
+    throw new ProviderContradiction('wrong-block', `asked for block ${number}, got ${found}`);
+  const bloom = block['logsBloom'];
+  return {
+    number: found,
+    hash: hash(block['hash'], 'block hash'),
+    parentHash: hash(block['parentHash'], 'parent hash'),
+    time: quantity(block['timestamp'], 'timestamp'),
+    bloom: typeof bloom === 'string' && BLOOM.test(bloom) ? lower(bloom) : null,
+    transactions: list(block['transactions'], 'transactions'),
+  };
+}
+
+/** Asks for a block by height or tag. */
+export function blockQuestion(at: number | 'latest' | 'finalized', isFull = false): Question<BlockAnswer> {
+  const number = typeof at === 'number' ? at : null;
+  return {
+    method: 'eth_getBlockByNumber',
+    params: [number === null ? at : hexOf(number), isFull],
+    read: (result) => readBlock(result, number),
+  };
+}
+
+/** The reference alone: what leaves this folder. */
+export function refOf({ number, hash, parentHash, time }: BlockAnswer): BlockRef {
+  return { number, hash, parentHash, time };
+}
+
+/** Reads the result of eth_getLogs, in the order given. A log of an undone block is a contradiction. */
+export function readLogs(result: unknown): RawLog[] {
+  return list(result, 'logs').map(readLog);
+}
+
+function readLog(entry: unknown): RawLog {
+  const log = record(entry, 'log');
+  if (log['removed'] === true) throw new ProviderContradiction('removed-log', 'a log of an undone block');
+  const topics = list(log['topics'], 'topics');
+  if (topics.length > MAX_TOPICS) throw malformed('topics');
+  return {
+    address: text(log['address'], ADDRESS, 'log address') as Address, // matched just now
+    topics: topics.map((topic) => hash(topic, 'topic')),
+    data: text(log['data'], DATA, 'log data'),
+    blockNumber: quantity(log['blockNumber'], 'log block number'),
+    blockHash: hash(log['blockHash'], 'log block hash'),
+    transactionHash: hash(log['transactionHash'], 'log transaction hash'),
+    logIndex: quantity(log['logIndex'], 'log index'),
+  };
+}
+
+/** The hash of a raw transaction, to find the wanted ones without reading the others. */
+export function transactionHashOf(entry: unknown): Hash {
+  return hash(record(entry, 'transaction')['hash'], 'transaction hash');
+}
+
+export function readTransaction(entry: unknown): TransactionFacts {
+  const transaction = record(entry, 'transaction');
+  const to = transaction['to'];
+  return {
+    hash: hash(transaction['hash'], 'transaction hash'),
+    from: text(transaction['from'], ADDRESS, 'sender') as Address, // matched just now
+    to: to === null || to === undefined ? null : (text(to, ADDRESS, 'recipient') as Address), // matched just now
+    input: text(transaction['input'], DATA, 'input'),
+  };
+}
+
+/** 0x-prefixed hex of a block number, as JSON-RPC wants it. */
+export function hexOf(number: number): string {
+  return `0x${number.toString(16)}`;
+}
+
+function record(value: unknown, what: string): Record<string, unknown> {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw malformed(what);
+  return value as Record<string, unknown>; // an object, by the line above
+}
+
+function list(value: unknown, what: string): readonly unknown[] {
+  if (!Array.isArray(value)) throw malformed(what);
+  return value;
+}
+
+function text(value: unknown, shape: RegExp, what: string): string {
+  if (typeof value !== 'string' || !shape.test(value)) throw malformed(what);
+  return lower(value);
+}
+
+function hash(value: unknown, what: string): Hash {
+  return text(value, HASH, what) as Hash; // matched by HASH
+}
+
+function quantity(value: unknown, what: string): number {
+  if (typeof value !== 'string' || !QUANTITY.test(value)) throw malformed(what);
+  return Number(value);
+}
+
+const UPPER_DIGIT = /[A-F]/;
+
+/** Nodes answer lower case but for checksummed addresses; a copy of every calldata just to lower it would be waste. */
+function lower(text: string): string {
+  return UPPER_DIGIT.test(text) ? text.toLowerCase() : text;
+}
+
+function malformed(what: string): ProviderContradiction {
+  return new ProviderContradiction('malformed', `${what} is not as JSON-RPC defines it`);
+}

@@ -1,0 +1,234 @@
+import type { Hash } from '../../src/domain/settlement.ts';
+import type { AdaptiveWindow } from './adaptive-window.ts';
+import type { BlockBatch, LogFilter, RawLog, TransactionFacts } from './block-source.ts';
+import { checkAsked, checkForks, checkLinks, orderLogs } from './check-batch.ts';
+import type { Prover } from './prove-complete.ts';
+import {
+  type BlockAnswer,
+  blockQuestion,
+  hexOf,
+  readLogs,
+  readTransaction,
+  refOf,
+  transactionHashOf,
+} from './read-answers.ts';
+import { ProviderContradiction, RpcFailure } from './rpc-failure.ts';
+import type { RpcLimits } from './rpc-limits.ts';
+import type { RpcPool } from './rpc-pool.ts';
+import type { Trouble } from './rpc-turn.ts';
+
+/**
+ * Reads a range in segments. A segment is checked as a whole and kept: trouble repeats, or halves, only the segment it is
+ * in. At the end the segments must link, so that a reorg between two of them is seen.
+ */
+export interface RangeReader {
+  /** Throws `RpcFailure` or `ProviderContradiction` when the range must be started afresh. */
+  read(from: number, to: number, filter: LogFilter): Promise<BlockBatch>;
+}
+
+export interface RangeReaderDeps {
+  readonly pool: RpcPool;
+  readonly prover: Prover;
+  readonly limits: RpcLimits;
+  readonly completeness: 'every-block' | 'settlement-blocks';
+  /** How many blocks this chain's nodes take in one eth_getLogs, learned from refusals. */
+  readonly span: AdaptiveWindow;
+}
+
+interface Parts extends RangeReaderDeps {
+  /** Transactions per full block lately, for the size of batches. */
+  density: number;
+}
+
+interface Range {
+  readonly from: number;
+  readonly to: number;
+}
+
+interface Segment {
+  readonly blocks: readonly BlockAnswer[];
+  readonly logs: readonly RawLog[];
+  readonly transactions: ReadonlyMap<Hash, TransactionFacts>;
+}
+
+/** Contradictions in a row after which a segment is halved: the smaller, the likelier to come through whole. */
+const CONTRADICTIONS_BEFORE_SPLIT = 2;
+
+export function createRangeReader(deps: RangeReaderDeps): RangeReader {
+  const parts: Parts = { ...deps, density: 1 };
+  return {
+    async read(from, to, filter) {
+      const read = (range: Range): Promise<Segment[]> => readSegments(parts, range, filter);
+      const segments = (
+        await inParallel(cut(from, to, deps.span.size()), deps.limits.parallelLogCalls, read)
+      ).flat();
+      const blocks = segments.flatMap((segment) => segment.blocks);
+      consistent(parts, () => checkLinks(blocks));
+      return {
+        from,
+        to,
+        blocks: blocks.map(refOf),
+        logs: segments.flatMap(({ logs }) => logs),
+        transactions: new Map(segments.flatMap(({ transactions }) => [...transactions])),
+      };
+    },
+  };
+}
+
+function cut(from: number, to: number, size: number): Range[] {
+  const ranges: Range[] = [];
+  for (let start = from; start <= to; start += size)
+    ranges.push({ from: start, to: Math.min(to, start + size - 1) });
+  return ranges;
+}
+
+/** Results in the order of the items. Waits for what is under way before it throws: no request may outlive its read. */
+async function inParallel<T, R>(
+  items: readonly T[],
+  width: number,
+  work: (item: T) => Promise<R>,
+): Promise<R[]> {
+  const results = new Array<R>(items.length);
+  const queue = [...items.entries()].reverse();
+  const worker = async (): Promise<void> => {
+    for (let next = queue.pop(); next !== undefined; next = queue.pop()) {
+      const [index, item] = next;
+      try {
+        results[index] = await work(item);
+      } catch (error) {
+        queue.length = 0;
+        throw error;
+      }
+    }
+  };
+  const settled = await Promise.allSettled(Array.from({ length: Math.min(width, items.length) }, worker));
+  for (const outcome of settled) if (outcome.status === 'rejected') throw outcome.reason;
+  return results;
+}
+
+/** One range as checked segments: one, unless a node wants less at once or keeps contradicting itself. */
+async function readSegments(parts: Parts, range: Range, filter: LogFilter): Promise<Segment[]> {
+  for (let attempts = 1; ; attempts++) {
+    try {
+      return [await readSegment(parts, range, filter)];
+    } catch (error) {
+      if (!(error instanceof RpcFailure || error instanceof ProviderContradiction)) throw error;
+      if (isSplittable(error, range, attempts)) {
+        if (error instanceof RpcFailure) parts.span.shrink(range.to - range.from + 1);
+        const middle = range.from + Math.floor((range.to - range.from) / 2);
+        const lower = await readSegments(parts, { from: range.from, to: middle }, filter);
+        return [...lower, ...(await readSegments(parts, { from: middle + 1, to: range.to }, filter))];
+      }
+      if (error instanceof RpcFailure || attempts >= parts.limits.maxSegmentAttempts) throw error;
+    }
+  }
+}
+
+function isSplittable(trouble: Trouble, { from, to }: Range, attempts: number): boolean {
+  if (from === to) return false;
+  if (trouble instanceof ProviderContradiction) return attempts >= CONTRADICTIONS_BEFORE_SPLIT;
+  return trouble.kind === 'too-large' || trouble.kind === 'timeout';
+}
+
+async function readSegment(parts: Parts, range: Range, filter: LogFilter): Promise<Segment> {
+  const logs = await readLogsOf(parts, range, filter);
+  const candidates = logs.filter((log) => filter.isCandidate(log));
+  const blocks = await readBlocks(parts, range, new Set(candidates.map(({ blockNumber }) => blockNumber)));
+  const byNumber = new Map(blocks.map((block) => [block.number, block]));
+  // With completeness 'settlement-blocks' the logs of blocks that were not read cannot be checked, and are of no use.
+  const isWhole = parts.completeness === 'every-block';
+  const checkable = isWhole ? logs : logs.filter((log) => byNumber.has(log.blockNumber));
+  const transactions = consistent(parts, () => {
+    checkLinks(blocks);
+    checkForks(checkable, byNumber);
+    return findTransactions(candidates, byNumber);
+  });
+  if (isWhole) await parts.prover.prove(blocks, checkable, filter);
+  return { blocks, logs: checkable, transactions };
+}
+
+/** Runs checks of answers against each other; what fails them is counted here, because no single call was at fault. */
+function consistent<T>({ pool }: Parts, check: () => T): T {
+  try {
+    return check();
+  } catch (error) {
+    if (error instanceof ProviderContradiction) pool.distrust(error);
+    throw error;
+  }
+}
+
+async function readLogsOf(parts: Parts, { from, to }: Range, filter: LogFilter): Promise<readonly RawLog[]> {
+  const startedMs = performance.now();
+  const { logs, duplicates } = await parts.pool.ask({
+    method: 'eth_getLogs',
+    params: [
+      { fromBlock: hexOf(from), toBlock: hexOf(to), address: filter.addresses, topics: [filter.topics] },
+    ],
+    read: (result) => {
+      const raw = readLogs(result);
+      checkAsked(raw, from, to, filter);
+      return orderLogs(raw);
+    },
+    givesUp: (trouble, attempts) =>
+      to > from &&
+      trouble instanceof RpcFailure &&
+      (trouble.kind === 'too-large' ||
+        (trouble.kind === 'timeout' && attempts >= parts.limits.maxRangeTimeouts)),
+  });
+  if (duplicates > 0)
+    parts.pool.note(
+      new ProviderContradiction('duplicate-logs', `${duplicates} logs of ${from}–${to} came twice`),
+    );
+  parts.span.observe({ blocks: to - from + 1, logs: logs.length, elapsedMs: performance.now() - startedMs });
+  return logs;
+}
+
+/** Headers, with transactions where there are candidates. Ascending. */
+async function readBlocks(
+  parts: Parts,
+  { from, to }: Range,
+  withTransactions: ReadonlySet<number>,
+): Promise<BlockAnswer[]> {
+  const { pool, limits } = parts;
+  const all = Array.from({ length: to - from + 1 }, (_, index) => from + index);
+  const isWanted = (number: number): boolean =>
+    number === from || number === to || withTransactions.has(number);
+  const wanted = parts.completeness === 'every-block' ? all : all.filter(isWanted);
+  const full = wanted.filter((number) => withTransactions.has(number));
+  const bare = wanted.filter((number) => !withTransactions.has(number));
+  const fullPerBatch = Math.max(1, Math.floor(limits.targetBatchTransactions / Math.max(1, parts.density)));
+  const [fullBlocks, headers] = await Promise.all([
+    pool.askAll(
+      full.map((number) => blockQuestion(number, true)),
+      Math.min(limits.maxBatchCalls, fullPerBatch),
+    ),
+    pool.askAll(bare.map((number) => blockQuestion(number))),
+  ]);
+  if (fullBlocks.length > 0)
+    parts.density =
+      fullBlocks.reduce((sum, { transactions }) => sum + transactions.length, 0) / fullBlocks.length;
+  return [...fullBlocks, ...headers].sort((a, b) => a.number - b.number);
+}
+
+/** The transactions behind the candidates; each must be in the block that its log names. */
+function findTransactions(
+  candidates: readonly RawLog[],
+  blocks: ReadonlyMap<number, BlockAnswer>,
+): ReadonlyMap<Hash, TransactionFacts> {
+  const wanted = new Map(candidates.map((log) => [log.transactionHash, log.blockNumber]));
+  const found = new Map<Hash, TransactionFacts>();
+  for (const number of new Set(wanted.values())) {
+    for (const entry of blocks.get(number)?.transactions ?? []) {
+      const hash = transactionHashOf(entry);
+      if (wanted.get(hash) === number) found.set(hash, readTransaction(entry));
+    }
+  }
+  for (const [hash, number] of wanted) {
+    if (!found.has(hash))
+      throw new ProviderContradiction(
+        'missing-transaction',
+        `block ${number} lacks a transaction that its logs name`,
+      );
+  }
+  return found;
+}

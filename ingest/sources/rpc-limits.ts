@@ -1,0 +1,43 @@
+/** Every bound of the RPC source. Tests shorten the times; nothing else should need to. */
+export interface RpcLimits {
+  /** One HTTP exchange or one websocket answer, body included. */
+  readonly requestTimeoutMs: number;
+  /** First pause after a failure; doubles per failure in a row, with jitter. */
+  readonly backOffFirstMs: number;
+  readonly backOffMaxMs: number;
+  /** A provider may not silence us for longer, whatever its Retry-After says. */
+  readonly retryAfterMaxMs: number;
+  /** HTTP exchanges under way at once per URL. */
+  readonly maxInFlight: number;
+  /** JSON-RPC calls in one HTTP exchange; many providers refuse more than 100. */
+  readonly maxBatchCalls: number;
+  /** Aim for the transactions in one batch of full blocks: Base has about 200 per block, 1 kB each. */
+  readonly targetBatchTransactions: number;
+  readonly maxResponseBytes: number;
+  /** Tries of one call before the whole read starts afresh: its block may have been undone meanwhile. */
+  readonly maxCallAttempts: number;
+  /** Contradictory answers about one block after which the whole read starts afresh. */
+  readonly maxSegmentAttempts: number;
+  /** Time-outs of one eth_getLogs after which its range is halved instead. */
+  readonly maxRangeTimeouts: number;
+  /** eth_getLogs calls of one read under way at once. */
+  readonly parallelLogCalls: number;
+  /** Blocks with logs whose completeness is proved per read, where the header's filter does not already prove it. */
+  readonly maxSampledProofs: number;
+}
+
+export const RPC_LIMITS: RpcLimits = {
+  requestTimeoutMs: 20_000,
+  backOffFirstMs: 100,
+  backOffMaxMs: 15_000,
+  retryAfterMaxMs: 120_000,
+  maxInFlight: 8,
+  maxBatchCalls: 100,
+  targetBatchTransactions: 2_000,
+  maxResponseBytes: 256 * 1024 * 1024,
+  maxCallAttempts: 6,
+  maxSegmentAttempts: 20,
+  maxRangeTimeouts: 2,
+  parallelLogCalls: 4,
+  maxSampledProofs: 16,
+};

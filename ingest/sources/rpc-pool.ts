@@ -1,0 +1,177 @@
+import type { Log } from '../../src/log.ts';
+import type { RpcCall, RpcEndpoint, RpcOutcome } from './rpc-endpoint.ts';
+import { ProviderContradiction, RpcFailure } from './rpc-failure.ts';
+import type { RpcLimits } from './rpc-limits.ts';
+import { createTurn, type Member, type Trouble } from './rpc-turn.ts';
+
+/** A call and how its result is read. `read` throws `ProviderContradiction` or `RpcFailure` for a result that cannot be used. */
+export interface Question<T> extends RpcCall {
+  readonly read: (result: unknown) => T;
+  /** True when asking again cannot help, so that the trouble is thrown at once. */
+  readonly givesUp?: (trouble: Trouble, attempts: number) => boolean;
+}
+
+/** All URLs of one chain: asks one, and on any trouble the next, with growing pauses. */
+export interface RpcPool {
+  /**
+   * Answers in the order of the questions; only the ones that failed are asked again. Throws the last trouble of a question
+   * that failed `maxCallAttempts` times, and `WrongChain`.
+   */
+  askAll<T>(questions: readonly Question<T>[], batchCalls?: number): Promise<T[]>;
+  ask<T>(question: Question<T>): Promise<T>;
+  /** For an answer that passed by itself but contradicts others: counts it, and the next question goes elsewhere. */
+  distrust(contradiction: ProviderContradiction): void;
+  /** Counts a flaw that could be repaired. */
+  note(contradiction: ProviderContradiction): void;
+  counters(): PoolCounters;
+}
+
+export interface PoolCounters {
+  readonly calls: number;
+  readonly retries: number;
+  readonly contradictions: number;
+}
+
+export interface PoolOptions {
+  readonly endpoints: readonly RpcEndpoint[];
+  readonly chainId: number;
+  readonly limits: RpcLimits;
+  readonly log: Log;
+  readonly signal: AbortSignal | undefined;
+  readonly onRetry?: ((trouble: Trouble, provider: string) => void) | undefined;
+}
+
+/** A question on its way to an answer. */
+interface Pending<T> {
+  readonly question: Question<T>;
+  attempts: number;
+  outcome: { readonly answer: T } | null;
+}
+
+export function createPool(options: PoolOptions): RpcPool {
+  const { limits } = options;
+  const turn = createTurn(options.endpoints, options);
+  const counters = { calls: 0, retries: 0, contradictions: 0 };
+
+  const note = (trouble: Trouble, provider: string): void => {
+    if (trouble instanceof ProviderContradiction) {
+      counters.contradictions++;
+      options.log.warn({ provider, kind: trouble.kind }, `provider contradiction: ${trouble.message}`);
+    } else {
+      options.log.debug({ provider, kind: trouble.kind }, `RPC call failed: ${trouble.message}`);
+    }
+    options.onRetry?.(trouble, provider);
+  };
+  const exchange = async (member: Member, calls: readonly RpcCall[]): Promise<RpcOutcome[]> => {
+    counters.calls += calls.length;
+    return member.endpoint.exchange(calls);
+  };
+  /** One exchange; leaves unanswered what failed, throws what must not be tried again. */
+  const attempt = async <T>(member: Member, part: readonly Pending<T>[]): Promise<void> => {
+    const startedMs = performance.now();
+    const outcomes = await exchange(
+      member,
+      part.map(({ question }) => question),
+    );
+    const troubles = part.map((pending, index) => receive(pending, outcomes[index]));
+    const trouble = troubles.find((found) => found !== null) ?? null;
+    if (trouble === null) return turn.succeeded(member);
+    turn.failed(member, trouble, startedMs, part.length);
+    for (const found of troubles)
+      if (found instanceof ProviderContradiction) note(found, member.endpoint.name);
+    if (!(trouble instanceof ProviderContradiction)) note(trouble, member.endpoint.name);
+    for (const [index, { outcome, attempts, question }] of part.entries()) {
+      const found = troubles[index] ?? trouble;
+      if (outcome === null && (attempts >= limits.maxCallAttempts || question.givesUp?.(found, attempts)))
+        throw found;
+    }
+  };
+  const askAll = async <T>(
+    questions: readonly Question<T>[],
+    batchCalls = limits.maxBatchCalls,
+  ): Promise<T[]> => {
+    const all = questions.map((question): Pending<T> => ({ question, attempts: 0, outcome: null }));
+    let open: readonly Pending<T>[] = all;
+    while (open.length > 0) {
+      const member = await turn.next();
+      if (member.chain !== 'right' && !(await learnChain(member))) continue;
+      const parts = chunks(open, Math.min(batchCalls, member.maxBatchCalls));
+      // All of them end before one that failed is thrown: no request may outlive the read it belongs to.
+      const settled = await Promise.allSettled(parts.map((part) => attempt(member, part)));
+      for (const outcome of settled) if (outcome.status === 'rejected') throw outcome.reason;
+      open = open.filter(({ outcome }) => outcome === null);
+      counters.retries += open.length;
+    }
+    return all.map(answerOf);
+  };
+  /**
+   * Asks for the chain id before the first real question. A URL of another chain is never asked again: its answers would
+   * pass every other check and fill the index with another chain's payments.
+   */
+  const learnChain = async (member: Member): Promise<boolean> => {
+    const startedMs = performance.now();
+    const [outcome] = await exchange(member, [{ method: 'eth_chainId', params: [] }]);
+    const found = readChainId(outcome);
+    const provider = member.endpoint.name;
+    if (found instanceof RpcFailure) {
+      turn.failed(member, found, startedMs, 1);
+      note(found, provider);
+      return false;
+    }
+    member.chain = found === options.chainId ? 'right' : found;
+    if (member.chain === 'right') return true;
+    options.log.error(
+      { provider, chainId: found, expected: options.chainId },
+      'this RPC URL serves another chain',
+    );
+    return false;
+  };
+  return {
+    askAll,
+    async ask<T>(question: Question<T>) {
+      const [answer] = await askAll([question]);
+      return answer as T; // askAll answers every question
+    },
+    distrust(contradiction) {
+      const member = turn.current();
+      note(contradiction, member.endpoint.name);
+      turn.failed(member, contradiction, performance.now(), 1);
+    },
+    note: (contradiction) => note(contradiction, turn.current().endpoint.name),
+    counters: () => ({ ...counters }),
+  };
+}
+
+/** Keeps the answer, or says why there is none. Throws errors of our own making: they are bugs. */
+function receive<T>(pending: Pending<T>, outcome: RpcOutcome | undefined): Trouble | null {
+  pending.attempts++;
+  if (outcome === undefined) return new RpcFailure('unreadable', 'left unanswered');
+  if ('failure' in outcome) {
+    return outcome.failure;
+  }
+  try {
+    pending.outcome = { answer: pending.question.read(outcome.result) };
+    return null;
+  } catch (error) {
+    if (error instanceof RpcFailure || error instanceof ProviderContradiction) return error;
+    throw error;
+  }
+}
+
+function answerOf<T>({ question, outcome }: Pending<T>): T {
+  if (outcome === null) throw new Error(`${question.method} was never answered`);
+  return outcome.answer;
+}
+
+function readChainId(outcome: RpcOutcome | undefined): number | RpcFailure {
+  if (outcome === undefined) return new RpcFailure('unreadable', 'eth_chainId: left unanswered');
+  if ('failure' in outcome) return outcome.failure;
+  const chainId = typeof outcome.result === 'string' ? Number(outcome.result) : Number.NaN;
+  return Number.isSafeInteger(chainId) ? chainId : new RpcFailure('unreadable', 'eth_chainId: not a number');
+}
+
+function chunks<T>(items: readonly T[], size: number): T[][] {
+  const parts: T[][] = [];
+  for (let start = 0; start < items.length; start += size) parts.push(items.slice(start, start + size));
+  return parts;
+}

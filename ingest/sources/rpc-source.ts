@@ -1,0 +1,116 @@
+import type { ChainConfig } from '../../src/config.ts';
+import type { Log } from '../../src/log.ts';
+import { createAdaptiveWindow } from './adaptive-window.ts';
+import type { BlockRef, BlockSource } from './block-source.ts';
+import { createProver } from './prove-complete.ts';
+import { blockQuestion, readBlock, refOf } from './read-answers.ts';
+import { createRangeReader } from './read-range.ts';
+import { createEndpoint } from './rpc-endpoint.ts';
+import { ProviderContradiction, RpcFailure } from './rpc-failure.ts';
+import { RPC_LIMITS, type RpcLimits } from './rpc-limits.ts';
+import { createPool, type RpcPool } from './rpc-pool.ts';
+import type { Trouble } from './rpc-turn.ts';
+
+export interface RpcSourceDeps {
+  readonly log: Log;
+  readonly signal?: AbortSignal;
+  /** Hears of every failed call and every contradiction; `provider` is a host, never a URL. */
+  readonly onRetry?: (trouble: Trouble, provider: string) => void;
+  readonly limits?: Partial<RpcLimits>;
+}
+
+/** Logs that one eth_getLogs should bring: many providers stop at 10,000. */
+const TARGET_LOGS_PER_CALL = 5_000;
+
+/**
+ * A chain over JSON-RPC URLs, tried in turn. Every method repeats until its answer passes all checks or the signal aborts;
+ * the only other error is `WrongChain`.
+ *
+ * Cost of `read`, n blocks with c of them holding candidates: about n/span eth_getLogs, n − c headers and c full blocks in
+ * batches, and the proofs of prove-complete.ts. With completeness 'settlement-blocks': c + 2 blocks and no proofs.
+ */
+export function createRpcSource(config: ChainConfig, deps: RpcSourceDeps): BlockSource {
+  const limits = { ...RPC_LIMITS, ...deps.limits };
+  const { signal } = deps;
+  const log = deps.log.child({ chain: config.chain });
+  const endpoints = config.rpcUrls.map((url) =>
+    createEndpoint(url, { requestsPerSecond: config.requestsPerSecond, limits, signal }),
+  );
+  const pool = createPool({
+    endpoints,
+    chainId: config.facts.chainId,
+    limits,
+    log,
+    signal,
+    onRetry: deps.onRetry,
+  });
+  const reader = createRangeReader({
+    pool,
+    prover: createProver({ pool, limits, log }),
+    limits,
+    completeness: config.completeness,
+    span: createAdaptiveWindow({
+      maxBlocks: config.logWindowMax,
+      firstBlocks: config.logWindowMax,
+      targetLogs: TARGET_LOGS_PER_CALL,
+    }),
+  });
+  return {
+    tip: () => untilConsistent(log, signal, () => readTip(pool, config.finalityDepth)),
+    blockAt: (number) => untilConsistent(log, signal, () => blockAt(pool, number)),
+    read: (from, to, filter) => untilConsistent(log, signal, () => reader.read(from, to, filter)),
+    counters: () => pool.counters(),
+  };
+}
+
+/** Starts afresh after trouble that a single call could not get over: a node that lags, a reorg meanwhile, a contradiction. */
+async function untilConsistent<T>(
+  log: Log,
+  signal: AbortSignal | undefined,
+  work: () => Promise<T>,
+): Promise<T> {
+  for (;;) {
+    signal?.throwIfAborted();
+    try {
+      return await work();
+    } catch (error) {
+      if (!(error instanceof RpcFailure || error instanceof ProviderContradiction)) throw error;
+      // The URLs rest by themselves after trouble, so that this loop does not spin.
+      log.warn({ kind: error.kind }, `reading the chain afresh: ${error.message}`);
+    }
+  }
+}
+
+async function readTip(
+  pool: RpcPool,
+  finalityDepth: number,
+): Promise<{ readonly head: BlockRef; readonly finalized: BlockRef }> {
+  const [latest, tagged] = await Promise.all([pool.ask(blockQuestion('latest')), finalizedByTag(pool)]);
+  const head = refOf(latest);
+  const finalized = tagged ?? refOf(await pool.ask(blockQuestion(Math.max(0, head.number - finalityDepth))));
+  // Two nodes behind one URL may disagree on the head; what is below a final block is final.
+  return { head, finalized: finalized.number > head.number ? head : finalized };
+}
+
+/** Null where the node does not know the tag, or has finalised nothing yet. */
+async function finalizedByTag(pool: RpcPool): Promise<BlockRef | null> {
+  const isUnknown = (trouble: unknown): boolean =>
+    trouble instanceof RpcFailure && trouble.kind === 'refused';
+  try {
+    return await pool.ask<BlockRef | null>({
+      ...blockQuestion('finalized'),
+      read: (result) => (result === null ? null : refOf(readBlock(result, null))),
+      givesUp: isUnknown,
+    });
+  } catch (error) {
+    if (isUnknown(error)) return null;
+    throw error;
+  }
+}
+
+async function blockAt(pool: RpcPool, number: number): Promise<BlockRef | null> {
+  return pool.ask<BlockRef | null>({
+    ...blockQuestion(number),
+    read: (result) => (result === null ? null : refOf(readBlock(result, number))),
+  });
+}

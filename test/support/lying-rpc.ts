@@ -1,0 +1,225 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+/**
+ * A JSON-RPC proxy that lies the way public nodes do, in front of an honest one. Which request is lied to follows from the
+ * seed alone, so that a failing run can be repeated (concurrent requests may still arrive in another order).
+ */
+
+export const LIES = [
+  /** The whole exchange: HTTP 429 with Retry-After: 0. */
+  'rate-limited',
+  /** The whole exchange: HTTP 500. */
+  'server-error',
+  /** The whole exchange: 200 with half of the JSON. */
+  'truncated',
+  /** The whole exchange: no answer until the caller gives up. */
+  'hang',
+  /** eth_getLogs over a range: [] although there are logs. */
+  'empty-logs',
+  /** eth_getLogs: a log carries the hash of a block that is not in the chain. */
+  'other-fork',
+  /** eth_getLogs: some logs come twice. */
+  'duplicate-logs',
+  /** eth_getLogs over a range: every log of one block is left out. */
+  'dropped-block',
+  /** eth_getLogs over a range: the second half is missing, cut anywhere. */
+  'cut-logs',
+  /** eth_getLogs over more than one block: "query returned more than 10000 results". */
+  'too-many-results',
+  /** eth_getBlockByNumber: the header names a parent that is not in the chain. */
+  'broken-link',
+  /** eth_getBlockByNumber 'latest': a block some way back. */
+  'stale-head',
+  /** eth_getBlockByNumber 'finalized': the tag is not known. Some chains never learned it. */
+  'no-finalized-tag',
+] as const;
+
+export type Lie = (typeof LIES)[number];
+
+export interface LyingRpc {
+  readonly url: string;
+  /** How often each lie was told. */
+  readonly told: Readonly<Record<Lie, number>>;
+  /** Requests seen, JSON-RPC calls each counted. */
+  readonly calls: () => number;
+  /** Changes what is lied about from now on; {} is honesty. */
+  lie(probabilities: Partial<Record<Lie, number>>): void;
+  stop(): Promise<void>;
+}
+
+export interface LyingRpcOptions {
+  readonly target: string;
+  readonly seed: number;
+  /** Chance of each lie, 0 to 1, where the request gives an occasion. */
+  readonly probabilities?: Partial<Record<Lie, number>>;
+  /** After so many lies of a kind it stops: 1 is "lie once, then be honest". Default: no end. */
+  readonly maxTold?: number;
+}
+
+interface Call {
+  readonly id: number;
+  readonly method: string;
+  readonly params: readonly unknown[];
+}
+
+interface Reply {
+  readonly id: number;
+  result?: unknown;
+  error?: unknown;
+}
+
+interface WireLog {
+  readonly blockNumber: string;
+  readonly blockHash: string;
+}
+
+const NOWHERE = `0x${'ba5eba11'.repeat(8)}`;
+const STALE_BY_MAX = 5;
+
+export async function startLyingRpc(options: LyingRpcOptions): Promise<LyingRpc> {
+  const random = createRandom(options.seed);
+  const told = Object.fromEntries(LIES.map((lie) => [lie, 0])) as Record<Lie, number>; // one entry per lie
+  let probabilities = options.probabilities ?? {};
+  let calls = 0;
+  const tell = (lie: Lie): boolean => {
+    const chance = probabilities[lie] ?? 0;
+    if (chance === 0 || told[lie] >= (options.maxTold ?? Number.POSITIVE_INFINITY)) return false;
+    if (chance < 1 && random() >= chance) return false;
+    told[lie]++;
+    return true;
+  };
+  /** Only a lie that changes something counts. */
+  const untell = (lie: Lie): void => {
+    told[lie]--;
+  };
+  const forward = async (body: unknown): Promise<unknown> => {
+    const headers = { 'content-type': 'application/json' };
+    const response = await fetch(options.target, { method: 'POST', headers, body: JSON.stringify(body) });
+    return response.json();
+  };
+  const answer = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+    const asked: unknown = JSON.parse(await readBody(request));
+    const batch = (Array.isArray(asked) ? asked : [asked]) as Call[]; // our own client's JSON-RPC
+    calls += batch.length;
+    if (tell('hang')) return; // the socket stays open until the caller or `stop` ends it
+    if (tell('rate-limited')) return send(response, 429, '{"error":"slow down"}', { 'retry-after': '0' });
+    if (tell('server-error')) return send(response, 500, 'internal error');
+    const replies = (await forward(batch)) as Reply[]; // anvil's JSON-RPC
+    const byId = new Map(replies.map((reply) => [reply.id, reply]));
+    for (const call of batch) {
+      const reply = byId.get(call.id);
+      if (reply !== undefined) await distort(call, reply, { tell, untell, random, forward });
+    }
+    const text = JSON.stringify(Array.isArray(asked) ? replies : replies[0]);
+    if (tell('truncated')) return send(response, 200, text.slice(0, Math.floor(text.length / 2)));
+    return send(response, 200, text);
+  };
+  const server = createServer((request, response) => {
+    answer(request, response).catch(() => response.destroy());
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo; // listening on TCP
+  return {
+    url: `http://127.0.0.1:${port}`,
+    told,
+    calls: () => calls,
+    lie(next) {
+      probabilities = next;
+    },
+    async stop() {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
+
+interface Liar {
+  readonly tell: (lie: Lie) => boolean;
+  readonly untell: (lie: Lie) => void;
+  readonly random: () => number;
+  readonly forward: (body: unknown) => Promise<unknown>;
+}
+
+async function distort(call: Call, reply: Reply, liar: Liar): Promise<void> {
+  if (call.method === 'eth_getLogs' && Array.isArray(reply.result)) distortLogs(call, reply, liar);
+  if (call.method === 'eth_getBlockByNumber') await distortBlock(call, reply, liar);
+}
+
+function distortLogs(call: Call, reply: Reply, { tell, untell, random }: Liar): void {
+  const filter = call.params[0] as { fromBlock?: string; toBlock?: string }; // eth_getLogs takes one filter object
+  const logs = reply.result as WireLog[]; // checked to be an array
+  const isRange = filter.fromBlock !== undefined;
+  if (isRange && filter.fromBlock !== filter.toBlock && tell('too-many-results')) {
+    reply.result = undefined;
+    reply.error = { code: -32005, message: 'query returned more than 10000 results' };
+    return;
+  }
+  if (logs.length === 0) return;
+  const pick = Math.floor(random() * logs.length);
+  const victim = logs[pick]?.blockNumber;
+  if (isRange && tell('empty-logs')) reply.result = [];
+  else if (isRange && tell('dropped-block'))
+    reply.result = logs.filter(({ blockNumber }) => blockNumber !== victim);
+  else if (isRange && tell('cut-logs')) {
+    reply.result = logs.slice(0, Math.ceil(logs.length / 2));
+    if (logs.length === 1) untell('cut-logs');
+  } else if (tell('other-fork')) {
+    reply.result = logs.map((log, index) => (index === pick ? { ...log, blockHash: NOWHERE } : log));
+  } else if (tell('duplicate-logs')) reply.result = [...logs, ...logs.slice(0, 1 + pick)];
+}
+
+async function distortBlock(
+  call: Call,
+  reply: Reply,
+  { tell, untell, random, forward }: Liar,
+): Promise<void> {
+  const [at, isFull] = call.params;
+  if (at === 'finalized' && tell('no-finalized-tag')) {
+    reply.result = undefined;
+    reply.error = { code: -32602, message: 'invalid argument 0: hex string without 0x prefix' };
+    return;
+  }
+  if (typeof reply.result !== 'object' || reply.result === null) return;
+  if (at !== 'latest') {
+    if (at !== 'finalized' && tell('broken-link')) reply.result = { ...reply.result, parentHash: NOWHERE };
+    return;
+  }
+  if (!tell('stale-head')) return;
+  const head = Number((reply.result as { number: string }).number); // a block
+  const number = Math.max(0, head - 1 - Math.floor(random() * STALE_BY_MAX));
+  if (number === head) return untell('stale-head');
+  const body = {
+    jsonrpc: '2.0',
+    id: 1,
+    method: 'eth_getBlockByNumber',
+    params: [`0x${number.toString(16)}`, isFull],
+  };
+  reply.result = ((await forward(body)) as Reply).result; // as above
+}
+
+function send(
+  response: ServerResponse,
+  status: number,
+  body: string,
+  headers: Record<string, string> = {},
+): void {
+  response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(body);
+}
+
+async function readBody(request: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of request) chunks.push(chunk as Buffer); // no encoding is set
+  return Buffer.concat(chunks).toString('utf8');
+}
+
+/** mulberry32: small, seeded, good enough to choose lies. */
+function createRandom(seed: number): () => number {
+  let state = seed >>> 0;
+  return () => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+}
