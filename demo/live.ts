@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Shop } from './shop.ts';
 import { DOORS } from './shop.ts';
 import type { Shopper } from './shopper.ts';
@@ -7,7 +8,7 @@ import type { Traffic } from './traffic.ts';
 export interface Live {
   /**
    * Mines one block with `settlements` payments, one of which may be a purchase that is only begun. Every so often a
-   * reorg follows.
+   * reorg of depth 1 to 6 follows.
    */
   step(settlements: number): Promise<void>;
   /** Purchases that are begun and not yet settled. Each will be one settlement. */
@@ -23,9 +24,12 @@ export interface LiveOptions {
   readonly shoppers: readonly Shopper[];
   readonly blocksPerReorg: number;
   readonly blocksPerPurchase: number;
+  /** Awaited before each reorg. */
+  beforeReorg?(): Promise<unknown>;
 }
 
-export const REORG_DEPTH_MAX = 6;
+const REORG_DEPTH_MAX = 6;
+const SETTLE_BLOCK_EVERY_MS = 100;
 /** Blocks that no reorg may undo: the token and the agents' money are in them. */
 const FIXED_BLOCKS = 2;
 
@@ -35,7 +39,6 @@ export function createLive(options: LiveOptions): Live {
   const pending = new Set<Promise<void>>();
   const purchases = { made: 0, failed: [] as string[] };
   let blocks = 0;
-  let reorgDue = false;
 
   const beginPurchase = (): void => {
     const purchase = random
@@ -55,31 +58,31 @@ export function createLive(options: LiveOptions): Live {
   const reorgDepth = (): number =>
     Math.min(1 + random.below(REORG_DEPTH_MAX), traffic.head.number - FIXED_BLOCKS);
 
+  const settleDown = async (): Promise<void> => {
+    while (pending.size > 0) {
+      await traffic.block(0, nowSeconds());
+      await Promise.race([...pending, sleep(SETTLE_BLOCK_EVERY_MS)]);
+    }
+  };
+
   return {
     async step(settlements) {
       blocks += 1;
-      // One at a time and none before a reorg: a facilitator that waits for a receipt must not lose it.
-      const buys =
-        settlements > 1 && pending.size === 0 && !reorgDue && blocks % options.blocksPerPurchase === 0;
+      const buys = settlements > 1 && pending.size === 0 && blocks % options.blocksPerPurchase === 0;
       if (buys) beginPurchase();
       await traffic.block(buys ? settlements - 1 : settlements, nowSeconds());
-      if (blocks % options.blocksPerReorg === 0) reorgDue = true;
-      if (reorgDue && pending.size === 0) {
-        reorgDue = false;
-        const depth = reorgDepth();
-        if (depth > 0) await traffic.reorg(depth);
-      }
+      if (blocks % options.blocksPerReorg !== 0) return;
+      // A facilitator that waits for a receipt must not lose it.
+      await settleDown();
+      await options.beforeReorg?.();
+      const depth = reorgDepth();
+      if (depth > 0) await traffic.reorg(depth);
     },
     get pending() {
       return pending.size;
     },
     purchases,
-    async settleDown() {
-      while (pending.size > 0) {
-        await Promise.race([...pending, traffic.block(0, nowSeconds())]);
-        await traffic.block(0, nowSeconds());
-      }
-    },
+    settleDown,
   };
 }
 

@@ -62,23 +62,17 @@ export async function openStage(options: StageOptions): Promise<Stage> {
   const genesisTime = Math.floor(Date.now() / 1_000) - QUIET_SECONDS - blocks * BLOCK_SECONDS;
   const world = await owned(cleanups, startWorld({ seed, genesisTime }));
   say(`anvil runs at ${world.chain.url} with Circle's USDC, Multicall3 and Permit2`);
-  const { cast, chain, chainId } = world;
-  const { privateKey } = cast.x402Relayer;
-  const boot = { rpcUrl: chain.url, chainId, privateKey, builderCode: X402_BUILDER_CODE };
-  const facilitating = owned(cleanups, startFacilitator({ ...boot, log }));
-  facilitating.catch(() => undefined); // told below, where it is awaited
   const traffic = await makeTraffic(world, { seed });
   const { progress, historySettlements: settlements } = options;
   await traffic.history({ settlements, blocks, secondsApart: BLOCK_SECONDS, progress });
   const historyHead = traffic.head.number;
-  const [service, facilitator] = await Promise.all([
-    startServiceOver(world, options, historyHead, cleanups),
-    facilitating,
-  ]);
+  const service = await startServiceOver(world, options, historyHead);
   const readyMs = performance.now();
-  const shop = await owned(cleanups, openShop(world, facilitator.url));
   const client = createApiClient(service.url);
   const firstServedMs = await untilFirstServed(client, service);
+  // Only now: the x402 packages take seconds to load, and two cores have enough to do until the first answer.
+  const facilitator = await owned(cleanups, startFacilitator({ ...facilitatorBoot(world), log }));
+  const shop = await owned(cleanups, openShop(world, facilitator.url));
   const shoppers = world.cast.x402Agents.map(createShopper);
   const facilitatorUrl = facilitator.url;
   return {
@@ -114,11 +108,15 @@ function historyBlocks(settlements: number): number {
   return Math.min(HISTORY_BLOCKS_MAX, Math.max(HISTORY_BLOCKS_MIN, even));
 }
 
+function facilitatorBoot({ chain, chainId, cast }: World) {
+  const { privateKey } = cast.x402Relayer;
+  return { rpcUrl: chain.url, chainId, privateKey, builderCode: X402_BUILDER_CODE };
+}
+
 async function startServiceOver(
   world: World,
-  { port: wanted, directory, say }: StageOptions,
+  { port: wanted, directory, say, cleanups }: StageOptions,
   historyHead: number,
-  cleanups: (() => Promise<void>)[],
 ): Promise<SpawnedService> {
   const port = await freePort(wanted);
   if (wanted !== 0 && port !== wanted) say(`port ${wanted} is taken; the API listens on ${port} instead`);

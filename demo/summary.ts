@@ -9,8 +9,8 @@ export interface Outcome {
   readonly survived: number;
   readonly audit: Audit;
   readonly firstServedMs: number;
-  /** Rows of history and how long the service took over them; null when it never said that it was done. */
-  readonly history: { readonly rows: number; readonly ms: number | null };
+  /** Rows of history and how long after its readiness the service had them; null when it never said that it was done. */
+  readonly history: { readonly rows: number; readonly ms: number | null; readonly rowsPerSecondPeak: number };
   /** From the mining of the last block to the API serving it. */
   readonly lagMs: number | null;
   readonly reorgs: { readonly made: number; readonly deepest: number; readonly seen: number };
@@ -26,14 +26,13 @@ export function isTrue(outcome: Outcome): boolean {
 /** The table and the figures that `--once` ends with. */
 export function summarize(outcome: Outcome): string {
   const { audit, history, reorgs, purchases } = outcome;
-  const rate = history.ms === null ? 'not finished' : `${perSecond(history.rows, history.ms)} rows/s`;
   const facts: [string, string][] = [
     [
       'settlements',
       `${audit.served.length} served, ${outcome.survived} on the chain, ${outcome.wanted} wanted`,
     ],
     ['first served', `${seconds(outcome.firstServedMs)} after the start`],
-    ['history', `${history.rows} rows${history.ms === null ? '' : ` in ${seconds(history.ms)}`}: ${rate}`],
+    ['history', historyText(history)],
     [
       'lag',
       outcome.lagMs === null
@@ -46,6 +45,12 @@ export function summarize(outcome: Outcome): string {
   ];
   const lines = facts.map(([name, value]) => `  ${name.padEnd(16)}${value}`);
   return [gradeTable(audit.served), '', ...lines, ...audit.examples.map((text) => `    ${text}`)].join('\n');
+}
+
+function historyText({ rows, ms, rowsPerSecondPeak }: Outcome['history']): string {
+  if (ms === null) return `${rows} rows, not finished in time`;
+  const mean = Math.round(rows / (ms / 1_000));
+  return `${rows} rows in ${seconds(ms)} from readiness: ${mean} rows/s (peak reported ${Math.round(rowsPerSecondPeak)})`;
 }
 
 function lies({ lies: total, missing, extra, duplicate, wrong }: Audit): string {
@@ -83,8 +88,4 @@ function dollars(rows: readonly ServedRow[]): string {
 
 function seconds(ms: number): string {
   return `${(ms / 1_000).toFixed(1)} s`;
-}
-
-function perSecond(rows: number, ms: number): number {
-  return Math.round(rows / (ms / 1_000));
 }
