@@ -20,6 +20,9 @@ export interface ChainHistory {
   growTo(settlements: number): Promise<void>;
 }
 
+/** The most settlements that any part asks for: decides how far back the chain begins. */
+const CAPACITY = 100_000;
+const CAPACITY_QUICK = 20_000;
 const PAYERS = 500;
 const PAYEES = 200;
 const RELAYERS = 12;
@@ -34,7 +37,18 @@ const BURIED_BLOCKS = 70;
 const SAY_EVERY_MS = 5_000;
 const FUNDS = 10n ** 12n;
 
-export async function startChainHistory(
+/** Gives every part of a run the same chain, made when the first one asks. */
+export type SharedHistory = (context: BenchContext) => Promise<ChainHistory>;
+
+export function shareHistory(): SharedHistory {
+  let made: Promise<ChainHistory> | undefined;
+  return (context) => {
+    made ??= startChainHistory(context, context.quick ? CAPACITY_QUICK : CAPACITY);
+    return made;
+  };
+}
+
+async function startChainHistory(
   { workspace, say, quick }: BenchContext,
   capacity: number,
 ): Promise<ChainHistory> {

@@ -1,0 +1,98 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Reader } from '../../clickhouse/engine.ts';
+import { sql } from '../../clickhouse/sql.ts';
+import { runIngest } from '../../ingest/worker.ts';
+import { systemClock } from '../../src/clock.ts';
+import type { Config } from '../../src/config.ts';
+import { buildApp } from '../../src/http/app.ts';
+import { benchLog, startBenchEngine } from '../support/bench-engine.ts';
+import type { Workspace } from '../support/workspace.ts';
+import { benchConfig } from './bench-config.ts';
+
+const COUNT_EVERY_MS = 20;
+const INDEX_TIMEOUT_MS = 600_000;
+const PAGE_LIMIT = 100;
+
+/**
+ * Indexes the whole chain behind `rpcUrl` into a fresh engine with our own worker, and answers the milliseconds from its start
+ * until every settlement is in the table. Afterwards, off the clock, walks the feed of the API to see that all are served.
+ */
+export async function indexHistory(
+  workspace: Workspace,
+  options: { readonly name: string; readonly rpcUrl: string; readonly settlements: number },
+): Promise<number> {
+  const engine = await startBenchEngine(workspace, options.name);
+  const config = benchConfig(workspace, options);
+  const stopping = new AbortController();
+  const began = performance.now();
+  const running = runIngest({
+    config,
+    writer: engine.writer,
+    log: benchLog(),
+    signal: stopping.signal,
+    terminal: null,
+  });
+  try {
+    await Promise.race([untilIndexed(engine.reader, options.settlements), running]);
+    const ms = performance.now() - began;
+    await requireServed(engine.reader, config, options.settlements);
+    return ms;
+  } finally {
+    stopping.abort();
+    await running.catch(() => undefined); // its failure has ended the race above
+    await engine.stop();
+  }
+}
+
+/** `count()` is answered from the parts' metadata: asking does not slow down what is measured. */
+async function untilIndexed(reader: Reader, settlements: number): Promise<void> {
+  const deadline = performance.now() + INDEX_TIMEOUT_MS;
+  for (;;) {
+    const found = await countRows(reader);
+    if (found >= settlements) return;
+    if (performance.now() > deadline)
+      throw new Error(`only ${found} of ${settlements} settlements are indexed`);
+    await sleep(COUNT_EVERY_MS);
+  }
+}
+
+async function countRows(reader: Reader): Promise<number> {
+  const { rows } = await reader.rows({
+    name: 'bench-count',
+    sql: sql`SELECT count() FROM settlements`,
+    maxSeconds: 10,
+    maxRows: 1,
+  });
+  return Number(rows[0]?.[0]);
+}
+
+interface FlowsBody {
+  readonly flows: readonly { readonly tx_hash: string; readonly log_index: number }[];
+  readonly next_before: string | null;
+}
+
+async function requireServed(reader: Reader, config: Config, settlements: number): Promise<void> {
+  const app = buildApp({
+    config,
+    reader,
+    cursorKeys: { keys: [Buffer.alloc(32, 1)] },
+    log: benchLog(),
+    clock: systemClock,
+    version: 'bench',
+  });
+  const seen = new Set<string>();
+  let before = '';
+  do {
+    const response = await app.inject(
+      `/v0/flows?limit=${PAGE_LIMIT}${before === '' ? '' : `&before=${before}`}`,
+    );
+    if (response.statusCode !== 200)
+      throw new Error(`/v0/flows answered ${response.statusCode}: ${response.body.slice(0, 300)}`);
+    const body = response.json<FlowsBody>();
+    for (const row of body.flows) seen.add(`${row.tx_hash} ${row.log_index}`);
+    before = body.next_before ?? '';
+  } while (before !== '');
+  await app.close();
+  if (seen.size !== settlements)
+    throw new Error(`the chain has ${settlements} settlements, the API serves ${seen.size}`);
+}
