@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import type { Log } from '../src/log.ts';
-import { publicDatabaseOf } from './embedded/users.ts';
 import type { EngineAccess, Writer } from './engine.ts';
 import { createWriter } from './http-engine.ts';
+import { publicDatabaseOf } from './public-database.ts';
 import { splitStatements } from './split-statements.ts';
 import { type Sql, sql, text, trustedText, uint32 } from './sql.ts';
 

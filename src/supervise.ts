@@ -191,7 +191,7 @@ async function restart(
 ): Promise<Run | undefined> {
   try {
     const run = await restarting.startOnce();
-    options.log.info({ pid: run.process.pid }, `${options.name} restarted`);
+    options.log.info({ childPid: run.process.pid }, `${options.name} restarted`);
     return run;
   } catch (error) {
     if (!(error instanceof ChildStartError)) throw error;
@@ -225,7 +225,7 @@ async function watch(run: Run, options: ChildOptions, stopping: AbortSignal): Pr
     if (ended || stopping.aborted) break;
     misses = (await isTrue(options.alive)) ? 0 : misses + 1;
     if (misses >= (options.aliveMissesMax ?? ALIVE_MISSES_MAX)) {
-      options.log.error({ pid: run.process.pid }, `${options.name} does not answer and is killed`);
+      options.log.error({ childPid: run.process.pid }, `${options.name} does not answer and is killed`);
       run.process.kill('SIGKILL');
     }
   }

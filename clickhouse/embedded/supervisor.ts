@@ -6,15 +6,10 @@ import type { ChildExit } from '../../src/child-process.ts';
 import type { Log } from '../../src/log.ts';
 import { ChildStartError, type SupervisedChild, superviseChild } from '../../src/supervise.ts';
 import type { EngineAccess } from '../engine.ts';
+import { publicDatabaseOf } from '../public-database.ts';
 import type { HostBootstrap } from './host-bootstrap.ts';
 import { EngineUnavailable, findEngineLibrary } from './library.ts';
-import {
-  type EngineUsers,
-  publicDatabaseOf,
-  randomQueryPath,
-  randomUsers,
-  writeEngineFiles,
-} from './users.ts';
+import { type EngineUsers, randomQueryPath, randomUsers, writeEngineFiles } from './users.ts';
 
 export interface EmbeddedEngineOptions {
   /** The engine's own directory, created when missing. One engine at a time. */
@@ -87,7 +82,7 @@ export async function startEmbeddedEngine(options: EmbeddedEngineOptions): Promi
     throw explain(error, { dataDir, port });
   });
   removeStaleConfigs(configRoot, configDir);
-  options.log.info({ pid: child.pid, port, version }, 'engine ready');
+  options.log.info({ enginePid: child.pid, port, version }, 'engine ready');
   return engineOf(child, { url, database: options.database, users, version, configDir });
 }
 
@@ -199,6 +194,14 @@ function isPortTaken(exit: ChildExit): boolean {
   return exit.errorLines.some((line) => line.startsWith(PORT_TAKEN));
 }
 
+function isDiskFull(said: string): boolean {
+  return /NOT_ENOUGH_SPACE|no space left|Cannot reserve/i.test(said);
+}
+
+function diskFull(dataDir: string, cause: unknown): EngineUnavailable {
+  return new EngineUnavailable(`The disk of ${dataDir} is full; the engine cannot start.`, cause);
+}
+
 function explain(error: unknown, { dataDir, port }: { dataDir: string; port: number }): Error {
   if (!(error instanceof ChildStartError)) return new EngineUnavailable(messageOf(error), error);
   const said = error.exit.errorLines.join(' ');
@@ -211,9 +214,7 @@ function explain(error: unknown, { dataDir, port }: { dataDir: string; port: num
   if (isPortTaken(error.exit)) {
     return new EngineUnavailable(`Port ${port} on 127.0.0.1 is taken by another process.`, error);
   }
-  if (/NOT_ENOUGH_SPACE|No space left|Cannot reserve/i.test(said)) {
-    return new EngineUnavailable(`The disk of ${dataDir} is full; the engine cannot start.`, error);
-  }
+  if (isDiskFull(said)) return diskFull(dataDir, error);
   return new EngineUnavailable(
     `The embedded engine did not start: ${said.slice(0, 1000) || error.message}`,
     error,

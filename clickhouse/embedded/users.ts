@@ -2,6 +2,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { EngineUser } from '../engine.ts';
+import { publicDatabaseOf } from '../public-database.ts';
 
 /**
  * The engine's two configuration files. Users come from a file because the embedded engine has no writable access storage.
@@ -59,11 +60,6 @@ export function writeEngineFiles(files: EngineFiles): string {
 }
 
 const MEBIBYTE = 1024 * 1024;
-
-/** The database of the public views, the only one that `guest` may read. */
-export function publicDatabaseOf(database: string): string {
-  return `${database}_public`;
-}
 
 function usersXml({ database, users, limits, readerDatabases }: EngineFiles): string {
   const serverBytes = limits.maxMemoryMegabytes * MEBIBYTE;

@@ -281,8 +281,12 @@ describe('insert', () => {
     ]);
   });
 
-  test('of nothing is nothing', async () => {
-    await expect(engine.writer.insert('insert', 'pairs', ['n', 's'], [])).resolves.toBeUndefined();
+  test('of nothing asks the engine nothing', async () => {
+    const { port, close } = await proxy(() => false);
+    const writer = createWriter(atPort(port));
+    await expect(writer.insert('insert', 'pairs', ['n', 's'], [])).resolves.toBeUndefined();
+    await writer.close();
+    close();
   });
 
   test('that is torn is refused and leaves nothing', async () => {

@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { inject } from 'vitest';
-import { publicDatabaseOf } from '../../clickhouse/embedded/users.ts';
 import type { EngineAccess, Reader, Writer } from '../../clickhouse/engine.ts';
 import { createReader, createWriter } from '../../clickhouse/http-engine.ts';
 import { migrate } from '../../clickhouse/migrate.ts';
+import { publicDatabaseOf } from '../../clickhouse/public-database.ts';
 import { sql, trustedText } from '../../clickhouse/sql.ts';
 import { createLog, type Log } from '../../src/log.ts';
 
