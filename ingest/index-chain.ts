@@ -5,7 +5,7 @@ import type { Log } from '../src/log.ts';
 import { backfill } from './backfill.ts';
 import { createBatchWriter } from './batch-writer.ts';
 import type { Catalogue } from './catalogues/catalogue.ts';
-import { type ChainStatus, createChainStatus, loadCounters } from './chain-status.ts';
+import { type ChainStatus, createChainStatus } from './chain-status.ts';
 import { createCheckpoints, type HeadRange, type Progress } from './checkpoints.ts';
 import { type BlockRange, countBlocks, mergeRanges, missingRanges } from './coverage.ts';
 import { type FollowDeps, followHead, rewind } from './follow-head.ts';
@@ -16,6 +16,7 @@ import type { BlockRef, BlockSource } from './sources/block-source.ts';
 import { WrongChain } from './sources/rpc-failure.ts';
 import { decodeContextOf } from './stages/decode-context.ts';
 import { logFilterOf } from './stages/log-filter.ts';
+import { loadCounters } from './status-row.ts';
 import { untilAcknowledged } from './until-acknowledged.ts';
 import type { Versions } from './versions.ts';
 

@@ -22,7 +22,7 @@ export async function reportProgress(
       if (snapshot.state === 'following') announced.add(name);
       else announced.delete(name);
       if (terminal) terminal(progressLine(name, snapshot));
-      else log.info({ chain: name, ...snapshot, etaSeconds: etaSeconds(snapshot) }, 'progress');
+      else log.info({ ...snapshot, chain: name, etaSeconds: etaSeconds(snapshot) }, 'progress');
     }
   }
 }

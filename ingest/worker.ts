@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Writer } from '../clickhouse/engine.ts';
 import { sql } from '../clickhouse/sql.ts';
@@ -5,10 +6,11 @@ import type { Config } from '../src/config.ts';
 import type { Log } from '../src/log.ts';
 import { buildCatalogue } from './catalogues/catalogue.ts';
 import { publishCatalogue } from './catalogues/publish.ts';
-import { saveStatuses } from './chain-status.ts';
+import { newsKey } from './chain-status.ts';
 import { type ChainRun, indexChain } from './index-chain.ts';
 import { reportProgress } from './progress.ts';
 import { createRpcSource } from './sources/rpc-source.ts';
+import { saveStatuses } from './status-row.ts';
 import { untilAcknowledged } from './until-acknowledged.ts';
 import { createVersions, type Versions } from './versions.ts';
 
@@ -31,6 +33,8 @@ export async function runIngest(deps: {
   const { config, writer, log } = deps;
   const ending = new AbortController();
   const signal = AbortSignal.any([deps.signal, ending.signal]);
+  // Every pause and request listens to it: many at once are no leak.
+  setMaxListeners(0, signal);
   const versions = createVersions(await untilAcknowledged(log, signal, () => highestVersion(writer)));
   const catalogue = buildCatalogue(config.catalogue);
   await untilAcknowledged(log, signal, () => publishCatalogue(writer, catalogue, versions.next()));
@@ -65,15 +69,21 @@ async function publishStatus(
   log: Log,
   signal: AbortSignal,
 ): Promise<void> {
+  const published = new Map<ChainRun, string>();
   for (let silentMs = STATUS_HEARTBEAT_MS; !signal.aborted; silentMs += STATUS_NEWS_MS) {
     const isDue = silentMs >= STATUS_HEARTBEAT_MS;
-    const rows = runs
-      .filter(({ status }) => isDue || status.hasNews())
-      .map(({ status }) => status.encode(versions));
+    const news = runs.flatMap((run) => {
+      run.status.tick();
+      const snapshot = run.status.snapshot();
+      if (!isDue && published.get(run) === newsKey(snapshot)) return [];
+      published.set(run, newsKey(snapshot));
+      return [snapshot];
+    });
     if (isDue) silentMs = 0;
-    await saveStatuses(writer, rows).catch((error: unknown) =>
-      log.warn({ err: error }, 'status not written'),
-    );
+    await saveStatuses(writer, versions, news).catch((error: unknown) => {
+      published.clear();
+      log.warn({ err: error }, 'status not written');
+    });
     await delay(STATUS_NEWS_MS, undefined, { signal });
   }
 }

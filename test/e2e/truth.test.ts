@@ -1,8 +1,11 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { afterEach, expect, test } from 'vitest';
+import { type Lie, startLyingRpc } from '../support/lying-rpc.ts';
 import { readNaively } from '../support/naive-reader.ts';
 import { expectSameRows, readServed } from '../support/served-rows.ts';
 import { startTestService, type TestService, until } from '../support/service.ts';
 import { startTruthWorld, type TruthWorld } from '../support/truth-world.ts';
+import { isRunning } from '../support/wait-until.ts';
 
 /** After any run, what the API serves equals what a naive reader computes from the chain's own receipts, row for row. */
 
@@ -39,15 +42,18 @@ async function expectTruth(made: TruthWorld, service: TestService): Promise<void
   expect(truth.length).toBeGreaterThan(0);
 }
 
-interface Telemetry {
-  readonly chains: readonly {
-    readonly indexed_block: number | null;
-    readonly state: string;
-    readonly reorgs: number;
-  }[];
+interface ChainTelemetry {
+  readonly indexed_block: number | null;
+  readonly state: string;
+  readonly reorgs: number;
+  readonly contradictions: number;
 }
 
-async function telemetry(service: TestService): Promise<Telemetry['chains'][number]> {
+interface Telemetry {
+  readonly chains: readonly ChainTelemetry[];
+}
+
+async function telemetry(service: TestService): Promise<ChainTelemetry> {
   const answer = await fetch(`${service.url}/v0/telemetry`);
   const [chain] = ((await answer.json()) as Telemetry).chains; // the part this test looks at
   if (!chain) throw new Error('no chain in telemetry');
@@ -82,4 +88,106 @@ test('reorgs of every depth from 1 to 20 leave no row of the lost fork and miss 
   }
   await expectTruth(made, service);
   expect((await telemetry(service)).reorgs).toBeGreaterThanOrEqual(15);
+});
+
+/** A small pause of random length, so that the kill that follows hits any moment of the work. */
+const MOMENT_MAX_MS = 400;
+
+test('kill -9 of the engine, the worker and both, 24 times in the middle of traffic and reorgs, loses and doubles nothing', async () => {
+  const made = await world(3);
+  await made.grow(120);
+  const service = await serviceOver(made);
+  const victims = {
+    engine: [() => service.enginePid()],
+    worker: [() => service.ingestPid()],
+    both: [() => service.enginePid(), () => service.ingestPid()],
+  };
+  let kills = 0;
+  for (let round = 0; round < 24; round++) {
+    const traffic = made.grow(4);
+    await delay(made.random.below(MOMENT_MAX_MS));
+    for (const pidOf of victims[(['engine', 'worker', 'both'] as const)[round % 3] ?? 'both']) {
+      const pid = await liveProcess(pidOf);
+      process.kill(pid, 'SIGKILL');
+      kills += 1;
+    }
+    await traffic;
+    if (round % 4 === 1) await made.reorganise(1 + made.random.below(8));
+    if (round % 6 === 5) await expectTruth(made, service);
+  }
+  await expectTruth(made, service);
+  expect(kills).toBeGreaterThanOrEqual(24);
+});
+
+async function liveProcess(pidOf: () => number | undefined): Promise<number> {
+  let pid: number | undefined;
+  await until('the process to be killed is there', () => {
+    pid = pidOf();
+    return pid !== undefined && isRunning(pid);
+  });
+  return pid ?? 0;
+}
+
+test('killing service and chain follower while the chain reorganises leaves the new fork only', async () => {
+  const made = await world(4);
+  await made.grow(90);
+  const service = await serviceOver(made);
+  for (const depth of [3, 12, 20]) {
+    await made.grow(depth);
+    await caughtUp(made, service);
+    for (const pidOf of [service.ingestPid, service.enginePid])
+      process.kill(await liveProcess(pidOf), 'SIGKILL');
+    await made.reorganise(depth);
+    await expectTruth(made, service);
+  }
+});
+
+/** Chances per request; together about every third answer is a lie. */
+const LIES_TOLD: Partial<Record<Lie, number>> = {
+  'rate-limited': 0.04,
+  'server-error': 0.04,
+  truncated: 0.04,
+  hang: 0.01,
+  'empty-logs': 0.1,
+  'other-fork': 0.05,
+  'duplicate-logs': 0.08,
+  'dropped-block': 0.08,
+  'cut-logs': 0.08,
+  'too-many-results': 0.05,
+  'broken-link': 0.01,
+  'stale-head': 0.1,
+};
+
+test('a node that lies in every way it can is found out, and the index is true all the same', async () => {
+  const made = await world(5);
+  await made.grow(150);
+  const liar = await startLyingRpc({ target: made.chain.url, seed: 11, probabilities: LIES_TOLD });
+  cleanups.push(() => liar.stop());
+  // Small windows: every answer is another occasion to lie.
+  const service = await startTestService({
+    chains: [{ ...made.serviceChain(liar.url), logWindowMax: 8 }],
+    catalogue: made.serviceCatalogue(),
+  });
+  cleanups.push(() => service.remove());
+  for (let round = 0; round < 6; round++) {
+    await made.grow(5);
+    await made.reorganise(1 + made.random.below(6));
+  }
+  await expectTruth(made, service);
+  const unused = Object.keys(LIES_TOLD).filter((lie) => liar.told[lie as Lie] === 0);
+  expect(unused).toEqual([]);
+  expect((await telemetry(service)).contradictions).toBeGreaterThan(0);
+});
+
+test('a second, honest node is enough when the first one is gone', async () => {
+  const made = await world(6);
+  await made.grow(100);
+  const liar = await startLyingRpc({ target: made.chain.url, seed: 1, probabilities: { 'server-error': 1 } });
+  cleanups.push(() => liar.stop());
+  const service = await startTestService({
+    chains: [{ ...made.serviceChain(liar.url), rpcUrls: [liar.url, made.chain.url] }],
+    catalogue: made.serviceCatalogue(),
+  });
+  cleanups.push(() => service.remove());
+  await expectTruth(made, service);
 });
