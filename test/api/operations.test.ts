@@ -1,14 +1,14 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { OPERATIONS } from '../../src/catalogue/index.ts';
-import { type TestApi, testApi } from '../support/api.ts';
 import { complaints } from '../support/answer-schema.ts';
+import { type TestApi, testApi } from '../support/api.ts';
 import { type TestEngine, testEngine } from '../support/engine.ts';
 import {
   BASE,
   insertSettlements,
+  NOON,
   nameFacilitator,
   namePayee,
-  NOON,
   reportChain,
   settlement,
   wallet,
@@ -41,7 +41,11 @@ const selfPayment = settlement({
 beforeAll(async () => {
   engine = await testEngine();
   await insertSettlements(engine.writer, [proven, selfPayment]);
-  await reportChain(engine.writer, BASE, { last_error: `'rate_limited'`, backfill_blocks_done: '5', backfill_blocks_total: '20' });
+  await reportChain(engine.writer, BASE, {
+    last_error: `'rate_limited'`,
+    backfill_blocks_done: '5',
+    backfill_blocks_total: '20',
+  });
   await nameFacilitator(engine.writer, 'coinbase', 'Coinbase');
   await namePayee(engine.writer, wallet(0xb2), 'Weather by the call');
   api = await testApi(engine.reader);
@@ -73,7 +77,7 @@ describe.each(CASES)('%s', (_id, path, operation) => {
 
   test('200: the same answer under /api/v0', async () => {
     const [one, other] = [await api.get(path), await api.get(`/api${path}`)];
-    const { 'uptime_seconds': _one, engine: _engine, ...first } = one.body;
+    const { uptime_seconds: _one, engine: _engine, ...first } = one.body;
     expect(other.status).toBe(200);
     expect(other.body).toMatchObject(first);
   });
@@ -92,12 +96,18 @@ describe.each(CASES)('%s', (_id, path, operation) => {
   });
 
   test('401: an unknown key is refused, except by /account', async () => {
-    for (const headers of [{ authorization: 'Bearer six_live_unknown' }, { 'x-api-key': 'six_live_unknown' }]) {
+    for (const headers of [
+      { authorization: 'Bearer six_live_unknown' },
+      { 'x-api-key': 'six_live_unknown' },
+    ]) {
       const answer = await api.get(path, headers);
       if (operation.acceptsUnknownKey) {
         expect(answer.status).toBe(200);
       } else {
-        expect({ status: answer.status, code: answer.body.code }).toEqual({ status: 401, code: 'invalid_api_key' });
+        expect({ status: answer.status, code: answer.body.code }).toEqual({
+          status: 401,
+          code: 'invalid_api_key',
+        });
         expect(answer.headers['www-authenticate']).toContain('Bearer');
         expect(answer.text).not.toContain('six_live_unknown');
       }
@@ -106,7 +116,12 @@ describe.each(CASES)('%s', (_id, path, operation) => {
 
   test('405: another method is refused with Allow', async () => {
     for (const method of ['POST', 'PUT', 'PATCH', 'DELETE'] as const) {
-      const answer = await api.app.inject({ method, url: path, payload: 'x', headers: { 'content-type': 'text/x' } });
+      const answer = await api.app.inject({
+        method,
+        url: path,
+        payload: 'x',
+        headers: { 'content-type': 'text/x' },
+      });
       expect(answer.statusCode).toBe(405);
       expect(answer.headers.allow).toBe('GET, HEAD, OPTIONS');
       expect(answer.json().code).toBe('method_not_allowed');
@@ -274,7 +289,9 @@ describe('getAccount', () => {
       },
       { operation: 'getTelemetry', method: 'GET', path: '/telemetry', qu: 0, x402_usd: 0 },
     ]);
-    expect(body.sql_tiers.map((tier: { tier: string; available: boolean }) => [tier.tier, tier.available])).toEqual([
+    expect(
+      body.sql_tiers.map((tier: { tier: string; available: boolean }) => [tier.tier, tier.available]),
+    ).toEqual([
       ['standard', false],
       ['extended', false],
       ['deep', false],

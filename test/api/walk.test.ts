@@ -109,7 +109,11 @@ describe.each(['/v0/flows', '/v0/transactions'])('walking %s', (path) => {
       between: async (page) => {
         if (page === 1) await tombstone(engine.writer, removed);
         if (page === 2) await insertSettlements(engine.writer, arriving);
-        if (page === 3) await insertSettlements(engine.writer, rewritten.filter((row) => !removed.includes(row)));
+        if (page === 3)
+          await insertSettlements(
+            engine.writer,
+            rewritten.filter((row) => !removed.includes(row)),
+          );
       },
     });
     const keys = walked.map(rowKey);

@@ -88,7 +88,12 @@ describe('wallet pages', () => {
       const batch = new Map(history.slice(start, start + 8).map((write) => [write.slot, write]));
       for (const del of [0, 1] as const) {
         const rows = [...batch.values()].filter((write) => write.del === del);
-        if (rows.length > 0) await insertSettlements(engine.writer, rows.map(({ slot }) => slotRow(of, slot)), { del });
+        if (rows.length > 0)
+          await insertSettlements(
+            engine.writer,
+            rows.map(({ slot }) => slotRow(of, slot)),
+            { del },
+          );
       }
     }
   }

@@ -9,7 +9,7 @@ export interface PausableProxy {
 }
 
 export async function pausableProxy(target: string): Promise<PausableProxy> {
-  const { hostname, port } = new URL(target);
+  const { hostname, port, pathname } = new URL(target);
   const open = new Set<Socket>();
   let listening: Server | undefined;
   let ownPort = 0;
@@ -31,7 +31,8 @@ export async function pausableProxy(target: string): Promise<PausableProxy> {
   };
   await start();
   return {
-    url: `http://127.0.0.1:${ownPort}`,
+    // The embedded engine answers under a path of its own.
+    url: `http://127.0.0.1:${ownPort}${pathname}`,
     start,
     async stop() {
       const server = listening;

@@ -2,7 +2,12 @@ import { describe, expect, test } from 'vitest';
 import type { Chain } from '../../src/domain/chain.ts';
 import { cached } from '../../src/reads/cached.ts';
 import type { ChainStatus } from '../../src/reads/chain-status.ts';
-import { chainFreshness, finalityOf, INDEX_LAG_WARNING_SECONDS, warningsOf } from '../../src/reads/freshness.ts';
+import {
+  chainFreshness,
+  finalityOf,
+  INDEX_LAG_WARNING_SECONDS,
+  warningsOf,
+} from '../../src/reads/freshness.ts';
 import { testClock } from '../support/api.ts';
 import { BASE, NOON, POLYGON } from '../support/rows.ts';
 

@@ -64,6 +64,8 @@ describe('the caller', () => {
       expect.objectContaining({ code: 'invalid_api_key' }),
     );
     expect(() => admit(unknown, { acceptsUnknownKey: true })).not.toThrow();
-    expect(() => admit({ keyPresent: false, keyRecognised: null }, { acceptsUnknownKey: false })).not.toThrow();
+    expect(() =>
+      admit({ keyPresent: false, keyRecognised: null }, { acceptsUnknownKey: false }),
+    ).not.toThrow();
   });
 });

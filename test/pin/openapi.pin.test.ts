@@ -1,0 +1,107 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, test } from 'vitest';
+import { OPERATIONS } from '../../src/catalogue/index.ts';
+import { buildOpenApi } from '../../src/catalogue/openapi.ts';
+import { ERROR_CODES, ERRORS } from '../../src/errors.ts';
+import { ProblemShape } from '../../src/http/problem.ts';
+import { complaints } from '../support/answer-schema.ts';
+
+const root = new URL('../../', import.meta.url);
+const textOf = (path: string): string => readFileSync(new URL(path, root), 'utf8');
+// biome-ignore lint/suspicious/noExplicitAny: a JSON document looked into freely
+const json = (path: string): any => JSON.parse(textOf(path));
+
+const made = buildOpenApi({
+  operations: OPERATIONS,
+  problem: ProblemShape,
+  version: json('package.json').version,
+  publicUrl: '',
+});
+const golden = json('docs/reference/openapi.json');
+
+interface FailureResponse {
+  readonly content: {
+    readonly 'application/problem+json': {
+      readonly examples: Readonly<
+        Record<string, { readonly value: { readonly status: number; readonly code: string } }>
+      >;
+    };
+  };
+}
+
+test('the description is the golden file: npm run gen after a deliberate change', () => {
+  expect(made).toEqual(golden);
+});
+
+test('operations, paths, parameters and prices', () => {
+  const operations = Object.entries<Record<string, { get: Record<string, unknown> }>>(golden.paths)
+    .map(([path, { get }]) => ({ path, ...(get as Record<string, unknown>) }) as Record<string, unknown>)
+    .filter((operation) => 'x-payment-info' in operation);
+  expect(
+    operations.map(({ operationId, path, parameters, 'x-payment-info': price }) => [
+      operationId,
+      path,
+      (parameters as { name: string }[]).map(({ name }) => name).join(' '),
+      (price as { x402_usd: number }).x402_usd,
+    ]),
+  ).toEqual([
+    ['getAccount', '/account', '', 0],
+    ['listFlows', '/flows', 'limit before chain', 0.001],
+    [
+      'listTransactions',
+      '/transactions',
+      'limit before chain facilitator tier min_probability exclude_self_payments',
+      0.001,
+    ],
+    [
+      'listEntitySettlements',
+      '/entities/{wallet}/settlements',
+      'wallet limit before chain role counterparty',
+      0.001,
+    ],
+    ['getTelemetry', '/telemetry', '', 0],
+  ]);
+});
+
+describe.each(OPERATIONS.map((operation) => [operation.id, operation] as const))('%s', (_id, operation) => {
+  const described = golden.paths[operation.path].get;
+
+  test('the example is a true answer', () => {
+    expect(
+      complaints(operation.output, described.responses['200'].content['application/json'].example),
+    ).toEqual([]);
+  });
+
+  test('every failure has an example for its code, and each is a true problem', () => {
+    const problems = Object.entries<FailureResponse>(described.responses)
+      .filter(([status]) => Number(status) >= 400)
+      .flatMap(([status, response]) =>
+        Object.entries(response.content['application/problem+json'].examples).map(([code, { value }]) => ({
+          status: Number(status),
+          code,
+          value,
+        })),
+      );
+    for (const { status, code, value } of problems) {
+      expect(complaints(ProblemShape, value)).toEqual([]);
+      expect({ status: value.status, code: value.code }).toEqual({ status, code });
+      expect(ERRORS[code as keyof typeof ERRORS].status).toBe(status);
+    }
+    expect(problems.map(({ code }) => code)).toEqual(
+      expect.arrayContaining([...operation.fails, 'rate_limited', 'internal_error']),
+    );
+  });
+
+  test('every path parameter is declared, and declared as required', () => {
+    const inPath = [...operation.path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name);
+    const declared = described.parameters.filter((parameter: { in: string }) => parameter.in === 'path');
+    expect(declared.map((parameter: { name: string }) => parameter.name)).toEqual(inPath);
+    for (const parameter of declared) expect(parameter.required).toBe(true);
+  });
+});
+
+test('the list of codes is one list: in code, in the docs, and in the description', () => {
+  const documented = [...textOf('docs/reference/errors.md').matchAll(/^## (\w+)$/gm)].map(([, code]) => code);
+  expect(documented).toEqual(ERROR_CODES);
+  expect(golden.components.schemas.Problem.properties.code.enum).toEqual(ERROR_CODES);
+});
