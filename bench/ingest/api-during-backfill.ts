@@ -30,6 +30,14 @@ const poll = async () => {
 setInterval(poll, 50);
 `;
 
+/** The same clock in a process without work: what the scheduler takes from everybody. Prints its maximum so far. */
+const IDLER = `
+const { monitorEventLoopDelay } = require('node:perf_hooks');
+const histogram = monitorEventLoopDelay({ resolution: 5 });
+histogram.enable();
+setInterval(() => console.log(Math.max(0, histogram.max / 1e6 - 5)), 100);
+`;
+
 /** The API's event loop while the service, in its default arrangement, backfills behind it. */
 export function apiDuringBackfill(shared: SharedHistory): BenchPart {
   return {
@@ -45,6 +53,7 @@ export function apiDuringBackfill(shared: SharedHistory): BenchPart {
 
 interface Watched {
   readonly delay: EventLoopDelay;
+  readonly idleMaxMs: number;
   readonly answersMs: readonly number[];
   readonly failures: number;
   readonly rowsPerSecond: number;
@@ -74,15 +83,24 @@ async function watchBackfill(
     },
   });
   workspace.defer(() => poller.stop());
+  let idleMaxMs = 0;
+  const idler = startGuarded({
+    command: process.execPath,
+    args: ['-e', IDLER],
+    onLine: (line) => {
+      idleMaxMs = Number(line);
+    },
+  });
+  workspace.defer(() => idler.stop());
   await untilBackfilled(service.url ?? '', settlements);
   const elapsedMs = performance.now() - began;
   const delay = loop.stop();
-  await poller.stop();
+  await Promise.all([poller.stop(), idler.stop()]);
   await service.stop();
   say(
     `${settlements} rows in ${(elapsedMs / 1000).toFixed(1)} s; ${answersMs.length} pages served meanwhile`,
   );
-  return { delay, answersMs, failures, rowsPerSecond: settlements / (elapsedMs / 1000) };
+  return { delay, idleMaxMs, answersMs, failures, rowsPerSecond: settlements / (elapsedMs / 1000) };
 }
 
 interface TelemetryBody {
@@ -102,7 +120,7 @@ async function untilBackfilled(url: string, settlements: number): Promise<void> 
   }
 }
 
-function figuresOf({ delay, answersMs, failures, rowsPerSecond }: Watched): Figure[] {
+function figuresOf({ delay, idleMaxMs, answersMs, failures, rowsPerSecond }: Watched): Figure[] {
   const shown = { goal: '-', ok: true };
   return [
     { name: 'backfill-behind-api', value: rowsPerSecond, unit: 'rows/s', ...shown },
@@ -116,6 +134,7 @@ function figuresOf({ delay, answersMs, failures, rowsPerSecond }: Watched): Figu
       ok: failures === 0,
     },
     { name: 'api-rss-max', value: delay.rssMaxMib, unit: 'MiB', ...shown },
+    { name: 'idle-event-loop-max', value: idleMaxMs, unit: 'ms', ...shown },
     { name: 'api-event-loop-p99', value: delay.p99Ms, unit: 'ms', ...shown },
     {
       name: 'api-event-loop-max',

@@ -21,11 +21,11 @@ const goalRatio = 50;
 const settlementsPerBlock = 50;
 /** About what a window of a busy chain holds; what it decodes to is written and forgotten before the next. */
 const settlementsPerBatch = 500;
-const fullBatches = 400;
-const quickBatches = 100;
+const fullBatches = 1_000;
+const quickBatches = 300;
 /** The generic decoder is so much slower that fewer batches take as long. */
 const genericEvery = 20;
-const warmUpBatches = 60;
+const warmUpBatches = 200;
 /** Every fifth settlement has a named relayer and a builder code, as a mixed day on Base does. */
 const namedEvery = 5;
 const NAMED_RELAYER = address('0x8f5cb67b49555e614892b7233cfddebfb746e531');
