@@ -1,10 +1,12 @@
 import type { Writer } from '../clickhouse/engine.ts';
 import { RowBinary } from '../clickhouse/row-binary.ts';
+import { BLOCK_COLUMNS } from '../clickhouse/schema.ts';
 import { sql, text, uint64 } from '../clickhouse/sql.ts';
 import type { Chain } from '../src/domain/chain.ts';
 import type { Hash } from '../src/domain/settlement.ts';
 import { type BlockRange, mergeRanges } from './coverage.ts';
 import type { BlockRef } from './sources/block-source.ts';
+import { encodeBlocks } from './stages/encode.ts';
 import type { Versions } from './versions.ts';
 
 /**
@@ -42,7 +44,6 @@ export interface Progress {
 }
 
 const CHECKPOINT_COLUMNS = ['chain', 'kind', 'range_start', 'range_end', 'end_hash', 'ver', 'del'] as const;
-const BLOCK_COLUMNS = ['chain', 'number', 'hash', 'time', 'ver'] as const;
 const KIND = { head: 1, backfill: 2 } as const;
 const MAX_SECONDS = 30;
 /** More ranges than a chain of a billion blocks leaves behind at 1,000 blocks a window. */
@@ -83,11 +84,8 @@ export function createCheckpoints(chain: Chain, writer: Writer, versions: Versio
     retireHead: (head) => save([asEntry('backfill', head, 0), asEntry('head', head, 1)]),
     async saveBlocks(blocks) {
       if (blocks.length === 0) return;
-      const ver = versions.next();
-      const body = new RowBinary();
-      for (const block of blocks)
-        body.string(chain).u64(block.number).hex32(block.hash).dateTime(block.time).u64(ver);
-      await writer.insert(`save-blocks ${chain}`, 'blocks', BLOCK_COLUMNS, [body.finish()]);
+      const rows = encodeBlocks(chain, blocks, versions.next());
+      await writer.insert(`save-blocks ${chain}`, 'blocks', BLOCK_COLUMNS, [rows]);
     },
     loadBlocks: (from, to) => loadBlocks(chain, writer, from, to),
   };

@@ -10,8 +10,6 @@ const SHAPE = /^0x[0-9a-fA-F]{40}$/;
 const LOWER = /^0x[0-9a-f]{40}$/;
 const UPPER = /^0x[0-9A-F]{40}$/;
 
-export const ZERO_ADDRESS = `0x${'0'.repeat(40)}` as Address;
-
 /**
  * Reads an address in any case. All-lower and all-upper carry no checksum and pass; mixed case must match EIP-55.
  * Source: EIP-55; api.md 1.
