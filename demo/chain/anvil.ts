@@ -15,6 +15,8 @@ export interface AnvilOptions {
   readonly genesisTime?: number;
   /** Default 0: a free port. Name one to start a node again where it was. */
   readonly port?: number;
+  /** The node calls a block final two epochs below the head. Default 32: 64 blocks. */
+  readonly slotsInAnEpoch?: number;
   /** A state file to load at start and to write at stop, so that a stopped chain can go on. */
   readonly stateFile?: string;
 }
@@ -87,6 +89,7 @@ function anvilArgs(options: AnvilOptions, chainId: number): string[] {
   if (mining === 'manual') args.push('--no-mining');
   else if (mining !== 'auto') args.push('--block-time', String(mining.everySeconds));
   if (options.genesisTime !== undefined) args.push('--timestamp', String(options.genesisTime));
+  if (options.slotsInAnEpoch !== undefined) args.push('--slots-in-an-epoch', String(options.slotsInAnEpoch));
   if (options.stateFile !== undefined) args.push('--state', options.stateFile);
   return args;
 }

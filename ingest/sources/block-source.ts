@@ -39,7 +39,10 @@ export interface BlockBatch {
   readonly to: number;
   /** Ascending; every block of the range, or (completeness 'settlement-blocks') at least first, last and those with logs. */
   readonly blocks: readonly BlockRef[];
-  /** Ascending by (blockNumber, logIndex), each once. */
+  /**
+   * Ascending by (blockNumber, logIndex), each once. With completeness 'settlement-blocks' without those of blocks that hold
+   * no candidate: their blocks are not read, so they could not be checked.
+   */
   readonly logs: readonly RawLog[];
   /** By transaction hash, for every transaction whose logs the filter calls candidates. */
   readonly transactions: ReadonlyMap<Hash, TransactionFacts>;

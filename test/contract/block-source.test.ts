@@ -35,7 +35,8 @@ let chain: DemoChain;
 const open: LyingRpc[] = [];
 
 beforeAll(async () => {
-  chain = await startDemoChain();
+  // Final two blocks below the head, so that a stale head can lie below its own finalised block.
+  chain = await startDemoChain({ slotsInAnEpoch: 1 });
   await installWillingPayers(chain.rpc, [willing]);
   await mintUsdc(chain.sender, [{ to: willing, amount: 10n ** 12n }]);
   await mine(chain.rpc);
@@ -192,6 +193,17 @@ describe('through a node that lies once and is honest after', () => {
     expect(source.counters().contradictions).toBeGreaterThan(0);
   });
 
+  test('logs withheld inside a block are noticed although the block has others', async () => {
+    const crowded = (await truth()).logs.find(({ logIndex }) => logIndex >= 3)?.blockNumber ?? 0;
+    const proxy = await liar('cut-logs', 1);
+    const { source, heard } = sourceOf([proxy.url]);
+    expectEqual(
+      await source.read(crowded, crowded, filter),
+      await readTruth(chain.rpc, crowded, crowded, filter),
+    );
+    expect(heard.map((trouble) => trouble.kind)).toEqual(['missing-logs']);
+  });
+
   const failures: readonly (readonly [Lie, RpcFailure['kind']])[] = [
     ['rate-limited', 'busy'],
     ['server-error', 'unavailable'],
@@ -251,7 +263,7 @@ describe('through a node that lies all the time', () => {
     expectEqual(await source.read(FROM, TO, filter), await truth());
     const first = strict.told['too-many-results'];
     await source.read(FROM, TO, filter);
-    expect(strict.told['too-many-results'] - first).toBeLessThan(first);
+    expect(strict.told['too-many-results']).toBe(first);
   });
 
   test('a node that always withholds logs is caught each time, and the next URL gives them', async () => {
@@ -286,9 +298,11 @@ describe('through a node that lies all the time', () => {
   test('a stale head is never below its own finalised block', async () => {
     const stale = await lying({ 'stale-head': 1 });
     const { source } = sourceOf([stale.url], { finalityDepth: 2 });
-    const { head, finalized } = await source.tip();
-    expect(stale.told['stale-head']).toBeGreaterThan(0);
-    expect(finalized.number).toBeLessThanOrEqual(head.number);
+    for (let round = 0; round < 12; round++) {
+      const { head, finalized } = await source.tip();
+      expect(finalized.number).toBeLessThanOrEqual(head.number);
+    }
+    expect(stale.told['stale-head']).toBe(12);
   });
 
   test('without the tag `finalized` the configured depth decides', async () => {
@@ -340,11 +354,12 @@ describe('the configured URLs', () => {
 
   test('never more calls per second are sent than configured', async () => {
     const counted = await lying({});
-    const { source } = sourceOf([counted.url], { requestsPerSecond: 100 });
+    const { source } = sourceOf([counted.url], { requestsPerSecond: 20 });
     const startedMs = performance.now();
-    await source.read(FROM, FROM + 9, filter);
+    await source.read(FROM, TO, filter);
     const elapsedMs = performance.now() - startedMs;
-    // The first exchange goes at once; each later one waits for the places that the earlier ones took.
-    expect(counted.calls() - 10).toBeLessThanOrEqual(elapsedMs / 10);
+    expect(counted.calls()).toBeGreaterThan(BLOCKS);
+    // The last of the exchanges, the smaller one of full blocks and headers, waits for all places before it.
+    expect(elapsedMs).toBeGreaterThanOrEqual((BLOCKS / 3 / 20) * 1_000);
   });
 });
