@@ -36,6 +36,8 @@ export interface EmbeddedEngine {
 
 /** How long an engine that is being killed may still hold its lock and its port, for example after a `kill -9` of its supervisor. */
 const LOCK_WAIT_MS = 3_000;
+/** On a busy machine a single start takes longer than that. */
+const LOCK_ATTEMPTS_MIN = 3;
 const PROBE_TIMEOUT_MS = 2_000;
 const ALIVE_TIMEOUT_MS = 5_000;
 /** Younger configuration directories may belong to an engine that is starting right now. */
@@ -59,6 +61,7 @@ export async function startEmbeddedEngine(options: EmbeddedEngineOptions): Promi
   const bootstrap: HostBootstrap = { path: join(dataDir, 'store'), configFile, port, library };
 
   let version = '';
+  let attempts = 0;
   const child = await superviseChild({
     name: 'engine',
     entry: new URL(`./host${extname(import.meta.url)}`, import.meta.url),
@@ -76,7 +79,8 @@ export async function startEmbeddedEngine(options: EmbeddedEngineOptions): Promi
     environment: { TZ: 'UTC' },
     ...(options.nice === undefined ? {} : { nice: options.nice }),
     onErrorLine: (line) => options.log.debug({ line }, 'engine says'),
-    retryFirstStart: (exit, elapsedMs) => (isLocked(exit) || isPortTaken(exit)) && elapsedMs < LOCK_WAIT_MS,
+    retryFirstStart: (exit, elapsedMs) =>
+      (isLocked(exit) || isPortTaken(exit)) && (++attempts < LOCK_ATTEMPTS_MIN || elapsedMs < LOCK_WAIT_MS),
   }).catch((error: unknown) => {
     rmSync(configDir, { recursive: true, force: true });
     throw explain(error, { dataDir, port });

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
+import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { findEngineLibrary } from '../../clickhouse/embedded/library.ts';
 import { type EmbeddedEngine, startEmbeddedEngine } from '../../clickhouse/embedded/supervisor.ts';
@@ -69,6 +70,21 @@ async function countKept(): Promise<number> {
   return Number(rows[0]?.[0]);
 }
 
+const recovered = () =>
+  reader.ping().then(
+    () => true,
+    () => false,
+  );
+
+/** The keep-alive statement that runs now; the local session shows no user name. */
+async function keepAlive(): Promise<unknown> {
+  const { rows } = await writer.rows({
+    ...bounds,
+    sql: sql`SELECT query_id FROM system.processes WHERE user = ''`,
+  });
+  return rows[0]?.[0];
+}
+
 describe('kill -9 of the engine', () => {
   test('an acknowledged insert survives, at the same address and without a new login', async () => {
     const row = Buffer.alloc(8);
@@ -76,22 +92,26 @@ describe('kill -9 of the engine', () => {
     await writer.insert('keep', 'numbers_kept', ['n'], [row]);
     const before = await countKept();
     await killEngine();
-    await waitUntil('the reader recovers by itself', () =>
-      countKept().then(
-        (n) => n === before,
-        () => false,
-      ),
-    );
+    await waitUntil('the reader recovers by itself', recovered);
+    expect(await countKept()).toBe(before);
     await writer.insert('keep', 'numbers_kept', ['n'], [row]);
     expect(await countKept()).toBe(before + 1);
   });
 
   test('an unfiltered KILL QUERY does not end the listener', async () => {
-    const restarts = engine.restarts();
-    await writer.run({ ...bounds, sql: sql`KILL QUERY WHERE user = 'default' SYNC` });
-    await writer.run({ ...bounds, sql: sql`KILL QUERY WHERE user = 'default' SYNC` });
-    await reader.ping();
-    expect(engine.restarts()).toBe(restarts);
+    const pid = engine.pid();
+    for (let kills = 0; kills < 3; kills++) {
+      const before = await keepAlive();
+      expect(before).toBeTypeOf('string');
+      await writer.run({ ...bounds, sql: sql`KILL QUERY WHERE user = '' SYNC` });
+      await waitUntil('the next keep-alive statement runs', () =>
+        keepAlive().then(
+          (now) => now !== undefined && now !== before,
+          () => false,
+        ),
+      );
+    }
+    expect(engine.pid()).toBe(pid);
   });
 });
 
@@ -237,11 +257,13 @@ describe('configuration', () => {
 });
 
 describe('what cannot start says why', () => {
-  test('a second engine in the same directory, and the first one goes on', async () => {
+  test('a second engine in the same directory, and the first one goes on, also after a restart', async () => {
     await expect(startAgain(dataDir)).rejects.toThrow(
       `The data directory ${dataDir} is in use by another engine. Stop that process or choose another data directory.`,
     );
     await reader.ping();
+    await killEngine();
+    await waitUntil('the reader recovers with the same login', recovered);
   });
 
   test('a port that is taken', async () => {
@@ -261,6 +283,28 @@ describe('what cannot start says why', () => {
       'The embedded engine has no build for win32-x64. Set CLICKHOUSE_URL to use a ClickHouse server instead.',
     );
   });
+});
+
+test('an engine waits for one that is about to end', async () => {
+  const directory = mkdtempSync(join(tmpdir(), 'settlement-index-wait-'));
+  const lines: string[] = [];
+  const listening = pino({ level: 'debug' }, { write: (line) => lines.push(line) });
+  const first = await startAgain(directory);
+  const second = startEmbeddedEngine({
+    dataDir: directory,
+    database: 'app',
+    maxMemoryMegabytes: MAX_MEMORY_MEGABYTES,
+    log: listening,
+  });
+  try {
+    await waitUntil('the second one has met the lock', () =>
+      lines.some((line) => line.includes('Cannot lock file')),
+    );
+  } finally {
+    await first.stop();
+    await (await second).stop();
+    rmSync(directory, { recursive: true, force: true });
+  }
 });
 
 test('the engine ends with its supervisor, and the next one opens the same directory', async () => {
