@@ -7,8 +7,9 @@ import { installPonder, runPonder } from './ponder-peer.ts';
 import { replay, startRecordingProxy } from './recording-proxy.ts';
 
 const SETTLEMENTS = 40_000;
-const SETTLEMENTS_QUICK = 5_000;
+const SETTLEMENTS_QUICK = 10_000;
 const ROUNDS = 3;
+const ROUNDS_QUICK = 2;
 const PONDER_GOAL = 10;
 const FETCH_ONLY_GOAL = 1.5;
 
@@ -36,16 +37,17 @@ interface Milliseconds {
 
 /** One run through a recorder, which also warms up, then our worker and the bare replay of its calls in turn. */
 async function measureOurs(
-  { workspace, say }: BenchContext,
+  { quick, workspace, say }: BenchContext,
   history: ChainHistory,
 ): Promise<Omit<Milliseconds, 'ponder'>> {
   const settlements = history.settlements();
+  const rounds = quick ? ROUNDS_QUICK : ROUNDS;
   const proxy = await startRecordingProxy(workspace, history.chain.url);
   await indexHistory(workspace, { name: 'recorded', rpcUrl: proxy.url, settlements });
   const recording = proxy.recording();
   const ours: number[] = [];
   const fetchOnly: number[] = [];
-  for (let round = 1; round <= ROUNDS; round++) {
+  for (let round = 1; round <= rounds; round++) {
     ours.push(
       await indexHistory(workspace, { name: `round-${round}`, rpcUrl: history.chain.url, settlements }),
     );

@@ -25,6 +25,7 @@ export const writePath: BenchPart = {
 const ROWS = 1_000_000;
 const ROWS_QUICK = 200_000;
 const ROUNDS = 3;
+const ROUNDS_QUICK = 2;
 /** What a backfill window yields about (ingest/backfill.ts). */
 const ROWS_PER_WINDOW = 5_000;
 const RATIO_GOAL = 0.5;
@@ -41,7 +42,7 @@ async function runWritePath({ quick, workspace, say }: BenchContext): Promise<Fi
 
   const ours: number[] = [];
   const theirs: number[] = [];
-  for (let round = 0; round < ROUNDS; round++) {
+  for (let round = 0; round < (quick ? ROUNDS_QUICK : ROUNDS); round++) {
     await emptyTables(engine.writer);
     await emptyTables(copying);
     const write = await timed(() => writeAll(engine.writer, settlements));

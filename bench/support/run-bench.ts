@@ -31,8 +31,12 @@ export async function runBench(options: {
 }): Promise<void> {
   const { quick, only } = parseArguments(options);
   const workspace = createWorkspace(options.name);
+  let interrupted = false;
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-    process.once(signal, () => void workspace.release().finally(() => process.exit(EXIT_INTERRUPTED)));
+    process.once(signal, () => {
+      interrupted = true;
+      void workspace.release().finally(() => process.exit(EXIT_INTERRUPTED));
+    });
   }
   const began = performance.now();
   const context: BenchContext = {
@@ -43,12 +47,15 @@ export async function runBench(options: {
   const figures: Figure[] = [];
   try {
     for (const part of options.parts.filter(({ name }) => only === undefined || only.includes(name))) {
+      // Whatever fails because its parts are being ended must not be followed by a part that starts new ones.
+      if (interrupted) break;
       context.say(`${part.name}: ${part.summary}`);
       figures.push(...(await runPart(part, context)));
     }
   } finally {
     await workspace.release();
   }
+  if (interrupted) return; // the signal handler ends the process
   console.log('');
   printFigures(figures);
   // An explicit exit: a socket that a library keeps open must not turn a finished bench into a hanging one.

@@ -41,7 +41,9 @@ const RESOURCE = 'settlements';
 const MAX_SECONDS = 10;
 /** One granule (3,400 rows) holds an hour of a quiet chain; 256 s stay under 50 k rows up to 190 settlements a second. */
 const FIRST_WINDOW_SECONDS = 256;
-const WINDOW_GROWTH = 4;
+/** Each slice reads a granule of every part it touches, so few well-sized slices beat many small ones. */
+const WINDOW_GROWTH_MIN = 4;
+const WINDOW_GROWTH_MAX = 64;
 /** 45 days: beyond it a rare filter jumps from match to match instead of merging ever more. */
 const WINDOW_SECONDS_MAX = 45 * 86_400;
 /** Reached only by rare filters on long histories; the page then ends early with a cursor to go on from. */
@@ -65,7 +67,7 @@ export async function readFeed(deps: FeedDeps, query: FeedQuery): Promise<Settle
   for (let windows = 0; windows < WINDOWS_MAX && deps.clock.nowMs() <= deadlineMs; windows++) {
     // One more than the page: it tells whether the list goes on, without a second query.
     const missing = query.limit + 1 - rows.length;
-    const since = Math.max(0, top - windowSeconds);
+    const since = Math.max(0, Math.floor(top - windowSeconds));
     const found = await readWindow(deps.reader, query, { ceiling, since, limit: missing });
     rows.push(...found);
     if (found.length === missing) return cutPage(rows, query.limit);
@@ -73,9 +75,18 @@ export async function readFeed(deps: FeedDeps, query: FeedQuery): Promise<Settle
     if (below < 0) return { rows, nextBefore: undefined };
     ceiling = { kind: 'below-second', blockTime: since };
     top = below;
-    windowSeconds = Math.min(windowSeconds * WINDOW_GROWTH, WINDOW_SECONDS_MAX);
+    windowSeconds = Math.min(
+      windowSeconds * windowGrowth(found.length, missing - found.length),
+      WINDOW_SECONDS_MAX,
+    );
   }
   return { rows, nextBefore: resumeAt(ceiling, query.before) };
+}
+
+/** Aims at twice the rows still missing, at the density just seen; settlements come in bursts. */
+function windowGrowth(found: number, stillMissing: number): number {
+  if (found === 0) return WINDOW_GROWTH_MIN;
+  return Math.min(WINDOW_GROWTH_MAX, Math.max(WINDOW_GROWTH_MIN, (2 * stillMissing) / found));
 }
 
 function cutPage(rows: readonly ListedSettlement[], limit: number): SettlementPage {
