@@ -22,39 +22,55 @@ const MARKER = '80218021802180218021802180218021';
 const MARKER_BYTES = 16;
 const SHAPE = /^[a-z0-9_]{1,32}$/;
 /** Thirteen codes of 32 characters with their CBOR heads stay below 500 bytes; more is no builder code. */
-const cborMaxBytes = 1_024;
+const bodyMaxBytes = 1_024;
+
+const SCHEMA_0 = '00';
+const SCHEMA_2 = '02';
+/** How many bytes say the length of the body, by schema byte. */
+const LENGTH_BYTES: Readonly<Record<string, number>> = { [SCHEMA_0]: 1, [SCHEMA_2]: 2 };
 
 /** The builder codes at the end of calldata (`0x` and hex); null when there are none, or they are malformed. Never throws. */
 export function parseBuilderCode(input: string): BuilderCode | null {
-  if (!input.endsWith(MARKER) || input.length % 2 !== 0) return null;
-  const schemaAt = input.length - 2 * (MARKER_BYTES + 1);
-  if (input.startsWith('02', schemaAt)) return parseSchema2(input, schemaAt);
-  return input.startsWith('00', schemaAt) ? parseSchema0(input, schemaAt) : null;
+  const suffix = builderSuffixOf(input);
+  return suffix === '' ? null : parseBuilderSuffix(suffix);
 }
 
-function parseSchema2(input: string, schemaAt: number): BuilderCode | null {
-  const body = bodyBefore(input, schemaAt, 2);
-  const fields = body && readMap(body);
+/**
+ * The suffix from its first body digit to its schema byte, or '' when there is none that could be well-formed. Apart from
+ * parsing, because facilitators repeat theirs: a caller keeps what a suffix said.
+ */
+export function builderSuffixOf(input: string): string {
+  if (!input.endsWith(MARKER) || input.length % 2 !== 0) return '';
+  const end = input.length - 2 * MARKER_BYTES;
+  const lengthBytes = LENGTH_BYTES[input.slice(end - 2, end)];
+  if (lengthBytes === undefined) return '';
+  const lengthAt = end - 2 - 2 * lengthBytes;
+  const length = Number.parseInt(input.slice(lengthAt, end - 2), 16);
+  const from = lengthAt - 2 * length;
+  // The first two characters are `0x`: a suffix never reaches into them.
+  return length > 0 && length <= bodyMaxBytes && from >= 2 ? input.slice(from, end) : '';
+}
+
+/** What a suffix found by `builderSuffixOf` says; null when its body is malformed. */
+export function parseBuilderSuffix(suffix: string): BuilderCode | null {
+  const schema = suffix.slice(-2);
+  const bytes = Buffer.from(suffix, 'hex');
+  // Buffer.from stops silently at a character that is no hex digit.
+  if (2 * bytes.length !== suffix.length) return null;
+  const body = bytes.subarray(0, bytes.length - 1 - (LENGTH_BYTES[schema] ?? 0));
+  return schema === SCHEMA_2 ? parseSchema2(body) : parseSchema0(body);
+}
+
+function parseSchema2(body: Buffer): BuilderCode | null {
+  const fields = readMap(body);
   if (!fields) return null;
   const { a = [], w = [], s = [] } = fields;
   return a.length + w.length + s.length === 0 ? null : { facilitator: w[0] ?? '', apps: a, services: s };
 }
 
-function parseSchema0(input: string, schemaAt: number): BuilderCode | null {
-  const apps = bodyBefore(input, schemaAt, 1)?.toString('latin1').split(',');
-  return apps?.every((code) => SHAPE.test(code)) ? { facilitator: '', apps, services: [] } : null;
-}
-
-/** The bytes that stand before a big-endian length of `lengthBytes`, which ends at `end`; undefined when they do not fit. */
-function bodyBefore(input: string, end: number, lengthBytes: number): Buffer | undefined {
-  const lengthAt = end - 2 * lengthBytes;
-  const length = Number.parseInt(input.slice(lengthAt, end), 16);
-  const from = lengthAt - 2 * length;
-  // The first two characters are `0x`: a suffix never reaches into them.
-  if (!(length > 0 && length <= cborMaxBytes && from >= 2)) return undefined;
-  const body = Buffer.from(input.slice(from, lengthAt), 'hex');
-  // Buffer.from stops silently at a character that is no hex digit.
-  return body.length === length ? body : undefined;
+function parseSchema0(body: Buffer): BuilderCode | null {
+  const apps = body.toString('latin1').split(',');
+  return apps.every((code) => SHAPE.test(code)) ? { facilitator: '', apps, services: [] } : null;
 }
 
 const MAJOR = { text: 3, array: 4, map: 5 } as const;

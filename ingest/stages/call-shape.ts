@@ -1,5 +1,5 @@
 import type { Address } from '../../src/domain/address.ts';
-import type { RawLog, TransactionFacts } from '../sources/block-source.ts';
+import type { TransactionFacts } from '../sources/block-source.ts';
 import type { Marker } from './ungraded-settlement.ts';
 
 /** Selectors of protocol.md 2.1. */
@@ -8,7 +8,8 @@ const RECEIVE_WITH_AUTHORIZATION = ['0xef55bec6', '0x88b7ab63'];
 const TRANSFER = '0xa9059cbb';
 
 const SELECTOR_CHARS = 10;
-const ARGUMENT_CHARS = 64;
+const WORD_DIGITS = 64;
+const ADDRESS_DIGITS = 40;
 
 export interface CallShape {
   readonly directCall: boolean;
@@ -20,12 +21,12 @@ const DIRECT_RECEIVED: CallShape = { directCall: true, received: true };
 const ROUTED: CallShape = { directCall: false, received: false };
 const ROUTED_RECEIVED: CallShape = { directCall: false, received: true };
 
-interface Payment {
-  readonly transfer: RawLog;
-  readonly tx: TransactionFacts;
-  readonly payee: Address;
-  readonly marker: Marker;
-  readonly viaX402Contract: boolean;
+/** A transfer as words of its log: addresses as 40 digits, the amount as the whole data word. */
+export interface TransferWords {
+  readonly token: Address;
+  readonly payer: string;
+  readonly payee: string;
+  readonly amount: string;
 }
 
 /**
@@ -35,24 +36,35 @@ interface Payment {
  * router the one sign left is that the called contract is the payee: it pulled the payment to itself. An x402 settlement
  * router is exempt: it is the first payee of every payment it relays (protocol.md 2.4), without being its beneficiary.
  */
-export function callShapeOf({ transfer, tx, payee, marker, viaX402Contract }: Payment): CallShape {
-  if (tx.to === transfer.address) return directShape(transfer, tx.input, marker);
-  return marker === 'authorization' && tx.to === payee && !viaX402Contract ? ROUTED_RECEIVED : ROUTED;
+export function callShapeOf(
+  transfer: TransferWords,
+  { to, input }: TransactionFacts,
+  { marker, viaX402Contract }: { readonly marker: Marker; readonly viaX402Contract: boolean },
+): CallShape {
+  if (to === transfer.token) return directShape(transfer, input, marker);
+  return marker === 'authorization' && !viaX402Contract && to?.slice(2) === transfer.payee
+    ? ROUTED_RECEIVED
+    : ROUTED;
 }
 
-function directShape({ topics, data }: RawLog, input: string, marker: Marker): CallShape {
+function directShape({ payer, payee, amount }: TransferWords, input: string, marker: Marker): CallShape {
   const selector = input.slice(0, SELECTOR_CHARS);
-  const [, from = '', to = ''] = topics;
-  if (marker === 'none')
-    return selector === TRANSFER && hasArgument(input, 0, to) && hasArgument(input, 1, data)
-      ? DIRECT
-      : ROUTED;
-  const equal = hasArgument(input, 0, from) && hasArgument(input, 1, to) && hasArgument(input, 2, data);
-  if (equal && TRANSFER_WITH_AUTHORIZATION.includes(selector)) return DIRECT;
-  return equal && RECEIVE_WITH_AUTHORIZATION.includes(selector) ? DIRECT_RECEIVED : ROUTED;
+  if (marker === 'none') {
+    const isEqual = hasAddress(input, 0, payee) && hasWord(input, 1, amount);
+    return isEqual && selector === TRANSFER ? DIRECT : ROUTED;
+  }
+  const isEqual = hasAddress(input, 0, payer) && hasAddress(input, 1, payee) && hasWord(input, 2, amount);
+  if (isEqual && TRANSFER_WITH_AUTHORIZATION.includes(selector)) return DIRECT;
+  return isEqual && RECEIVE_WITH_AUTHORIZATION.includes(selector) ? DIRECT_RECEIVED : ROUTED;
 }
 
-/** Whether the calldata's argument at `position` is the word of the log. */
-function hasArgument(input: string, position: number, word: string): boolean {
-  return input.startsWith(word.slice(2), SELECTOR_CHARS + position * ARGUMENT_CHARS);
+/** Whether the argument at `position` is this address. Its padding says nothing: older compilers ignore it. */
+function hasAddress(input: string, position: number, digits: string): boolean {
+  const end = SELECTOR_CHARS + (position + 1) * WORD_DIGITS;
+  return input.slice(end - ADDRESS_DIGITS, end) === digits;
+}
+
+function hasWord(input: string, position: number, word: string): boolean {
+  const from = SELECTOR_CHARS + position * WORD_DIGITS;
+  return input.slice(from, from + WORD_DIGITS) === word.slice(2);
 }

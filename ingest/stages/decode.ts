@@ -1,13 +1,11 @@
-import type { Address } from '../../src/domain/address.ts';
 import { USD_MICROS_MAX, usdMicros } from '../../src/domain/amount.ts';
 import type { TokenFacts } from '../../src/domain/known-chains.ts';
-import type { Hash } from '../../src/domain/settlement.ts';
 import type { BlockBatch, BlockRef, RawLog, TransactionFacts } from '../sources/block-source.ts';
-import { parseBuilderCode } from './builder-code.ts';
+import { builderSuffixOf, parseBuilderSuffix } from './builder-code.ts';
 import { callShapeOf } from './call-shape.ts';
 import { type DeadLetter, type DeadLetterReason, deadLetterOf } from './dead-letter.ts';
 import type { DecodeContext } from './decode-context.ts';
-import { addressInWord, uintInWord } from './hex-word.ts';
+import { addressDigits, addressOfDigits, uintInWord } from './hex-word.ts';
 import { KIND, kindsOf } from './log-kind.ts';
 import { MARKER, pairLogs } from './pair.ts';
 import type { Marker, UngradedSettlement } from './ungraded-settlement.ts';
@@ -17,12 +15,20 @@ export interface Decoded {
   readonly deadLetters: DeadLetter[];
 }
 
+interface BuilderFields {
+  readonly facilitator: string;
+  readonly apps: string;
+}
+
+const NO_BUILDER: BuilderFields = { facilitator: '', apps: '' };
+
 /** What is read once per transaction, however many payments it holds. */
 interface OpenTransaction extends TransactionFacts {
   readonly block: BlockRef;
-  readonly builderFacilitator: string;
-  readonly builderApps: string;
+  readonly builder: BuilderFields;
   readonly callsX402Contract: boolean;
+  /** `from` without its `0x`. */
+  readonly relayerDigits: string;
 }
 
 /**
@@ -32,26 +38,29 @@ interface OpenTransaction extends TransactionFacts {
  */
 export function decodeBatch(batch: BlockBatch, context: DecodeContext): Decoded {
   const { logs } = batch;
-  const decoded: Decoded = { found: [], deadLetters: [] };
   const kinds = kindsOf(logs, context);
   const markers = pairLogs(logs, kinds);
+  const reading: Reading = {
+    batch,
+    context,
+    decoded: { found: [], deadLetters: [] },
+    builders: new Map(),
+    blockAt: 0,
+    token: undefined,
+  };
   let open: OpenTransaction | undefined;
-  let blockAt = 0;
   for (let at = 0; at < logs.length; at++) {
     const log = logs[at];
     if (log === undefined || kinds[at] === KIND.other || kinds[at] === KIND.proxySettled) continue;
     const refused = refusalOf(kinds[at], markers[at]);
-    if (refused) decoded.deadLetters.push(deadLetterOf(context.chain, log, refused));
+    if (refused) refuse(reading, log, refused);
     if (kinds[at] !== KIND.transfer) continue;
     const marker = markerOf(markers[at]);
     if (marker === 'none' && !goesToCataloguedPayee(log, context)) continue;
-    if (open?.hash !== log.transactionHash) {
-      blockAt = blockPosition(batch.blocks, blockAt, log);
-      open = openTransaction(batch, batch.blocks[blockAt], log.transactionHash, context);
-    }
-    decodeTransfer({ log, marker, open, context }, decoded);
+    if (open?.hash !== log.transactionHash) open = openTransaction(reading, log);
+    decodeTransfer(log, marker, open, reading);
   }
-  return decoded;
+  return reading.decoded;
 }
 
 function refusalOf(kind: number | undefined, marker: number | undefined): DeadLetterReason | undefined {
@@ -65,97 +74,113 @@ function markerOf(code: number | undefined): Marker {
 }
 
 function goesToCataloguedPayee(log: RawLog, context: DecodeContext): boolean {
-  const payee = addressInWord(log.topics[2] ?? '');
-  return payee !== undefined && context.isCataloguedPayee(payee);
+  const payee = addressDigits(log.topics[2]);
+  return payee !== undefined && context.isCataloguedPayee(addressOfDigits(payee));
 }
 
-/** Walks forward: blocks and logs both ascend. */
-function blockPosition(blocks: readonly BlockRef[], from: number, log: RawLog): number {
-  let at = from;
-  while ((blocks[at]?.number ?? Number.POSITIVE_INFINITY) < log.blockNumber) at++;
-  if (blocks[at]?.number !== log.blockNumber || blocks[at]?.hash !== log.blockHash)
+/** What is kept while a batch is read. */
+interface Reading {
+  readonly batch: BlockBatch;
+  readonly context: DecodeContext;
+  readonly decoded: Decoded;
+  /** Facilitators repeat their suffix on every transaction: each is parsed once. */
+  readonly builders: Map<string, BuilderFields>;
+  /** Only ever moves forward: blocks and logs both ascend. */
+  blockAt: number;
+  /** The token of the last transfer. */
+  token: TokenFacts | undefined;
+}
+
+function openTransaction(reading: Reading, log: RawLog): OpenTransaction {
+  const facts = reading.batch.transactions.get(log.transactionHash);
+  if (facts === undefined)
     throw new Error(
-      `the batch lacks block ${log.blockNumber} (${log.blockHash}), to which a log of it belongs`,
+      `the batch lacks transaction ${log.transactionHash}, to which a candidate log of it belongs`,
     );
-  return at;
-}
-
-function openTransaction(
-  batch: BlockBatch,
-  block: BlockRef | undefined,
-  hash: Hash,
-  context: DecodeContext,
-): OpenTransaction {
-  const facts = batch.transactions.get(hash);
-  if (facts === undefined || block === undefined)
-    throw new Error(`the batch lacks transaction ${hash}, to which a candidate log of it belongs`);
-  const builder = parseBuilderCode(facts.input);
   return {
     hash: facts.hash,
     from: facts.from,
     to: facts.to,
     input: facts.input,
-    block,
-    builderFacilitator: builder?.facilitator ?? '',
-    builderApps: builder?.apps.join(',') ?? '',
-    callsX402Contract: facts.to !== null && context.x402Contracts.has(facts.to),
+    block: blockOf(reading, log),
+    builder: builderOf(reading, facts.input),
+    relayerDigits: facts.from.slice(2),
+    // The token itself is the usual callee, and comparing is cheaper than hashing it.
+    callsX402Contract:
+      facts.to !== null && facts.to !== log.address && reading.context.x402Contracts.has(facts.to),
   };
 }
 
-interface MarkedTransfer {
-  readonly log: RawLog;
-  readonly marker: Marker;
-  readonly open: OpenTransaction;
-  readonly context: DecodeContext;
+function blockOf(reading: Reading, log: RawLog): BlockRef {
+  const { blocks } = reading.batch;
+  while ((blocks[reading.blockAt]?.number ?? Number.POSITIVE_INFINITY) < log.blockNumber) reading.blockAt++;
+  const block = blocks[reading.blockAt];
+  if (block?.number !== log.blockNumber)
+    throw new Error(`the batch lacks block ${log.blockNumber}, to which a candidate log of it belongs`);
+  return block;
 }
 
-interface Words {
-  readonly token: TokenFacts;
-  readonly payer: Address;
-  readonly payee: Address;
-  readonly amount: bigint;
+function builderOf({ builders }: Reading, input: string): BuilderFields {
+  const suffix = builderSuffixOf(input);
+  if (suffix === '') return NO_BUILDER;
+  const known = builders.get(suffix);
+  if (known !== undefined) return known;
+  const code = parseBuilderSuffix(suffix);
+  const fields = code === null ? NO_BUILDER : { facilitator: code.facilitator, apps: code.apps.join(',') };
+  builders.set(suffix, fields);
+  return fields;
 }
 
-function decodeTransfer(marked: MarkedTransfer, decoded: Decoded): void {
-  const { log, context } = marked;
-  const token = context.tokens.get(log.address);
-  const payer = addressInWord(log.topics[1] ?? '');
-  const payee = addressInWord(log.topics[2] ?? '');
+function decodeTransfer(log: RawLog, marker: Marker, open: OpenTransaction, reading: Reading): void {
+  const token = tokenOf(reading, log);
+  const payer = addressDigits(log.topics[1]);
+  const payee = addressDigits(log.topics[2]);
   const amount = uintInWord(log.data);
   if (token === undefined || payer === undefined || payee === undefined || amount === undefined) {
-    decoded.deadLetters.push(deadLetterOf(context.chain, log, 'malformed_log'));
+    refuse(reading, log, 'malformed_log');
     return;
   }
-  const settlement = settlementOf(marked, { token, payer, payee, amount });
-  if (settlement.amountUsdMicros > USD_MICROS_MAX)
-    decoded.deadLetters.push(deadLetterOf(context.chain, log, 'amount_out_of_range'));
-  else decoded.found.push(settlement);
-}
-
-function settlementOf({ log, marker, open, context }: MarkedTransfer, words: Words): UngradedSettlement {
-  const { token, payer, payee, amount } = words;
+  const amountUsdMicros = usdMicros(amount, token.decimals);
+  if (amountUsdMicros > USD_MICROS_MAX) {
+    refuse(reading, log, 'amount_out_of_range');
+    return;
+  }
   // A proxy's event proves that the payment passed through it, whatever contract the transaction called first.
   const viaX402Contract = open.callsX402Contract || marker === 'permit2';
-  const { directCall, received } = callShapeOf({ transfer: log, tx: open, payee, marker, viaX402Contract });
-  return {
+  const words = { token: token.address, payer, payee, amount: log.data };
+  const { directCall, received } = callShapeOf(words, open, { marker, viaX402Contract });
+  reading.decoded.found.push({
     blockTime: open.block.time,
-    chain: context.chain,
+    chain: reading.context.chain,
     blockNumber: log.blockNumber,
     logIndex: log.logIndex,
     blockHash: open.block.hash,
     txHash: log.transactionHash,
-    payer,
-    payee,
+    payer: addressOfDigits(payer),
+    payee: addressOfDigits(payee),
     asset: token.address,
     assetSymbol: token.symbol,
     amount,
-    amountUsdMicros: usdMicros(amount, token.decimals),
+    amountUsdMicros,
     relayer: open.from,
-    builderFacilitator: open.builderFacilitator,
-    builderApps: open.builderApps,
+    builderFacilitator: open.builder.facilitator,
+    builderApps: open.builder.apps,
     marker,
+    relayedByPayer: payer === open.relayerDigits,
+    relayedByPayee: payee === open.relayerDigits,
+    selfPayment: payer === payee,
     directCall,
     received,
     viaX402Contract,
-  };
+  });
+}
+
+/** Neighbours mostly share their token: comparing with the last one is cheaper than hashing each address. */
+function tokenOf(reading: Reading, log: RawLog): TokenFacts | undefined {
+  if (reading.token?.address !== log.address) reading.token = reading.context.tokens.get(log.address);
+  return reading.token;
+}
+
+function refuse({ context, decoded }: Reading, log: RawLog, reason: DeadLetterReason): void {
+  decoded.deadLetters.push(deadLetterOf(context.chain, log, reason));
 }

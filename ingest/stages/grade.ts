@@ -1,4 +1,3 @@
-import type { Address } from '../../src/domain/address.ts';
 import { type EvidenceMethod, SEEN } from '../../src/domain/evidence.ts';
 import type { Settlement } from '../../src/domain/settlement.ts';
 import type { Catalogue } from '../catalogues/catalogue.ts';
@@ -73,12 +72,12 @@ function seenOnChain(found: UngradedSettlement): number {
     (found.received ? SEEN.receive_with_authorization : 0) |
     (found.builderFacilitator === '' ? 0 : SEEN.builder_code) |
     (found.viaX402Contract ? SEEN.x402_contract : 0) |
-    (found.payer === found.payee ? SEEN.self_payment : 0)
+    (found.selfPayment ? SEEN.self_payment : 0)
   );
 }
 
 /** States only who sent the transaction; whether the payee pulled the payment is a bit of its own. */
-function relayBits({ relayer, payer, payee }: Record<'relayer' | 'payer' | 'payee', Address>): number {
-  if (relayer !== payer && relayer !== payee) return SEEN.third_party_relay;
-  return (relayer === payer ? SEEN.relayed_by_payer : 0) | (relayer === payee ? SEEN.relayed_by_payee : 0);
+function relayBits({ relayedByPayer, relayedByPayee }: UngradedSettlement): number {
+  if (!relayedByPayer && !relayedByPayee) return SEEN.third_party_relay;
+  return (relayedByPayer ? SEEN.relayed_by_payer : 0) | (relayedByPayee ? SEEN.relayed_by_payee : 0);
 }

@@ -8,6 +8,10 @@ export interface UngradedSettlement extends Omit<Settlement, 'facilitator' | 'me
   readonly marker: Marker;
   /** The transaction called the token itself, and its calldata equals the log (protocol.md 2.3). */
   readonly directCall: boolean;
+  /** The sender of the transaction is the payer, or the payee; both in a self-payment. */
+  readonly relayedByPayer: boolean;
+  readonly relayedByPayee: boolean;
+  readonly selfPayment: boolean;
   /** The payee pulled the payment (`receiveWithAuthorization`): nobody relayed it. */
   readonly received: boolean;
   /** The call went through a contract that serves x402 only. */
