@@ -1,6 +1,6 @@
 /**
  * Every error this program answers with, once. Status, title and retry advice are projected into answers, OpenAPI,
- * docs/errors.md and the tests. Source: read-api.md 7, api.md 1.
+ * docs/reference/errors.md and the tests. Source: read-api.md 7, api.md 1.
  */
 
 interface ErrorEntry {

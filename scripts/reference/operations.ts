@@ -23,6 +23,11 @@ function priceWords({ price }: AnyOperation): string {
 
 const INTRO = `All routes are GET, under \`/v0\` and, with the same answers, under \`/api/v0\`. The machine-readable form is [openapi.json](openapi.json), served
 at \`/openapi.json\`. A parameter that an operation does not have is 400 \`invalid_parameter\`, as is one given twice.
+Answers are compressed on request: gzip and br always, zstd where the runtime has it (Node 22.15 and newer).
+
+Every answer has \`X-Request-Id\`, \`Server-Timing\`, the quota (\`RateLimit-Policy\`, \`RateLimit\`, \`X-RateLimit-*\`) and, on lists, a weak \`ETag\` over what
+it says (not over \`as_of\` and \`freshness\`) and \`Link: …; rel="next"\`. \`min_probability\` and \`exclude_self_payments\` filter a page after it was read:
+a short or empty page is not the end, a null \`next_before\` is.
 
 `;
 

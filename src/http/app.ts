@@ -81,7 +81,8 @@ export function buildApp(options: AppOptions): FastifyInstance {
       version: options.version,
       publicUrl,
     });
-    installServiceRoutes(routes, { reader: options.reader, openApi, priceList: PRICE_LIST });
+    const { reader, clock } = options;
+    installServiceRoutes(routes, { reader, clock, openApi, priceList: PRICE_LIST });
     done();
   });
   return app;
