@@ -1,11 +1,10 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import type { ChainConfig } from '../src/config.ts';
 import type { Log } from '../src/log.ts';
 import type { ChainStatus } from './chain-status.ts';
 import type { Checkpoints, HeadRange } from './checkpoints.ts';
 import type { Pipeline } from './pipeline.ts';
 import { type AncestorSearch, findAncestor, type KnownBlocks } from './reorg.ts';
-import type { BlockBatch, BlockRef, BlockSource } from './sources/block-source.ts';
+import { type BlockBatch, type BlockRef, type BlockSource, ReadAbandoned } from './sources/block-source.ts';
 
 /**
  * Follows the tip of one chain, window by window, each window linked by parent hash to the one before. Anything that does not
@@ -19,6 +18,8 @@ export interface FollowDeps {
   readonly checkpoints: Checkpoints;
   readonly status: ChainStatus;
   readonly known: KnownBlocks;
+  /** `next` is called when the node announces a block; whoever waits puts itself there. */
+  readonly heads: { next: () => void };
   /** Retracts above a block, until acknowledged. */
   readonly retract: (ancestor: BlockRef | { number: number; time: number }) => Promise<void>;
   /** Repeats an idempotent write until acknowledged. */
@@ -76,7 +77,8 @@ async function advance(deps: FollowDeps, from: HeadRange, target: number): Promi
   let head = from;
   let reading = readNext(deps, head.end, target);
   while (reading !== null && !deps.signal.aborted) {
-    const batch = await reading;
+    const batch = await unlessAbandoned(reading);
+    if (batch === null) return head;
     if (batch.blocks[0]?.parentHash !== head.hash) return rewind(deps, head, null);
     reading = readNext(deps, batch.to, target);
     // A rejection must wait for its turn: the batch in hand is stored and checkpointed first.
@@ -86,10 +88,20 @@ async function advance(deps: FollowDeps, from: HeadRange, target: number): Promi
   return head;
 }
 
+/** Null when the window could not be read: the chain may have become shorter meanwhile, so the tip is asked for again. */
+async function unlessAbandoned(reading: Promise<BlockBatch>): Promise<BlockBatch | null> {
+  try {
+    return await reading;
+  } catch (error) {
+    if (error instanceof ReadAbandoned) return null;
+    throw error;
+  }
+}
+
 function readNext(deps: FollowDeps, end: number, target: number): Promise<BlockBatch> | null {
   if (end >= target) return null;
   const to = Math.min(target, end + Math.min(FOLLOW_WINDOW_MAX_BLOCKS, deps.config.logWindowMax));
-  return deps.pipeline.read(end + 1, to);
+  return deps.pipeline.read(end + 1, to, { freshStartsMax: 1 });
 }
 
 /** Rows first, then the blocks for later reorgs, then the checkpoint: the order that makes a crash harmless. */
@@ -124,6 +136,18 @@ export async function rewind(deps: FollowDeps, head: HeadRange, tip: BlockRef | 
   return next;
 }
 
-async function waitForNextHead(deps: FollowDeps): Promise<void> {
-  await delay(deps.config.pollMs, undefined, { signal: deps.signal });
+/** A poll interval, or less when the node announces a block. */
+async function waitForNextHead({ config, heads, signal }: FollowDeps): Promise<void> {
+  await new Promise<void>((resolve) => {
+    const done = (): void => {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', done);
+      heads.next = () => undefined;
+      resolve();
+    };
+    const timer = setTimeout(done, config.pollMs);
+    signal.addEventListener('abort', done, { once: true });
+    heads.next = done;
+  });
+  signal.throwIfAborted();
 }

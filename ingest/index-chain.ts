@@ -73,10 +73,13 @@ async function run(
     batches: createBatchWriter({ chain: config.chain, writer, versions, log, signal }),
     status,
   });
+  const heads = { next: (): void => undefined };
+  const silence = source.onNewHead(() => heads.next());
   const follow: FollowDeps = {
     config, source, pipeline, status, acknowledged, log, signal,
     checkpoints: createCheckpoints(config.chain, writer, versions),
     known: createKnownBlocks(),
+    heads,
     retract: (ancestor) => acknowledged(() => retractAbove(writer, versions, config.chain, ancestor)),
   }; // biome-ignore format: the shared ones first
   try {
@@ -96,6 +99,8 @@ async function run(
       'this chain is stopped until an operator has looked',
     );
     status.stopped(reason);
+  } finally {
+    silence();
   }
 }
 

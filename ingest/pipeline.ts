@@ -1,7 +1,7 @@
 import type { BatchWriter } from './batch-writer.ts';
 import type { Catalogue } from './catalogues/catalogue.ts';
 import type { ChainStatus } from './chain-status.ts';
-import type { BlockBatch, BlockSource, LogFilter } from './sources/block-source.ts';
+import type { BlockBatch, BlockSource, LogFilter, ReadOptions } from './sources/block-source.ts';
 import type { DecodeContext } from './stages/decode-context.ts';
 import { settlementsOf } from './stages/settle-batch.ts';
 
@@ -12,7 +12,7 @@ import { settlementsOf } from './stages/settle-batch.ts';
  */
 export interface Pipeline {
   /** Reads and checks [from, to]. */
-  read(from: number, to: number): Promise<BlockBatch>;
+  read(from: number, to: number, options?: ReadOptions): Promise<BlockBatch>;
   /** Decodes, grades and writes a batch; resolves when every row is acknowledged. */
   store(batch: BlockBatch): Promise<void>;
 }
@@ -27,8 +27,8 @@ export function createPipeline(deps: {
 }): Pipeline {
   const { source, filter, context, catalogue, batches, status } = deps;
   return {
-    async read(from, to) {
-      const batch = await source.read(from, to, filter);
+    async read(from, to, options) {
+      const batch = await source.read(from, to, filter, options);
       status.sourceAnswered();
       return batch;
     },

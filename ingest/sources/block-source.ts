@@ -64,12 +64,29 @@ export interface SourceCounters {
   readonly contradictions: number;
 }
 
+export interface ReadOptions {
+  readonly freshStartsMax?: number;
+}
+
+/** The range could not be read in the permitted number of attempts; look at the tip again before asking anew. */
+export class ReadAbandoned extends Error {
+  constructor(from: number, to: number) {
+    super(`blocks ${from}–${to} could not be read whole`);
+    this.name = 'ReadAbandoned';
+  }
+}
+
 export interface BlockSource {
   /** The tip and the newest block that can no longer be undone (tag `finalized`, or a depth where the node has no such tag). */
   tip(): Promise<{ readonly head: BlockRef; readonly finalized: BlockRef }>;
   /** The block at a height on the node's current chain; null when the chain is shorter. */
   blockAt(number: number): Promise<BlockRef | null>;
-  /** Reads [from, to]. Retries with back-off over the configured URLs until an answer passes every check, or the signal aborts. */
-  read(from: number, to: number, filter: LogFilter): Promise<BlockBatch>;
+  /**
+   * Reads [from, to]. Retries with back-off over the configured URLs until an answer passes every check, or the signal aborts.
+   * With `freshStartsMax`, throws `ReadAbandoned` after so many whole attempts: near the tip the range itself may be gone.
+   */
+  read(from: number, to: number, filter: LogFilter, options?: ReadOptions): Promise<BlockBatch>;
+  /** Calls back when the node announces a block (websocket URLs; others never do). Returns how to stop. */
+  onNewHead(listener: () => void): () => void;
   counters(): SourceCounters;
 }

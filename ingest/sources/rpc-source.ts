@@ -1,11 +1,12 @@
 import type { ChainConfig } from '../../src/config.ts';
 import type { Log } from '../../src/log.ts';
 import { createAdaptiveWindow } from './adaptive-window.ts';
-import type { BlockRef, BlockSource } from './block-source.ts';
+import { type BlockRef, type BlockSource, ReadAbandoned } from './block-source.ts';
+import { announceHeads } from './new-heads.ts';
 import { createProver } from './prove-complete.ts';
 import { blockQuestion, readBlock, refOf } from './read-answers.ts';
 import { createRangeReader } from './read-range.ts';
-import { createEndpoint } from './rpc-endpoint.ts';
+import { createEndpoint, isWebSocket } from './rpc-endpoint.ts';
 import { ProviderContradiction, RpcFailure } from './rpc-failure.ts';
 import { RPC_LIMITS, type RpcLimits } from './rpc-limits.ts';
 import { createPool, type RpcPool } from './rpc-pool.ts';
@@ -58,7 +59,17 @@ export function createRpcSource(config: ChainConfig, deps: RpcSourceDeps): Block
   return {
     tip: () => untilConsistent(log, signal, () => readTip(pool, config.finalityDepth)),
     blockAt: (number) => untilConsistent(log, signal, () => blockAt(pool, number)),
-    read: (from, to, filter) => untilConsistent(log, signal, () => reader.read(from, to, filter)),
+    read: (from, to, filter, options) =>
+      untilConsistent(log, signal, () => reader.read(from, to, filter), {
+        attemptsMax: options?.freshStartsMax ?? Number.POSITIVE_INFINITY,
+        abandoned: () => new ReadAbandoned(from, to),
+      }),
+    onNewHead(listener) {
+      const stopping = new AbortController();
+      const until = signal ? AbortSignal.any([signal, stopping.signal]) : stopping.signal;
+      for (const url of config.rpcUrls.filter(isWebSocket)) void announceHeads(url, listener, log, until);
+      return () => stopping.abort();
+    },
     counters: () => pool.counters(),
   };
 }
@@ -68,8 +79,9 @@ async function untilConsistent<T>(
   log: Log,
   signal: AbortSignal | undefined,
   work: () => Promise<T>,
+  patience?: { readonly attemptsMax: number; readonly abandoned: () => Error },
 ): Promise<T> {
-  for (;;) {
+  for (let attempt = 1; ; attempt++) {
     signal?.throwIfAborted();
     try {
       return await work();
@@ -77,6 +89,7 @@ async function untilConsistent<T>(
       if (!(error instanceof RpcFailure || error instanceof ProviderContradiction)) throw error;
       // The URLs rest by themselves after trouble, so that this loop does not spin.
       log.warn({ kind: error.kind }, `reading the chain afresh: ${error.message}`);
+      if (patience && attempt >= patience.attemptsMax) throw patience.abandoned();
     }
   }
 }

@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterEach, expect, test } from 'vitest';
+import { reorg } from '../../demo/chain/reorg.ts';
 import { type Lie, startLyingRpc } from '../support/lying-rpc.ts';
 import { readNaively } from '../support/naive-reader.ts';
 import { expectSameRows, readServed } from '../support/served-rows.ts';
@@ -88,6 +89,9 @@ test('reorgs of every depth from 1 to 20 leave no row of the lost fork and miss 
   }
   await expectTruth(made, service);
   expect((await telemetry(service)).reorgs).toBeGreaterThanOrEqual(15);
+  // The chain loses its newest blocks and nothing comes in their place.
+  await reorg(made.chain, { depth: 5, blocks: 0 });
+  await expectTruth(made, service);
 });
 
 /** A small pause of random length, so that the kill that follows hits any moment of the work. */

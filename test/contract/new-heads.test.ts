@@ -1,0 +1,52 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type DemoChain, startDemoChain } from '../../demo/chain/demo-chain.ts';
+import { mine } from '../../demo/chain/sender.ts';
+import { ReadAbandoned } from '../../ingest/sources/block-source.ts';
+import { createRpcSource } from '../../ingest/sources/rpc-source.ts';
+import { loadConfig } from '../../src/config.ts';
+import { createLog } from '../../src/log.ts';
+import { waitUntil } from '../support/wait-until.ts';
+
+let chain: DemoChain;
+beforeAll(async () => {
+  chain = await startDemoChain();
+});
+afterAll(() => chain?.stop());
+
+function sourceOver(url: string) {
+  const [config] = loadConfig({ env: { CHAINS: 'base-sepolia', RPC_URL_84532: url } }).chains;
+  if (!config) throw new Error('no chain configured');
+  const stopping = new AbortController();
+  const limits = { backOffFirstMs: 1, backOffMaxMs: 5 };
+  return {
+    source: createRpcSource(config, { log: createLog('silent', 'test'), signal: stopping.signal, limits }),
+    stop: () => stopping.abort(),
+  };
+}
+
+test('a websocket announces each new block, until nobody listens any more', async () => {
+  const { source, stop } = sourceOver(chain.wsUrl);
+  let heads = 0;
+  const silence = source.onNewHead(() => {
+    heads += 1;
+  });
+  await waitUntil('the subscription is there', async () => {
+    await mine(chain.rpc);
+    return heads > 0;
+  });
+  const before = heads;
+  await mine(chain.rpc);
+  await waitUntil('the next block is announced', () => heads > before);
+  silence();
+  stop();
+});
+
+test('a range that the chain no longer reaches is abandoned after the permitted attempts, not waited for', async () => {
+  const { source, stop } = sourceOver(chain.url);
+  const { head } = await source.tip();
+  const filter = { addresses: [chain.token.address], topics: [], isCandidate: () => false };
+  await expect(source.read(head.number, head.number + 3, filter, { freshStartsMax: 1 })).rejects.toThrow(
+    ReadAbandoned,
+  );
+  stop();
+});
