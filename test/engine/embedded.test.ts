@@ -258,9 +258,11 @@ describe('configuration', () => {
 
 describe('what cannot start says why', () => {
   test('a second engine in the same directory, and the first one goes on, also after a restart', async () => {
-    await expect(startAgain(dataDir)).rejects.toThrow(
-      `The data directory ${dataDir} is in use by another engine. Stop that process or choose another data directory.`,
-    );
+    await expect(startAgain(dataDir)).rejects.toMatchObject({
+      message: `The data directory ${dataDir} is in use by another engine. Stop that process or choose another data directory.`,
+      // It ended itself. A crash instead of that may hang in the engine's crash handler and leave an orphan.
+      cause: { exit: { signal: 'SIGKILL' } },
+    });
     await reader.ping();
     await killEngine();
     await waitUntil('the reader recovers with the same login', recovered);
