@@ -10,7 +10,8 @@ import { isTrue, summarize } from './summary.ts';
 
 /** `npm run demo`: the whole project on one machine, offline. */
 
-const CONTINUOUS_HISTORY = 1_500;
+/** Enough for pages and a backfill to look at, few enough that the first answer is not kept waiting. */
+const CONTINUOUS_HISTORY = 600;
 const BLOCK_EVERY_MS = 1_000;
 const SETTLEMENTS_PER_BLOCK_MAX = 12;
 /** About one reorg in 40 seconds, one purchase in three. */
@@ -23,6 +24,8 @@ const EXIT_INTERRUPTED = 130;
 async function main(): Promise<number> {
   const options = parseOptions(process.argv);
   const stopped = stopRequest();
+  // A terminal that was closed, or `| head`: nobody reads on, but what runs must still be stopped in order.
+  for (const output of [process.stdout, process.stderr]) output.on('error', () => undefined);
   const cleanups: (() => Promise<void>)[] = [];
   let data: DataDir | undefined;
   let code: number;
