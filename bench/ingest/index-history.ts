@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Reader } from '../../clickhouse/engine.ts';
+import type { Reader, Writer } from '../../clickhouse/engine.ts';
+import { TABLES } from '../../clickhouse/schema.ts';
 import { sql } from '../../clickhouse/sql.ts';
 import { runIngest } from '../../ingest/worker.ts';
 import { systemClock } from '../../src/clock.ts';
@@ -9,7 +10,6 @@ import { benchLog, startBenchEngine } from '../support/bench-engine.ts';
 import type { Workspace } from '../support/workspace.ts';
 import { benchConfig } from './bench-config.ts';
 
-const COUNT_EVERY_MS = 20;
 const INDEX_TIMEOUT_MS = 600_000;
 const PAGE_LIMIT = 100;
 
@@ -25,15 +25,16 @@ export async function indexHistory(
   const config = benchConfig(workspace, options);
   const stopping = new AbortController();
   const began = performance.now();
+  const written = watchWrites(engine.writer);
   const running = runIngest({
     config,
-    writer: engine.writer,
+    writer: written.writer,
     log: benchLog(),
     signal: stopping.signal,
     terminal: null,
   });
   try {
-    await Promise.race([untilIndexed(engine.reader, options.settlements), running]);
+    await Promise.race([untilIndexed(engine.reader, written.next, options.settlements), running]);
     const ms = performance.now() - began;
     await requireServed(engine.reader, config, options.settlements);
     return ms;
@@ -44,15 +45,35 @@ export async function indexHistory(
   }
 }
 
-/** `count()` is answered from the parts' metadata: asking does not slow down what is measured. */
-async function untilIndexed(reader: Reader, settlements: number): Promise<void> {
-  const deadline = performance.now() + INDEX_TIMEOUT_MS;
+/** Tells when rows were acknowledged, so that nobody has to ask all the time beside what is measured. */
+function watchWrites(writer: Writer): { readonly writer: Writer; next(): Promise<void> } {
+  let waiting: (() => void)[] = [];
+  return {
+    next: () => new Promise((resolve) => waiting.push(resolve)),
+    writer: {
+      ...writer,
+      async insert(name, table, columns, rowBinary) {
+        await writer.insert(name, table, columns, rowBinary);
+        if (table !== TABLES.settlements) return;
+        for (const resolve of waiting) resolve();
+        waiting = [];
+      },
+    },
+  };
+}
+
+async function untilIndexed(
+  reader: Reader,
+  nextWrite: () => Promise<void>,
+  settlements: number,
+): Promise<void> {
+  const late = sleep(INDEX_TIMEOUT_MS, undefined, { ref: false });
   for (;;) {
-    const found = await countRows(reader);
-    if (found >= settlements) return;
-    if (performance.now() > deadline)
-      throw new Error(`only ${found} of ${settlements} settlements are indexed`);
-    await sleep(COUNT_EVERY_MS);
+    const written = nextWrite().then(() => 'written' as const);
+    if ((await countRows(reader)) >= settlements) return;
+    if ((await Promise.race([written, late])) === undefined) {
+      throw new Error(`only ${await countRows(reader)} of ${settlements} settlements are indexed`);
+    }
   }
 }
 
