@@ -1,6 +1,6 @@
 import type { Hex } from 'viem';
 import type { Rpc } from './json-rpc.ts';
-import { mine, mineMany, type Sender } from './sender.ts';
+import { mine, type Sender } from './sender.ts';
 
 /** One replacement block: send what it shall contain; it is mined right after. */
 export type FillBlock = (position: number) => Promise<void>;
@@ -32,9 +32,4 @@ export async function reorgToEmpty(
 ): Promise<void> {
   await chain.rpc.call('anvil_reorg', depth, []);
   chain.sender.forget();
-}
-
-/** Buries the newest block `depth` deep. */
-export async function bury(rpc: Rpc, depth: number): Promise<void> {
-  await mineMany(rpc, depth);
 }

@@ -141,8 +141,8 @@ function chainAnswer(chain: Chain, status: ChainStatus | undefined, nowMs: numbe
 
 function rateAnswer(status: ChainStatus | undefined) {
   return {
-    rows_per_second: status?.rowsPerSecond ?? 0,
-    blocks_per_second: status?.blocksPerSecond ?? 0,
+    rows_per_second: toTenths(status?.rowsPerSecond ?? 0),
+    blocks_per_second: toTenths(status?.blocksPerSecond ?? 0),
     rows_written: status?.rowsWritten ?? 0,
     reorgs: status?.reorgs ?? 0,
     deepest_reorg: status?.deepestReorg ?? 0,
@@ -150,6 +150,11 @@ function rateAnswer(status: ChainStatus | undefined) {
     contradictions: status?.contradictions ?? 0,
     dead_letters: status?.deadLetters ?? 0,
   };
+}
+
+/** A moving rate is not known better than that. */
+function toTenths(rate: number): number {
+  return Math.round(rate * 10) / 10;
 }
 
 function providerWords(status: ChainStatus | undefined): string {

@@ -25,7 +25,9 @@ test('the ancestor is the highest remembered block that the node still has', asy
 
 test('a block below what was final is no ancestor, even if the node has it', async () => {
   const source = chainOf([block(3), block(5, 'b'), block(6, 'b')]);
-  await expect(findAncestor({ source, known: known([3, 5, 6]), floor: 5 }, 6)).rejects.toThrow(ReorgBelowFinality);
+  await expect(findAncestor({ source, known: known([3, 5, 6]), floor: 5 }, 6)).rejects.toThrow(
+    ReorgBelowFinality,
+  );
 });
 
 test('a gap in the remembered blocks is stepped over', async () => {
