@@ -18,6 +18,8 @@ const REQUESTS_PER_MINUTE = 1_000_000;
 export async function startTestService(parts: {
   readonly chains: readonly object[];
   readonly catalogue?: object;
+  readonly role?: string;
+  readonly clickhouse?: object;
 }): Promise<TestService> {
   const dataDir = mkdtempSync(join(tmpdir(), 'settlement-index-test-'));
   const file = join(dataDir, 'config.json');

@@ -1,0 +1,108 @@
+import { randomBytes } from 'node:crypto';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, expect, test } from 'vitest';
+import { startEmbeddedEngine } from '../../clickhouse/embedded/supervisor.ts';
+import { startDemoChain } from '../../demo/chain/demo-chain.ts';
+import { freePort } from '../../demo/free-port.ts';
+import { createLog } from '../../src/log.ts';
+import { readNaively } from '../support/naive-reader.ts';
+import { expectSameRows, readServed } from '../support/served-rows.ts';
+import { startTestService, until } from '../support/service.ts';
+import { startTruthWorld } from '../support/truth-world.ts';
+
+const cleanups: (() => Promise<void>)[] = [];
+afterEach(async () => {
+  for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
+});
+
+interface Telemetry {
+  readonly status: string;
+  readonly chains: readonly {
+    readonly state: string;
+    readonly last_error: string | null;
+    readonly indexed_block: number | null;
+  }[];
+}
+
+async function telemetry(url: string): Promise<Telemetry> {
+  return (await (await fetch(`${url}/v0/telemetry`)).json()) as Telemetry; // the part these tests look at
+}
+
+test('without a reachable node the service still serves, says so, keeps trying, and indexes once the node is there', async () => {
+  const port = await freePort(0);
+  const service = await startTestService({
+    chains: [{ chain: 'base-sepolia', rpcUrls: [`http://127.0.0.1:${port}`], startBlock: 0, pollMs: 50 }],
+  });
+  cleanups.push(() => service.remove());
+  const empty = await fetch(`${service.url}/v0/flows`);
+  expect(empty.status).toBe(200);
+  expect(await empty.json()).toMatchObject({
+    flows: [],
+    next_before: null,
+    meta: { dataset_row_count: 0, dataset_last_written_at: null },
+  });
+  await until('telemetry says that the node does not answer', async () => {
+    const { status, chains } = await telemetry(service.url);
+    return (
+      status === 'degraded' &&
+      chains[0]?.state === 'unreachable' &&
+      chains[0].last_error === 'rpc_unreachable'
+    );
+  });
+  const chain = await startDemoChain({ port });
+  cleanups.push(() => chain.stop());
+  await until(
+    'the chain is followed',
+    async () => (await telemetry(service.url)).chains[0]?.state === 'following',
+  );
+});
+
+test('a node of another chain stops that chain with its reason and indexes nothing', async () => {
+  const chain = await startDemoChain({ chainId: 31_337 });
+  cleanups.push(() => chain.stop());
+  const service = await startTestService({
+    chains: [{ chain: 'base-sepolia', rpcUrls: [chain.url], startBlock: 0, pollMs: 50 }],
+  });
+  cleanups.push(() => service.remove());
+  await until(
+    'the chain is stopped',
+    async () => (await telemetry(service.url)).chains[0]?.last_error === 'wrong_chain',
+  );
+  expect((await telemetry(service.url)).chains[0]?.state).toBe('stopped');
+});
+
+test('API and ingest as processes of their own over a ClickHouse that is not ours serve the same truth', async () => {
+  const dataDir = mkdtempSync(join(tmpdir(), 'settlement-index-remote-'));
+  const database = `remote_${randomBytes(4).toString('hex')}`;
+  const engine = await startEmbeddedEngine({
+    dataDir,
+    database,
+    maxMemoryMegabytes: 2048,
+    log: createLog('error', 'test'),
+  });
+  cleanups.push(async () => {
+    await engine.stop();
+    rmSync(dataDir, { recursive: true, force: true });
+  });
+  const made = await startTruthWorld(21);
+  cleanups.push(() => made.stop());
+  await made.grow(90);
+  const { url, writer, reader } = engine.access;
+  const parts = {
+    chains: [made.serviceChain(made.chain.url)],
+    catalogue: made.serviceCatalogue(),
+    clickhouse: { url, database, writer, reader },
+  };
+  const api = await startTestService({ ...parts, role: 'api' });
+  cleanups.push(() => api.remove());
+  const ingest = await startTestService({ ...parts, role: 'ingest' });
+  cleanups.push(() => ingest.remove());
+  const head = Number(await made.chain.rpc.call<string>('eth_blockNumber'));
+  await until('the index is at the tip', async () => {
+    const [chain] = (await telemetry(api.url)).chains;
+    return chain?.state === 'following' && chain.indexed_block === head;
+  });
+  expectSameRows(await readServed(api.url), await readNaively(made.chain.rpc, made.catalogue));
+});
