@@ -4,6 +4,7 @@ import type { Checkpoints, FinishedRange } from './checkpoints.ts';
 import { type BlockRange, countBlocks, createWindows } from './coverage.ts';
 import type { Pipeline } from './pipeline.ts';
 import { createAdaptiveWindow } from './sources/adaptive-window.ts';
+import type { BlockBatch } from './sources/block-source.ts';
 
 /**
  * Indexes everything that is final and missing: several windows at once, newest first, so that the feed is useful at once.
@@ -41,28 +42,36 @@ export async function backfill(
   });
   const finish = createFinisher(deps);
 
+  const read = async ({ from, to }: BlockRange): Promise<BlockBatch> => {
+    const startedAt = performance.now();
+    const batch = await pipeline.read(from, to);
+    const elapsedMs = performance.now() - startedAt;
+    adaptive.observe({ blocks: to - from + 1, logs: batch.logs.length, elapsedMs });
+    return batch;
+  };
+  const settle = async (window: BlockRange, batch: BlockBatch): Promise<void> => {
+    const last = batch.blocks.at(-1);
+    if (last?.number !== window.to)
+      throw new Error(`source answered a window without its last block ${window.to}`);
+    await pipeline.store(batch);
+    await finish({ ...window, endHash: last.hash });
+    done += window.to - window.from + 1;
+    status.backfill(done, total);
+  };
+  // Each worker reads its next window while the one before is written: two windows of each are in memory, never more.
   const work = async (): Promise<void> => {
+    let settling: Promise<void> = Promise.resolve();
     for (
       let window = windows.takeNewest(adaptive.size());
       window !== undefined;
       window = windows.takeNewest(adaptive.size())
     ) {
       signal.throwIfAborted();
-      const startedAt = performance.now();
-      const batch = await pipeline.read(window.from, window.to);
-      adaptive.observe({
-        blocks: window.to - window.from + 1,
-        logs: batch.logs.length,
-        elapsedMs: performance.now() - startedAt,
-      });
-      await pipeline.store(batch);
-      const last = batch.blocks.at(-1);
-      if (last?.number !== window.to)
-        throw new Error(`source answered a window without its last block ${window.to}`);
-      await finish({ ...window, endHash: last.hash });
-      done += window.to - window.from + 1;
-      status.backfill(done, total);
+      const [batch] = await Promise.all([read(window), settling]);
+      settling = settle(window, batch);
+      settling.catch(() => undefined); // awaited one turn later
     }
+    await settling;
   };
   await Promise.all(Array.from({ length: config.parallelWindows }, work));
 }
