@@ -40,14 +40,17 @@ export async function startRecordingProxy(workspace: Workspace, nodeUrl: string)
   return { url: `http://127.0.0.1:${port}`, recording: () => ({ requests, inFlightMax }) };
 }
 
-/** Fetches the recorded answers again, as parallel as they were, and throws them away unread. Milliseconds. */
+/**
+ * Fetches the recorded answers again, as parallel as they were, and throws them away. Milliseconds. The JSON is parsed, because
+ * an answer of JSON-RPC is known to be one, and not an error, only then; nothing in it is looked at.
+ */
 export async function replay(nodeUrl: string, { requests, inFlightMax }: Recording): Promise<number> {
   const began = performance.now();
   let next = 0;
   const work = async (): Promise<void> => {
     for (let body = requests[next++]; body !== undefined; body = requests[next++]) {
       const answer = await postJson(nodeUrl, body);
-      await answer.arrayBuffer();
+      await answer.json();
     }
   };
   await Promise.all(Array.from({ length: inFlightMax }, work));
