@@ -4,21 +4,23 @@ import type { Catalogue } from '../catalogues/catalogue.ts';
 import type { UngradedSettlement } from './ungraded-settlement.ts';
 
 const PAIRED = SEEN.authorization_used | SEEN.permit2_settled;
-const SELF_RELAYED = SEEN.relayed_by_payer | SEEN.relayed_by_payee | SEEN.receive_with_authorization;
+const RELAYED_BY_PARTY = SEEN.relayed_by_payer | SEEN.relayed_by_payee;
 const X402_SIGN = SEEN.builder_code | SEEN.x402_contract;
 
 /**
  * The rung of the evidence ladder that a set of observations reaches; a function of the stored bits alone, so that rows can
  * be regraded without the chain. Source: api.md 2, protocol.md 3.5.
  *
- * Self-relaying comes before every positive sign: a facilitator's relayer that is payer or payee of the transfer settles
- * for itself, and its name proves nothing about a third party's payment.
+ * Read top down, the first that holds counts, as in the table of api.md 2. `receiveWithAuthorization` stands above the named
+ * relayer because nothing was relayed there: the payee pulled the payment (protocol.md 2.1). A named relayer proves also a
+ * payment of its own, which `relayed_by_payer` and `relayed_by_payee` among the reasons then say.
  */
 export function methodOf(seen: number): EvidenceMethod {
   if (seen & SEEN.no_marker) return 'bare_transfer';
   if (!(seen & PAIRED)) return 'not_examined';
-  if (seen & SELF_RELAYED) return 'self_relayed';
+  if (seen & SEEN.receive_with_authorization) return 'self_relayed';
   if (seen & SEEN.relayer_named) return 'facilitator_relay';
+  if (seen & RELAYED_BY_PARTY) return 'self_relayed';
   if (seen & X402_SIGN) return 'builder_code';
   return seen & SEEN.payee_catalogued ? 'catalogued_payee' : 'gasless_authorization';
 }

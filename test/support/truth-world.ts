@@ -121,13 +121,19 @@ type Deal = {
   readonly relayer: Address;
 };
 
+/** Mostly a merchant; sometimes the payer, sometimes the named relayer, which then is paid by a payment that it relays. */
+function payeeOf(random: Random, payer: Wallet): Address {
+  if (random.chance(0.15)) return payer.address;
+  return random.chance(0.08) ? NAMED : random.pick(PAYEES).address;
+}
+
 async function randomTransaction(
   chain: DemoChain,
   random: Random,
   nextNonce: () => bigint,
 ): Promise<Transaction> {
   const payer = random.pick(PAYERS);
-  const to = random.chance(0.15) ? payer.address : random.pick(PAYEES).address;
+  const to = payeeOf(random, payer);
   const deal: Deal = {
     payer,
     to,

@@ -114,7 +114,7 @@ describe('the ladder of api.md 2', () => {
   });
 });
 
-describe('self-relaying outweighs every positive sign', () => {
+describe('self-relaying outweighs every sign but the name of the relayer', () => {
   const signs = { viaX402Contract: true, builderFacilitator: 'acme_code', payee: CAFE };
 
   test.each([
@@ -129,8 +129,14 @@ describe('self-relaying outweighs every positive sign', () => {
     });
   });
 
-  test('a named relayer that pays itself is self-relayed, and its facilitator is still stated', () => {
-    expect(graded({ relayer: NAMED, payer: NAMED, relayedByPayer: true })).toMatchObject({
+  test('a named relayer proves a payment of its own too, and the reasons say whose it is', () => {
+    const own = graded({ relayer: NAMED, payer: NAMED, relayedByPayer: true });
+    expect(own).toMatchObject({ method: 'facilitator_relay', facilitator: 'acme' });
+    expect(own.reasons).toContain('relayed_by_payer');
+  });
+
+  test('what the payee pulls is not relayed, whoever the payee is', () => {
+    expect(graded({ relayer: NAMED, payee: NAMED, relayedByPayee: true, received: true })).toMatchObject({
       method: 'self_relayed',
       facilitator: 'acme',
     });
