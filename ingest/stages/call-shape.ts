@@ -1,5 +1,7 @@
 import type { Address } from '../../src/domain/address.ts';
+import type { Hash } from '../../src/domain/settlement.ts';
 import type { TransactionFacts } from '../sources/block-source.ts';
+import { isAddressInWord } from './hex-word.ts';
 import type { Marker } from './ungraded-settlement.ts';
 
 /** Selectors of protocol.md 2.1. */
@@ -9,7 +11,6 @@ const TRANSFER = '0xa9059cbb';
 
 const SELECTOR_CHARS = 10;
 const WORD_DIGITS = 64;
-const ADDRESS_DIGITS = 40;
 
 export interface CallShape {
   readonly directCall: boolean;
@@ -21,11 +22,11 @@ const DIRECT_RECEIVED: CallShape = { directCall: true, received: true };
 const ROUTED: CallShape = { directCall: false, received: false };
 const ROUTED_RECEIVED: CallShape = { directCall: false, received: true };
 
-/** A transfer as words of its log: addresses as 40 digits, the amount as the whole data word. */
+/** The token's log: from and to as its words, the amount as its data. */
 export interface TransferWords {
   readonly token: Address;
-  readonly payer: string;
-  readonly payee: string;
+  readonly from: Hash;
+  readonly to: Hash;
   readonly amount: string;
 }
 
@@ -38,33 +39,27 @@ export interface TransferWords {
  */
 export function callShapeOf(
   transfer: TransferWords,
-  { to, input }: TransactionFacts,
+  tx: Pick<TransactionFacts, 'to' | 'input'>,
   { marker, viaX402Contract }: { readonly marker: Marker; readonly viaX402Contract: boolean },
 ): CallShape {
-  if (to === transfer.token) return directShape(transfer, input, marker);
-  return marker === 'authorization' && !viaX402Contract && to?.slice(2) === transfer.payee
-    ? ROUTED_RECEIVED
-    : ROUTED;
+  if (tx.to === transfer.token) return directShape(transfer, tx.input, marker);
+  const isPulled =
+    marker === 'authorization' && !viaX402Contract && tx.to !== null && isAddressInWord(tx.to, transfer.to);
+  return isPulled ? ROUTED_RECEIVED : ROUTED;
 }
 
-function directShape({ payer, payee, amount }: TransferWords, input: string, marker: Marker): CallShape {
+function directShape({ from, to, amount }: TransferWords, input: string, marker: Marker): CallShape {
   const selector = input.slice(0, SELECTOR_CHARS);
-  if (marker === 'none') {
-    const isEqual = hasAddress(input, 0, payee) && hasWord(input, 1, amount);
-    return isEqual && selector === TRANSFER ? DIRECT : ROUTED;
-  }
-  const isEqual = hasAddress(input, 0, payer) && hasAddress(input, 1, payee) && hasWord(input, 2, amount);
-  if (isEqual && TRANSFER_WITH_AUTHORIZATION.includes(selector)) return DIRECT;
-  return isEqual && RECEIVE_WITH_AUTHORIZATION.includes(selector) ? DIRECT_RECEIVED : ROUTED;
+  if (marker === 'none') return selector === TRANSFER && hasArguments(input, [to, amount]) ? DIRECT : ROUTED;
+  const isTransfer = TRANSFER_WITH_AUTHORIZATION.includes(selector);
+  if (!isTransfer && !RECEIVE_WITH_AUTHORIZATION.includes(selector)) return ROUTED;
+  if (!hasArguments(input, [from, to, amount])) return ROUTED;
+  return isTransfer ? DIRECT : DIRECT_RECEIVED;
 }
 
-/** Whether the argument at `position` is this address. Its padding says nothing: older compilers ignore it. */
-function hasAddress(input: string, position: number, digits: string): boolean {
-  const end = SELECTOR_CHARS + (position + 1) * WORD_DIGITS;
-  return input.slice(end - ADDRESS_DIGITS, end) === digits;
-}
-
-function hasWord(input: string, position: number, word: string): boolean {
-  const from = SELECTOR_CHARS + position * WORD_DIGITS;
-  return input.slice(from, from + WORD_DIGITS) === word.slice(2);
+/** Whether the calldata's first arguments are these words. One comparison of a joined text is cheaper than one per word. */
+function hasArguments(input: string, words: readonly string[]): boolean {
+  let joined = '';
+  for (const word of words) joined += word.slice(2);
+  return input.slice(SELECTOR_CHARS, SELECTOR_CHARS + words.length * WORD_DIGITS) === joined;
 }

@@ -5,7 +5,7 @@ import { builderSuffixOf, parseBuilderSuffix } from './builder-code.ts';
 import { callShapeOf } from './call-shape.ts';
 import { type DeadLetter, type DeadLetterReason, deadLetterOf } from './dead-letter.ts';
 import type { DecodeContext } from './decode-context.ts';
-import { addressDigits, addressOfDigits, uintInWord } from './hex-word.ts';
+import { addressInWord, isAddressInWord, uintInWord } from './hex-word.ts';
 import { KIND, kindsOf } from './log-kind.ts';
 import { MARKER, pairLogs } from './pair.ts';
 import type { Marker, UngradedSettlement } from './ungraded-settlement.ts';
@@ -27,8 +27,6 @@ interface OpenTransaction extends TransactionFacts {
   readonly block: BlockRef;
   readonly builder: BuilderFields;
   readonly callsX402Contract: boolean;
-  /** `from` without its `0x`. */
-  readonly relayerDigits: string;
 }
 
 /**
@@ -74,8 +72,8 @@ function markerOf(code: number | undefined): Marker {
 }
 
 function goesToCataloguedPayee(log: RawLog, context: DecodeContext): boolean {
-  const payee = addressDigits(log.topics[2]);
-  return payee !== undefined && context.isCataloguedPayee(addressOfDigits(payee));
+  const payee = log.topics[2];
+  return payee !== undefined && context.isCataloguedPayee(addressInWord(payee));
 }
 
 /** What is kept while a batch is read. */
@@ -104,7 +102,6 @@ function openTransaction(reading: Reading, log: RawLog): OpenTransaction {
     input: facts.input,
     block: blockOf(reading, log),
     builder: builderOf(reading, facts.input),
-    relayerDigits: facts.from.slice(2),
     // The token itself is the usual callee, and comparing is cheaper than hashing it.
     callsX402Contract:
       facts.to !== null && facts.to !== log.address && reading.context.x402Contracts.has(facts.to),
@@ -133,10 +130,9 @@ function builderOf({ builders }: Reading, input: string): BuilderFields {
 
 function decodeTransfer(log: RawLog, marker: Marker, open: OpenTransaction, reading: Reading): void {
   const token = tokenOf(reading, log);
-  const payer = addressDigits(log.topics[1]);
-  const payee = addressDigits(log.topics[2]);
+  const [, from, to] = log.topics;
   const amount = uintInWord(log.data);
-  if (token === undefined || payer === undefined || payee === undefined || amount === undefined) {
+  if (token === undefined || from === undefined || to === undefined || amount === undefined) {
     refuse(reading, log, 'malformed_log');
     return;
   }
@@ -147,7 +143,7 @@ function decodeTransfer(log: RawLog, marker: Marker, open: OpenTransaction, read
   }
   // A proxy's event proves that the payment passed through it, whatever contract the transaction called first.
   const viaX402Contract = open.callsX402Contract || marker === 'permit2';
-  const words = { token: token.address, payer, payee, amount: log.data };
+  const words = { token: token.address, from, to, amount: log.data };
   const { directCall, received } = callShapeOf(words, open, { marker, viaX402Contract });
   reading.decoded.found.push({
     blockTime: open.block.time,
@@ -156,8 +152,8 @@ function decodeTransfer(log: RawLog, marker: Marker, open: OpenTransaction, read
     logIndex: log.logIndex,
     blockHash: open.block.hash,
     txHash: log.transactionHash,
-    payer: addressOfDigits(payer),
-    payee: addressOfDigits(payee),
+    payer: addressInWord(from),
+    payee: addressInWord(to),
     asset: token.address,
     assetSymbol: token.symbol,
     amount,
@@ -166,9 +162,9 @@ function decodeTransfer(log: RawLog, marker: Marker, open: OpenTransaction, read
     builderFacilitator: open.builder.facilitator,
     builderApps: open.builder.apps,
     marker,
-    relayedByPayer: payer === open.relayerDigits,
-    relayedByPayee: payee === open.relayerDigits,
-    selfPayment: payer === payee,
+    relayedByPayer: isAddressInWord(open.from, from),
+    relayedByPayee: isAddressInWord(open.from, to),
+    selfPayment: from === to,
     directCall,
     received,
     viaX402Contract,

@@ -1,6 +1,6 @@
 import type { LogFilter, RawLog } from '../sources/block-source.ts';
 import type { DecodeContext } from './decode-context.ts';
-import { addressDigits, addressOfDigits } from './hex-word.ts';
+import { addressInWord } from './hex-word.ts';
 import { emittersOf, KIND, kindOf } from './log-kind.ts';
 import { TOPIC } from './log-topics.ts';
 
@@ -22,8 +22,8 @@ function isCandidate(log: RawLog, context: DecodeContext): boolean {
     case KIND.proxySettled:
       return true;
     case KIND.transfer: {
-      const payee = addressDigits(log.topics[2]);
-      return payee !== undefined && context.isCataloguedPayee(addressOfDigits(payee));
+      const payee = log.topics[2];
+      return payee !== undefined && context.isCataloguedPayee(addressInWord(payee));
     }
     default:
       return false;

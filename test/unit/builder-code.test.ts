@@ -68,7 +68,12 @@ describe('schema 2', () => {
     ['an empty body', suffixed('')],
     ['a length beyond the calldata', suffixed('a161776161', 500)],
     ['a length that reaches into 0x', `0x0001${'02'}${MARKER}`],
-    ['a body beyond the bound', suffixed(`a16173990800${'6161'.repeat(2_048)}`)],
+    ['a body beyond the bound', suffixed(`a1617398ff${`7820${'61'.repeat(32)}`.repeat(255)}`)],
+    [
+      'a length so far beyond the calldata that counting from the end would find a body',
+      suffixed('a161776161', 30),
+    ],
+    ['a body cut short by a character that is no hex', suffixed('a161776161000000zz')],
     ['an unknown schema', `0xe3ee160ea16177616100 0501${MARKER}`.replace(' ', '')],
     ['characters that are no hex', suffixed('a1617761zz')],
     ['nothing but the marker', `0x${MARKER}`],

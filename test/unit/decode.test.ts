@@ -7,6 +7,7 @@ import { TOPIC } from '../../ingest/stages/log-topics.ts';
 import { chainOf } from '../../src/domain/chain.ts';
 import {
   batchOf,
+  blockRef,
   callData,
   EURC,
   PROXY,
@@ -84,6 +85,31 @@ describe('pairing', () => {
     expect(decode({ events }).deadLetters).toEqual([]);
   });
 
+  test('the reverse reading takes back what the forward reading had taken', () => {
+    const events = [
+      transfer(ALICE, SHOP, 1),
+      used(ALICE),
+      transfer(ALICE, CAFE, 99),
+      transfer(BOB, SHOP, 2),
+      used(BOB, 1),
+      transfer(BOB, SHOP, 3),
+      used(BOB, 2),
+    ];
+    expect(payments({ events })).toEqual([
+      payment(ALICE, SHOP, 1, 0),
+      payment(ALICE, CAFE, 99, 2, 'none'),
+      payment(BOB, SHOP, 2, 3),
+      payment(BOB, SHOP, 3, 5),
+    ]);
+  });
+
+  test('a transfer before an authorization belongs to it only when it stands directly before', () => {
+    const batch = batchOf([[{ events: [transfer(ALICE, SHOP, 1), used(ALICE)] }]]);
+    const apart = { ...batch, logs: batch.logs.map((log) => ({ ...log, logIndex: 3 * log.logIndex })) };
+    const { found, deadLetters } = decodeBatch(apart, context());
+    expect([found.length, deadLetters.map(({ reason }) => reason)]).toEqual([0, ['unpaired_authorization']]);
+  });
+
   test('tokens of one transaction are paired apart', () => {
     const events = [
       used(ALICE, 1, USDC),
@@ -146,6 +172,20 @@ describe('Permit2 proxies', () => {
     ]);
   });
 
+  test('a proxy never reaches behind the previous proxy event', () => {
+    const events = [transfer(ALICE, SHOP, 1), transfer(BOB, SHOP, 2), settled(), settled()];
+    expect(payments({ events })).toEqual([payment(BOB, SHOP, 2, 1, 'permit2')]);
+  });
+
+  test('a proxy never reaches into another transaction', () => {
+    expect(payments({ events: [transfer(ALICE, SHOP, 1)] }, { events: [settled()] })).toEqual([]);
+  });
+
+  test('a proxy behind a router still makes it a payment through an x402 contract', () => {
+    const { found } = decode({ to: BOB, events: [transfer(ALICE, SHOP, 3), settled()] });
+    expect(found).toMatchObject([{ viaX402Contract: true, directCall: false }]);
+  });
+
   test('a proxy takes the nearest transfer that no authorization explains', () => {
     const events = [transfer(BOB, SHOP, 2), used(ALICE), transfer(ALICE, SHOP, 1), settled()];
     expect(payments({ events })).toEqual([payment(BOB, SHOP, 2, 0, 'permit2'), payment(ALICE, SHOP, 1, 2)]);
@@ -166,6 +206,23 @@ describe('bare transfers', () => {
   test('only those to a catalogued payee become rows', () => {
     const events = [transfer(ALICE, SHOP, 1), transfer(ALICE, CAFE, 2)];
     expect(payments({ events })).toEqual([payment(ALICE, CAFE, 2, 1, 'none')]);
+  });
+
+  test('a bare transfer is direct by its own selector and arguments', () => {
+    const direct = (input: string) =>
+      decode({ to: USDC, input, events: [transfer(ALICE, CAFE, 2)] }).found.map(
+        ({ directCall }) => directCall,
+      );
+    const argumentsOf = (to: string, amount: number) =>
+      `${to.slice(2).padStart(64, '0')}${word(amount).slice(2)}`;
+    expect(direct(`0xa9059cbb${argumentsOf(CAFE, 2)}`)).toEqual([true]);
+    expect(direct(`0xa9059cbb${argumentsOf(CAFE, 3)}`)).toEqual([false]);
+    expect(direct(`0x23b872dd${argumentsOf(CAFE, 2)}`)).toEqual([false]);
+  });
+
+  test('a called payee that a bare transfer goes to received no authorization', () => {
+    const { found } = decode({ to: CAFE, events: [transfer(ALICE, CAFE, 2)] });
+    expect(found).toMatchObject([{ marker: 'none', received: false }]);
   });
 
   test('a payment to a catalogued payee stays a payment', () => {
@@ -295,13 +352,6 @@ describe('dead letters', () => {
   });
 
   test.each([
-    [
-      'a dirty payee',
-      {
-        ...transfer(ALICE, SHOP, 1),
-        topics: [...transfer(ALICE, SHOP, 1).topics.slice(0, 2), word(2n ** 255n)],
-      },
-    ],
     ['data that is no number', { ...transfer(ALICE, SHOP, 1), data: `0x${'g'.repeat(64)}` }],
     ['low data that is no number', { ...transfer(ALICE, SHOP, 1), data: `0x${'0'.repeat(60)}-001` }],
   ])('a payment with %s is malformed', (_, log) => {
@@ -332,7 +382,16 @@ describe('a broken source is a bug, not data', () => {
 
   test('a settlement whose block is missing throws', () => {
     expect(without({ blocks: [] })).toThrow(/lacks block 100/);
+    expect(without({ blocks: [blockRef(99), blockRef(101)] })).toThrow(/lacks block 100/);
   });
+});
+
+test('dirty padding is read as every ABI decoder reads it', () => {
+  const dirty = {
+    ...transfer(ALICE, SHOP, 1),
+    topics: [TOPIC.transfer, word(BigInt(ALICE)), word(2n ** 255n + BigInt(SHOP))],
+  };
+  expect(payments({ events: [used(ALICE), dirty] })).toEqual([payment(ALICE, SHOP, 1, 1)]);
 });
 
 test('blocks without logs are stepped over', () => {
