@@ -71,7 +71,7 @@ describe('schema 2', () => {
     ['a body beyond the bound', suffixed(`a1617398ff${`7820${'61'.repeat(32)}`.repeat(255)}`)],
     [
       'a length so far beyond the calldata that counting from the end would find a body',
-      suffixed('a161776161', 30),
+      suffixed('a161776161', 34),
     ],
     ['a body cut short by a character that is no hex', suffixed('a161776161000000zz')],
     ['an unknown schema', `0xe3ee160ea16177616100 0501${MARKER}`.replace(' ', '')],
