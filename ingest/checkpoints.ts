@@ -1,7 +1,9 @@
+import { createHash } from 'node:crypto';
 import type { Writer } from '../clickhouse/engine.ts';
 import { RowBinary } from '../clickhouse/row-binary.ts';
 import { BLOCK_COLUMNS } from '../clickhouse/schema.ts';
 import { sql, text, uint64 } from '../clickhouse/sql.ts';
+import type { Address } from '../src/domain/address.ts';
 import type { Chain } from '../src/domain/chain.ts';
 import type { Hash } from '../src/domain/settlement.ts';
 import { type BlockRange, mergeRanges } from './coverage.ts';
@@ -19,8 +21,8 @@ export interface Checkpoints {
   saveHead(head: HeadRange): Promise<void>;
   /** Records finished backfill windows. */
   saveBackfill(ranges: readonly FinishedRange[]): Promise<void>;
-  /** Turns the head range into a backfill range, before following starts anew nearer to the tip. */
-  retireHead(head: HeadRange): Promise<void>;
+  /** Begins a new head range nearer to the tip; the retired one, if any, becomes a finished backfill range in the same insert. */
+  restartHead(retired: HeadRange | null, head: HeadRange): Promise<void>;
   /** Remembers which block stands at each height, for walking back after a reorg. */
   saveBlocks(blocks: readonly BlockRef[]): Promise<void>;
   loadBlocks(from: number, to: number): Promise<{ number: number; hash: Hash; time: number }[]>;
@@ -43,7 +45,17 @@ export interface Progress {
   readonly backfilled: readonly BlockRange[];
 }
 
-const CHECKPOINT_COLUMNS = ['chain', 'kind', 'range_start', 'range_end', 'end_hash', 'ver', 'del'] as const;
+const CHECKPOINT_COLUMNS = [
+  'chain',
+  'contracts',
+  'kind',
+  'range_start',
+  'range_end',
+  'end_hash',
+  'ver',
+  'del',
+] as const;
+const CONTRACTS_NAME_CHARS = 16;
 const KIND = { head: 1, backfill: 2 } as const;
 const MAX_SECONDS = 30;
 /** More ranges than a chain of a billion blocks leaves behind at 1,000 blocks a window. */
@@ -59,12 +71,17 @@ interface Entry {
   readonly del: 0 | 1;
 }
 
-export function createCheckpoints(chain: Chain, writer: Writer, versions: Versions): Checkpoints {
+/** `contracts` names what is read of the chain (`contractsName`): ranges that were read for another set promise nothing. */
+export function createCheckpoints(
+  { chain, contracts }: { readonly chain: Chain; readonly contracts: string },
+  writer: Writer,
+  versions: Versions,
+): Checkpoints {
   const save = async (entries: readonly Entry[]): Promise<void> => {
     const ver = versions.next();
     const body = new RowBinary();
     for (const { kind, from, to, hash, del } of entries) {
-      body.string(chain).u8(KIND[kind]).u64(from).u64(to).hex32(hash).u64(ver).u8(del);
+      body.string(chain).string(contracts).u8(KIND[kind]).u64(from).u64(to).hex32(hash).u64(ver).u8(del);
     }
     await writer.insert(`save-checkpoint ${chain}`, 'checkpoints', CHECKPOINT_COLUMNS, [body.finish()]);
   };
@@ -76,12 +93,16 @@ export function createCheckpoints(chain: Chain, writer: Writer, versions: Versio
     del,
   });
   return {
-    load: () => loadProgress(chain, writer),
+    load: () => loadProgress(chain, contracts, writer),
     saveHead: (head) => save([asEntry('head', head, 0)]),
     saveBackfill: (ranges) =>
       save(ranges.map(({ from, to, endHash }) => ({ kind: 'backfill', from, to, hash: endHash, del: 0 }))),
-    // An empty head range becomes an empty backfill range, which merging drops.
-    retireHead: (head) => save([asEntry('backfill', head, 0), asEntry('head', head, 1)]),
+    restartHead: (retired, head) =>
+      // An empty head range becomes an empty backfill range, which merging drops.
+      save([
+        ...(retired ? [asEntry('backfill', retired, 0), asEntry('head', retired, 1)] : []),
+        asEntry('head', head, 0),
+      ]),
     async saveBlocks(blocks) {
       if (blocks.length === 0) return;
       const rows = encodeBlocks(chain, blocks, versions.next());
@@ -91,11 +112,19 @@ export function createCheckpoints(chain: Chain, writer: Writer, versions: Versio
   };
 }
 
-async function loadProgress(chain: Chain, writer: Writer): Promise<Progress> {
+/** A short name of a set of contracts, the same in any order. */
+export function contractsName(addresses: readonly Address[]): string {
+  return createHash('sha256')
+    .update([...addresses].sort().join())
+    .digest('hex')
+    .slice(0, CONTRACTS_NAME_CHARS);
+}
+
+async function loadProgress(chain: Chain, contracts: string, writer: Writer): Promise<Progress> {
   const { rows } = await writer.rows({
     name: `load-checkpoints ${chain}`,
     sql: sql`SELECT kind, range_start, range_end, concat('0x', lower(hex(end_hash))) FROM checkpoints FINAL
-             WHERE chain = ${text(chain)} AND del = 0 ORDER BY kind, range_start`,
+             WHERE chain = ${text(chain)} AND contracts = ${text(contracts)} AND del = 0 ORDER BY kind, range_start`,
     maxSeconds: MAX_SECONDS,
     maxRows: MAX_RANGES,
   });

@@ -3,7 +3,7 @@ import type { Log } from '../src/log.ts';
 import type { ChainStatus } from './chain-status.ts';
 import type { Checkpoints, HeadRange } from './checkpoints.ts';
 import type { Pipeline } from './pipeline.ts';
-import { type AncestorSearch, findAncestor, type KnownBlocks } from './reorg.ts';
+import { type AncestorSearch, findAncestor, type KnownBlocks, NodeBehind } from './reorg.ts';
 import { type BlockBatch, type BlockRef, type BlockSource, ReadAbandoned } from './sources/block-source.ts';
 
 /**
@@ -30,44 +30,48 @@ export interface FollowDeps {
 
 /** Blocks per window near the tip: small enough that a reorg repeats little, large enough to catch up. */
 const FOLLOW_WINDOW_MAX_BLOCKS = 200;
+/** Blocks after which the tip is asked for again: on a long way up it moves, and so does finality. */
+const ADVANCE_MAX_BLOCKS = 2_000;
 /**
- * A tip below ours is usually a node that lags behind its peers. Only when the chain stays shorter for this many polls is it
- * taken to have really lost those blocks.
+ * A tip below ours is usually a node that lags behind its peers. Only when the chain stays shorter for this long, without one
+ * answer to the contrary, is it taken to have really lost those blocks.
  */
-const SHORTER_CHAIN_PATIENCE_POLLS = 5;
+const SHORTER_CHAIN_PATIENCE_MS = 10_000;
 
 /** Runs until the signal aborts, or throws `ReorgBelowFinality`. */
 export async function followHead(deps: FollowDeps, start: HeadRange): Promise<void> {
   let head = start;
-  let shorterPolls = 0;
+  let shorterSinceMs: number | null = null;
   while (!deps.signal.aborted) {
     const tip = await deps.source.tip();
     deps.status.sourceAnswered();
     deps.status.sawTip(tip);
     deps.known.forgetBelow(tip.finalized.number);
-    shorterPolls = tip.head.number < head.end ? shorterPolls + 1 : 0;
-    if (await hasForked(deps, head, tip.head, shorterPolls)) {
-      head = await rewind(deps, head, tip.head);
-      shorterPolls = 0;
-    } else if (tip.head.number > head.end) {
-      head = await advance(deps, head, tip.head.number);
-    } else {
-      await waitForNextHead(deps);
-    }
+    shorterSinceMs = tip.head.number < head.end ? (shorterSinceMs ?? performance.now()) : null;
+    const next = await step(deps, head, tip.head, shorterSinceMs);
+    // Nothing to do, or nothing that could be done now: two nodes that contradict each other must not make this loop spin.
+    if (next.end === head.end && next.hash === head.hash) await waitForNextHead(deps);
+    head = next;
   }
 }
 
-/** Whether the chain no longer contains the block that our range ends with. */
-async function hasForked(
+async function step(
   deps: FollowDeps,
   head: HeadRange,
   tip: BlockRef,
-  shorterPolls: number,
-): Promise<boolean> {
+  shorterSinceMs: number | null,
+): Promise<HeadRange> {
+  if (hasForked(deps, head, tip, shorterSinceMs)) return rewind(deps, head, tip);
+  if (tip.number > head.end) return advance(deps, head, Math.min(tip.number, head.end + ADVANCE_MAX_BLOCKS));
+  return head;
+}
+
+/** Whether the chain no longer contains the block that our range ends with. */
+function hasForked(deps: FollowDeps, head: HeadRange, tip: BlockRef, shorterSinceMs: number | null): boolean {
   if (head.end < head.start) return false;
   if (tip.number === head.end) return tip.hash !== head.hash;
   if (tip.number > head.end) return false; // the parent link of the next window will tell
-  if (shorterPolls >= SHORTER_CHAIN_PATIENCE_POLLS) return true;
+  if (shorterSinceMs !== null && performance.now() - shorterSinceMs > SHORTER_CHAIN_PATIENCE_MS) return true;
   const ours = deps.known.hashAt(tip.number);
   return ours !== undefined && ours !== tip.hash;
 }
@@ -101,7 +105,7 @@ async function unlessAbandoned(reading: Promise<BlockBatch>): Promise<BlockBatch
 function readNext(deps: FollowDeps, end: number, target: number): Promise<BlockBatch> | null {
   if (end >= target) return null;
   const to = Math.min(target, end + Math.min(FOLLOW_WINDOW_MAX_BLOCKS, deps.config.logWindowMax));
-  return deps.pipeline.read(end + 1, to, { freshStartsMax: 1 });
+  return deps.pipeline.read(end + 1, to, { freshStartsMax: 1, everyHeader: true });
 }
 
 /** Rows first, then the blocks for later reorgs, then the checkpoint: the order that makes a crash harmless. */
@@ -118,26 +122,47 @@ async function settleWindow(deps: FollowDeps, head: HeadRange, batch: BlockBatch
   return next;
 }
 
-/** Retracts what the chain no longer contains and returns the range that ends at the common ancestor. */
-export async function rewind(deps: FollowDeps, head: HeadRange, tip: BlockRef | null): Promise<HeadRange> {
+/** Goes back to the common ancestor. The range is unchanged when there is nothing to undo or the node merely lags. */
+async function rewind(deps: FollowDeps, head: HeadRange, tip: BlockRef | null): Promise<HeadRange> {
+  try {
+    const ancestor = await ancestorOf(deps, head, tip);
+    return ancestor.number === head.end ? head : await retractTo(deps, head, ancestor);
+  } catch (error) {
+    if (!(error instanceof NodeBehind)) throw error;
+    deps.log.warn({ chain: deps.config.chain }, error.message);
+    return head;
+  }
+}
+
+/** The newest block of our range, or the one before it, that the chain still contains. Throws `NodeBehind` and `ReorgBelowFinality`. */
+export async function ancestorOf(deps: FollowDeps, head: HeadRange, tip: BlockRef | null): Promise<BlockRef> {
   const search: AncestorSearch = { source: deps.source, known: deps.known, floor: head.start - 1 };
   const ancestor = await findAncestor(search, Math.min(head.end, tip?.number ?? head.end));
   deps.status.sourceAnswered();
+  return ancestor;
+}
+
+/**
+ * Ends the range at `ancestor` and retracts every row above it. The checkpoint goes first: a promise is withdrawn before its
+ * rows are, so that a crash between the two leaves rows without a promise, which the next start retracts, and never a promise
+ * without rows.
+ */
+export async function retractTo(deps: FollowDeps, head: HeadRange, ancestor: BlockRef): Promise<HeadRange> {
   const depth = head.end - ancestor.number;
   if (depth > 0) {
     deps.log.warn({ chain: deps.config.chain, depth, ancestor: ancestor.number }, 'reorg: retracting blocks');
     deps.status.reorged(depth);
   }
-  await deps.retract(ancestor);
   const next: HeadRange = { start: head.start, end: ancestor.number, hash: ancestor.hash };
   await deps.acknowledged(() => deps.checkpoints.saveHead(next));
+  await deps.retract(ancestor);
   deps.known.forgetAbove(ancestor.number);
   deps.status.indexed(ancestor);
   return next;
 }
 
 /** A poll interval, or less when the node announces a block. */
-async function waitForNextHead({ config, heads, signal }: FollowDeps): Promise<void> {
+export async function waitForNextHead({ config, heads, signal }: FollowDeps): Promise<void> {
   await new Promise<void>((resolve) => {
     const done = (): void => {
       clearTimeout(timer);

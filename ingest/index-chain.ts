@@ -6,11 +6,11 @@ import { backfill } from './backfill.ts';
 import { createBatchWriter } from './batch-writer.ts';
 import type { Catalogue } from './catalogues/catalogue.ts';
 import { type ChainStatus, createChainStatus } from './chain-status.ts';
-import { createCheckpoints, type HeadRange, type Progress } from './checkpoints.ts';
+import { contractsName, createCheckpoints, type HeadRange, type Progress } from './checkpoints.ts';
 import { type BlockRange, countBlocks, mergeRanges, missingRanges } from './coverage.ts';
-import { type FollowDeps, followHead, rewind } from './follow-head.ts';
+import { ancestorOf, type FollowDeps, followHead, retractTo, waitForNextHead } from './follow-head.ts';
 import { createPipeline } from './pipeline.ts';
-import { createKnownBlocks, ReorgBelowFinality } from './reorg.ts';
+import { createKnownBlocks, NodeBehind, ReorgBelowFinality } from './reorg.ts';
 import { retractAbove, strayWrites } from './retract.ts';
 import type { BlockRef, BlockSource } from './sources/block-source.ts';
 import { WrongChain } from './sources/rpc-failure.ts';
@@ -33,6 +33,8 @@ export interface IndexChainDeps {
 /** A gap longer than this behind the final block is filled by backfill, so that the newest blocks come first. */
 const CATCH_UP_BY_FOLLOWING_MAX_BLOCKS = 1_000;
 const STRAY_WRITE_POLL_MS = 100;
+/** Above every chain's finality: how far back a reorg can reach at all. */
+const REMEMBERED_BLOCKS_MAX = 100_000;
 
 /** A chain under way: its status is there at once, `done` settles when it ends. */
 export interface ChainRun {
@@ -65,9 +67,10 @@ async function run(
 ): Promise<void> {
   const { config, source, writer, versions, catalogue, log, signal } = deps;
   const context = decodeContextOf(config, catalogue);
+  const filter = logFilterOf(context);
   const pipeline = createPipeline({
     source,
-    filter: logFilterOf(context),
+    filter,
     context,
     catalogue,
     batches: createBatchWriter({ chain: config.chain, writer, versions, log, signal }),
@@ -77,7 +80,11 @@ async function run(
   const silence = source.onNewHead(() => heads.next());
   const follow: FollowDeps = {
     config, source, pipeline, status, acknowledged, log, signal,
-    checkpoints: createCheckpoints(config.chain, writer, versions),
+    checkpoints: createCheckpoints(
+      { chain: config.chain, contracts: contractsName(filter.addresses) },
+      writer,
+      versions,
+    ),
     known: createKnownBlocks(),
     heads,
     retract: (ancestor) => acknowledged(() => retractAbove(writer, versions, config.chain, ancestor)),
@@ -130,10 +137,9 @@ interface Start {
 
 /** Decides where to go on: behind the last checkpoint after a short pause, near the tip after a long one or the first time. */
 async function pickUp(deps: FollowDeps, progress: Progress): Promise<Start> {
-  const tip = await deps.source.tip();
-  deps.status.sourceAnswered();
-  deps.status.sawTip(tip);
-  const stored = progress.head === null ? null : await resumeHead(deps, progress.head, tip.head);
+  const finalBefore = deps.status.snapshot().finalizedBlock;
+  const tip = await askTip(deps);
+  const stored = progress.head === null ? null : await resumeHead(deps, progress.head, finalBefore);
   const covered = mergeRanges([
     ...progress.backfilled,
     ...(stored ? [{ from: stored.start, to: stored.end }] : []),
@@ -142,26 +148,53 @@ async function pickUp(deps: FollowDeps, progress: Progress): Promise<Start> {
   if (stored && stored.end + CATCH_UP_BY_FOLLOWING_MAX_BLOCKS >= tip.finalized.number) {
     return { head: stored, backfilled: progress.backfilled, floor: Math.min(floor, stored.start) };
   }
-  if (stored) await deps.acknowledged(() => deps.checkpoints.retireHead(stored));
-  const head: HeadRange = {
-    start: tip.finalized.number + 1,
-    end: tip.finalized.number,
-    hash: tip.finalized.hash,
-  };
-  await deps.acknowledged(() => deps.checkpoints.saveBlocks([tip.finalized]));
-  await deps.acknowledged(() => deps.checkpoints.saveHead(head));
-  deps.known.remember([tip.finalized]);
-  deps.status.indexed(tip.finalized);
+  const head = await startHead(deps, stored, tip.finalized);
   return { head, backfilled: covered, floor: Math.min(floor, head.start) };
 }
 
-/** Restart and reorg are one path: whatever is live above the last block that the chain still contains is retracted. */
-async function resumeHead(deps: FollowDeps, head: HeadRange, tip: BlockRef): Promise<HeadRange> {
-  const stored = await deps.acknowledged(() =>
-    deps.checkpoints.loadBlocks(Math.max(0, head.end - deps.config.finalityDepth), head.end),
-  );
-  deps.known.remember(stored);
-  return rewind(deps, head, tip);
+async function askTip(deps: FollowDeps): Promise<{ readonly head: BlockRef; readonly finalized: BlockRef }> {
+  const tip = await deps.source.tip();
+  deps.status.sourceAnswered();
+  deps.status.sawTip(tip);
+  return tip;
+}
+
+/**
+ * Restart and reorg are one path: whatever is live above the last block that the chain still contains is retracted. Blocks are
+ * remembered down to what was final before, and the end of the range in any case: a pause may have outlived the others.
+ */
+async function resumeHead(deps: FollowDeps, head: HeadRange, finalBefore: number): Promise<HeadRange> {
+  const from = Math.max(Math.min(finalBefore, head.end), head.end - REMEMBERED_BLOCKS_MAX, 0);
+  const stored = await deps.acknowledged(() => deps.checkpoints.loadBlocks(from, head.end));
+  deps.known.remember([...stored, { number: head.end, hash: head.hash, time: 0 }]);
+  for (;;) {
+    try {
+      const tip = await askTip(deps);
+      return await retractTo(deps, head, await ancestorOf(deps, head, tip.head));
+    } catch (error) {
+      if (!(error instanceof NodeBehind)) throw error;
+      deps.log.warn({ chain: deps.config.chain }, error.message);
+      await waitForNextHead(deps);
+    }
+  }
+}
+
+/**
+ * Begins a new head range right above the final block. What may be live above it (rows of a run whose checkpoint no longer
+ * counts) is retracted first.
+ */
+async function startHead(
+  deps: FollowDeps,
+  retired: HeadRange | null,
+  finalized: BlockRef,
+): Promise<HeadRange> {
+  const head: HeadRange = { start: finalized.number + 1, end: finalized.number, hash: finalized.hash };
+  await deps.acknowledged(() => deps.checkpoints.saveBlocks([finalized]));
+  await deps.acknowledged(() => deps.checkpoints.restartHead(retired, head));
+  await deps.retract(finalized);
+  deps.known.remember([finalized]);
+  deps.status.indexed(finalized);
+  return head;
 }
 
 /** Where the index begins. A relative start counts from today's tip, but never opens a hole below what is indexed already. */

@@ -50,6 +50,14 @@ export class ReorgBelowFinality extends Error {
   }
 }
 
+/** The node knows less than the index: it lags behind its peers, or was reset. Asking again later, or another node, helps. */
+export class NodeBehind extends Error {
+  constructor(number: number) {
+    super(`the node does not have block ${number}, which is indexed and final`);
+    this.name = 'NodeBehind';
+  }
+}
+
 export interface AncestorSearch {
   readonly source: Pick<BlockSource, 'blockAt'>;
   readonly known: KnownBlocks;
@@ -57,13 +65,18 @@ export interface AncestorSearch {
   readonly floor: number;
 }
 
-/** Walks down the remembered blocks from `from` until the node agrees. Throws `ReorgBelowFinality` when none is left. */
+/**
+ * Walks down the remembered blocks from `from` until the node agrees. When none is left: `ReorgBelowFinality` if the node
+ * showed another block in the place of one of them, `NodeBehind` if it merely lacks them.
+ */
 export async function findAncestor(search: AncestorSearch, from: number): Promise<BlockRef> {
+  let differs = false;
   let candidate = search.known.newestAtOrBelow(from);
   while (candidate !== undefined && candidate.number >= search.floor) {
     const onChain = await search.source.blockAt(candidate.number);
     if (onChain !== null && onChain.hash === candidate.hash) return onChain;
+    differs ||= onChain !== null;
     candidate = search.known.newestAtOrBelow(candidate.number - 1);
   }
-  throw new ReorgBelowFinality(search.floor);
+  throw differs ? new ReorgBelowFinality(search.floor) : new NodeBehind(search.floor);
 }

@@ -35,11 +35,11 @@ export async function runIngest(deps: {
   const signal = AbortSignal.any([deps.signal, ending.signal]);
   // Every pause and request listens to it: many at once are no leak.
   setMaxListeners(0, signal);
-  const versions = createVersions(await untilAcknowledged(log, signal, () => highestVersion(writer)));
-  const catalogue = buildCatalogue(config.catalogue);
-  await untilAcknowledged(log, signal, () => publishCatalogue(writer, catalogue, versions.next()));
   const runs: ChainRun[] = [];
   try {
+    const versions = createVersions(await untilAcknowledged(log, signal, () => highestVersion(writer)));
+    const catalogue = buildCatalogue(config.catalogue);
+    await untilAcknowledged(log, signal, () => publishCatalogue(writer, catalogue, versions.next()));
     for (const chain of config.chains) {
       const source = createRpcSource(chain, { log, signal });
       runs.push(await indexChain({ config: chain, source, writer, versions, catalogue, log, signal }));

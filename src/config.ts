@@ -40,7 +40,8 @@ const ChainSchema = Type.Object(
     ),
     startBlock: Type.Optional(
       Type.Integer({
-        description: 'First block to index. Negative: that many blocks before the tip at the first start.',
+        description:
+          'First block to index. Negative: that many blocks before the tip, at each start; what is indexed already is kept.',
       }),
     ),
     tokens: Type.Optional(

@@ -43,7 +43,10 @@ export async function startService(deps: {
   const cleanups: (() => Promise<unknown>)[] = [];
   const stop = async (): Promise<void> => {
     stopping.abort();
-    for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
+    // Each on its own: a part that cannot be closed must not keep the engine running.
+    for (const cleanup of cleanups.splice(0).reverse()) {
+      await cleanup().catch((error: unknown) => log.error({ err: error }, 'a part could not be stopped'));
+    }
   };
   try {
     const engine = await openEngine(config, log);
@@ -54,7 +57,9 @@ export async function startService(deps: {
     const prepared = prepare(config, engine.access, log, stopping.signal, cleanups).then(async () => {
       if (config.role === 'all' && !stopping.signal.aborted)
         worker = await startWorker(config, engine.access, log);
-      if (worker) cleanups.push(() => worker?.stop() ?? Promise.resolve());
+      cleanups.push(() => worker?.stop() ?? Promise.resolve());
+      // stop() may have run while the worker started, and then has not seen it.
+      if (stopping.signal.aborted) await worker?.stop();
     });
     prepared.catch((error: unknown) => {
       if (!stopping.signal.aborted) log.fatal({ err: error }, 'the service could not be prepared');

@@ -13,10 +13,12 @@ ORDER BY (chain, number)
 TTL written_at + INTERVAL 30 DAY;
 
 -- Ranges of blocks whose rows are all acknowledged. `head` is the one contiguous range that follows the chain's tip
--- (range_end and end_hash move with it); `backfill` ranges are final. A row with del = 1 withdraws a range.
+-- (range_end and end_hash move with it); `backfill` ranges are final. A row with del = 1 withdraws a range. `contracts` names the
+-- set of contracts that was read: a token that is configured later makes a new set, and its history is read from the start.
 CREATE TABLE IF NOT EXISTS checkpoints
 (
     chain LowCardinality(String),
+    contracts LowCardinality(String),
     kind Enum8('head' = 1, 'backfill' = 2),
     range_start UInt64,
     range_end UInt64,
@@ -25,7 +27,7 @@ CREATE TABLE IF NOT EXISTS checkpoints
     del UInt8
 )
 ENGINE = ReplacingMergeTree(ver)
-ORDER BY (chain, kind, range_start);
+ORDER BY (chain, contracts, kind, range_start);
 
 -- What ingest last knew of each chain; the API serves freshness and telemetry from it.
 CREATE TABLE IF NOT EXISTS chain_status

@@ -1,6 +1,12 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type Checkpoints, createCheckpoints, type HeadRange } from '../../ingest/checkpoints.ts';
+import {
+  type Checkpoints,
+  contractsName,
+  createCheckpoints,
+  type HeadRange,
+} from '../../ingest/checkpoints.ts';
 import { createVersions } from '../../ingest/versions.ts';
+import { address } from '../../src/domain/address.ts';
 import type { Hash } from '../../src/domain/settlement.ts';
 import { type TestEngine, testEngine } from '../support/engine.ts';
 
@@ -12,7 +18,10 @@ afterAll(() => engine?.close());
 
 const hash = (n: number): Hash => `0x${n.toString(16).padStart(64, '0')}`;
 let chainId = 1_000;
-const fresh = (): Checkpoints => createCheckpoints(`eip155:${++chainId}`, engine.writer, createVersions(0n));
+const USDC_ONLY = contractsName([address(`0x${'1'.repeat(40)}`)]);
+const checkpointsOf = (chain: number, contracts = USDC_ONLY): Checkpoints =>
+  createCheckpoints({ chain: `eip155:${chain}`, contracts }, engine.writer, createVersions(0n));
+const fresh = (): Checkpoints => checkpointsOf(++chainId);
 const head = (start: number, end: number): HeadRange => ({ start, end, hash: hash(end) });
 
 test('a chain that was never indexed has no progress', async () => {
@@ -35,9 +44,9 @@ test('finished windows are joined, and a retired head range counts as finished',
     { from: 10, to: 19, endHash: hash(19) },
   ]);
   await checkpoints.saveHead(head(60, 70));
-  await checkpoints.retireHead(head(60, 70));
+  await checkpoints.restartHead(head(60, 70), head(90, 89));
   expect(await checkpoints.load()).toEqual({
-    head: null,
+    head: head(90, 89),
     backfilled: [
       { from: 10, to: 19 },
       { from: 40, to: 70 },
@@ -48,8 +57,8 @@ test('finished windows are joined, and a retired head range counts as finished',
 test('retiring an empty head range claims no block as indexed', async () => {
   const checkpoints = fresh();
   await checkpoints.saveHead(head(60, 59));
-  await checkpoints.retireHead(head(60, 59));
-  expect(await checkpoints.load()).toEqual({ head: null, backfilled: [] });
+  await checkpoints.restartHead(head(60, 59), head(90, 89));
+  expect(await checkpoints.load()).toEqual({ head: head(90, 89), backfilled: [] });
 });
 
 test('chains do not see each other', async () => {
@@ -72,4 +81,18 @@ test('a block that was replaced by a reorg is remembered with its new hash', asy
     [2, hash(102), 1_002],
     [3, hash(3), 1_003],
   ]);
+});
+
+test('what was read for other contracts is no promise: a token configured later is read from the start', async () => {
+  const chain = ++chainId;
+  const [one, other] = [address(`0x${'1'.repeat(40)}`), address(`0x${'2'.repeat(40)}`)];
+  const before = checkpointsOf(chain, contractsName([one]));
+  await before.saveBackfill([{ from: 1, to: 9, endHash: hash(9) }]);
+  await before.saveHead(head(10, 20));
+  expect(await checkpointsOf(chain, contractsName([one, other])).load()).toEqual({
+    head: null,
+    backfilled: [],
+  });
+  expect((await checkpointsOf(chain, contractsName([one])).load()).head).toEqual(head(10, 20));
+  expect(contractsName([one, other])).toBe(contractsName([other, one]));
 });

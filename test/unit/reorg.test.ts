@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createKnownBlocks, findAncestor, ReorgBelowFinality } from '../../ingest/reorg.ts';
+import { createKnownBlocks, findAncestor, NodeBehind, ReorgBelowFinality } from '../../ingest/reorg.ts';
 import type { BlockRef } from '../../ingest/sources/block-source.ts';
 import type { Hash } from '../../src/domain/settlement.ts';
 
@@ -27,6 +27,15 @@ test('a block below what was final is no ancestor, even if the node has it', asy
   const source = chainOf([block(3), block(5, 'b'), block(6, 'b')]);
   await expect(findAncestor({ source, known: known([3, 5, 6]), floor: 5 }, 6)).rejects.toThrow(
     ReorgBelowFinality,
+  );
+});
+
+test('a node that merely lacks the blocks lags; that is no reorg', async () => {
+  await expect(findAncestor({ source: chainOf([]), known: known([5, 6]), floor: 5 }, 6)).rejects.toThrow(
+    NodeBehind,
+  );
+  await expect(findAncestor({ source: chainOf([]), known: known([5, 6]), floor: 5 }, 4)).rejects.toThrow(
+    NodeBehind,
   );
 });
 
