@@ -37,11 +37,14 @@ export interface TransactionFacts {
 export interface BlockBatch {
   readonly from: number;
   readonly to: number;
-  /** Ascending; every block of the range, or (completeness 'settlement-blocks') at least first, last and those with logs. */
+  /**
+   * Ascending; every block of the range, or (completeness 'settlement-blocks' without `everyHeader`) first, last and those
+   * with candidates.
+   */
   readonly blocks: readonly BlockRef[];
   /**
-   * Ascending by (blockNumber, logIndex), each once. With completeness 'settlement-blocks' without those of blocks that hold
-   * no candidate: their blocks are not read, so they could not be checked.
+   * Ascending by (blockNumber, logIndex), each once. Where not every block is read, without those of blocks that hold no
+   * candidate: they could not be checked.
    */
   readonly logs: readonly RawLog[];
   /** By transaction hash, for every transaction whose logs the filter calls candidates. */
@@ -66,6 +69,11 @@ export interface SourceCounters {
 
 export interface ReadOptions {
   readonly freshStartsMax?: number;
+  /**
+   * Reads, links and proves every block whatever the configured completeness. Near the tip, where blocks between two sparse
+   * ones may be replaced during the read and nothing else would notice that the batch mixes two forks.
+   */
+  readonly everyHeader?: boolean;
 }
 
 /** The range could not be read in the permitted number of attempts; look at the tip again before asking anew. */

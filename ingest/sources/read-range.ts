@@ -1,6 +1,6 @@
 import type { Hash } from '../../src/domain/settlement.ts';
 import type { AdaptiveWindow } from './adaptive-window.ts';
-import type { BlockBatch, LogFilter, RawLog, TransactionFacts } from './block-source.ts';
+import type { BlockBatch, LogFilter, RawLog, ReadOptions, TransactionFacts } from './block-source.ts';
 import { checkAsked, checkForks, checkLinks, orderLogs } from './check-batch.ts';
 import type { Prover } from './prove-complete.ts';
 import {
@@ -23,7 +23,7 @@ import type { Trouble } from './rpc-turn.ts';
  */
 export interface RangeReader {
   /** Throws `RpcFailure` or `ProviderContradiction` when the range must be started afresh. */
-  read(from: number, to: number, filter: LogFilter): Promise<BlockBatch>;
+  read(from: number, to: number, filter: LogFilter, options?: ReadOptions): Promise<BlockBatch>;
 }
 
 export interface RangeReaderDeps {
@@ -38,6 +38,13 @@ export interface RangeReaderDeps {
 interface Parts extends RangeReaderDeps {
   /** Transactions per full block lately, for the size of batches. */
   density: number;
+}
+
+/** What one read is for. */
+interface Task {
+  readonly filter: LogFilter;
+  /** Every block is read, linked and proved; else only the first, the last and those with candidates. */
+  readonly everyHeader: boolean;
 }
 
 interface Range {
@@ -57,8 +64,9 @@ const CONTRADICTIONS_BEFORE_SPLIT = 2;
 export function createRangeReader(deps: RangeReaderDeps): RangeReader {
   const parts: Parts = { ...deps, density: 1 };
   return {
-    async read(from, to, filter) {
-      const read = (range: Range): Promise<Segment[]> => readSegments(parts, range, filter);
+    async read(from, to, filter, options) {
+      const everyHeader = deps.completeness === 'every-block' || options?.everyHeader === true;
+      const read = (range: Range): Promise<Segment[]> => readSegments(parts, range, { filter, everyHeader });
       const segments = (
         await inParallel(cut(from, to, deps.span.size()), deps.limits.parallelLogCalls, read)
       ).flat();
@@ -107,17 +115,17 @@ async function inParallel<T, R>(
 }
 
 /** One range as checked segments: one, unless a node wants less at once or keeps contradicting itself. */
-async function readSegments(parts: Parts, range: Range, filter: LogFilter): Promise<Segment[]> {
+async function readSegments(parts: Parts, range: Range, task: Task): Promise<Segment[]> {
   for (let attempts = 1; ; attempts++) {
     try {
-      return [await readSegment(parts, range, filter)];
+      return [await readSegment(parts, range, task)];
     } catch (error) {
       if (!(error instanceof RpcFailure || error instanceof ProviderContradiction)) throw error;
       if (isSplittable(error, range, attempts)) {
         if (error instanceof RpcFailure) parts.span.shrink(range.to - range.from + 1);
         const middle = range.from + Math.floor((range.to - range.from) / 2);
-        const lower = await readSegments(parts, { from: range.from, to: middle }, filter);
-        return [...lower, ...(await readSegments(parts, { from: middle + 1, to: range.to }, filter))];
+        const lower = await readSegments(parts, { from: range.from, to: middle }, task);
+        return [...lower, ...(await readSegments(parts, { from: middle + 1, to: range.to }, task))];
       }
       if (error instanceof RpcFailure || attempts >= parts.limits.maxSegmentAttempts) throw error;
     }
@@ -130,20 +138,21 @@ function isSplittable(trouble: Trouble, { from, to }: Range, attempts: number): 
   return trouble.kind === 'too-large' || trouble.kind === 'timeout';
 }
 
-async function readSegment(parts: Parts, range: Range, filter: LogFilter): Promise<Segment> {
+async function readSegment(parts: Parts, range: Range, task: Task): Promise<Segment> {
+  const { filter, everyHeader } = task;
   const logs = await readLogsOf(parts, range, filter);
   const candidates = logs.filter((log) => filter.isCandidate(log));
-  const blocks = await readBlocks(parts, range, new Set(candidates.map(({ blockNumber }) => blockNumber)));
+  const withTransactions = new Set(candidates.map(({ blockNumber }) => blockNumber));
+  const blocks = await readBlocks(parts, range, withTransactions, everyHeader);
   const byNumber = new Map(blocks.map((block) => [block.number, block]));
-  // With completeness 'settlement-blocks' the logs of blocks that were not read cannot be checked, and are of no use.
-  const isWhole = parts.completeness === 'every-block';
-  const checkable = isWhole ? logs : logs.filter((log) => byNumber.has(log.blockNumber));
+  // The logs of blocks that were not read cannot be checked, and are of no use.
+  const checkable = everyHeader ? logs : logs.filter((log) => byNumber.has(log.blockNumber));
   const transactions = consistent(parts, () => {
     checkLinks(blocks);
     checkForks(checkable, byNumber);
     return findTransactions(candidates, byNumber);
   });
-  if (isWhole) await parts.prover.prove(blocks, checkable, filter);
+  if (everyHeader) await parts.prover.prove(blocks, checkable, filter);
   return { blocks, logs: checkable, transactions };
 }
 
@@ -188,12 +197,13 @@ async function readBlocks(
   parts: Parts,
   { from, to }: Range,
   withTransactions: ReadonlySet<number>,
+  everyHeader: boolean,
 ): Promise<BlockAnswer[]> {
   const { pool, limits } = parts;
   const all = Array.from({ length: to - from + 1 }, (_, index) => from + index);
   const isWanted = (number: number): boolean =>
     number === from || number === to || withTransactions.has(number);
-  const wanted = parts.completeness === 'every-block' ? all : all.filter(isWanted);
+  const wanted = everyHeader ? all : all.filter(isWanted);
   const full = wanted.filter((number) => withTransactions.has(number));
   const bare = wanted.filter((number) => !withTransactions.has(number));
   const fullPerBatch = Math.max(1, Math.floor(limits.targetBatchTransactions / Math.max(1, parts.density)));

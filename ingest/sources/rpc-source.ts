@@ -28,7 +28,8 @@ const TARGET_LOGS_PER_CALL = 5_000;
  * the only other error is `WrongChain`.
  *
  * Cost of `read`, n blocks with c of them holding candidates: about n/span eth_getLogs, n − c headers and c full blocks in
- * batches, and the proofs of prove-complete.ts. With completeness 'settlement-blocks': c + 2 blocks and no proofs.
+ * batches, and the proofs of prove-complete.ts. With completeness 'settlement-blocks', unless asked for
+ * every header: c + 2 blocks and no proofs.
  */
 export function createRpcSource(config: ChainConfig, deps: RpcSourceDeps): BlockSource {
   const limits = { ...RPC_LIMITS, ...deps.limits };
@@ -60,7 +61,7 @@ export function createRpcSource(config: ChainConfig, deps: RpcSourceDeps): Block
     tip: () => untilConsistent(log, signal, () => readTip(pool, config.finalityDepth)),
     blockAt: (number) => untilConsistent(log, signal, () => blockAt(pool, number)),
     read: (from, to, filter, options) =>
-      untilConsistent(log, signal, () => reader.read(from, to, filter), {
+      untilConsistent(log, signal, () => reader.read(from, to, filter, options), {
         attemptsMax: options?.freshStartsMax ?? Number.POSITIVE_INFINITY,
         abandoned: () => new ReadAbandoned(from, to),
       }),

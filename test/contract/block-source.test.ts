@@ -149,6 +149,11 @@ describe('straight from the node', () => {
     expect(batch.transactions.size).toBe(whole.transactions.size);
   });
 
+  test('asked for every header, completeness settlement-blocks leaves nothing out either', async () => {
+    const { source } = sourceOf([chain.url], { completeness: 'settlement-blocks', logWindowMax: 20 });
+    expectEqual(await source.read(FROM, TO, filter, { everyHeader: true }), await truth());
+  });
+
   test('what a reorg put in place of the old blocks is what is read', async () => {
     const { source } = sourceOf([chain.url]);
     const before = await source.read(TO - 5, TO, filter);
@@ -192,6 +197,16 @@ describe('through a node that lies once and is honest after', () => {
     expect(heard.map((trouble) => trouble.kind)).toContain(kind);
     expect(source.counters().contradictions).toBeGreaterThan(0);
   });
+
+  test.each(contradictions)(
+    '%s is detected near the tip even with completeness settlement-blocks',
+    async (lie, kind) => {
+      const proxy = await liar(lie, 1);
+      const { source, heard } = sourceOf([proxy.url], { completeness: 'settlement-blocks' });
+      expectEqual(await source.read(FROM, TO, filter, { everyHeader: true }), await truth());
+      expect(heard.map((trouble) => trouble.kind)).toContain(kind);
+    },
+  );
 
   test('logs withheld inside a block are noticed although the block has others', async () => {
     const crowded = (await truth()).logs.find(({ logIndex }) => logIndex >= 3)?.blockNumber ?? 0;
