@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import type { Hash } from '../../src/domain/settlement.ts';
 import type { Log } from '../../src/log.ts';
 import type { LogFilter, RawLog } from './block-source.ts';
@@ -39,6 +40,7 @@ export function createProver(deps: {
 }): Prover {
   const { pool, limits } = deps;
   const blooms = createBlooms();
+  /** Digest of the logs of ours that a block was proved to have. */
   const proved = new Map<Hash, string>();
   let warned = false;
 
@@ -109,10 +111,12 @@ function ours(logs: readonly RawLog[], filter: LogFilter): RawLog[] {
   return logs.filter((log) => addresses.has(log.address) && topics.has(log.topics[0]));
 }
 
-function fingerprint(logs: readonly RawLog[]): string {
-  return logs
-    .map(({ logIndex, transactionHash, topics, data }) => `${logIndex}${transactionHash}${topics}${data}`)
-    .join();
+/** A digest, because thousands of them are kept and one block's logs can be a hundred kilobytes. */
+export function fingerprint(logs: readonly RawLog[]): string {
+  const digest = createHash('sha256');
+  for (const { logIndex, transactionHash, topics, data } of logs)
+    digest.update(`${logIndex}${transactionHash}${topics}${data},`);
+  return digest.digest('base64');
 }
 
 function groupByBlock(logs: readonly RawLog[]): ReadonlyMap<number, readonly RawLog[]> {
