@@ -61,6 +61,12 @@ export function isEmptyBloom(bloom: string): boolean {
   return bloom === EMPTY;
 }
 
+/** Whether every bit of `part` is set in `whole`. */
+export function isCoveredBy(part: string, whole: string): boolean {
+  const outer = Buffer.from(whole.slice(2), 'hex');
+  return Buffer.from(part.slice(2), 'hex').every((byte, at) => (byte & ~(outer[at] ?? 0)) === 0);
+}
+
 function computeBits(item: string): Bits {
   const hash = keccak_256(Buffer.from(item.slice(2), 'hex'));
   const position = (at: number): number => (((hash[at] ?? 0) << 8) | (hash[at + 1] ?? 0)) & 2047;
