@@ -71,13 +71,19 @@ const TOO_LARGE = [
   /(?:range|results?|logs?|size|response)\b.{0,40}\b(?:exceed|too (?:large|wide|big|many))/i,
   /(?:limited|up) to (?:a |an )?(?:[\d,]+ ?- ?)?[\d,]+k? ?-?(?:blocks?|range|results|logs)/i,
   /ranges? (?:over|greater than|larger than|of more than) [\d,]+/i,
-  /maximum (?:allowed )?(?:block )?range/i,
+  /max(?:imum)? (?:allowed )?(?:block )?range/i,
+  /range must be less than/i,
   /query (?:timeout|timed out|timeout exceeded)/i,
   /batch (?:size )?(?:is )?too (?:large|big)|batch limit/i,
   /(?:payload|entity|body|request|content) too large/i,
 ];
 const BUSY =
   /rate.?limit|too many requests|request count|throughput|capacity exceeded|try again (?:later|in)|compute units/i;
+/** Used up for a day or a month: a smaller request is refused as well. */
+const QUOTA = /\bquota\b|\bmonthly\b|\bdaily\b/i;
+const PLAN = /\bplan\b.{0,40}\b(?:limit|exceed|exhaust)|\b(?:limit|exceed|exhaust).{0,40}\bplan\b/i;
+/** Plans limit sizes too, and that only a smaller request can meet. */
+const SIZE = /\b(?:range|blocks?|results?|logs?|size|response)\b/i;
 const CODE_LIMIT_EXCEEDED = -32_005;
 const DETAIL_MAX_CHARS = 200;
 
@@ -85,10 +91,10 @@ const DETAIL_MAX_CHARS = 200;
 export function failureOfRpcError(method: string, error: unknown): RpcFailure {
   const { code, message } = readRpcError(error);
   const detail = `${method}: ${tame(message)} (${code})`;
-  if (TOO_LARGE.some((pattern) => pattern.test(message)) && !BUSY.test(message))
-    return new RpcFailure('too-large', detail);
-  if (code === CODE_LIMIT_EXCEEDED || code === 429 || BUSY.test(message))
+  if (BUSY.test(message) || QUOTA.test(message) || (PLAN.test(message) && !SIZE.test(message)))
     return new RpcFailure('busy', detail);
+  if (TOO_LARGE.some((pattern) => pattern.test(message))) return new RpcFailure('too-large', detail);
+  if (code === CODE_LIMIT_EXCEEDED || code === 429) return new RpcFailure('busy', detail);
   return new RpcFailure('refused', detail);
 }
 

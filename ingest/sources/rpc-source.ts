@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import type { ChainConfig } from '../../src/config.ts';
 import type { Log } from '../../src/log.ts';
 import { createAdaptiveWindow } from './adaptive-window.ts';
@@ -10,7 +11,7 @@ import { createEndpoint, isWebSocket } from './rpc-endpoint.ts';
 import { ProviderContradiction, RpcFailure } from './rpc-failure.ts';
 import { RPC_LIMITS, type RpcLimits } from './rpc-limits.ts';
 import { createPool, type RpcPool } from './rpc-pool.ts';
-import type { Trouble } from './rpc-turn.ts';
+import { backOffMs, type Trouble } from './rpc-turn.ts';
 
 export interface RpcSourceDeps {
   readonly log: Log;
@@ -57,11 +58,12 @@ export function createRpcSource(config: ChainConfig, deps: RpcSourceDeps): Block
       targetLogs: TARGET_LOGS_PER_CALL,
     }),
   });
+  const repeating: Repeating = { log, signal, limits };
   return {
-    tip: () => untilConsistent(log, signal, () => readTip(pool, config.finalityDepth)),
-    blockAt: (number) => untilConsistent(log, signal, () => blockAt(pool, number)),
+    tip: () => untilConsistent(repeating, () => readTip(pool, config.finalityDepth)),
+    blockAt: (number) => untilConsistent(repeating, () => blockAt(pool, number)),
     read: (from, to, filter, options) =>
-      untilConsistent(log, signal, () => reader.read(from, to, filter, options), {
+      untilConsistent(repeating, () => reader.read(from, to, filter, options), {
         attemptsMax: options?.freshStartsMax ?? Number.POSITIVE_INFINITY,
         abandoned: () => new ReadAbandoned(from, to),
       }),
@@ -75,10 +77,15 @@ export function createRpcSource(config: ChainConfig, deps: RpcSourceDeps): Block
   };
 }
 
+interface Repeating {
+  readonly log: Log;
+  readonly signal: AbortSignal | undefined;
+  readonly limits: RpcLimits;
+}
+
 /** Starts afresh after trouble that a single call could not get over: a node that lags, a reorg meanwhile, a contradiction. */
 async function untilConsistent<T>(
-  log: Log,
-  signal: AbortSignal | undefined,
+  { log, signal, limits }: Repeating,
   work: () => Promise<T>,
   patience?: { readonly attemptsMax: number; readonly abandoned: () => Error },
 ): Promise<T> {
@@ -88,9 +95,11 @@ async function untilConsistent<T>(
       return await work();
     } catch (error) {
       if (!(error instanceof RpcFailure || error instanceof ProviderContradiction)) throw error;
-      // The URLs rest by themselves after trouble, so that this loop does not spin.
       log.warn({ kind: error.kind }, `reading the chain afresh: ${error.message}`);
       if (patience && attempt >= patience.attemptsMax) throw patience.abandoned();
+      // After any other trouble the URL rests by itself. Here nothing smaller is left to ask, and without a pause this would spin.
+      if (error.kind === 'too-large')
+        await delay(backOffMs(attempt, limits), undefined, signal ? { signal } : {});
     }
   }
 }

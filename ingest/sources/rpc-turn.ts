@@ -90,6 +90,11 @@ function wrongChain(members: readonly Member[]): WrongChain {
 function restMs(failuresInRow: number, trouble: Trouble, limits: RpcLimits): number {
   const demandedMs = trouble instanceof RpcFailure ? trouble.retryAfterMs : null;
   if (demandedMs !== null) return Math.min(demandedMs, limits.retryAfterMaxMs);
+  return backOffMs(failuresInRow, limits);
+}
+
+/** Doubles from the first pause to the longest; jitter, because parallel readers must not come back in step. */
+export function backOffMs(failuresInRow: number, limits: RpcLimits): number {
   const fullMs = Math.min(limits.backOffMaxMs, limits.backOffFirstMs * 2 ** (failuresInRow - 1));
-  return fullMs * (0.5 + Math.random() / 2); // jitter: parallel readers must not come back in step
+  return fullMs * (0.5 + Math.random() / 2);
 }

@@ -1,11 +1,11 @@
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
 import { type DemoChain, startDemoChain } from '../../demo/chain/demo-chain.ts';
 import { mintUsdc, USDC } from '../../demo/chain/deploy-usdc.ts';
 import { authorizeWillingly, callTransferBytes } from '../../demo/chain/payments.ts';
 import { installWillingPayers } from '../../demo/chain/permit2.ts';
 import { mine } from '../../demo/chain/sender.ts';
 import { walletOf } from '../../demo/chain/wallets.ts';
-import { type LogFilter, ReadAbandoned } from '../../ingest/sources/block-source.ts';
+import { type BlockSource, type LogFilter, ReadAbandoned } from '../../ingest/sources/block-source.ts';
 import { createRpcSource } from '../../ingest/sources/rpc-source.ts';
 import { TOPIC } from '../../ingest/stages/log-topics.ts';
 import { loadConfig } from '../../src/config.ts';
@@ -111,3 +111,26 @@ test('an invented log of ours is refused although range and block agree on it', 
   const source = sourceOf(node);
   await expect(source.read(FROM, TO, filter, { freshStartsMax: 1 })).rejects.toThrow(ReadAbandoned);
 });
+
+test.each([
+  ['the tip', (source: BlockSource) => source.tip(), 'eth_getBlockByNumber', 2],
+  ['one block', (source: BlockSource) => source.read(FROM, FROM, filter), 'eth_getLogs', 1],
+] as const)(
+  'a node that finds even %s too large is asked with growing pauses, not for ever at once',
+  async (_, ask, method, callsPerRound) => {
+    const error = { code: -32000, message: 'response is too big' };
+    const times: number[] = [];
+    const node = await nodeThat((call, reply) => {
+      if (call.method !== method) return reply;
+      times.push(performance.now());
+      return { error };
+    });
+    const [backOffFirstMs, maxCallAttempts] = [40, 1];
+    const asking = ask(sourceOf(node, { backOffFirstMs, backOffMaxMs: 10_000, maxCallAttempts }));
+    asking.catch(() => undefined); // the test ends before it does
+    await vi.waitUntil(() => times.length > 3 * callsPerRound, { timeout: 10_000 });
+    const elapsedMs = (times.at(-1) ?? 0) - (times[0] ?? 0);
+    // Half of each of the three pauses is certain, the rest is jitter.
+    expect(elapsedMs).toBeGreaterThan((backOffFirstMs / 2) * (1 + 2 + 4));
+  },
+);

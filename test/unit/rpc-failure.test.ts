@@ -21,6 +21,10 @@ test.each([
   [-32600, 'response is too big'],
   [-32000, 'logs matched by query exceeds limit of 10000'],
   [-32012, 'Block range limit exceeded. See more details'],
+  [-32000, 'Max block range is 500'],
+  [-32602, 'range must be less than 3000 blocks'],
+  [-32600, 'eth_getLogs is limited to a 10 blocks range on the free plan'],
+  [-32000, 'block range exceeds the limit of your plan'],
 ])('%i "%s" means: ask for less', (code, message) => {
   expect(kindOf(code, message)).toBe('too-large');
 });
@@ -29,6 +33,11 @@ test.each([
   [-32005, 'limit exceeded'],
   [429, 'Your app has exceeded its compute units per second capacity'],
   [-32016, 'over rate limit'],
+  [-32000, 'monthly quota exceeded limit'],
+  [-32001, 'Monthly capacity limit exceeded'],
+  [-32000, 'daily requests exceed limit'],
+  [-32000, 'You have exceeded the limit of your plan'],
+  [-32000, 'plan limit reached, please upgrade'],
   [-32000, 'Too Many Requests'],
   [-32005, 'daily request count exceeded, request rate limited'],
   [-32090, 'Too many requests, reason: call rate limit exhausted, retry in 10s'],
@@ -41,6 +50,7 @@ test.each([
   [-32602, 'invalid argument 0: hex string without 0x prefix'],
   [-32000, 'unknown block'],
   [-32000, 'header not found'],
+  [-32601, 'this method is not available on your plan'],
   [-32000, 'block range extends beyond current head block'],
 ])('%i "%s" is refused, neither a matter of size nor of haste', (code, message) => {
   expect(kindOf(code, message)).toBe('refused');
