@@ -58,6 +58,17 @@ interface Segment {
   readonly transactions: ReadonlyMap<Hash, TransactionFacts>;
 }
 
+/**
+ * An eth_getLogs over several blocks, refused in words that no pattern knows: perhaps for its size. A refused header or a
+ * refused block hash is not this; those blocks are gone, and halving would only ask for them more often.
+ */
+class RangeRefused extends RpcFailure {
+  constructor(detail: string) {
+    super('refused', detail);
+    this.name = 'RangeRefused';
+  }
+}
+
 /** Contradictions in a row after which a segment is halved: the smaller, the likelier to come through whole. */
 const CONTRADICTIONS_BEFORE_SPLIT = 2;
 
@@ -121,21 +132,32 @@ async function readSegments(parts: Parts, range: Range, task: Task): Promise<Seg
       return [await readSegment(parts, range, task)];
     } catch (error) {
       if (!(error instanceof RpcFailure || error instanceof ProviderContradiction)) throw error;
-      if (isSplittable(error, range, attempts)) {
-        if (error instanceof RpcFailure) parts.span.shrink(range.to - range.from + 1);
-        const middle = range.from + Math.floor((range.to - range.from) / 2);
-        const lower = await readSegments(parts, { from: range.from, to: middle }, task);
-        return [...lower, ...(await readSegments(parts, { from: middle + 1, to: range.to }, task))];
-      }
+      if (isSplittable(error, range, attempts)) return await readHalves(parts, range, task, error);
       if (error instanceof RpcFailure || attempts >= parts.limits.maxSegmentAttempts) throw error;
     }
   }
 }
 
+async function readHalves(
+  parts: Parts,
+  { from, to }: Range,
+  task: Task,
+  trouble: Trouble,
+): Promise<Segment[]> {
+  const isAboutSize = trouble instanceof RpcFailure && !(trouble instanceof RangeRefused);
+  if (isAboutSize) parts.span.shrink(to - from + 1);
+  const middle = from + Math.floor((to - from) / 2);
+  const lower = await readSegments(parts, { from, to: middle }, task);
+  const upper = await readSegments(parts, { from: middle + 1, to }, task);
+  // Both halves came: it was the size after all.
+  if (trouble instanceof RangeRefused) parts.span.shrink(to - from + 1);
+  return [...lower, ...upper];
+}
+
 function isSplittable(trouble: Trouble, { from, to }: Range, attempts: number): boolean {
   if (from === to) return false;
   if (trouble instanceof ProviderContradiction) return attempts >= CONTRADICTIONS_BEFORE_SPLIT;
-  return trouble.kind === 'too-large' || trouble.kind === 'timeout';
+  return trouble instanceof RangeRefused || trouble.kind === 'too-large' || trouble.kind === 'timeout';
 }
 
 async function readSegment(parts: Parts, range: Range, task: Task): Promise<Segment> {
@@ -168,28 +190,37 @@ function consistent<T>({ pool }: Parts, check: () => T): T {
 
 async function readLogsOf(parts: Parts, { from, to }: Range, filter: LogFilter): Promise<readonly RawLog[]> {
   const startedMs = performance.now();
-  const { logs, duplicates } = await parts.pool.ask({
-    method: 'eth_getLogs',
-    params: [
-      { fromBlock: hexOf(from), toBlock: hexOf(to), address: filter.addresses, topics: [filter.topics] },
-    ],
-    read: (result) => {
-      const raw = readLogs(result);
-      checkAsked(raw, from, to, filter);
-      return orderLogs(raw);
-    },
-    givesUp: (trouble, attempts) =>
-      to > from &&
-      trouble instanceof RpcFailure &&
-      (trouble.kind === 'too-large' ||
-        (trouble.kind === 'timeout' && attempts >= parts.limits.maxRangeTimeouts)),
-  });
+  const { logs, duplicates } = await parts.pool
+    .ask({
+      method: 'eth_getLogs',
+      params: [
+        { fromBlock: hexOf(from), toBlock: hexOf(to), address: filter.addresses, topics: [filter.topics] },
+      ],
+      read: (result) => {
+        const raw = readLogs(result);
+        checkAsked(raw, from, to, filter);
+        return orderLogs(raw);
+      },
+      givesUp: (trouble, attempts) => to > from && isRangeHopeless(trouble, attempts, parts.limits),
+    })
+    .catch((error: unknown) => {
+      if (to > from && error instanceof RpcFailure && error.kind === 'refused')
+        throw new RangeRefused(error.message);
+      throw error;
+    });
   if (duplicates > 0)
     parts.pool.note(
       new ProviderContradiction('duplicate-logs', `${duplicates} logs of ${from}–${to} came twice`),
     );
   parts.span.observe({ blocks: to - from + 1, logs: logs.length, elapsedMs: performance.now() - startedMs });
   return logs;
+}
+
+/** Whether only a smaller range can help. */
+function isRangeHopeless(trouble: Trouble, attempts: number, { maxRangeFailures }: RpcLimits): boolean {
+  if (!(trouble instanceof RpcFailure)) return false;
+  if (trouble.kind === 'too-large') return true;
+  return (trouble.kind === 'timeout' || trouble.kind === 'refused') && attempts >= maxRangeFailures;
 }
 
 /** Headers, with transactions where there are candidates. Ascending. */

@@ -18,8 +18,8 @@ export interface RpcLimits {
   readonly maxCallAttempts: number;
   /** Contradictory answers about one block after which the whole read starts afresh. */
   readonly maxSegmentAttempts: number;
-  /** Time-outs of one eth_getLogs after which its range is halved instead. */
-  readonly maxRangeTimeouts: number;
+  /** Time-outs, or refusals in unknown words, of one eth_getLogs after which its range is halved instead. */
+  readonly maxRangeFailures: number;
   /** eth_getLogs calls of one read under way at once. */
   readonly parallelLogCalls: number;
   /** Blocks with logs whose completeness is proved per read, where the header's filter does not already prove it. */
@@ -37,7 +37,7 @@ export const RPC_LIMITS: RpcLimits = {
   maxResponseBytes: 256 * 1024 * 1024,
   maxCallAttempts: 6,
   maxSegmentAttempts: 20,
-  maxRangeTimeouts: 2,
+  maxRangeFailures: 2,
   parallelLogCalls: 4,
   maxSampledProofs: 16,
 };

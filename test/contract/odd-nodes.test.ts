@@ -134,3 +134,27 @@ test.each([
     expect(elapsedMs).toBeGreaterThan((backOffFirstMs / 2) * (1 + 2 + 4));
   },
 );
+
+test('a range refused in words that nobody has seen before is read in smaller ones, and the limit is learned', async () => {
+  const isWide = ({ method, params }: Call): boolean => {
+    const { fromBlock, toBlock } = (params[0] ?? {}) as { fromBlock?: string; toBlock?: string }; // as eth_getLogs takes it
+    return method === 'eth_getLogs' && Number(toBlock) - Number(fromBlock) >= 5;
+  };
+  const node = await nodeThat((call, reply) =>
+    isWide(call) ? { error: { code: -32000, message: 'five at once, please' } } : reply,
+  );
+  const source = sourceOf(node);
+  expectEqual(await source.read(FROM, TO, filter), await truth());
+  const refused = node.calls.filter(isWide).length;
+  expect(refused).toBeGreaterThan(0);
+  await source.read(FROM, TO, filter);
+  expect(node.calls.filter(isWide)).toHaveLength(refused);
+});
+
+test('a refused header is no reason to ask for smaller ranges', async () => {
+  const node = await nodeThat((call, reply) =>
+    call.method === 'eth_getBlockByNumber' ? { error: { code: -32000, message: 'unknown block' } } : reply,
+  );
+  await expect(sourceOf(node).read(FROM, TO, filter, { freshStartsMax: 1 })).rejects.toThrow(ReadAbandoned);
+  expect(node.calls.filter(({ method }) => method === 'eth_getLogs')).toHaveLength(1);
+});
