@@ -20,9 +20,12 @@ const HASH_DIGITS = 64;
 const ADDRESS_DIGITS = 40;
 const LOWER_HEX = /^0x[0-9a-f]*$/;
 const ANY_HEX = /^0x[0-9a-f]*$/i;
+/** 13 digits are 52 bits: always a safe integer. */
 const QUANTITY = /^0x[0-9a-f]{1,13}$/i;
 const BLOOM = /^0x[0-9a-f]{512}$/i;
 const MAX_TOPICS = 4;
+/** Log indexes and times are stored in 32 bits; the encoder would stop the worker at more. */
+const MAX_U32 = 2 ** 32 - 1;
 
 /** Reads a block that must exist at `number` (a tag leaves the height open). */
 export function readBlock(result: unknown, number: number | null): BlockAnswer {
@@ -36,7 +39,7 @@ export function readBlock(result: unknown, number: number | null): BlockAnswer {
     number: found,
     hash: hash(block['hash'], 'block hash'),
     parentHash: hash(block['parentHash'], 'parent hash'),
-    time: quantity(block['timestamp'], 'timestamp'),
+    time: quantity(block['timestamp'], 'timestamp', MAX_U32),
     bloom: typeof bloom === 'string' && BLOOM.test(bloom) ? bloom.toLowerCase() : null,
     transactions: list(block['transactions'], 'transactions'),
   };
@@ -74,7 +77,7 @@ function readLog(entry: unknown): RawLog {
     blockNumber: quantity(log['blockNumber'], 'log block number'),
     blockHash: hash(log['blockHash'], 'log block hash'),
     transactionHash: hash(log['transactionHash'], 'log transaction hash'),
-    logIndex: quantity(log['logIndex'], 'log index'),
+    logIndex: quantity(log['logIndex'], 'log index', MAX_U32),
   };
 }
 
@@ -128,9 +131,11 @@ function hash(value: unknown, what: string): Hash {
   return hexText(value, HASH_DIGITS, what) as Hash; // 64 digits, just checked
 }
 
-function quantity(value: unknown, what: string): number {
+function quantity(value: unknown, what: string, max = Number.MAX_SAFE_INTEGER): number {
   if (typeof value !== 'string' || !QUANTITY.test(value)) throw malformed(what);
-  return Number(value);
+  const number = Number(value);
+  if (number > max) throw malformed(what);
+  return number;
 }
 
 function malformed(what: string): ProviderContradiction {

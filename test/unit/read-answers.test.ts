@@ -35,9 +35,18 @@ test.each([
   ['has five topics', [{ ...log, topics: Array(5).fill(HASH) }]],
   ['has half a byte of data', [{ ...log, data: '0x1' }]],
   ['has a number for an index', [{ ...log, logIndex: 3 }]],
+  ['has an index beyond 32 bits', [{ ...log, logIndex: '0x100000000' }]],
   ['has an index beyond all integers', [{ ...log, logIndex: `0x${'f'.repeat(20)}` }]],
 ])('an answer that %s is malformed, not empty', (_, answer) => {
   expect(() => readLogs(answer)).toThrow(expect.objectContaining({ kind: 'malformed' }));
+});
+
+test('32 bits of index and time are read, a time beyond them is malformed', () => {
+  expect(readLogs([{ ...log, logIndex: '0xffffffff' }])[0]?.logIndex).toBe(2 ** 32 - 1);
+  expect(readBlock({ ...block, timestamp: '0xffffffff' }, 16).time).toBe(2 ** 32 - 1);
+  expect(() => readBlock({ ...block, timestamp: '0x100000000' }, 16)).toThrow(
+    expect.objectContaining({ kind: 'malformed' }),
+  );
 });
 
 test('a log of an undone block is refused', () => {
