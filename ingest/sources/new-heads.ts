@@ -28,16 +28,26 @@ export async function announceHeads(
 
 async function untilSubscriptionEnds(url: string, listener: () => void, signal: AbortSignal): Promise<void> {
   const client = await getWebSocketRpcClient(url, { reconnect: false });
-  await new Promise<void>((resolve, reject) => {
-    signal.addEventListener('abort', () => resolve(), { once: true });
-    client.socket.addEventListener('close', () => resolve());
-    client.request({
-      body: { method: 'eth_subscribe', params: ['newHeads'] },
-      onError: reject,
-      onResponse: (response: { readonly error?: unknown; readonly method?: string | undefined }) => {
-        if (response.error !== undefined) reject(new Error('the node does not announce new heads'));
-        else if (response.method === 'eth_subscription') listener();
-      },
+  signal.throwIfAborted(); // while it connected: an aborted signal does not fire again
+  const { socket } = client;
+  let end: () => void = () => undefined;
+  try {
+    await new Promise<void>((resolve, reject) => {
+      end = resolve;
+      signal.addEventListener('abort', end, { once: true });
+      socket.addEventListener('close', end);
+      client.request({
+        body: { method: 'eth_subscribe', params: ['newHeads'] },
+        onError: reject,
+        onResponse: (response: { readonly error?: unknown; readonly method?: string | undefined }) => {
+          if (response.error !== undefined) reject(new Error('the node does not announce new heads'));
+          else if (response.method === 'eth_subscription') listener();
+        },
+      });
     });
-  });
+  } finally {
+    // Both outlive this subscription: the signal is the worker's, the socket is in viem's cache.
+    signal.removeEventListener('abort', end);
+    socket.removeEventListener('close', end);
+  }
 }

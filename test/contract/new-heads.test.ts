@@ -1,7 +1,11 @@
+import { getEventListeners } from 'node:events';
+import { pino } from 'pino';
+import { getWebSocketRpcClient } from 'viem/utils';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type DemoChain, startDemoChain } from '../../demo/chain/demo-chain.ts';
 import { mine } from '../../demo/chain/sender.ts';
 import { ReadAbandoned } from '../../ingest/sources/block-source.ts';
+import { announceHeads } from '../../ingest/sources/new-heads.ts';
 import { createRpcSource } from '../../ingest/sources/rpc-source.ts';
 import { loadConfig } from '../../src/config.ts';
 import { createLog } from '../../src/log.ts';
@@ -39,6 +43,32 @@ test('a websocket announces each new block, until nobody listens any more', asyn
   await waitUntil('the next block is announced', () => heads > before);
   silence();
   stop();
+});
+
+test('a subscription that ends leaves no listener behind, neither at the signal nor at the shared socket', async () => {
+  // The same socket that announceHeads uses: viem keeps one per URL and options.
+  const client = await getWebSocketRpcClient(chain.wsUrl, { reconnect: false });
+  const closers = () => getEventListeners(client.socket, 'close').length;
+  const before = closers();
+  const ending = new AbortController();
+  const first = announceHeads(chain.wsUrl, () => undefined, createLog('silent', 'test'), ending.signal);
+  await waitUntil('it listens', () => closers() > before);
+  ending.abort();
+  await first;
+  expect(closers()).toBe(before);
+
+  const lines: string[] = [];
+  const log = pino({ level: 'debug' }, { write: (line: string) => lines.push(line) });
+  const lasting = new AbortController();
+  const second = announceHeads(chain.wsUrl, () => undefined, log, lasting.signal);
+  await waitUntil('it listens again', () => closers() > before);
+  client.close();
+  await waitUntil('the end of the subscription was noticed', () => lines.length > 0);
+  // The pause before the next subscription listens for the abort, and nothing else does.
+  await waitUntil('the pause began', () => getEventListeners(lasting.signal, 'abort').length > 0);
+  expect(getEventListeners(lasting.signal, 'abort')).toHaveLength(1);
+  lasting.abort();
+  await second;
 });
 
 test('a range that the chain no longer reaches is abandoned after the permitted attempts, not waited for', async () => {
