@@ -209,26 +209,30 @@ function backOffMs(failures: number): number {
   return full / 2 + (Math.random() * full) / 2;
 }
 
-/** Resolves when the child has ended, by itself or because it stopped answering. */
+/**
+ * Resolves when the child has ended, by itself or because it stopped answering. No race against `exited`: each would leave a
+ * reaction on a promise that lives as long as the child. The end of the child aborts the pause instead.
+ */
 async function watch(run: Run, options: ChildOptions, stopping: AbortSignal): Promise<ChildExit> {
   if (options.alive === undefined) return run.exited;
+  const over = new AbortController();
+  const end = (): void => over.abort();
+  stopping.addEventListener('abort', end, { once: true });
+  if (stopping.aborted) end();
+  const exited = run.exited.finally(end);
   let misses = 0;
-  let ended = false;
-  const exited = run.exited.finally(() => {
-    ended = true;
-  });
-  while (!ended && !stopping.aborted) {
-    await Promise.race([
-      exited,
-      sleep(options.aliveEveryMs ?? ALIVE_EVERY_MS, undefined, { signal: stopping }).catch(() => undefined),
-    ]);
-    if (ended || stopping.aborted) break;
+  while (!over.signal.aborted) {
+    await sleep(options.aliveEveryMs ?? ALIVE_EVERY_MS, undefined, { signal: over.signal }).catch(
+      () => undefined, // an abort only ends the pause
+    );
+    if (over.signal.aborted) break;
     misses = (await isTrue(options.alive)) ? 0 : misses + 1;
     if (misses >= (options.aliveMissesMax ?? ALIVE_MISSES_MAX)) {
       options.log.error({ childPid: run.process.pid }, `${options.name} does not answer and is killed`);
       run.process.kill('SIGKILL');
     }
   }
+  stopping.removeEventListener('abort', end);
   return exited;
 }
 

@@ -3,6 +3,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { queryObjects } from 'node:v8';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { createLog } from '../../src/log.ts';
 import { type ChildOptions, type SupervisedChild, superviseChild } from '../../src/supervise.ts';
@@ -111,6 +112,18 @@ test('a child that hangs is killed and replaced', async () => {
   answers.alive = false;
   await waitUntil('a second process is ready', () => readyPids.length === 2);
   expect(readyPids[1]).not.toBe(readyPids[0]);
+});
+
+test('asking a child whether it is alive leaves nothing behind, however often', async () => {
+  let asked = 0;
+  child = await superviseChild(
+    options({}, { alive: () => Promise.resolve(++asked > 0), aliveEveryMs: 1, aliveMissesMax: 1_000 }),
+  );
+  const promises = () => queryObjects(Promise, { format: 'count' }); // collects garbage first
+  await waitUntil('it was asked', () => asked > 20);
+  const [before, askedBefore] = [promises(), asked];
+  await waitUntil('it was asked many times more', () => asked > askedBefore + 500);
+  expect(promises() - before).toBeLessThan(100);
 });
 
 describe('stop', () => {
