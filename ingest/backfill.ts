@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import type { ChainConfig } from '../src/config.ts';
 import type { ChainStatus } from './chain-status.ts';
 import type { Checkpoints, FinishedRange } from './checkpoints.ts';
@@ -21,8 +22,8 @@ export interface BackfillDeps {
   readonly signal: AbortSignal;
 }
 
-/** Rows that one window should yield: enough for a good insert, little enough to hold several in memory. */
-const ROWS_PER_WINDOW_TARGET = 5_000;
+/** Logs that one window should bring, about two per row: enough for a good insert, little enough to hold eight in memory. */
+const LOGS_PER_WINDOW_TARGET = 20_000;
 
 /** Resolves when nothing is missing any more. */
 export async function backfill(
@@ -38,9 +39,12 @@ export async function backfill(
   const windows = createWindows(missing);
   const adaptive = createAdaptiveWindow({
     maxBlocks: config.logWindowMax,
-    targetLogs: ROWS_PER_WINDOW_TARGET,
+    targetLogs: LOGS_PER_WINDOW_TARGET,
   });
-  const finish = createFinisher(deps);
+  const finisher = createFinisher(deps, (ranges) => {
+    done += countBlocks(ranges);
+    status.backfill(done, total);
+  });
 
   const read = async ({ from, to }: BlockRange): Promise<BlockBatch> => {
     const startedAt = performance.now();
@@ -54,9 +58,7 @@ export async function backfill(
     if (last?.number !== window.to)
       throw new Error(`source answered a window without its last block ${window.to}`);
     await pipeline.store(batch);
-    await finish({ ...window, endHash: last.hash });
-    done += window.to - window.from + 1;
-    status.backfill(done, total);
+    finisher.add({ ...window, endHash: last.hash });
   };
   // Each worker reads its next window while the one before is written: two windows of each are in memory, never more.
   const work = async (): Promise<void> => {
@@ -74,22 +76,42 @@ export async function backfill(
     await settling;
   };
   await Promise.all(Array.from({ length: config.parallelWindows }, work));
+  await finisher.settled();
 }
 
-/** Checkpoints finished windows; those that finish while one write is under way share the next. */
-function createFinisher(deps: BackfillDeps): (range: FinishedRange) => Promise<void> {
+/** Finished windows are checkpointed together at most this often: an insert of one row costs what one of a hundred does. */
+const CHECKPOINT_EVERY_MS = 500;
+
+interface Finisher {
+  /** Takes a window whose rows are acknowledged; its checkpoint follows. */
+  add(range: FinishedRange): void;
+  /** Resolves when every window taken is checkpointed; rejects when the worker must stop. */
+  settled(): Promise<void>;
+}
+
+/** A crash before the checkpoint repeats the windows, which changes nothing: nobody needs to wait for it. */
+function createFinisher(
+  { checkpoints, acknowledged, signal }: BackfillDeps,
+  onSaved: (ranges: readonly FinishedRange[]) => void,
+): Finisher {
   let waiting: FinishedRange[] = [];
-  let writing: Promise<void> = Promise.resolve();
-  let next: Promise<void> | null = null;
-  return (range) => {
-    waiting.push(range);
-    next ??= writing.then(async () => {
+  let saving: Promise<void> | null = null;
+  const save = async (): Promise<void> => {
+    while (waiting.length > 0) {
       const group = waiting;
       waiting = [];
-      writing = deps.acknowledged(() => deps.checkpoints.saveBackfill(group));
-      next = null;
-      await writing;
-    });
-    return next;
+      await acknowledged(() => checkpoints.saveBackfill(group));
+      onSaved(group);
+      if (waiting.length > 0) await delay(CHECKPOINT_EVERY_MS, undefined, { signal });
+    }
+    saving = null;
+  };
+  return {
+    add(range) {
+      waiting.push(range);
+      saving ??= save();
+      saving.catch(() => undefined); // `settled` tells
+    },
+    settled: () => saving ?? Promise.resolve(),
   };
 }

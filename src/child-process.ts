@@ -27,6 +27,8 @@ export interface SpawnOptions {
   readonly environment?: Readonly<Record<string, string>>;
   /** Scheduling priority, 1 (slightly nicer) to 19. */
   readonly nice?: number;
+  /** Flags of the child's Node, before the entry. */
+  readonly nodeFlags?: readonly string[];
   /** Each line the child writes to stderr. The last ones are kept for messages either way. */
   onErrorLine?(line: string): void;
 }
@@ -42,7 +44,7 @@ const STOP_TIMEOUT_MS = 10_000;
 const ERROR_LINES_MAX = 20;
 
 export function spawnChild(options: SpawnOptions): Run {
-  const child = spawn(process.execPath, nodeArguments(options.entry), {
+  const child = spawn(process.execPath, [...(options.nodeFlags ?? []), ...nodeArguments(options.entry)], {
     stdio: ['pipe', 'ignore', 'pipe'],
     detached: true,
     ...(options.environment === undefined ? {} : { env: { ...options.environment } }),

@@ -31,6 +31,8 @@ export interface Service {
 /** The engine and the worker yield to the API: point reads keep their latency while a backfill runs. */
 const ENGINE_NICE = 1;
 const INGEST_NICE = 5;
+/** Reading a chain makes much short-lived garbage; a larger nursery saves a tenth of the worker's time (bench/ingest). */
+const INGEST_NODE_FLAGS = ['--max-semi-space-size=64'];
 const INGEST_STOP_TIMEOUT_MS = 5_000;
 
 export async function startService(deps: {
@@ -155,6 +157,7 @@ function startWorker(config: Config, access: EngineAccess, log: Log): Promise<Su
     stopSignal: 'SIGTERM',
     stopTimeoutMs: INGEST_STOP_TIMEOUT_MS,
     nice: INGEST_NICE,
+    nodeFlags: INGEST_NODE_FLAGS,
     onErrorLine: (line) => process.stderr.write(`${line}\n`),
   });
 }

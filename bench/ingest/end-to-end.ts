@@ -6,7 +6,7 @@ import { indexHistory } from './index-history.ts';
 import { installPonder, runPonder } from './ponder-peer.ts';
 import { replay, startRecordingProxy } from './recording-proxy.ts';
 
-const SETTLEMENTS = 40_000;
+const SETTLEMENTS = 100_000;
 const SETTLEMENTS_QUICK = 10_000;
 const ROUNDS = 3;
 const ROUNDS_QUICK = 2;

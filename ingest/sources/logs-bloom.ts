@@ -1,4 +1,4 @@
-import { keccak_256 } from '@noble/hashes/sha3.js';
+import { keccak256 } from './keccak.ts';
 
 /**
  * The 2048-bit filter in every block header (Ethereum yellow paper, 4.3.1): each log's address and topics set three bits
@@ -16,7 +16,7 @@ export interface BloomLog {
 /** Positions for one item: byte and mask, three times. */
 type Bits = readonly [number, number, number, number, number, number];
 
-/** Hashing costs about 9 µs an item; contracts, event signatures and accounts repeat endlessly. */
+/** Contracts, event signatures and accounts repeat endlessly. */
 const CACHE_MAX = 20_000;
 /** An account as a topic. Topics that are neither an account nor an event are mostly nonces, and never come again. */
 const PADDED_ADDRESS = `0x${'00'.repeat(12)}`;
@@ -68,7 +68,7 @@ export function isCoveredBy(part: string, whole: string): boolean {
 }
 
 function computeBits(item: string): Bits {
-  const hash = keccak_256(Buffer.from(item.slice(2), 'hex'));
+  const hash = keccak256(Buffer.from(item.slice(2), 'hex'));
   const position = (at: number): number => (((hash[at] ?? 0) << 8) | (hash[at + 1] ?? 0)) & 2047;
   const [a, b, c] = [position(0), position(2), position(4)];
   const byte = (bit: number): number => BLOOM_BYTES - 1 - (bit >> 3);
