@@ -66,7 +66,7 @@ const ChainSchema = Type.Object(
     completeness: Type.Optional(
       Type.Union([Type.Literal('every-block'), Type.Literal('settlement-blocks')], {
         description:
-          'every-block (default) reads each header and proves with its bloom filter that no log is missing; settlement-blocks reads only blocks with settlements: fewer calls, trusting the node.',
+          'every-block (default) reads each header and proves with its bloom filter that no log is missing; settlement-blocks reads only blocks with settlements in the backfill: fewer calls, trusting the node.',
       }),
     ),
     pollMs: Type.Optional(
