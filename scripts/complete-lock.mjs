@@ -55,10 +55,11 @@ function platformOf(name) {
   const words = name.split(/[/-]/);
   const os = OS.find((word) => words.includes(word));
   const cpu = Object.entries(CPU).find(([word]) => words.includes(word))?.[1];
-  const libc = words.some((word) => word.startsWith('musl'))
-    ? 'musl'
-    : words.includes('gnu')
-      ? 'glibc'
-      : undefined;
+  const libc = libcOf(words);
   return { ...(cpu ? { cpu: [cpu] } : {}), ...(libc ? { libc: [libc] } : {}), ...(os ? { os: [os] } : {}) };
+}
+
+function libcOf(words) {
+  if (words.some((word) => word.startsWith('musl'))) return 'musl';
+  return words.includes('gnu') ? 'glibc' : undefined;
 }
