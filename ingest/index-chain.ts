@@ -88,7 +88,7 @@ async function run(
     known: createKnownBlocks(),
     heads,
     retract: (ancestor) => acknowledged(() => retractAbove(writer, versions, config.chain, ancestor)),
-  }; // biome-ignore format: the shared ones first
+  };
   try {
     await acknowledged(() => waitForStrayWrites(deps));
     const { head, backfilled, floor } = await pickUp(

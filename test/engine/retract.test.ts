@@ -22,7 +22,7 @@ const settlement = (chain: Chain, blockNumber: number, payee = 2): Settlement =>
   chain, blockNumber, blockTime: 1_790_000_000 + blockNumber, logIndex: 1, blockHash: hash(blockNumber), txHash: hash(blockNumber),
   payer: account(1), payee: account(payee), asset: account(9), assetSymbol: 'USDC', amount: 5n, amountUsdMicros: 5n, relayer: account(8),
   facilitator: '', method: 'gasless_authorization', seen: 0, builderFacilitator: '', builderApps: '',
-}); // biome-ignore format: one row
+});
 
 async function write(rows: readonly Settlement[]): Promise<void> {
   await engine.writer.insert('test-rows', 'settlements', SETTLEMENT_COLUMNS, [
