@@ -79,7 +79,13 @@ async function run(
   const heads = { next: (): void => undefined };
   const silence = source.onNewHead(() => heads.next());
   const follow: FollowDeps = {
-    config, source, pipeline, status, acknowledged, log, signal,
+    config,
+    source,
+    pipeline,
+    status,
+    acknowledged,
+    log,
+    signal,
     checkpoints: createCheckpoints(
       { chain: config.chain, contracts: contractsName(filter.addresses) },
       writer,

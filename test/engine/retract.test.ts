@@ -19,9 +19,24 @@ afterAll(() => engine?.close());
 const hash = (n: number): Hash => `0x${n.toString(16).padStart(64, '0')}`;
 const account = (n: number) => address(`0x${n.toString(16).padStart(40, '0')}`);
 const settlement = (chain: Chain, blockNumber: number, payee = 2): Settlement => ({
-  chain, blockNumber, blockTime: 1_790_000_000 + blockNumber, logIndex: 1, blockHash: hash(blockNumber), txHash: hash(blockNumber),
-  payer: account(1), payee: account(payee), asset: account(9), assetSymbol: 'USDC', amount: 5n, amountUsdMicros: 5n, relayer: account(8),
-  facilitator: '', method: 'gasless_authorization', seen: 0, builderFacilitator: '', builderApps: '',
+  chain,
+  blockNumber,
+  blockTime: 1_790_000_000 + blockNumber,
+  logIndex: 1,
+  blockHash: hash(blockNumber),
+  txHash: hash(blockNumber),
+  payer: account(1),
+  payee: account(payee),
+  asset: account(9),
+  assetSymbol: 'USDC',
+  amount: 5n,
+  amountUsdMicros: 5n,
+  relayer: account(8),
+  facilitator: '',
+  method: 'gasless_authorization',
+  seen: 0,
+  builderFacilitator: '',
+  builderApps: '',
 });
 
 async function write(rows: readonly Settlement[]): Promise<void> {
