@@ -9,6 +9,13 @@ export const TABLES = {
   deadLetters: 'dead_letters',
   facilitatorRelayers: 'facilitator_relayers',
   cataloguedPayees: 'catalogued_payees',
+  hourVer: 'hour_ver',
+  rollupState: 'rollup_state',
+  retractedKeys: 'retracted_keys',
+  payeeDay: 'payee_day',
+  payerDay: 'payer_day',
+  relayerDay: 'relayer_day',
+  chainHour: 'chain_hour',
 } as const;
 
 export const SETTLEMENT_COLUMNS = [

@@ -1,18 +1,26 @@
 /**
- * `ver` of a write attempt: strictly rising, never reused, above everything the tables already hold. The clock in
- * microseconds leaves room for a million attempts a second and survives a restart without being stored; the floor covers a
- * clock that was set back. Source: engine.md 4.4 rule 1.
+ * `ver` of a write attempt: strictly rising, never reused, above everything the tables already hold. The clock survives a
+ * restart without being stored; the floor covers a clock that was set back. Source: engine.md 4.4 rule 1.
+ *
+ * Versions are `VERSION_STEP` apart. The room between is for regrades: a row that is graded anew keeps its place in time and
+ * only fills that room (ingest/regrade), so whatever is written to its key later, tombstones above all, stays above it
+ * however the two statements overlap.
  */
 export interface Versions {
   next(): bigint;
 }
 
+/** Regrades that one written row can take: a catalogue changes a few times a day at most. */
+export const VERSION_STEP = 100_000n;
+/** Ten attempts a millisecond before the versions run ahead of the clock, which is harmless. */
+const VERSIONS_PER_MS = 10n;
+
 export function createVersions(floor: bigint, nowMs: () => number = Date.now): Versions {
-  let last = floor;
+  let last = floor - (floor % VERSION_STEP);
   return {
     next() {
-      const fromClock = BigInt(nowMs()) * 1000n;
-      last = fromClock > last ? fromClock : last + 1n;
+      const fromClock = BigInt(nowMs()) * VERSIONS_PER_MS * VERSION_STEP;
+      last = fromClock > last ? fromClock : last + VERSION_STEP;
       return last;
     },
   };

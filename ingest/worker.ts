@@ -96,7 +96,8 @@ async function highestVersion(writer: Writer): Promise<bigint> {
                SELECT max(ver) AS ver FROM settlements UNION ALL SELECT max(ver) FROM wallet_log
                UNION ALL SELECT max(ver) FROM blocks UNION ALL SELECT max(ver) FROM checkpoints
                UNION ALL SELECT max(ver) FROM chain_status UNION ALL SELECT max(ver) FROM dead_letters
-               UNION ALL SELECT max(ver) FROM facilitator_relayers UNION ALL SELECT max(ver) FROM catalogued_payees)`,
+               UNION ALL SELECT max(ver) FROM facilitator_relayers UNION ALL SELECT max(ver) FROM catalogued_payees
+               UNION ALL SELECT max(ver) FROM hour_ver UNION ALL SELECT max(gen) FROM rollup_state)`,
     maxSeconds: FLOOR_MAX_SECONDS,
     maxRows: 1,
   });

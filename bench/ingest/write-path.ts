@@ -109,7 +109,7 @@ async function emptyTables(writer: Writer): Promise<void> {
   for (const statement of [
     sql`TRUNCATE TABLE settlements SYNC`,
     sql`TRUNCATE TABLE wallet_log SYNC`,
-    sql`TRUNCATE TABLE day_ver SYNC`,
+    sql`TRUNCATE TABLE hour_ver SYNC`,
   ]) {
     await writer.run({ name: 'bench-truncate', maxSeconds: 60, sql: statement });
   }

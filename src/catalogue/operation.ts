@@ -7,6 +7,7 @@ import type { ErrorCode } from '../errors.ts';
 import type { DatasetFacts } from '../reads/dataset.ts';
 import type { Freshness } from '../reads/freshness.ts';
 import type { Names } from '../reads/names.ts';
+import type { Rollups } from '../reads/rollup-coverage.ts';
 import type { InputOf, ParamFacts, Params } from './params.ts';
 import type { Price } from './prices.ts';
 import { readInput } from './read-input.ts';
@@ -50,6 +51,7 @@ export interface OperationDeps {
   readonly freshness: Freshness;
   readonly names: Names;
   readonly dataset: DatasetFacts;
+  readonly rollups: Rollups;
   readonly priceList: readonly PriceListEntry[];
 }
 

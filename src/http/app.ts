@@ -15,6 +15,7 @@ import type { Log } from '../log.ts';
 import { createDatasetFacts } from '../reads/dataset.ts';
 import { createFreshness } from '../reads/freshness.ts';
 import { createNames } from '../reads/names.ts';
+import { createRollups } from '../reads/rollup-coverage.ts';
 import { installOperation } from './api-routes.ts';
 import { answerClientError } from './client-error.ts';
 import { asFailure, installFailures, sendFailure } from './failures.ts';
@@ -100,6 +101,7 @@ function operationDeps({ config, reader, clock, cursorKeys, version }: AppOption
     freshness: createFreshness({ reader, clock }),
     names: createNames({ reader, clock }),
     dataset: createDatasetFacts({ reader, clock }),
+    rollups: createRollups({ reader, clock }),
     priceList: PRICE_LIST,
   };
 }
