@@ -1,4 +1,4 @@
-import type { ChainConfig } from '../src/config.ts';
+import type { ChainConfig } from '../src/config/config.ts';
 import type { Log } from '../src/log.ts';
 import type { ChainStatus } from './chain-status.ts';
 import type { Checkpoints, HeadRange } from './checkpoints.ts';

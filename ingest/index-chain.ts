@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Writer } from '../clickhouse/engine.ts';
-import type { ChainConfig } from '../src/config.ts';
+import type { ChainConfig } from '../src/config/config.ts';
 import type { Log } from '../src/log.ts';
 import { backfill } from './backfill.ts';
 import { createBatchWriter } from './batch-writer.ts';

@@ -1,7 +1,7 @@
 import type { EngineAccess } from '../clickhouse/engine.ts';
 import { createWriter } from '../clickhouse/http-engine.ts';
 import { readBootstrap } from '../src/bootstrap.ts';
-import type { Config } from '../src/config.ts';
+import type { Config } from '../src/config/config.ts';
 import { createLog } from '../src/log.ts';
 import { runIngest } from './worker.ts';
 

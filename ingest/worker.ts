@@ -2,7 +2,7 @@ import { setMaxListeners } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Writer } from '../clickhouse/engine.ts';
 import { sql } from '../clickhouse/sql.ts';
-import type { Config } from '../src/config.ts';
+import type { Config } from '../src/config/config.ts';
 import type { Log } from '../src/log.ts';
 import { buildCatalogue } from './catalogues/catalogue.ts';
 import { publishCatalogue } from './catalogues/publish.ts';

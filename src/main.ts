@@ -5,7 +5,9 @@ import { Command } from 'commander';
 import { EngineUnavailable } from '../clickhouse/embedded/library.ts';
 import { startEmbeddedEngine } from '../clickhouse/embedded/supervisor.ts';
 import { migrate } from '../clickhouse/migrate.ts';
-import { type Config, ConfigProblem, loadConfig } from './config.ts';
+import type { Config } from './config/config.ts';
+import { loadConfig } from './config/load.ts';
+import { ConfigProblem } from './config/problem.ts';
 import { createLog, type Log } from './log.ts';
 import { remoteAccess, startService } from './service.ts';
 

@@ -7,7 +7,7 @@ import { untilAcknowledged } from '../ingest/until-acknowledged.ts';
 import { runIngest } from '../ingest/worker.ts';
 import type { IngestBootstrap } from '../ingest/worker-process.ts';
 import { systemClock } from './clock.ts';
-import type { Config } from './config.ts';
+import type { Config } from './config/config.ts';
 import { loadCursorKeys } from './cursor-keys.ts';
 import { buildApp } from './http/app.ts';
 import type { Log } from './log.ts';

@@ -4,7 +4,7 @@ import { TABLES } from '../../clickhouse/schema.ts';
 import { sql } from '../../clickhouse/sql.ts';
 import { runIngest } from '../../ingest/worker.ts';
 import { systemClock } from '../../src/clock.ts';
-import type { Config } from '../../src/config.ts';
+import type { Config } from '../../src/config/config.ts';
 import { buildApp } from '../../src/http/app.ts';
 import { benchLog, startBenchEngine } from '../support/bench-engine.ts';
 import type { Workspace } from '../support/workspace.ts';

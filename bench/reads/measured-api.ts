@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { Reader } from '../../clickhouse/engine.ts';
 import { systemClock } from '../../src/clock.ts';
-import { loadConfig } from '../../src/config.ts';
+import { loadConfig } from '../../src/config/load.ts';
 import type { CursorKeys } from '../../src/domain/cursor.ts';
 import { buildApp } from '../../src/http/app.ts';
 import { benchLog } from '../support/bench-engine.ts';

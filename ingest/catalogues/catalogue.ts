@@ -1,4 +1,5 @@
-import { type Config, ConfigProblem, type FacilitatorConfig, type PayeeConfig } from '../../src/config.ts';
+import type { Config, FacilitatorConfig, PayeeConfig } from '../../src/config/config.ts';
+import { ConfigProblem } from '../../src/config/problem.ts';
 import { type Address, address } from '../../src/domain/address.ts';
 import { type Chain, chainOf } from '../../src/domain/chain.ts';
 import {

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { ChainConfig } from '../../src/config.ts';
+import type { ChainConfig } from '../../src/config/config.ts';
 import type { Log } from '../../src/log.ts';
 import { createAdaptiveWindow } from './adaptive-window.ts';
 import { type BlockRef, type BlockSource, ReadAbandoned } from './block-source.ts';

@@ -1,4 +1,4 @@
-import type { ChainConfig } from '../../src/config.ts';
+import type { ChainConfig } from '../../src/config/config.ts';
 import type { Address } from '../../src/domain/address.ts';
 import type { Chain } from '../../src/domain/chain.ts';
 import type { TokenFacts } from '../../src/domain/known-chains.ts';

@@ -7,7 +7,7 @@ import { OPERATIONS, PRICE_LIST } from '../catalogue/index.ts';
 import { buildOpenApi } from '../catalogue/openapi.ts';
 import type { OperationDeps } from '../catalogue/operation.ts';
 import type { Clock } from '../clock.ts';
-import type { Config } from '../config.ts';
+import type { Config } from '../config/config.ts';
 import type { CursorKeys } from '../domain/cursor.ts';
 import { fail } from '../errors.ts';
 import { createRateLimiter } from '../gate/rate-limit.ts';

@@ -13,7 +13,8 @@ import type { LogFilter } from '../../ingest/sources/block-source.ts';
 import { type ProviderContradiction, type RpcFailure, WrongChain } from '../../ingest/sources/rpc-failure.ts';
 import { createRpcSource, type RpcSourceDeps } from '../../ingest/sources/rpc-source.ts';
 import { TOPIC } from '../../ingest/stages/log-topics.ts';
-import { type ChainConfig, loadConfig } from '../../src/config.ts';
+import type { ChainConfig } from '../../src/config/config.ts';
+import { loadConfig } from '../../src/config/load.ts';
 import { type Lie, type LyingRpc, startLyingRpc } from '../support/lying-rpc.ts';
 import { blockSourceContract, expectEqual, readTruth } from './block-source.ts';
 

@@ -7,7 +7,7 @@ import { mine } from '../../demo/chain/sender.ts';
 import { ReadAbandoned } from '../../ingest/sources/block-source.ts';
 import { announceHeads } from '../../ingest/sources/new-heads.ts';
 import { createRpcSource } from '../../ingest/sources/rpc-source.ts';
-import { loadConfig } from '../../src/config.ts';
+import { loadConfig } from '../../src/config/load.ts';
 import { createLog } from '../../src/log.ts';
 import { waitUntil } from '../support/wait-until.ts';
 

@@ -8,7 +8,7 @@ import { walletOf } from '../../demo/chain/wallets.ts';
 import { type BlockSource, type LogFilter, ReadAbandoned } from '../../ingest/sources/block-source.ts';
 import { createRpcSource } from '../../ingest/sources/rpc-source.ts';
 import { TOPIC } from '../../ingest/stages/log-topics.ts';
-import { loadConfig } from '../../src/config.ts';
+import { loadConfig } from '../../src/config/load.ts';
 import { createLog } from '../../src/log.ts';
 import { expectEqual, readTruth } from './block-source.ts';
 import { type Call, type Reply, type RewritingNode, startRewritingNode } from './rewriting-node.ts';

@@ -1,7 +1,8 @@
 import type { FastifyInstance } from 'fastify';
 import type { Reader } from '../../clickhouse/engine.ts';
 import type { Clock } from '../../src/clock.ts';
-import { type Config, loadConfig } from '../../src/config.ts';
+import type { Config } from '../../src/config/config.ts';
+import { loadConfig } from '../../src/config/load.ts';
 import type { CursorKeys } from '../../src/domain/cursor.ts';
 import { buildApp } from '../../src/http/app.ts';
 import { createLog } from '../../src/log.ts';

@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { FACILITATOR_NAMES, readBuiltInRelayers } from '../../ingest/catalogues/built-in-relayers.ts';
 import { buildCatalogue } from '../../ingest/catalogues/catalogue.ts';
-import { ConfigProblem, type FacilitatorConfig } from '../../src/config.ts';
+import type { FacilitatorConfig } from '../../src/config/config.ts';
+import { ConfigProblem } from '../../src/config/problem.ts';
 import { address } from '../../src/domain/address.ts';
 import { chainOf } from '../../src/domain/chain.ts';
 import { wallet } from '../support/chain-logs.ts';

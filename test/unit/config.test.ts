@@ -2,7 +2,8 @@ import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { ConfigProblem, loadConfig } from '../../src/config.ts';
+import { loadConfig } from '../../src/config/load.ts';
+import { ConfigProblem } from '../../src/config/problem.ts';
 
 function load(file: unknown, env: Record<string, string> = {}) {
   const path = join(mkdtempSync(join(tmpdir(), 'config-')), 'settlement-index.config.json');

@@ -1,0 +1,47 @@
+import type { Address } from '../domain/address.ts';
+import type { Chain } from '../domain/chain.ts';
+import type { ChainFacts, TokenFacts } from '../domain/known-chains.ts';
+import type { FileConfig } from './schema.ts';
+
+/** A chain as the program uses it: built-in facts with the configuration laid over them. */
+export interface ChainConfig {
+  readonly chain: Chain;
+  readonly facts: ChainFacts;
+  readonly rpcUrls: readonly string[];
+  readonly startBlock: number;
+  readonly tokens: readonly TokenFacts[];
+  readonly logWindowMax: number;
+  readonly requestsPerSecond: number;
+  readonly parallelWindows: number;
+  readonly completeness: 'every-block' | 'settlement-blocks';
+  readonly pollMs: number;
+  readonly finalityDepth: number;
+}
+
+export interface FacilitatorConfig {
+  readonly id: string;
+  readonly name: string;
+  readonly builderCodes: readonly string[];
+  readonly relayers: readonly {
+    readonly chain: Chain;
+    readonly address: Address;
+    readonly firstSeen: string;
+  }[];
+}
+
+export interface PayeeConfig {
+  readonly chain: Chain;
+  readonly address: Address;
+  readonly name: string;
+  readonly resource: string;
+}
+
+export interface Config extends Omit<FileConfig, 'chains' | 'catalogue' | 'dataDir'> {
+  /** Absolute. */
+  readonly dataDir: string;
+  readonly chains: readonly ChainConfig[];
+  readonly catalogue: {
+    readonly facilitators: readonly FacilitatorConfig[];
+    readonly payees: readonly PayeeConfig[];
+  };
+}

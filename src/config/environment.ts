@@ -1,0 +1,72 @@
+import { knownChain } from '../domain/known-chains.ts';
+
+/** What `process.env` is; tests give their own. */
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+/** Environment variables, each with the place it sets. Read by the docs generator too. */
+export const ENVIRONMENT = {
+  ROLE: 'role',
+  DATA_DIR: 'dataDir',
+  LOG_LEVEL: 'logLevel',
+  HOST: 'http.host',
+  PORT: 'http.port',
+  PUBLIC_URL: 'http.publicUrl',
+  CLICKHOUSE_URL: 'clickhouse.url',
+  CLICKHOUSE_DATABASE: 'clickhouse.database',
+  CLICKHOUSE_USER: 'clickhouse.writer.user',
+  CLICKHOUSE_PASSWORD: 'clickhouse.writer.password',
+  CLICKHOUSE_READER_USER: 'clickhouse.reader.user',
+  CLICKHOUSE_READER_PASSWORD: 'clickhouse.reader.password',
+  CLICKHOUSE_GUEST_USER: 'clickhouse.guest.user',
+  CLICKHOUSE_GUEST_PASSWORD: 'clickhouse.guest.password',
+  CURSOR_SECRETS: 'cursorSecrets',
+  CHAINS: 'chains',
+} as const;
+
+/** The file’s values with every set environment variable laid over them; the file’s object is left as it was. */
+export function overrideFromEnvironment(
+  file: Record<string, unknown>,
+  env: Environment,
+): Record<string, unknown> {
+  const raw = structuredClone(file);
+  for (const [name, path] of Object.entries(ENVIRONMENT)) {
+    const value = env[name];
+    if (value !== undefined && value !== '') setAt(raw, path.split('.'), environmentValue(path, value));
+  }
+  applyRpcUrls(raw, env);
+  return raw;
+}
+
+function environmentValue(path: string, value: string): unknown {
+  if (path === 'http.port') return /^\d+$/.test(value) ? Number(value) : value;
+  if (path === 'cursorSecrets') return value.split(',');
+  if (path === 'chains') return value.split(',').map((chain) => ({ chain: chain.trim() }));
+  return value;
+}
+
+/** `RPC_URL_8453=https://a,https://b` sets the URLs of one chain. */
+function applyRpcUrls(raw: Record<string, unknown>, env: Environment): void {
+  const chains = Array.isArray(raw['chains']) ? raw['chains'] : [{ chain: 'base' }];
+  const withUrls = chains.map((entry: unknown) => {
+    const facts =
+      isRecord(entry) && typeof entry['chain'] === 'string' ? knownChain(entry['chain']) : undefined;
+    const urls = facts && env[`RPC_URL_${facts.chainId}`];
+    return urls && isRecord(entry) ? { ...entry, rpcUrls: urls.split(',').map((url) => url.trim()) } : entry;
+  });
+  raw['chains'] = withUrls;
+}
+
+function setAt(target: Record<string, unknown>, path: readonly string[], value: unknown): void {
+  const [head = '', ...rest] = path;
+  if (rest.length === 0) {
+    target[head] = value;
+    return;
+  }
+  const inner = isRecord(target[head]) ? target[head] : {};
+  target[head] = inner;
+  setAt(inner, rest, value);
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

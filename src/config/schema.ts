@@ -1,0 +1,119 @@
+import { type Static, type TSchema, Type } from '@sinclair/typebox';
+import { LOG_LEVELS } from '../log.ts';
+import { FacilitatorSchema, PayeeSchema } from './catalogue-schema.ts';
+import { ChainSchema } from './chain-schema.ts';
+
+const UserSchema = Type.Object(
+  { user: Type.String({ minLength: 1 }), password: Type.String() },
+  { additionalProperties: false },
+);
+
+/**
+ * The one configuration schema. A JSON file (`settlement-index.config.json`) gives values, environment variables override
+ * them, defaults fill the rest. docs/reference/configuration.md is generated from here.
+ */
+export const ConfigSchema = Type.Object(
+  {
+    role: Type.Union([Type.Literal('all'), Type.Literal('api'), Type.Literal('ingest')], {
+      default: 'all',
+      description: 'What this process does. `api` and `ingest` alone need `clickhouse.url`.',
+    }),
+    dataDir: Type.String({
+      default: './data',
+      description: 'Where the embedded engine and the generated secrets live.',
+    }),
+    logLevel: Type.Union(
+      LOG_LEVELS.map((level) => Type.Literal(level)),
+      { default: 'info', description: 'Structured log lines go to stderr.' },
+    ),
+    http: Type.Object(
+      {
+        host: Type.String({ default: '127.0.0.1', description: 'Listening address.' }),
+        port: Type.Integer({
+          default: 8402,
+          minimum: 0,
+          maximum: 65535,
+          description: 'Listening port; 0 picks a free one.',
+        }),
+        publicUrl: Type.Union([Type.String(), Type.Null()], {
+          default: null,
+          description: 'The URL callers use, for links in answers.',
+        }),
+        trustProxy: Type.Boolean({
+          default: false,
+          description: 'Whether X-Forwarded-For names the caller.',
+        }),
+        requestsPerMinute: Type.Integer({
+          default: 600,
+          minimum: 1,
+          description: 'Requests a minute per anonymous address.',
+        }),
+      },
+      { default: {}, additionalProperties: false },
+    ),
+    clickhouse: Type.Object(
+      {
+        url: Type.Union([Type.String(), Type.Null()], {
+          default: null,
+          description: 'A ClickHouse HTTP URL. Null: run the embedded engine.',
+        }),
+        database: Type.String({
+          default: 'settlement_index',
+          pattern: '^[a-z][a-z0-9_]{0,62}$',
+          description: 'Database of our tables.',
+        }),
+        writer: Type.Union([UserSchema, Type.Null()], {
+          default: null,
+          description: 'User for DDL and inserts (remote engine).',
+        }),
+        reader: Type.Union([UserSchema, Type.Null()], {
+          default: null,
+          description: 'User for reads (remote engine). Default: the writer.',
+        }),
+        guest: Type.Union([UserSchema, Type.Null()], {
+          default: null,
+          description: 'User for analysts’ SQL (remote engine).',
+        }),
+        maxMemoryMegabytes: Type.Integer({
+          default: 4096,
+          minimum: 512,
+          description: 'Memory cap of the embedded engine.',
+        }),
+      },
+      { default: {}, additionalProperties: false },
+    ),
+    chains: Type.Array(ChainSchema, {
+      default: [{ chain: 'base' }],
+      minItems: 1,
+      description: 'Chains to index and serve.',
+    }),
+    catalogue: Type.Object(
+      {
+        facilitators: Type.Array(FacilitatorSchema, {
+          default: [],
+          description: 'Named facilitators beside the built-in dated table.',
+        }),
+        payees: Type.Array(PayeeSchema, { default: [], description: 'payTo addresses of known resources.' }),
+      },
+      { default: {}, additionalProperties: false },
+    ),
+    cursorSecrets: Type.Array(Type.String({ minLength: 32 }), {
+      default: [],
+      description: 'Keys that sign cursors, newest first. Default: one generated key in the data directory.',
+    }),
+  },
+  { additionalProperties: false },
+);
+
+/** The configuration as written: checked and with defaults, names not yet resolved. */
+export type FileConfig = Static<typeof ConfigSchema>;
+
+/** The schema of one configuration key, for the generated documentation. */
+export function configKeys(schema: TSchema = ConfigSchema, prefix = ''): { key: string; schema: TSchema }[] {
+  const properties: Record<string, TSchema> = schema['properties'] ?? {};
+  return Object.entries(properties).flatMap(([name, inner]) =>
+    inner['type'] === 'object' && inner['properties']
+      ? configKeys(inner, `${prefix}${name}.`)
+      : [{ key: `${prefix}${name}`, schema: inner }],
+  );
+}
