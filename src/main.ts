@@ -1,15 +1,14 @@
 import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import closeWithGrace from 'close-with-grace';
 import { Command } from 'commander';
 import { EngineUnavailable } from '../clickhouse/embedded/library.ts';
-import { startEmbeddedEngine } from '../clickhouse/embedded/supervisor.ts';
 import { migrate } from '../clickhouse/migrate.ts';
+import { attachOrStartEngine } from './attach-engine.ts';
 import type { Config } from './config/config.ts';
 import { loadConfig } from './config/load.ts';
 import { ConfigProblem } from './config/problem.ts';
 import { createLog, type Log } from './log.ts';
-import { remoteAccess, startService } from './service.ts';
+import { startService } from './service.ts';
 
 /** Exit codes: 1 the service failed, 2 the user must correct something. */
 const EXIT_FAILED = 1;
@@ -60,18 +59,14 @@ async function start(options: Options): Promise<void> {
 
 async function runMigrations(options: Options): Promise<void> {
   const { config, log } = load(options);
-  const remote = remoteAccess(config);
-  const engine =
-    remote === null
-      ? await startEmbeddedEngine({ dataDir: join(config.dataDir, 'clickhouse'), ...config.clickhouse, log })
-      : null;
+  const engine = await attachOrStartEngine(config, log);
   try {
-    const { applied, already } = await migrate(remote ?? (engine as NonNullable<typeof engine>).access, log);
+    const { applied, already } = await migrate(engine.access, log);
     process.stdout.write(
       `${applied.length} migrations applied${applied.length > 0 ? ` (${applied.join(', ')})` : ''}, ${already.length} were there already\n`,
     );
   } finally {
-    await engine?.stop();
+    await engine.stop();
   }
 }
 

@@ -11,6 +11,7 @@ import type { Config } from './config/config.ts';
 import { loadCursorKeys } from './cursor-keys.ts';
 import { buildApp } from './http/app.ts';
 import type { Log } from './log.ts';
+import { remoteAccess } from './remote-access.ts';
 import { type SupervisedChild, superviseChild } from './supervise.ts';
 
 /**
@@ -90,20 +91,6 @@ async function openEngine(config: Config, log: Log): Promise<OpenEngine> {
     log,
   });
   return { access: engine.access, pid: engine.pid, stop: engine.stop };
-}
-
-/** Users of a remote engine: the reader defaults to the writer, so that one user is enough to begin with. */
-export function remoteAccess({ clickhouse }: Pick<Config, 'clickhouse'>): EngineAccess | null {
-  if (clickhouse.url === null) return null;
-  const writer = clickhouse.writer ?? { user: 'default', password: '' };
-  const reader = clickhouse.reader ?? writer;
-  return {
-    url: clickhouse.url,
-    database: clickhouse.database,
-    writer,
-    reader,
-    guest: clickhouse.guest ?? reader,
-  };
 }
 
 async function openApi(

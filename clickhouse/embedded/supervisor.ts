@@ -7,6 +7,7 @@ import type { Log } from '../../src/log.ts';
 import { ChildStartError, type SupervisedChild, superviseChild } from '../../src/supervise.ts';
 import type { EngineAccess } from '../engine.ts';
 import { publicDatabaseOf } from '../public-database.ts';
+import { removeAccessFile, writeAccessFile } from './access-file.ts';
 import type { HostBootstrap } from './host-bootstrap.ts';
 import { EngineUnavailable, findEngineLibrary } from './library.ts';
 import { type EngineUsers, randomQueryPath, randomUsers, writeEngineFiles } from './users.ts';
@@ -86,8 +87,9 @@ export async function startEmbeddedEngine(options: EmbeddedEngineOptions): Promi
     throw explain(error, { dataDir, port });
   });
   removeStaleConfigs(configRoot, configDir);
+  writeAccessFile(dataDir, { url, ...users });
   options.log.info({ enginePid: child.pid, port, version }, 'engine ready');
-  return engineOf(child, { url, database: options.database, users, version, configDir });
+  return engineOf(child, { url, database: options.database, users, version, dataDir, configDir });
 }
 
 interface Prepared {
@@ -123,17 +125,19 @@ interface Started {
   readonly database: string;
   readonly users: EngineUsers;
   readonly version: string;
+  readonly dataDir: string;
   readonly configDir: string;
 }
 
 function engineOf(child: SupervisedChild, started: Started): EmbeddedEngine {
-  const { url, database, users, version, configDir } = started;
+  const { url, database, users, version, dataDir, configDir } = started;
   return {
     access: { url, database, ...users },
     version,
     pid: () => child.pid,
     restarts: () => child.restarts,
     async stop() {
+      removeAccessFile(dataDir, { url });
       await child.stop();
       rmSync(configDir, { recursive: true, force: true });
     },

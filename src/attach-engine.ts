@@ -1,0 +1,62 @@
+import { join } from 'node:path';
+import { readAccessFile } from '../clickhouse/embedded/access-file.ts';
+import { EngineUnavailable } from '../clickhouse/embedded/library.ts';
+import { startEmbeddedEngine } from '../clickhouse/embedded/supervisor.ts';
+import { type EngineAccess, EngineError } from '../clickhouse/engine.ts';
+import { createWriter } from '../clickhouse/http-engine.ts';
+import type { Config } from './config/config.ts';
+import type { Log } from './log.ts';
+import { remoteAccess } from './remote-access.ts';
+
+/** An engine for a command that does its work and ends. */
+export interface CommandEngine {
+  readonly access: EngineAccess;
+  /** Ends the engine when this command started it; leaves it alone otherwise. */
+  stop(): Promise<void>;
+}
+
+type EngineConfig = Pick<Config, 'clickhouse' | 'dataDir'>;
+
+/**
+ * The engine of the configuration: the remote one, else the one that a running service has over the same data directory, else
+ * one of our own. Throws `EngineUnavailable` when there is none of them.
+ */
+export async function attachOrStartEngine(config: EngineConfig, log: Log): Promise<CommandEngine> {
+  const remote = remoteAccess(config);
+  if (remote !== null) return attached(remote);
+  const dataDir = join(config.dataDir, 'clickhouse');
+  const running = await runningEngine(config, dataDir, log);
+  if (running !== null) return attached(running);
+  try {
+    const engine = await startEmbeddedEngine({ ...config.clickhouse, dataDir, log });
+    return { access: engine.access, stop: engine.stop };
+  } catch (error) {
+    if (!(error instanceof EngineUnavailable)) throw error;
+    // A service that was starting at the same moment holds the directory and is ready by now.
+    const started = await runningEngine(config, dataDir, log);
+    if (started === null) throw error;
+    return attached(started);
+  }
+}
+
+function attached(access: EngineAccess): CommandEngine {
+  return { access, stop: () => Promise.resolve() };
+}
+
+/** Null when no engine answers to what the access file says; a file that a killed service left behind is one such case. */
+async function runningEngine(config: EngineConfig, dataDir: string, log: Log): Promise<EngineAccess | null> {
+  const record = readAccessFile(dataDir);
+  if (record === null) return null;
+  const access = { ...record, database: config.clickhouse.database };
+  // The database may not exist yet, and a connection that names a missing one fails whatever it asks.
+  const writer = createWriter({ ...access, database: 'system' }, log);
+  try {
+    await writer.ping();
+    return access;
+  } catch (error) {
+    if (!(error instanceof EngineError)) throw error;
+    return null;
+  } finally {
+    await writer.close();
+  }
+}
