@@ -45,13 +45,20 @@ export const WarningsShape = Type.Array(
   },
 );
 
-export const SettlementMetaShape = Type.Object({
+const SERVED_FIELDS = {
   chain: Type.Unsafe<Chain | null>({
     type: ['string', 'null'],
     description: 'The chain served; null when the answer spans every chain in `freshness`.',
   }),
   as_of: TimeShape,
   freshness: FreshnessShape,
+};
+
+/** `meta` of answers that are not a page of settlements. */
+export const MetaShape = Type.Object({ ...SERVED_FIELDS, warnings: Type.Optional(WarningsShape) });
+
+export const SettlementMetaShape = Type.Object({
+  ...SERVED_FIELDS,
   page_self_payments: Type.Optional(
     Type.Integer({ minimum: 0, description: 'This page only; do not add up.' }),
   ),
@@ -66,6 +73,7 @@ export const SettlementMetaShape = Type.Object({
   warnings: Type.Optional(WarningsShape),
 });
 
+export type Meta = Static<typeof MetaShape>;
 export type SettlementMeta = Static<typeof SettlementMetaShape>;
 type FreshnessAnswer = Static<typeof ChainFreshnessShape>;
 
@@ -88,16 +96,20 @@ export function chainFreshnessAnswer(freshness: ChainFreshness): FreshnessAnswer
   };
 }
 
-/** `meta` of a page: page figures when it has rows, facts about the dataset when it has none. */
-export async function settlementMeta(
-  facts: MetaFacts,
-  shown: readonly ListedSettlement[],
-  dataset: DatasetFacts,
-): Promise<SettlementMeta> {
-  const served = facts.chain === undefined ? facts.chains : [facts.chain];
-  const warnings = warningsOf(served, facts.statuses, facts.nowMs);
+/** What was served, as of when, and what a caller should know about its chains. */
+export function metaAnswer(facts: MetaFacts): Meta {
+  const warnings = warningsOf(servedChains(facts), facts.statuses, facts.nowMs);
+  return { ...servedFacts(facts), ...(warnings.length > 0 ? { warnings } : {}) };
+}
+
+function servedChains({ chain, chains }: MetaFacts): readonly Chain[] {
+  return chain === undefined ? chains : [chain];
+}
+
+function servedFacts(facts: MetaFacts) {
+  const served = servedChains(facts);
   const [onlyChain] = served;
-  const common = {
+  return {
     chain: served.length === 1 && onlyChain !== undefined ? onlyChain : null,
     as_of: nowText(facts.nowMs),
     freshness: {
@@ -106,13 +118,20 @@ export async function settlementMeta(
       ),
     },
   };
-  if (shown.length > 0)
-    return { ...common, ...pageFigures(shown), ...(warnings.length > 0 ? { warnings } : {}) };
+}
+
+/** `meta` of a page: page figures when it has rows, facts about the dataset when it has none. */
+export async function settlementMeta(
+  facts: MetaFacts,
+  shown: readonly ListedSettlement[],
+  dataset: DatasetFacts,
+): Promise<SettlementMeta> {
+  if (shown.length > 0) return { ...metaAnswer(facts), ...pageFigures(shown) };
   return {
-    ...common,
+    ...servedFacts(facts),
     dataset_last_written_at: timeTextOrNull(lastWrittenAt(facts.statuses)),
     dataset_row_count: await dataset.rowCount(),
-    warnings,
+    warnings: warningsOf(servedChains(facts), facts.statuses, facts.nowMs),
   };
 }
 
