@@ -4,9 +4,10 @@ import { type Chain, isChain } from '../../src/domain/chain.ts';
 import { mintCursor } from '../../src/domain/cursor.ts';
 import type { Position } from '../../src/domain/settlement.ts';
 import type { Figure } from '../support/figure.ts';
-import { median, quantile } from '../support/quantiles.ts';
+import type { Cost, MeasuredApi } from '../support/measured-api.ts';
+import { costFigures, costsOfRounds } from '../support/page-costs.ts';
+import { median } from '../support/quantiles.ts';
 import type { BenchContext } from '../support/run-bench.ts';
-import type { Cost, MeasuredApi } from './measured-api.ts';
 
 /** Where the feed is entered, and the page that must come back. */
 interface DeepPlace {
@@ -43,43 +44,21 @@ export async function measureFeedDepth(
     places.push(await findPlace(reader, api, depth));
   }
   say(`feed: ${places.length} places from ${quick ? DEEP_QUICK : DEEP} rows down`);
-  const first: Cost[] = [];
-  const deep: Cost[] = [];
-  const rounds = quick ? ROUNDS_QUICK : ROUNDS;
-  for (let round = -PLACES; round < rounds; round++) {
-    const place = places[(round + PLACES) % PLACES];
+  const readTop = async (): Promise<Cost> => (await api.get<FlowsBody>(`/v0/flows?limit=${LIMIT}`)).cost;
+  const readDeep = async (round: number): Promise<Cost> => {
+    const place = places[round % PLACES];
     if (place === undefined) throw new Error('no place to read from');
-    const top = await api.get<FlowsBody>(`/v0/flows?limit=${LIMIT}`);
     const page = await api.get<FlowsBody>(`/v0/flows?limit=${LIMIT}&before=${place.cursor}`);
     requireSame(page.body.flows.map(keyOf), place.expected);
-    if (round < 0) continue; // warm-up: one look at each place
-    first.push(top.cost);
-    deep.push(page.cost);
-  }
-  return [...figuresOf('first', first), ...figuresOf('deep', deep), ...ratioOf(first, deep)];
-}
-
-function figuresOf(page: string, costs: readonly Cost[]): Figure[] {
-  const total = costs.map(({ totalMs }) => totalMs);
-  const rowsRead = Math.max(...costs.map((cost) => cost.rowsRead));
-  const name = `flows-${page}-page`;
+    return page.cost;
+  };
+  // Warm-up: one look at each place.
+  const rounds = { warmUp: PLACES, counted: quick ? ROUNDS_QUICK : ROUNDS };
+  const [first = [], deep = []] = await costsOfRounds([readTop, readDeep], rounds);
   return [
-    { name: `${name}-p50`, value: median(total), unit: 'ms', goal: '-', ok: true },
-    { name: `${name}-p99`, value: quantile(total, 0.99), unit: 'ms', goal: '-', ok: true },
-    {
-      name: `${name}-engine-p50`,
-      value: median(costs.map(({ engineMs }) => engineMs)),
-      unit: 'ms',
-      goal: '-',
-      ok: true,
-    },
-    {
-      name: `${name}-rows-read-max`,
-      value: rowsRead,
-      unit: 'rows',
-      goal: `<${ROWS_READ_GOAL}`,
-      ok: rowsRead < ROWS_READ_GOAL,
-    },
+    ...costFigures('flows-first-page', first, ROWS_READ_GOAL),
+    ...costFigures('flows-deep-page', deep, ROWS_READ_GOAL),
+    ...ratioOf(first, deep),
   ];
 }
 

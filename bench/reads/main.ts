@@ -1,10 +1,10 @@
 import { startBenchEngine } from '../support/bench-engine.ts';
 import { watchEventLoop } from '../support/event-loop.ts';
 import type { Figure } from '../support/figure.ts';
+import { startMeasuredApi } from '../support/measured-api.ts';
 import { type BenchContext, runBench } from '../support/run-bench.ts';
+import { seedHistory } from '../support/seed-history.ts';
 import { measureFeedDepth } from './feed-depth.ts';
-import { startMeasuredApi } from './measured-api.ts';
-import { seed } from './seed.ts';
 import { measureWalletPages } from './wallet-pages.ts';
 
 const ROWS = 10_000_000;
@@ -13,7 +13,7 @@ const ROWS_QUICK = 500_000;
 async function readPages({ quick, workspace, say }: BenchContext): Promise<Figure[]> {
   const engine = await startBenchEngine(workspace, 'reads');
   const rows = quick ? ROWS_QUICK : ROWS;
-  const parts = await seed(engine.writer, { rows, newestTime: Math.floor(Date.now() / 1000) }, say);
+  const parts = await seedHistory(engine.writer, { rows, newestTime: Math.floor(Date.now() / 1000) }, say);
   say(`${rows} rows in ${parts.settlements} parts of settlements, ${parts.walletLog} of wallet_log`);
   const api = await startMeasuredApi(engine.reader, workspace);
   const loop = watchEventLoop();

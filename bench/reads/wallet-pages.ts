@@ -1,9 +1,9 @@
 import type { Reader } from '../../clickhouse/engine.ts';
 import { type Sql, sql } from '../../clickhouse/sql.ts';
 import type { Figure } from '../support/figure.ts';
-import { median, quantile } from '../support/quantiles.ts';
+import type { Cost, MeasuredApi } from '../support/measured-api.ts';
+import { costFigures } from '../support/page-costs.ts';
 import type { BenchContext } from '../support/run-bench.ts';
-import type { Cost, MeasuredApi } from './measured-api.ts';
 
 interface WalletBody {
   readonly settlements: readonly unknown[];
@@ -37,7 +37,7 @@ export async function measureWalletPages(
     for (let round = 0; round < (quick ? ROUNDS_QUICK : ROUNDS); round++) {
       costs.push(...(await readTwoPages(api, wallets[round % wallets.length] ?? '')));
     }
-    figures.push(...figuresOf(kind, costs));
+    figures.push(...costFigures(`wallet-${kind}-page`, costs, ROWS_READ_GOAL));
   }
   return figures;
 }
@@ -61,28 +61,4 @@ async function findWallets(reader: Reader, pick: Sql): Promise<string[]> {
   });
   if (rows.length === 0) throw new Error('no wallet of this kind');
   return rows.map(([wallet]) => String(wallet));
-}
-
-function figuresOf(kind: string, costs: readonly Cost[]): Figure[] {
-  const total = costs.map(({ totalMs }) => totalMs);
-  const rowsRead = Math.max(...costs.map((cost) => cost.rowsRead));
-  const name = `wallet-${kind}-page`;
-  return [
-    { name: `${name}-p50`, value: median(total), unit: 'ms', goal: '-', ok: true },
-    { name: `${name}-p99`, value: quantile(total, 0.99), unit: 'ms', goal: '-', ok: true },
-    {
-      name: `${name}-engine-p50`,
-      value: median(costs.map(({ engineMs }) => engineMs)),
-      unit: 'ms',
-      goal: '-',
-      ok: true,
-    },
-    {
-      name: `${name}-rows-read-max`,
-      value: rowsRead,
-      unit: 'rows',
-      goal: `<${ROWS_READ_GOAL}`,
-      ok: rowsRead < ROWS_READ_GOAL,
-    },
-  ];
 }

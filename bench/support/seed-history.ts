@@ -24,7 +24,7 @@ export interface PartState {
  * Fills a migrated database: history in large inserts, merged by the engine itself in the background, then recent rows in small
  * inserts, repeated rows and tombstones. Nothing is optimised by hand, so FINAL has real work.
  */
-export async function seed(
+export async function seedHistory(
   writer: Writer,
   history: SyntheticHistory,
   say: (line: string) => void,

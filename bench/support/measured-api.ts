@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import type { Reader } from '../../clickhouse/engine.ts';
-import { systemClock } from '../../src/clock.ts';
+import { type Clock, systemClock } from '../../src/clock.ts';
 import { loadConfig } from '../../src/config/load.ts';
 import type { CursorKeys } from '../../src/domain/cursor.ts';
 import { buildApp } from '../../src/http/app.ts';
-import { benchLog } from '../support/bench-engine.ts';
-import type { Workspace } from '../support/workspace.ts';
+import { benchLog } from './bench-engine.ts';
+import type { Workspace } from './workspace.ts';
 
 /** What one request cost. */
 export interface Cost {
@@ -30,7 +30,11 @@ export interface MeasuredApi {
 
 const REQUESTS_PER_MINUTE_MAX = 1_000_000;
 
-export async function startMeasuredApi(reader: Reader, workspace: Workspace): Promise<MeasuredApi> {
+export async function startMeasuredApi(
+  reader: Reader,
+  workspace: Workspace,
+  clock: Clock = systemClock,
+): Promise<MeasuredApi> {
   const spent = { engineMs: 0, statements: 0, rowsRead: 0 };
   const counting: Reader = {
     ...reader,
@@ -49,7 +53,7 @@ export async function startMeasuredApi(reader: Reader, workspace: Workspace): Pr
     reader: counting,
     cursorKeys,
     log: benchLog(),
-    clock: systemClock,
+    clock,
     version: 'bench',
   });
   workspace.defer(() => app.close());
