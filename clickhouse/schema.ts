@@ -16,6 +16,8 @@ export const TABLES = {
   payerDay: 'payer_day',
   relayerDay: 'relayer_day',
   chainHour: 'chain_hour',
+  walletRings: 'wallet_rings',
+  ringPasses: 'ring_passes',
 } as const;
 
 export const SETTLEMENT_COLUMNS = [
@@ -74,4 +76,16 @@ export const CATALOGUED_PAYEE_COLUMNS = [
   'source',
   'ver',
   'del',
+] as const;
+
+export const WALLET_RING_COLUMNS = [
+  'wallet',
+  'length',
+  'members',
+  'bottleneck_usd',
+  'ring_usd',
+  'window_start',
+  'window_end',
+  'method_version',
+  'gen',
 ] as const;
