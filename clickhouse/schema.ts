@@ -16,6 +16,11 @@ export const TABLES = {
   payerDay: 'payer_day',
   relayerDay: 'relayer_day',
   chainHour: 'chain_hour',
+  builderCodes: 'builder_codes',
+  supportedSigners: 'supported_signers',
+  cataloguePasses: 'catalogue_passes',
+  catalogueChanges: 'catalogue_changes',
+  regradeProgress: 'regrade_progress',
   walletRings: 'wallet_rings',
   ringPasses: 'ring_passes',
 } as const;

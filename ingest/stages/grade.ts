@@ -1,29 +1,8 @@
-import { type EvidenceMethod, SEEN } from '../../src/domain/evidence.ts';
+import { SEEN } from '../../src/domain/evidence.ts';
 import type { Settlement } from '../../src/domain/settlement.ts';
 import type { Catalogue } from '../catalogues/catalogue.ts';
+import { methodOf } from './grade-rules.ts';
 import type { UngradedSettlement } from './ungraded-settlement.ts';
-
-const PAIRED = SEEN.authorization_used | SEEN.permit2_settled;
-const RELAYED_BY_PARTY = SEEN.relayed_by_payer | SEEN.relayed_by_payee;
-const X402_SIGN = SEEN.builder_code | SEEN.x402_contract;
-
-/**
- * The rung of the evidence ladder that a set of observations reaches; a function of the stored bits alone, so that rows can
- * be regraded without the chain. Source: api.md 2, protocol.md 3.5.
- *
- * Read top down, the first that holds counts, as in the table of api.md 2. `receiveWithAuthorization` stands above the named
- * relayer because nothing was relayed there: the payee pulled the payment (protocol.md 2.1). A named relayer proves also a
- * payment of its own, which `relayed_by_payer` and `relayed_by_payee` among the reasons then say.
- */
-export function methodOf(seen: number): EvidenceMethod {
-  if (seen & SEEN.no_marker) return 'bare_transfer';
-  if (!(seen & PAIRED)) return 'not_examined';
-  if (seen & SEEN.receive_with_authorization) return 'self_relayed';
-  if (seen & SEEN.relayer_named) return 'facilitator_relay';
-  if (seen & RELAYED_BY_PARTY) return 'self_relayed';
-  if (seen & X402_SIGN) return 'builder_code';
-  return seen & SEEN.payee_catalogued ? 'catalogued_payee' : 'gasless_authorization';
-}
 
 /**
  * Grades a settlement against the catalogues. `facilitator` is the owner of the relayer whenever that is known (also on the

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { buildCatalogue } from '../../ingest/catalogues/catalogue.ts';
-import { gradeSettlement, methodOf } from '../../ingest/stages/grade.ts';
+import { gradeSettlement } from '../../ingest/stages/grade.ts';
+import { methodOf } from '../../ingest/stages/grade-rules.ts';
 import type { UngradedSettlement } from '../../ingest/stages/ungraded-settlement.ts';
 import { type Chain, chainOf } from '../../src/domain/chain.ts';
 import { EVIDENCE_LADDER, type Reason, reasonsOf, SEEN } from '../../src/domain/evidence.ts';
