@@ -1,9 +1,18 @@
 import { Type } from '@sinclair/typebox';
+import { finalOnly } from '../reads/finality.ts';
 import { finalityOf } from '../reads/freshness.ts';
 import { readWalletPage } from '../reads/wallet-page.ts';
 import { META_EXAMPLE, SettlementMetaShape, settlementMeta } from './list-meta.ts';
 import { defineOperation } from './operation.ts';
-import { beforeParam, chainParam, counterpartyParam, limitParam, roleParam, walletParam } from './params.ts';
+import {
+  beforeParam,
+  chainParam,
+  counterpartyParam,
+  finalityParam,
+  limitParam,
+  roleParam,
+  walletParam,
+} from './params.ts';
 import { PRICES } from './prices.ts';
 import { NAMED_SETTLEMENT_EXAMPLE, NamedSettlementShape, namedSettlementAnswer } from './settlement-shape.ts';
 import { AddressShape, NextBeforeShape } from './shapes.ts';
@@ -26,6 +35,7 @@ export const listEntitySettlements = defineOperation({
     chain: chainParam,
     role: roleParam,
     counterparty: counterpartyParam,
+    finality: finalityParam,
   },
   output: Type.Object({
     wallet: AddressShape,
@@ -43,15 +53,16 @@ export const listEntitySettlements = defineOperation({
     next_before: null,
     meta: META_EXAMPLE,
   },
-  run: async ({ wallet, limit, before, chain, role, counterparty }, deps) => {
+  run: async ({ wallet, limit, before, chain, role, counterparty, finality }, deps) => {
     const { reader, clock, cursorKeys, dataset, names, freshness, chains } = deps;
     const scope = `${ID} ${wallet}`;
     const from = readBefore(cursorKeys, scope, before);
     const nowMs = clock.nowMs();
-    const [page, directory, statuses] = await Promise.all([
-      readWalletPage({ reader }, { wallet, limit, before: from, role, counterparty, chain }),
+    const statuses = await freshness.statuses();
+    const final = finalOnly(finality, statuses);
+    const [page, directory] = await Promise.all([
+      readWalletPage({ reader }, { wallet, limit, before: from, role, counterparty, chain, final }),
       names.directory(),
-      freshness.statuses(),
     ]);
     return {
       wallet,
@@ -59,7 +70,7 @@ export const listEntitySettlements = defineOperation({
         namedSettlementAnswer(row, finalityOf(row.blockNumber, statuses.get(row.chain)), directory),
       ),
       next_before: nextBefore(cursorKeys, scope, page.nextBefore),
-      meta: await settlementMeta({ chain, chains, statuses, nowMs }, page.rows, dataset),
+      meta: await settlementMeta({ chain, chains, statuses, nowMs, finality }, page.rows, dataset),
     };
   },
 });

@@ -1,9 +1,10 @@
 import { Type } from '@sinclair/typebox';
 import { readFeed } from '../reads/feed.ts';
+import { finalOnly } from '../reads/finality.ts';
 import { finalityOf } from '../reads/freshness.ts';
 import { META_EXAMPLE, SettlementMetaShape, settlementMeta } from './list-meta.ts';
 import { defineOperation } from './operation.ts';
-import { beforeParam, chainParam, limitParam } from './params.ts';
+import { beforeParam, chainParam, finalityParam, limitParam } from './params.ts';
 import { PRICES } from './prices.ts';
 import { NAMED_SETTLEMENT_EXAMPLE, NamedSettlementShape, namedSettlementAnswer } from './settlement-shape.ts';
 import { NextBeforeShape } from './shapes.ts';
@@ -19,7 +20,7 @@ export const listFlows = defineOperation({
   description:
     'Settlements, newest first, with the display names of payer, payee and facilitator where they are known. Walk older pages by sending `next_before` back as `before`.',
   price: PRICES.keyed,
-  params: { limit: limitParam, before: beforeParam, chain: chainParam },
+  params: { limit: limitParam, before: beforeParam, chain: chainParam, finality: finalityParam },
   output: Type.Object({
     flows: Type.Array(NamedSettlementShape),
     next_before: NextBeforeShape,
@@ -30,24 +31,25 @@ export const listFlows = defineOperation({
   caching: 'revalidate',
   acceptsUnknownKey: false,
   example: { flows: [NAMED_SETTLEMENT_EXAMPLE], next_before: null, meta: META_EXAMPLE },
-  run: async ({ limit, before, chain }, deps) => {
+  run: async ({ limit, before, chain, finality }, deps) => {
     const { reader, clock, cursorKeys, dataset, names, freshness, chains } = deps;
     const from = readBefore(cursorKeys, SCOPE, before);
     const nowMs = clock.nowMs();
-    const [page, directory, statuses] = await Promise.all([
+    const statuses = await freshness.statuses();
+    const final = finalOnly(finality, statuses);
+    const [page, directory] = await Promise.all([
       readFeed(
         { reader, clock, newestTime: dataset.newestTime },
-        { limit, before: from, chain, facilitator: undefined, tier: undefined },
+        { limit, before: from, chain, facilitator: undefined, tier: undefined, final },
       ),
       names.directory(),
-      freshness.statuses(),
     ]);
     return {
       flows: page.rows.map((row) =>
         namedSettlementAnswer(row, finalityOf(row.blockNumber, statuses.get(row.chain)), directory),
       ),
       next_before: nextBefore(cursorKeys, SCOPE, page.nextBefore),
-      meta: await settlementMeta({ chain, chains, statuses, nowMs }, page.rows, dataset),
+      meta: await settlementMeta({ chain, chains, statuses, nowMs, finality }, page.rows, dataset),
     };
   },
 });

@@ -3,6 +3,7 @@ import { usdNumber } from '../domain/amount.ts';
 import type { Chain } from '../domain/chain.ts';
 import type { ChainStatus } from '../reads/chain-status.ts';
 import type { DatasetFacts } from '../reads/dataset.ts';
+import type { FinalityFilter } from '../reads/finality.ts';
 import {
   type ChainFreshness,
   chainFreshness,
@@ -83,6 +84,8 @@ export interface MetaFacts {
   readonly chains: readonly Chain[];
   readonly statuses: ReadonlyMap<Chain, ChainStatus>;
   readonly nowMs: number;
+  /** Where the answer can be limited to final settlements. */
+  readonly finality?: FinalityFilter;
 }
 
 export function chainFreshnessAnswer(freshness: ChainFreshness): FreshnessAnswer {
@@ -98,8 +101,16 @@ export function chainFreshnessAnswer(freshness: ChainFreshness): FreshnessAnswer
 
 /** What was served, as of when, and what a caller should know about its chains. */
 export function metaAnswer(facts: MetaFacts): Meta {
-  const warnings = warningsOf(servedChains(facts), facts.statuses, facts.nowMs);
+  const warnings = warningsFor(facts);
   return { ...servedFacts(facts), ...(warnings.length > 0 ? { warnings } : {}) };
+}
+
+function warningsFor(facts: MetaFacts): Warning[] {
+  const served = servedChains(facts);
+  const isUnknown = (chain: Chain): boolean => (facts.statuses.get(chain)?.finalizedBlock ?? null) === null;
+  const isMissed = facts.finality === 'finalized' && served.some(isUnknown);
+  const warnings = warningsOf(served, facts.statuses, facts.nowMs);
+  return isMissed ? [...warnings, 'finality_unknown'] : warnings;
 }
 
 function servedChains({ chain, chains }: MetaFacts): readonly Chain[] {
@@ -131,7 +142,7 @@ export async function settlementMeta(
     ...servedFacts(facts),
     dataset_last_written_at: timeTextOrNull(lastWrittenAt(facts.statuses)),
     dataset_row_count: await dataset.rowCount(),
-    warnings: warningsOf(servedChains(facts), facts.statuses, facts.nowMs),
+    warnings: warningsFor(facts),
   };
 }
 

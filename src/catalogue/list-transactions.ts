@@ -1,6 +1,7 @@
 import { Type } from '@sinclair/typebox';
 import { EVIDENCE_LADDER } from '../domain/evidence.ts';
 import { readFeed } from '../reads/feed.ts';
+import { finalOnly } from '../reads/finality.ts';
 import { finalityOf } from '../reads/freshness.ts';
 import type { ListedSettlement } from '../reads/settlement-row.ts';
 import { META_EXAMPLE, SettlementMetaShape, settlementMeta } from './list-meta.ts';
@@ -10,6 +11,7 @@ import {
   chainParam,
   excludeSelfPaymentsParam,
   facilitatorParam,
+  finalityParam,
   limitParam,
   minProbabilityParam,
   tierParam,
@@ -32,7 +34,7 @@ export const listTransactions = defineOperation({
   path: '/transactions',
   summary: 'Every indexed settlement, newest first, filterable by x402 confidence',
   description:
-    'Every indexed settlement. `chain`, `facilitator` and `tier` select rows; `min_probability` and `exclude_self_payments` filter a page after it was read, so a page can be short or empty while more rows remain: keep following `next_before` until it is null.',
+    'Every indexed settlement. `chain`, `facilitator`, `tier` and `finality` select rows; `min_probability` and `exclude_self_payments` filter a page after it was read, so a page can be short or empty while more rows remain: keep following `next_before` until it is null.',
   price: PRICES.keyed,
   params: {
     limit: limitParam,
@@ -40,6 +42,7 @@ export const listTransactions = defineOperation({
     chain: chainParam,
     facilitator: facilitatorParam,
     tier: tierParam,
+    finality: finalityParam,
     min_probability: minProbabilityParam,
     exclude_self_payments: excludeSelfPaymentsParam,
   },
@@ -55,21 +58,19 @@ export const listTransactions = defineOperation({
   example: { transactions: [SETTLEMENT_EXAMPLE], next_before: null, meta: META_EXAMPLE },
   run: async (input, deps) => {
     const { reader, clock, cursorKeys, dataset, freshness, chains } = deps;
-    const { limit, chain, facilitator, tier } = input;
+    const { limit, chain, facilitator, tier, finality } = input;
     const before = readBefore(cursorKeys, SCOPE, input.before);
     const nowMs = clock.nowMs();
-    const [page, statuses] = await Promise.all([
-      readFeed(
-        { reader, clock, newestTime: dataset.newestTime },
-        { limit, before, chain, facilitator, tier },
-      ),
-      freshness.statuses(),
-    ]);
+    const statuses = await freshness.statuses();
+    const page = await readFeed(
+      { reader, clock, newestTime: dataset.newestTime },
+      { limit, before, chain, facilitator, tier, final: finalOnly(finality, statuses) },
+    );
     const excludeSelfPayments = input.exclude_self_payments;
     const shown = page.rows.filter((row) =>
       isWanted(row, { minProbability: input.min_probability, excludeSelfPayments }),
     );
-    const meta = await settlementMeta({ chain, chains, statuses, nowMs }, shown, dataset);
+    const meta = await settlementMeta({ chain, chains, statuses, nowMs, finality }, shown, dataset);
     return {
       transactions: shown.map((row) =>
         settlementAnswer(row, finalityOf(row.blockNumber, statuses.get(row.chain))),

@@ -4,6 +4,7 @@ import { type Chain, isChain } from '../domain/chain.ts';
 import { CURSOR_MAX_CHARS } from '../domain/cursor.ts';
 import { EVIDENCE_TIERS, type EvidenceTier } from '../domain/evidence.ts';
 import { fail } from '../errors.ts';
+import type { FinalityFilter } from '../reads/finality.ts';
 
 /**
  * Every parameter once: where it stands, what it means, and how it is read. `read` takes a text (HTTP) or a JSON value (other
@@ -128,6 +129,39 @@ export const roleParam: Param<(typeof ROLES)[number]> = {
     { default: 'any' },
   ),
   read: (raw, name) => (raw === undefined ? 'any' : readChoice(raw, name, ROLES)),
+};
+
+const FINALITIES = ['finalized', 'any'] as const;
+
+export const finalityParam: Param<FinalityFilter> = {
+  in: 'query',
+  description:
+    '`finalized`: only settlements that no reorg can undo, by what each chain itself called final; a chain that has not stated a final block contributes none. `any` (default): all. A cursor may be used with either.',
+  required: false,
+  schema: Type.Union(
+    FINALITIES.map((finality) => Type.Literal(finality)),
+    { default: 'any' },
+  ),
+  read: (raw, name) => (raw === undefined ? 'any' : readChoice(raw, name, FINALITIES)),
+};
+
+export const OFFSET_MAX = 10_000;
+
+/** Refused above its maximum, not clamped: a clamped page would repeat rows without a word. */
+export const offsetParam: Param<number> = {
+  in: 'query',
+  description: `Rows to skip: \`next_offset\` of the previous page. 0 to ${OFFSET_MAX.toLocaleString('en')}.`,
+  required: false,
+  schema: Type.Integer({ minimum: 0, maximum: OFFSET_MAX, default: 0 }),
+  read: (raw, name) => {
+    if (raw === undefined) return 0;
+    const whole =
+      typeof raw === 'number' ? Number.isSafeInteger(raw) && raw >= 0 : isText(raw) && /^\d{1,15}$/.test(raw);
+    if (!whole) throw invalid(name, `${name} must be an integer of 0 or more, not ${quoted(raw)}.`);
+    if (Number(raw) > OFFSET_MAX)
+      throw invalid(name, `${name} reaches to ${OFFSET_MAX}; use the filters to see what lies beyond.`);
+    return Number(raw);
+  },
 };
 
 export const tierParam: Param<EvidenceTier | undefined> = {

@@ -6,6 +6,7 @@ import { type EvidenceTier, methodsOfTier } from '../domain/evidence.ts';
 import type { Position } from '../domain/settlement.ts';
 import { ask } from './ask.ts';
 import { integerField } from './decode.ts';
+import { type FinalBlock, onlyFinal } from './finality.ts';
 import {
   decodeSettlement,
   floorOfSecond,
@@ -28,6 +29,8 @@ export interface FeedQuery {
   readonly chain: Chain | undefined;
   readonly facilitator: string | undefined;
   readonly tier: EvidenceTier | undefined;
+  /** Only rows at or below these blocks; undefined: all. */
+  readonly final: readonly FinalBlock[] | undefined;
 }
 
 interface FeedDeps {
@@ -57,12 +60,11 @@ type Ceiling =
   | { readonly kind: 'open' };
 
 export async function readFeed(deps: FeedDeps, query: FeedQuery): Promise<SettlementPage> {
-  const started = query.before ? query.before.blockTime : await deps.newestTime();
-  if (started === null) return { rows: [], nextBefore: undefined };
+  const start = await startOf(deps, query);
+  if (start === null) return { rows: [], nextBefore: undefined };
   const deadlineMs = deps.clock.nowMs() + PAGE_BUDGET_MS;
   const rows: ListedSettlement[] = [];
-  let ceiling: Ceiling = query.before ? { kind: 'below-row', position: query.before } : { kind: 'open' };
-  let top = started;
+  let { ceiling, top } = start;
   let windowSeconds = FIRST_WINDOW_SECONDS;
   for (let windows = 0; windows < WINDOWS_MAX && deps.clock.nowMs() <= deadlineMs; windows++) {
     // One more than the page: it tells whether the list goes on, without a second query.
@@ -71,7 +73,10 @@ export async function readFeed(deps: FeedDeps, query: FeedQuery): Promise<Settle
     const found = await readWindow(deps.reader, query, { ceiling, since, limit: missing });
     rows.push(...found);
     if (found.length === missing) return cutPage(rows, query.limit);
-    const below = since === 0 || found.length > 0 ? since - 1 : await newestBelow(deps.reader, query, since);
+    const below =
+      since === 0 || found.length > 0
+        ? since - 1
+        : await newestMatch(deps.reader, query, [sql`block_time < ${dateTime(since)}`]);
     if (below < 0) return { rows, nextBefore: undefined };
     ceiling = { kind: 'below-second', blockTime: since };
     top = below;
@@ -81,6 +86,29 @@ export async function readFeed(deps: FeedDeps, query: FeedQuery): Promise<Settle
     );
   }
   return { rows, nextBefore: resumeAt(ceiling, query.before) };
+}
+
+interface Start {
+  readonly ceiling: Ceiling;
+  /** The newest second worth looking at. */
+  readonly top: number;
+}
+
+/**
+ * Below the cursor, or at the newest row. Where only final rows count, that is the newest final one: the slices above it
+ * would be merged for nothing. Null when there is nothing to read.
+ */
+async function startOf({ reader, newestTime }: FeedDeps, query: FeedQuery): Promise<Start | null> {
+  const { before, final } = query;
+  if (final?.length === 0) return null;
+  if (before !== undefined)
+    return { ceiling: { kind: 'below-row', position: before }, top: before.blockTime };
+  if (final === undefined) {
+    const newest = await newestTime();
+    return newest === null ? null : { ceiling: { kind: 'open' }, top: newest };
+  }
+  const top = await newestMatch(reader, query, []);
+  return top < 0 ? null : { ceiling: { kind: 'below-second', blockTime: top + 1 }, top };
 }
 
 /** Aims at twice the rows still missing, at the density just seen; settlements come in bursts. */
@@ -115,7 +143,7 @@ async function readWindow(reader: Reader, query: FeedQuery, window: Window): Pro
  * a newer one that was tombstoned or regraded.
  */
 export function windowStatement(query: FeedQuery, { ceiling, since, limit }: Window): Statement {
-  const slice = [sql`block_time >= ${dateTime(since)}`, ...underCeiling(ceiling), ...onChain(query.chain)];
+  const slice = [sql`block_time >= ${dateTime(since)}`, ...underCeiling(ceiling), ...eventFilters(query)];
   return {
     name: 'feed-window',
     maxSeconds: MAX_SECONDS,
@@ -145,6 +173,11 @@ export function isBelow({ blockTime, chain, blockNumber, logIndex }: Position): 
     (${dateTime(blockTime)}, ${text(chain)}, ${uint64(blockNumber)}, ${uint32(logIndex)})`;
 }
 
+/** Conditions on the sort key: they may be applied before versions are merged. */
+function eventFilters({ chain, final }: FeedQuery): Sql[] {
+  return [...onChain(chain), ...onlyFinal(final)];
+}
+
 /** Grades change with a catalogue, so these columns are not part of a row's identity. */
 function mutableFilters({ facilitator, tier }: FeedQuery): Sql[] {
   return [
@@ -154,15 +187,11 @@ function mutableFilters({ facilitator, tier }: FeedQuery): Sql[] {
 }
 
 /**
- * The newest second below `since` that has any version of a matching row; -1 when there is none. Not merged: it only says
+ * The newest second within `range` that has any version of a matching row; -1 when there is none. Not merged: it only says
  * where looking pays. Reading in order with a virtual row touches one granule of one part instead of one of every part.
  */
-async function newestBelow(reader: Reader, query: FeedQuery, since: number): Promise<number> {
-  const conditions = [
-    sql`block_time < ${dateTime(since)}`,
-    ...onChain(query.chain),
-    ...mutableFilters(query),
-  ];
+async function newestMatch(reader: Reader, query: FeedQuery, range: readonly Sql[]): Promise<number> {
+  const conditions = [...range, ...eventFilters(query), ...mutableFilters(query)];
   const { rows } = await ask(reader, RESOURCE, {
     name: 'feed-jump',
     maxSeconds: MAX_SECONDS,

@@ -20,6 +20,8 @@ export const WARNINGS = {
   index_lagging: `A served chain is more than ${INDEX_LAG_WARNING_SECONDS} seconds behind, or its node does not answer.`,
   index_not_started: 'A served chain has not reported any indexed block yet.',
   backfill_in_progress: 'Older blocks of a served chain are still being indexed.',
+  finality_unknown:
+    'Only final settlements were asked for, and a served chain has not stated a final block: it contributes none.',
 } as const;
 
 export type Warning = keyof typeof WARNINGS;

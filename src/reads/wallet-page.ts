@@ -6,6 +6,7 @@ import type { Position } from '../domain/settlement.ts';
 import { ask } from './ask.ts';
 import { bigintField, integerField, textField } from './decode.ts';
 import { isBelow } from './feed.ts';
+import { type FinalBlock, onlyFinal } from './finality.ts';
 import { decodeSettlement, type ListedSettlement, onChain, type SettlementPage } from './settlement-row.ts';
 import { mergeSlice, type WalletRole, type WalletVersion } from './wallet-slice.ts';
 
@@ -23,6 +24,8 @@ export interface WalletQuery {
   readonly role: WalletRole | 'any';
   readonly counterparty: Address | undefined;
   readonly chain: Chain | undefined;
+  /** Only rows at or below these blocks; undefined: all. */
+  readonly final: readonly FinalBlock[] | undefined;
 }
 
 const RESOURCE = 'wallet settlements';
@@ -74,7 +77,7 @@ async function readSlice(reader: Reader, query: WalletQuery, slice: Slice): Prom
 
 /**
  * `ver` stays out of the order: with it the engine sorts instead of reading in order (25 ms against 11). Only columns that
- * identify the event are filtered before merging: role and chain are in the key, and another counterparty at the same place
+ * identify the event are filtered before merging: role, chain and block are in the key, and another counterparty at the same place
  * is preceded by a tombstone of the old one (engine.md 4.4 rule 9).
  */
 export function sliceStatement(query: WalletQuery, { below, limit }: Slice): Statement {
@@ -82,6 +85,7 @@ export function sliceStatement(query: WalletQuery, { below, limit }: Slice): Sta
     sql`wallet = ${text(query.wallet)}`,
     ...(below === undefined ? [] : [isBelow(below)]),
     ...onChain(query.chain),
+    ...onlyFinal(query.final),
     ...(query.role === 'any' ? [] : [sql`role = ${text(query.role)}`]),
     ...(query.counterparty === undefined
       ? []
