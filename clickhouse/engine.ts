@@ -56,6 +56,10 @@ export interface Writer extends Reader {
     columns: readonly string[],
     rowBinary: Readable | readonly Uint8Array[],
   ): Promise<void>;
+  /** Runs an `INSERT … SELECT … FROM input(…) FORMAT …` over the bytes of `body`; resolves when it is acknowledged. */
+  load(statement: Omit<Statement, 'maxRows'>, body: Readable): Promise<void>;
+  /** Answers a SELECT, written without a FORMAT, as RowBinary: for bulk reads, where rows of JSON cost more than their use. */
+  rowBinary(statement: Statement, signal?: AbortSignal): Promise<Buffer>;
 }
 
 /** How an engine call failed; `engine_refused` means the statement is at fault, the others that the engine is. */

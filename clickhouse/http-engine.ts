@@ -36,6 +36,8 @@ export function createWriter(access: EngineAccess, log?: Log): Writer {
     ...readerOver(client, log),
     run: (statement) => runStatement(client, statement),
     insert: (name, table, columns, rowBinary) => insertRows(client, { name, table, columns, rowBinary }),
+    load: (statement, body) => loadBody(client, statement, body),
+    rowBinary: (statement, signal) => readRowBinary(client, statement, signal),
   };
 }
 
@@ -182,6 +184,57 @@ async function insertRows(client: ClickHouseClient, insert: Insert): Promise<voi
     for await (const _ of stream); // the acknowledgement is the end of the answer
   } catch (error) {
     throw engineErrorOf(error, name, signals);
+  }
+}
+
+async function loadBody(
+  client: ClickHouseClient,
+  statement: Omit<Statement, 'maxRows'>,
+  body: Readable,
+): Promise<void> {
+  const signals = signalsOf(statement.maxSeconds, undefined);
+  const { query, params } = render(statement.sql);
+  try {
+    const { stream } = await client.exec({
+      query,
+      query_params: params,
+      values: body,
+      query_id: randomUUID(),
+      abort_signal: eitherOf(signals),
+      clickhouse_settings: {
+        wait_end_of_query: 1,
+        async_insert: 0,
+        max_execution_time: statement.maxSeconds,
+        log_comment: statement.name,
+        ...statement.settings,
+      },
+    });
+    for await (const _ of stream); // the acknowledgement is the end of the answer
+  } catch (error) {
+    throw engineErrorOf(error, statement.name, signals);
+  }
+}
+
+async function readRowBinary(
+  client: ClickHouseClient,
+  statement: Statement,
+  signal: AbortSignal | undefined,
+): Promise<Buffer> {
+  const signals = signalsOf(statement.maxSeconds, signal);
+  const { query, params } = render(statement.sql);
+  try {
+    const { stream } = await client.exec({
+      query: `${query} FORMAT RowBinary`,
+      query_params: params,
+      query_id: randomUUID(),
+      abort_signal: eitherOf(signals),
+      clickhouse_settings: { ...READ_SETTINGS, ...boundsOf(statement), ...statement.settings },
+    });
+    const chunks: Buffer[] = [];
+    for await (const chunk of stream) chunks.push(chunk as Buffer); // the client's stream gives buffers
+    return Buffer.concat(chunks);
+  } catch (error) {
+    throw engineErrorOf(error, statement.name, signals);
   }
 }
 

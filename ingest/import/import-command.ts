@@ -1,0 +1,155 @@
+import { setMaxListeners } from 'node:events';
+import { InvalidArgumentError, Option } from 'commander';
+import type { EngineAccess } from '../../clickhouse/engine.ts';
+import { createWriter } from '../../clickhouse/http-engine.ts';
+import { migrate } from '../../clickhouse/migrate.ts';
+import type { ChainConfig, Config } from '../../src/config/config.ts';
+import { chainIdOf } from '../../src/domain/chain.ts';
+import type { Log } from '../../src/log.ts';
+import { buildCatalogue } from '../catalogues/catalogue.ts';
+import { highestVersion } from '../highest-version.ts';
+import { createVersions } from '../versions.ts';
+import type { FileKind } from './columns.ts';
+import type { ImportOptions } from './import-deps.ts';
+import { type ImportFile, readImportFiles } from './import-files.ts';
+import { ImportProblem } from './import-problem.ts';
+import { createImportProgress } from './import-progress.ts';
+import { spanOf } from './plan-import.ts';
+import { type ImportSummary, runImport, spellSummary } from './run-import.ts';
+
+/** The options of the command line, as commander gives them. */
+export interface ImportArguments {
+  readonly chain?: string;
+  readonly parquet?: readonly string[];
+  readonly logs?: readonly string[];
+  readonly transactions?: readonly string[];
+  readonly blocks?: readonly string[];
+  readonly fromBlock?: number;
+  readonly toBlock?: number;
+  readonly skipIncomplete?: boolean;
+  readonly assumeFinal?: boolean;
+  readonly allContracts?: boolean;
+  readonly dryRun?: boolean;
+}
+
+const FILES = '<patterns...>';
+
+export const IMPORT_OPTIONS: readonly Option[] = [
+  new Option('--chain <name>', 'chain of the files; may be left out where one chain is configured'),
+  new Option(`--parquet ${FILES}`, 'files of logs, transactions and blocks, told apart by their columns'),
+  new Option(`--logs ${FILES}`, 'files of logs'),
+  new Option(`--transactions ${FILES}`, 'files of transactions'),
+  new Option(`--blocks ${FILES}`, 'files of blocks: times and hashes'),
+  new Option('--from-block <number>', 'first block that the files hold whole').argParser(blockNumber),
+  new Option('--to-block <number>', 'last block that the files hold whole').argParser(blockNumber),
+  new Option('--skip-incomplete', 'leave out blocks of which the files lack something'),
+  new Option('--assume-final', 'no block of the files can be undone any more'),
+  new Option(
+    '--all-contracts',
+    'the export holds the logs of every configured contract, also where there are none',
+  ),
+  new Option('--dry-run', 'read and decode everything, write nothing'),
+];
+
+export const IMPORT_HELP = `
+Columns that are understood, and what is recorded as indexed: docs/import.md
+Example: settlement-index import --chain base --parquet 'export/*.parquet'`;
+
+function blockNumber(text: string): number {
+  const number = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN;
+  if (Number.isNaN(number)) throw new InvalidArgumentError('not a block number.');
+  return number;
+}
+
+const REPORT_EVERY_TERMINAL_MS = 2_000;
+const REPORT_EVERY_LOG_MS = 10_000;
+
+/** Imports into an engine that is there. Throws `ImportProblem` for what the user must correct. */
+export async function importFiles(
+  deps: {
+    readonly config: Config;
+    readonly access: EngineAccess;
+    readonly log: Log;
+    readonly signal: AbortSignal;
+    /** Whether a person watches: progress is then shown more often. */
+    readonly isTerminal: boolean;
+    say(line: string): void;
+  },
+  given: ImportArguments,
+): Promise<ImportSummary> {
+  const { config, access, log, signal, say } = deps;
+  setMaxListeners(0, signal); // every pause listens to it: many are no leak
+  const chain = chainNamed(config, given.chain);
+  const files = await readImportFiles(
+    {
+      parquet: given.parquet ?? [],
+      logs: given.logs ?? [],
+      transactions: given.transactions ?? [],
+      blocks: given.blocks ?? [],
+    },
+    chainIdOf(chain.chain),
+  );
+  if (files.length === 0) throw new ImportProblem(["no files are named (--parquet 'directory/*.parquet')"]);
+  for (const line of spellFiles(files)) say(line);
+  const options: ImportOptions = {
+    fromBlock: given.fromBlock ?? null,
+    toBlock: given.toBlock ?? null,
+    skipIncomplete: given.skipIncomplete === true,
+    assumeFinal: given.assumeFinal === true,
+    allContracts: given.allContracts === true,
+    dryRun: given.dryRun === true,
+  };
+  await migrate(access, log);
+  const writer = createWriter(access, log);
+  const progress = createImportProgress(
+    files.reduce((sum, { kind, rows }) => sum + (kind === 'logs' ? rows : 0), 0),
+  );
+  const reporting = setInterval(
+    () => say(progress.line()),
+    deps.isTerminal ? REPORT_EVERY_TERMINAL_MS : REPORT_EVERY_LOG_MS,
+  );
+  try {
+    const versions = createVersions(await highestVersion(writer));
+    const catalogue = buildCatalogue(config.catalogue);
+    const summary = await runImport(
+      { config: chain, catalogue, writer, versions, log, signal, progress },
+      files,
+      options,
+    );
+    say(progress.line());
+    for (const line of spellSummary(summary, options.dryRun)) say(line);
+    return summary;
+  } finally {
+    clearInterval(reporting);
+    await writer.close();
+  }
+}
+
+function chainNamed({ chains }: Config, name: string | undefined): ChainConfig {
+  const slugs = chains.map(({ facts }) => facts.slug).join(', ');
+  const [only, ...others] = chains;
+  if (name === undefined) {
+    if (only !== undefined && others.length === 0) return only;
+    throw new ImportProblem([`--chain is needed where several chains are configured (${slugs})`]);
+  }
+  const found = chains.find(({ chain, facts }) => facts.slug === name || chain === name);
+  if (found === undefined)
+    throw new ImportProblem([`--chain ${name} is not configured; configured are ${slugs}`]);
+  return found;
+}
+
+const MEBIBYTE = 1024 * 1024;
+
+/** What files there are, one line a kind. */
+export function spellFiles(files: readonly ImportFile[]): string[] {
+  return (['logs', 'transactions', 'blocks'] as const satisfies readonly FileKind[]).flatMap((kind) => {
+    const some = files.filter((file) => file.kind === kind);
+    if (some.length === 0) return [];
+    const rows = some.reduce((sum, file) => sum + file.rows, 0);
+    const mebibytes = some.reduce((sum, { bytes }) => sum + bytes, 0) / MEBIBYTE;
+    const span = spanOf(some, kind);
+    return [
+      `${kind}: ${some.length} files, ${rows} rows, ${mebibytes.toFixed(1)} MiB${span ? `, blocks ${span.from} to ${span.to}` : ''}`,
+    ];
+  });
+}

@@ -1,0 +1,28 @@
+import type { Writer } from '../../clickhouse/engine.ts';
+import type { ChainConfig } from '../../src/config/config.ts';
+import type { Log } from '../../src/log.ts';
+import type { Catalogue } from '../catalogues/catalogue.ts';
+import type { Versions } from '../versions.ts';
+import type { ImportProgress } from './import-progress.ts';
+import type { Bounds } from './plan-import.ts';
+
+export interface ImportOptions extends Bounds {
+  /** Leaves blocks out, also of the coverage, of which the files lack something. */
+  readonly skipIncomplete: boolean;
+  /** The user's word that no block of the files can be undone any more. */
+  readonly assumeFinal: boolean;
+  /** The user's word that the export was made for every configured contract, though some have no logs in it. */
+  readonly allContracts: boolean;
+  /** Reads and decodes everything and writes nothing. */
+  readonly dryRun: boolean;
+}
+
+export interface ImportDeps {
+  readonly config: ChainConfig;
+  readonly catalogue: Catalogue;
+  readonly writer: Writer;
+  readonly versions: Versions;
+  readonly log: Log;
+  readonly signal: AbortSignal;
+  readonly progress: ImportProgress;
+}

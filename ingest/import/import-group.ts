@@ -1,0 +1,241 @@
+import type { BatchWriter } from '../batch-writer.ts';
+import type { Checkpoints } from '../checkpoints.ts';
+import { type BlockRange, countBlocks } from '../coverage.ts';
+import type { BlockBatch } from '../sources/block-source.ts';
+import type { DecodeContext } from '../stages/decode-context.ts';
+import { emittersOf } from '../stages/log-kind.ts';
+import { TOPIC } from '../stages/log-topics.ts';
+import { settlementsOf } from '../stages/settle-batch.ts';
+import type { FileKind } from './columns.ts';
+import { cutWindows } from './cut-windows.ts';
+import type { ImportDeps, ImportOptions } from './import-deps.ts';
+import type { ImportFile } from './import-files.ts';
+import { ImportProblem } from './import-problem.ts';
+import { EVENT_CODES, emitterCodes, type LoadTarget, loadFile } from './load-file.ts';
+import { commonRanges, type FileGroup, spellRanges, withoutRanges } from './plan-import.ts';
+import { readWindow, type StagedWindow } from './read-window.ts';
+import {
+  countStaged,
+  NO_HASH,
+  readBlockRuns,
+  readHashes,
+  readStagedBlocks,
+  type StagedBlock,
+} from './staged-blocks.ts';
+import { emptyStaging } from './staging.ts';
+
+/** What stays the same from group to group. */
+export interface GroupRun extends ImportDeps {
+  readonly options: ImportOptions;
+  readonly context: DecodeContext;
+  readonly target: LoadTarget;
+  readonly batches: BatchWriter;
+  readonly checkpoints: Checkpoints;
+  readonly acknowledged: <T>(attempt: () => Promise<T>) => Promise<T>;
+  /** Codes of contracts and events seen so far. */
+  readonly seen: Set<string>;
+}
+
+export interface GroupResult {
+  readonly settlements: number;
+  readonly deadLetters: number;
+  readonly covered: readonly BlockRange[];
+  readonly unproven: readonly BlockRange[];
+  readonly incomplete: readonly BlockRange[];
+}
+
+/** Files that the engine reads at once; more only compete for its cores. */
+const PARALLEL_LOADS = 2;
+/** Of a group's time, about what reading its files takes; only the progress line depends on it. */
+const LOADING_SHARE = 0.5;
+
+/** Imports the ranges `todo` of one group. Everything is staged and checked before the first row is written. */
+export async function importGroup(
+  run: GroupRun,
+  group: FileGroup,
+  todo: readonly BlockRange[],
+  isDeclared: boolean,
+): Promise<GroupResult> {
+  const { options, progress, target, writer } = run;
+  const logs = group.files.reduce((sum, { kind, rows }) => sum + (kind === 'logs' ? rows : 0), 0);
+  const first = todo[0];
+  const last = todo.at(-1);
+  if (first === undefined || last === undefined) {
+    progress.add(logs);
+    return { settlements: 0, deadLetters: 0, covered: [], unproven: [], incomplete: [] };
+  }
+  await stageFiles(run, group, { from: first.from, to: last.to });
+  const blocks = (await readStagedBlocks(writer, target.staging)).filter(isInside(todo));
+  const incomplete = incompleteBlocks(blocks, options.skipIncomplete);
+  const work = withoutRanges(todo, incomplete);
+  const provable = await provenRanges(run, group, work, isDeclared);
+  const windows = cutWindows(work, blocks);
+  const parts = windows.map((window) => ({ window, covered: commonRanges([window], provable) }));
+  const hashes = await readHashes(
+    writer,
+    target.staging,
+    parts.flatMap(({ covered }) => covered.map(({ to }) => to)),
+  );
+  const known = new Map([...blocks.map(({ number, hash }) => [number, hash] as const), ...hashes]);
+  const counts = { settlements: 0, deadLetters: 0 };
+  const store = async (batch: BlockBatch, covered: readonly BlockRange[]): Promise<void> => {
+    const { settlements, deadLetters } = settlementsOf(batch, run.context, run.catalogue);
+    await run.batches.write(settlements, deadLetters);
+    counts.settlements += settlements.length;
+    counts.deadLetters += deadLetters.length;
+    progress.wrote(settlements.length);
+    progress.add((logs * (1 - LOADING_SHARE)) / windows.length);
+    if (covered.length === 0 || options.dryRun) return;
+    const finished = covered.map((range) => ({ ...range, endHash: known.get(range.to) ?? NO_HASH }));
+    await run.acknowledged(() => run.checkpoints.saveBackfill(finished));
+  };
+  await storeWindows(run, parts, store);
+  await emptyStaging(writer, target.staging);
+  const covered = parts.flatMap((part) => part.covered);
+  return { ...counts, covered, unproven: withoutRanges(work, covered), incomplete };
+}
+
+/** The next window is read while the one before is decoded and written: two of them are in memory, never more. */
+async function storeWindows(
+  run: GroupRun,
+  parts: readonly { readonly window: StagedWindow; readonly covered: readonly BlockRange[] }[],
+  store: (batch: BlockBatch, covered: readonly BlockRange[]) => Promise<void>,
+): Promise<void> {
+  const emitters = emitterCodes(run.context);
+  let storing: Promise<void> = Promise.resolve();
+  for (const { window, covered } of parts) {
+    run.signal.throwIfAborted();
+    const reading = readWindow(run.writer, run.target.staging, emitters, window);
+    const [batch] = await Promise.all([reading, storing]);
+    storing = store(batch, covered);
+    storing.catch(() => undefined); // awaited one turn later
+  }
+  await storing;
+}
+
+/** Logs first: which transactions and blocks are wanted is known from them. */
+async function stageFiles(run: GroupRun, group: FileGroup, range: BlockRange): Promise<void> {
+  for (const kind of ['logs', 'transactions', 'blocks'] as const satisfies readonly FileKind[]) {
+    const queue = group.files.filter((file) => file.kind === kind && overlaps(file, range));
+    const work = async (): Promise<void> => {
+      for (let file = queue.shift(); file !== undefined; file = queue.shift()) {
+        run.signal.throwIfAborted();
+        await loadFile(run.writer, run.target, file, range);
+        if (kind === 'logs') run.progress.add(file.rows * LOADING_SHARE);
+      }
+    };
+    await Promise.all(Array.from({ length: PARALLEL_LOADS }, work));
+  }
+}
+
+function overlaps({ blocks }: ImportFile, { from, to }: BlockRange): boolean {
+  return blocks === null || (blocks.from <= to && blocks.to >= from);
+}
+
+function isInside(ranges: readonly BlockRange[]): (block: StagedBlock) => boolean {
+  let at = 0;
+  return ({ number }) => {
+    while ((ranges[at]?.to ?? Number.POSITIVE_INFINITY) < number) at++;
+    return (ranges[at]?.from ?? Number.POSITIVE_INFINITY) <= number;
+  };
+}
+
+/** Throws for blocks of which the files lack something, unless they may be skipped; contradictions are never skipped. */
+function incompleteBlocks(blocks: readonly StagedBlock[], skip: boolean): BlockRange[] {
+  const problems: string[] = [];
+  const tell = (some: readonly StagedBlock[], what: (ranges: string) => string): void => {
+    if (some.length > 0) problems.push(what(spellRanges(rangesOf(some))));
+  };
+  tell(
+    blocks.filter(({ isContradicted }) => isContradicted),
+    (at) => `the files name two different hashes for one block: they are of two forks (${at})`,
+  );
+  if (problems.length > 0) throw new ImportProblem(problems);
+  const withoutTransactions = blocks.filter(({ missingTransactions }) => missingTransactions > 0);
+  const missing = withoutTransactions.reduce((sum, { missingTransactions }) => sum + missingTransactions, 0);
+  const withoutHash = blocks.filter(({ hash }) => hash === NO_HASH);
+  const withoutTime = blocks.filter(({ time }) => time === 0);
+  if (!skip) {
+    tell(
+      withoutTransactions,
+      (at) =>
+        `${missing} transactions with payments, in ${withoutTransactions.length} blocks, are in no file of transactions (${at}). Add the files of these blocks, or pass --skip-incomplete to leave the blocks out`,
+    );
+    tell(
+      withoutHash,
+      (at) =>
+        `${withoutHash.length} blocks with payments have a hash in no file (${at}). Add the blocks files, or pass --skip-incomplete`,
+    );
+    tell(
+      withoutTime,
+      (at) =>
+        `${withoutTime.length} blocks with payments have a time in no file (${at}). Add the blocks files, or pass --skip-incomplete`,
+    );
+    if (problems.length > 0) throw new ImportProblem(problems);
+  }
+  return rangesOf(
+    blocks.filter(
+      ({ missingTransactions, hash, time }) => missingTransactions > 0 || hash === NO_HASH || time === 0,
+    ),
+  );
+}
+
+function rangesOf(blocks: readonly StagedBlock[]): BlockRange[] {
+  return blocks.map(({ number }) => ({ from: number, to: number }));
+}
+
+/**
+ * Which ranges may be recorded as indexed: those declared, else the spans of log files in which the blocks files hold every
+ * block; and in both cases only where the export was not made for fewer contracts than are configured.
+ */
+async function provenRanges(
+  run: GroupRun,
+  group: FileGroup,
+  work: readonly BlockRange[],
+  isDeclared: boolean,
+): Promise<readonly BlockRange[]> {
+  const { writer, target } = run;
+  if (!(await holdsAllContracts(run, group, work))) return [];
+  if (isDeclared) return work;
+  const spans = group.files.flatMap(({ kind, blocks, rows }) =>
+    kind === 'logs' && blocks && rows > 0 ? [blocks] : [],
+  );
+  return commonRanges(commonRanges(work, spans), await readBlockRuns(writer, target.staging));
+}
+
+/**
+ * An export of some contracts or events looks like one of all, except that it holds nothing else. So it counts as whole when it
+ * holds logs that nobody asked for, when every configured contract and both events of each token were seen, or when the user
+ * says so.
+ */
+async function holdsAllContracts(
+  run: GroupRun,
+  group: FileGroup,
+  work: readonly BlockRange[],
+): Promise<boolean> {
+  const { logs, seen } = await countStaged(run.writer, run.target.staging);
+  for (const code of seen) run.seen.add(code);
+  if (run.options.allContracts) return true;
+  const files = group.files.filter(({ kind }) => kind === 'logs');
+  const isWhole = files.every(
+    ({ blocks }) => blocks && countBlocks(commonRanges([blocks], work)) === countBlocks([blocks]),
+  );
+  const rows = files.reduce((sum, file) => sum + file.rows, 0);
+  if (isWhole && rows > logs) return true;
+  return missingContracts(run.context, run.seen).length === 0;
+}
+
+/** What was configured and never seen, in words. */
+export function missingContracts(context: DecodeContext, seen: ReadonlySet<string>): string[] {
+  const code = (event: string): number => EVENT_CODES.indexOf(event) + 1;
+  return emittersOf(context).flatMap((address, index) => {
+    const wanted = context.tokens.has(address)
+      ? [`${index + 1} ${code(TOPIC.transfer)}`, `${index + 1} ${code(TOPIC.authorizationUsed)}`]
+      : [];
+    const isSeen =
+      wanted.length > 0
+        ? wanted.every((each) => seen.has(each))
+        : [...seen].some((each) => each.startsWith(`${index + 1} `));
+    return isSeen ? [] : [address];
+  });
+}
