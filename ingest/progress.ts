@@ -43,7 +43,8 @@ export function progressLine(name: string, snapshot: StatusSnapshot): string {
   return `${name}: backfill ${percent} %, ${Math.round(blocksPerSecond)} blocks/s, ${Math.round(rowsPerSecond)} rows/s, ETA ${eta === null ? 'unknown' : spell(eta)}`;
 }
 
-function spell(seconds: number): string {
+/** A duration for a person. */
+export function spell(seconds: number): string {
   if (seconds < 120) return `${seconds} s`;
   return seconds < 7200 ? `${Math.round(seconds / 60)} min` : `${(seconds / 3600).toFixed(1)} h`;
 }

@@ -1,12 +1,12 @@
 import { setMaxListeners } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Writer } from '../clickhouse/engine.ts';
-import { sql } from '../clickhouse/sql.ts';
 import type { Config } from '../src/config/config.ts';
 import type { Log } from '../src/log.ts';
 import { buildCatalogue } from './catalogues/catalogue.ts';
 import { publishCatalogue } from './catalogues/publish.ts';
 import { newsKey } from './chain-status.ts';
+import { highestVersion } from './highest-version.ts';
 import { type ChainRun, indexChain } from './index-chain.ts';
 import { reportProgress } from './progress.ts';
 import { createRpcSource } from './sources/rpc-source.ts';
@@ -17,7 +17,6 @@ import { createVersions, type Versions } from './versions.ts';
 /** How soon news are written for the API to serve, and how often a row is written without any. */
 const STATUS_NEWS_MS = 250;
 const STATUS_HEARTBEAT_MS = 2_000;
-const FLOOR_MAX_SECONDS = 120;
 
 /**
  * Indexes every configured chain until the signal aborts. An error that is not marked as expected ends all of them: the
@@ -86,20 +85,4 @@ async function publishStatus(
     });
     await delay(STATUS_NEWS_MS, undefined, { signal });
   }
-}
-
-/** Nothing that is written from now on may carry a `ver` that a row already has, even if the clock was set back. */
-async function highestVersion(writer: Writer): Promise<bigint> {
-  const { rows } = await writer.rows({
-    name: 'highest-version',
-    sql: sql`SELECT max(ver) FROM (
-               SELECT max(ver) AS ver FROM settlements UNION ALL SELECT max(ver) FROM wallet_log
-               UNION ALL SELECT max(ver) FROM blocks UNION ALL SELECT max(ver) FROM checkpoints
-               UNION ALL SELECT max(ver) FROM chain_status UNION ALL SELECT max(ver) FROM dead_letters
-               UNION ALL SELECT max(ver) FROM facilitator_relayers UNION ALL SELECT max(ver) FROM catalogued_payees
-               UNION ALL SELECT max(ver) FROM hour_ver UNION ALL SELECT max(gen) FROM rollup_state)`,
-    maxSeconds: FLOOR_MAX_SECONDS,
-    maxRows: 1,
-  });
-  return BigInt(String(rows[0]?.[0] ?? 0));
 }

@@ -1,5 +1,5 @@
 import type { Reader } from '../../clickhouse/engine.ts';
-import { dateTime, type Sql, sql, texts } from '../../clickhouse/sql.ts';
+import { dateTime, type Sql, sql, texts, uint32 } from '../../clickhouse/sql.ts';
 import type { Clock } from '../clock.ts';
 import { ask } from './ask.ts';
 import { cached } from './cached.ts';
@@ -34,8 +34,6 @@ const HOUR_SECONDS = 3_600;
 const RESOURCE = 'rollups';
 const MAX_AGE_MS = 1_000;
 const MAX_SECONDS = 5;
-/** Forty years of days, or more hours than a backfill can leave open. */
-const SLICES_MAX = 20_000;
 /** More conditions than this cost more than reading some closed slices live. */
 const OPEN_RANGES_MAX = 32;
 
@@ -45,63 +43,72 @@ export function createRollups(deps: { readonly reader: Reader; readonly clock: C
   };
 }
 
+/**
+ * One statement, because two would see different moments: a day that is split between them would count in both forms, or a
+ * new hour in none. The end is a scalar, which the engine reads first: what arrives after it lies in the open tail.
+ */
 export async function readCoverage(reader: Reader): Promise<RollupCoverage> {
-  const [dirty, facts] = await Promise.all([readDirty(reader), readFacts(reader)]);
-  const tail: TimeRange = { from: facts.end, to: null };
-  return { open: joinRanges([...dirty, tail], OPEN_RANGES_MAX), splitDays: facts.splitDays };
-}
-
-async function readDirty(reader: Reader): Promise<TimeRange[]> {
   const { rows } = await ask(reader, RESOURCE, {
-    name: 'rollup-dirty',
-    maxSeconds: MAX_SECONDS,
-    maxRows: SLICES_MAX,
-    sql: sql`SELECT toUnixTimestamp(toDateTime(day, 'UTC')), hour FROM rollup_slices WHERE ver > rolled_ver ORDER BY day, hour`,
-  });
-  return rows.map((row) => {
-    const hour = integerField(row[1]);
-    const from = integerField(row[0]) + Math.max(hour, 0) * HOUR_SECONDS;
-    return { from, to: from + (hour < 0 ? DAY_SECONDS : HOUR_SECONDS) };
-  });
-}
-
-async function readFacts(reader: Reader): Promise<{ end: number; splitDays: string[] }> {
-  const { rows } = await ask(reader, RESOURCE, {
-    name: 'rollup-facts',
+    name: 'rollup-coverage',
     maxSeconds: MAX_SECONDS,
     maxRows: 1,
-    sql: sql`SELECT (SELECT if(count() = 0, 0, toUnixTimestamp(max(hour)) + 3600) FROM hour_ver),
-      (SELECT groupUniqArray(toString(day)) FROM rollup_state WHERE hour >= 0)`,
+    sql: sql`SELECT (SELECT if(count() = 0, 0, toUnixTimestamp(max(hour)) + ${uint32(HOUR_SECONDS)}) FROM hour_ver),
+      groupArrayIf((toUnixTimestamp(toDateTime(day, 'UTC')), hour), ver > rolled_ver),
+      groupUniqArrayIf(toString(day), hour >= 0)
+      FROM rollup_slices`,
   });
-  const [end, days] = rows[0] ?? [];
-  if (!Array.isArray(days)) throw new TypeError('rollup-facts: not a list of days');
-  return { end: integerField(end), splitDays: days.map(textField) };
+  const [end, dirty, splitDays] = rows[0] ?? [];
+  const tail: TimeRange = { from: integerField(end), to: null };
+  return {
+    open: joinRanges([...listField(dirty).map(sliceRange), tail], OPEN_RANGES_MAX),
+    splitDays: listField(splitDays).map(textField),
+  };
 }
 
-/** Joins what touches; beyond `max` ranges also across the smallest gaps, because reading a closed slice live is never wrong. */
+function sliceRange(slice: unknown): TimeRange {
+  const [day, hour] = listField(slice).map(integerField);
+  if (day === undefined || hour === undefined) throw new TypeError('rollup-coverage: not a slice');
+  const from = day + Math.max(hour, 0) * HOUR_SECONDS;
+  return { from, to: from + (hour < 0 ? DAY_SECONDS : HOUR_SECONDS) };
+}
+
+function listField(field: unknown): readonly unknown[] {
+  if (!Array.isArray(field)) throw new TypeError('rollup-coverage: not a list');
+  return field;
+}
+
+/**
+ * Joins what touches; beyond `max` ranges also across the smallest gaps, because reading a closed slice live is never wrong.
+ * `max` is at least 1. Sorts once: after a regrade thousands of hours can be open.
+ */
 export function joinRanges(ranges: readonly TimeRange[], max: number): TimeRange[] {
-  const sorted = [...ranges].sort((a, b) => a.from - b.from);
+  const joined = joinTouching(ranges);
+  if (joined.length <= max) return joined;
+  const kept = joined
+    .map((range, at) => ({ at, gap: range.from - (joined[at - 1]?.to ?? Number.NEGATIVE_INFINITY) }))
+    .sort((a, b) => b.gap - a.gap)
+    .slice(0, max)
+    .map(({ at }) => at)
+    .sort((a, b) => a - b);
+  return kept.flatMap((start, index) => {
+    const [first, last] = [joined[start], joined[(kept[index + 1] ?? joined.length) - 1]];
+    return first && last ? [{ from: first.from, to: last.to }] : [];
+  });
+}
+
+function joinTouching(ranges: readonly TimeRange[]): TimeRange[] {
   const joined: TimeRange[] = [];
-  for (const range of sorted) {
+  for (const range of [...ranges].sort((a, b) => a.from - b.from)) {
     const last = joined.at(-1);
     if (last !== undefined && (last.to === null || range.from <= last.to))
       joined[joined.length - 1] = { from: last.from, to: laterEnd(last.to, range.to) };
     else joined.push(range);
   }
-  while (joined.length > max) joinSmallestGap(joined);
   return joined;
 }
 
 function laterEnd(a: number | null, b: number | null): number | null {
   return a === null || b === null ? null : Math.max(a, b);
-}
-
-function joinSmallestGap(ranges: TimeRange[]): void {
-  let best = 1;
-  const gap = (at: number): number => (ranges[at]?.from ?? 0) - (ranges[at - 1]?.to ?? 0);
-  for (let at = 2; at < ranges.length; at++) if (gap(at) < gap(best)) best = at;
-  const [left, right] = [ranges[best - 1], ranges[best]];
-  if (left && right) ranges.splice(best - 1, 2, { from: left.from, to: right.to });
 }
 
 /** The same coverage with everything from the day of `time` on read live: for figures that end inside a closed day. */
@@ -114,6 +121,11 @@ export function openFrom(coverage: RollupCoverage, time: number): RollupCoverage
 export function closedSlices({ open, splitDays }: RollupCoverage): Sql {
   const start = sql`toDateTime(day, 'UTC') + if(hour < 0, 0, hour) * 3600`;
   return sql`(hour >= 0) = has(${texts(splitDays)}, toString(day)) AND NOT (${within(start, open)})`;
+}
+
+/** Condition on the column `hour` of chain_hour, whose rows are the same in both forms of a day: rows that count. */
+export function closedHours({ open }: RollupCoverage): Sql {
+  return sql`NOT (${within(sql`hour`, open)})`;
 }
 
 /** Condition on `block_time`: rows whose slice is open. */

@@ -1,0 +1,38 @@
+import type { Writer } from '../clickhouse/engine.ts';
+import { TABLES } from '../clickhouse/schema.ts';
+import { type Sql, sql, trustedText } from '../clickhouse/sql.ts';
+
+/** Reads one well compressed column of every table whole: two seconds at a hundred million rows. */
+const MAX_SECONDS = 120;
+
+/** Every table whose rows replace each other by a version, with the column that holds it. */
+const VERSIONED: readonly (readonly [table: string, column: 'ver' | 'gen'])[] = [
+  [TABLES.settlements, 'ver'],
+  [TABLES.walletLog, 'ver'],
+  [TABLES.blocks, 'ver'],
+  [TABLES.checkpoints, 'ver'],
+  [TABLES.chainStatus, 'ver'],
+  [TABLES.deadLetters, 'ver'],
+  [TABLES.facilitatorRelayers, 'ver'],
+  [TABLES.cataloguedPayees, 'ver'],
+  [TABLES.hourVer, 'ver'],
+  [TABLES.rollupState, 'gen'],
+  [TABLES.payeeDay, 'gen'],
+  [TABLES.payerDay, 'gen'],
+  [TABLES.relayerDay, 'gen'],
+  [TABLES.chainHour, 'gen'],
+];
+
+/** Nothing that is written from now on may carry a version that a row already has, even if the clock was set back. */
+export async function highestVersion(writer: Writer): Promise<bigint> {
+  const maxima = VERSIONED.map(
+    ([table, column]): Sql => sql`SELECT max(${trustedText(column)}) AS version FROM ${trustedText(table)}`,
+  ).reduce((all, next) => sql`${all} UNION ALL ${next}`);
+  const { rows } = await writer.rows({
+    name: 'highest-version',
+    sql: sql`SELECT max(version) FROM (${maxima})`,
+    maxSeconds: MAX_SECONDS,
+    maxRows: 1,
+  });
+  return BigInt(String(rows[0]?.[0] ?? 0));
+}
