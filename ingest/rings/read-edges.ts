@@ -1,0 +1,77 @@
+import type { Reader } from '../../clickhouse/engine.ts';
+import { dateTime, sql, text, uint32 } from '../../clickhouse/sql.ts';
+import { microsFromDecimal } from '../../src/domain/amount.ts';
+import type { PassLimits } from './pass-limits.ts';
+import type { PaymentEdge } from './ring-graph.ts';
+
+/** Unix seconds, from included, to excluded: whole UTC days. */
+export interface RingWindow {
+  readonly from: number;
+  readonly to: number;
+}
+
+const DAY_SECONDS = 86_400;
+
+/** The last whole UTC days before the day of `nowMs`: their rows do not change under the reader, reorgs at midnight apart. */
+export function ringWindow(nowMs: number, windowDays: number): RingWindow {
+  const today = Math.floor(nowMs / 1_000 / DAY_SECONDS) * DAY_SECONDS;
+  return { from: today - windowDays * DAY_SECONDS, to: today };
+}
+
+export interface ReadEdges {
+  readonly edges: readonly PaymentEdge[];
+  /** Whether weaker edges were left out. */
+  readonly isCapped: boolean;
+}
+
+/**
+ * What each wallet paid each other in the window, exact, strongest first; only between wallets that both pay and are paid,
+ * which leaves a few per cent of them. The sets that choose those are read without merging versions: a tombstoned row may add
+ * a candidate, never an edge.
+ *
+ * One thread and a spill to disk: nobody waits for this, and everybody waits for the engine.
+ */
+export async function readEdges(
+  reader: Reader,
+  window: RingWindow,
+  limits: PassLimits,
+  signal?: AbortSignal,
+): Promise<ReadEdges> {
+  const during = sql`block_time >= ${dateTime(window.from)} AND block_time < ${dateTime(window.to)}`;
+  const { rows } = await reader.rows(
+    {
+      name: 'ring-edges',
+      maxSeconds: limits.readMaxSeconds,
+      maxRows: limits.edgesMax + 1,
+      settings: {
+        do_not_merge_across_partitions_select_final: 1,
+        max_threads: 1,
+        max_bytes_before_external_group_by: limits.readSpillBytes,
+      },
+      sql: sql`SELECT concat('0x', lower(hex(payer))), concat('0x', lower(hex(payee))), toString(sum(amount_usd) AS usd)
+        FROM
+        (
+            SELECT payer, payee, amount_usd, del FROM settlements FINAL
+            WHERE ${during} AND payer != payee
+              AND payer IN (SELECT payee FROM settlements WHERE ${during} AND payer != payee)
+              AND payee IN (SELECT payer FROM settlements WHERE ${during} AND payer != payee)
+        )
+        WHERE del = 0
+        GROUP BY payer, payee
+        HAVING usd >= toDecimal128(${text(decimalText(limits.edgeUsdMicrosMin))}, 6)
+          AND count() >= ${uint32(limits.edgePaymentsMin)}
+        ORDER BY usd DESC, payer, payee LIMIT ${uint32(limits.edgesMax + 1)}`,
+    },
+    signal,
+  );
+  const edges = rows.slice(0, limits.edgesMax).map(([payer, payee, usd]) => ({
+    payer: String(payer),
+    payee: String(payee),
+    usdMicros: microsFromDecimal(String(usd)),
+  }));
+  return { edges, isCapped: rows.length > limits.edgesMax };
+}
+
+function decimalText(micros: bigint): string {
+  return `${micros / 1_000_000n}.${String(micros % 1_000_000n).padStart(6, '0')}`;
+}
