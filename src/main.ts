@@ -3,6 +3,13 @@ import closeWithGrace from 'close-with-grace';
 import { Command } from 'commander';
 import { EngineUnavailable } from '../clickhouse/embedded/library.ts';
 import { migrate } from '../clickhouse/migrate.ts';
+import {
+  IMPORT_HELP,
+  IMPORT_OPTIONS,
+  type ImportArguments,
+  importFiles,
+} from '../ingest/import/import-command.ts';
+import { ImportProblem } from '../ingest/import/import-problem.ts';
 import { attachOrStartEngine } from './attach-engine.ts';
 import type { Config } from './config/config.ts';
 import { loadConfig } from './config/load.ts';
@@ -41,6 +48,12 @@ async function main(argv: readonly string[]): Promise<void> {
     .command('migrate')
     .description('bring the tables of the engine up to date, then end')
     .action(() => runMigrations(program.opts<Options>()));
+  const importing = program
+    .command('import')
+    .description('index blocks from Parquet exports of their logs and transactions, then end')
+    .addHelpText('after', IMPORT_HELP)
+    .action((given: ImportArguments) => runImport(program.opts<Options>(), given));
+  for (const option of IMPORT_OPTIONS) importing.addOption(option);
   await program.parseAsync(argv);
 }
 
@@ -70,6 +83,32 @@ async function runMigrations(options: Options): Promise<void> {
   }
 }
 
+async function runImport(options: Options, given: ImportArguments): Promise<void> {
+  const { config, log } = load(options);
+  const stopping = new AbortController();
+  for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, () => stopping.abort());
+  const engine = await attachOrStartEngine(config, log);
+  try {
+    await importFiles(
+      {
+        config,
+        access: engine.access,
+        log,
+        signal: stopping.signal,
+        isTerminal: process.stdout.isTTY === true,
+        say: (line) => process.stdout.write(`${line}\n`),
+      },
+      given,
+    );
+  } catch (error) {
+    if (!stopping.signal.aborted) throw error;
+    process.stderr.write('interrupted; the same command goes on where it was\n');
+    process.exitCode = EXIT_FAILED;
+  } finally {
+    await engine.stop();
+  }
+}
+
 function load(options: Options): { config: Config; log: Log } {
   const config = loadConfig(options.config === undefined ? {} : { file: options.config });
   return { config, log: createLog(config.logLevel, 'settlement-index') };
@@ -93,8 +132,8 @@ function programVersion(): string {
 try {
   await main(process.argv);
 } catch (error) {
-  const usage = error instanceof ConfigProblem || error instanceof EngineUnavailable;
+  const usage = [ConfigProblem, EngineUnavailable, ImportProblem].some((kind) => error instanceof kind);
   const told = error instanceof Error && !usage ? error.stack : error;
-  process.stderr.write(`${usage ? error.message : String(told)}\n`);
+  process.stderr.write(`${error instanceof Error && usage ? error.message : String(told)}\n`);
   process.exit(usage ? EXIT_USAGE : EXIT_FAILED);
 }
