@@ -27,6 +27,8 @@ export interface NaiveCatalogue {
   readonly proxies: readonly string[];
   /** Lower-case relayer to facilitator id. */
   readonly relayers: Readonly<Record<string, string>>;
+  /** Lower-case relayer to the Unix second from which its name counts; absent: always. */
+  readonly relayersSince?: Readonly<Record<string, number>>;
   readonly payees: readonly string[];
 }
 
@@ -58,16 +60,25 @@ interface Block {
 
 /** Every settlement of [0, head], in the order of the chain. */
 export async function readNaively(rpc: Rpc, catalogue: NaiveCatalogue): Promise<ExpectedRow[]> {
-  const head = Number(await rpc.call<string>('eth_blockNumber'));
-  const receipts = await readReceipts(rpc, 0, head);
+  return readRangeNaively(rpc, catalogue, 0, Number(await rpc.call<string>('eth_blockNumber')));
+}
+
+/** Every settlement of [from, to], in the order of the chain. */
+export async function readRangeNaively(
+  rpc: Rpc,
+  catalogue: NaiveCatalogue,
+  from: number,
+  to: number,
+): Promise<ExpectedRow[]> {
+  const receipts = await readReceipts(rpc, from, to);
   const blocks = await rpc.batch<Block>(
-    Array.from({ length: head + 1 }, (_, number) => ({
+    Array.from({ length: to - from + 1 }, (_, index) => ({
       method: 'eth_getBlockByNumber',
-      params: [`0x${number.toString(16)}`, true],
+      params: [`0x${(from + index).toString(16)}`, true],
     })),
   );
   return receipts.flatMap((receipt) => {
-    const block = blocks[Number(receipt.logs[0]?.blockNumber ?? 0)];
+    const block = blocks[Number(receipt.logs[0]?.blockNumber ?? from) - from];
     const input = block?.transactions.find(({ hash }) => hash === receipt.transactionHash)?.input;
     return block && input ? rowsOfReceipt(receipt, block, input, catalogue) : [];
   });
@@ -163,6 +174,8 @@ function rowOf(
     marker === 'authorization' &&
     ((to === transfer.emitter && RECEIVE_SELECTORS.includes(input.slice(0, 10))) || to === payee);
   const code = parseBuilderCodeSuffixFromCalldata(input)?.w;
+  const named = Number(block.timestamp) >= (catalogue.relayersSince?.[relayer] ?? 0);
+  const facilitator = (named ? catalogue.relayers[relayer] : undefined) ?? null;
   return {
     tx_hash: receipt.transactionHash,
     log_index: transfer.index,
@@ -173,12 +186,12 @@ function rowOf(
     asset: transfer.emitter,
     amount: String(transfer.args['value']),
     relayer,
-    facilitator: catalogue.relayers[relayer] ?? null,
+    facilitator,
     method: methodOf({
       marker,
       receives,
       self: relayer === payer || relayer === payee,
-      named: catalogue.relayers[relayer] !== undefined,
+      named: facilitator !== null,
       coded: code !== undefined || catalogue.proxies.includes(to),
       catalogued: catalogue.payees.includes(payee),
     }),

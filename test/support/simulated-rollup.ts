@@ -1,0 +1,60 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Writer } from '../../clickhouse/engine.ts';
+import { sql } from '../../clickhouse/sql.ts';
+import type { RollupLimits } from '../../ingest/rollup/rollup-limits.ts';
+import { runRollup } from '../../ingest/rollup/run-rollup.ts';
+import { createVersions } from '../../ingest/versions.ts';
+import { createLog } from '../../src/log.ts';
+
+const log = createLog('fatal', 'simulated-rollup');
+const POLL_MS = 10;
+const MAX_SECONDS = 10;
+
+/** Everything is due at once; a busy block is enough for a day to be closed by hours. */
+const LIMITS: RollupLimits = {
+  pollMs: POLL_MS,
+  closeAfterMs: 0,
+  quietMs: 0,
+  closeAnywayAfterMs: 0,
+  splitAboveRows: 40,
+  slicesPerPassMax: 4,
+};
+
+/**
+ * The product's rollup worker as a process that ends when nothing is dirty. Rejects when it dies or meets what no waiting mends.
+ * `observer` sees the tables whatever happens to the worker.
+ */
+export async function rollUp(writer: Writer, observer: Writer): Promise<void> {
+  const ending = new AbortController();
+  let failed = false;
+  const running = runRollup({
+    writer,
+    versions: createVersions(0n),
+    log,
+    signal: ending.signal,
+    clock: { nowMs: () => Date.now() },
+    limits: LIMITS,
+  }).catch((error: unknown) => {
+    failed = true;
+    throw error;
+  });
+  running.catch(() => undefined); // awaited below
+  while (!failed && (await dirtySlices(observer)) > 0) await delay(POLL_MS);
+  ending.abort();
+  await running;
+}
+
+/** Infinite while the engine does not answer. */
+async function dirtySlices(observer: Writer): Promise<number> {
+  try {
+    const { rows } = await observer.rows({
+      name: 'simulation-dirty',
+      sql: sql`SELECT count() FROM rollup_slices WHERE ver > rolled_ver`,
+      maxSeconds: MAX_SECONDS,
+      maxRows: 1,
+    });
+    return Number(rows[0]?.[0]);
+  } catch {
+    return Number.POSITIVE_INFINITY; // it is being restarted
+  }
+}
