@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Writer } from '../../clickhouse/engine.ts';
 import { dateTime, type Sql, sql, uint64 } from '../../clickhouse/sql.ts';
 import { insertSynthetic, SYNTHETIC_CHAINS, type SyntheticHistory } from './synthetic-rows.ts';
+import { timeLeft } from './time-left.ts';
 
 const STATEMENT_SECONDS_MAX = 600;
 const BULK_INSERTS = 10;
@@ -32,9 +33,11 @@ export async function seedHistory(
   const recent = RECENT_INSERTS * RECENT_ROWS_PER_INSERT;
   const bulk = history.rows - recent;
   const perInsert = Math.ceil(bulk / BULK_INSERTS);
+  const began = performance.now();
   for (let from = 0; from < bulk; from += perInsert) {
     await run(writer, insertSynthetic(history, { from, count: Math.min(perInsert, bulk - from) }));
-    say(`${Math.min(from + perInsert, bulk)} of ${history.rows} rows`);
+    const done = Math.min(from + perInsert, bulk);
+    say(`${done} of ${history.rows} rows${timeLeft(began, done, bulk)}`);
   }
   await run(writer, insertSynthetic(history, { from: 0, count: bulk, every: AGAIN_EVERY, write: 'again' }));
   await run(

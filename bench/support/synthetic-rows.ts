@@ -10,6 +10,8 @@ export interface SyntheticHistory {
   readonly rows: number;
   /** Unix seconds of the newest row. */
   readonly newestTime: number;
+  /** 180 when not given. */
+  readonly days?: number;
   /** Rows of another layer share no key with those of this one, so that a history can grow over the same days. */
   readonly layer?: number;
 }
@@ -18,7 +20,8 @@ export interface SyntheticHistory {
 type Write = 'first' | 'again' | 'tombstone';
 
 const WRITES: readonly Write[] = ['first', 'again', 'tombstone'];
-const SECONDS_OF_HISTORY = 180 * 86_400;
+const DAYS_OF_HISTORY = 180;
+const DAY_SECONDS = 86_400;
 const ROWS_PER_TIMESTAMP = 3;
 /** As many groups can share a second before two rows could meet in one key: 370 million rows in 180 days. */
 const GROUPS_PER_SECOND = 8;
@@ -50,9 +53,11 @@ export function syntheticAddress(kind: 'payer' | 'payee' | 'relayer', rank: Sql)
  * Inserts rows `[from, from + count)` of the history. Row `number` is the same in every write, so that a later version meets
  * its first one. The key is unique by construction: rows that can share a second have log indexes of different ranges.
  */
-export function insertSynthetic({ rows, newestTime, layer = 0 }: SyntheticHistory, slice: Slice): Sql {
+export function insertSynthetic(history: SyntheticHistory, slice: Slice): Sql {
+  const { rows, newestTime, days = DAYS_OF_HISTORY, layer = 0 } = history;
   const { from, count, every = 1, write = 'first' } = slice;
-  const firstTime = newestTime - SECONDS_OF_HISTORY;
+  const seconds = days * DAY_SECONDS;
+  const firstTime = newestTime - seconds;
   return sql`INSERT INTO settlements
     (chain, block_number, block_time, block_hash, tx_hash, log_index, payer, payee, asset, asset_symbol, amount, amount_usd,
      relayer, facilitator, method, seen, builder_facilitator, builder_apps, ver, del)
@@ -80,7 +85,7 @@ export function insertSynthetic({ rows, newestTime, layer = 0 }: SyntheticHistor
       ${uint64(syntheticVer(layer, write))}, ${uint8(write === 'tombstone' ? 1 : 0)}
     FROM (
       SELECT n + ${uint64(layer * LAYER_NUMBERS)} AS number, sipHash64(number, 16) AS pays,
-        toUInt32(${uint32(firstTime)} + intDiv(n, ${uint32(ROWS_PER_TIMESTAMP)}) * (${uint32(ROWS_PER_TIMESTAMP)} * ${uint32(SECONDS_OF_HISTORY)} / ${uint32(rows)})) AS ts,
+        toUInt32(${uint32(firstTime)} + intDiv(n, ${uint32(ROWS_PER_TIMESTAMP)}) * (${uint32(ROWS_PER_TIMESTAMP)} * ${uint32(seconds)} / ${uint32(rows)})) AS ts,
         sipHash64(number, 10) / 18446744073709551615. AS u0, sipHash64(number, 11) / 18446744073709551615. AS u1,
         sipHash64(number, 12) / 18446744073709551615. AS u2, sipHash64(number, 13) / 18446744073709551615. AS u3,
         sipHash64(number, 14) / 18446744073709551615. AS u4, sipHash64(number, 15) / 18446744073709551615. AS u5

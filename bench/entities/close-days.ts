@@ -1,0 +1,51 @@
+import type { Writer } from '../../clickhouse/engine.ts';
+import { closeSlice } from '../../ingest/rollup/close-slice.ts';
+import { formOf, loadDirtySlices } from '../../ingest/rollup/dirty-slices.ts';
+import { ROLLUP_LIMITS } from '../../ingest/rollup/rollup-limits.ts';
+import type { Slice } from '../../ingest/rollup/slice.ts';
+import { createVersions } from '../../ingest/versions.ts';
+import { benchLog } from '../support/bench-engine.ts';
+import { timed } from '../support/quantiles.ts';
+import { timeLeft } from '../support/time-left.ts';
+
+/** What closing every day but today cost. */
+export interface Closing {
+  readonly slices: number;
+  readonly ms: number;
+}
+
+const REPORT_EVERY_MS = 5_000;
+
+/** Closes whatever is dirty before `todayStart` (Unix seconds), slice by slice, as the rollup worker does. */
+export async function closeDays(
+  writer: Writer,
+  todayStart: number,
+  say: (line: string) => void,
+): Promise<Closing> {
+  const dirty = (await loadDirtySlices(writer)).filter(({ dayStart }) => dayStart < todayStart);
+  const began = performance.now();
+  let reported = began;
+  let slices = 0;
+  for (const [index, day] of dirty.entries()) {
+    for (const slice of await formOf(writer, day, ROLLUP_LIMITS)) {
+      await close(writer, slice);
+      slices += 1;
+    }
+    if (performance.now() - reported < REPORT_EVERY_MS) continue;
+    reported = performance.now();
+    say(`${index + 1} of ${dirty.length} days closed${timeLeft(began, index + 1, dirty.length)}`);
+  }
+  const ms = performance.now() - began;
+  say(`${dirty.length} days closed in ${(ms / 1_000).toFixed(1)} s`);
+  return { slices, ms };
+}
+
+/** Milliseconds to compute one slice anew, whether it is dirty or not. */
+export async function recompute(writer: Writer, slice: Slice): Promise<number> {
+  return (await timed(() => close(writer, slice))).ms;
+}
+
+async function close(writer: Writer, slice: Slice): Promise<void> {
+  const outcome = await closeSlice({ writer, versions: createVersions(0n), log: benchLog() }, slice);
+  if (outcome !== 'closed') throw new Error(`a slice nobody else computes is ${outcome}`);
+}

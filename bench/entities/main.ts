@@ -1,0 +1,95 @@
+import type { Figure } from '../support/figure.ts';
+import { median } from '../support/quantiles.ts';
+import { type BenchContext, runBench } from '../support/run-bench.ts';
+import { type Asked, askQuestion, figuresOf } from './ask-questions.ts';
+import { GROWTH, growLab, type Lab, openLab } from './lab.ts';
+import { PostgresMissing, startPostgres } from './postgres-cluster.ts';
+import { loadPostgres } from './postgres-load.ts';
+import { openSession, type PostgresSession } from './postgres-session.ts';
+import { questionsOf } from './questions.ts';
+
+const GROWTH_GOAL = 3;
+
+/** Filled by the first part that runs, so that both can run alone. */
+let lab: Lab | undefined;
+let asked: readonly Asked[] | undefined;
+
+async function againstPostgres(context: BenchContext): Promise<Figure[]> {
+  lab ??= await openLab(context);
+  const peer = await openPeer(lab, context);
+  asked = await askAll(lab, peer?.session, context);
+  await peer?.close();
+  return [
+    ...asked.flatMap((one) => figuresOf(one, '', !context.quick)),
+    ...(peer === undefined
+      ? [{ name: 'postgres-measured', value: 0, unit: 'runs', goal: '>=1', ok: false }]
+      : []),
+  ];
+}
+
+interface OpenPeer {
+  readonly session: PostgresSession;
+  close(): Promise<void>;
+}
+
+async function openPeer({ engine }: Lab, { workspace, say }: BenchContext): Promise<OpenPeer | undefined> {
+  try {
+    const cluster = await startPostgres(workspace);
+    say(cluster.version);
+    const session = openSession(workspace, cluster);
+    await loadPostgres(engine.access, cluster, session, say);
+    return { session, close: () => cluster.remove() };
+  } catch (error) {
+    if (!(error instanceof PostgresMissing)) throw error;
+    say(`not measured against PostgreSQL: ${error.message}`);
+    return undefined;
+  }
+}
+
+async function askAll(
+  { api, clock, ...rest }: Lab,
+  postgres: PostgresSession | undefined,
+  { quick, say }: BenchContext,
+): Promise<Asked[]> {
+  const answers: Asked[] = [];
+  const questions = questionsOf({ api, clock, ...rest });
+  for (const [index, question] of questions.entries()) {
+    say(`question ${index + 1} of ${questions.length}: ${question.name}`);
+    answers.push(await askQuestion(question, { api, clock, postgres, quick }));
+  }
+  return answers;
+}
+
+async function growth(context: BenchContext): Promise<Figure[]> {
+  lab ??= await openLab(context);
+  asked ??= await askAll(lab, undefined, context);
+  const grown = await growLab(lab, context);
+  const before = new Map(asked.map((one) => [one.question.name, one]));
+  const after = await askAll(grown, undefined, context);
+  return after.flatMap((one) => [
+    ...figuresOf(one, '-grown', !context.quick),
+    growthOf(before.get(one.question.name), one, !context.quick),
+  ]);
+}
+
+function growthOf(before: Asked | undefined, after: Asked, judged: boolean): Figure {
+  const [was, is] = [before, after].map((one) => median((one?.costs ?? []).map(({ totalMs }) => totalMs)));
+  const value = (is ?? Number.NaN) / (was ?? Number.NaN);
+  const isJudged = judged && after.question.bounded;
+  return {
+    name: `${after.question.name}-growth`,
+    value,
+    unit: 'x',
+    goal: isJudged ? `<=${GROWTH_GOAL}` : '-',
+    ok: !isJudged || value <= GROWTH_GOAL,
+  };
+}
+
+await runBench({
+  name: 'entities',
+  description: `Measures the routes about wallets at 10 million synthetic settlements against PostgreSQL 15, and at ${GROWTH} times as many.`,
+  parts: [
+    { name: 'peer', summary: 'every question to us and to PostgreSQL, in turn', run: againstPostgres },
+    { name: 'growth', summary: `the same questions with ${GROWTH} times the rows`, run: growth },
+  ],
+});

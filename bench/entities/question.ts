@@ -1,0 +1,28 @@
+import type { Facts } from './facts.ts';
+import type { PostgresStatement } from './postgres-session.ts';
+
+/** The same question put to PostgreSQL. */
+export interface PeerQuestion {
+  readonly statements: readonly PostgresStatement[];
+  /** What our answer says. */
+  ours(body: unknown): Facts;
+  /** What PostgreSQL's rows say, one list for each statement. */
+  theirs(answers: readonly (readonly (readonly string[])[])[]): Facts;
+}
+
+/** One request of the API. */
+export interface Ask {
+  readonly path: string;
+  readonly peer?: PeerQuestion;
+}
+
+export interface Question {
+  /** kebab-case; begins the names of its figures. */
+  readonly name: string;
+  /** `aggregate`: sums over many rows. `page`: a few rows, or the figures of a wallet with few. */
+  readonly kind: 'aggregate' | 'page';
+  /** Whether what it costs may depend on the size of the index only weakly. */
+  readonly bounded: boolean;
+  /** Asked in turn, so that no cache of one answer helps. */
+  readonly asks: readonly Ask[];
+}
