@@ -28,11 +28,11 @@ export const uint64 = (value: number | bigint): SqlValue => ({
   type: 'UInt64',
   value: String(value),
 });
-/** Unix seconds, UTC. */
+/** Unix seconds, UTC. Ten digits: the engine does not take a shorter number for a time, and 0 is one. */
 export const dateTime = (unixSeconds: number): SqlValue => ({
   kind: 'value',
   type: "DateTime('UTC')",
-  value: unixSeconds,
+  value: String(unixSeconds).padStart(10, '0'),
 });
 export const texts = (values: readonly string[]): SqlValue => ({
   kind: 'value',

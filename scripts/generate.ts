@@ -4,12 +4,14 @@ import { OPERATIONS } from '../src/catalogue/index.ts';
 import { buildOpenApi } from '../src/catalogue/openapi.ts';
 import { ProblemShape } from '../src/http/problem.ts';
 import { configurationPage, configurationTable } from './reference/configuration.ts';
+import { dataQualityBlock } from './reference/data-quality.ts';
 import { errorsPage } from './reference/errors.ts';
 import { evidencePage } from './reference/evidence.ts';
 import { operationsPage, routesTable } from './reference/operations.ts';
 
 /**
- * Writes everything that can be derived: docs/reference and the README blocks between `<!-- gen:NAME -->` marks. With `--check`
+ * Writes everything that can be derived: docs/reference and the blocks of README.md and docs/methodology.md between
+ * `<!-- gen:NAME -->` marks. With `--check`
  * it writes nothing and fails, naming each file that is not what the declarations say.
  */
 
@@ -26,6 +28,7 @@ const read = (path: string): string | undefined => {
 const BLOCKS: Readonly<Record<string, () => string>> = {
   routes: () => routesTable(OPERATIONS),
   configuration: configurationTable,
+  'data-quality': dataQualityBlock,
 };
 
 function fillBlocks(path: string): string {
@@ -55,6 +58,7 @@ const files: Readonly<Record<string, string>> = {
   'docs/reference/configuration.md': configurationPage(),
   'docs/reference/evidence.md': evidencePage(),
   'docs/reference/openapi.json': `${JSON.stringify(openApi, null, 2)}\n`,
+  'docs/methodology.md': fillBlocks('docs/methodology.md'),
   'README.md': fillBlocks('README.md'),
 };
 

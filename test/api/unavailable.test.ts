@@ -34,6 +34,8 @@ const ROUTES: readonly (readonly [string, RegExp])[] = [
   ['/v0/flows', /^(settlements|display names|index status)$/],
   ['/v0/transactions', /^(settlements|index status)$/],
   [`/v0/entities/${wallet(0xa1)}/settlements`, /^(wallet settlements|display names|index status)$/],
+  [`/v0/merchants/${wallet(0xb2)}`, /^(wallet profile|payment rings|catalogues|index status)$/],
+  [`/v0/agents/${wallet(0xa1)}`, /^(wallet profile|payment rings|catalogues|index status)$/],
   ['/v0/telemetry', /^(engine|index status)$/],
   ['/readyz', /^index$/],
 ];

@@ -18,7 +18,7 @@ test('values become typed placeholders and travel beside the text', () => {
   const statement = sql`SELECT ${text("'; DROP TABLE x; --")} WHERE n >= ${uint64(7n)} AND t < ${dateTime(1)}`;
   expect(render(statement)).toEqual({
     query: "SELECT {p0:String} WHERE n >= {p1:UInt64} AND t < {p2:DateTime('UTC')}",
-    params: { p0: "'; DROP TABLE x; --", p1: '7', p2: 1 },
+    params: { p0: "'; DROP TABLE x; --", p1: '7', p2: '0000000001' },
   });
 });
 

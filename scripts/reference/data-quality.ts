@@ -1,0 +1,28 @@
+import {
+  METHOD_VERSION,
+  MOSTLY_ROUND_SHARE,
+  SAMPLE_MIN_SETTLEMENTS,
+  SHARE_SCALE,
+  SIGNALS,
+  VERDICT_MEANING,
+  VERDICTS,
+} from '../../src/domain/data-quality.ts';
+import { table } from './markdown.ts';
+
+/** The block of docs/methodology.md that the constants of src/domain/data-quality.ts decide. */
+export function dataQualityBlock(): string {
+  const signals = Object.entries(SIGNALS).map(([id, { kind, threshold, unit, meaning }]) => [
+    `\`${id}\``,
+    kind,
+    unit === 'share' ? String(Number(threshold) / Number(SHARE_SCALE)) : String(threshold),
+    meaning,
+  ]);
+  const half = Number(MOSTLY_ROUND_SHARE) / Number(SHARE_SCALE);
+  return `
+${table(['signal', 'kind', 'threshold', 'measures'], signals)}
+A signal is triggered when its value reaches the threshold. Method version ${METHOD_VERSION}; a wallet is judged from ${SAMPLE_MIN_SETTLEMENTS} settlements on, and
+"most of the money" begins at a share of ${half}. Verdicts; \`suspect\` goes before \`mixed\`:
+
+${VERDICTS.map((verdict) => `- \`${verdict}\`: ${VERDICT_MEANING[verdict]}\n`).join('')}
+`;
+}

@@ -1,0 +1,23 @@
+import { defineOperation } from './operation.ts';
+import { chainParam, finalityParam, walletParam } from './params.ts';
+import { PRICES } from './prices.ts';
+import { answerProfile } from './profile-answer.ts';
+import { AGENT_PROFILE_EXAMPLE, ProfileShape } from './profile-shape.ts';
+
+export const getAgent = defineOperation({
+  id: 'getAgent',
+  method: 'GET',
+  path: '/agents/{wallet}',
+  summary: 'What a wallet paid, and what the figures are worth',
+  description:
+    'The same answer as a merchant profile, judged as a payer: signals are about the wallets that it pays. Settlements only: ERC-8004 identities are not indexed yet, so `erc8004_agents` is empty.',
+  price: PRICES.keyed,
+  params: { wallet: walletParam, chain: chainParam, finality: finalityParam },
+  output: ProfileShape,
+  fails: ['invalid_parameter', 'upstream_unavailable'],
+  paging: 'none',
+  caching: 'revalidate',
+  acceptsUnknownKey: false,
+  example: AGENT_PROFILE_EXAMPLE,
+  run: ({ wallet, chain, finality }, deps) => answerProfile({ wallet, role: 'payer', chain, finality }, deps),
+});

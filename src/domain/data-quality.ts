@@ -1,0 +1,213 @@
+/**
+ * What a wallet's figures are worth as evidence of real trade: signals with fixed thresholds, and a verdict by a fixed rule.
+ * The table, the answers and docs/methodology.md are read off the same constants. Money is in millionths of a dollar; shares
+ * are counted in ten-thousandths, rounded down, so a shown value reaches the shown threshold exactly when the true one does.
+ */
+
+/** `payee`: judged as a merchant, by who pays it. `payer`: judged as an agent, by whom it pays. */
+export type JudgedRole = 'payee' | 'payer';
+
+export const VERDICTS = ['unobserved', 'insufficient', 'clean', 'mixed', 'suspect'] as const;
+export type Verdict = (typeof VERDICTS)[number];
+
+/** Rises whenever a definition, a threshold or the rule changes, so that stored verdicts can be told apart. */
+export const METHOD_VERSION = '1';
+
+/** Fewer settlements say nothing about a pattern: shares of a handful are all large. */
+export const SAMPLE_MIN_SETTLEMENTS = 10;
+
+export const SHARE_SCALE = 10_000n;
+
+/** From this share on, money that goes round is most of the money: suspect by itself. Ten-thousandths. */
+export const MOSTLY_ROUND_SHARE = 5_000n;
+
+/**
+ * `round`: money that comes back to where it left from. `narrow`: few counterparties behind the figures; alone that is a young
+ * or a special business, together with round money it is a pattern.
+ */
+export type SignalKind = 'round' | 'narrow';
+
+interface SignalRule {
+  readonly kind: SignalKind;
+  /** Ten-thousandths for shares, a plain count for `ring_membership`. Reached or passed: triggered. */
+  readonly threshold: bigint;
+  readonly unit: 'share' | 'count';
+  readonly meaning: string;
+}
+
+export const SIGNALS = {
+  self_payment_share: {
+    kind: 'round',
+    threshold: 1_000n,
+    unit: 'share',
+    meaning: 'Dollars that the wallet paid to itself, of all dollars in the judged role.',
+  },
+  payer_concentration: {
+    kind: 'narrow',
+    threshold: 2_500n,
+    unit: 'share',
+    meaning:
+      'Merchants: Herfindahl-Hirschman index of the paying wallets, the sum of their squared shares of the dollars received. 1 is a single payer; 0.25 equals four equal ones.',
+  },
+  single_payer_dominance: {
+    kind: 'narrow',
+    threshold: 5_000n,
+    unit: 'share',
+    meaning: 'Merchants: the share of the largest payer.',
+  },
+  payee_concentration: {
+    kind: 'narrow',
+    threshold: 2_500n,
+    unit: 'share',
+    meaning: 'Agents: the same index over the wallets that are paid.',
+  },
+  single_payee_dominance: {
+    kind: 'narrow',
+    threshold: 5_000n,
+    unit: 'share',
+    meaning: 'Agents: the share of the largest payee.',
+  },
+  reciprocity: {
+    kind: 'round',
+    threshold: 1_000n,
+    unit: 'share',
+    meaning:
+      'Dollars exchanged with wallets that the wallet also dealt with in the other direction (a merchant paid its payer, an agent was paid by its payee). Refunds count.',
+  },
+  ring_membership: {
+    kind: 'round',
+    threshold: 1n,
+    unit: 'count',
+    meaning:
+      'Payment rings (money passing through two to four wallets back to its start) that the wallet is part of.',
+  },
+} as const satisfies Record<string, SignalRule>;
+
+export type SignalId = keyof typeof SIGNALS;
+
+export const SIGNALS_OF_ROLE: Readonly<Record<JudgedRole, readonly SignalId[]>> = {
+  payee: [
+    'self_payment_share',
+    'payer_concentration',
+    'single_payer_dominance',
+    'reciprocity',
+    'ring_membership',
+  ],
+  payer: [
+    'self_payment_share',
+    'payee_concentration',
+    'single_payee_dominance',
+    'reciprocity',
+    'ring_membership',
+  ],
+};
+
+/** The settlements of the judged role that were looked at. */
+export interface JudgedFacts {
+  readonly role: JudgedRole;
+  /** Whether the wallet has any settlement in the role, scanned or not. */
+  readonly observed: boolean;
+  /** Settlements of the role that were scanned, self-payments included. */
+  readonly settlements: number;
+  /** Of those, dollars, self-payments included. */
+  readonly usdMicros: bigint;
+  readonly selfUsdMicros: bigint;
+  /** The largest sum of one counterparty; like the next two without self-payments. */
+  readonly largestUsdMicros: bigint;
+  /** Sum over counterparties of the square of each one's dollars. */
+  readonly squaredUsdMicros: bigint;
+  /** Dollars of counterparties that the wallet also dealt with in the other direction. */
+  readonly reciprocalUsdMicros: bigint;
+  readonly rings: number;
+}
+
+export interface Signal {
+  readonly id: SignalId;
+  /** Null when there is nothing to take a share of: no dollars, or none that are not self-payments. */
+  readonly value: number | null;
+  readonly threshold: number;
+  readonly triggered: boolean;
+}
+
+export interface Judgement {
+  readonly verdict: Verdict;
+  readonly signals: readonly Signal[];
+}
+
+interface Measured extends Signal {
+  readonly kind: SignalKind;
+  readonly scaled: bigint | null;
+}
+
+/** Measures every signal of the role and gives the verdict. Pure; amounts may be of any size. */
+export function judge(facts: JudgedFacts): Judgement {
+  const signals = SIGNALS_OF_ROLE[facts.role].map((id) => measure(id, facts));
+  return {
+    verdict: verdictOf(facts, signals),
+    signals: signals.map(({ id, value, threshold, triggered }) => ({ id, value, threshold, triggered })),
+  };
+}
+
+function measure(id: SignalId, facts: JudgedFacts): Measured {
+  const rule: SignalRule = SIGNALS[id];
+  const scaled = scaledValue(id, facts);
+  return {
+    id,
+    kind: rule.kind,
+    scaled,
+    value: scaled === null ? null : shown(scaled, rule.unit),
+    threshold: shown(rule.threshold, rule.unit),
+    triggered: scaled !== null && scaled >= rule.threshold,
+  };
+}
+
+function shown(scaled: bigint, unit: SignalRule['unit']): number {
+  return unit === 'share' ? Number(scaled) / Number(SHARE_SCALE) : Number(scaled);
+}
+
+function scaledValue(id: SignalId, facts: JudgedFacts): bigint | null {
+  const organic = facts.usdMicros - facts.selfUsdMicros;
+  switch (id) {
+    case 'self_payment_share':
+      return share(facts.selfUsdMicros, facts.usdMicros);
+    case 'payer_concentration':
+    case 'payee_concentration':
+      return share(facts.squaredUsdMicros, organic * organic);
+    case 'single_payer_dominance':
+    case 'single_payee_dominance':
+      return share(facts.largestUsdMicros, organic);
+    case 'reciprocity':
+      return share(facts.reciprocalUsdMicros, organic);
+    case 'ring_membership':
+      return BigInt(facts.rings);
+  }
+}
+
+function share(part: bigint, whole: bigint): bigint | null {
+  return whole === 0n ? null : (part * SHARE_SCALE) / whole;
+}
+
+function verdictOf(facts: JudgedFacts, signals: readonly Measured[]): Verdict {
+  if (!facts.observed) return 'unobserved';
+  if (facts.settlements < SAMPLE_MIN_SETTLEMENTS) return 'insufficient';
+  const triggered = signals.filter((signal) => signal.triggered);
+  if (triggered.length === 0) return 'clean';
+  const mostlyRound = triggered.some(
+    ({ id, scaled }) =>
+      (id === 'self_payment_share' || id === 'reciprocity') &&
+      scaled !== null &&
+      scaled >= MOSTLY_ROUND_SHARE,
+  );
+  const bothKinds = new Set(triggered.map(({ kind }) => kind)).size === 2;
+  return mostlyRound || bothKinds ? 'suspect' : 'mixed';
+}
+
+/** The rule in words, for answers. */
+export const VERDICT_MEANING: Readonly<Record<Verdict, string>> = {
+  unobserved: 'No indexed settlement has this wallet in this role.',
+  insufficient: `Fewer than ${SAMPLE_MIN_SETTLEMENTS} settlements in this role were scanned: too few to judge.`,
+  clean: 'No signal reached its threshold.',
+  mixed: 'Signals of one kind reached their threshold: either money that comes back, or few counterparties.',
+  suspect:
+    'Most of the money comes back (self-payments or reciprocity at half or more), or money comes back and few counterparties stand behind the figures.',
+};

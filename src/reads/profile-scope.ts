@@ -1,0 +1,48 @@
+import { allOf, type Sql, sql, text } from '../../clickhouse/sql.ts';
+import type { Address } from '../domain/address.ts';
+import type { Chain } from '../domain/chain.ts';
+import { type FinalBlock, onFinalChain, onlyFinal } from './finality.ts';
+import { closedSlices, type RollupCoverage } from './rollup-coverage.ts';
+import { onChain } from './settlement-row.ts';
+
+/** Whose settlements a profile is about, and which of them count. */
+export interface ProfileScope {
+  readonly wallet: Address;
+  readonly chain: Chain | undefined;
+  /** Only rows up to these blocks count; undefined: rows at the tip count too. */
+  readonly final: readonly FinalBlock[] | undefined;
+}
+
+/** The resource that a 503 names. */
+export const PROFILE_RESOURCE = 'wallet profile';
+
+/**
+ * The rows of the wallet that count, one for each role, from the table ordered by wallet. Everything inside is in the sort key,
+ * so it may be filtered before versions are merged; `del` may not.
+ */
+export function walletRows(scope: ProfileScope, when: Sql): Sql {
+  return sql`(SELECT * FROM (SELECT * FROM wallet_log FINAL WHERE ${allOf([...keyConditions(scope), when])}) WHERE del = 0)`;
+}
+
+/** Conditions on the sort key of wallet_log: which rows are of this wallet and count. */
+export function keyConditions({ wallet, chain, final }: ProfileScope): Sql[] {
+  return [sql`wallet = ${text(wallet)}`, ...onChain(chain), ...onlyFinal(final)];
+}
+
+/** What the rollups hold of the wallet as a payee and as a payer. A key that vanished stays there with a count of zero. */
+export function closedRows(
+  { wallet, chain, final }: ProfileScope,
+  coverage: RollupCoverage,
+): { readonly received: Sql; readonly paid: Sql } {
+  const conditions = allOf([...onChain(chain), ...onFinalChain(final), closedSlices(coverage)]);
+  return {
+    received: sql`(SELECT * FROM (SELECT * FROM payee_day FINAL WHERE payee = ${text(wallet)} AND ${conditions}) WHERE settlement_count > 0)`,
+    paid: sql`(SELECT * FROM (SELECT * FROM payer_day FINAL WHERE payer = ${text(wallet)} AND ${conditions}) WHERE settlement_count > 0)`,
+  };
+}
+
+export function unionAll(parts: readonly Sql[]): Sql {
+  const [first, ...rest] = parts;
+  if (first === undefined) throw new Error('a union of nothing');
+  return rest.reduce((all, next) => sql`${all} UNION ALL ${next}`, first);
+}

@@ -1,0 +1,71 @@
+import type { Reader } from '../../clickhouse/engine.ts';
+import type { JudgedRole } from '../domain/data-quality.ts';
+import {
+  type CounterpartyScan,
+  estimateCounterparties,
+  readScanFloor,
+  scanCounterparties,
+} from './counterparty-scan.ts';
+import { finalCoverage } from './finality.ts';
+import type { ProfileScope } from './profile-scope.ts';
+import { ALL_LIVE, type ProfileTotals, readProfileTotals, startOfDay } from './profile-totals.ts';
+import { readRings, type WalletRing } from './rings.ts';
+import type { RollupCoverage, Rollups } from './rollup-coverage.ts';
+
+/** Everything that the settlements say about one wallet in one role. */
+
+/** Days of the chart, today included. */
+export const CHART_DAYS = 30;
+
+export interface ProfileQuery extends ProfileScope {
+  readonly role: JudgedRole;
+  readonly nowSeconds: number;
+  /** Rows that the counterparty scan reads at most. */
+  readonly scanRowsMax: number;
+}
+
+export interface Profile {
+  readonly totals: ProfileTotals;
+  readonly scan: CounterpartyScan;
+  /** Older settlements than the scanned ones exist. */
+  readonly scanTruncated: boolean;
+  /** As of the newest finished pass, whatever the chain and finality asked for. */
+  readonly rings: readonly WalletRing[];
+  readonly counterparties: { readonly count: number; readonly exact: boolean };
+}
+
+/**
+ * A wallet whose rows all fit into the scan is counted from them; the rollups only serve wallets above that, whose totals stay
+ * exact while shares come from the newest rows. Totals and estimate see the same coverage: a slice never counts twice or never.
+ */
+export async function readProfile(
+  deps: { readonly reader: Reader; readonly rollups: Rollups },
+  query: ProfileQuery,
+): Promise<Profile> {
+  const { reader } = deps;
+  const floor = await readScanFloor(reader, query, query.scanRowsMax);
+  const coverage = floor === null ? ALL_LIVE : await coverageOf(deps, query);
+  const chartFrom = startOfDay(query.nowSeconds, CHART_DAYS - 1);
+  const [totals, scan, rings] = await Promise.all([
+    readProfileTotals(reader, { ...query, coverage, chartFrom }),
+    scanCounterparties(reader, { ...query, floor }),
+    readRings(reader, query.wallet),
+  ]);
+  const found = { totals, scan, rings, scanTruncated: floor !== null };
+  if (floor === null) {
+    return { ...found, counterparties: { count: scan.counterparties, exact: true } };
+  }
+  const paysItself = totals.inbound.selfCount > 0;
+  const count = await estimateCounterparties(reader, { ...query, coverage, paysItself });
+  return { ...found, counterparties: { count, exact: false } };
+}
+
+async function coverageOf(
+  deps: { readonly reader: Reader; readonly rollups: Rollups },
+  { chain, final }: ProfileQuery,
+): Promise<RollupCoverage> {
+  const coverage = await deps.rollups.coverage();
+  if (final === undefined) return coverage;
+  const served = final.filter((block) => chain === undefined || block.chain === chain);
+  return finalCoverage(deps.reader, coverage, served);
+}
