@@ -55,6 +55,12 @@ const SERVED_FIELDS = {
   freshness: FreshnessShape,
 };
 
+/** Facts about the dataset, on an empty page only: they tell why it may be empty. */
+const DATASET_FIELDS = {
+  dataset_last_written_at: Type.Optional(NullableTime),
+  dataset_row_count: Type.Optional(CountShape),
+};
+
 /** `meta` of answers that are not a page of settlements. */
 export const MetaShape = Type.Object({ ...SERVED_FIELDS, warnings: Type.Optional(WarningsShape) });
 
@@ -69,12 +75,21 @@ export const SettlementMetaShape = Type.Object({
   self_payments_excluded: Type.Optional(
     Type.Boolean({ description: 'Present and true when exclude_self_payments filtered this page.' }),
   ),
-  dataset_last_written_at: Type.Optional(NullableTime),
-  dataset_row_count: Type.Optional(CountShape),
+  ...DATASET_FIELDS,
   warnings: Type.Optional(WarningsShape),
 });
 
+/** Fields of `meta` for lists whose rows are not settlements. */
+export const LIST_META_FIELDS = {
+  ...SERVED_FIELDS,
+  ...DATASET_FIELDS,
+  warnings: Type.Optional(WarningsShape),
+};
+
+export const ListMetaShape = Type.Object(LIST_META_FIELDS);
+
 export type Meta = Static<typeof MetaShape>;
+export type ListMeta = Static<typeof ListMetaShape>;
 export type SettlementMeta = Static<typeof SettlementMetaShape>;
 type FreshnessAnswer = Static<typeof ChainFreshnessShape>;
 
@@ -138,6 +153,19 @@ export async function settlementMeta(
   dataset: DatasetFacts,
 ): Promise<SettlementMeta> {
   if (shown.length > 0) return { ...metaAnswer(facts), ...pageFigures(shown) };
+  return emptyMeta(facts, dataset);
+}
+
+/** `meta` of a page whose rows are not settlements. */
+export async function listMeta(
+  facts: MetaFacts,
+  shown: readonly unknown[],
+  dataset: DatasetFacts,
+): Promise<ListMeta> {
+  return shown.length > 0 ? metaAnswer(facts) : emptyMeta(facts, dataset);
+}
+
+async function emptyMeta(facts: MetaFacts, dataset: DatasetFacts): Promise<ListMeta> {
   return {
     ...servedFacts(facts),
     dataset_last_written_at: timeTextOrNull(lastWrittenAt(facts.statuses)),

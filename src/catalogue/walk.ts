@@ -1,4 +1,11 @@
-import { type CursorKeys, mintCursor, readCursor } from '../domain/cursor.ts';
+import type { Address } from '../domain/address.ts';
+import {
+  type CursorKeys,
+  mintCursor,
+  mintWalletCursor,
+  readCursor,
+  readWalletCursor,
+} from '../domain/cursor.ts';
 import type { Position } from '../domain/settlement.ts';
 import { fail } from '../errors.ts';
 
@@ -9,8 +16,20 @@ export function readBefore(
   before: string | undefined,
 ): Position | undefined {
   if (before === undefined) return undefined;
-  const position = readCursor(keys, scope, before);
-  if (position !== undefined) return position;
+  return readCursor(keys, scope, before) ?? refuseCursor();
+}
+
+/** `readBefore` for a list of wallets. */
+export function readWalletBefore(
+  keys: CursorKeys,
+  scope: string,
+  before: string | undefined,
+): Address | undefined {
+  if (before === undefined) return undefined;
+  return readWalletCursor(keys, scope, before) ?? refuseCursor();
+}
+
+function refuseCursor(): never {
   throw fail('invalid_parameter', {
     parameter: 'before',
     detail:
@@ -20,4 +39,12 @@ export function readBefore(
 
 export function nextBefore(keys: CursorKeys, scope: string, position: Position | undefined): string | null {
   return position === undefined ? null : mintCursor(keys, scope, position);
+}
+
+export function nextWalletBefore(
+  keys: CursorKeys,
+  scope: string,
+  wallet: Address | undefined,
+): string | null {
+  return wallet === undefined ? null : mintWalletCursor(keys, scope, wallet);
 }

@@ -1,4 +1,5 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
+import { type Address, isAddress, readAddress } from './address.ts';
 import { isChain } from './chain.ts';
 import type { Position } from './settlement.ts';
 
@@ -25,14 +26,43 @@ export interface CursorKeys {
  */
 export function mintCursor(keys: CursorKeys, scope: string, position: Position): Cursor {
   const { blockTime, chain, blockNumber, logIndex } = position;
-  const body = Buffer.from(JSON.stringify([blockTime, chain, blockNumber, logIndex]), 'utf8');
+  return seal(keys, scope, [blockTime, chain, blockNumber, logIndex]);
+}
+
+/** Reads a cursor of this deployment and this list; undefined for anything else (foreign, truncated, tampered, other list). */
+export function readCursor(keys: CursorKeys, scope: string, text: string): Position | undefined {
+  const fields = unseal(keys, scope, text);
+  if (fields === undefined) return undefined;
+  const [blockTime, chain, blockNumber, logIndex] = fields;
+  return isCount(blockTime) &&
+    isCount(blockNumber) &&
+    isCount(logIndex) &&
+    typeof chain === 'string' &&
+    isChain(chain)
+    ? { blockTime, chain, blockNumber, logIndex }
+    : undefined;
+}
+
+/** `mintCursor` for a list of wallets, whose sort key is the address. */
+export function mintWalletCursor(keys: CursorKeys, scope: string, wallet: Address): Cursor {
+  return seal(keys, scope, [wallet]);
+}
+
+/** `readCursor` for a list of wallets. */
+export function readWalletCursor(keys: CursorKeys, scope: string, text: string): Address | undefined {
+  const wallet = unseal(keys, scope, text)?.[0];
+  const outcome = typeof wallet === 'string' ? readAddress(wallet) : 'malformed';
+  return isAddress(outcome) ? outcome : undefined;
+}
+
+function seal(keys: CursorKeys, scope: string, fields: readonly (string | number)[]): Cursor {
+  const body = Buffer.from(JSON.stringify(fields), 'utf8');
   return Buffer.concat([Buffer.of(VERSION), mac(keys.keys[0], scope, body), body]).toString(
     'base64url',
   ) as Cursor;
 }
 
-/** Reads a cursor of this deployment and this list; undefined for anything else (foreign, truncated, tampered, other list). */
-export function readCursor(keys: CursorKeys, scope: string, text: string): Position | undefined {
+function unseal(keys: CursorKeys, scope: string, text: string): readonly unknown[] | undefined {
   if (text.length > CURSOR_MAX_CHARS || !ALPHABET.test(text)) return undefined;
   const bytes = Buffer.from(text, 'base64url');
   // Re-encoding refuses texts whose unused trailing bits were altered: one position has exactly one spelling.
@@ -41,7 +71,9 @@ export function readCursor(keys: CursorKeys, scope: string, text: string): Posit
   const given = bytes.subarray(1, 1 + MAC_BYTES);
   const body = bytes.subarray(1 + MAC_BYTES);
   const genuine = keys.keys.some((key) => timingSafeEqual(given, mac(key, scope, body)));
-  return genuine ? decodeBody(body) : undefined;
+  if (!genuine) return undefined;
+  const fields: unknown = JSON.parse(body.toString('utf8'));
+  return Array.isArray(fields) ? fields : undefined;
 }
 
 function mac(key: Buffer, scope: string, body: Buffer): Buffer {
@@ -52,12 +84,6 @@ function mac(key: Buffer, scope: string, body: Buffer): Buffer {
     .subarray(0, MAC_BYTES);
 }
 
-function decodeBody(body: Buffer): Position | undefined {
-  const fields: unknown = JSON.parse(body.toString('utf8'));
-  if (!Array.isArray(fields)) return undefined;
-  const [blockTime, chain, blockNumber, logIndex] = fields;
-  const whole = [blockTime, blockNumber, logIndex].every((field) => Number.isSafeInteger(field));
-  return whole && typeof chain === 'string' && isChain(chain)
-    ? { blockTime, chain, blockNumber, logIndex }
-    : undefined;
+function isCount(field: unknown): field is number {
+  return Number.isSafeInteger(field);
 }

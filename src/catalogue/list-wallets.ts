@@ -1,0 +1,101 @@
+import { type Static, Type } from '@sinclair/typebox';
+import type { Address } from '../domain/address.ts';
+import type { Chain } from '../domain/chain.ts';
+import { finalOnly } from '../reads/finality.ts';
+import type { Directory } from '../reads/names.ts';
+import type { ListedWallet } from '../reads/wallet-figures.ts';
+import { readWalletList } from '../reads/wallet-list.ts';
+import { ListMetaShape, listMeta, META_EXAMPLE } from './list-meta.ts';
+import { defineOperation } from './operation.ts';
+import { beforeParam, chainParam, finalityParam, limitParam, roleParam } from './params.ts';
+import { PRICES } from './prices.ts';
+import { NAMED_SETTLEMENT_EXAMPLE } from './settlement-shape.ts';
+import { AddressShape, CountShape, NextBeforeShape, nullable, TimeShape, timeText } from './shapes.ts';
+import { nextWalletBefore, readWalletBefore } from './walk.ts';
+
+const SCOPE = 'listWallets';
+
+const WALLET_ROLES = ['payer', 'payee'] as const;
+
+const WalletShape = Type.Object({
+  wallet: AddressShape,
+  name: Type.Unsafe<string | null>(nullable(Type.String({ description: 'Null when unknown.' }))),
+  roles: Type.Array(Type.Unsafe<(typeof WALLET_ROLES)[number]>({ type: 'string', enum: [...WALLET_ROLES] })),
+  settlement_count: { ...CountShape, description: 'A payment of the wallet to itself counts once.' },
+  first_seen: TimeShape,
+  last_seen: TimeShape,
+});
+
+const EXAMPLE: Static<typeof WalletShape> = {
+  wallet: NAMED_SETTLEMENT_EXAMPLE.payee,
+  name: NAMED_SETTLEMENT_EXAMPLE.payee_name,
+  roles: ['payee'],
+  settlement_count: 18_204,
+  first_seen: '2026-03-02T17:40:11Z',
+  last_seen: NAMED_SETTLEMENT_EXAMPLE.block_time,
+};
+
+export const listWallets = defineOperation({
+  id: SCOPE,
+  method: 'GET',
+  path: '/wallets',
+  summary: 'Every wallet that the index knows, by address',
+  description:
+    'Wallets that paid or were paid, highest address first; send `next_before` back as `before` for the next ones. The order does not change while the index grows: a walk meets every wallet that was there all the time exactly once, and one that appears meanwhile if its address is still to come. `role`, `chain` and `finality` select settlements: a row is about those alone, and a wallet without any is not listed.',
+  price: PRICES.keyed,
+  params: {
+    limit: limitParam,
+    before: beforeParam,
+    role: roleParam,
+    chain: chainParam,
+    finality: finalityParam,
+  },
+  output: Type.Object({
+    wallets: Type.Array(WalletShape),
+    next_before: NextBeforeShape,
+    meta: ListMetaShape,
+  }),
+  fails: ['invalid_parameter', 'upstream_unavailable'],
+  paging: 'before',
+  caching: 'revalidate',
+  acceptsUnknownKey: false,
+  example: {
+    wallets: [EXAMPLE],
+    next_before: null,
+    meta: { chain: META_EXAMPLE.chain, as_of: META_EXAMPLE.as_of, freshness: META_EXAMPLE.freshness },
+  },
+  run: async ({ limit, before, role, chain, finality }, deps) => {
+    const { reader, clock, cursorKeys, dataset, names, freshness, rollups, chains } = deps;
+    const from = readWalletBefore(cursorKeys, SCOPE, before);
+    const nowMs = clock.nowMs();
+    const [statuses, coverage, directory] = await Promise.all([
+      freshness.statuses(),
+      rollups.coverage(),
+      names.directory(),
+    ]);
+    const final = finalOnly(finality, statuses);
+    const page = await readWalletList({ reader, coverage }, { limit, before: from, role, chain, final });
+    const named = chain === undefined ? chains : [chain];
+    return {
+      wallets: page.rows.map((row) => walletAnswer(row, nameOf(directory, named, row.wallet))),
+      next_before: nextWalletBefore(cursorKeys, SCOPE, page.nextBefore),
+      meta: await listMeta({ chain, chains, statuses, nowMs, finality }, page.rows, dataset),
+    };
+  },
+});
+
+function walletAnswer(row: ListedWallet, name: string | null): Static<typeof WalletShape> {
+  return {
+    wallet: row.wallet,
+    name,
+    roles: WALLET_ROLES.filter((role) => (role === 'payer' ? row.isPayer : row.isPayee)),
+    settlement_count: row.settlementCount,
+    first_seen: timeText(row.firstSeen),
+    last_seen: timeText(row.lastSeen),
+  };
+}
+
+/** A wallet is catalogued per chain; the first chain that knows it names it. */
+function nameOf(directory: Directory, chains: readonly Chain[], wallet: Address): string | null {
+  return chains.map((chain) => directory.walletName(chain, wallet)).find((name) => name !== null) ?? null;
+}
