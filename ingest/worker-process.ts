@@ -1,13 +1,15 @@
 import type { EngineAccess } from '../clickhouse/engine.ts';
 import { createWriter } from '../clickhouse/http-engine.ts';
 import { readBootstrap } from '../src/bootstrap.ts';
+import { systemClock } from '../src/clock.ts';
 import type { Config } from '../src/config/config.ts';
 import { createLog } from '../src/log.ts';
+import { runRollupWorker } from './rollup/rollup-worker.ts';
 import { runIngest } from './worker.ts';
 
 /**
- * Entry of the ingest worker as a child of the service. A process of its own, because parsing a node's answers would block the
- * API's event loop, and because it may be killed at any moment without taking the API along.
+ * Entry of the ingest and the rollup worker as a child of the service. A process of its own, because parsing a node's answers
+ * would block the API's event loop, and because it may be killed at any moment without taking the API along.
  */
 
 /** What the parent hands over on stdin. */
@@ -25,18 +27,24 @@ for (const name of ['SIGTERM', 'SIGINT'] as const) process.on(name, () => stoppi
 const { config, access, terminal } = await readBootstrap((json) => json as IngestBootstrap);
 const log = createLog(config.logLevel, 'ingest');
 const writer = createWriter(access, log);
+const ending = new AbortController();
+const deps = {
+  config,
+  writer,
+  log,
+  signal: AbortSignal.any([stopping.signal, ending.signal]),
+  clock: systemClock,
+  terminal: terminal ? (line: string) => void process.stderr.write(`${line}\n`) : null,
+};
+const parts = [runIngest(deps), runRollupWorker(deps)];
 try {
-  await runIngest({
-    config,
-    writer,
-    log,
-    signal: stopping.signal,
-    terminal: terminal ? (line) => process.stderr.write(`${line}\n`) : null,
-  });
+  await Promise.all(parts);
 } catch (error) {
-  log.fatal({ err: error }, 'ingest failed; it resumes from its checkpoints');
+  log.fatal({ err: error }, 'ingest or rollup failed; both resume where they were');
   process.exitCode = 1;
 } finally {
+  ending.abort();
+  await Promise.allSettled(parts);
   await writer.close();
 }
 process.exit();

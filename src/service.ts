@@ -3,6 +3,7 @@ import { startEmbeddedEngine } from '../clickhouse/embedded/supervisor.ts';
 import type { EngineAccess } from '../clickhouse/engine.ts';
 import { createReader, createWriter } from '../clickhouse/http-engine.ts';
 import { migrate } from '../clickhouse/migrate.ts';
+import { runRollupWorker } from '../ingest/rollup/rollup-worker.ts';
 import { untilAcknowledged } from '../ingest/until-acknowledged.ts';
 import { runIngest } from '../ingest/worker.ts';
 import type { IngestBootstrap } from '../ingest/worker-process.ts';
@@ -19,7 +20,7 @@ import { type SupervisedChild, superviseChild } from './supervise.ts';
  * Adapters are made here and nowhere else.
  */
 export interface Service {
-  /** Where the API listens; null for role `ingest`. */
+  /** Where the API listens; null for the roles `ingest` and `rollup`. */
   readonly url: string | null;
   /** Process id of the embedded engine, for tests that kill it. */
   enginePid(): number | undefined;
@@ -54,8 +55,9 @@ export async function startService(deps: {
   try {
     const engine = await openEngine(config, log);
     cleanups.push(engine.stop);
-    const url =
-      config.role === 'ingest' ? null : await openApi({ config, log, version }, engine.access, cleanups);
+    const url = isWorkerOnly(config)
+      ? null
+      : await openApi({ config, log, version }, engine.access, cleanups);
     let worker: SupervisedChild | undefined;
     const prepared = prepare(config, engine.access, log, stopping.signal, cleanups).then(async () => {
       if (config.role === 'all' && !stopping.signal.aborted)
@@ -116,21 +118,22 @@ async function prepare(
 ): Promise<void> {
   const { applied } = await untilAcknowledged(log, signal, () => migrate(access, log));
   if (applied.length > 0) log.info({ applied }, 'migrations applied');
-  if (config.role !== 'ingest') return;
+  if (!isWorkerOnly(config)) return;
   const writer = createWriter(access, log);
-  const running = runIngest({
-    config,
-    writer,
-    log,
-    signal,
-    terminal: process.stderr.isTTY ? (line) => process.stderr.write(`${line}\n`) : null,
-  });
+  const terminal = process.stderr.isTTY ? (line: string) => void process.stderr.write(`${line}\n`) : null;
+  const deps = { config, writer, log, signal, clock: systemClock, terminal };
+  const running = config.role === 'ingest' ? runIngest(deps) : runRollupWorker(deps);
   cleanups.push(() => running.then(() => writer.close()));
   running.catch((error: unknown) => {
-    log.fatal({ err: error }, 'ingest failed; a restart resumes from the checkpoints');
+    log.fatal({ err: error, role: config.role }, 'the worker failed; a restart resumes where it was');
     process.exitCode = 1;
     process.kill(process.pid, 'SIGTERM');
   });
+}
+
+/** Roles without an API, whose work is done in this very process. */
+function isWorkerOnly({ role }: Pick<Config, 'role'>): boolean {
+  return role === 'ingest' || role === 'rollup';
 }
 
 function startWorker(config: Config, access: EngineAccess, log: Log): Promise<SupervisedChild> {

@@ -38,10 +38,15 @@ export type CloseOutcome = 'closed' | 'busy' | 'overtaken';
  * one with the higher `gen` has read data that is at least as new as its own record says, and its rows and record win together.
  */
 export async function closeSlice(
-  deps: { readonly writer: Writer; readonly versions: Versions; readonly log: Log },
+  deps: {
+    readonly writer: Writer;
+    readonly versions: Versions;
+    readonly log: Log;
+    readonly signal: AbortSignal;
+  },
   slice: Slice,
 ): Promise<CloseOutcome> {
-  const { writer, versions, log } = deps;
+  const { writer, versions, log, signal } = deps;
   const began = performance.now();
   if (await isBeingComputed(writer, slice)) return 'busy';
   const { ver, lastGen } = await readBasis(writer, slice);
@@ -49,6 +54,7 @@ export async function closeSlice(
   // Another worker's clock may be ahead of ours.
   const gen = fresh > lastGen ? fresh : lastGen + 1n;
   for (const statement of rollupStatements(slice, gen)) {
+    signal.throwIfAborted();
     await writer.run({ ...statement, maxSeconds: COMPUTE_MAX_SECONDS, settings: COMPUTE_SETTINGS });
   }
   await record(writer, slice, { ver, gen });

@@ -3,6 +3,7 @@ import type { Chain } from '../domain/chain.ts';
 import type { ChainStatus } from '../reads/chain-status.ts';
 import { readEngineUptime } from '../reads/engine-health.ts';
 import { chainFreshness, INDEX_LAG_WARNING_SECONDS, warningsOf } from '../reads/freshness.ts';
+import { type RollupState, readRollupState } from '../reads/rollup-state.ts';
 import { ChainFreshnessShape, chainFreshnessAnswer, WarningsShape } from './list-meta.ts';
 import { defineOperation } from './operation.ts';
 import { PRICES } from './prices.ts';
@@ -53,6 +54,16 @@ const ChainShape = Type.Object({
   reported_at: NullableTime,
 });
 
+const RollupsShape = Type.Object({
+  open_slices: Type.Integer({
+    minimum: 0,
+    description:
+      'Days, or hours of busy days, that are still read from their rows; the present day always is.',
+  }),
+  oldest_open_at: NullableTime,
+  last_closed_at: NullableTime,
+});
+
 const STATUSES = ['ok', 'degraded'] as const;
 
 export const getTelemetry = defineOperation({
@@ -60,7 +71,7 @@ export const getTelemetry = defineOperation({
   method: 'GET',
   path: '/telemetry',
   summary: 'Health of the index: freshness, ingest rate and faults per chain',
-  description: `Per chain: how far the index is, what ingest is doing and what went wrong. \`status\` is degraded while a chain has not started, does not answer, has stopped, or is more than ${INDEX_LAG_WARNING_SECONDS} seconds behind.`,
+  description: `Per chain: how far the index is, what ingest is doing and what went wrong; and how much of time the rollups do not answer for yet. \`status\` is degraded while a chain has not started, does not answer, has stopped, or is more than ${INDEX_LAG_WARNING_SECONDS} seconds behind.`,
   price: PRICES.free,
   params: {},
   output: Type.Object({
@@ -69,6 +80,7 @@ export const getTelemetry = defineOperation({
     uptime_seconds: CountShape,
     engine: Type.Object({ status: Type.String(), uptime_seconds: NullableInteger }),
     chains: Type.Array(ChainShape),
+    rollups: RollupsShape,
     warnings: WarningsShape,
     as_of: TimeShape,
   }),
@@ -105,11 +117,20 @@ export const getTelemetry = defineOperation({
         reported_at: '2026-11-20T09:15:04Z',
       },
     ],
+    rollups: {
+      open_slices: 1,
+      oldest_open_at: '2026-11-20T00:00:00Z',
+      last_closed_at: '2026-11-20T00:15:04Z',
+    },
     warnings: [],
     as_of: '2026-11-20T09:15:04Z',
   },
   run: async (_input, { reader, clock, freshness, chains, version, startedAtMs }) => {
-    const [engineUptime, statuses] = await Promise.all([readEngineUptime(reader), freshness.statuses()]);
+    const [engineUptime, statuses, rollups] = await Promise.all([
+      readEngineUptime(reader),
+      freshness.statuses(),
+      readRollupState(reader),
+    ]);
     const nowMs = clock.nowMs();
     const answers = chains.map((chain) => chainAnswer(chain, statuses.get(chain), nowMs));
     return {
@@ -118,11 +139,20 @@ export const getTelemetry = defineOperation({
       uptime_seconds: Math.max(0, Math.floor((nowMs - startedAtMs) / 1_000)),
       engine: { status: 'ok', uptime_seconds: engineUptime },
       chains: answers,
+      rollups: rollupsAnswer(rollups),
       warnings: warningsOf(chains, statuses, nowMs),
       as_of: nowText(nowMs),
     };
   },
 });
+
+function rollupsAnswer({ openSlices, oldestOpen, lastClosedAt }: RollupState): Static<typeof RollupsShape> {
+  return {
+    open_slices: openSlices,
+    oldest_open_at: timeTextOrNull(oldestOpen),
+    last_closed_at: timeTextOrNull(lastClosedAt),
+  };
+}
 
 type ChainAnswer = Static<typeof ChainShape>;
 

@@ -14,10 +14,13 @@ const UserSchema = Type.Object(
  */
 export const ConfigSchema = Type.Object(
   {
-    role: Type.Union([Type.Literal('all'), Type.Literal('api'), Type.Literal('ingest')], {
-      default: 'all',
-      description: 'What this process does. `api` and `ingest` alone need `clickhouse.url`.',
-    }),
+    role: Type.Union(
+      [Type.Literal('all'), Type.Literal('api'), Type.Literal('ingest'), Type.Literal('rollup')],
+      {
+        default: 'all',
+        description: 'What this process does. Every role but `all` needs `clickhouse.url`.',
+      },
+    ),
     dataDir: Type.String({
       default: './data',
       description: 'Where the embedded engine and the generated secrets live.',

@@ -23,6 +23,7 @@ const AT_ONCE: Partial<RollupLimits> = { pollMs: 10, quietMs: 0, closeAfterMs: 0
 let engine: TestEngine;
 let day = FIRST_DAY;
 const versions = createVersions(0n);
+const parts = { versions, log: testLog, signal: new AbortController().signal };
 beforeAll(async () => {
   engine = await testEngine();
 });
@@ -207,7 +208,7 @@ test('a day that grows too large is closed by hours, in whatever order they come
   await closeEverything();
   await write(mixedRows(60, 2_000));
   for (const hour of [5, 0, 23]) {
-    await closeSlice({ writer: engine.writer, versions, log: testLog }, { dayStart: day, hour });
+    await closeSlice({ writer: engine.writer, ...parts }, { dayStart: day, hour });
     await expectExact();
   }
   await closeEverything({ splitAboveRows: 1_000_000 });
@@ -288,7 +289,7 @@ test('what is written while a slice is computed leaves it dirty', async () => {
       await late;
     },
   };
-  expect(await closeSlice({ writer, versions, log: testLog }, wholeDay())).toBe('closed');
+  expect(await closeSlice({ writer, ...parts }, wholeDay())).toBe('closed');
   expect(await dirtyCount()).toBe(1);
   await expectExact();
   await closeEverything();
@@ -305,7 +306,7 @@ test('a computation that another one overtook is done again', async () => {
       if (!overtaken && statement.name.startsWith('rollup-chain-hour')) {
         overtaken = true;
         await write(rows.map((row) => ({ ...row, facilitator: 'newer' })));
-        await closeSlice({ writer: engine.writer, versions, log: testLog }, wholeDay());
+        await closeSlice({ writer: engine.writer, ...parts }, wholeDay());
         // The insert of this worker, which had read before the regrade, arrives last.
         await engine.writer.run({
           name: 'stale-facilitator',
@@ -317,7 +318,7 @@ test('a computation that another one overtook is done again', async () => {
       await engine.writer.run(statement);
     },
   };
-  expect(await closeSlice({ writer, versions, log: testLog }, wholeDay())).toBe('overtaken');
+  expect(await closeSlice({ writer, ...parts }, wholeDay())).toBe('overtaken');
   expect(await dirtyCount()).toBe(1);
   await expectExact();
   await closeEverything();

@@ -1,0 +1,27 @@
+import type { Writer } from '../../clickhouse/engine.ts';
+import type { Clock } from '../../src/clock.ts';
+import type { Log } from '../../src/log.ts';
+import { highestVersion } from '../highest-version.ts';
+import { untilAcknowledged } from '../until-acknowledged.ts';
+import { createVersions } from '../versions.ts';
+import { runRollup } from './run-rollup.ts';
+
+/**
+ * What role `rollup` does, and role `all` beside ingest: versions of its own, because `gen` is compared with `gen` only, then
+ * the worker until the signal aborts. Anything that no waiting can mend is thrown.
+ */
+export async function runRollupWorker(deps: {
+  readonly writer: Writer;
+  readonly log: Log;
+  readonly signal: AbortSignal;
+  readonly clock: Clock;
+  readonly terminal: ((line: string) => void) | null;
+}): Promise<void> {
+  const { writer, log, signal, clock } = deps;
+  try {
+    const floor = await untilAcknowledged(log, signal, () => highestVersion(writer));
+    await runRollup({ ...deps, versions: createVersions(floor, () => clock.nowMs()) });
+  } catch (error) {
+    if (!signal.aborted) throw error;
+  }
+}
