@@ -15,12 +15,9 @@ import {
   onChain,
   type SettlementPage,
 } from './settlement-row.ts';
+import { type Ceiling, type Slice, type SliceSource, type SliceStart, walkSlices } from './slice-walk.ts';
 
-/**
- * One page of the feed, newest first. FINAL over all of the table costs 185 ms at 10 M rows, over a slice of time 10 ms
- * (engine.md 4.1), so the page is gathered from slices that start small and grow downwards from the cursor. Slices are cut
- * between seconds and never overlap: a second is merged whole or not at all, so no row can be seen twice or missed.
- */
+/** One page of the feed, newest first, gathered from slices of time (slice-walk.ts). */
 
 export interface FeedQuery {
   /** Rows wanted, 1 to 100. */
@@ -42,63 +39,38 @@ interface FeedDeps {
 
 const RESOURCE = 'settlements';
 const MAX_SECONDS = 10;
-/** One granule (3,400 rows) holds an hour of a quiet chain; 256 s stay under 50 k rows up to 190 settlements a second. */
-const FIRST_WINDOW_SECONDS = 256;
-/** Each slice reads a granule of every part it touches, so few well-sized slices beat many small ones. */
-const WINDOW_GROWTH_MIN = 4;
-const WINDOW_GROWTH_MAX = 64;
-/** 45 days: beyond it a rare filter jumps from match to match instead of merging ever more. */
-const WINDOW_SECONDS_MAX = 45 * 86_400;
-/** Reached only by rare filters on long histories; the page then ends early with a cursor to go on from. */
-const WINDOWS_MAX = 14;
-const PAGE_BUDGET_MS = 4_000;
-
-/** Where a slice ends: below a row, below a second, or open to whatever is newest. */
-type Ceiling =
-  | { readonly kind: 'below-row'; readonly position: Position }
-  | { readonly kind: 'below-second'; readonly blockTime: number }
-  | { readonly kind: 'open' };
 
 export async function readFeed(deps: FeedDeps, query: FeedQuery): Promise<SettlementPage> {
+  const { reader, clock } = deps;
   const start = await startOf(deps, query);
   if (start === null) return { rows: [], nextBefore: undefined };
-  const deadlineMs = deps.clock.nowMs() + PAGE_BUDGET_MS;
   const rows: ListedSettlement[] = [];
-  let { ceiling, top } = start;
-  let windowSeconds = FIRST_WINDOW_SECONDS;
-  for (let windows = 0; windows < WINDOWS_MAX && deps.clock.nowMs() <= deadlineMs; windows++) {
-    // One more than the page: it tells whether the list goes on, without a second query.
-    const missing = query.limit + 1 - rows.length;
-    const since = Math.max(0, Math.floor(top - windowSeconds));
-    const found = await readWindow(deps.reader, query, { ceiling, since, limit: missing });
-    rows.push(...found);
-    if (found.length === missing) return cutPage(rows, query.limit);
-    const below =
-      since === 0 || found.length > 0
-        ? since - 1
-        : await newestMatch(deps.reader, query, [sql`block_time < ${dateTime(since)}`]);
-    if (below < 0) return { rows, nextBefore: undefined };
-    ceiling = { kind: 'below-second', blockTime: since };
-    top = below;
-    windowSeconds = Math.min(
-      windowSeconds * windowGrowth(found.length, missing - found.length),
-      WINDOW_SECONDS_MAX,
-    );
+  const source: SliceSource = {
+    take: async (slice) => {
+      const found = await readWindow(reader, query, slice);
+      rows.push(...found);
+      return found.length;
+    },
+    newestBelow: (second) => newestMatch(reader, query, [sql`block_time < ${dateTime(second)}`]),
+  };
+  // One more than the page: it tells whether the list goes on, without a second query.
+  const walked = await walkSlices(source, { start, rowsWanted: query.limit + 1, clock });
+  switch (walked.kind) {
+    case 'all':
+      return cutPage(rows, query.limit);
+    case 'end':
+      return { rows, nextBefore: undefined };
+    case 'stopped':
+      // The page ends early, with a cursor to go on from.
+      return { rows, nextBefore: resumeAt(walked.ceiling, query.before) };
   }
-  return { rows, nextBefore: resumeAt(ceiling, query.before) };
-}
-
-interface Start {
-  readonly ceiling: Ceiling;
-  /** The newest second worth looking at. */
-  readonly top: number;
 }
 
 /**
  * Below the cursor, or at the newest row. Where only final rows count, that is the newest final one: the slices above it
  * would be merged for nothing. Null when there is nothing to read.
  */
-async function startOf({ reader, newestTime }: FeedDeps, query: FeedQuery): Promise<Start | null> {
+async function startOf({ reader, newestTime }: FeedDeps, query: FeedQuery): Promise<SliceStart | null> {
   const { before, final } = query;
   if (final?.length === 0) return null;
   if (before !== undefined)
@@ -111,12 +83,6 @@ async function startOf({ reader, newestTime }: FeedDeps, query: FeedQuery): Prom
   return top < 0 ? null : { ceiling: { kind: 'below-second', blockTime: top + 1 }, top };
 }
 
-/** Aims at twice the rows still missing, at the density just seen; settlements come in bursts. */
-function windowGrowth(found: number, stillMissing: number): number {
-  if (found === 0) return WINDOW_GROWTH_MIN;
-  return Math.min(WINDOW_GROWTH_MAX, Math.max(WINDOW_GROWTH_MIN, (2 * stillMissing) / found));
-}
-
 function cutPage(rows: readonly ListedSettlement[], limit: number): SettlementPage {
   const page = rows.slice(0, limit);
   return { rows: page, nextBefore: page.at(-1) };
@@ -127,13 +93,7 @@ function resumeAt(ceiling: Ceiling, before: Position | undefined): Position | un
   return ceiling.kind === 'below-second' ? floorOfSecond(ceiling.blockTime) : before;
 }
 
-interface Window {
-  readonly ceiling: Ceiling;
-  readonly since: number;
-  readonly limit: number;
-}
-
-async function readWindow(reader: Reader, query: FeedQuery, window: Window): Promise<ListedSettlement[]> {
+async function readWindow(reader: Reader, query: FeedQuery, window: Slice): Promise<ListedSettlement[]> {
   const { rows } = await ask(reader, RESOURCE, windowStatement(query, window));
   return rows.map(decodeSettlement);
 }
@@ -142,7 +102,7 @@ async function readWindow(reader: Reader, query: FeedQuery, window: Window): Pro
  * Versions are merged (FINAL) before anything but the sort key is filtered: an older version of a row must not answer for
  * a newer one that was tombstoned or regraded.
  */
-export function windowStatement(query: FeedQuery, { ceiling, since, limit }: Window): Statement {
+export function windowStatement(query: FeedQuery, { ceiling, since, limit }: Slice): Statement {
   const slice = [sql`block_time >= ${dateTime(since)}`, ...underCeiling(ceiling), ...eventFilters(query)];
   return {
     name: 'feed-window',
@@ -156,7 +116,7 @@ export function windowStatement(query: FeedQuery, { ceiling, since, limit }: Win
 }
 
 /** `block_time <=` repeats what the tuple says because only it prunes: 12 ms against 163 ms (engine.md 4.1). */
-function underCeiling(ceiling: Ceiling): Sql[] {
+export function underCeiling(ceiling: Ceiling): Sql[] {
   switch (ceiling.kind) {
     case 'open':
       return [];
