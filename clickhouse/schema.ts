@@ -16,6 +16,7 @@ export const TABLES = {
   payerDay: 'payer_day',
   relayerDay: 'relayer_day',
   chainHour: 'chain_hour',
+  relayerAccounts: 'relayer_accounts',
   builderCodes: 'builder_codes',
   supportedSigners: 'supported_signers',
   cataloguePasses: 'catalogue_passes',
@@ -93,4 +94,15 @@ export const WALLET_RING_COLUMNS = [
   'window_end',
   'method_version',
   'gen',
+] as const;
+
+export const BUILDER_CODE_COLUMNS = ['code', 'facilitator', 'ver', 'del'] as const;
+
+export const RELAYER_ACCOUNT_COLUMNS = [
+  'chain',
+  'address',
+  'nonce',
+  'gas_balance',
+  'enriched_at',
+  'ver',
 ] as const;

@@ -3,9 +3,8 @@ import type { ChainConfig } from '../src/config/config.ts';
 import type { ChainStatus } from './chain-status.ts';
 import type { Checkpoints, FinishedRange } from './checkpoints.ts';
 import { type BlockRange, countBlocks, createWindows } from './coverage.ts';
-import type { Pipeline } from './pipeline.ts';
+import type { Pipeline, ReadBatch } from './pipeline.ts';
 import { createAdaptiveWindow } from './sources/adaptive-window.ts';
-import type { BlockBatch } from './sources/block-source.ts';
 
 /**
  * Indexes everything that is final and missing: several windows at once, newest first, so that the feed is useful at once.
@@ -46,14 +45,14 @@ export async function backfill(
     status.backfill(done, total);
   });
 
-  const read = async ({ from, to }: BlockRange): Promise<BlockBatch> => {
+  const read = async ({ from, to }: BlockRange): Promise<ReadBatch> => {
     const startedAt = performance.now();
     const batch = await pipeline.read(from, to);
     const elapsedMs = performance.now() - startedAt;
     adaptive.observe({ blocks: to - from + 1, logs: batch.logs.length, elapsedMs });
     return batch;
   };
-  const settle = async (window: BlockRange, batch: BlockBatch): Promise<void> => {
+  const settle = async (window: BlockRange, batch: ReadBatch): Promise<void> => {
     const last = batch.blocks.at(-1);
     if (last?.number !== window.to)
       throw new Error(`source answered a window without its last block ${window.to}`);

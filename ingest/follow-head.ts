@@ -2,9 +2,9 @@ import type { ChainConfig } from '../src/config/config.ts';
 import type { Log } from '../src/log.ts';
 import type { ChainStatus } from './chain-status.ts';
 import type { Checkpoints, HeadRange } from './checkpoints.ts';
-import type { Pipeline } from './pipeline.ts';
+import type { Pipeline, ReadBatch } from './pipeline.ts';
 import { type AncestorSearch, findAncestor, type KnownBlocks, NodeBehind } from './reorg.ts';
-import { type BlockBatch, type BlockRef, type BlockSource, ReadAbandoned } from './sources/block-source.ts';
+import { type BlockRef, type BlockSource, ReadAbandoned } from './sources/block-source.ts';
 
 /**
  * Follows the tip of one chain, window by window, each window linked by parent hash to the one before. Anything that does not
@@ -93,7 +93,7 @@ async function advance(deps: FollowDeps, from: HeadRange, target: number): Promi
 }
 
 /** Null when the window could not be read: the chain may have become shorter meanwhile, so the tip is asked for again. */
-async function unlessAbandoned(reading: Promise<BlockBatch>): Promise<BlockBatch | null> {
+async function unlessAbandoned(reading: Promise<ReadBatch>): Promise<ReadBatch | null> {
   try {
     return await reading;
   } catch (error) {
@@ -102,14 +102,14 @@ async function unlessAbandoned(reading: Promise<BlockBatch>): Promise<BlockBatch
   }
 }
 
-function readNext(deps: FollowDeps, end: number, target: number): Promise<BlockBatch> | null {
+function readNext(deps: FollowDeps, end: number, target: number): Promise<ReadBatch> | null {
   if (end >= target) return null;
   const to = Math.min(target, end + Math.min(FOLLOW_WINDOW_MAX_BLOCKS, deps.config.logWindowMax));
   return deps.pipeline.read(end + 1, to, { freshStartsMax: 1, everyHeader: true });
 }
 
 /** Rows first, then the blocks for later reorgs, then the checkpoint: the order that makes a crash harmless. */
-async function settleWindow(deps: FollowDeps, head: HeadRange, batch: BlockBatch): Promise<HeadRange> {
+async function settleWindow(deps: FollowDeps, head: HeadRange, batch: ReadBatch): Promise<HeadRange> {
   const last = batch.blocks.at(-1);
   if (last?.number !== batch.to)
     throw new Error(`source answered a window without its last block ${batch.to}`);

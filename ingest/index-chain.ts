@@ -4,7 +4,7 @@ import type { ChainConfig } from '../src/config/config.ts';
 import type { Log } from '../src/log.ts';
 import { backfill } from './backfill.ts';
 import { createBatchWriter } from './batch-writer.ts';
-import type { Catalogue } from './catalogues/catalogue.ts';
+import type { CatalogueHolder } from './catalogues/catalogue-holder.ts';
 import { type ChainStatus, createChainStatus } from './chain-status.ts';
 import { contractsName, createCheckpoints, type HeadRange, type Progress } from './checkpoints.ts';
 import { type BlockRange, countBlocks, mergeRanges, missingRanges } from './coverage.ts';
@@ -25,7 +25,7 @@ export interface IndexChainDeps {
   readonly source: BlockSource;
   readonly writer: Writer;
   readonly versions: Versions;
-  readonly catalogue: Catalogue;
+  readonly catalogues: CatalogueHolder;
   readonly log: Log;
   readonly signal: AbortSignal;
 }
@@ -65,14 +65,14 @@ async function run(
   status: ChainStatus,
   acknowledged: FollowDeps['acknowledged'],
 ): Promise<void> {
-  const { config, source, writer, versions, catalogue, log, signal } = deps;
-  const context = decodeContextOf(config, catalogue);
+  const { config, source, writer, versions, catalogues, log, signal } = deps;
+  const context = decodeContextOf(config, catalogues.current());
   const filter = logFilterOf(context);
   const pipeline = createPipeline({
     source,
     filter,
     context,
-    catalogue,
+    catalogues,
     batches: createBatchWriter({ chain: config.chain, writer, versions, log, signal }),
     status,
   });

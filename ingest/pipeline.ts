@@ -1,8 +1,10 @@
 import type { BatchWriter } from './batch-writer.ts';
 import type { Catalogue } from './catalogues/catalogue.ts';
+import type { CatalogueHolder } from './catalogues/catalogue-holder.ts';
 import type { ChainStatus } from './chain-status.ts';
 import type { BlockBatch, BlockSource, LogFilter, ReadOptions } from './sources/block-source.ts';
 import type { DecodeContext } from './stages/decode-context.ts';
+import { logFilterOf } from './stages/log-filter.ts';
 import { settlementsOf } from './stages/settle-batch.ts';
 
 /**
@@ -12,34 +14,50 @@ import { settlementsOf } from './stages/settle-batch.ts';
  */
 export interface Pipeline {
   /** Reads and checks [from, to]. */
-  read(from: number, to: number, options?: ReadOptions): Promise<BlockBatch>;
+  read(from: number, to: number, options?: ReadOptions): Promise<ReadBatch>;
   /** Decodes, grades and writes a batch; resolves when every row is acknowledged. */
-  store(batch: BlockBatch): Promise<void>;
+  store(batch: ReadBatch): Promise<void>;
+}
+
+/** A batch holds the transactions of bare transfers to the payees that were catalogued when it was read, and no others. */
+export interface ReadBatch extends BlockBatch {
+  readonly readWith: Pick<Catalogue, 'isPayee'>;
 }
 
 export function createPipeline(deps: {
   readonly source: BlockSource;
   readonly filter: LogFilter;
   readonly context: DecodeContext;
-  readonly catalogue: Catalogue;
+  readonly catalogues: CatalogueHolder;
   readonly batches: BatchWriter;
   readonly status: ChainStatus;
 }): Pipeline {
-  const { source, filter, context, catalogue, batches, status } = deps;
+  const { source, filter, context, catalogues, batches, status } = deps;
+  const contextWith = (isCataloguedPayee: DecodeContext['isCataloguedPayee']) => ({
+    ...context,
+    isCataloguedPayee,
+  });
   return {
     async read(from, to, options) {
-      const batch = await source.read(from, to, filter, options);
+      const readWith = catalogues.current();
+      const { isCandidate } = logFilterOf(contextWith((payee) => readWith.isPayee(context.chain, payee)));
+      const batch = await source.read(from, to, { ...filter, isCandidate }, options);
       status.sourceAnswered();
-      return batch;
+      return { ...batch, readWith };
     },
-    async store(batch) {
-      const { settlements, deadLetters } = settlementsOf(batch, context, catalogue);
-      await batches.write(settlements, deadLetters);
-      status.wrote({
-        rows: settlements.length,
-        blocks: batch.to - batch.from + 1,
-        deadLetters: deadLetters.length,
-      });
-    },
+    store: (batch) =>
+      catalogues.lend(async (catalogue) => {
+        // The catalogue may have changed since the batch was read: only payees of both are known whole.
+        const decodeWith = contextWith(
+          (payee) => batch.readWith.isPayee(context.chain, payee) && catalogue.isPayee(context.chain, payee),
+        );
+        const { settlements, deadLetters } = settlementsOf(batch, decodeWith, catalogue);
+        await batches.write(settlements, deadLetters);
+        status.wrote({
+          rows: settlements.length,
+          blocks: batch.to - batch.from + 1,
+          deadLetters: deadLetters.length,
+        });
+      }),
   };
 }

@@ -3,12 +3,11 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Writer } from '../clickhouse/engine.ts';
 import type { Config } from '../src/config/config.ts';
 import type { Log } from '../src/log.ts';
-import { buildCatalogue } from './catalogues/catalogue.ts';
-import { publishCatalogue } from './catalogues/publish.ts';
 import { newsKey } from './chain-status.ts';
 import { highestVersion } from './highest-version.ts';
 import { type ChainRun, indexChain } from './index-chain.ts';
 import { reportProgress } from './progress.ts';
+import { openCatalogue } from './regrade/follow-catalogue.ts';
 import { createRpcSource } from './sources/rpc-source.ts';
 import { saveStatuses } from './status-row.ts';
 import { untilAcknowledged } from './until-acknowledged.ts';
@@ -37,11 +36,11 @@ export async function runIngest(deps: {
   const runs: ChainRun[] = [];
   try {
     const versions = createVersions(await untilAcknowledged(log, signal, () => highestVersion(writer)));
-    const catalogue = buildCatalogue(config.catalogue);
-    await untilAcknowledged(log, signal, () => publishCatalogue(writer, catalogue, versions.next()));
+    const catalogue = await openCatalogue({ config, writer, versions, log, signal });
     for (const chain of config.chains) {
       const source = createRpcSource(chain, { log, signal });
-      runs.push(await indexChain({ config: chain, source, writer, versions, catalogue, log, signal }));
+      const catalogues = catalogue.holder;
+      runs.push(await indexChain({ config: chain, source, writer, versions, catalogues, log, signal }));
     }
     const chains = runs.map((run, index) => ({
       name: config.chains[index]?.facts.slug ?? '',
@@ -49,6 +48,7 @@ export async function runIngest(deps: {
     }));
     await Promise.all([
       ...runs.map((run) => run.done),
+      catalogue.follow(),
       publishStatus(runs, writer, versions, log, signal),
       reportProgress(chains, log, signal, deps.terminal),
     ]);

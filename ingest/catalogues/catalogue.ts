@@ -1,4 +1,4 @@
-import type { Config, FacilitatorConfig, PayeeConfig } from '../../src/config/config.ts';
+import type { CatalogueSection, FacilitatorConfig, PayeeConfig } from '../../src/config/config.ts';
 import { ConfigProblem } from '../../src/config/problem.ts';
 import { type Address, address } from '../../src/domain/address.ts';
 import { type Chain, chainOf } from '../../src/domain/chain.ts';
@@ -10,7 +10,7 @@ import {
 } from './built-in-relayers.ts';
 
 /** Where an entry comes from; stored beside it. */
-export type CatalogueSource = 'built-in' | 'configured';
+export type CatalogueSource = 'built-in' | 'configured' | 'file' | 'supported';
 
 export interface RelayerEntry {
   readonly chain: Chain;
@@ -37,17 +37,59 @@ export interface Catalogue {
   isPayee(chain: Chain, payee: Address): boolean;
 }
 
+/** An address that a facilitator said in its /supported answer that it relays with. */
+export interface SupportedSigner {
+  readonly facilitator: string;
+  readonly chain: Chain;
+  readonly address: Address;
+  /** Day (UTC, `YYYY-MM-DD`) on which it was first seen there. */
+  readonly firstSeen: string;
+}
+
+/** What lies over the built-in table and beside the configuration. */
+export interface CatalogueLayers {
+  /** Below the configuration, above the built-in table. */
+  readonly file?: CatalogueSection;
+  /** Below everything: what a facilitator says of itself takes nobody's relayer over. */
+  readonly signers?: readonly SupportedSigner[];
+  /** For tests. */
+  readonly builtIn?: readonly BuiltInRelayer[];
+}
+
 /**
- * The built-in dated table under the configuration: a configured relayer, name or code replaces the built-in one.
- * Throws `ConfigProblem` where the configuration contradicts itself. `builtIn` is a parameter for tests.
+ * The built-in dated table under the catalogue file under the configuration: a configured relayer, name or code replaces the
+ * built-in one. Throws `ConfigProblem` where they contradict themselves or each other.
  */
-export function buildCatalogue(
-  config: Config['catalogue'],
-  builtIn: readonly BuiltInRelayer[] = readBuiltInRelayers(),
-): Catalogue {
-  refuseContradictions(config.facilitators);
-  const relayers = mergeRelayers(config.facilitators, builtIn);
-  const payees = mergePayees(config.payees);
+export function buildCatalogue(section: CatalogueSection, layers: CatalogueLayers = {}): Catalogue {
+  const { file = { facilitators: [], payees: [] }, signers = [], builtIn = readBuiltInRelayers() } = layers;
+  const facilitators = [...file.facilitators, ...section.facilitators];
+  refuseContradictions(facilitators);
+  const names = new Map(facilitators.map(({ id, name }) => [id, name]));
+  const entries: RelayerEntry[] = [
+    ...builtIn.map(({ chain_id, address: at, facilitator, first_seen }) => ({
+      chain: chainOf(chain_id),
+      address: address(at),
+      facilitator,
+      firstSeen: first_seen,
+      source: 'built-in' as const,
+    })),
+    ...relayersOf(file.facilitators, 'file'),
+    ...relayersOf(section.facilitators, 'configured'),
+  ].map((entry) => ({
+    ...entry,
+    facilitatorName:
+      names.get(entry.facilitator) ?? FACILITATOR_NAMES[entry.facilitator] ?? entry.facilitator,
+  }));
+  return catalogueOf({
+    relayers: withSigners(lastOfEach(entries), signers, facilitators),
+    payees: firstOfEach([...payeesOf(section, 'configured'), ...payeesOf(file, 'file')]),
+    builderCodes: mergeBuilderCodes(facilitators),
+  });
+}
+
+/** The look-ups over entries whose keys are unique. */
+export function catalogueOf(entries: Pick<Catalogue, 'relayers' | 'payees' | 'builderCodes'>): Catalogue {
+  const { relayers, payees, builderCodes } = entries;
   const dated = indexByChain(relayers, (entry) => ({
     facilitator: entry.facilitator,
     fromTime: Date.parse(`${entry.firstSeen}T00:00:00Z`) / 1_000,
@@ -56,13 +98,22 @@ export function buildCatalogue(
   return {
     relayers,
     payees,
-    builderCodes: mergeBuilderCodes(config.facilitators),
+    builderCodes,
     facilitatorOf(chain, relayer, time) {
       const entry = dated.get(chain)?.get(relayer);
       return entry !== undefined && time >= entry.fromTime ? entry.facilitator : undefined;
     },
     isPayee: (chain, payee) => known.get(chain)?.has(payee) ?? false,
   };
+}
+
+/** Signers whose address somebody else owns, by the catalogue that was built with them. */
+export function refusedSigners(catalogue: Catalogue, signers: readonly SupportedSigner[]): SupportedSigner[] {
+  const owners = new Map(catalogue.relayers.map((entry) => [keyOf(entry), entry.facilitator]));
+  return signers.filter((signer) => {
+    const owner = owners.get(keyOf(signer));
+    return owner !== undefined && owner !== signer.facilitator;
+  });
 }
 
 /** One relayer or code that belongs to two facilitators would make the grade depend on the order of the file. */
@@ -86,37 +137,65 @@ function refuseContradictions(facilitators: readonly FacilitatorConfig[]): void 
   if (problems.length > 0) throw new ConfigProblem(problems);
 }
 
-function mergeRelayers(
+function relayersOf(
   facilitators: readonly FacilitatorConfig[],
-  builtIn: readonly BuiltInRelayer[],
+  source: CatalogueSource,
+): Omit<RelayerEntry, 'facilitatorName'>[] {
+  return facilitators.flatMap(({ id, relayers }) =>
+    relayers.map(({ chain, address: at, firstSeen }) => ({
+      chain,
+      address: at,
+      facilitator: id,
+      firstSeen,
+      source,
+    })),
+  );
+}
+
+/** Only of facilitators that are still asked: who takes a URL out of the configuration withdraws what it said. */
+function withSigners(
+  entries: readonly RelayerEntry[],
+  signers: readonly SupportedSigner[],
+  facilitators: readonly FacilitatorConfig[],
 ): RelayerEntry[] {
-  const names = new Map(facilitators.map(({ id, name }) => [id, name]));
-  const nameOf = (id: string) => names.get(id) ?? FACILITATOR_NAMES[id] ?? id;
-  const entries = new Map<string, RelayerEntry>();
-  const add = (entry: Omit<RelayerEntry, 'facilitatorName'>) =>
-    entries.set(`${entry.chain} ${entry.address}`, { ...entry, facilitatorName: nameOf(entry.facilitator) });
-  for (const { chain_id, address: at, facilitator, first_seen } of builtIn)
-    add({
-      chain: chainOf(chain_id),
-      address: address(at),
-      facilitator,
-      firstSeen: first_seen,
-      source: 'built-in',
-    });
-  for (const { id, relayers } of facilitators)
-    for (const { chain, address: at, firstSeen } of relayers)
-      add({ chain, address: at, facilitator: id, firstSeen, source: 'configured' });
-  return [...entries.values()];
+  const asked = new Map(
+    facilitators.filter(({ url }) => url !== undefined).map(({ id, name }) => [id, name]),
+  );
+  const said = signers
+    .filter(({ facilitator }) => asked.has(facilitator))
+    .sort((one, other) => bySeniority(one).localeCompare(bySeniority(other)))
+    .map((signer) => ({
+      ...signer,
+      facilitatorName: asked.get(signer.facilitator) ?? signer.facilitator,
+      source: 'supported' as const,
+    }));
+  return firstOfEach([...entries, ...said]);
+}
+
+/** Who showed an address first keeps it. */
+function bySeniority({ firstSeen, facilitator }: SupportedSigner): string {
+  return `${firstSeen} ${facilitator}`;
+}
+
+function payeesOf({ payees }: CatalogueSection, source: CatalogueSource): PayeeEntry[] {
+  return payees.map((payee) => ({ ...payee, source }));
 }
 
 /** One payTo may serve many resources (protocol.md 2.4); the address is the key, and the first entry names it. */
-function mergePayees(payees: readonly PayeeConfig[]): PayeeEntry[] {
-  const entries = new Map<string, PayeeEntry>();
-  for (const payee of payees) {
-    const key = `${payee.chain} ${payee.address}`;
-    if (!entries.has(key)) entries.set(key, { ...payee, source: 'configured' });
-  }
-  return [...entries.values()];
+function firstOfEach<Entry extends { readonly chain: Chain; readonly address: Address }>(
+  entries: readonly Entry[],
+): Entry[] {
+  return lastOfEach([...entries].reverse()).reverse();
+}
+
+function lastOfEach<Entry extends { readonly chain: Chain; readonly address: Address }>(
+  entries: readonly Entry[],
+): Entry[] {
+  return [...new Map(entries.map((entry) => [keyOf(entry), entry])).values()];
+}
+
+function keyOf({ chain, address: at }: { readonly chain: Chain; readonly address: Address }): string {
+  return `${chain} ${at}`;
 }
 
 function mergeBuilderCodes(facilitators: readonly FacilitatorConfig[]): Map<string, string> {

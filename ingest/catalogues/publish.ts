@@ -1,63 +1,129 @@
-import type { Row, Writer } from '../../clickhouse/engine.ts';
+import type { Writer } from '../../clickhouse/engine.ts';
 import { RowBinary } from '../../clickhouse/row-binary.ts';
-import { CATALOGUED_PAYEE_COLUMNS, FACILITATOR_RELAYER_COLUMNS, TABLES } from '../../clickhouse/schema.ts';
+import {
+  BUILDER_CODE_COLUMNS,
+  CATALOGUED_PAYEE_COLUMNS,
+  FACILITATOR_RELAYER_COLUMNS,
+  TABLES,
+} from '../../clickhouse/schema.ts';
 import { type Sql, sql } from '../../clickhouse/sql.ts';
-import type { Catalogue, PayeeEntry, RelayerEntry } from './catalogue.ts';
+import { address } from '../../src/domain/address.ts';
+import { isChain } from '../../src/domain/chain.ts';
+import { type Catalogue, type CatalogueSource, catalogueOf } from './catalogue.ts';
 
 /** A catalogue is read whole; a table beyond this is not one of ours. */
 const catalogueRowsMax = 1_000_000;
 const readTimeoutSeconds = 30;
 
-/** The columns between the key and `ver`, as text. */
-interface Published {
-  readonly chain: string;
-  readonly address: string;
-  readonly fields: readonly string[];
-}
+/** The columns before `ver`, as text; the first `keys` of them are the key. */
+type Published = readonly string[];
 
 interface Catalogued {
   readonly table: string;
   readonly columns: readonly string[];
+  readonly keys: number;
   readonly current: Sql;
-  readonly encodeFields: (out: RowBinary, fields: readonly string[]) => void;
+  readonly wanted: (catalogue: Catalogue) => Published[];
+  readonly encode: (out: RowBinary, row: Published) => void;
 }
 
 const RELAYERS: Catalogued = {
   table: TABLES.facilitatorRelayers,
   columns: FACILITATOR_RELAYER_COLUMNS,
+  keys: 2,
   current: sql`SELECT chain, concat('0x', lower(hex(address))), facilitator, facilitator_name, toString(first_seen), source
     FROM facilitator_relayers FINAL WHERE del = 0`,
-  encodeFields(out, [facilitator = '', name = '', firstSeen = '', source = '']) {
-    out.string(facilitator).string(name).date(firstSeen).string(source);
+  wanted: ({ relayers }) =>
+    relayers.map((entry) => [
+      entry.chain,
+      entry.address,
+      entry.facilitator,
+      entry.facilitatorName,
+      entry.firstSeen,
+      entry.source,
+    ]),
+  encode(out, [chain = '', at = '', facilitator = '', name = '', firstSeen = '', source = '']) {
+    out.string(chain).hex20(at).string(facilitator).string(name).date(firstSeen).string(source);
   },
 };
 
 const PAYEES: Catalogued = {
   table: TABLES.cataloguedPayees,
   columns: CATALOGUED_PAYEE_COLUMNS,
+  keys: 2,
   current: sql`SELECT chain, concat('0x', lower(hex(address))), name, resource, source
     FROM catalogued_payees FINAL WHERE del = 0`,
-  encodeFields(out, fields) {
+  wanted: ({ payees }) =>
+    payees.map((entry) => [entry.chain, entry.address, entry.name, entry.resource, entry.source]),
+  encode(out, [chain = '', at = '', ...fields]) {
+    out.string(chain).hex20(at);
     for (const field of fields) out.string(field);
+  },
+};
+
+const CODES: Catalogued = {
+  table: TABLES.builderCodes,
+  columns: BUILDER_CODE_COLUMNS,
+  keys: 1,
+  current: sql`SELECT code, facilitator FROM builder_codes FINAL WHERE del = 0`,
+  wanted: ({ builderCodes }) => [...builderCodes].map(([code, facilitator]) => [code, facilitator]),
+  encode(out, [code = '', facilitator = '']) {
+    out.string(code).string(facilitator);
   },
 };
 
 /**
  * Makes the engine's catalogue tables equal to the catalogue: writes what is new or changed with `ver`, tombstones what
  * vanished, leaves the rest alone. Repeating it writes nothing. `ver` must be above every `ver` published before.
+ *
+ * Grades follow only when a pass was recorded before (ingest/regrade/change-catalogue.ts).
  */
 export async function publishCatalogue(writer: Writer, catalogue: Catalogue, ver: bigint): Promise<void> {
-  await publish(writer, RELAYERS, catalogue.relayers.map(relayerRow), ver);
-  await publish(writer, PAYEES, catalogue.payees.map(payeeRow), ver);
+  for (const table of [RELAYERS, PAYEES, CODES]) await publish(writer, table, table.wanted(catalogue), ver);
 }
 
-function relayerRow(entry: RelayerEntry): Published {
-  const { chain, address, facilitator, facilitatorName, firstSeen, source } = entry;
-  return { chain, address, fields: [facilitator, facilitatorName, firstSeen, source] };
+/** The catalogue that the engine's tables hold; empty in a new database. */
+export async function readPublishedCatalogue(writer: Writer): Promise<Catalogue> {
+  const relayers = await readPublished(writer, RELAYERS);
+  const payees = await readPublished(writer, PAYEES);
+  const codes = await readPublished(writer, CODES);
+  return catalogueOf({
+    relayers: relayers.map(
+      ([chain = '', at = '', facilitator = '', facilitatorName = '', firstSeen = '', source = '']) => ({
+        ...placeOf(chain, at),
+        facilitator,
+        facilitatorName,
+        firstSeen,
+        source: sourceOf(source),
+      }),
+    ),
+    payees: payees.map(([chain = '', at = '', name = '', resource = '', source = '']) => ({
+      ...placeOf(chain, at),
+      name,
+      resource,
+      source: sourceOf(source),
+    })),
+    builderCodes: new Map(codes.map(([code = '', facilitator = '']) => [code, facilitator])),
+  });
 }
 
-function payeeRow({ chain, address, name, resource, source }: PayeeEntry): Published {
-  return { chain, address, fields: [name, resource, source] };
+function placeOf(chain: string, at: string) {
+  if (!isChain(chain)) throw new Error(`the catalogue tables name a chain that is none: ${chain}`);
+  return { chain, address: address(at) };
+}
+
+function sourceOf(source: string): CatalogueSource {
+  return source as CatalogueSource; // decoder of our own column
+}
+
+async function readPublished(writer: Writer, from: Catalogued): Promise<Published[]> {
+  const { rows } = await writer.rows({
+    name: 'catalogue-published',
+    sql: from.current,
+    maxSeconds: readTimeoutSeconds,
+    maxRows: catalogueRowsMax,
+  });
+  return rows.map((row) => row.map(String));
 }
 
 async function publish(
@@ -66,38 +132,21 @@ async function publish(
   wanted: readonly Published[],
   ver: bigint,
 ): Promise<void> {
-  const { rows } = await writer.rows({
-    name: 'catalogue-published',
-    sql: into.current,
-    maxSeconds: readTimeoutSeconds,
-    maxRows: catalogueRowsMax,
-  });
-  const current = new Map(rows.map(publishedRow).map((row) => [keyOf(row), row]));
+  const keyOf = (row: Published) => row.slice(0, into.keys).join(' ');
+  const current = new Map((await readPublished(writer, into)).map((row) => [keyOf(row), row]));
   const written = wanted.filter((row) => !isSame(row, current.get(keyOf(row))));
   const kept = new Set(wanted.map(keyOf));
   const vanished = [...current.values()].filter((row) => !kept.has(keyOf(row)));
   if (written.length + vanished.length === 0) return;
   const out = new RowBinary();
-  for (const row of written) encodeRow(out, into, row, ver, 0);
-  for (const row of vanished) encodeRow(out, into, row, ver, 1);
+  for (const [rows, del] of [[written, 0] as const, [vanished, 1] as const])
+    for (const row of rows) {
+      into.encode(out, row);
+      out.u64(ver).u8(del);
+    }
   await writer.insert('catalogue-publish', into.table, into.columns, [out.finish()]);
 }
 
-function encodeRow(out: RowBinary, into: Catalogued, row: Published, ver: bigint, del: 0 | 1): void {
-  out.string(row.chain).hex20(row.address);
-  into.encodeFields(out, row.fields);
-  out.u64(ver).u8(del);
-}
-
-function publishedRow(row: Row): Published {
-  const [chain = '', address = '', ...fields] = row.map(String);
-  return { chain, address, fields };
-}
-
-function keyOf(row: Published): string {
-  return `${row.chain} ${row.address}`;
-}
-
 function isSame(row: Published, other: Published | undefined): boolean {
-  return other?.fields.every((field, index) => field === row.fields[index]) ?? false;
+  return other?.every((field, index) => field === row[index]) ?? false;
 }

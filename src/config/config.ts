@@ -22,6 +22,8 @@ export interface FacilitatorConfig {
   readonly id: string;
   readonly name: string;
   readonly builderCodes: readonly string[];
+  /** Its API, which may hold credentials: never logged. */
+  readonly url?: string;
   readonly relayers: readonly {
     readonly chain: Chain;
     readonly address: Address;
@@ -36,12 +38,20 @@ export interface PayeeConfig {
   readonly resource: string;
 }
 
+/** What one source says about facilitators and payees. */
+export interface CatalogueSection {
+  readonly facilitators: readonly FacilitatorConfig[];
+  readonly payees: readonly PayeeConfig[];
+}
+
 export interface Config extends Omit<FileConfig, 'chains' | 'catalogue' | 'dataDir'> {
+  /** Absolute path of the file that this was read from; null when there was none. */
+  readonly configFile: string | null;
   /** Absolute. */
   readonly dataDir: string;
   readonly chains: readonly ChainConfig[];
-  readonly catalogue: {
-    readonly facilitators: readonly FacilitatorConfig[];
-    readonly payees: readonly PayeeConfig[];
+  readonly catalogue: CatalogueSection & {
+    /** Absolute path of the catalogue file, null for none. */
+    readonly file: string | null;
   };
 }

@@ -1,11 +1,12 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { Value } from '@sinclair/typebox/value';
+import { readCatalogueFile } from './catalogue-file.ts';
+import { checked, readJsonObject } from './checked-file.ts';
 import type { Config } from './config.ts';
 import { type Environment, overrideFromEnvironment } from './environment.ts';
-import { ConfigProblem, hideSecrets } from './problem.ts';
+import { ConfigProblem } from './problem.ts';
 import { resolveConfig } from './resolve.ts';
-import { ConfigSchema, type FileConfig } from './schema.ts';
+import { ConfigSchema } from './schema.ts';
 
 const DEFAULT_CONFIG_FILE = 'settlement-index.config.json';
 
@@ -15,28 +16,19 @@ const DEFAULT_CONFIG_FILE = 'settlement-index.config.json';
  */
 export function loadConfig(options: { readonly file?: string; readonly env?: Environment } = {}): Config {
   const env = options.env ?? process.env;
-  const raw = overrideFromEnvironment(readConfigFile(options.file, env), env);
-  const filled = Value.Default(ConfigSchema, Value.Clone(raw));
-  const problems = [...Value.Errors(ConfigSchema, filled)].map(
-    ({ path, message, value }) =>
-      `${path === '' ? 'configuration' : path.slice(1).replaceAll('/', '.')}: ${message}, not ${JSON.stringify(value) ?? 'absent'}`,
-  );
-  if (problems.length > 0) throw new ConfigProblem([...new Set(problems.map(hideSecrets))]);
-  return resolveConfig(filled as FileConfig);
+  const path = configPath(options.file, env);
+  const raw = overrideFromEnvironment(path === null ? {} : readJsonObject(path), env);
+  const config = resolveConfig(checked(ConfigSchema, raw), path);
+  // A catalogue file that is broken from the beginning is a mistake of the configuration like any other.
+  if (config.catalogue.file !== null) readCatalogueFile(config.catalogue.file);
+  return config;
 }
 
-function readConfigFile(named: string | undefined, env: Environment): Record<string, unknown> {
+/** Null when the user named no file and the default one does not exist. */
+function configPath(named: string | undefined, env: Environment): string | null {
   const path = resolve(named ?? env['SETTLEMENT_INDEX_CONFIG'] ?? DEFAULT_CONFIG_FILE);
-  if (!existsSync(path)) {
-    if (named !== undefined || env['SETTLEMENT_INDEX_CONFIG'] !== undefined)
-      throw new ConfigProblem([`there is no file ${path}`]);
-    return {};
-  }
-  try {
-    return JSON.parse(readFileSync(path, 'utf8')) as Record<string, unknown>; // checked by the schema right after
-  } catch (cause) {
-    throw new ConfigProblem([
-      `${path} is not JSON: ${cause instanceof Error ? cause.message : String(cause)}`,
-    ]);
-  }
+  if (existsSync(path)) return path;
+  if (named !== undefined || env['SETTLEMENT_INDEX_CONFIG'] !== undefined)
+    throw new ConfigProblem([`there is no file ${path}`]);
+  return null;
 }

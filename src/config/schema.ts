@@ -1,6 +1,6 @@
 import { type Static, type TSchema, Type } from '@sinclair/typebox';
 import { LOG_LEVELS } from '../log.ts';
-import { FacilitatorSchema, PayeeSchema } from './catalogue-schema.ts';
+import { CatalogueSchema } from './catalogue-schema.ts';
 import { ChainSchema } from './chain-schema.ts';
 
 const UserSchema = Type.Object(
@@ -90,16 +90,7 @@ export const ConfigSchema = Type.Object(
       minItems: 1,
       description: 'Chains to index and serve.',
     }),
-    catalogue: Type.Object(
-      {
-        facilitators: Type.Array(FacilitatorSchema, {
-          default: [],
-          description: 'Named facilitators beside the built-in dated table.',
-        }),
-        payees: Type.Array(PayeeSchema, { default: [], description: 'payTo addresses of known resources.' }),
-      },
-      { default: {}, additionalProperties: false },
-    ),
+    catalogue: CatalogueSchema,
     cursorSecrets: Type.Array(Type.String({ minLength: 32 }), {
       default: [],
       description: 'Keys that sign cursors, newest first. Default: one generated key in the data directory.',

@@ -23,7 +23,7 @@ const catalogue = buildCatalogue(
     ],
     payees: [{ chain: BASE, address: CAFE, name: 'Café', resource: '' }],
   },
-  [],
+  { builtIn: [] },
 );
 
 const found = (over: Partial<UngradedSettlement> = {}): UngradedSettlement => ({

@@ -1,0 +1,92 @@
+import type { Writer } from '../../clickhouse/engine.ts';
+import type { Log } from '../../src/log.ts';
+import { untilAcknowledged } from '../until-acknowledged.ts';
+import type { Versions } from '../versions.ts';
+import { batchesOf, touchedHours } from './batches.ts';
+import { loadProgress, type PassProgress, saveProgress, unfinishedPasses } from './passes.ts';
+import { markHours, type RegradeOrder, regradeBatch } from './regrade-batch.ts';
+import { waitForWritesUnderWay } from './stray-writes.ts';
+import { recordedKeys, touchedBy } from './touched.ts';
+
+export interface RegradeDeps {
+  readonly writer: Writer;
+  readonly versions: Versions;
+  readonly log: Log;
+  readonly signal: AbortSignal;
+  /** After every batch. */
+  readonly onProgress?: (progress: SweepProgress) => void;
+}
+
+export interface SweepProgress extends PassProgress {
+  readonly pass: number;
+  /** Null while there is no rate. */
+  readonly etaSeconds: number | null;
+}
+
+export interface SweepOutcome {
+  /** The newest pass that is finished now; null when none was open. */
+  readonly pass: number | null;
+  readonly rowsChanged: number;
+}
+
+/**
+ * Makes the rows follow every unfinished pass, all of them at once under the number of the newest. `own` names the passes that
+ * this process has recorded itself and nobody has begun; for any other the sweep assumes that a predecessor died inside.
+ *
+ * Nothing graded by an older catalogue may be written any more when this is called (CatalogueHolder.replace).
+ */
+export async function sweepPasses(deps: RegradeDeps, own: readonly number[] = []): Promise<SweepOutcome> {
+  const { writer, log, signal } = deps;
+  const acknowledged = <T>(attempt: () => Promise<T>): Promise<T> => untilAcknowledged(log, signal, attempt);
+  const passes = await acknowledged(() => unfinishedPasses(writer));
+  const [oldest, pass] = [passes[0], passes.at(-1)];
+  if (oldest === undefined || pass === undefined) return { pass: null, rowsChanged: 0 };
+  await acknowledged(() => waitForWritesUnderWay(writer, signal));
+  const order: RegradeOrder = {
+    pass,
+    touched: touchedBy(recordedKeys(passes)),
+    repeatFrom: passes.every((number) => own.includes(number)) ? null : oldest,
+  };
+  const stored = await acknowledged(() => loadProgress(writer, pass));
+  const hours = await acknowledged(() => touchedHours(writer, order.touched));
+  const left = hours.filter(({ hour }) => hour < (stored?.doneFrom ?? Number.POSITIVE_INFINITY));
+  const batches = batchesOf(left);
+  const rowsLeft = batches.reduce((sum, { touched }) => sum + touched, 0);
+  let progress: PassProgress = {
+    doneFrom: stored?.doneFrom ?? hours[0]?.hour ?? 0,
+    rowsLookedAt: stored?.rowsLookedAt ?? 0,
+    rowsTotal: (stored?.rowsLookedAt ?? 0) + rowsLeft,
+    rowsChanged: stored?.rowsChanged ?? 0,
+  };
+  const startedAt = performance.now();
+  const lookedAtBefore = progress.rowsLookedAt;
+  for (const batch of batches) {
+    signal.throwIfAborted();
+    let attempts = 0;
+    const outcome = await acknowledged(() =>
+      regradeBatch(writer, attempts++ === 0 ? order : { ...order, repeatFrom: oldest }, batch),
+    );
+    // Rows first, then the mark, then the progress: the order that makes a crash harmless.
+    await acknowledged(() => markHours(writer, outcome.hours, deps.versions.next()));
+    progress = {
+      ...progress,
+      doneFrom: batch.from,
+      rowsLookedAt: progress.rowsLookedAt + batch.touched,
+      rowsChanged: progress.rowsChanged + outcome.changed,
+    };
+    const reached = progress;
+    await acknowledged(() => saveProgress(writer, [pass], reached, deps.versions.next(), false));
+    const elapsedSeconds = (performance.now() - startedAt) / 1_000;
+    deps.onProgress?.({ ...reached, pass, etaSeconds: etaOf(reached, lookedAtBefore, elapsedSeconds) });
+  }
+  const final = progress;
+  await acknowledged(() => saveProgress(writer, passes, final, deps.versions.next(), true));
+  log.info({ pass, rowsChanged: final.rowsChanged, rowsLookedAt: final.rowsLookedAt }, 'regrade done');
+  return { pass, rowsChanged: final.rowsChanged };
+}
+
+function etaOf(progress: PassProgress, before: number, elapsedSeconds: number): number | null {
+  const done = progress.rowsLookedAt - before;
+  if (done <= 0 || elapsedSeconds <= 0) return null;
+  return Math.ceil(((progress.rowsTotal - progress.rowsLookedAt) * elapsedSeconds) / done);
+}
