@@ -111,10 +111,7 @@ export function trueShares(all: Iterable<Settlement>, query: TruthQuery, scanned
       [...sums.values()].reduce((total, sum) => total + sum * sum, 0n),
       organic * organic,
     ),
-    dominance: share(
-      [...sums.values()].reduce((most, sum) => (sum > most ? sum : most), 0n),
-      organic,
-    ),
+    dominance: share([...sums.values()].sort((a, b) => (a < b ? 1 : -1))[0] ?? 0n, organic),
     reciprocity: share(usdOf(others.filter((row) => back.has(otherOf(row, wallet)))), organic),
   };
 }
