@@ -42,7 +42,8 @@ export async function closeSlice(
     readonly writer: Writer;
     readonly versions: Versions;
     readonly log: Log;
-    readonly signal: AbortSignal;
+    /** Ends it between two statements. */
+    readonly signal?: AbortSignal;
   },
   slice: Slice,
 ): Promise<CloseOutcome> {
@@ -54,7 +55,7 @@ export async function closeSlice(
   // Another worker's clock may be ahead of ours.
   const gen = fresh > lastGen ? fresh : lastGen + 1n;
   for (const statement of rollupStatements(slice, gen)) {
-    signal.throwIfAborted();
+    signal?.throwIfAborted();
     await writer.run({ ...statement, maxSeconds: COMPUTE_MAX_SECONDS, settings: COMPUTE_SETTINGS });
   }
   await record(writer, slice, { ver, gen });

@@ -23,7 +23,7 @@ const AT_ONCE: Partial<RollupLimits> = { pollMs: 10, quietMs: 0, closeAfterMs: 0
 let engine: TestEngine;
 let day = FIRST_DAY;
 const versions = createVersions(0n);
-const parts = { versions, log: testLog, signal: new AbortController().signal };
+const parts = { versions, log: testLog };
 beforeAll(async () => {
   engine = await testEngine();
 });
