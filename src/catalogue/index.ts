@@ -1,8 +1,11 @@
 import { getAccount } from './get-account.ts';
+import { getAgent } from './get-agent.ts';
+import { getMerchant } from './get-merchant.ts';
 import { getTelemetry } from './get-telemetry.ts';
 import { listEntitySettlements } from './list-entity-settlements.ts';
 import { listFlows } from './list-flows.ts';
 import { listTransactions } from './list-transactions.ts';
+import { listWallets } from './list-wallets.ts';
 import { type AnyOperation, erase, type PriceListEntry } from './operation.ts';
 
 /** Every operation of the service, in the order of the documentation. */
@@ -11,6 +14,9 @@ export const OPERATIONS: readonly AnyOperation[] = [
   erase(listFlows),
   erase(listTransactions),
   erase(listEntitySettlements),
+  erase(listWallets),
+  erase(getMerchant),
+  erase(getAgent),
   erase(getTelemetry),
 ];
 
