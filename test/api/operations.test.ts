@@ -60,6 +60,10 @@ const PATHS: Readonly<Record<string, string>> = {
   listFlows: '/v0/flows',
   listTransactions: '/v0/transactions',
   listEntitySettlements: `/v0/entities/${wallet(0xb2)}/settlements`,
+  listWallets: '/v0/wallets',
+  listFacilitators: '/v0/facilitators',
+  getMerchant: `/v0/merchants/${wallet(0xb2)}`,
+  getAgent: `/v0/agents/${wallet(0xa1)}`,
   getTelemetry: '/v0/telemetry',
 };
 const CASES = OPERATIONS.map((operation) => [operation.id, PATHS[operation.id] ?? '', operation] as const);
@@ -287,6 +291,16 @@ describe('getAccount', () => {
         qu: 0,
         x402_usd: 0.001,
       },
+      { operation: 'listWallets', method: 'GET', path: '/wallets', qu: 0, x402_usd: 0.001 },
+      { operation: 'listFacilitators', method: 'GET', path: '/facilitators', qu: 0, x402_usd: 0.001 },
+      {
+        operation: 'getMerchant',
+        method: 'GET',
+        path: '/merchants/{address}',
+        qu: 0,
+        x402_usd: 0.001,
+      },
+      { operation: 'getAgent', method: 'GET', path: '/agents/{wallet}', qu: 0, x402_usd: 0.001 },
       { operation: 'getTelemetry', method: 'GET', path: '/telemetry', qu: 0, x402_usd: 0 },
     ]);
     expect(
@@ -330,5 +344,10 @@ describe('getTelemetry', () => {
       last_error: 'rate_limited',
     });
     expect(body.chains[1]).toMatchObject({ state: 'not_started', lag_seconds: null, last_error: null });
+    expect(body.rollups).toEqual({
+      open_slices: 1,
+      oldest_open_at: '2026-11-20T00:00:00Z',
+      last_closed_at: null,
+    });
   });
 });

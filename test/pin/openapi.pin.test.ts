@@ -59,6 +59,8 @@ test('operations, paths, parameters and prices', () => {
       'wallet limit before chain role counterparty',
       0.001,
     ],
+    ['getMerchant', '/merchants/{address}', 'address chain finality', 0.001],
+    ['getAgent', '/agents/{wallet}', 'wallet chain finality', 0.001],
     ['getTelemetry', '/telemetry', '', 0],
   ]);
 });
