@@ -3,6 +3,7 @@ import { getAgent } from './get-agent.ts';
 import { getMerchant } from './get-merchant.ts';
 import { getTelemetry } from './get-telemetry.ts';
 import { listEntitySettlements } from './list-entity-settlements.ts';
+import { listFacilitators } from './list-facilitators.ts';
 import { listFlows } from './list-flows.ts';
 import { listTransactions } from './list-transactions.ts';
 import { listWallets } from './list-wallets.ts';
@@ -15,6 +16,7 @@ export const OPERATIONS: readonly AnyOperation[] = [
   erase(listTransactions),
   erase(listEntitySettlements),
   erase(listWallets),
+  erase(listFacilitators),
   erase(getMerchant),
   erase(getAgent),
   erase(getTelemetry),

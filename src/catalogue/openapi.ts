@@ -135,7 +135,7 @@ function successResponses(operation: AnyOperation): Json {
     ...RATE_HEADERS,
     'Server-Timing',
     ...(tagged ? ['ETag'] : []),
-    ...(operation.paging === 'before' ? ['Link'] : []),
+    ...(operation.paging === 'none' ? [] : ['Link']),
   ];
   return {
     200: {

@@ -7,6 +7,7 @@ import type { ErrorCode } from '../errors.ts';
 import type { DatasetFacts } from '../reads/dataset.ts';
 import type { Freshness } from '../reads/freshness.ts';
 import type { Names } from '../reads/names.ts';
+import type { Relayers } from '../reads/relayers.ts';
 import type { Rollups } from '../reads/rollup-coverage.ts';
 import type { InputOf, ParamFacts, Params } from './params.ts';
 import type { Price } from './prices.ts';
@@ -52,6 +53,7 @@ export interface OperationDeps {
   readonly names: Names;
   readonly dataset: DatasetFacts;
   readonly rollups: Rollups;
+  readonly relayers: Relayers;
   readonly priceList: readonly PriceListEntry[];
 }
 
@@ -68,8 +70,8 @@ export interface Operation<P extends Params = Params, Output extends TObject = T
   readonly output: Output;
   /** Codes this operation itself can answer with, beside those every route has. */
   readonly fails: readonly ErrorCode[];
-  /** How the answer continues: a `next_before` cursor, or not at all. */
-  readonly paging: 'before' | 'none';
+  /** How the answer continues: a `next_before` cursor, a `next_offset`, or not at all. */
+  readonly paging: 'before' | 'offset' | 'none';
   /** What a cache may do. `revalidate`: keep, but ask with the ETag each time. */
   readonly caching: 'revalidate' | 'no-store';
   /** True where an unknown key is answered instead of refused (read-api.md 5.3). */

@@ -201,21 +201,33 @@ export const minProbabilityParam: Param<number | undefined> = {
   },
 };
 
-export const excludeSelfPaymentsParam: Param<boolean> = {
-  in: 'query',
-  description:
-    'Whether to drop rows whose payer is the payee. Applied after the page is read: follow next_before even from a short page.',
-  required: false,
-  schema: Type.Union(
-    ['true', 'false', '1', '0'].map((word) => Type.Literal(word)),
-    { default: 'false' },
-  ),
-  read: (raw, name) => {
-    if (raw === undefined || raw === false || raw === 'false' || raw === '0') return false;
-    if (raw === true || raw === 'true' || raw === '1') return true;
-    throw invalid(name, `${name} must be one of true, false, 1, 0, not ${quoted(raw)}.`);
-  },
-};
+/** A switch, off by default. */
+function flagParam(description: string): Param<boolean> {
+  return {
+    in: 'query',
+    description,
+    required: false,
+    schema: Type.Union(
+      ['true', 'false', '1', '0'].map((word) => Type.Literal(word)),
+      { default: 'false' },
+    ),
+    read: (raw, name) => {
+      if (raw === undefined || raw === false || raw === 'false' || raw === '0') return false;
+      if (raw === true || raw === 'true' || raw === '1') return true;
+      throw invalid(name, `${name} must be one of true, false, 1, 0, not ${quoted(raw)}.`);
+    },
+  };
+}
+
+export const excludeSelfPaymentsParam = flagParam(
+  'Whether to drop rows whose payer is the payee. Applied after the page is read: follow next_before even from a short page.',
+);
+
+export const namedOnlyParam = flagParam('Whether to list only relayers that a catalogue names.');
+
+export const enrichedOnlyParam = flagParam(
+  'Whether to list only relayers whose account was read from the chain.',
+);
 
 function readChoice<Choice extends string>(raw: unknown, name: string, choices: readonly Choice[]): Choice {
   const choice = choices.find((candidate) => candidate === raw);

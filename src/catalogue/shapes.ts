@@ -32,3 +32,9 @@ export const NextBeforeShape = Type.Unsafe<string | null>({
   type: ['string', 'null'],
   description: 'Cursor of the next page, to send as `before`; null at the end of the list.',
 });
+
+export const NextOffsetShape = Type.Unsafe<number | null>({
+  type: ['integer', 'null'],
+  minimum: 0,
+  description: 'Where the next page starts, to send as `offset`; null at the end of the list.',
+});

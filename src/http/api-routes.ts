@@ -4,7 +4,7 @@ import { fail } from '../errors.ts';
 import { admit, readCaller } from '../gate/caller.ts';
 import { addressKey, type RateDecision, type RateLimiter } from '../gate/rate-limit.ts';
 import { matchesEtag, weakEtag } from './etag.ts';
-import { nextPageLink, setRateHeaders } from './headers.ts';
+import { type NextPage, nextPageLink, setRateHeaders } from './headers.ts';
 import { boundReader } from './request-facts.ts';
 
 /** The two base paths serve identical answers (read-api.md 9.2). */
@@ -93,8 +93,8 @@ interface Answered {
 }
 
 function sendAnswer(operation: AnyOperation, { request, reply, body, publicUrl }: Answered): unknown {
-  const cursor = operation.paging === 'before' ? body['next_before'] : null;
-  if (typeof cursor === 'string') reply.header('link', nextPageLink(publicUrl, request.url, cursor));
+  const next = nextPage(operation, body);
+  if (next !== undefined) reply.header('link', nextPageLink(publicUrl, request.url, next));
   if (operation.caching === 'no-store') {
     reply.header('cache-control', 'no-store');
     return body;
@@ -104,4 +104,13 @@ function sendAnswer(operation: AnyOperation, { request, reply, body, publicUrl }
   reply.header('cache-control', 'private, no-cache').header('etag', etag);
   if (!matchesEtag(request.headers['if-none-match'], etag)) return body;
   return reply.code(304).send();
+}
+
+/** The parameter that asks for the next page, and its value; undefined at the end of the list. */
+function nextPage({ paging }: AnyOperation, body: Record<string, unknown>): NextPage | undefined {
+  if (paging === 'none') return undefined;
+  const value = body[`next_${paging}`];
+  return typeof value === 'string' || typeof value === 'number'
+    ? { name: paging, value: String(value) }
+    : undefined;
 }

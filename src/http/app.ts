@@ -15,6 +15,7 @@ import type { Log } from '../log.ts';
 import { createDatasetFacts } from '../reads/dataset.ts';
 import { createFreshness } from '../reads/freshness.ts';
 import { createNames } from '../reads/names.ts';
+import { createRelayers } from '../reads/relayers.ts';
 import { createRollups } from '../reads/rollup-coverage.ts';
 import { installOperation } from './api-routes.ts';
 import { answerClientError } from './client-error.ts';
@@ -90,18 +91,21 @@ export function buildApp(options: AppOptions): FastifyInstance {
 }
 
 function operationDeps({ config, reader, clock, cursorKeys, version }: AppOptions): OperationDeps {
+  const chains = config.chains.map(({ chain }) => chain);
+  const rollups = createRollups({ reader, clock });
   return {
     reader,
     clock,
     cursorKeys,
     version,
-    chains: config.chains.map(({ chain }) => chain),
+    chains,
     startedAtMs: clock.nowMs(),
     publicUrl: config.http.publicUrl?.replace(/\/+$/, '') ?? '',
     freshness: createFreshness({ reader, clock }),
     names: createNames({ reader, clock }),
     dataset: createDatasetFacts({ reader, clock }),
-    rollups: createRollups({ reader, clock }),
+    rollups,
+    relayers: createRelayers({ reader, clock, rollups, chains }),
     priceList: PRICE_LIST,
   };
 }

@@ -53,10 +53,15 @@ export function setRateHeaders(reply: FastifyReply, decision: RateDecision): voi
   });
 }
 
-/** The address of the next page: this request with another `before`. */
-export function nextPageLink(base: string, url: string, cursor: string): string {
+export interface NextPage {
+  readonly name: 'before' | 'offset';
+  readonly value: string;
+}
+
+/** The address of the next page: this request from another place on. */
+export function nextPageLink(base: string, url: string, next: NextPage): string {
   const [path = '', query = ''] = url.split('?', 2);
   const params = new URLSearchParams(query);
-  params.set('before', cursor);
+  params.set(next.name, next.value);
   return `<${base}${path}?${params.toString()}>; rel="next"`;
 }

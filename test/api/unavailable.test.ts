@@ -37,6 +37,7 @@ const ROUTES: readonly (readonly [string, RegExp])[] = [
   [`/v0/merchants/${wallet(0xb2)}`, /^(wallet profile|payment rings|catalogues|index status)$/],
   [`/v0/agents/${wallet(0xa1)}`, /^(wallet profile|payment rings|catalogues|index status)$/],
   ['/v0/wallets', /^(wallets|rollups|display names|index status)$/],
+  ['/v0/facilitators', /^(relayers|rollups|display names|index status)$/],
   ['/v0/telemetry', /^(engine|index status)$/],
   ['/readyz', /^index$/],
 ];
