@@ -6,6 +6,7 @@ import type { CursorKeys } from '../domain/cursor.ts';
 import type { ErrorCode } from '../errors.ts';
 import type { DatasetFacts } from '../reads/dataset.ts';
 import type { Freshness } from '../reads/freshness.ts';
+import type { Graphs } from '../reads/graphs.ts';
 import type { Names } from '../reads/names.ts';
 import type { Relayers } from '../reads/relayers.ts';
 import type { Rollups } from '../reads/rollup-coverage.ts';
@@ -53,6 +54,7 @@ export interface OperationDeps {
   readonly names: Names;
   readonly dataset: DatasetFacts;
   readonly rollups: Rollups;
+  readonly graphs: Graphs;
   readonly relayers: Relayers;
   readonly priceList: readonly PriceListEntry[];
 }

@@ -2,7 +2,7 @@
  * What a call costs, on each lane. One table: `/account`, OpenAPI and the documentation are read off it. Source: api.md 3, 4.
  */
 
-export type PriceClass = 'free' | 'keyed';
+export type PriceClass = 'free' | 'keyed' | 'metered';
 
 export interface Price {
   readonly class: PriceClass;
@@ -20,6 +20,13 @@ export const PRICES = {
     qu: 0,
     x402UsdMicros: 1_000n,
     meaning: 'Any key at 0 QU, or 0.001 USD per call over x402. Open to callers without a key for now.',
+  },
+  metered: {
+    class: 'metered',
+    qu: 1,
+    x402UsdMicros: 5_000n,
+    meaning:
+      '1 QU with an organization key, or 0.005 USD per call over x402. Open to callers without a key for now.',
   },
 } as const satisfies Record<PriceClass, Price>;
 

@@ -14,6 +14,7 @@ import { createRateLimiter } from '../gate/rate-limit.ts';
 import type { Log } from '../log.ts';
 import { createDatasetFacts } from '../reads/dataset.ts';
 import { createFreshness } from '../reads/freshness.ts';
+import { createGraphs } from '../reads/graphs.ts';
 import { createNames } from '../reads/names.ts';
 import { createRelayers } from '../reads/relayers.ts';
 import { createRollups } from '../reads/rollup-coverage.ts';
@@ -105,6 +106,7 @@ function operationDeps({ config, reader, clock, cursorKeys, version }: AppOption
     names: createNames({ reader, clock }),
     dataset: createDatasetFacts({ reader, clock }),
     rollups,
+    graphs: createGraphs({ clock }),
     relayers: createRelayers({ reader, clock, rollups, chains }),
     priceList: PRICE_LIST,
   };

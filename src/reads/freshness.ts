@@ -22,6 +22,8 @@ export const WARNINGS = {
   backfill_in_progress: 'Older blocks of a served chain are still being indexed.',
   finality_unknown:
     'Only final settlements were asked for, and a served chain has not stated a final block: it contributes none.',
+  graph_edges_cut: 'More pairs of wallets paid each other than max_edges shows: the largest are shown.',
+  graph_scan_capped: 'The window holds more settlements than one graph may read: the newest were read.',
 } as const;
 
 export type Warning = keyof typeof WARNINGS;

@@ -64,6 +64,7 @@ const PATHS: Readonly<Record<string, string>> = {
   listFacilitators: '/v0/facilitators',
   getMerchant: `/v0/merchants/${wallet(0xb2)}`,
   getAgent: `/v0/agents/${wallet(0xa1)}`,
+  getGraph: '/v0/graph?days=1',
   getTelemetry: '/v0/telemetry',
 };
 const CASES = OPERATIONS.map((operation) => [operation.id, PATHS[operation.id] ?? '', operation] as const);
@@ -91,7 +92,7 @@ describe.each(CASES)('%s', (_id, path, operation) => {
   });
 
   test('400: an unknown parameter is named', async () => {
-    const { status, body } = await api.get(`${path}?colour=red`);
+    const { status, body } = await api.get(`${path}${path.includes('?') ? '&' : '?'}colour=red`);
     expect({ status, code: body.code, parameter: body.parameter }).toEqual({
       status: 400,
       code: 'invalid_parameter',
@@ -301,6 +302,7 @@ describe('getAccount', () => {
         x402_usd: 0.001,
       },
       { operation: 'getAgent', method: 'GET', path: '/agents/{wallet}', qu: 0, x402_usd: 0.001 },
+      { operation: 'getGraph', method: 'GET', path: '/graph', qu: 1, x402_usd: 0.005 },
       { operation: 'getTelemetry', method: 'GET', path: '/telemetry', qu: 0, x402_usd: 0 },
     ]);
     expect(

@@ -61,6 +61,7 @@ test('operations, paths, parameters and prices', () => {
     ],
     ['getMerchant', '/merchants/{address}', 'address chain finality', 0.001],
     ['getAgent', '/agents/{wallet}', 'wallet chain finality', 0.001],
+    ['getGraph', '/graph', 'window days wallet chain max_edges finality', 0.005],
     ['getTelemetry', '/telemetry', '', 0],
   ]);
 });
