@@ -102,14 +102,13 @@ function decodeScan(row: readonly unknown[]): CounterpartyScan {
 }
 
 /**
- * Distinct counterparties of a wallet that is too large to scan, from the merged states of the rollups (standard error about
- * 2 %, uniqCombined64 of 2^12 cells). The states count a wallet that pays itself as its own counterparty.
+ * Distinct wallets that a wallet too large to scan deals with, from the merged states of the rollups (standard error about
+ * 2 %, uniqCombined64 of 2^12 cells). A wallet that pays itself is among them.
  */
-export async function estimateCounterparties(
+export async function estimatePartners(
   reader: Reader,
-  query: ProfileScope & { readonly coverage: RollupCoverage; readonly paysItself: boolean },
+  { coverage, ...scope }: ProfileScope & { readonly coverage: RollupCoverage },
 ): Promise<number> {
-  const { coverage, paysItself, ...scope } = query;
   const { received, paid } = closedRows(scope, coverage);
   const states = unionAll([
     sql`SELECT uniqCombined64State(12)(counterparty) AS state FROM ${walletRows(scope, openRows(coverage))}`,
@@ -122,5 +121,5 @@ export async function estimateCounterparties(
     maxRows: 1,
     sql: sql`SELECT uniqCombined64Merge(12)(state) FROM (${states})`,
   });
-  return Math.max(0, integerField(rows[0]?.[0]) - (paysItself ? 1 : 0));
+  return integerField(rows[0]?.[0]);
 }

@@ -44,7 +44,7 @@ export interface TotalsQuery extends ProfileScope {
 export const ALL_LIVE: RollupCoverage = { open: [{ from: 0, to: null }], splitDays: [] };
 
 const MAX_SECONDS = 10;
-/** Two directions on a thousand chains over a month. */
+/** Two directions, open and closed, on five hundred chains over a month. */
 const GROUPS_MAX = 62_000;
 const NOTHING: Tally = { count: 0, usdMicros: 0n, selfCount: 0, selfUsdMicros: 0n, provenUsdMicros: 0n };
 

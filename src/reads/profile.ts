@@ -2,7 +2,7 @@ import type { Reader } from '../../clickhouse/engine.ts';
 import type { JudgedRole } from '../domain/data-quality.ts';
 import {
   type CounterpartyScan,
-  estimateCounterparties,
+  estimatePartners,
   readScanFloor,
   scanCounterparties,
 } from './counterparty-scan.ts';
@@ -46,18 +46,16 @@ export async function readProfile(
   const floor = await readScanFloor(reader, query, query.scanRowsMax);
   const coverage = floor === null ? ALL_LIVE : await coverageOf(deps, query);
   const chartFrom = startOfDay(query.nowSeconds, CHART_DAYS - 1);
-  const [totals, scan, rings] = await Promise.all([
+  const [totals, scan, rings, estimate] = await Promise.all([
     readProfileTotals(reader, { ...query, coverage, chartFrom }),
     scanCounterparties(reader, { ...query, floor }),
     readRings(reader, query.wallet),
+    floor === null ? null : estimatePartners(reader, { ...query, coverage }),
   ]);
-  const found = { totals, scan, rings, scanTruncated: floor !== null };
-  if (floor === null) {
-    return { ...found, counterparties: { count: scan.counterparties, exact: true } };
-  }
-  const paysItself = totals.inbound.selfCount > 0;
-  const count = await estimateCounterparties(reader, { ...query, coverage, paysItself });
-  return { ...found, counterparties: { count, exact: false } };
+  const found = { totals, scan, rings, scanTruncated: estimate !== null };
+  if (estimate === null) return { ...found, counterparties: { count: scan.counterparties, exact: true } };
+  const itself = totals.inbound.selfCount > 0 ? 1 : 0;
+  return { ...found, counterparties: { count: Math.max(0, estimate - itself), exact: false } };
 }
 
 async function coverageOf(
