@@ -12,7 +12,9 @@ const UNREACHABLE_AFTER_POLLS = 3;
 /** What ingest knows of one chain, kept in memory and published from time to time (status-row.ts). */
 export interface ChainStatus {
   sourceAnswered(): void;
-  sawTip(tip: { readonly head: BlockRef; readonly finalized: BlockRef }): void;
+  sawTip(tip: { readonly head: BlockRef }): void;
+  /** The index holds this block, and it can no longer be undone. */
+  finalized(block: BlockRef): void;
   /** The contiguous range behind the tip now ends at this block. */
   indexed(block: { readonly number: number; readonly time: number }): void;
   wrote(work: { readonly rows: number; readonly blocks: number; readonly deadLetters: number }): void;
@@ -76,10 +78,12 @@ export function createChainStatus(
     sourceAnswered() {
       seen.lastAnswerMs = nowMs();
     },
-    sawTip({ head, finalized }) {
+    sawTip({ head }) {
       seen.head = head;
       seen.headAtMs = nowMs();
-      counters.finalizedBlock = Math.max(counters.finalizedBlock, finalized.number);
+    },
+    finalized({ number }) {
+      counters.finalizedBlock = Math.max(counters.finalizedBlock, number);
     },
     indexed({ number, time }) {
       counters.indexedBlock = number;

@@ -46,9 +46,14 @@ export async function followHead(deps: FollowDeps, start: HeadRange): Promise<vo
     const tip = await deps.source.tip();
     deps.status.sourceAnswered();
     deps.status.sawTip(tip);
-    deps.known.forgetBelow(tip.finalized.number);
     shorterSinceMs = tip.head.number < head.end ? (shorterSinceMs ?? performance.now()) : null;
     const next = await step(deps, head, tip.head, shorterSinceMs);
+    // Only now do our blocks link to the tip. Before, they may be of a lost fork whose heights have become final since: then
+    // they themselves are not final, and the older ones are needed to find the way back.
+    if (next.hash === tip.head.hash) {
+      deps.status.finalized(tip.finalized);
+      deps.known.forgetBelow(tip.finalized.number);
+    }
     // Nothing to do, or nothing that could be done now: two nodes that contradict each other must not make this loop spin.
     if (next.end === head.end && next.hash === head.hash) await waitForNextHead(deps);
     head = next;

@@ -199,6 +199,7 @@ async function startHead(
   await deps.acknowledged(() => deps.checkpoints.restartHead(retired, head));
   await deps.retract(finalized);
   deps.known.remember([finalized]);
+  deps.status.finalized(finalized);
   deps.status.indexed(finalized);
   return head;
 }
