@@ -15,8 +15,9 @@ export type FaultKind = 'die' | 'lose-ack' | 'kill-engine' | 'break-view' | 'pau
 
 export interface Fault {
   readonly kind: FaultKind;
-  /** Writes that pass before. */
+  /** Writes that pass before; only statements with a name that begins with `only` count. */
   readonly after: number;
+  readonly only: string;
   /** For `kill-engine`: how long the write is under way before. */
   readonly delayMs: number;
   /** For `pause`: what happens meanwhile. */
@@ -32,6 +33,8 @@ export class SimulatedDeath extends Error {
 }
 
 export interface FaultyWriter extends Writer {
+  /** Another writer of the same process: they die together, but each has faults of its own. */
+  sibling(): FaultyWriter;
   /** The next fault; null: none any more. */
   arm(fault: Fault | null): void;
 }
@@ -47,23 +50,24 @@ const DDL_MAX_SECONDS = 10;
  */
 export function createFaultyWriter(
   inner: Writer,
-  { killEngine, onFault }: { killEngine: () => Promise<void>; onFault: (kind: FaultKind) => void },
+  world: { readonly killEngine: () => Promise<void>; readonly onFault: (kind: FaultKind) => void },
+  process = { isDead: false },
 ): FaultyWriter {
+  const { killEngine, onFault } = world;
   let armed: Fault | null = null;
   let writesLeft = 0;
-  let isDead = false;
 
   const arm = (fault: Fault | null): void => {
     armed = fault;
     writesLeft = fault?.after ?? 0;
   };
   const die = (): never => {
-    isDead = true;
+    process.isDead = true;
     throw new SimulatedDeath();
   };
-  const write = async (perform: () => Promise<void>): Promise<void> => {
-    if (isDead) die();
-    if (armed === null || writesLeft-- > 0) return perform();
+  const write = async (name: string, perform: () => Promise<void>): Promise<void> => {
+    if (process.isDead) die();
+    if (armed === null || !name.startsWith(armed.only) || writesLeft-- > 0) return perform();
     if (armed.kind === 'break-view') return breakView(perform);
     const { kind, delayMs, meanwhile } = armed;
     arm(null);
@@ -98,10 +102,12 @@ export function createFaultyWriter(
   };
   return {
     ...inner,
-    rows: (statement, signal) =>
-      isDead ? Promise.reject(new SimulatedDeath()) : inner.rows(statement, signal),
-    run: (statement) => write(() => inner.run(statement)),
-    insert: (name, table, columns, body) => write(() => inner.insert(name, table, columns, body)),
+    rows(statement, signal) {
+      return process.isDead ? Promise.reject(new SimulatedDeath()) : inner.rows(statement, signal);
+    },
+    run: (statement) => write(statement.name, () => inner.run(statement)),
+    insert: (name, table, columns, body) => write(name, () => inner.insert(name, table, columns, body)),
     arm,
+    sibling: () => createFaultyWriter(inner, world, process),
   };
 }

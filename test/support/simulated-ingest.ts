@@ -1,60 +1,93 @@
+import { setMaxListeners } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Writer } from '../../clickhouse/engine.ts';
 import type { Catalogue } from '../../ingest/catalogues/catalogue.ts';
-import { createCatalogueHolder } from '../../ingest/catalogues/catalogue-holder.ts';
+import { type CatalogueHolder, createCatalogueHolder } from '../../ingest/catalogues/catalogue-holder.ts';
 import { contractsName, createCheckpoints } from '../../ingest/checkpoints.ts';
 import { missingRanges } from '../../ingest/coverage.ts';
-import { type ChainRun, indexChain } from '../../ingest/index-chain.ts';
+import { indexChain } from '../../ingest/index-chain.ts';
+import { changeCatalogue, type RecordedPass } from '../../ingest/regrade/change-catalogue.ts';
+import { sweepPasses } from '../../ingest/regrade/sweep.ts';
 import { decodeContextOf } from '../../ingest/stages/decode-context.ts';
 import { logFilterOf } from '../../ingest/stages/log-filter.ts';
 import { createVersions } from '../../ingest/versions.ts';
 import { createLog } from '../../src/log.ts';
 import type { SimulatedChain } from './simulated-world.ts';
 
-/** The product's own chain follower over the model chains, as one process that can die. */
+/** The product's own chain followers and regrading over the model chains, as one process that can die. */
 export interface SimulatedIngest {
   /** Null while it lives; else what ended it. */
   ended(): { readonly error: unknown } | null;
+  /** From now on rows are to be graded by this catalogue. */
+  want(catalogue: Catalogue): void;
+  /** Whether every row that this process wrote or found follows the catalogue. */
+  follows(catalogue: Catalogue): boolean;
   /** Resolves when nothing of it runs any more. */
   stop(): Promise<void>;
 }
 
-const log = createLog('fatal', 'simulated-ingest');
+const log = createLog('silent', 'simulated-ingest');
 
+/** `writer` is the chain followers', `regrader` the same process's for everything else. */
 export function startSimulatedIngest(deps: {
   readonly chains: readonly SimulatedChain[];
   readonly catalogue: Catalogue;
   readonly writer: Writer;
+  readonly regrader: Writer;
 }): SimulatedIngest {
-  const { chains, catalogue, writer } = deps;
+  const { chains, writer } = deps;
   const ending = new AbortController();
+  const { signal } = ending;
+  setMaxListeners(0, signal);
   const versions = createVersions(0n);
+  const regrade = { writer: deps.regrader, versions, log, signal };
   let ended: { readonly error: unknown } | null = null;
-  const runOne = async ({ config, model }: SimulatedChain): Promise<void> => {
-    const run: ChainRun = await indexChain({
-      config: config(),
-      source: model.source,
-      writer,
-      versions,
-      catalogues: createCatalogueHolder(catalogue),
-      log,
-      signal: ending.signal,
-    });
+  let wanted = deps.catalogue;
+  let followed: Catalogue | null = null;
+  let wake = (): void => undefined;
+
+  const runChain = async ({ config, model }: SimulatedChain, catalogues: CatalogueHolder): Promise<void> => {
+    const { source } = model;
+    const run = await indexChain({ config: config(), source, writer, versions, catalogues, log, signal });
     await run.done;
-    if (!ending.signal.aborted) throw new Error(`a chain stopped: ${run.status.snapshot().lastError}`);
+    if (!signal.aborted) throw new Error(`a chain stopped: ${run.status.snapshot().lastError}`);
+  };
+  /** What ingest/regrade/follow-catalogue.ts does, with this test in the place of its files. */
+  const followCatalogue = async (holder: CatalogueHolder, begun: RecordedPass): Promise<void> => {
+    let { pass } = begun;
+    while (!signal.aborted) {
+      const target = holder.current();
+      await sweepPasses(regrade, pass === null ? [] : [pass]);
+      followed = target;
+      while (wanted === target && !signal.aborted) await new Promise<void>((resolve) => (wake = resolve));
+      if (signal.aborted) return;
+      ({ pass } = await changeCatalogue(regrade, wanted, target, (next) => holder.replace(next)));
+    }
   };
   // One chain's death is the death of the process, as in ingest/worker.ts.
-  const runs = chains.map((chain) =>
-    runOne(chain).catch((error: unknown) => {
-      if (!ending.signal.aborted) ended ??= { error };
-      ending.abort();
-    }),
-  );
+  const die = (error: unknown): void => {
+    if (!signal.aborted) ended ??= { error };
+    ending.abort();
+    wake();
+  };
+  const run = async (): Promise<void> => {
+    const begun = await changeCatalogue(regrade, wanted);
+    const holder = createCatalogueHolder(wanted);
+    const parts = [...chains.map((chain) => runChain(chain, holder)), followCatalogue(holder, begun)];
+    await Promise.all(parts.map((part) => part.catch(die)));
+  };
+  const running = run().catch(die);
   return {
     ended: () => ended,
+    want(catalogue) {
+      wanted = catalogue;
+      wake();
+    },
+    follows: (catalogue) => followed === catalogue,
     async stop() {
       ending.abort();
-      await Promise.all(runs);
+      wake();
+      await running;
     },
   };
 }

@@ -6,7 +6,7 @@ import { runRollup } from '../../ingest/rollup/run-rollup.ts';
 import { createVersions } from '../../ingest/versions.ts';
 import { createLog } from '../../src/log.ts';
 
-const log = createLog('fatal', 'simulated-rollup');
+const log = createLog('silent', 'simulated-rollup');
 const POLL_MS = 10;
 const MAX_SECONDS = 10;
 

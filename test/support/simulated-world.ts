@@ -37,14 +37,15 @@ export interface SimulatedCatalogue {
   naive(chain: Chain): NaiveCatalogue;
 }
 
-const FINALITY_BLOCKS = 10;
+const DAY_SECONDS = 86_400;
+const FINALITY_BLOCKS = 8;
 /** Days before the month ends, so that partitions are crossed too. */
 const GENESIS_TIME = Date.UTC(2026, 0, 28, 5) / 1_000;
 const HISTORY_BLOCKS = 60;
 const FIRST_START_BLOCK = 40;
 const POLL_MS = 1_000;
-/** About three days of blocks can be reorganised, so most reorgs of some depth cross midnight. */
-const GAPS_SECONDS = [2, 600, 3_600, 3 * 3_600, 9 * 3_600];
+/** About a day of blocks can be reorganised, so most reorgs of some depth cross midnight. */
+const GAPS_SECONDS = [2, 600, 3_600, 2 * 3_600, 7 * 3_600];
 const TRANSACTIONS_MAX = 4;
 const BUSY_TRANSACTIONS = 25;
 const FACILITATORS = ['alpha', 'beta'];
@@ -64,8 +65,14 @@ export function createSimulatedWorld(seed: number): SimulatedWorld {
     reorganise() {
       const { chain, model, token } = random.pick(chains);
       const depth = 1 + random.below(Math.min(FINALITY_BLOCKS, model.head().number));
-      model.replace(depth, (lost) => otherFork(random, lost, token));
-      return `reorg of ${depth} blocks on ${chain}`;
+      const before = model.head().time;
+      let firstLost = before;
+      model.replace(depth, (lost) => {
+        firstLost = lost[0]?.time ?? before;
+        return otherFork(random, lost, token);
+      });
+      const isAcrossMidnight = Math.floor(firstLost / DAY_SECONDS) < Math.floor(before / DAY_SECONDS);
+      return `reorg${isAcrossMidnight ? ' across midnight' : ''}: ${depth} blocks on ${chain}`;
     },
     beginEarlier() {
       const late = chains.filter(({ first }) => first.block > 0);
@@ -130,10 +137,10 @@ function otherFork(random: Random, lost: readonly ModelBlock[], token: Address):
   const keepsTimes = random.chance(0.7);
   const blocks: ModelBlock[] = [];
   for (const { time, transactions } of lost) {
-    const count = isEmpty ? 0 : random.chance(0.5) ? transactions.length : random.below(TRANSACTIONS_MAX);
+    const count = random.chance(0.5) ? transactions.length : random.below(TRANSACTIONS_MAX);
     const earliest = (blocks.at(-1)?.time ?? time - 1) + 1;
     const at = keepsTimes ? Math.max(time, earliest) : earliest + random.pick(GAPS_SECONDS);
-    blocks.push(randomBlock(random, { time: at, token, transactions: count }));
+    blocks.push(randomBlock(random, { time: at, token, transactions: isEmpty ? 0 : count }));
   }
   for (let more = random.below(3); more > 0; more--)
     blocks.push(nextBlock(random, blocks.at(-1)?.time ?? GENESIS_TIME, token));
