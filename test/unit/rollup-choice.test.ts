@@ -1,9 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import { createWaiting, isClosable, isPartlyClosable } from '../../ingest/rollup/choose-slices.ts';
-import { rollupProgress } from '../../ingest/rollup/rollup-progress.ts';
+import { createRollupReport, rollupProgress } from '../../ingest/rollup/rollup-progress.ts';
 import { DAY_SECONDS, HOUR_SECONDS, rangeOf, sliceName } from '../../ingest/rollup/slice.ts';
 import { createVersions } from '../../ingest/versions.ts';
 import { versionTimeMs } from '../../src/domain/version-time.ts';
+import { testLog } from '../support/engine.ts';
 
 /** 2026-11-20T00:00:00Z. */
 const DAY = 1_795_132_800;
@@ -72,5 +73,22 @@ describe('progress', () => {
   test('has no estimate before the first slice and is complete when nothing is left', () => {
     expect(rollupProgress(0, 3, 100)).toMatchObject({ percent: 0, etaSeconds: null });
     expect(rollupProgress(3, 0, 100)).toMatchObject({ percent: 100, etaSeconds: 0 });
+  });
+  test('is told while many slices are left and when they are done, not for the daily few', () => {
+    const lines: string[] = [];
+    let nowMs = 0;
+    const report = createRollupReport(
+      testLog,
+      (line) => lines.push(line),
+      () => nowMs,
+    );
+    report.advanced(1, 0);
+    for (let left = 19; left >= 0; left--) {
+      report.advanced(1, left);
+      nowMs += 1_000;
+    }
+    expect(lines).toHaveLength(4);
+    expect(lines[0]).toBe('rollups: 30.0 % of 20 slices, ETA 12 s');
+    expect(lines.at(-1)).toBe('rollups: 100.0 % of 20 slices, ETA 0 s');
   });
 });
