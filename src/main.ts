@@ -10,6 +10,8 @@ import {
   importFiles,
 } from '../ingest/import/import-command.ts';
 import { ImportProblem } from '../ingest/import/import-problem.ts';
+import { type RegradeArguments, regrade } from '../ingest/regrade/regrade-command.ts';
+import { RegradeProblem } from '../ingest/regrade/regrade-problem.ts';
 import { attachOrStartEngine } from './attach-engine.ts';
 import type { Config } from './config/config.ts';
 import { loadConfig } from './config/load.ts';
@@ -48,6 +50,12 @@ async function main(argv: readonly string[]): Promise<void> {
     .command('migrate')
     .description('bring the tables of the engine up to date, then end')
     .action(() => runMigrations(program.opts<Options>()));
+  program
+    .command('regrade')
+    .description('make the rows follow the catalogue of the configuration, then end')
+    .option('--dry-run', 'tell what would change and write nothing')
+    .option('--json', 'print one JSON object instead of lines')
+    .action((given: RegradeArguments) => runRegrade(program.opts<Options>(), given));
   const importing = program
     .command('import')
     .description('index blocks from Parquet exports of their logs and transactions, then end')
@@ -109,6 +117,33 @@ async function runImport(options: Options, given: ImportArguments): Promise<void
   }
 }
 
+async function runRegrade(options: Options, given: RegradeArguments): Promise<void> {
+  const { config, log } = load(options);
+  const stopping = new AbortController();
+  for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, () => stopping.abort());
+  const engine = await attachOrStartEngine(config, log);
+  try {
+    await regrade(
+      {
+        config,
+        access: engine.access,
+        log,
+        signal: stopping.signal,
+        say: (line) => process.stdout.write(`${line}\n`),
+      },
+      given,
+    );
+  } catch (error) {
+    if (!stopping.signal.aborted) throw error;
+    process.stderr.write(
+      'interrupted; the same command, or the next start of the service, goes on where it was\n',
+    );
+    process.exitCode = EXIT_FAILED;
+  } finally {
+    await engine.stop();
+  }
+}
+
 function load(options: Options): { config: Config; log: Log } {
   const config = loadConfig(options.config === undefined ? {} : { file: options.config });
   return { config, log: createLog(config.logLevel, 'settlement-index') };
@@ -132,7 +167,9 @@ function programVersion(): string {
 try {
   await main(process.argv);
 } catch (error) {
-  const usage = [ConfigProblem, EngineUnavailable, ImportProblem].some((kind) => error instanceof kind);
+  const usage = [ConfigProblem, EngineUnavailable, ImportProblem, RegradeProblem].some(
+    (kind) => error instanceof kind,
+  );
   const told = error instanceof Error && !usage ? error.stack : error;
   process.stderr.write(`${error instanceof Error && usage ? error.message : String(told)}\n`);
   process.exit(usage ? EXIT_USAGE : EXIT_FAILED);

@@ -1,5 +1,5 @@
 import type { Writer } from '../../clickhouse/engine.ts';
-import { type Sql, sql } from '../../clickhouse/sql.ts';
+import { empty, type Sql, sql } from '../../clickhouse/sql.ts';
 
 /** An hour with rows under the changed keys. */
 export interface TouchedHour {
@@ -30,10 +30,15 @@ const PLAN_MAX_SECONDS = 900;
 const HOURS_MAX = 1_000_000;
 
 /** One scan of the narrow columns tells where the work is: without it every month would be read with FINAL. */
-export async function touchedHours(writer: Writer, touched: Sql): Promise<TouchedHour[]> {
+export async function touchedHours(
+  writer: Writer,
+  touched: Sql,
+  /** A WITH clause that `touched` refers to. */
+  named: Sql = empty,
+): Promise<TouchedHour[]> {
   const { rows } = await writer.rows({
     name: 'plan-regrade',
-    sql: sql`SELECT toUnixTimestamp(toStartOfHour(block_time)) AS hour, countIf(${touched}) AS touched, count()
+    sql: sql`${named} SELECT toUnixTimestamp(toStartOfHour(block_time)) AS hour, countIf(${touched}) AS touched, count()
       FROM settlements GROUP BY hour HAVING touched > 0 ORDER BY hour DESC`,
     maxSeconds: PLAN_MAX_SECONDS,
     maxRows: HOURS_MAX,
