@@ -28,6 +28,7 @@ export async function runRings(deps: {
     while (!signal.aborted) {
       const startedMs = performance.now();
       const pass = await ringPass(writer, { nowMs: clock.nowMs(), limits, signal }).catch(expectEngineError);
+      signal.throwIfAborted(); // a statement that ends with the worker did not fail
       if (pass instanceof EngineError) reportFailure(log, pass);
       else report(log, pass);
       const pauseMs = PAUSE_PER_PASS * (performance.now() - startedMs);

@@ -4,6 +4,7 @@ import { sql, text, trustedText } from '../../clickhouse/sql.ts';
 import { PASS_LIMITS, type PassLimits, RING_METHOD_VERSION } from '../../ingest/rings/pass-limits.ts';
 import { type RingPass, ringPass } from '../../ingest/rings/ring-pass.ts';
 import { runRings } from '../../ingest/rings/run-rings.ts';
+import { runRollupWorker } from '../../ingest/rollup/rollup-worker.ts';
 import type { Address } from '../../src/domain/address.ts';
 import type { Settlement } from '../../src/domain/settlement.ts';
 import { readRings } from '../../src/reads/rings.ts';
@@ -247,6 +248,17 @@ describe('the worker', () => {
     await waitUntil('rings', async () => (await readRings(engine.reader, A)).length === 1);
     stopping.abort();
     await Promise.all([failing, running]);
+  });
+
+  test('is part of what role rollup does', async () => {
+    await insertSettlements(engine.writer, [...payments(A, B, 5_000_000n), ...payments(B, A, 5_000_000n)]);
+    const stopping = new AbortController();
+    const { signal } = stopping;
+    const { writer } = engine;
+    const running = runRollupWorker({ writer, log: testLog, signal, clock: testClock(), terminal: null });
+    await waitUntil('rings', async () => (await readRings(engine.reader, A)).length === 1);
+    stopping.abort();
+    await running;
   });
 
   test('a bug is not swallowed', async () => {
