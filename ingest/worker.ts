@@ -4,6 +4,7 @@ import type { Writer } from '../clickhouse/engine.ts';
 import type { Config } from '../src/config/config.ts';
 import type { Log } from '../src/log.ts';
 import { newsKey } from './chain-status.ts';
+import { enrichRelayers } from './enrich-relayers.ts';
 import { highestVersion } from './highest-version.ts';
 import { type ChainRun, indexChain } from './index-chain.ts';
 import { reportProgress } from './progress.ts';
@@ -37,8 +38,10 @@ export async function runIngest(deps: {
   try {
     const versions = createVersions(await untilAcknowledged(log, signal, () => highestVersion(writer)));
     const catalogue = await openCatalogue({ config, writer, versions, log, signal });
+    const enrichments: (() => Promise<void>)[] = [];
     for (const chain of config.chains) {
       const source = createRpcSource(chain, { log, signal });
+      enrichments.push(() => enrichRelayers({ config: chain, source, writer, versions, log, signal }));
       const catalogues = catalogue.holder;
       runs.push(await indexChain({ config: chain, source, writer, versions, catalogues, log, signal }));
     }
@@ -49,6 +52,7 @@ export async function runIngest(deps: {
     await Promise.all([
       ...runs.map((run) => run.done),
       catalogue.follow(),
+      ...enrichments.map((enrich) => enrich()),
       publishStatus(runs, writer, versions, log, signal),
       reportProgress(chains, log, signal, deps.terminal),
     ]);

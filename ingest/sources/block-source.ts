@@ -84,6 +84,23 @@ export class ReadAbandoned extends Error {
   }
 }
 
+/** What an account holds at the newest block. */
+export interface AccountFacts {
+  readonly address: Address;
+  /** Transactions that it has sent. */
+  readonly nonce: number;
+  /** In the smallest unit of the chain's own coin, uint256. */
+  readonly balance: bigint;
+}
+
+/** The accounts could not be read now. `cause` is why; its text holds no URL. */
+export class AccountsUnread extends Error {
+  constructor(cause: unknown) {
+    super('accounts could not be read', { cause });
+    this.name = 'AccountsUnread';
+  }
+}
+
 export interface BlockSource {
   /** The tip and the newest block that can no longer be undone (tag `finalized`, or a depth where the node has no such tag). */
   tip(): Promise<{ readonly head: BlockRef; readonly finalized: BlockRef }>;
@@ -94,6 +111,11 @@ export interface BlockSource {
    * With `freshStartsMax`, throws `ReadAbandoned` after so many whole attempts: near the tip the range itself may be gone.
    */
   read(from: number, to: number, filter: LogFilter, options?: ReadOptions): Promise<BlockBatch>;
+  /**
+   * Nonce and balance of accounts at the newest block, in the order given. Throws `AccountsUnread` after few attempts instead
+   * of repeating: no settlement depends on it. The answers are the node's word; they may be of neighbouring blocks.
+   */
+  accounts(addresses: readonly Address[]): Promise<readonly AccountFacts[]>;
   /** Calls back when the node announces a block (websocket URLs; others never do). Returns how to stop. */
   onNewHead(listener: () => void): () => void;
   counters(): SourceCounters;

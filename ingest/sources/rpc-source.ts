@@ -5,6 +5,7 @@ import { createAdaptiveWindow } from './adaptive-window.ts';
 import { type BlockRef, type BlockSource, ReadAbandoned } from './block-source.ts';
 import { announceHeads } from './new-heads.ts';
 import { createProver } from './prove-complete.ts';
+import { readAccounts } from './read-accounts.ts';
 import { blockQuestion, readBlock, refOf } from './read-answers.ts';
 import { createRangeReader } from './read-range.ts';
 import { createEndpoint, isWebSocket } from './rpc-endpoint.ts';
@@ -26,7 +27,7 @@ const TARGET_LOGS_PER_CALL = 5_000;
 
 /**
  * A chain over JSON-RPC URLs, tried in turn. Every method repeats until its answer passes all checks or the signal aborts;
- * the only other error is `WrongChain`.
+ * the only other error is `WrongChain`. `accounts` alone gives up early.
  *
  * Cost of `read`, n blocks with c of them holding candidates: about n/span eth_getLogs, n − c headers and c full blocks in
  * batches, and the proofs of prove-complete.ts. With completeness 'settlement-blocks', unless asked for
@@ -67,6 +68,7 @@ export function createRpcSource(config: ChainConfig, deps: RpcSourceDeps): Block
         attemptsMax: options?.freshStartsMax ?? Number.POSITIVE_INFINITY,
         abandoned: () => new ReadAbandoned(from, to),
       }),
+    accounts: (addresses) => readAccounts(pool, addresses),
     onNewHead(listener) {
       const stopping = new AbortController();
       const until = signal ? AbortSignal.any([signal, stopping.signal]) : stopping.signal;

@@ -1,6 +1,13 @@
 import { expect, test } from 'vitest';
 import type { Rpc } from '../../demo/chain/json-rpc.ts';
-import type { BlockBatch, BlockSource, LogFilter, RawLog } from '../../ingest/sources/block-source.ts';
+import {
+  AccountsUnread,
+  type BlockBatch,
+  type BlockSource,
+  type LogFilter,
+  type RawLog,
+} from '../../ingest/sources/block-source.ts';
+import { type Address, address } from '../../src/domain/address.ts';
 import { readReceipts } from '../support/receipts.ts';
 
 /** The contract of `BlockSource`. Runs over whatever `make` gives; `rpc` is the chain itself, without anything in between. */
@@ -39,6 +46,39 @@ export function blockSourceContract(name: string, make: () => BlockSourceUnderTe
     expect(await source.blockAt(head.number)).toEqual(head);
     expect(await source.blockAt(head.number + 1)).toBeNull();
   });
+
+  test(`${name}: accounts have the nonce and balance that the node tells one by one, in the order asked`, async () => {
+    const { source, rpc, from, to, filter } = make();
+    const { transactions } = await source.read(from, to, filter);
+    const senders = [...new Set([...transactions.values()].map((transaction) => transaction.from))];
+    const untouched = address('0x00000000000000000000000000000000deadbeef');
+    const asked = [untouched, ...senders];
+    const expected = [];
+    for (const of of asked) {
+      const nonce = Number(await rpc.call<string>('eth_getTransactionCount', of, 'latest'));
+      expected.push({
+        address: of,
+        nonce,
+        balance: BigInt(await rpc.call<string>('eth_getBalance', of, 'latest')),
+      });
+    }
+    expect(await readPatiently(source, asked)).toEqual(expected);
+    expect(expected.some(({ nonce, balance }) => nonce > 0 && balance > 0n)).toBe(true);
+    expect(await source.accounts([])).toEqual([]);
+  });
+}
+
+const TRIES_MAX = 50;
+
+/** `accounts` gives up early by contract; its caller comes back later. */
+async function readPatiently(source: BlockSource, addresses: readonly Address[]): Promise<unknown> {
+  for (let tries = 1; ; tries++) {
+    try {
+      return await source.accounts(addresses);
+    } catch (error) {
+      if (!(error instanceof AccountsUnread) || tries >= TRIES_MAX) throw error;
+    }
+  }
 }
 
 /** What a reader without eth_getLogs computes: one receipt after the other. */

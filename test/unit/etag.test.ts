@@ -37,11 +37,14 @@ test.each([
   expect(acceptedRequestId(header)).toBe(id);
 });
 
-test('the next page keeps the other parameters and replaces the cursor', () => {
-  expect(nextPageLink('', '/v0/flows?limit=2&before=old&chain=eip155%3A137', 'new')).toBe(
-    '</v0/flows?limit=2&before=new&chain=eip155%3A137>; rel="next"',
-  );
-  expect(nextPageLink('https://index.example', '/v0/flows', 'c')).toBe(
+test('the next page keeps the other parameters and replaces the place', () => {
+  expect(
+    nextPageLink('', '/v0/flows?limit=2&before=old&chain=eip155%3A137', { name: 'before', value: 'new' }),
+  ).toBe('</v0/flows?limit=2&before=new&chain=eip155%3A137>; rel="next"');
+  expect(nextPageLink('https://index.example', '/v0/flows', { name: 'before', value: 'c' })).toBe(
     '<https://index.example/v0/flows?before=c>; rel="next"',
+  );
+  expect(nextPageLink('', '/v0/facilitators?offset=50', { name: 'offset', value: '100' })).toBe(
+    '</v0/facilitators?offset=100>; rel="next"',
   );
 });
