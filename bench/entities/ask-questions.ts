@@ -1,10 +1,11 @@
+import type { Reader } from '../../clickhouse/engine.ts';
 import type { Figure } from '../support/figure.ts';
-import type { Cost, MeasuredApi } from '../support/measured-api.ts';
+import type { Answer, Cost, MeasuredApi } from '../support/measured-api.ts';
 import { costFigures } from '../support/page-costs.ts';
 import { median, quantile } from '../support/quantiles.ts';
 import { requireSameFacts } from './facts.ts';
-import type { PostgresSession } from './postgres-session.ts';
-import type { Ask, PeerQuestion, Question } from './question.ts';
+import type { PostgresAnswer, PostgresSession } from './postgres-session.ts';
+import type { Ask, Question } from './question.ts';
 import type { SwingingClock } from './swinging-clock.ts';
 
 export interface Asked {
@@ -16,16 +17,21 @@ export interface Asked {
 
 interface AskDeps {
   readonly api: MeasuredApi;
+  readonly reader: Reader;
   readonly clock: SwingingClock;
   readonly postgres: PostgresSession | undefined;
   readonly quick: boolean;
 }
 
-const ROUNDS = 60;
-const ROUNDS_QUICK = 12;
-/** Rounds of a question end here, whichever side is slow, once it has been asked a few times. */
-const QUESTION_MS_MAX = 15_000;
-const QUESTION_MS_MAX_QUICK = 1_500;
+interface Effort {
+  readonly rounds: number;
+  readonly asksMax: number;
+  /** Rounds of a question end here, whichever side is slow, once it has been asked a few times. */
+  readonly msMax: number;
+}
+
+const FULL: Effort = { rounds: 60, asksMax: 100, msMax: 15_000 };
+const QUICK: Effort = { rounds: 8, asksMax: 4, msMax: 800 };
 const ROUNDS_MIN = 5;
 /** Rows a bounded question may read, whatever the size of the index. */
 const ROWS_READ_GOAL = 300_000;
@@ -38,58 +44,58 @@ const RATIO_GOALS = { aggregate: 20, page: 1 } as const;
  * busy moment of the machine meets both.
  */
 export async function askQuestion(question: Question, deps: AskDeps): Promise<Asked> {
-  const { api, clock, postgres, quick } = deps;
-  for (const ask of question.asks) {
-    const { body } = await api.get<unknown>(ask.path);
-    if (postgres !== undefined && ask.peer !== undefined)
-      await compare(`${question.name} ${ask.path}`, { body, peer: ask.peer }, { postgres, question });
-  }
+  const { api, clock } = deps;
+  const effort = deps.quick ? QUICK : FULL;
+  const asks = question.asks.slice(0, effort.asksMax);
+  for (const ask of asks) await verify(ask, question, deps);
   const costs: Cost[] = [];
   const peerMs: number[] = [];
   const began = performance.now();
-  for (let round = 0; round < (quick ? ROUNDS_QUICK : ROUNDS); round++) {
-    const over = performance.now() - began > (quick ? QUESTION_MS_MAX_QUICK : QUESTION_MS_MAX);
-    if (over && round >= ROUNDS_MIN) break;
-    const ask = askOf(question, round);
+  const isOver = (): boolean => performance.now() - began > effort.msMax;
+  for (let round = 0; round < effort.rounds && !(round >= ROUNDS_MIN && isOver()); round++) {
+    const ask = asks[round % asks.length];
+    if (ask === undefined) throw new Error(`${question.name}: nothing to ask`);
     clock.swing();
     await api.get(FACTS_OF_THE_INDEX);
-    costs.push((await api.get<unknown>(ask.path)).cost);
-    if (postgres !== undefined && ask.peer !== undefined)
-      peerMs.push((await askPeer(ask.peer, { postgres, question })).ms);
+    costs.push((await answerOf(ask, deps)).cost);
+    peerMs.push(...(await askPeer(ask, question, deps)).map(({ ms }) => ms));
   }
   return { question, costs, peerMs: peerMs.length === 0 ? undefined : peerMs };
 }
 
-function askOf({ name, asks }: Question, round: number): Ask {
-  const ask = asks[round % asks.length];
-  if (ask === undefined) throw new Error(`${name}: nothing to ask`);
-  return ask;
+async function answerOf({ source }: Ask, { api, reader }: AskDeps): Promise<Answer<unknown>> {
+  if (typeof source === 'string') return api.get<unknown>(source);
+  const { rows, elapsedMs, readRows } = await reader.rows(source);
+  return {
+    body: rows,
+    cost: { totalMs: elapsedMs, engineMs: elapsedMs, statements: 1, rowsRead: readRows },
+  };
 }
 
-interface Peer {
-  readonly postgres: PostgresSession;
-  readonly question: Question;
-}
-
-async function compare(
-  name: string,
-  { body, peer }: { readonly body: unknown; readonly peer: PeerQuestion },
-  deps: Peer,
-): Promise<void> {
-  const { answers } = await askPeer(peer, deps);
-  requireSameFacts(name, peer.ours(body), peer.theirs(answers));
-}
-
-async function askPeer({ statements }: PeerQuestion, { postgres, question }: Peer) {
-  const answers: (readonly (readonly string[])[])[] = [];
-  let ms = 0;
-  for (const statement of statements) {
-    const answer =
-      question.kind === 'page' ? await postgres.askPrepared(statement) : await postgres.ask(statement);
-    answers.push(answer.rows);
-    ms += answer.ms;
+async function verify(ask: Ask, question: Question, deps: AskDeps): Promise<void> {
+  const { body } = await answerOf(ask, deps);
+  const asked = typeof ask.source === 'string' ? ask.source : ask.source.name;
+  for (const { answers } of await askPeer(ask, question, deps)) {
+    if (ask.peer !== undefined)
+      requireSameFacts(`${question.name} ${asked}`, ask.peer.ours(body), ask.peer.theirs(answers));
   }
-  return { answers, ms };
+}
+
+interface PeerAnswer {
+  /** Rows of each statement. */
+  readonly answers: readonly (readonly (readonly string[])[])[];
+  /** All statements together. */
+  readonly ms: number;
+}
+
+/** Nothing where PostgreSQL is not asked. */
+async function askPeer({ peer }: Ask, { kind }: Question, { postgres }: AskDeps): Promise<PeerAnswer[]> {
+  if (postgres === undefined || peer === undefined) return [];
+  const answers: PostgresAnswer[] = [];
+  for (const statement of peer.statements) {
+    answers.push(kind === 'page' ? await postgres.askPrepared(statement) : await postgres.ask(statement));
+  }
+  return [{ answers: answers.map(({ rows }) => rows), ms: answers.reduce((total, { ms }) => total + ms, 0) }];
 }
 
 /** Latencies and rows read, and PostgreSQL's latencies with the ratio to it. `judged`: false where the data is too small. */

@@ -46,6 +46,8 @@ export async function recompute(writer: Writer, slice: Slice): Promise<number> {
 }
 
 async function close(writer: Writer, slice: Slice): Promise<void> {
-  const outcome = await closeSlice({ writer, versions: createVersions(0n), log: benchLog() }, slice);
+  const { signal } = new AbortController();
+  const deps = { writer, versions: createVersions(0n), log: benchLog(), signal };
+  const outcome = await closeSlice(deps, slice);
   if (outcome !== 'closed') throw new Error(`a slice nobody else computes is ${outcome}`);
 }

@@ -7,20 +7,24 @@ import { PostgresMissing, startPostgres } from './postgres-cluster.ts';
 import { loadPostgres } from './postgres-load.ts';
 import { openSession, type PostgresSession } from './postgres-session.ts';
 import { questionsOf } from './questions.ts';
+import { measureUpkeep } from './upkeep.ts';
 
 const GROWTH_GOAL = 3;
 
 /** Filled by the first part that runs, so that both can run alone. */
-let lab: Lab | undefined;
+let opened: Lab | undefined;
 let asked: readonly Asked[] | undefined;
 
 async function againstPostgres(context: BenchContext): Promise<Figure[]> {
-  lab ??= await openLab(context);
+  opened ??= await openLab(context);
+  const lab = opened;
   const peer = await openPeer(lab, context);
   asked = await askAll(lab, peer?.session, context);
+  const upkeep = await measureUpkeep(lab, { stage: '', postgres: peer?.session }, context);
   await peer?.close();
   return [
     ...asked.flatMap((one) => figuresOf(one, '', !context.quick)),
+    ...upkeep,
     ...(peer === undefined
       ? [{ name: 'postgres-measured', value: 0, unit: 'runs', goal: '>=1', ok: false }]
       : []),
@@ -47,29 +51,34 @@ async function openPeer({ engine }: Lab, { workspace, say }: BenchContext): Prom
 }
 
 async function askAll(
-  { api, clock, ...rest }: Lab,
+  lab: Lab,
   postgres: PostgresSession | undefined,
   { quick, say }: BenchContext,
 ): Promise<Asked[]> {
   const answers: Asked[] = [];
-  const questions = questionsOf({ api, clock, ...rest });
+  const { api, clock, engine } = lab;
+  const questions = await questionsOf(lab);
   for (const [index, question] of questions.entries()) {
     say(`question ${index + 1} of ${questions.length}: ${question.name}`);
-    answers.push(await askQuestion(question, { api, clock, postgres, quick }));
+    answers.push(await askQuestion(question, { api, reader: engine.reader, clock, postgres, quick }));
   }
   return answers;
 }
 
 async function growth(context: BenchContext): Promise<Figure[]> {
-  lab ??= await openLab(context);
+  opened ??= await openLab(context);
+  const lab = opened;
   asked ??= await askAll(lab, undefined, context);
   const grown = await growLab(lab, context);
   const before = new Map(asked.map((one) => [one.question.name, one]));
   const after = await askAll(grown, undefined, context);
-  return after.flatMap((one) => [
-    ...figuresOf(one, '-grown', !context.quick),
-    growthOf(before.get(one.question.name), one, !context.quick),
-  ]);
+  return [
+    ...after.flatMap((one) => [
+      ...figuresOf(one, '-grown', !context.quick),
+      growthOf(before.get(one.question.name), one, !context.quick),
+    ]),
+    ...(await measureUpkeep(grown, { stage: '-grown', postgres: undefined }, context)),
+  ];
 }
 
 function growthOf(before: Asked | undefined, after: Asked, judged: boolean): Figure {

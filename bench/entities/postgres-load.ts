@@ -28,7 +28,7 @@ const INDEXES: readonly string[] = [
   'ALTER TABLE settlements ADD PRIMARY KEY (chain, block_number, log_index)',
   `CREATE INDEX ON settlements (payee, ${NEWEST_FIRST}) INCLUDE (payer, micros, method)`,
   `CREATE INDEX ON settlements (payer, ${NEWEST_FIRST}) INCLUDE (payee, micros, method)`,
-  'CREATE INDEX ON settlements (block_time DESC) INCLUDE (payer, payee, micros, chain)',
+  `CREATE INDEX ON settlements (${NEWEST_FIRST}) INCLUDE (payer, payee, micros)`,
   'CREATE INDEX ON settlements (chain, relayer, block_time DESC) INCLUDE (payer, payee, micros, facilitator)',
 ];
 

@@ -1,3 +1,4 @@
+import type { Statement } from '../../clickhouse/engine.ts';
 import type { Facts } from './facts.ts';
 import type { PostgresStatement } from './postgres-session.ts';
 
@@ -10,9 +11,9 @@ export interface PeerQuestion {
   theirs(answers: readonly (readonly (readonly string[])[])[]): Facts;
 }
 
-/** One request of the API. */
+/** One request of the API, or a statement where no route asks it yet; its rows are then the answer. */
 export interface Ask {
-  readonly path: string;
+  readonly source: string | Statement;
   readonly peer?: PeerQuestion;
 }
 

@@ -13,7 +13,7 @@ const COLUMNS =
 /** The newest page of a wallet's settlements. PostgreSQL takes the page from each of two indexes and merges them. */
 export function settlementPage(wallet: string): Ask {
   return {
-    path: `/v0/entities/${wallet}/settlements?limit=${LIMIT}`,
+    source: `/v0/entities/${wallet}/settlements?limit=${LIMIT}`,
     peer: {
       statements: [
         {

@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Writer } from '../../clickhouse/engine.ts';
 import { dateTime, type Sql, sql, uint64 } from '../../clickhouse/sql.ts';
-import { insertSynthetic, SYNTHETIC_CHAINS, type SyntheticHistory } from './synthetic-rows.ts';
+import { createVersions } from '../../ingest/versions.ts';
+import { insertSynthetic, type Slice, SYNTHETIC_CHAINS, type SyntheticHistory } from './synthetic-rows.ts';
 import { timeLeft } from './time-left.ts';
 
 const STATEMENT_SECONDS_MAX = 600;
@@ -34,24 +35,24 @@ export async function seedHistory(
   const bulk = history.rows - recent;
   const perInsert = Math.ceil(bulk / BULK_INSERTS);
   const began = performance.now();
+  const versions = createVersions(0n);
+  const insert = (slice: Omit<Slice, 'ver'>): Promise<void> =>
+    run(writer, insertSynthetic(history, { ...slice, ver: versions.next() }));
   for (let from = 0; from < bulk; from += perInsert) {
-    await run(writer, insertSynthetic(history, { from, count: Math.min(perInsert, bulk - from) }));
+    await insert({ from, count: Math.min(perInsert, bulk - from) });
     const done = Math.min(from + perInsert, bulk);
     say(`${done} of ${history.rows} rows${timeLeft(began, done, bulk)}`);
   }
-  await run(writer, insertSynthetic(history, { from: 0, count: bulk, every: AGAIN_EVERY, write: 'again' }));
-  await run(
-    writer,
-    insertSynthetic(history, { from: 0, count: bulk, every: TOMBSTONE_EVERY, write: 'tombstone' }),
-  );
+  await insert({ from: 0, count: bulk, every: AGAIN_EVERY });
+  await insert({ from: 0, count: bulk, every: TOMBSTONE_EVERY, tombstone: true });
   say('waiting for background merges');
   await untilMergesRest(writer);
   for (let from = bulk; from < history.rows; from += RECENT_ROWS_PER_INSERT) {
-    await run(writer, insertSynthetic(history, { from, count: RECENT_ROWS_PER_INSERT }));
+    await insert({ from, count: RECENT_ROWS_PER_INSERT });
   }
   const newest = { from: bulk, count: recent };
-  await run(writer, insertSynthetic(history, { ...newest, every: AGAIN_EVERY, write: 'again' }));
-  await run(writer, insertSynthetic(history, { ...newest, every: TOMBSTONE_EVERY, write: 'tombstone' }));
+  await insert({ ...newest, every: AGAIN_EVERY });
+  await insert({ ...newest, every: TOMBSTONE_EVERY, tombstone: true });
   await writeChainStatus(writer, history);
   return partState(writer);
 }

@@ -1,5 +1,4 @@
 import { type Sql, sql, text, uint8, uint32, uint64 } from '../../clickhouse/sql.ts';
-import { VERSION_STEP } from '../../ingest/versions.ts';
 
 /**
  * Settlements made inside the engine, with the distribution behind the numbers of engine.md 4: log-uniform ("zipf-ish") ranks
@@ -16,10 +15,6 @@ export interface SyntheticHistory {
   readonly layer?: number;
 }
 
-/** Which version of a row to write: the first, an identical later one, or one that takes the row away. */
-type Write = 'first' | 'again' | 'tombstone';
-
-const WRITES: readonly Write[] = ['first', 'again', 'tombstone'];
 const DAYS_OF_HISTORY = 180;
 const DAY_SECONDS = 86_400;
 const ROWS_PER_TIMESTAMP = 3;
@@ -41,7 +36,10 @@ export interface Slice {
   readonly count: number;
   /** Take only every n-th row. */
   readonly every?: number;
-  readonly write?: Write;
+  /** Of every row: later writes of a row need a higher one. */
+  readonly ver: bigint;
+  /** Takes the rows away. */
+  readonly tombstone?: boolean;
 }
 
 /** The address of the n-th busiest payer or payee, or of a relayer. */
@@ -55,7 +53,7 @@ export function syntheticAddress(kind: 'payer' | 'payee' | 'relayer', rank: Sql)
  */
 export function insertSynthetic(history: SyntheticHistory, slice: Slice): Sql {
   const { rows, newestTime, days = DAYS_OF_HISTORY, layer = 0 } = history;
-  const { from, count, every = 1, write = 'first' } = slice;
+  const { from, count, every = 1, ver, tombstone = false } = slice;
   const seconds = days * DAY_SECONDS;
   const firstTime = newestTime - seconds;
   return sql`INSERT INTO settlements
@@ -82,7 +80,7 @@ export function insertSynthetic(history: SyntheticHistory, slice: Slice): Sql {
         ['not_examined', 'bare_transfer', 'self_relayed', 'gasless_authorization', 'catalogued_payee', 'builder_code']
           [1 + sipHash64(number, 9) % 6]),
       toUInt32(if(named = '', 21, 2069)), '', '',
-      ${uint64(syntheticVer(layer, write))}, ${uint8(write === 'tombstone' ? 1 : 0)}
+      ${uint64(ver)}, ${uint8(tombstone ? 1 : 0)}
     FROM (
       SELECT n + ${uint64(layer * LAYER_NUMBERS)} AS number, sipHash64(number, 16) AS pays,
         toUInt32(${uint32(firstTime)} + intDiv(n, ${uint32(ROWS_PER_TIMESTAMP)}) * (${uint32(ROWS_PER_TIMESTAMP)} * ${uint32(seconds)} / ${uint32(rows)})) AS ts,
@@ -90,9 +88,4 @@ export function insertSynthetic(history: SyntheticHistory, slice: Slice): Sql {
         sipHash64(number, 12) / 18446744073709551615. AS u2, sipHash64(number, 13) / 18446744073709551615. AS u3,
         sipHash64(number, 14) / 18446744073709551615. AS u4, sipHash64(number, 15) / 18446744073709551615. AS u5
       FROM (SELECT number + ${uint64(from)} AS n FROM numbers(${uint64(count)})) WHERE n % ${uint32(every)} = 0)`;
-}
-
-/** Versions are a step apart, as the product's are: the room between is for regrades. */
-function syntheticVer(layer: number, write: Write): bigint {
-  return VERSION_STEP * BigInt(1 + layer * WRITES.length + WRITES.indexOf(write));
 }

@@ -1,0 +1,56 @@
+import type { Writer } from '../../clickhouse/engine.ts';
+import { sql, text } from '../../clickhouse/sql.ts';
+import { buildCatalogue } from '../../ingest/catalogues/catalogue.ts';
+import { changeCatalogue } from '../../ingest/regrade/change-catalogue.ts';
+import { sweepPasses } from '../../ingest/regrade/sweep.ts';
+import { createVersions } from '../../ingest/versions.ts';
+import { address } from '../../src/domain/address.ts';
+import type { Chain } from '../../src/domain/chain.ts';
+import { benchLog } from '../support/bench-engine.ts';
+import { timed } from '../support/quantiles.ts';
+import { syntheticAddress } from '../support/synthetic-rows.ts';
+
+/** A relayer on the busiest chain. */
+export interface BenchRelayer {
+  readonly chain: Chain;
+  readonly address: string;
+}
+
+export interface Regraded {
+  readonly rows: number;
+  readonly ms: number;
+}
+
+/** One percent of all settlements. */
+const RELAYER_RANK = 20;
+const CHAIN: Chain = 'eip155:8453';
+
+export async function pickRelayer(writer: Writer): Promise<BenchRelayer> {
+  const { rows } = await writer.rows({
+    name: 'bench-relayer',
+    maxSeconds: 10,
+    maxRows: 1,
+    sql: sql`SELECT concat('0x', lower(hex(${syntheticAddress('relayer', sql`${text(String(RELAYER_RANK))}`)})))`,
+  });
+  return { chain: CHAIN, address: String(rows[0]?.[0]) };
+}
+
+/**
+ * Gives the relayer to a facilitator from the first day on, as an edit of the catalogue does, and has all its rows follow.
+ */
+export async function regradeRelayer(
+  writer: Writer,
+  relayer: BenchRelayer,
+  facilitator: string,
+): Promise<Regraded> {
+  const { signal } = new AbortController();
+  const deps = { writer, versions: createVersions(0n), log: benchLog(), signal };
+  const relayers = [{ chain: relayer.chain, address: address(relayer.address), firstSeen: '2020-01-01' }];
+  const facilitators = [{ id: facilitator, name: facilitator, builderCodes: [], relayers }];
+  const catalogue = buildCatalogue({ facilitators, payees: [] }, { builtIn: [] });
+  const { ms, result } = await timed(async () => {
+    const { pass } = await changeCatalogue(deps, catalogue);
+    return sweepPasses(deps, pass === null ? [] : [pass]);
+  });
+  return { rows: result.rowsChanged, ms };
+}
