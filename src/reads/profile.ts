@@ -43,13 +43,15 @@ export async function readProfile(
   query: ProfileQuery,
 ): Promise<Profile> {
   const { reader } = deps;
-  const floor = await readScanFloor(reader, query, query.scanRowsMax);
+  const [floor, rings] = await Promise.all([
+    readScanFloor(reader, query, query.scanRowsMax),
+    readRings(reader, query.wallet),
+  ]);
   const coverage = floor === null ? ALL_LIVE : await coverageOf(deps, query);
   const chartFrom = startOfDay(query.nowSeconds, CHART_DAYS - 1);
-  const [totals, scan, rings, estimate] = await Promise.all([
+  const [totals, scan, estimate] = await Promise.all([
     readProfileTotals(reader, { ...query, coverage, chartFrom }),
     scanCounterparties(reader, { ...query, floor }),
-    readRings(reader, query.wallet),
     floor === null ? null : estimatePartners(reader, { ...query, coverage }),
   ]);
   const found = { totals, scan, rings, scanTruncated: estimate !== null };
