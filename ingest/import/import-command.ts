@@ -6,11 +6,11 @@ import { migrate } from '../../clickhouse/migrate.ts';
 import type { ChainConfig, Config } from '../../src/config/config.ts';
 import { chainIdOf } from '../../src/domain/chain.ts';
 import type { Log } from '../../src/log.ts';
-import { buildCatalogue } from '../catalogues/catalogue.ts';
 import { highestVersion } from '../highest-version.ts';
 import { createVersions } from '../versions.ts';
 import type { FileKind } from './columns.ts';
-import type { ImportOptions } from './import-deps.ts';
+import { openGrading } from './grading.ts';
+import type { ImportDeps, ImportOptions } from './import-deps.ts';
 import { type ImportFile, readImportFiles } from './import-files.ts';
 import { ImportProblem } from './import-problem.ts';
 import { createImportProgress } from './import-progress.ts';
@@ -74,6 +74,7 @@ export async function importFiles(
     /** Whether a person watches: progress is then shown more often. */
     readonly isTerminal: boolean;
     say(line: string): void;
+    readonly limits?: NonNullable<ImportDeps['limits']>;
   },
   given: ImportArguments,
 ): Promise<ImportSummary> {
@@ -110,9 +111,18 @@ export async function importFiles(
   );
   try {
     const versions = createVersions(await highestVersion(writer));
-    const catalogue = buildCatalogue(config.catalogue);
+    const grading = await openGrading({ config, writer, versions, log, signal, dryRun: options.dryRun });
     const summary = await runImport(
-      { config: chain, catalogue, writer, versions, log, signal, progress },
+      {
+        config: chain,
+        grading,
+        writer,
+        versions,
+        log,
+        signal,
+        progress,
+        ...(deps.limits && { limits: deps.limits }),
+      },
       files,
       options,
     );

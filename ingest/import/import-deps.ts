@@ -1,8 +1,8 @@
 import type { Writer } from '../../clickhouse/engine.ts';
 import type { ChainConfig } from '../../src/config/config.ts';
 import type { Log } from '../../src/log.ts';
-import type { Catalogue } from '../catalogues/catalogue.ts';
 import type { Versions } from '../versions.ts';
+import type { Grading } from './grading.ts';
 import type { ImportProgress } from './import-progress.ts';
 import type { Bounds } from './plan-import.ts';
 
@@ -19,10 +19,12 @@ export interface ImportOptions extends Bounds {
 
 export interface ImportDeps {
   readonly config: ChainConfig;
-  readonly catalogue: Catalogue;
+  readonly grading: Grading;
   readonly writer: Writer;
   readonly versions: Versions;
   readonly log: Log;
   readonly signal: AbortSignal;
   readonly progress: ImportProgress;
+  /** How much is worked on at once; both have defaults. Tests make them small. */
+  readonly limits?: { readonly logsPerGroup: number; readonly candidatesPerWindow: number };
 }

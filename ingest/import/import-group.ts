@@ -1,6 +1,6 @@
 import type { BatchWriter } from '../batch-writer.ts';
 import type { Checkpoints } from '../checkpoints.ts';
-import { type BlockRange, countBlocks } from '../coverage.ts';
+import type { BlockRange } from '../coverage.ts';
 import type { BlockBatch } from '../sources/block-source.ts';
 import type { DecodeContext } from '../stages/decode-context.ts';
 import { emittersOf } from '../stages/log-kind.ts';
@@ -15,10 +15,10 @@ import { EVENT_CODES, emitterCodes, type LoadTarget, loadFile } from './load-fil
 import { commonRanges, type FileGroup, spellRanges, withoutRanges } from './plan-import.ts';
 import { readWindow, type StagedWindow } from './read-window.ts';
 import {
-  countStaged,
   NO_HASH,
   readBlockRuns,
   readHashes,
+  readSeenCodes,
   readStagedBlocks,
   type StagedBlock,
 } from './staged-blocks.ts';
@@ -69,7 +69,7 @@ export async function importGroup(
   const incomplete = incompleteBlocks(blocks, options.skipIncomplete);
   const work = withoutRanges(todo, incomplete);
   const provable = await provenRanges(run, group, work, isDeclared);
-  const windows = cutWindows(work, blocks);
+  const windows = cutWindows(work, blocks, run.limits?.candidatesPerWindow);
   const parts = windows.map((window) => ({ window, covered: commonRanges([window], provable) }));
   const hashes = await readHashes(
     writer,
@@ -79,11 +79,10 @@ export async function importGroup(
   const known = new Map([...blocks.map(({ number, hash }) => [number, hash] as const), ...hashes]);
   const counts = { settlements: 0, deadLetters: 0 };
   const store = async (batch: BlockBatch, covered: readonly BlockRange[]): Promise<void> => {
-    const { settlements, deadLetters } = settlementsOf(batch, run.context, run.catalogue);
-    await run.batches.write(settlements, deadLetters);
-    counts.settlements += settlements.length;
-    counts.deadLetters += deadLetters.length;
-    progress.wrote(settlements.length);
+    const written = await storeBatch(run, batch);
+    counts.settlements += written.settlements;
+    counts.deadLetters += written.deadLetters;
+    progress.wrote(written.settlements);
     progress.add((logs * (1 - LOADING_SHARE)) / windows.length);
     if (covered.length === 0 || options.dryRun) return;
     const finished = covered.map((range) => ({ ...range, endHash: known.get(range.to) ?? NO_HASH }));
@@ -93,6 +92,19 @@ export async function importGroup(
   await emptyStaging(writer, target.staging);
   const covered = parts.flatMap((part) => part.covered);
   return { ...counts, covered, unproven: withoutRanges(work, covered), incomplete };
+}
+
+/** Decodes, grades and writes a batch; again when the catalogue changed before its rows were acknowledged. */
+async function storeBatch(
+  { context, grading, batches }: GroupRun,
+  batch: BlockBatch,
+): Promise<{ readonly settlements: number; readonly deadLetters: number }> {
+  for (;;) {
+    const { settlements, deadLetters } = settlementsOf(batch, context, grading.catalogue());
+    await batches.write(settlements, deadLetters);
+    if (await grading.isStillTrue())
+      return { settlements: settlements.length, deadLetters: deadLetters.length };
+  }
 }
 
 /** The next window is read while the one before is decoded and written: two of them are in memory, never more. */
@@ -195,7 +207,7 @@ async function provenRanges(
   isDeclared: boolean,
 ): Promise<readonly BlockRange[]> {
   const { writer, target } = run;
-  if (!(await holdsAllContracts(run, group, work))) return [];
+  if (!(await holdsAllContracts(run))) return [];
   if (isDeclared) return work;
   const spans = group.files.flatMap(({ kind, blocks, rows }) =>
     kind === 'logs' && blocks && rows > 0 ? [blocks] : [],
@@ -205,24 +217,15 @@ async function provenRanges(
 
 /**
  * An export of some contracts or events looks like one of all, except that it holds nothing else. So it counts as whole when it
- * holds logs that nobody asked for, when every configured contract and both events of each token were seen, or when the user
- * says so.
+ * holds other contracts and other events than those asked for, when every configured contract and both events of each token
+ * were seen, or when the user says so.
  */
-async function holdsAllContracts(
-  run: GroupRun,
-  group: FileGroup,
-  work: readonly BlockRange[],
-): Promise<boolean> {
-  const { logs, seen } = await countStaged(run.writer, run.target.staging);
-  for (const code of seen) run.seen.add(code);
-  if (run.options.allContracts) return true;
-  const files = group.files.filter(({ kind }) => kind === 'logs');
-  const isWhole = files.every(
-    ({ blocks }) => blocks && countBlocks(commonRanges([blocks], work)) === countBlocks([blocks]),
-  );
-  const rows = files.reduce((sum, file) => sum + file.rows, 0);
-  if (isWhole && rows > logs) return true;
-  return missingContracts(run.context, run.seen).length === 0;
+async function holdsAllContracts({ writer, target, options, context, seen }: GroupRun): Promise<boolean> {
+  for (const code of await readSeenCodes(writer, target.staging)) seen.add(code);
+  const codes = [...seen];
+  const isUnfiltered =
+    codes.some((code) => code.startsWith('0 ')) && codes.some((code) => code.endsWith(' 0'));
+  return options.allContracts || isUnfiltered || missingContracts(context, seen).length === 0;
 }
 
 /** What was configured and never seen, in words. */

@@ -22,6 +22,12 @@ const READ_CHUNK_BYTES = 1024 * 1024;
 /** throwIf, and texts longer than their column. */
 const BAD_DATA_CODES: ReadonlySet<number | null> = new Set([395, 131]);
 
+/**
+ * Logs that nobody asked for are kept of the first rows of each block of the engine (65,000 rows): they are the witnesses that
+ * the export was not made for some contracts or events only. Their emitter or event has the code 0.
+ */
+const WITNESSES_PER_BLOCK = 256;
+
 /** What is loaded, the same for every file of a run. */
 export interface LoadTarget {
   readonly chainId: number;
@@ -89,7 +95,7 @@ function selectLogs(
   // Neither a payment's transfer by itself nor malformed: what most logs of a token are.
   const plain = sql`${token} AND ${transfer} AND (x_topics = 4 OR (x_topics = 3 AND length(x_data) = 32 AND NOT ${toCatalogued}))`;
   return sql`(block_number, log_index, emitter, event, topic_count, candidate, transaction_hash, topic1, topic2, topic3, data, block_hash, block_time)
-    SELECT x_number, x_index, x_emitter, x_event, x_topics, NOT (${plain}), x_hash, x_topic1, x_topic2, x_topic3, x_data, x_block, x_time
+    SELECT x_number, x_index, x_emitter, x_event, x_topics, x_emitter > 0 AND x_event > 0 AND NOT (${plain}), x_hash, x_topic1, x_topic2, x_topic3, x_data, x_block, x_time
     FROM (
       SELECT ${name(columns, 'blockNumber')} AS x_number, ${name(columns, 'logIndex')} AS x_index,
         indexOf(${unhexed(emitterCodes(context))}, ${bytesOf(name(columns, 'address'), 20)}) AS x_emitter,
@@ -98,14 +104,14 @@ function selectLogs(
         ${fixedBytes(name(columns, 'transactionHash'), 32)} AS x_hash,
         ${fixedBytes(topic(1), 32)} AS x_topic1, ${fixedBytes(topic(2), 32)} AS x_topic2, ${fixedBytes(topic(3), 32)} AS x_topic3,
         ${variableBytes(name(columns, 'data'), name(columns, 'transactionHash'))} AS x_data,
-        ${blockHash(columns)} AS x_block, ${blockTime(columns)} AS x_time
+        ${blockHash(columns)} AS x_block, ${blockTime(columns)} AS x_time, rowNumberInBlock() AS x_row
       FROM input(${structureOf(columns)})
       WHERE ${checks(columns, chainId, [
         ['transactionHash', 32],
         ['address', 20],
       ])}
     )
-    WHERE x_emitter > 0 AND x_event > 0 AND ${within(blocks)}`;
+    WHERE (x_emitter > 0 AND x_event > 0 OR x_row < ${uint64(WITNESSES_PER_BLOCK)}) AND ${within(blocks)}`;
 }
 
 function selectTransactions(

@@ -11,8 +11,8 @@ export interface FileGroup {
   readonly files: readonly ImportFile[];
 }
 
-/** Logs staged together: enough to make one's cost per group vanish, few enough for a gigabyte of disk. */
-const LOGS_PER_GROUP_TARGET = 4_000_000;
+/** Logs staged together: enough to make the cost of a group vanish, few enough for a gigabyte of disk. */
+export const LOGS_PER_GROUP_TARGET = 4_000_000;
 /** Each file becomes a part of a staging table. */
 const FILES_PER_GROUP_TARGET = 128;
 /** Of a file that tells no range. */
@@ -22,7 +22,7 @@ const ANY_BLOCK: BlockRange = { from: 0, to: Number.MAX_SAFE_INTEGER };
  * Cuts where no file holds blocks of both sides, so that every file is read once. One file over everything therefore makes one
  * group, which is staged whole.
  */
-export function groupFiles(files: readonly ImportFile[]): FileGroup[] {
+export function groupFiles(files: readonly ImportFile[], logsPerGroup = LOGS_PER_GROUP_TARGET): FileGroup[] {
   const sorted = files
     .filter(({ rows }) => rows > 0)
     .map((file) => ({ file, range: file.blocks ?? ANY_BLOCK }))
@@ -31,8 +31,7 @@ export function groupFiles(files: readonly ImportFile[]): FileGroup[] {
   for (const { file, range } of sorted) {
     const open = groups.at(-1);
     const isFull =
-      open !== undefined &&
-      (open.logs >= LOGS_PER_GROUP_TARGET || open.files.length >= FILES_PER_GROUP_TARGET);
+      open !== undefined && (open.logs >= logsPerGroup || open.files.length >= FILES_PER_GROUP_TARGET);
     const logs = file.kind === 'logs' ? file.rows : 0;
     if (open === undefined || (isFull && range.from > open.to)) {
       groups.push({ ...range, logs, files: [file] });

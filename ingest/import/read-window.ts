@@ -66,7 +66,7 @@ function selectLogs({ logs }: Staging, window: BlockRange): Sql {
   return sql`SELECT block_number, log_index, emitter, event, topic_count, ${hex('transaction_hash', HASH_CHARS)},
       ${hex('topic1', HASH_CHARS)}, ${hex('topic2', HASH_CHARS)}, ${hex('topic3', HASH_CHARS)}, concat('0x', lower(hex(data)))
     FROM ${table}
-    WHERE ${within(window)} AND transaction_hash IN (SELECT transaction_hash FROM ${table} WHERE ${within(window)} AND candidate)
+    WHERE ${within(window)} AND emitter > 0 AND event > 0 AND transaction_hash IN (SELECT transaction_hash FROM ${table} WHERE ${within(window)} AND candidate)
     ORDER BY block_number, log_index`;
 }
 

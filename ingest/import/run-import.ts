@@ -52,12 +52,13 @@ export async function runImport(
   files: readonly ImportFile[],
   options: ImportOptions,
 ): Promise<ImportSummary> {
-  const { config, catalogue, writer, versions, log, signal } = deps;
+  const { config, grading, writer, versions, log, signal } = deps;
   const problems = missingFacts(files);
   if (problems.length > 0) throw new ImportProblem(problems);
   const declared = declaredRanges(files, options);
   const acknowledged = <T>(attempt: () => Promise<T>): Promise<T> => untilAcknowledged(log, signal, attempt);
   const finalBlock = await finalBlockOf(deps, options);
+  const catalogue = grading.catalogue();
   const context = decodeContextOf(config, catalogue);
   const checkpoints = createCheckpoints(
     { chain: config.chain, contracts: contractsName(emittersOf(context)) },
@@ -85,7 +86,7 @@ export async function runImport(
   };
   const total = emptySummary();
   try {
-    for (const { group, slice } of slicesOf(files)) {
+    for (const { group, slice } of slicesOf(files, deps.limits?.logsPerGroup)) {
       signal.throwIfAborted();
       const wanted = wantedRanges(group, slice, declared, options);
       const final = clipRanges(wanted, boundsOf(0, finalBlock));
@@ -153,8 +154,11 @@ async function indexedRanges(checkpoints: Checkpoints): Promise<BlockRange[]> {
 }
 
 /** Each group with the blocks up to the next one, so that blocks without any log belong to a group as well. */
-function slicesOf(files: readonly ImportFile[]): { group: FileGroup; slice: BlockRange }[] {
-  const groups = groupFiles(files);
+function slicesOf(
+  files: readonly ImportFile[],
+  logsPerGroup: number | undefined,
+): { group: FileGroup; slice: BlockRange }[] {
+  const groups = groupFiles(files, logsPerGroup);
   const all: readonly FileGroup[] =
     groups.length > 0 ? groups : [{ blocks: boundsOf(null, null), files: [] }];
   return all.map((group, index) => ({

@@ -22,6 +22,8 @@ export interface StagedBlock {
 
 const MAX_SECONDS = 600;
 const BLOCKS_MAX = 50_000_000;
+/** Both are bytes. */
+const CODES_MAX = 65_536;
 const HASH_CHARS = 66;
 export const NO_HASH: Hash = `0x${'0'.repeat(64)}`;
 
@@ -70,26 +72,15 @@ export async function readStagedBlocks(writer: Writer, staging: Staging): Promis
 /** Above every hash: what a minimum ignores. */
 const ALL_ONES = sql`toFixedString(unhex('${trustedText('f'.repeat(64))}'), 32)`;
 
-export interface StagedCounts {
-  readonly logs: number;
-  readonly transactions: number;
-  /** Codes of the emitter and the event of what was seen, joined by a space. */
-  readonly seen: ReadonlySet<string>;
-}
-
-export async function countStaged(writer: Writer, staging: Staging): Promise<StagedCounts> {
+/** Codes of emitter and event of the staged logs, joined by a space; 0 stands for any other than those asked for. */
+export async function readSeenCodes(writer: Writer, staging: Staging): Promise<string[]> {
   const { rows } = await writer.rows({
-    name: 'import-counts',
-    sql: sql`SELECT emitter, event, count(), (SELECT count() FROM ${trustedText(staging.transactions)})
-             FROM ${trustedText(staging.logs)} GROUP BY emitter, event`,
+    name: 'import-seen',
+    sql: sql`SELECT DISTINCT emitter, event FROM ${trustedText(staging.logs)}`,
     maxSeconds: MAX_SECONDS,
-    maxRows: 65_536,
+    maxRows: CODES_MAX,
   });
-  return {
-    logs: rows.reduce((sum, [, , count]) => sum + Number(count), 0),
-    transactions: Number(rows[0]?.[3] ?? 0),
-    seen: new Set(rows.map(([emitter, event]) => `${emitter} ${event}`)),
-  };
+  return rows.map(([emitter, event]) => `${emitter} ${event}`);
 }
 
 /** Runs of block numbers of which the blocks files hold every one, ascending. */

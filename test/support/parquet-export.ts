@@ -202,8 +202,9 @@ export async function writeExport(
   } = {},
 ): Promise<string> {
   const pad = (number: number): string => String(number).padStart(8, '0');
-  for (let from = 0; from < exported.blocks.length; from += blocksPerFile) {
-    const to = Math.min(from + blocksPerFile, exported.blocks.length) - 1;
+  const last = exported.blocks.at(-1)?.block_number ?? 0;
+  for (let from = 0; from <= last; from += blocksPerFile) {
+    const to = Math.min(from + blocksPerFile - 1, last);
     for (const kind of kinds) {
       const rows = exported[kind].filter(({ block_number }) => block_number >= from && block_number <= to);
       const range = hasRangeInName ? `${pad(from)}_to_${pad(to)}` : `part${from}`;

@@ -1,0 +1,78 @@
+import type { Writer } from '../../clickhouse/engine.ts';
+import { TABLES } from '../../clickhouse/schema.ts';
+import { type Sql, sql, trustedText } from '../../clickhouse/sql.ts';
+import type { Config } from '../../src/config/config.ts';
+import type { Log } from '../../src/log.ts';
+import type { Catalogue } from '../catalogues/catalogue.ts';
+import { createCatalogueSources } from '../catalogues/catalogue-sources.ts';
+import { readPublishedCatalogue } from '../catalogues/publish.ts';
+import { loadSigners } from '../catalogues/supported-signers.ts';
+import { isIngestRunning } from '../regrade/await-service.ts';
+import { changeCatalogue } from '../regrade/change-catalogue.ts';
+import type { Versions } from '../versions.ts';
+import { ImportProblem } from './import-problem.ts';
+
+/**
+ * What imported rows are graded by: the published catalogue, as in the ingest process. That process may publish another one at
+ * any moment and regrade the rows that are there; rows that were graded by the old one must not land behind that.
+ */
+export interface Grading {
+  catalogue(): Catalogue;
+  /**
+   * Asked after rows are acknowledged. True: the rows follow what is published, or a sweep that has not begun will find them.
+   * False: the catalogue changed meanwhile, is read anew, and the rows must be graded and written again.
+   */
+  isStillTrue(): Promise<boolean>;
+}
+
+const MAX_SECONDS = 30;
+
+/**
+ * Beside a running ingest process its published catalogue holds; without one, the catalogue of the files is published first, as
+ * that process does at its start. A dry run publishes nothing.
+ */
+export async function openGrading(deps: {
+  readonly config: Pick<Config, 'configFile' | 'catalogue'>;
+  readonly writer: Writer;
+  readonly versions: Versions;
+  readonly log: Log;
+  readonly signal: AbortSignal;
+  readonly dryRun: boolean;
+}): Promise<Grading> {
+  const { config, writer, log, dryRun } = deps;
+  if (!(await isIngestRunning(writer))) {
+    const wanted = createCatalogueSources(config, log).read(await loadSigners(writer));
+    if (wanted === null)
+      throw new ImportProblem(['the catalogue of the configuration cannot be read (see above)']);
+    if (dryRun) return { catalogue: () => wanted, isStillTrue: () => Promise.resolve(true) };
+    await changeCatalogue(deps, wanted);
+  }
+  // The mark before the catalogue: a change between the two reads is then noticed later, not missed.
+  let mark = await publishedMark(writer);
+  let catalogue = await readPublishedCatalogue(writer);
+  return {
+    catalogue: () => catalogue,
+    async isStillTrue() {
+      const now = await publishedMark(writer);
+      if (now === mark) return true;
+      mark = now;
+      catalogue = await readPublishedCatalogue(writer);
+      return false;
+    },
+  };
+}
+
+/** Rises with every change of what is published. */
+async function publishedMark(writer: Writer): Promise<string> {
+  const { rows } = await writer.rows({
+    name: 'import-catalogue-mark',
+    sql: sql`SELECT ${newest(TABLES.facilitatorRelayers)}, ${newest(TABLES.cataloguedPayees)}, ${newest(TABLES.builderCodes)}`,
+    maxSeconds: MAX_SECONDS,
+    maxRows: 1,
+  });
+  return (rows[0] ?? []).join();
+}
+
+function newest(table: string): Sql {
+  return sql`(SELECT max(ver) FROM ${trustedText(table)})`;
+}
