@@ -56,6 +56,8 @@ export function createFaultyWriter(
   const { killEngine, onFault } = world;
   let armed: Fault | null = null;
   let writesLeft = 0;
+  /** Other writes of the process meet the same broken view. */
+  let isBroken = false;
 
   const arm = (fault: Fault | null): void => {
     armed = fault;
@@ -68,7 +70,7 @@ export function createFaultyWriter(
   const write = async (name: string, perform: () => Promise<void>): Promise<void> => {
     if (process.isDead) die();
     if (armed === null || !name.startsWith(armed.only) || writesLeft-- > 0) return perform();
-    if (armed.kind === 'break-view') return breakView(perform);
+    if (armed.kind === 'break-view') return isBroken ? perform() : breakView(perform);
     const { kind, delayMs, meanwhile } = armed;
     arm(null);
     onFault(kind);
@@ -89,6 +91,7 @@ export function createFaultyWriter(
   const breakView = async (perform: () => Promise<void>): Promise<void> => {
     const ddl = (statement: string) =>
       inner.run({ name: 'break-view', sql: trustedText(statement), maxSeconds: DDL_MAX_SECONDS });
+    isBroken = true;
     await ddl(BREAK);
     try {
       await perform();
@@ -98,6 +101,7 @@ export function createFaultyWriter(
       throw error;
     } finally {
       await ddl(MEND);
+      isBroken = false;
     }
   };
   return {

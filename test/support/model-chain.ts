@@ -48,6 +48,8 @@ interface MinedBlock extends ModelBlock {
 }
 
 const NOBODY = wallet(0xb0d1e);
+/** Nobody pays for gas here. */
+const BALANCE = 10n ** 18n;
 const hex = (value: number): string => `0x${value.toString(16)}`;
 
 /** `finalityDepth` blocks can be reorganised; `genesisTime` is the time of block 0, which is empty. */
@@ -135,12 +137,20 @@ function sourceOf(
       if (blocks[to] === undefined) throw new ReadAbandoned(from, to);
       return batchOf(blocks.slice(from, to + 1), filter);
     },
+    async accounts(addresses) {
+      await asked();
+      return addresses.map((of) => ({ address: of, nonce: sentBy(blocks, of), balance: BALANCE }));
+    },
     onNewHead(listener) {
       listeners.add(listener);
       return () => listeners.delete(listener);
     },
     counters: () => ({ calls, retries: 0, contradictions: 0 }),
   };
+}
+
+function sentBy(blocks: readonly MinedBlock[], sender: unknown): number {
+  return blocks.flatMap(({ facts }) => facts).filter(({ from }) => from === sender).length;
 }
 
 function batchOf(range: readonly MinedBlock[], filter: LogFilter): BlockBatch {
@@ -169,6 +179,8 @@ function batchOf(range: readonly MinedBlock[], filter: LogFilter): BlockBatch {
 function rpcOf(blocks: readonly MinedBlock[]): Rpc {
   const answer = ({ method, params }: RpcCall): unknown => {
     if (method === 'eth_blockNumber') return hex(blocks.length - 1);
+    if (method === 'eth_getTransactionCount') return hex(sentBy(blocks, params[0]));
+    if (method === 'eth_getBalance') return `0x${BALANCE.toString(16)}`;
     const block = blocks[Number(params[0])];
     if (block === undefined) return null;
     if (method === 'eth_getBlockReceipts') return receiptsOf(block);

@@ -1,6 +1,6 @@
 import { setMaxListeners } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Writer } from '../../clickhouse/engine.ts';
+import { EngineError, type Writer } from '../../clickhouse/engine.ts';
 import type { Catalogue } from '../../ingest/catalogues/catalogue.ts';
 import { type CatalogueHolder, createCatalogueHolder } from '../../ingest/catalogues/catalogue-holder.ts';
 import { contractsName, createCheckpoints } from '../../ingest/checkpoints.ts';
@@ -126,6 +126,7 @@ export async function eventually(
       if (await condition()) return;
       last = undefined;
     } catch (error) {
+      if (!(error instanceof EngineError)) throw error;
       last = error;
     }
     await delay(POLL_MS);

@@ -16,7 +16,7 @@ const LIMITS: RollupLimits = {
   closeAfterMs: 0,
   quietMs: 0,
   closeAnywayAfterMs: 0,
-  splitAboveRows: 40,
+  splitAboveRows: 50,
   slicesPerPassMax: 4,
 };
 

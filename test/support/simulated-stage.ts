@@ -57,7 +57,7 @@ export function createStage(world: SimulatedWorld, engine: KillableEngine): Stag
   const isIndexed = async (): Promise<boolean> => {
     const ended = ingest?.run.ended();
     if (ingest === null || ended) {
-      if (ended && !book.hadFault()) throw ended.error;
+      if (ended && !book.hadFault()) throw new Error('the process ended by itself', { cause: ended.error });
       await restartIngest();
       return false;
     }

@@ -13,7 +13,7 @@ import type { NaiveCatalogue } from './naive-reader.ts';
 export interface SimulatedWorld {
   readonly random: Random;
   readonly chains: readonly SimulatedChain[];
-  /** Appends up to `blocksMax` blocks to each chain. */
+  /** Appends one to `blocksMax` blocks to each chain. */
   grow(blocksMax: number): void;
   /** Replaces random newest blocks of one chain. Returns what it did, for messages. */
   reorganise(): string;
@@ -41,8 +41,8 @@ const DAY_SECONDS = 86_400;
 const FINALITY_BLOCKS = 8;
 /** Days before the month ends, so that partitions are crossed too. */
 const GENESIS_TIME = Date.UTC(2026, 0, 28, 5) / 1_000;
-const HISTORY_BLOCKS = 60;
-const FIRST_START_BLOCK = 40;
+const HISTORY_BLOCKS = 45;
+const FIRST_START_BLOCK = 30;
 const POLL_MS = 1_000;
 /** About a day of blocks can be reorganised, so most reorgs of some depth cross midnight. */
 const GAPS_SECONDS = [2, 600, 3_600, 2 * 3_600, 7 * 3_600];
@@ -59,7 +59,7 @@ export function createSimulatedWorld(seed: number): SimulatedWorld {
     chains,
     grow(blocksMax) {
       for (const { model, token } of chains)
-        for (let count = random.below(blocksMax + 1); count > 0; count--)
+        for (let count = 1 + random.below(blocksMax); count > 0; count--)
           model.append(nextBlock(random, model.head().time, token));
     },
     reorganise() {
@@ -84,7 +84,6 @@ export function createSimulatedWorld(seed: number): SimulatedWorld {
     changeCatalogue: () => catalogue.change(),
     catalogue: () => catalogue.current(),
   };
-  world.grow(0);
   for (const { model, token } of chains)
     while (model.head().number < HISTORY_BLOCKS) model.append(nextBlock(random, model.head().time, token));
   return world;
