@@ -41,14 +41,14 @@ export async function findRings(
   limits: RingLimits,
   signal?: AbortSignal,
 ): Promise<FoundRings> {
-  const graph = buildGraph(edges, limits.degreeMax);
+  const graph = await buildGraph(edges, limits.degreeMax);
   const kept = createStrongestRings(graph, limits.ringsPerWalletMax);
   const closing = new Int32Array(graph.wallets.length).fill(-1);
   let steps = 0;
   let stepsBeforeTurn = limits.stepsPerTurn;
   for (let start = 0; start < graph.wallets.length && steps <= limits.stepsMax; start++) {
     if (!markClosing(graph, start, closing)) continue;
-    for (let at = 0; at < (graph.payees[start]?.length ?? 0) && steps <= limits.stepsMax; at++) {
+    for (let at = 0; at < (graph.payees.wallets[start]?.length ?? 0) && steps <= limits.stepsMax; at++) {
       steps += walkFrom(graph, { start, at, closing }, kept);
       if (steps < stepsBeforeTurn) continue;
       stepsBeforeTurn = steps + limits.stepsPerTurn;
@@ -65,18 +65,18 @@ export async function findRings(
 }
 
 /** Notes at each larger payer of `start` the rank of the payment that would close a ring; false when there is none. */
-function markClosing({ payers, payerRanks }: RingGraph, start: number, closing: Int32Array): boolean {
+function markClosing({ payers }: RingGraph, start: number, closing: Int32Array): boolean {
   let any = false;
-  for (const [at, payer] of (payers[start] ?? []).entries()) {
+  for (const [at, payer] of (payers.wallets[start] ?? []).entries()) {
     if (payer < start) continue;
-    closing[payer] = payerRanks[start]?.[at] ?? -1;
+    closing[payer] = payers.ranks[start]?.[at] ?? -1;
     any = true;
   }
   return any;
 }
 
 function unmarkClosing({ payers }: RingGraph, start: number, closing: Int32Array): void {
-  for (const payer of payers[start] ?? []) closing[payer] = -1;
+  for (const payer of payers.wallets[start] ?? []) closing[payer] = -1;
 }
 
 interface Start {
@@ -94,11 +94,11 @@ interface Walk {
 
 /** Walks from `start` over its payee `at` to up to four members; returns how many edges it looked at. */
 function walkFrom(graph: RingGraph, { start, at, closing }: Start, kept: StrongestRings): number {
-  const second = graph.payees[start]?.[at] ?? -1;
+  const second = graph.payees.wallets[start]?.[at] ?? -1;
   if (second < start) return 1;
-  const walk: Walk = { members: [start, second], ranks: [graph.payeeRanks[start]?.[at] ?? -1] };
+  const walk: Walk = { members: [start, second], ranks: [graph.payees.ranks[start]?.[at] ?? -1] };
   close(walk, closing, kept);
-  const [next, ranks] = [graph.payees[second] ?? [], graph.payeeRanks[second] ?? []];
+  const [next, ranks] = [graph.payees.wallets[second] ?? [], graph.payees.ranks[second] ?? []];
   let steps = 1 + next.length;
   for (let i = 0; i < next.length; i++) {
     const third = next[i] ?? -1;
@@ -110,7 +110,7 @@ function walkFrom(graph: RingGraph, { start, at, closing }: Start, kept: Stronge
 function walkLast(graph: RingGraph, walk: Walk, closing: Int32Array, kept: StrongestRings): number {
   close(walk, closing, kept);
   const [start = -1, second = -1, third = -1] = walk.members;
-  const [next, ranks] = [graph.payees[third] ?? [], graph.payeeRanks[third] ?? []];
+  const [next, ranks] = [graph.payees.wallets[third] ?? [], graph.payees.ranks[third] ?? []];
   for (let i = 0; i < next.length; i++) {
     const fourth = next[i] ?? -1;
     // Most walks end here, so whether this one closes is asked before anything is made of it.

@@ -1,3 +1,5 @@
+import { setImmediate as turn } from 'node:timers/promises';
+
 /**
  * The payment graph as integers: wallets in the order of their addresses, edges in the order of their strength. So the smallest
  * member of a ring is its smallest number, and the weakest payment of a ring its highest rank.
@@ -13,16 +15,19 @@ export interface PaymentEdge {
 export interface RingGraph {
   /** Wallets by number, ascending. */
   readonly wallets: readonly string[];
-  /** Edges by rank: strongest first. */
+  /** Edges by rank: strongest first. Those that no ring can use stand here too, and in none of the lists. */
   readonly edges: readonly PaymentEdge[];
   /** For each wallet, the wallets that it paid and the ranks of those edges, side by side. */
-  readonly payees: readonly (readonly number[])[];
-  readonly payeeRanks: readonly (readonly number[])[];
+  readonly payees: Neighbours;
   /** For each wallet, the wallets that paid it and the ranks of those edges. */
-  readonly payers: readonly (readonly number[])[];
-  readonly payerRanks: readonly (readonly number[])[];
+  readonly payers: Neighbours;
   /** Whether a wallet lost edges to the degree limit. */
   readonly isDegreeCapped: boolean;
+}
+
+export interface Neighbours {
+  readonly wallets: readonly (readonly number[])[];
+  readonly ranks: readonly (readonly number[])[];
 }
 
 /** A total order, so that every run cuts and keeps the same edges. */
@@ -36,79 +41,109 @@ export function compareText(a: string, b: string): number {
   return a < b ? -1 : 1;
 }
 
-/** `degreeMax` bounds what a wallet pays to and is paid by; its strongest edges stay. */
-export function buildGraph(payments: readonly PaymentEdge[], degreeMax: number): RingGraph {
-  const between = payments.filter(({ payer, payee }) => payer !== payee).sort(byStrength);
-  // Pruned before the limit as well: edges that no ring can use must not push out those that one can.
-  const candidates = pruneDeadEnds(between);
-  const kept = strongestOf(candidates, degreeMax);
-  const edges = pruneDeadEnds(kept);
-  return { ...numbered(edges), edges, isDegreeCapped: kept.length < candidates.length };
+/** The ends of each edge, by rank; `isAlive` is 0 for edges that were taken out. */
+interface Ends {
+  readonly from: Int32Array;
+  readonly to: Int32Array;
+  readonly isAlive: Uint8Array;
+  readonly walletCount: number;
 }
 
 /**
- * Removes edges from wallets that nobody pays and to wallets that pay nobody, until none is left: no ring passes there. Each
+ * `degreeMax` bounds what a wallet pays to and is paid by; its strongest edges stay. Other work of the process gets its turn
+ * between the steps, each of which takes some 100 ms with the most edges that a pass reads.
+ */
+export async function buildGraph(payments: readonly PaymentEdge[], degreeMax: number): Promise<RingGraph> {
+  const edges = payments.filter(({ payer, payee }) => payer !== payee).sort(byStrength);
+  await turn();
+  const wallets = namesOf(edges);
+  await turn();
+  const ends = numbered(edges, wallets);
+  await turn();
+  // Before the limit as well: edges that no ring can use must not push out those that one can.
+  pruneDeadEnds(ends);
+  const isDegreeCapped = keepStrongest(ends, degreeMax);
+  await turn();
+  pruneDeadEnds(ends);
+  const payees = neighbours(ends, ends.from, ends.to);
+  await turn();
+  return { wallets, edges, payees, payers: neighbours(ends, ends.to, ends.from), isDegreeCapped };
+}
+
+function namesOf(edges: readonly PaymentEdge[]): string[] {
+  const names = new Set<string>();
+  for (const { payer, payee } of edges) names.add(payer).add(payee);
+  return [...names].sort(compareText);
+}
+
+function numbered(edges: readonly PaymentEdge[], wallets: readonly string[]): Ends {
+  const numbers = new Map(wallets.map((wallet, number) => [wallet, number]));
+  const numberOf = (wallet: string): number => numbers.get(wallet) ?? -1;
+  return {
+    from: Int32Array.from(edges, ({ payer }) => numberOf(payer)),
+    to: Int32Array.from(edges, ({ payee }) => numberOf(payee)),
+    isAlive: new Uint8Array(edges.length).fill(1),
+    walletCount: wallets.length,
+  };
+}
+
+/**
+ * Takes out edges from wallets that nobody pays and to wallets that pay nobody, until none is left: no ring passes there. Each
  * edge is visited a fixed number of times, because a long chain of payments would make repeated passes quadratic.
  */
-export function pruneDeadEnds(edges: readonly PaymentEdge[]): readonly PaymentEdge[] {
-  const sides = { paid: new Map<string, PaymentEdge[]>(), received: new Map<string, PaymentEdge[]>() };
-  for (const edge of edges) {
-    append(sides.paid, edge.payer, edge);
-    append(sides.received, edge.payee, edge);
-  }
-  const left = (map: ReadonlyMap<string, readonly PaymentEdge[]>) =>
-    new Map([...map].map(([wallet, own]) => [wallet, own.length]));
-  const counts = { paid: left(sides.paid), received: left(sides.received) };
-  const removed = new Set<PaymentEdge>();
-  const ends = [...new Set([...sides.paid.keys(), ...sides.received.keys()])].filter(
-    (wallet) => !(sides.paid.has(wallet) && sides.received.has(wallet)),
-  );
-  for (let wallet = ends.pop(); wallet !== undefined; wallet = ends.pop()) {
-    for (const edge of [...(sides.paid.get(wallet) ?? []), ...(sides.received.get(wallet) ?? [])]) {
-      if (removed.has(edge)) continue;
-      removed.add(edge);
-      if (decrement(counts.paid, edge.payer) === 0) ends.push(edge.payer);
-      if (decrement(counts.received, edge.payee) === 0) ends.push(edge.payee);
+function pruneDeadEnds(ends: Ends): void {
+  const { from, to, isAlive, walletCount } = ends;
+  const [paid, received] = [neighbours(ends, from, to), neighbours(ends, to, from)];
+  const paidLeft = paid.ranks.map(({ length }) => length);
+  const receivedLeft = received.ranks.map(({ length }) => length);
+  const isDead = (wallet: number): boolean => paidLeft[wallet] === 0 || receivedLeft[wallet] === 0;
+  const dead = Array.from({ length: walletCount }, (_, wallet) => wallet).filter(isDead);
+  for (let wallet = dead.pop(); wallet !== undefined; wallet = dead.pop()) {
+    for (const rank of [...(paid.ranks[wallet] ?? []), ...(received.ranks[wallet] ?? [])]) {
+      if (isAlive[rank] === 0) continue;
+      isAlive[rank] = 0;
+      const [payer, payee] = [from[rank] ?? -1, to[rank] ?? -1];
+      if (decrement(paidLeft, payer) === 0) dead.push(payer);
+      if (decrement(receivedLeft, payee) === 0) dead.push(payee);
     }
   }
-  return edges.filter((edge) => !removed.has(edge));
 }
 
-function append(map: Map<string, PaymentEdge[]>, wallet: string, edge: PaymentEdge): void {
-  const own = map.get(wallet);
-  if (own === undefined) map.set(wallet, [edge]);
-  else own.push(edge);
-}
-
-function decrement(counts: Map<string, number>, wallet: string): number {
-  const next = (counts.get(wallet) ?? 0) - 1;
-  counts.set(wallet, next);
+function decrement(counts: number[], wallet: number): number {
+  const next = (counts[wallet] ?? 0) - 1;
+  counts[wallet] = next;
   return next;
 }
 
-function strongestOf(edges: readonly PaymentEdge[], degreeMax: number): readonly PaymentEdge[] {
-  const paid = new Map<string, number>();
-  const received = new Map<string, number>();
-  return edges.filter(({ payer, payee }) => {
-    const [out, into] = [paid.get(payer) ?? 0, received.get(payee) ?? 0];
-    if (out >= degreeMax || into >= degreeMax) return false;
-    paid.set(payer, out + 1);
-    received.set(payee, into + 1);
-    return true;
-  });
+/** Takes out all but the strongest edges of each wallet in each direction; true when there were others. */
+function keepStrongest({ from, to, isAlive, walletCount }: Ends, degreeMax: number): boolean {
+  const paid = new Int32Array(walletCount);
+  const received = new Int32Array(walletCount);
+  let isCapped = false;
+  for (let rank = 0; rank < isAlive.length; rank++) {
+    if (isAlive[rank] === 0) continue;
+    const [payer, payee] = [from[rank] ?? -1, to[rank] ?? -1];
+    const [out, into] = [paid[payer] ?? 0, received[payee] ?? 0];
+    const isKept = out < degreeMax && into < degreeMax;
+    if (isKept) {
+      paid[payer] = out + 1;
+      received[payee] = into + 1;
+    } else {
+      isAlive[rank] = 0;
+      isCapped = true;
+    }
+  }
+  return isCapped;
 }
 
-function numbered(edges: readonly PaymentEdge[]) {
-  const wallets = [...new Set(edges.flatMap(({ payer, payee }) => [payer, payee]))].sort(compareText);
-  const numbers = new Map(wallets.map((wallet, number) => [wallet, number]));
-  const lists = (): number[][] => wallets.map(() => []);
-  const [payees, payeeRanks, payers, payerRanks] = [lists(), lists(), lists(), lists()];
-  for (const [rank, { payer, payee }] of edges.entries()) {
-    const [from = -1, to = -1] = [numbers.get(payer), numbers.get(payee)];
-    payees[from]?.push(to);
-    payeeRanks[from]?.push(rank);
-    payers[to]?.push(from);
-    payerRanks[to]?.push(rank);
+/** The live edges by the wallet at one end: the wallet at the other, and the rank. */
+function neighbours({ isAlive, walletCount }: Ends, near: Int32Array, far: Int32Array): Neighbours {
+  const wallets: number[][] = Array.from({ length: walletCount }, () => []);
+  const ranks: number[][] = Array.from({ length: walletCount }, () => []);
+  for (let rank = 0; rank < isAlive.length; rank++) {
+    if (isAlive[rank] === 0) continue;
+    wallets[near[rank] ?? -1]?.push(far[rank] ?? -1);
+    ranks[near[rank] ?? -1]?.push(rank);
   }
-  return { wallets, payees, payeeRanks, payers, payerRanks };
+  return { wallets, ranks };
 }
