@@ -156,7 +156,7 @@ export const offsetParam: Param<number> = {
   read: (raw, name) => {
     if (raw === undefined) return 0;
     const whole =
-      typeof raw === 'number' ? Number.isSafeInteger(raw) && raw >= 0 : isText(raw) && /^\d{1,15}$/.test(raw);
+      typeof raw === 'number' ? Number.isSafeInteger(raw) && raw >= 0 : isText(raw) && /^\d{1,30}$/.test(raw);
     if (!whole) throw invalid(name, `${name} must be an integer of 0 or more, not ${quoted(raw)}.`);
     if (Number(raw) > OFFSET_MAX)
       throw invalid(name, `${name} reaches to ${OFFSET_MAX}; use the filters to see what lies beyond.`);

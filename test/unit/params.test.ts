@@ -5,8 +5,10 @@ import {
   counterpartyParam,
   excludeSelfPaymentsParam,
   facilitatorParam,
+  finalityParam,
   limitParam,
   minProbabilityParam,
+  offsetParam,
   type Param,
   roleParam,
   tierParam,
@@ -57,6 +59,11 @@ describe('values that are read', () => {
     ['chain', chainParam, 'eip155:137', 'eip155:137'],
     ['role absent', roleParam, undefined, 'any'],
     ['tier', tierParam, 'not_x402', 'not_x402'],
+    ['finality absent', finalityParam, undefined, 'any'],
+    ['finality', finalityParam, 'finalized', 'finalized'],
+    ['offset absent', offsetParam, undefined, 0],
+    ['offset', offsetParam, '050', 50],
+    ['offset as JSON', offsetParam, 10_000, 10_000],
   ])('%s', (_what, param, raw, value) => {
     expect(param.read(raw, 'p', facts)).toEqual(value);
   });
@@ -91,9 +98,21 @@ describe('values that are refused, naming the parameter', () => {
     ['facilitator empty', facilitatorParam, ''],
     ['cursor empty', beforeParam, ''],
     ['cursor not a text', beforeParam, 5],
+    ['finality of another word', finalityParam, 'head'],
+    ['finality empty', finalityParam, ''],
+    ['offset negative', offsetParam, '-1'],
+    ['offset negative, as JSON', offsetParam, -1],
+    ['offset with a fraction', offsetParam, '1.5'],
+    ['offset empty', offsetParam, ''],
+    ['offset beyond the end of paging', offsetParam, '10001'],
   ])('%s', (_what, param, raw) => {
     const { code, parameter } = problemOf(() => param.read(raw, 'the_name', facts));
     expect({ code, parameter }).toEqual({ code: 'invalid_parameter', parameter: 'the_name' });
+  });
+
+  test('an offset too far says how far it may go, however long it is', () => {
+    for (const offset of ['10001', '9'.repeat(25)])
+      expect(problemOf(() => offsetParam.read(offset, 'offset', facts)).detail).toContain('reaches to 10000');
   });
 
   test('a wrong checksum is called a wrong checksum', () => {
