@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { answerProfile } from '../../src/catalogue/profile-answer.ts';
+import { answerProfile, type ProfileDeps } from '../../src/catalogue/profile-answer.ts';
 import type { ProfileAnswer } from '../../src/catalogue/profile-shape.ts';
 import { EVIDENCE_METHODS } from '../../src/domain/evidence.ts';
 import type { Settlement } from '../../src/domain/settlement.ts';
@@ -35,6 +35,8 @@ import {
 /** Closing a slice is seven statements, and a busy machine takes a second for them. */
 const TIMEOUT_MS = 120_000;
 const HUB = wallet(0xb0b);
+/** Is paid four times in each of ten seconds. */
+const CROWD = wallet(0xc0de);
 const DAYS = 36;
 const START = NOON - DAYS * 86_400;
 const BASE_FINAL = 1_200_000;
@@ -117,17 +119,22 @@ const QUERIES = (['payee', 'payer'] as const).flatMap((role) =>
   [undefined, POLYGON].flatMap((chain) => [undefined, FINAL].map((final) => ({ role, chain, final }))),
 );
 
-/** Every question of the matrix, whole and with a cap that truncates the scan. */
-async function expectEverythingTrue(): Promise<void> {
+/** Nothing is kept from one state of the index to the next. */
+function freshDeps(): ProfileDeps {
   const clock = testClock();
   const { reader } = engine;
-  const deps = {
+  return {
     reader,
     clock,
     chains: [BASE, POLYGON],
     freshness: createFreshness({ reader, clock }),
     rollups: createRollups({ reader, clock }),
   };
+}
+
+/** Every question of the matrix, whole and with a cap that truncates the scan. */
+async function expectEverythingTrue(): Promise<void> {
+  const deps = freshDeps();
   for (const { role, chain, final } of QUERIES) {
     const truth = { wallet: HUB, role, nowSeconds: NOON, ...(chain && { chain }), ...(final && { final }) };
     const request = { wallet: HUB, role, chain, finality: final ? 'finalized' : 'any' } as const;
@@ -145,6 +152,17 @@ async function expectEverythingTrue(): Promise<void> {
 beforeAll(async () => {
   engine = await testEngine();
   await write(Array.from({ length: 1_200 }, (_, index) => randomSettlement(index)));
+  await insertSettlements(
+    engine.writer,
+    Array.from({ length: 40 }, (_, index) =>
+      settlement({
+        payee: CROWD,
+        blockTime: NOON - Math.floor(index / 4),
+        blockNumber: 900,
+        logIndex: index,
+      }),
+    ),
+  );
   await reportChain(engine.writer, BASE, { finalized_block: String(BASE_FINAL) });
   await reportChain(engine.writer, POLYGON, { finalized_block: String(POLYGON_FINAL) });
   api = await testApi(engine.reader);
@@ -191,6 +209,23 @@ describe('a profile is what a recount gives', { timeout: TIMEOUT_MS }, () => {
     await expectEverythingTrue();
   });
 });
+
+test.each([
+  [40, 40],
+  [39, 36],
+  [10, 8],
+  [8, 8],
+  [7, 4],
+  [3, 0],
+])(
+  'a scan of at most %i rows ends between two seconds: %i of ten times four settlements',
+  async (scanRowsMax, scanned) => {
+    const request = { wallet: CROWD, role: 'payee', chain: undefined, finality: 'any', scanRowsMax } as const;
+    const { coverage, aggregates } = await answerProfile(request, freshDeps());
+    expect(coverage).toMatchObject({ settlements_scanned: scanned, scan_truncated: scanned < 40 });
+    expect(aggregates.inbound_count).toBe(40);
+  },
+);
 
 const PATH_OF: Readonly<Record<Role, string>> = { payee: '/v0/merchants', payer: '/v0/agents' };
 
