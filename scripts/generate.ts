@@ -7,6 +7,7 @@ import { configurationPage, configurationTable } from './reference/configuration
 import { dataQualityBlock } from './reference/data-quality.ts';
 import { errorsPage } from './reference/errors.ts';
 import { evidencePage } from './reference/evidence.ts';
+import { importColumns } from './reference/import-columns.ts';
 import { operationsPage, routesTable } from './reference/operations.ts';
 
 /**
@@ -29,6 +30,7 @@ const BLOCKS: Readonly<Record<string, () => string>> = {
   routes: () => routesTable(OPERATIONS),
   configuration: configurationTable,
   'data-quality': dataQualityBlock,
+  'import-columns': importColumns,
 };
 
 function fillBlocks(path: string): string {
@@ -59,6 +61,7 @@ const files: Readonly<Record<string, string>> = {
   'docs/reference/evidence.md': evidencePage(),
   'docs/reference/openapi.json': `${JSON.stringify(openApi, null, 2)}\n`,
   'docs/methodology.md': fillBlocks('docs/methodology.md'),
+  'docs/import.md': fillBlocks('docs/import.md'),
   'README.md': fillBlocks('README.md'),
 };
 
