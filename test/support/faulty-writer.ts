@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { Writer } from '../../clickhouse/engine.ts';
+import { EngineError, type Writer } from '../../clickhouse/engine.ts';
 import { trustedText } from '../../clickhouse/sql.ts';
 
 /**
@@ -42,6 +42,7 @@ export interface FaultyWriter extends Writer {
 /** Creates a view on `settlements` that lets no row through; its own table takes nothing. */
 const BREAK = 'CREATE MATERIALIZED VIEW broken_view ENGINE = Null AS SELECT throwIf(1) AS x FROM settlements';
 const MEND = 'DROP VIEW IF EXISTS broken_view';
+const THROW_IF_CODE = 395;
 const DDL_MAX_SECONDS = 10;
 
 /**
@@ -69,6 +70,15 @@ export function createFaultyWriter(
   };
   const write = async (name: string, perform: () => Promise<void>): Promise<void> => {
     if (process.isDead) die();
+    try {
+      await writeWithFaults(name, perform);
+    } catch (error) {
+      // Whatever else writes while the view is broken meets it too, also in another process.
+      if (error instanceof EngineError && error.engineCode === THROW_IF_CODE) onFault('break-view');
+      throw error;
+    }
+  };
+  const writeWithFaults = async (name: string, perform: () => Promise<void>): Promise<void> => {
     if (armed === null || !name.startsWith(armed.only) || writesLeft-- > 0) return perform();
     if (armed.kind === 'break-view') return isBroken ? perform() : breakView(perform);
     const { kind, delayMs, meanwhile } = armed;
@@ -97,7 +107,6 @@ export function createFaultyWriter(
       await perform();
     } catch (error) {
       arm(null);
-      onFault('break-view');
       throw error;
     } finally {
       await ddl(MEND);
