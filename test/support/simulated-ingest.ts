@@ -71,8 +71,9 @@ export function startSimulatedIngest(deps: {
     wake();
   };
   const run = async (): Promise<void> => {
-    const begun = await changeCatalogue(regrade, wanted);
-    const holder = createCatalogueHolder(wanted);
+    const first = wanted;
+    const begun = await changeCatalogue(regrade, first);
+    const holder = createCatalogueHolder(first);
     const parts = [...chains.map((chain) => runChain(chain, holder)), followCatalogue(holder, begun)];
     await Promise.all(parts.map((part) => part.catch(die)));
   };
