@@ -30,7 +30,7 @@ export async function retractAbove(
         FROM (SELECT * FROM settlements FINAL WHERE ${above} AND del = 0)`,
     // Once more by itself, from what the table holds: a crash between the tombstones and the view would leave the hours clean
     // for ever, because a repeat finds nothing live to retract.
-    sql`INSERT INTO hour_ver SELECT toStartOfHour(block_time) AS start, max(ver) FROM settlements WHERE ${above} GROUP BY start`,
+    sql`INSERT INTO hour_ver (hour, ver) SELECT toStartOfHour(block_time) AS start, max(ver) FROM settlements WHERE ${above} GROUP BY start`,
     sql`INSERT INTO wallet_log SELECT * REPLACE(${ver()} AS ver, 1 AS del)
         FROM (SELECT * FROM wallet_log FINAL WHERE ${above} AND del = 0)`,
     sql`INSERT INTO dead_letters SELECT * REPLACE(${ver()} AS ver, 1 AS del)

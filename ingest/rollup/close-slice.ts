@@ -23,8 +23,8 @@ const COMPUTE_SETTINGS = {
   do_not_merge_across_partitions_select_final: 1,
 } as const;
 
-/** Below every change, so that the slice is dirty. */
-const REOPENED = 0n;
+/** A record of no write at all leaves the slice dirty. */
+const REOPENED = { ver: 0n, writes: 0n } as const;
 
 /** `busy`: another worker computes this day. `overtaken`: another one recorded a higher `gen` meanwhile; the slice is reopened. */
 export type CloseOutcome = 'closed' | 'busy' | 'overtaken';
@@ -33,8 +33,8 @@ export type CloseOutcome = 'closed' | 'busy' | 'overtaken';
  * Computes a slice and records from what. May be cut anywhere and repeated: until the record is written the slice stays dirty
  * and is read live, and a repeat writes the same keys with a higher `gen`.
  *
- * The order makes it right beside running inserts and other workers. `ver` is read before the data, so a change that the data
- * may lack leaves the slice dirty. `gen` is given between the two and is above every recorded one: of two computations the
+ * The order makes it right beside running inserts and other workers. The number of writes is read before the data, so a write
+ * that the data may lack leaves the slice dirty, whatever its `ver`. `gen` is given between the two and is above every recorded one: of two computations the
  * one with the higher `gen` has read data that is at least as new as its own record says, and its rows and record win together.
  */
 export async function closeSlice(
@@ -50,7 +50,7 @@ export async function closeSlice(
   const { writer, versions, log, signal } = deps;
   const began = performance.now();
   if (await isBeingComputed(writer, slice)) return 'busy';
-  const { ver, lastGen } = await readBasis(writer, slice);
+  const { changes, lastGen } = await readBasis(writer, slice);
   const fresh = versions.next();
   // Another worker's clock may be ahead of ours.
   const gen = fresh > lastGen ? fresh : lastGen + 1n;
@@ -58,11 +58,11 @@ export async function closeSlice(
     signal?.throwIfAborted();
     await writer.run({ ...statement, maxSeconds: COMPUTE_MAX_SECONDS, settings: COMPUTE_SETTINGS });
   }
-  await record(writer, slice, { ver, gen });
+  await record(writer, slice, changes, gen);
   const { lastGen: newestGen } = await readBasis(writer, slice);
   const isOvertaken = newestGen > gen;
   // The other computation could not know a key that only ours has written: a facilitator that was regraded in between.
-  if (isOvertaken) await record(writer, slice, { ver: REOPENED, gen: newestGen + 1n });
+  if (isOvertaken) await record(writer, slice, REOPENED, newestGen + 1n);
   const outcome = isOvertaken ? 'overtaken' : 'closed';
   log.debug({ slice: sliceName(slice), outcome, tookMs: Math.round(performance.now() - began) }, 'rolled up');
   return outcome;
@@ -84,9 +84,15 @@ async function isBeingComputed(writer: Writer, slice: Slice): Promise<boolean> {
   return Number(rows[0]?.[0]) > 0;
 }
 
-interface Basis {
-  /** The newest change of the slice; 0: no rows. */
+interface Changes {
+  /** The newest; 0: no rows. */
   readonly ver: bigint;
+  /** How many there ever were (hour_ver). */
+  readonly writes: bigint;
+}
+
+interface Basis {
+  readonly changes: Changes;
   /** Of the newest record of the slice; 0: none. */
   readonly lastGen: bigint;
 }
@@ -95,26 +101,23 @@ async function readBasis(writer: Writer, slice: Slice): Promise<Basis> {
   const [day, hour] = sliceColumns(slice);
   const { rows } = await writer.rows({
     name: `rollup-basis ${sliceName(slice)}`,
-    sql: sql`SELECT (SELECT max(ver) FROM hour_ver WHERE ${inSlice(sql`hour`, slice)}),
-               (SELECT max(gen) FROM rollup_state WHERE day = ${day.value} AND hour = ${hour.value})`,
+    sql: sql`SELECT max(ver), sum(writes),
+               (SELECT max(gen) FROM rollup_state WHERE day = ${day.value} AND hour = ${hour.value})
+             FROM hour_ver WHERE ${inSlice(sql`hour`, slice)}`,
     maxSeconds: LOOK_MAX_SECONDS,
     maxRows: 1,
   });
-  const [ver, lastGen] = rows[0] ?? [];
-  return { ver: BigInt(String(ver ?? 0)), lastGen: BigInt(String(lastGen ?? 0)) };
+  const [ver = 0n, writes = 0n, lastGen = 0n] = (rows[0] ?? []).map((field) => BigInt(String(field ?? 0)));
+  return { changes: { ver, writes }, lastGen };
 }
 
 /** Only after every table has acknowledged. */
-async function record(
-  writer: Writer,
-  slice: Slice,
-  { ver, gen }: { ver: bigint; gen: bigint },
-): Promise<void> {
+async function record(writer: Writer, slice: Slice, { ver, writes }: Changes, gen: bigint): Promise<void> {
   const [day, hour] = sliceColumns(slice);
   await writer.run({
     name: `rollup-record ${sliceName(slice)}`,
-    sql: sql`INSERT INTO ${trustedText(TABLES.rollupState)} (day, hour, ver, gen)
-             SELECT ${day.value}, ${hour.value}, ${uint64(ver)}, ${uint64(gen)}`,
+    sql: sql`INSERT INTO ${trustedText(TABLES.rollupState)} (day, hour, ver, writes, gen)
+             SELECT ${day.value}, ${hour.value}, ${uint64(ver)}, ${uint64(writes)}, ${uint64(gen)}`,
     maxSeconds: LOOK_MAX_SECONDS,
   });
 }

@@ -66,8 +66,8 @@ export async function readSpanMark(reader: Reader, span: DaySpan): Promise<strin
     name: 'graph-span-mark',
     maxSeconds: COUNT_MAX_SECONDS,
     maxRows: 1,
-    sql: sql`SELECT concat(toString(groupBitXor(cityHash64(hour, newest))), '/', toString(max(newest)))
-      FROM (SELECT hour, max(ver) AS newest FROM hour_ver
+    sql: sql`SELECT concat(toString(groupBitXor(cityHash64(hour, counted))), '/', toString(sum(counted)))
+      FROM (SELECT hour, sum(writes) AS counted FROM hour_ver
         WHERE hour >= ${dateTime(span.from)} AND hour < ${dateTime(span.to)} GROUP BY hour)`,
   });
   return textField(rows[0]?.[0]);
