@@ -10,6 +10,7 @@ import type { SwingingClock } from './swinging-clock.ts';
 
 export interface Asked {
   readonly question: Question;
+  /** Empty when it failed. */
   readonly costs: readonly Cost[];
   /** Milliseconds of PostgreSQL for the same asks in the same rounds; undefined where it was not asked. */
   readonly peerMs: readonly number[] | undefined;
@@ -102,6 +103,8 @@ async function askPeer({ peer }: Ask, { kind }: Question, { postgres }: AskDeps)
 export function figuresOf({ question, costs, peerMs }: Asked, stage: string, judged: boolean): Figure[] {
   const { bounded, kind } = question;
   const name = `${question.name}${stage}`;
+  if (costs.length === 0)
+    return [{ name: `${name}-answered`, value: 0, unit: 'runs', goal: '>=1', ok: false }];
   const own = costFigures(name, costs, bounded ? ROWS_READ_GOAL : undefined);
   if (peerMs === undefined) return own;
   const total = median(costs.map(({ totalMs }) => totalMs));

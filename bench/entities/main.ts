@@ -60,7 +60,14 @@ async function askAll(
   const questions = await questionsOf(lab);
   for (const [index, question] of questions.entries()) {
     say(`question ${index + 1} of ${questions.length}: ${question.name}`);
-    answers.push(await askQuestion(question, { api, reader: engine.reader, clock, postgres, quick }));
+    const deps = { api, reader: engine.reader, clock, postgres, quick };
+    answers.push(
+      await askQuestion(question, deps).catch((error: unknown) => {
+        // The others are still worth their time; without costs its figure is short.
+        say(error instanceof Error ? (error.stack ?? error.message) : String(error));
+        return { question, costs: [], peerMs: undefined };
+      }),
+    );
   }
   return answers;
 }
