@@ -31,7 +31,7 @@ interface Effort {
   readonly msMax: number;
 }
 
-const FULL: Effort = { rounds: 60, asksMax: 100, msMax: 15_000 };
+const FULL: Effort = { rounds: 60, asksMax: 100, msMax: 10_000 };
 const QUICK: Effort = { rounds: 8, asksMax: 4, msMax: 800 };
 const ROUNDS_MIN = 5;
 /** Rows a bounded question may read, whatever the size of the index. */
