@@ -307,6 +307,26 @@ describe('edges beyond max_edges', () => {
     }
   });
 
+  test('payments to oneself are counted also when they are smaller than every edge that was cut', async () => {
+    await insertSettlements(
+      engine.writer,
+      [2, 3, 4, 5, 1].map((payee, logIndex) =>
+        settlement({
+          payer: wallet(1),
+          payee: wallet(payee),
+          logIndex,
+          blockTime: TODAY - 10,
+          amountUsdMicros: payee === 1 ? 1n : 5_000_000n,
+        }),
+      ),
+    );
+    for (const form of ['window=10', 'days=1']) {
+      const body = await graph(`${form}&max_edges=1`);
+      expect(body.edges.map(({ payee }: { payee: string }) => payee)).toEqual([wallet(2)]);
+      expect(body.meta.excluded).toEqual({ self_payments: 1, self_payment_usd: 0.000001 });
+    }
+  });
+
   test('max_edges is clamped and echoed', async () => {
     for (const [sent, effective] of [
       ['0', 1],

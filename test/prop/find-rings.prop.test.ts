@@ -103,6 +103,17 @@ describe('findRings', () => {
     );
   });
 
+  test('the limit is reported also when the weaker ring comes last', async () => {
+    const both = (one: string, other: string, usdMicros: bigint): PaymentEdge[] => [
+      { payer: one, payee: other, usdMicros },
+      { payer: other, payee: one, usdMicros },
+    ];
+    const edges = [...both('w0', 'w1', 9n), ...both('w0', 'w2', 1n)];
+    const found = await findRings(edges, { ...WIDE, ringsPerWalletMax: 1 });
+    expect(found.byWallet.get('w0')?.map(keyOf)).toEqual(['w0 w1']);
+    expect(found.capped).toEqual(['rings_per_wallet']);
+  });
+
   test('under a degree limit it finds the rings of the strongest edges, and says so', async () => {
     await fc.assert(
       fc.asyncProperty(graphs, fc.integer({ min: 1, max: 3 }), async (edges, degreeMax) => {
