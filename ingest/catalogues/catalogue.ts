@@ -116,6 +116,11 @@ export function refusedSigners(catalogue: Catalogue, signers: readonly Supported
   });
 }
 
+/** The engine's Date holds 1970 to 2149; a day outside would end the worker instead of being told. */
+function isDay(day: string): boolean {
+  return !Number.isNaN(Date.parse(`${day}T00:00:00Z`)) && day >= '1970-01-01' && day < '2149-01-01';
+}
+
 /** One relayer or code that belongs to two facilitators would make the grade depend on the order of the file. */
 function refuseContradictions(facilitators: readonly FacilitatorConfig[]): void {
   const owners = new Map<string, string>();
@@ -129,7 +134,7 @@ function refuseContradictions(facilitators: readonly FacilitatorConfig[]): void 
   for (const { id, relayers, builderCodes } of facilitators) {
     for (const relayer of relayers) {
       claim(`relayer ${relayer.address} on ${relayer.chain}`, id);
-      if (Number.isNaN(Date.parse(`${relayer.firstSeen}T00:00:00Z`)))
+      if (!isDay(relayer.firstSeen))
         problems.push(`catalogue.facilitators: ${id}: firstSeen ${relayer.firstSeen} is no date`);
     }
     for (const code of builderCodes) claim(`builder code ${code}`, id);

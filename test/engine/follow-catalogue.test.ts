@@ -3,6 +3,7 @@ import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import type { Writer } from '../../clickhouse/engine.ts';
 import { sql } from '../../clickhouse/sql.ts';
 import { createBatchWriter } from '../../ingest/batch-writer.ts';
 import { createChainStatus } from '../../ingest/chain-status.ts';
@@ -67,7 +68,7 @@ const payments = (from: number) =>
   batchOf([[{ from: ANN, events: [used(ALICE), transfer(ALICE, SHOP, 5)] }]], from);
 
 /** The real pipeline over blocks that need no node: one payment of Alice each, relayed by Ann. */
-function pipelineWith({ holder }: FollowedCatalogue, blocks = payments): Pipeline {
+function pipelineWith({ holder }: FollowedCatalogue, blocks = payments, writer = engine.writer): Pipeline {
   const context = decodeContextOf({ chain: BASE, tokens: TOKENS }, holder.current());
   return createPipeline({
     context,
@@ -79,7 +80,7 @@ function pipelineWith({ holder }: FollowedCatalogue, blocks = payments): Pipelin
     } as unknown as Parameters<typeof createPipeline>[0]['source'], // the pipeline only reads
     batches: createBatchWriter({
       chain: BASE,
-      writer: engine.writer,
+      writer,
       versions: createVersions(0n),
       log: testLog,
       signal: ending.signal,
@@ -146,6 +147,32 @@ test('a catalogue that changes while blocks are being indexed leaves no row grad
   stop = true;
   await Promise.all(workers);
   expect(await grades()).toEqual([['ann', 'facilitator_relay', block]]);
+}, 60_000);
+
+test('a regrade waits for rows that were graded by the old catalogue and are still under way', async () => {
+  const followed = await follow();
+  await waitUntil('the first catalogue is settled', () => isSettled(1));
+  const gate = { open: (): void => undefined };
+  const opened = new Promise<void>((resolve) => (gate.open = resolve));
+  const slow: Writer = {
+    ...engine.writer,
+    insert: (...insert) => opened.then(() => engine.writer.insert(...insert)),
+  };
+  const late = pipelineWith(followed, payments, slow);
+  const storing = late.store(await late.read(1, 1));
+  write('catalogue.json', ANN_NAMED);
+  await waitUntil('the new catalogue is in force', () =>
+    followed.holder.current().relayers.some(({ address }) => address === ANN),
+  );
+  const other = pipelineWith(followed);
+  for (let block = 2; block <= 30; block++) {
+    await other.store(await other.read(block, block));
+    expect(await isSettled(2)).toBe(false);
+  }
+  gate.open();
+  await storing;
+  await waitUntil('the new catalogue is settled', () => isSettled(2));
+  expect(await grades()).toEqual([['ann', 'facilitator_relay', 60]]);
 }, 60_000);
 
 test('a bare transfer is not kept when its payee left the catalogue between the reading and the writing', async () => {

@@ -79,3 +79,16 @@ test('a named file that does not exist is an error, not a default', () => {
     'there is no file',
   );
 });
+
+test('a catalogue file is checked with the configuration, and the URL of a facilitator is never echoed', () => {
+  const file = join(mkdtempSync(join(tmpdir(), 'config-')), 'catalogue.json');
+  writeFileSync(file, JSON.stringify({ payees: [{ chain: 'bse', address: '0x1' }] }));
+  const [first, second] = problemsOf({ catalogue: { file } });
+  expect(first).toContain('payees.0.chain: unknown chain "bse"');
+  expect(second).toContain('payees.0.address');
+  expect(problemsOf({ catalogue: { file: '/nowhere/catalogue.json' } })[0]).toContain('cannot be read');
+  for (const url of ['ftp://me:secret@facilitator.example', 7])
+    expect(problemsOf({ catalogue: { facilitators: [{ id: 'a', url }] } }).join()).toMatch(
+      /url(?!.*(secret|7))/,
+    );
+});
