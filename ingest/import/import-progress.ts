@@ -20,8 +20,10 @@ export function createImportProgress(totalLogs: number, nowMs: () => number = Da
     line() {
       const seconds = Math.max(0.001, (nowMs() - began) / 1_000);
       const perSecond = done / seconds;
-      const share = totalLogs === 0 ? 1 : Math.min(1, done / totalLogs);
-      const eta = perSecond > 0 ? `${Math.ceil((totalLogs - done) / perSecond)} s` : 'unknown';
+      // Shares of a group add up to its logs but for a rounding.
+      const share = done + 1 >= totalLogs ? 1 : done / totalLogs;
+      const eta =
+        perSecond > 0 ? `${Math.ceil(Math.max(0, totalLogs * (1 - share)) / perSecond)} s` : 'unknown';
       return `import ${(100 * share).toFixed(1)} %, ${Math.round(perSecond)} logs/s, ${settlements} settlements, ETA ${eta}`;
     },
   };

@@ -14,6 +14,9 @@ import type { Staging } from './staging.ts';
 /**
  * Sends the bytes of one Parquet file to the engine, which reads the wanted columns, turns hex into bytes and keeps what can
  * matter. Nothing of it passes through JavaScript but the file itself.
+ *
+ * The table function `file()` would spare the way over HTTP, for an embedded engine only; but its Parquet reader moves our
+ * conditions into the reading and then fails on them (26.7: code 10, a column of an expression is not found).
  */
 
 /** One file may be many gigabytes on a slow disk. */

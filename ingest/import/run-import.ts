@@ -192,7 +192,7 @@ export function spellSummary(summary: ImportSummary, dryRun: boolean): string[] 
     ...told(covered, dryRun ? 'would be recorded as indexed' : 'are now recorded as indexed'),
     ...told(
       unproven,
-      'are not recorded as indexed, so the RPC backfill reads them again: nothing says that the files hold every log of them (docs/import.md)',
+      'are not recorded as indexed, so the RPC backfill reads them again: nothing proves that the files hold every log of them (--all-contracts, --from-block and --to-block say so, see docs/import.md)',
     ),
     ...told(incomplete, 'were left out, because the files lack some of their transactions, times or hashes'),
     ...told(alreadyIndexed, 'were indexed already and skipped'),
