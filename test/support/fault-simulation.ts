@@ -104,9 +104,11 @@ async function hitRegrade(stage: Stage): Promise<void> {
 async function regradeBesideRetraction(stage: Stage): Promise<void> {
   const regrade = async () => {
     changeCatalogue(stage);
+    changeCatalogue(stage);
     await stage.followed();
   };
-  const after = stage.world.random.below(3);
+  // Mostly the tombstones of the rows themselves, which are the second statement.
+  const after = stage.world.random.pick([1, 1, 1, 0, 2, 3]);
   stage.armIngest({ kind: 'pause', only: 'retract ', after, delayMs: 0, meanwhile: regrade });
   reorganise(stage);
 }
