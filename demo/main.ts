@@ -129,6 +129,9 @@ Try:
   curl -s '${service.url}/v0/flows?limit=3'
   curl -s '${service.url}/v0/transactions?min_probability=0.9&exclude_self_payments=true&limit=3'
   curl -s '${service.url}/v0/entities/${wallet}/settlements?limit=3'
+  curl -s '${service.url}/v0/merchants/${wallet}'
+  curl -s '${service.url}/v0/facilitators'
+  curl -s '${service.url}/v0/graph?window=1000&max_edges=10'
 
 Ctrl-C stops everything and removes the data.
 

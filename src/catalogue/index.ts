@@ -1,7 +1,7 @@
 import { getAccount } from './get-account.ts';
 import { getAgent } from './get-agent.ts';
-import { getMerchant } from './get-merchant.ts';
 import { getGraph } from './get-graph.ts';
+import { getMerchant } from './get-merchant.ts';
 import { getTelemetry } from './get-telemetry.ts';
 import { listEntitySettlements } from './list-entity-settlements.ts';
 import { listFacilitators } from './list-facilitators.ts';
