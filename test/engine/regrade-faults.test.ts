@@ -5,6 +5,7 @@ import { recordPass, unfinishedPasses } from '../../ingest/regrade/passes.ts';
 import { previewRegrade } from '../../ingest/regrade/preview.ts';
 import { sweepPasses } from '../../ingest/regrade/sweep.ts';
 import { retractAbove } from '../../ingest/retract.ts';
+import { VERSION_STEP } from '../../ingest/versions.ts';
 import { type TestEngine, testEngine } from '../support/engine.ts';
 import {
   ANN,
@@ -52,6 +53,11 @@ function dyingWriter(writer: Writer, dieAt: number): Writer {
   };
 }
 
+/** Marked by the clock: a regraded row raises its hour by the room below the next version only, and not in every hour. */
+function isMarked(now: unknown, before: unknown): boolean {
+  return BigInt(String(now)) / VERSION_STEP > BigInt(String(before)) / VERSION_STEP;
+}
+
 async function settledState(rows: ReturnType<typeof history>, catalogue: typeof AFTER): Promise<void> {
   expect((await world.live()).map(({ ver: _, ...row }) => row)).toEqual(world.expected(rows, catalogue));
   expect(await unfinishedPasses(engine.writer)).toEqual([]);
@@ -83,9 +89,7 @@ test('a crash after any write of a change is made good by the next start', async
       );
     await world.regrade(AFTER);
     await settledState(rows, AFTER);
-    const marked = (await hours()).filter(
-      ([, ver], at) => BigInt(String(ver)) > BigInt(String(before[at]?.[1])),
-    );
+    const marked = (await hours()).filter(([, ver], at) => isMarked(ver, before[at]?.[1]));
     expect(marked, `after a death at write ${dieAt}`).toHaveLength(3);
   }
   expect(dieAt).toBeGreaterThan(10);
@@ -136,9 +140,9 @@ test('an attempt that failed in the middle is repeated whole, wallet log and dir
   expect(cut).toBe(true);
   await settledState(rows, AFTER);
   const after = await marked();
-  expect(after.filter(([hour, ver], at) => before[at]?.[0] === hour && before[at]?.[1] !== ver)).toHaveLength(
-    3,
-  );
+  expect(
+    after.filter(([hour, ver], at) => before[at]?.[0] === hour && isMarked(ver, before[at]?.[1])),
+  ).toHaveLength(3);
 });
 
 /** The INSERT with another target. */
