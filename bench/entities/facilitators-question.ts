@@ -32,7 +32,7 @@ export const FACILITATORS: Question = {
   bounded: false,
   asks: [
     {
-      source: `/v0/facilitators?limit=${LIMIT}`,
+      source: `/v0/facilitators?chain=all&limit=${LIMIT}`,
       peer: {
         statements: [{ text: RANKING, literals: [] }],
         ours: (body) => {

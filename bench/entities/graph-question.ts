@@ -50,7 +50,7 @@ function duringDays(days: number, todayStart: number): string {
 /** PostgreSQL adds up by pair in one pass, payments to oneself in one group, as our statement does. */
 function graphAsk(query: string, settlements: string, literals: readonly string[]): Ask {
   return {
-    source: `/v0/graph?${query}&max_edges=${EDGES}`,
+    source: `/v0/graph?${query}&chain=all&max_edges=${EDGES}`,
     peer: {
       statements: [
         {

@@ -32,7 +32,7 @@ export function merchantProfile(wallet: string, todayStart: number): Ask {
   const chartFrom = `to_timestamp(${todayStart - (CHART_DAYS - 1) * DAY_SECONDS})`;
   const literals = [bytea(wallet)];
   return {
-    source: `/v0/merchants/${wallet}`,
+    source: `/v0/merchants/${wallet}?chain=all`,
     peer: {
       statements: [
         {

@@ -44,7 +44,7 @@ export async function walletPages(api: MeasuredApi): Promise<Question> {
   let before: string | null = null;
   let bound = ABOVE_ALL;
   for (let page = 0; page < PAGES; page++) {
-    const path: string = `/v0/wallets?limit=${LIMIT}${before === null ? '' : `&before=${before}`}`;
+    const path: string = `/v0/wallets?chain=all&limit=${LIMIT}${before === null ? '' : `&before=${before}`}`;
     asks.push(askFor(path, bound));
     const { body }: { body: WalletsBody } = await api.get<WalletsBody>(path);
     const last = body.wallets.at(-1);

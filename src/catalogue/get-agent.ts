@@ -1,5 +1,5 @@
 import { defineOperation } from './operation.ts';
-import { chainParam, finalityParam, walletParam } from './params.ts';
+import { chainOrAllParam, finalityParam, walletParam } from './params.ts';
 import { PRICES } from './prices.ts';
 import { answerProfile } from './profile-answer.ts';
 import { AGENT_PROFILE_EXAMPLE, ProfileShape } from './profile-shape.ts';
@@ -12,7 +12,7 @@ export const getAgent = defineOperation({
   description:
     'The same answer as a merchant profile, judged as a payer: signals are about the wallets that it pays. Settlements only: ERC-8004 identities are not indexed yet, so `erc8004_agents` is empty.',
   price: PRICES.keyed,
-  params: { wallet: walletParam, chain: chainParam, finality: finalityParam },
+  params: { wallet: walletParam, chain: chainOrAllParam, finality: finalityParam },
   output: ProfileShape,
   fails: ['invalid_parameter', 'upstream_unavailable'],
   paging: 'none',

@@ -24,7 +24,7 @@ import {
 } from './graph-shape.ts';
 import { listMeta, META_EXAMPLE } from './list-meta.ts';
 import { defineOperation } from './operation.ts';
-import { chainParam, finalityParam } from './params.ts';
+import { chainOrAllParam, finalityParam } from './params.ts';
 import { PRICES } from './prices.ts';
 import { timeTextOrNull } from './shapes.ts';
 
@@ -37,13 +37,13 @@ export const getGraph = defineOperation({
   path: '/graph',
   summary: 'Who pays whom: wallets and the sums between them',
   description:
-    'Settlements added up by payer and payee, over the newest `window` settlements or the last `days` whole UTC days (exactly one of the two), for everybody or around one `wallet`. Payments of a wallet to itself are in no edge and no node; `meta.excluded` counts them. Node figures are those of the edges shown, so the sum of `window_usd` over all nodes is exactly twice the sum of `usd` over all edges, also when `complete` is false; `meta.warnings` then says what was left out.',
+    'Settlements added up by payer and payee, over the newest `window` settlements or the last `days` whole UTC days (exactly one of the two), for everybody or around one `wallet`, on the default chain unless `chain` names another or `all`. Payments of a wallet to itself are in no edge and no node; `meta.excluded` counts them. Node figures are those of the edges shown, so the sum of `window_usd` over all nodes is exactly twice the sum of `usd` over all edges, also when `complete` is false; `meta.warnings` then says what was left out.',
   price: PRICES.metered,
   params: {
     window: graphWindowParam,
     days: graphDaysParam,
     wallet: graphWalletParam,
-    chain: chainParam,
+    chain: chainOrAllParam,
     max_edges: maxEdgesParam,
     finality: finalityParam,
   },

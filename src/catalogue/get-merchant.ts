@@ -1,5 +1,5 @@
 import { defineOperation } from './operation.ts';
-import { chainParam, finalityParam, walletParam } from './params.ts';
+import { chainOrAllParam, finalityParam, walletParam } from './params.ts';
 import { PRICES } from './prices.ts';
 import { answerProfile } from './profile-answer.ts';
 import { PROFILE_EXAMPLE, ProfileShape } from './profile-shape.ts';
@@ -10,9 +10,9 @@ export const getMerchant = defineOperation({
   path: '/merchants/{address}',
   summary: 'What a wallet was paid, and what the figures are worth',
   description:
-    'Exact totals of a wallet in both directions, judged as a payee: by chain, by day, with the share that is proven, what is left without self-payments, and signals against wash trading. Default: every indexed chain. An unknown wallet is an answer with `coverage.known` false. Figures that come from part of the settlements say so in `basis`.',
+    'Exact totals of a wallet in both directions, judged as a payee: by chain, by day, with the share that is proven, what is left without self-payments, and signals against wash trading. On one chain unless `chain` is `all`. An unknown wallet is an answer with `coverage.known` false. Figures that come from part of the settlements say so in `basis`.',
   price: PRICES.keyed,
-  params: { address: walletParam, chain: chainParam, finality: finalityParam },
+  params: { address: walletParam, chain: chainOrAllParam, finality: finalityParam },
   output: ProfileShape,
   fails: ['invalid_parameter', 'upstream_unavailable'],
   paging: 'none',

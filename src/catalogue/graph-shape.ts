@@ -17,7 +17,7 @@ export const AppliedShape = Type.Object(
     window: NullableCount,
     days: NullableCount,
     wallet: NullableText,
-    chain: Type.Unsafe<Chain | null>({ type: ['string', 'null'] }),
+    chain: Type.Unsafe<Chain | null>({ type: ['string', 'null'], description: 'Null for all chains.' }),
     finality: Type.Unsafe<'finalized' | 'any'>({ type: 'string', enum: ['finalized', 'any'] }),
     max_edges: Type.Integer({ minimum: 1 }),
   },

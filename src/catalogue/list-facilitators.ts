@@ -5,7 +5,7 @@ import { type DistinctParties, distinctParties, type Relayer } from '../reads/re
 import { LIST_META_FIELDS, listMeta, META_EXAMPLE } from './list-meta.ts';
 import { defineOperation } from './operation.ts';
 import {
-  chainParam,
+  chainOrAllParam,
   enrichedOnlyParam,
   facilitatorParam,
   limitParam,
@@ -92,12 +92,12 @@ export const listFacilitators = defineOperation({
   path: '/facilitators',
   summary: 'Relayers per chain, busiest first, with what their accounts hold',
   description:
-    'Every address that sent settlements, one row for each chain, by number of settlements, then chain and address. `facilitator` is who the catalogue says is behind it. `nonce`, `gas_balance` and `enriched_at` are there when the account was read from the chain: the busiest relayers and all named ones, every few minutes. Fields without a value are left out. Pages are cut from one ranking that is renewed at most every ten seconds (`meta.ranked_at`): pages of one ranking fit together; from one ranking to the next a relayer can move across a page boundary.',
+    'Every address that sent settlements, one row for each chain, by number of settlements, then chain and address; of the default chain unless `chain` names another or `all`. `facilitator` is who the catalogue says is behind it. `nonce`, `gas_balance` and `enriched_at` are there when the account was read from the chain: the busiest relayers and all named ones, every few minutes. Fields without a value are left out. Pages are cut from one ranking that is renewed at most every ten seconds (`meta.ranked_at`): pages of one ranking fit together; from one ranking to the next a relayer can move across a page boundary.',
   price: PRICES.keyed,
   params: {
     limit: limitParam,
     offset: offsetParam,
-    chain: chainParam,
+    chain: chainOrAllParam,
     facilitator: facilitatorParam,
     named_only: namedOnlyParam,
     enriched_only: enrichedOnlyParam,

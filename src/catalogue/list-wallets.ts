@@ -7,7 +7,7 @@ import type { ListedWallet } from '../reads/wallet-figures.ts';
 import { readWalletList } from '../reads/wallet-list.ts';
 import { ListMetaShape, listMeta, META_EXAMPLE } from './list-meta.ts';
 import { defineOperation } from './operation.ts';
-import { beforeParam, chainParam, finalityParam, limitParam, roleParam } from './params.ts';
+import { beforeParam, chainOrAllParam, finalityParam, limitParam, roleParam } from './params.ts';
 import { PRICES } from './prices.ts';
 import { NAMED_SETTLEMENT_EXAMPLE } from './settlement-shape.ts';
 import { AddressShape, CountShape, NextBeforeShape, nullable, TimeShape, timeText } from './shapes.ts';
@@ -39,15 +39,15 @@ export const listWallets = defineOperation({
   id: SCOPE,
   method: 'GET',
   path: '/wallets',
-  summary: 'Every wallet that the index knows, by address',
+  summary: 'Every wallet of a chain, or of all chains, by address',
   description:
-    'Wallets that paid or were paid, highest address first; send `next_before` back as `before` for the next ones. The order does not change while the index grows: a walk meets every wallet that was there all the time exactly once, and one that appears meanwhile if its address is still to come. `role`, `chain` and `finality` select settlements: a row is about those alone, and a wallet without any is not listed.',
+    'Wallets that paid or were paid, highest address first; send `next_before` back as `before` for the next ones. The order does not change while the index grows: a walk meets every wallet that was there all the time exactly once, and one that appears meanwhile if its address is still to come. `role`, `chain` and `finality` select settlements: a row is about those alone, and a wallet without any is not listed. Without `chain` these are the settlements of the default chain; `all` lists every wallet.',
   price: PRICES.keyed,
   params: {
     limit: limitParam,
     before: beforeParam,
     role: roleParam,
-    chain: chainParam,
+    chain: chainOrAllParam,
     finality: finalityParam,
   },
   output: Type.Object({

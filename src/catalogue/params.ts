@@ -81,12 +81,39 @@ export const chainParam: Param<Chain | undefined> = {
   required: false,
   schema: Type.String({ pattern: '^eip155:[0-9]+$' }),
   example: 'eip155:8453',
+  read: (raw, name, { chains }) => (raw === undefined ? undefined : readChain(raw, name, chains)),
+};
+
+const ALL_CHAINS = 'all';
+
+/**
+ * For figures of a wallet, a relayer or a pair: they are about one chain unless a caller wants them added up (api.md 1).
+ * Undefined stands for all chains, as in `chainParam`.
+ */
+export const chainOrAllParam: Param<Chain | undefined> = {
+  in: 'query',
+  description:
+    'Only this chain, by CAIP-2 name, or `all`: every chain this deployment indexes, together. Default: the first chain of its configuration. `meta.chain` says which one was served.',
+  required: false,
+  schema: Type.String({ pattern: `^(eip155:[0-9]+|${ALL_CHAINS})$` }),
+  example: 'eip155:8453',
   read: (raw, name, { chains }) => {
-    if (raw === undefined) return undefined;
-    if (isText(raw) && isChain(raw) && chains.includes(raw)) return raw;
-    throw invalid(name, `${name} ${quoted(raw)} is not served here; supported: ${chains.join(', ')}.`);
+    if (raw === undefined) return chains[0];
+    return raw === ALL_CHAINS ? undefined : readChain(raw, name, chains, [ALL_CHAINS]);
   },
 };
+
+/** `alsoTaken`: words that the parameter takes beside a chain, for the message. */
+function readChain(
+  raw: unknown,
+  name: string,
+  chains: readonly Chain[],
+  alsoTaken: readonly string[] = [],
+): Chain {
+  if (isText(raw) && isChain(raw) && chains.includes(raw)) return raw;
+  const supported = [...chains, ...alsoTaken].join(', ');
+  throw invalid(name, `${name} ${quoted(raw)} is not served here; supported: ${supported}.`);
+}
 
 function readAddressParam(raw: unknown, name: string): Address {
   const outcome = isText(raw) ? readAddress(raw) : 'malformed';

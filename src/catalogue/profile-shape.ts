@@ -19,7 +19,7 @@ const FLOWS = {
 const CoverageShape = Type.Object({
   known: Type.Boolean({
     description:
-      'Whether any served settlement has this wallet, in either role. false: never paid, not yet indexed, or not on a covered chain.',
+      'Whether any served settlement has this wallet, in either role. false: never paid, not yet indexed, or not on a chain served (`meta`).',
   }),
   first_seen: NullableTime,
   last_seen: NullableTime,

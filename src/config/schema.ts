@@ -88,7 +88,7 @@ export const ConfigSchema = Type.Object(
     chains: Type.Array(ChainSchema, {
       default: [{ chain: 'base' }],
       minItems: 1,
-      description: 'Chains to index and serve.',
+      description: 'Chains to index and serve. The first is the default of questions about one chain.',
     }),
     catalogue: CatalogueSchema,
     cursorSecrets: Type.Array(Type.String({ minLength: 32 }), {

@@ -170,7 +170,8 @@ describe('/v0/facilitators', () => {
           const live = rows.filter((row) => !gone.has(row));
           await api.close();
           api = await testApi(engine.reader);
-          expect(await walkRelayers(limit)).toEqual(countNaively(live));
+          expect(await walkRelayers(limit, '&chain=all')).toEqual(countNaively(live));
+          expect(await walkRelayers(limit)).toEqual(countNaively(live.filter(({ chain }) => chain === BASE)));
           expect(await walkRelayers(limit, `&chain=${POLYGON}`)).toEqual(
             countNaively(live.filter(({ chain }) => chain === POLYGON)),
           );
@@ -198,7 +199,7 @@ describe('/v0/facilitators', () => {
     const balance = (2n ** 200n).toString();
     await enrich(BASE, wallet(1), 41, '7');
     await enrich(BASE, wallet(1), 42, balance);
-    const [named, onPolygon, plain] = await walkRelayers(10);
+    const [named, onPolygon, plain] = await walkRelayers(10, '&chain=all');
     expect(named).toMatchObject({
       chain: BASE,
       facilitator: 'coinbase',

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import {
   beforeParam,
+  chainOrAllParam,
   chainParam,
   counterpartyParam,
   excludeSelfPaymentsParam,
@@ -57,6 +58,10 @@ describe('values that are read', () => {
       CHECKSUMMED.toLowerCase(),
     ],
     ['chain', chainParam, 'eip155:137', 'eip155:137'],
+    ['chain absent', chainParam, undefined, undefined],
+    ['chain of a figure', chainOrAllParam, 'eip155:137', 'eip155:137'],
+    ['chain of a figure absent: the first configured', chainOrAllParam, undefined, 'eip155:8453'],
+    ['every chain', chainOrAllParam, 'all', undefined],
     ['role absent', roleParam, undefined, 'any'],
     ['tier', tierParam, 'not_x402', 'not_x402'],
     ['finality absent', finalityParam, undefined, 'any'],
@@ -89,6 +94,10 @@ describe('values that are refused, naming the parameter', () => {
     ['boolean number', excludeSelfPaymentsParam, 1],
     ['chain not served', chainParam, 'eip155:1'],
     ['chain by short name', chainParam, 'base'],
+    ['chain of a list called all', chainParam, 'all'],
+    ['chain of a figure not served', chainOrAllParam, 'eip155:1'],
+    ['chain of a figure in capitals', chainOrAllParam, 'ALL'],
+    ['chain of a figure empty', chainOrAllParam, ''],
     ['address too short', walletParam, '0x12'],
     ['address absent', walletParam, undefined],
     ['counterparty without 0x', counterpartyParam, CHECKSUMMED.slice(2)],
@@ -122,8 +131,16 @@ describe('values that are refused, naming the parameter', () => {
 
   test('an unknown chain lists the supported ones', () => {
     expect(problemOf(() => chainParam.read('eip155:1', 'chain', facts)).detail).toContain(
-      'eip155:8453, eip155:137',
+      'supported: eip155:8453, eip155:137.',
     );
+    expect(problemOf(() => chainOrAllParam.read('eip155:1', 'chain', facts)).detail).toContain(
+      'supported: eip155:8453, eip155:137, all.',
+    );
+  });
+
+  test('the default chain is the first configured, not a fixed one', () => {
+    const reversed = { chains: ['eip155:137', 'eip155:8453'] as const };
+    expect(chainOrAllParam.read(undefined, 'chain', reversed)).toBe('eip155:137');
   });
 
   test('a refused value is quoted short and printable', () => {
