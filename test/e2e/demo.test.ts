@@ -139,7 +139,7 @@ describe('npm run demo', () => {
   it('prints URLs that answer and curl lines, and stops with everything it started on SIGTERM', async () => {
     const run = demo('--port', '0', '--seed', '3');
     await run.says('Ctrl-C stops everything');
-    expect(run.output().match(/^ {2}curl -s '/gm)).toHaveLength(3);
+    expect(run.output().match(/^ {2}curl -s '/gm)).toHaveLength(6);
     for (const [, url] of run.output().matchAll(/curl -s '([^']+)'/g)) {
       expect((await fetch(url ?? '')).status, url).toBe(200);
     }
