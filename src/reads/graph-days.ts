@@ -1,10 +1,10 @@
 import type { Reader } from '../../clickhouse/engine.ts';
-import { allOf, dateTime, type Sql, sql, text, uint32 } from '../../clickhouse/sql.ts';
+import { allOf, dateTime, type Sql, sql, text } from '../../clickhouse/sql.ts';
 import type { PaymentPair } from '../domain/payment-graph.ts';
 import { ask } from './ask.ts';
 import { integerField, textField } from './decode.ts';
 import { GRAPH_RESOURCE } from './graph-window.ts';
-import { decodePair, groupPairs, type PairScope, settlementsOf } from './payment-pairs.ts';
+import { decodePair, largestPairs, type PairScope, pairRowsMax, settlementsOf } from './payment-pairs.ts';
 
 /** Whole UTC days, from included, to excluded, Unix seconds. */
 export interface DaySpan {
@@ -73,31 +73,24 @@ export async function readSpanMark(reader: Reader, span: DaySpan): Promise<strin
   return textField(rows[0]?.[0]);
 }
 
-/**
- * Settlements of whole days, added up by payer and payee: the `edgesMax` largest pairs and one more, which tells that there
- * are others, and before them the sum of payments to oneself. One thread, so that point reads keep their latency.
- */
+/** The largest pairs of whole days. One thread, so that point reads keep their latency. */
 export async function readGraphDays(
   reader: Reader,
   scope: PairScope,
   span: DaySpan,
   edgesMax: number,
 ): Promise<PaymentPair[]> {
-  const rowsMax = edgesMax + 2;
   const { rows } = await ask(reader, GRAPH_RESOURCE, {
     name: 'graph-days',
     maxSeconds: GROUP_MAX_SECONDS,
-    maxRows: rowsMax,
+    maxRows: pairRowsMax(edgesMax),
     settings: {
       do_not_merge_across_partitions_select_final: 1,
       max_threads: 1,
       max_bytes_before_external_group_by: GROUP_SPILL_BYTES,
       max_memory_usage: GROUP_MEMORY_BYTES_MAX,
     },
-    sql: groupPairs(
-      settlementsOf(scope, [during(span)]),
-      sql`ORDER BY a = b DESC, usd DESC, a, b LIMIT ${uint32(rowsMax)}`,
-    ),
+    sql: largestPairs(settlementsOf(scope, [during(span)]), edgesMax),
   });
   return rows.map(decodePair);
 }

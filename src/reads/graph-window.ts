@@ -7,10 +7,11 @@ import { integerField } from './decode.ts';
 import { underCeiling } from './feed.ts';
 import {
   decodePair,
-  groupPairs,
+  largestPairs,
   newestOf,
   type PairScope,
   pairConditions,
+  pairRowsMax,
   pairTable,
   settlementsOf,
 } from './payment-pairs.ts';
@@ -18,8 +19,8 @@ import { type Slice, type SliceSource, walkSlices } from './slice-walk.ts';
 
 export const GRAPH_RESOURCE = 'payment graph';
 const MAX_SECONDS = 10;
-/** Groups of a slice: no more than its settlements, which the caller bounds. */
-const PAIRS_MAX = 100_000;
+/** Two threads: a window is bounded, and over in a tenth of a second. */
+const WINDOW_SETTINGS = { do_not_merge_across_partitions_select_final: 1, max_threads: 2 } as const;
 
 export interface GraphRead {
   readonly pairs: readonly PaymentPair[];
@@ -33,52 +34,86 @@ export interface GraphRead {
   readonly isScanCapped: boolean;
 }
 
-/** The newest `rowsWanted` settlements of the scope, payments to oneself included, added up by payer and payee. */
+/**
+ * The newest `rowsWanted` settlements of the scope, payments to oneself included, added up by payer and payee. How far back
+ * they reach is counted first, over slices that read little but the sort key; then the engine adds up just that range, so
+ * that of up to 50,000 settlements only the largest pairs travel.
+ */
 export async function readGraphWindow(
   deps: { readonly reader: Reader; readonly clock: Clock },
   scope: PairScope,
   rowsWanted: number,
+  edgesMax: number,
 ): Promise<GraphRead> {
-  const { reader, clock } = deps;
+  const { reader } = deps;
+  const { seconds, isScanCapped } = await secondsOfNewest(deps, scope, rowsWanted);
+  if (seconds === null) return { pairs: [], since: null, until: null, days: null, isScanCapped };
+  const { rows } = await ask(reader, GRAPH_RESOURCE, {
+    name: 'graph-window',
+    maxSeconds: MAX_SECONDS,
+    maxRows: pairRowsMax(edgesMax),
+    settings: WINDOW_SETTINGS,
+    // Cut here and not only at the second counted: its settlements may be more than those wanted of it.
+    sql: largestPairs(newestOf(settlementsOf(scope, duringSeconds(seconds)), rowsWanted), edgesMax),
+  });
+  return {
+    pairs: rows.map(decodePair),
+    since: seconds.oldest,
+    until: seconds.newest,
+    days: null,
+    isScanCapped,
+  };
+}
+
+/** Both included, Unix seconds. */
+interface Seconds {
+  readonly oldest: number;
+  readonly newest: number;
+}
+
+/** Between which seconds the newest `rowsWanted` settlements lie; null when there is none. */
+async function secondsOfNewest(
+  { reader, clock }: { readonly reader: Reader; readonly clock: Clock },
+  scope: PairScope,
+  rowsWanted: number,
+): Promise<{ readonly seconds: Seconds | null; readonly isScanCapped: boolean }> {
   const top = await newestSecond(reader, scope, []);
-  if (top < 0) return { pairs: [], since: null, until: null, days: null, isScanCapped: false };
-  const pairs: PaymentPair[] = [];
+  if (top < 0) return { seconds: null, isScanCapped: false };
+  let seconds: Seconds | null = null;
   const source: SliceSource = {
     take: async (slice) => {
-      const found = await readSlice(reader, scope, slice);
-      for (const pair of found) pairs.push(pair);
-      return found.reduce((sum, { count }) => sum + count, 0);
+      const { count, oldest, newest } = await countSlice(reader, scope, slice);
+      if (count > 0) seconds = { oldest, newest: seconds?.newest ?? newest };
+      return count;
     },
     newestBelow: (second) => newestSecond(reader, scope, [sql`block_time < ${dateTime(second)}`]),
   };
   // What arrives from here on is newer than this answer.
   const start = { ceiling: { kind: 'below-second', blockTime: top + 1 }, top } as const;
   const walked = await walkSlices(source, { start, rowsWanted, clock });
-  return { pairs, ...spanOf(pairs), days: null, isScanCapped: walked.kind === 'stopped' };
+  return { seconds, isScanCapped: walked.kind === 'stopped' };
 }
 
-function spanOf(pairs: readonly PaymentPair[]): { since: number | null; until: number | null } {
-  if (pairs.length === 0) return { since: null, until: null };
-  return {
-    since: pairs.reduce((oldest, { firstSeen }) => Math.min(oldest, firstSeen), Number.POSITIVE_INFINITY),
-    until: pairs.reduce((newest, { lastSeen }) => Math.max(newest, lastSeen), 0),
-  };
-}
-
-async function readSlice(
+async function countSlice(
   reader: Reader,
   scope: PairScope,
   { ceiling, since, limit }: Slice,
-): Promise<PaymentPair[]> {
+): Promise<Seconds & { readonly count: number }> {
   const during = [sql`block_time >= ${dateTime(since)}`, ...underCeiling(ceiling)];
   const { rows } = await ask(reader, GRAPH_RESOURCE, {
-    name: 'graph-slice',
+    name: 'graph-floor',
     maxSeconds: MAX_SECONDS,
-    maxRows: PAIRS_MAX,
-    settings: { do_not_merge_across_partitions_select_final: 1 },
-    sql: groupPairs(newestOf(settlementsOf(scope, during), limit), sql`ORDER BY a, b`),
+    maxRows: 1,
+    settings: WINDOW_SETTINGS,
+    sql: sql`SELECT count(), toUnixTimestamp(min(block_time)), toUnixTimestamp(max(block_time))
+      FROM (${newestOf(settlementsOf(scope, during), limit)})`,
   });
-  return rows.map(decodePair);
+  const [count, oldest, newest] = rows[0] ?? [];
+  return { count: integerField(count), oldest: integerField(oldest), newest: integerField(newest) };
+}
+
+function duringSeconds({ oldest, newest }: Seconds): Sql[] {
+  return [sql`block_time >= ${dateTime(oldest)}`, sql`block_time <= ${dateTime(newest)}`];
 }
 
 /** The newest second of any version of a row, -1 without one. Not merged: it only says where looking pays. */

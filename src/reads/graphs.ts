@@ -65,7 +65,9 @@ export function createGraphs(options: { readonly clock: Clock; readonly rowsScan
       const { span } = query;
       const { pairs, ...facts } =
         span.kind === 'window'
-          ? await admitted(deps, query, () => readGraphWindow({ reader, clock }, query, span.rows))
+          ? await admitted(deps, query, () =>
+              readGraphWindow({ reader, clock }, query, span.rows, query.edgesMax),
+            )
           : await readDays(deps, reader, query, span.days);
       return { ...facts, graph: buildPaymentGraph(pairs, query.edgesMax) };
     },

@@ -53,14 +53,23 @@ export function settlementsOf(scope: PairScope, during: readonly Sql[]): Sql {
 const PAIR_COLUMNS: Sql = sql`lower(hex(a)), lower(hex(b)), toString(usd), settlements, toUnixTimestamp(first),
   toUnixTimestamp(last)`;
 
-/** Adds settlements up by pair; all payments to oneself become the one pair of the zero address with itself. */
-export function groupPairs(settlements: Sql, order: Sql): Sql {
+/** Rows that `largestPairs` answers at most. */
+export function pairRowsMax(edgesMax: number): number {
+  return edgesMax + 2;
+}
+
+/**
+ * Settlements added up by payer and payee: the `edgesMax` largest pairs and one more, which tells that there are others, and
+ * before them all payments to oneself as the one pair of the zero address with itself. The order between equal sums is that of
+ * `buildPaymentGraph`.
+ */
+export function largestPairs(settlements: Sql, edgesMax: number): Sql {
   return sql`SELECT ${PAIR_COLUMNS} FROM
     (
       SELECT if(payer = payee, toFixedString('', 20), payer) AS a, if(payer = payee, toFixedString('', 20), payee) AS b,
         sum(amount_usd) AS usd, count() AS settlements, min(block_time) AS first, max(block_time) AS last
       FROM (${settlements}) GROUP BY a, b
-    ) ${order}`;
+    ) ORDER BY a = b DESC, usd DESC, a, b LIMIT ${uint32(pairRowsMax(edgesMax))}`;
 }
 
 /** The newest so many of a set of settlements. */
