@@ -161,7 +161,7 @@ export const PROFILE_EXAMPLE: ProfileAnswer = {
     last_seen: '2026-11-20T09:15:01Z',
     settlements_scanned: 125,
     scan_truncated: false,
-    scan_cap: 200_000,
+    scan_cap: 20_000,
   },
   entities: [
     {

@@ -24,8 +24,8 @@ export function walletRows(scope: ProfileScope, when: Sql): Sql {
   return sql`(SELECT * FROM (SELECT * FROM wallet_log FINAL WHERE ${allOf([...keyConditions(scope), when])}) WHERE del = 0)`;
 }
 
-/** Conditions on the sort key of wallet_log: which rows are of this wallet and count. */
-export function keyConditions({ wallet, chain, final }: ProfileScope): Sql[] {
+/** Conditions on the sort key of wallet_log: which rows are of this wallet (the first one) and count. */
+export function keyConditions({ wallet, chain, final }: ProfileScope): [Sql, ...Sql[]] {
   return [sql`wallet = ${text(wallet)}`, ...onChain(chain), ...onlyFinal(final)];
 }
 

@@ -54,10 +54,21 @@ export async function readProfile(
     scanCounterparties(reader, { ...query, floor }),
     floor === null ? null : estimatePartners(reader, { ...query, coverage }),
   ]);
-  const found = { totals, scan, rings, scanTruncated: estimate !== null };
-  if (estimate === null) return { ...found, counterparties: { count: scan.counterparties, exact: true } };
+  // Rows of a rare chain are looked for no further than a bound, and then the scan may have seen all there are.
+  if (estimate === null || scan.settlements >= settlementsOf(totals))
+    return { totals, scan, rings, scanTruncated: false, counterparties: exactly(scan) };
   const itself = totals.inbound.selfCount > 0 ? 1 : 0;
-  return { ...found, counterparties: { count: Math.max(0, estimate - itself), exact: false } };
+  const counterparties = { count: Math.max(0, estimate - itself), exact: false };
+  return { totals, scan, rings, scanTruncated: true, counterparties };
+}
+
+function exactly({ counterparties }: CounterpartyScan): Profile['counterparties'] {
+  return { count: counterparties, exact: true };
+}
+
+/** A payment to oneself, which is in both directions, once. */
+function settlementsOf({ inbound, outbound }: ProfileTotals): number {
+  return inbound.count + outbound.count - inbound.selfCount;
 }
 
 async function coverageOf(
