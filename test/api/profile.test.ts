@@ -254,7 +254,7 @@ describe.each(['payee', 'payer'] as const)('the route of role %s', (role) => {
       last_seen: null,
       settlements_scanned: 0,
       scan_truncated: false,
-      scan_cap: 200_000,
+      scan_cap: 20_000,
     });
     expect(body.data_quality.verdict).toBe('unobserved');
     expect(body.aggregates).toMatchObject({ inbound_usd: 0, outbound_count: 0, chain_split: [] });

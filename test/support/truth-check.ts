@@ -1,4 +1,6 @@
-import { readCoverage } from '../../src/reads/rollup-coverage.ts';
+import { EngineError } from '../../clickhouse/engine.ts';
+import { Failure } from '../../src/errors.ts';
+import { type RollupCoverage, readCoverage } from '../../src/reads/rollup-coverage.ts';
 import { readIndex } from './index-totals.ts';
 import type { KillableEngine } from './killable-engine.ts';
 import { createRecounter, type Lines, type Recount } from './recount.ts';
@@ -14,18 +16,33 @@ const PARTS = ['settlements', 'walletLog', 'payees', 'payers', 'relayers', 'chai
 export function createTruthCheck(world: SimulatedWorld, engine: KillableEngine): TruthCheck {
   const recount = createRecounter();
   return async (mustBeClosed) => {
-    await eventually('the engine answers', async () => {
-      await engine.reader.ping();
-      return true;
-    });
-    const coverage = await readCoverage(engine.reader);
+    const truth = await recount(world.chains, world.catalogue());
+    const { coverage, index } = await readOnce(engine);
     const open = JSON.stringify(coverage.open);
     if (mustBeClosed && coverage.open.length !== 1) throw new Error(`still open after a full pass: ${open}`);
-    const truth = await recount(world.chains, world.catalogue());
-    const index = await readIndex(engine.reader, coverage);
     const wrong = PARTS.flatMap((part) => differences(part, index[part], truth[part]));
     if (wrong.length > 0) throw new Error([`the index is wrong, open is ${open}`, ...wrong].join('\n'));
   };
+}
+
+interface Reading {
+  readonly coverage: RollupCoverage;
+  readonly index: Recount;
+}
+
+/** All of it from one life of the engine: a kill that was aimed at a write can come late and hit the reading. */
+async function readOnce(engine: KillableEngine): Promise<Reading> {
+  const found: Reading[] = [];
+  await eventually('the engine answers everything', async () => {
+    const coverage = await readCoverage(engine.reader).catch((error: unknown) => {
+      throw error instanceof Failure && error.cause instanceof EngineError ? error.cause : error;
+    });
+    found.push({ coverage, index: await readIndex(engine.reader, coverage) });
+    return true;
+  });
+  const [reading] = found;
+  if (reading === undefined) throw new Error('nothing was read');
+  return reading;
 }
 
 function differences(part: keyof Recount, index: Lines, truth: Lines): string[] {
