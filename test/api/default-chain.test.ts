@@ -30,17 +30,22 @@ afterAll(async () => {
 });
 
 /** Settlements that an answer of each route counts. */
-// biome-ignore lint/suspicious/noExplicitAny: answers of five shapes
-type Count = (body: any) => number;
-const sum: Count = (rows: readonly { settlement_count: number }[]) =>
-  rows.reduce((total, row) => total + row.settlement_count, 0);
+interface Body {
+  readonly aggregates?: { readonly inbound_count: number; readonly outbound_count: number };
+  readonly wallets?: readonly { readonly settlement_count: number }[];
+  readonly facilitators?: readonly { readonly settlement_count: number }[];
+  readonly edges?: readonly { readonly count: number }[];
+}
+type Count = (body: Body) => number | undefined;
+const sum = (rows: Body['wallets']): number | undefined =>
+  rows?.reduce((total, row) => total + row.settlement_count, 0);
 const ROUTES: readonly (readonly [string, Count])[] = [
-  [`/v0/merchants/${SHOP}`, ({ aggregates }) => aggregates.inbound_count],
-  [`/v0/agents/${AGENT}`, ({ aggregates }) => aggregates.outbound_count],
+  [`/v0/merchants/${SHOP}`, ({ aggregates }) => aggregates?.inbound_count],
+  [`/v0/agents/${AGENT}`, ({ aggregates }) => aggregates?.outbound_count],
   ['/v0/wallets?limit=1', ({ wallets }) => sum(wallets)],
   ['/v0/facilitators?limit=50', ({ facilitators }) => sum(facilitators)],
-  ['/v0/graph?days=2', ({ edges }) => edges[0].count],
-  ['/v0/graph?window=9', ({ edges }) => edges[0].count],
+  ['/v0/graph?days=2', ({ edges }) => edges?.[0]?.count],
+  ['/v0/graph?window=9', ({ edges }) => edges?.[0]?.count],
 ];
 
 async function ask(path: string, chain: string | undefined) {

@@ -6,6 +6,7 @@ import type { Chain } from '../../src/domain/chain.ts';
 import type { Settlement } from '../../src/domain/settlement.ts';
 import { type TestApi, testApi } from '../support/api.ts';
 import { closeDays } from '../support/close-days.ts';
+import { emptyTables } from '../support/empty-tables.ts';
 import { type TestEngine, testEngine } from '../support/engine.ts';
 import {
   BASE,
@@ -25,20 +26,6 @@ let engine: TestEngine;
 let api: TestApi;
 
 const DAY = 86_400;
-const TABLES = [
-  'settlements',
-  'wallet_log',
-  'chain_status',
-  'hour_ver',
-  'rollup_state',
-  'retracted_keys',
-  'payer_day',
-  'payee_day',
-  'relayer_day',
-  'chain_hour',
-  'facilitator_relayers',
-  'relayer_accounts',
-];
 
 beforeAll(async () => {
   engine = await testEngine();
@@ -57,7 +44,7 @@ async function run(statement: string): Promise<void> {
 }
 
 async function empty(): Promise<void> {
-  for (const table of TABLES) await run(`TRUNCATE TABLE ${table}`);
+  await emptyTables(engine.writer);
   await reportChain(engine.writer, BASE);
   await reportChain(engine.writer, POLYGON);
 }

@@ -4,6 +4,7 @@ import type { Settlement } from '../../src/domain/settlement.ts';
 import { readChainStatus } from '../../src/reads/chain-status.ts';
 import { finalBlocks, finalCoverage, onFinalChain } from '../../src/reads/finality.ts';
 import { rowKey, type TestApi, testApi, walk } from '../support/api.ts';
+import { emptyTables } from '../support/empty-tables.ts';
 import { type TestEngine, testEngine } from '../support/engine.ts';
 import {
   BASE,
@@ -31,13 +32,7 @@ afterAll(async () => {
   await engine?.close();
 });
 beforeEach(async () => {
-  for (const table of ['settlements', 'wallet_log', 'chain_status', 'blocks']) {
-    await engine.writer.run({
-      name: 'test-empty',
-      sql: trustedText(`TRUNCATE TABLE ${table}`),
-      maxSeconds: 30,
-    });
-  }
+  await emptyTables(engine.writer);
   api = await testApi(engine.reader);
   return () => api.close();
 });

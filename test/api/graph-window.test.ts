@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { Reader } from '../../clickhouse/engine.ts';
-import { sql, trustedText } from '../../clickhouse/sql.ts';
 import type { Settlement } from '../../src/domain/settlement.ts';
 import { createGraphs, type GraphAnswer } from '../../src/reads/graphs.ts';
 import { testClock } from '../support/api.ts';
+import { emptyTables } from '../support/empty-tables.ts';
 import { type TestEngine, testEngine } from '../support/engine.ts';
 import { BASE, insertSettlements, NOON, POLYGON, settlement, tombstone, wallet } from '../support/rows.ts';
 
@@ -15,13 +15,7 @@ afterAll(async () => {
   await engine?.close();
 });
 beforeEach(async () => {
-  for (const table of ['settlements', 'wallet_log']) {
-    await engine.writer.run({
-      name: 'test-empty',
-      maxSeconds: 30,
-      sql: sql`TRUNCATE TABLE ${trustedText(table)}`,
-    });
-  }
+  await emptyTables(engine.writer);
 });
 
 const HUB = wallet(1);

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { createReader } from '../../clickhouse/http-engine.ts';
-import { sql, trustedText } from '../../clickhouse/sql.ts';
 import { OPERATIONS } from '../../src/catalogue/index.ts';
 import type { Settlement } from '../../src/domain/settlement.ts';
 import { createGraphs } from '../../src/reads/graphs.ts';
 import { complaints } from '../support/answer-schema.ts';
 import { type ApiAnswer, type TestApi, testApi, testClock } from '../support/api.ts';
+import { emptyTables } from '../support/empty-tables.ts';
 import { type TestEngine, testEngine } from '../support/engine.ts';
 import { pausableProxy } from '../support/pausable-proxy.ts';
 import {
@@ -33,13 +33,7 @@ afterAll(async () => {
 });
 beforeEach(async () => {
   await api?.close();
-  for (const table of ['settlements', 'wallet_log', 'hour_ver', 'chain_status', 'catalogued_payees']) {
-    await engine.writer.run({
-      name: 'test-empty',
-      maxSeconds: 30,
-      sql: sql`TRUNCATE TABLE ${trustedText(table)}`,
-    });
-  }
+  await emptyTables(engine.writer);
   api = await testApi(engine.reader);
 });
 afterAll(async () => {

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { trustedText } from '../../clickhouse/sql.ts';
 import { mintCursor } from '../../src/domain/cursor.ts';
 import type { Settlement } from '../../src/domain/settlement.ts';
 import { CURSOR_KEYS, rowKey, type TestApi, testApi, walk } from '../support/api.ts';
+import { emptyTables } from '../support/empty-tables.ts';
 import { type TestEngine, testEngine } from '../support/engine.ts';
 import {
   BASE,
@@ -25,13 +25,7 @@ afterAll(async () => {
   await engine?.close();
 });
 beforeEach(async () => {
-  for (const table of ['settlements', 'wallet_log', 'chain_status']) {
-    await engine.writer.run({
-      name: 'test-empty',
-      sql: trustedText(`TRUNCATE TABLE ${table}`),
-      maxSeconds: 30,
-    });
-  }
+  await emptyTables(engine.writer);
   await reportChain(engine.writer, BASE);
   await reportChain(engine.writer, POLYGON);
   api = await testApi(engine.reader);

@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { trustedText } from '../../clickhouse/sql.ts';
 import { type Address, address } from '../../src/domain/address.ts';
 import { mintCursor, mintWalletCursor } from '../../src/domain/cursor.ts';
 import type { Settlement } from '../../src/domain/settlement.ts';
 import { CURSOR_KEYS, type TestApi, testApi } from '../support/api.ts';
 import { closeDays, closeHours, dayOf } from '../support/close-days.ts';
+import { emptyTables } from '../support/empty-tables.ts';
 import { type TestEngine, testEngine } from '../support/engine.ts';
 import {
   BASE,
@@ -25,19 +25,6 @@ let engine: TestEngine;
 let api: TestApi;
 
 const DAY = 86_400;
-const TABLES = [
-  'settlements',
-  'wallet_log',
-  'chain_status',
-  'hour_ver',
-  'rollup_state',
-  'retracted_keys',
-  'payer_day',
-  'payee_day',
-  'relayer_day',
-  'chain_hour',
-  'blocks',
-];
 
 beforeAll(async () => {
   engine = await testEngine();
@@ -52,13 +39,7 @@ beforeEach(async () => {
 });
 
 async function empty(): Promise<void> {
-  for (const table of TABLES) {
-    await engine.writer.run({
-      name: 'test-empty',
-      sql: trustedText(`TRUNCATE TABLE ${table}`),
-      maxSeconds: 30,
-    });
-  }
+  await emptyTables(engine.writer);
   await reportChain(engine.writer, BASE, { finalized_block: '1000' });
   await reportChain(engine.writer, POLYGON, { finalized_block: '0' });
 }

@@ -1,0 +1,22 @@
+import type { Writer } from '../../clickhouse/engine.ts';
+import { trustedText } from '../../clickhouse/sql.ts';
+
+const MAX_SECONDS = 30;
+
+/** Everything that rows, blocks and rollups leave behind, and what the catalogues say of them. */
+const FILLED_BY_TESTS = [
+  ...['settlements', 'wallet_log', 'blocks', 'chain_status', 'hour_ver', 'retracted_keys'],
+  ...['rollup_state', 'payer_day', 'payee_day', 'relayer_day', 'chain_hour'],
+  ...['facilitator_relayers', 'catalogued_payees', 'relayer_accounts'],
+];
+
+/** Makes the database as good as new, so that no test sees the rows of the one before. */
+export async function emptyTables(writer: Writer): Promise<void> {
+  for (const table of FILLED_BY_TESTS) {
+    await writer.run({
+      name: 'test-empty',
+      sql: trustedText(`TRUNCATE TABLE ${table}`),
+      maxSeconds: MAX_SECONDS,
+    });
+  }
+}
