@@ -35,6 +35,36 @@ module.exports = {
       'Only ingest/sources imports viem.',
     ),
     only(
+      'only-sqlite-adapter-knows-libsql',
+      { path: '^(src|clickhouse|ingest)', pathNot: '^src/control/sqlite' },
+      { path: 'node_modules/libsql' },
+      'Only the SQLite adapter imports libsql.',
+    ),
+    only(
+      'only-redis-adapter-knows-ioredis',
+      { path: '^(src|clickhouse|ingest)', pathNot: '^src/control/redis' },
+      { path: 'node_modules/ioredis' },
+      'Only the Redis adapter imports ioredis.',
+    ),
+    only(
+      'only-payment-knows-x402',
+      { path: '^(src|clickhouse|ingest)', pathNot: '^src/payment' },
+      { path: 'node_modules/@x402' },
+      'Only payment imports the x402 packages.',
+    ),
+    only(
+      'only-gate-knows-jose',
+      { path: '^(src|clickhouse|ingest)', pathNot: '^src/gate' },
+      { path: 'node_modules/jose' },
+      'Only the gate reads bearer tokens.',
+    ),
+    only(
+      'adapters-are-constructed-at-the-rim',
+      { path: '^src/(gate|payment|catalogue|reads|http|domain)' },
+      { path: '^src/control/(sqlite|redis)' },
+      'The gate and the lanes know the port, never an adapter.',
+    ),
+    only(
       'ingest-and-api-meet-in-the-database',
       { path: '^ingest' },
       { path: '^src/(http|catalogue|reads|gate|payment|control|main)' },

@@ -1,7 +1,7 @@
 import { defineConfig } from 'vitest/config';
 
 /**
- * fast: pure code. engine: needs the real ClickHouse (one engine for the run, a database per file). e2e: whole processes on
+ * fast: pure code. engine: needs the real ClickHouse (one engine for the run, a database per file). redis: needs a redis-server, one per file. e2e: whole processes on
  * a real chain node, killed and lied to. Forks everywhere: native code and child processes do not mix with threads.
  */
 export default defineConfig({
@@ -16,6 +16,16 @@ export default defineConfig({
           fileParallelism: false,
           globalSetup: ['test/support/engine-setup.ts'],
           testTimeout: 30_000,
+          hookTimeout: 60_000,
+        },
+      },
+      {
+        test: {
+          name: 'redis',
+          include: ['test/redis/**/*.test.ts'],
+          pool: 'forks',
+          fileParallelism: false,
+          testTimeout: 60_000,
           hookTimeout: 60_000,
         },
       },

@@ -1,3 +1,5 @@
+import type { PaymentOffer, PaymentTrouble } from './domain/payment.ts';
+
 /**
  * Every error this program answers with, once. Status, title and retry advice are projected into answers, OpenAPI,
  * docs/reference/errors.md and the tests. Source: read-api.md 7, api.md 1.
@@ -29,6 +31,67 @@ export const ERRORS = {
     status: 401,
     title: 'The key is not known, revoked or expired',
     advice: 'Send a valid key as `Authorization: Bearer` or `X-API-Key`, or none where the route is open.',
+    retryable: false,
+  },
+  api_key_required: {
+    status: 401,
+    title: 'The route takes a key',
+    advice:
+      'Send a key as `Authorization: Bearer` or `X-API-Key`. This deployment does not sell single calls over x402.',
+    retryable: false,
+  },
+  payment_required: {
+    status: 402,
+    title: 'The call has a price',
+    advice: 'Send a key that covers it, or pay one of `accepts` and send the same request with `X-PAYMENT`.',
+    retryable: false,
+  },
+  payment_malformed: {
+    status: 402,
+    title: 'The payment cannot be read',
+    advice: 'Send base64 of the x402 payment object, with an EIP-3009 authorization and its signature.',
+    retryable: false,
+  },
+  payment_invalid: {
+    status: 402,
+    title: 'The payment was rejected',
+    advice: 'Sign a new authorization for one of `accepts`; the same one fails again. Nothing was charged.',
+    retryable: false,
+  },
+  payment_failed: {
+    status: 402,
+    title: 'The payment was verified, but its settlement failed',
+    advice: 'Nothing was charged. Send the same payment again, or sign a new one.',
+    retryable: true,
+  },
+  insufficient_qu: {
+    status: 402,
+    title: 'The organization is out of Query Units',
+    advice: 'Top up, or pay for this call with one of `accepts`.',
+    retryable: false,
+  },
+  upgrade_required: {
+    status: 403,
+    title: 'The plan does not include this',
+    advice: 'Ask for a plan that includes it; /v0/account lists what yours allows.',
+    retryable: false,
+  },
+  payment_in_progress: {
+    status: 409,
+    title: 'Another request is using this payment',
+    advice: 'Wait for its answer. If there is none, send the same request again after `Retry-After`.',
+    retryable: true,
+  },
+  idempotency_conflict: {
+    status: 409,
+    title: 'The Idempotency-Key was used for another request',
+    advice: 'Use a new Idempotency-Key for a new request.',
+    retryable: false,
+  },
+  key_already_issued: {
+    status: 409,
+    title: 'That settlement already bought a key',
+    advice: 'Not a second charge. Pay again for another key.',
     retryable: false,
   },
   not_found: {
@@ -85,6 +148,20 @@ export const ERRORS = {
     advice: 'Retry once; if it persists, report `request_id` to the operator.',
     retryable: true,
   },
+  key_issue_failed: {
+    status: 500,
+    title: 'The payment settled, but no key was issued',
+    advice:
+      'Send the same request with the same payment again: it is not charged twice. `transaction` proves it.',
+    retryable: true,
+  },
+  settlement_unknown: {
+    status: 502,
+    title: 'Whether the payment settled is not known',
+    advice:
+      'Look for the authorization’s nonce on the chain before anything else. If it settled, the same request with the same payment is served; never sign again before that.',
+    retryable: true,
+  },
   upstream_unavailable: {
     status: 503,
     title: 'The index cannot be read right now',
@@ -107,6 +184,10 @@ export interface FailureContext {
   readonly resource?: string;
   /** Seconds after which a retry makes sense. */
   readonly retryAfterSeconds?: number;
+  /** What became of the payment (402, 409, 5xx of the x402 lane). */
+  readonly payment?: PaymentTrouble;
+  /** How the call can be paid (402). */
+  readonly offer?: PaymentOffer;
   /** What really happened, for the log only. */
   readonly cause?: unknown;
 }

@@ -1,8 +1,13 @@
 import type { Static, TObject } from '@sinclair/typebox';
 import type { Reader } from '../../clickhouse/engine.ts';
 import type { Clock } from '../clock.ts';
+import type { ApiKey } from '../domain/api-key.ts';
 import type { Chain } from '../domain/chain.ts';
 import type { CursorKeys } from '../domain/cursor.ts';
+import type { Lane, Standing, Surface } from '../domain/lane.ts';
+import type { SettledPayment } from '../domain/payment.ts';
+import type { Plan, PlanId } from '../domain/plan.ts';
+import type { UnitBalance } from '../domain/query-unit.ts';
 import type { ErrorCode } from '../errors.ts';
 import type { DatasetFacts } from '../reads/dataset.ts';
 import type { Freshness } from '../reads/freshness.ts';
@@ -24,10 +29,43 @@ export interface Caller {
   readonly keyPresent: boolean;
   /** Null when no key was sent; false when one was sent and resolves to nothing. */
   readonly keyRecognised: boolean | null;
+  readonly standing: Standing;
+  /** Null without an organization; also when a key names one whose row cannot be read (`organizationMissing`). */
+  readonly organization: CallerOrganization | null;
+  readonly organizationMissing: boolean;
+}
+
+export interface CallerOrganization {
+  readonly id: string;
+  readonly displayName: string;
+  readonly plan: PlanId;
 }
 
 export interface CallContext {
   readonly caller: Caller;
+  readonly surface: Surface;
+  /** Which lane this caller takes on a metered route. */
+  readonly lane: Lane;
+  /** What was paid for this call over x402; null on other lanes. */
+  readonly payment: SettledPayment | null;
+  readonly idempotencyKey: string | undefined;
+}
+
+/** What operations may ask of the accounts. Rejects with a `Failure`. */
+export interface Accounts {
+  /** Null for an organization that is not there. */
+  balance(organizationId: string): Promise<UnitBalance | null>;
+  /**
+   * The trial key that a settled payment bought. `already_issued`: it bought one before, and the caller cannot show the
+   * Idempotency-Key of that purchase.
+   */
+  issueTrialKey(
+    payment: SettledPayment,
+    idempotencyKey: string | undefined,
+  ): Promise<
+    | { readonly outcome: 'issued'; readonly apiKey: ApiKey; readonly expiresAtMs: number }
+    | { readonly outcome: 'already_issued' }
+  >;
 }
 
 /** One line of the price list: an operation without its behaviour. */
@@ -57,6 +95,10 @@ export interface OperationDeps {
   readonly graphs: Graphs;
   readonly relayers: Relayers;
   readonly priceList: readonly PriceListEntry[];
+  readonly accounts: Accounts;
+  readonly plans: Readonly<Record<PlanId, Plan>>;
+  /** Whether single calls can be bought here over x402. */
+  readonly sellsCalls: boolean;
 }
 
 export interface Operation<P extends Params = Params, Output extends TObject = TObject> {
@@ -74,6 +116,8 @@ export interface Operation<P extends Params = Params, Output extends TObject = T
   readonly fails: readonly ErrorCode[];
   /** How the answer continues: a `next_before` cursor, a `next_offset`, or not at all. */
   readonly paging: 'before' | 'offset' | 'none';
+  /** Status of a good answer, 200 unless something is made. */
+  readonly status?: 200 | 201;
   /** What a cache may do. `revalidate`: keep, but ask with the ETag each time. */
   readonly caching: 'revalidate' | 'no-store';
   /** True where an unknown key is answered instead of refused (read-api.md 5.3). */

@@ -2,12 +2,13 @@
  * What a call costs, on each lane. One table: `/account`, OpenAPI and the documentation are read off it. Source: api.md 3, 4.
  */
 
-export type PriceClass = 'free' | 'keyed' | 'metered';
+/** free: nobody pays. keyed: any key, or a paid call. metered: an organization's units, or a paid call. sold: a paid call only. */
+export type PriceClass = 'free' | 'keyed' | 'metered' | 'sold';
 
 export interface Price {
   readonly class: PriceClass;
-  /** Query Units on the credit lane; an integer. */
-  readonly qu: number;
+  /** Query Units on the credit lane, an integer; null where units buy nothing. */
+  readonly qu: number | null;
   /** Millionths of a dollar on the x402 lane. */
   readonly x402UsdMicros: bigint;
   readonly meaning: string;
@@ -19,19 +20,21 @@ export const PRICES = {
     class: 'keyed',
     qu: 0,
     x402UsdMicros: 1_000n,
-    meaning: 'Any key at 0 QU, or 0.001 USD per call over x402. Open to callers without a key for now.',
+    meaning: 'Any key at 0 QU, or 0.001 USD per call over x402.',
   },
   metered: {
     class: 'metered',
     qu: 1,
     x402UsdMicros: 5_000n,
-    meaning:
-      '1 QU with an organization key, or 0.005 USD per call over x402. Open to callers without a key for now.',
+    meaning: '1 QU with an organization key, or 0.005 USD per call over x402.',
+  },
+  sold: {
+    class: 'sold',
+    qu: null,
+    x402UsdMicros: 10_000n,
+    meaning: '0.01 USD over x402; a key cannot buy it.',
   },
 } as const satisfies Record<PriceClass, Price>;
-
-/** One QU per started five seconds, at least one. Source: read-api.md 2.2. */
-export const SQL_SECONDS_PER_QU = 5;
 
 export const SQL_TIERS = [
   {

@@ -44,12 +44,28 @@ export interface CatalogueSection {
   readonly payees: readonly PayeeConfig[];
 }
 
-export interface Config extends Omit<FileConfig, 'chains' | 'catalogue' | 'dataDir'> {
+/** One way in which we are paid: a token on a chain, to an address of ours. */
+export interface AcceptedPayment {
+  readonly chain: Chain;
+  /** The chain's short name, which the v1 wire uses where it knows it. */
+  readonly slug: string;
+  readonly token: TokenFacts;
+  readonly payTo: Address;
+  /** RPC URLs of the chain, when it is configured; may hold credentials: never logged. */
+  readonly rpcUrls: readonly string[];
+}
+
+export interface PaymentConfig extends Omit<FileConfig['payment'], 'accept'> {
+  readonly accept: readonly AcceptedPayment[];
+}
+
+export interface Config extends Omit<FileConfig, 'chains' | 'catalogue' | 'dataDir' | 'payment'> {
   /** Absolute path of the file that this was read from; null when there was none. */
   readonly configFile: string | null;
   /** Absolute. */
   readonly dataDir: string;
   readonly chains: readonly ChainConfig[];
+  readonly payment: PaymentConfig;
   readonly catalogue: CatalogueSection & {
     /** Absolute path of the catalogue file, null for none. */
     readonly file: string | null;

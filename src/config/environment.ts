@@ -20,6 +20,8 @@ export const ENVIRONMENT = {
   CLICKHOUSE_GUEST_USER: 'clickhouse.guest.user',
   CLICKHOUSE_GUEST_PASSWORD: 'clickhouse.guest.password',
   CURSOR_SECRETS: 'cursorSecrets',
+  REDIS_URL: 'control.redisUrl',
+  X402_FACILITATOR_URL: 'payment.facilitatorUrl',
   CHAINS: 'chains',
 } as const;
 

@@ -3,6 +3,7 @@ import { chainOf } from '../domain/chain.ts';
 import { knownChain, type TokenFacts } from '../domain/known-chains.ts';
 import type { ChainConfig, Config } from './config.ts';
 import { ConfigProblem, hideSecrets } from './problem.ts';
+import { checkOauth, resolvePayment } from './resolve-access.ts';
 import { resolveSection } from './resolve-catalogue.ts';
 import { resolveAddress, unknownChain } from './resolve-names.ts';
 import type { FileConfig } from './schema.ts';
@@ -29,6 +30,8 @@ export function resolveConfig(file: FileConfig, configFile: string | null): Conf
   if (file.role !== 'all' && file.clickhouse.url === null) {
     problems.push(`role ${file.role} needs clickhouse.url: the embedded engine belongs to role "all"`);
   }
+  const payment = resolvePayment(file.payment, chains, problems);
+  checkOauth(file.oauth, problems);
   if (problems.length > 0) throw new ConfigProblem(problems.map(hideSecrets));
   const catalogueFile = file.catalogue.file === null ? null : resolve(file.catalogue.file);
   return {
@@ -36,6 +39,7 @@ export function resolveConfig(file: FileConfig, configFile: string | null): Conf
     configFile,
     dataDir: resolve(file.dataDir),
     chains,
+    payment,
     catalogue: { ...section, file: catalogueFile },
   };
 }

@@ -1,5 +1,6 @@
 import { type Static, type TSchema, Type } from '@sinclair/typebox';
 import { LOG_LEVELS } from '../log.ts';
+import { AccessSchema, ControlSchema, OauthSchema, PaymentSchema, PlansSchema } from './access-schema.ts';
 import { CatalogueSchema } from './catalogue-schema.ts';
 import { ChainSchema } from './chain-schema.ts';
 
@@ -91,6 +92,11 @@ export const ConfigSchema = Type.Object(
       description: 'Chains to index and serve. The first is the default of questions about one chain.',
     }),
     catalogue: CatalogueSchema,
+    access: AccessSchema,
+    plans: PlansSchema,
+    payment: PaymentSchema,
+    oauth: OauthSchema,
+    control: ControlSchema,
     cursorSecrets: Type.Array(Type.String({ minLength: 32 }), {
       default: [],
       description: 'Keys that sign cursors, newest first. Default: one generated key in the data directory.',

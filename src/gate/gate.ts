@@ -1,0 +1,40 @@
+import type { AnyOperation, OperationDeps } from '../catalogue/operation.ts';
+import type { RateDecision } from '../control/control-store.ts';
+import type { Surface } from '../domain/lane.ts';
+import type { Order } from '../payment/payment-lane.ts';
+import type { CredentialHeaders } from './caller.ts';
+
+/**
+ * What stands between a surface and an operation, the same for HTTP and MCP. The order is the rule (api.md 4): request
+ * validity → credential → rate limit → lane → hold or payment → run → capture or release → answer.
+ */
+export interface Gate {
+  /** Rejects with a `Failure`; a request that is invalid, or fails through our fault, costs nothing. */
+  call(request: GateRequest): Promise<GateAnswer>;
+}
+
+export interface GateRequest {
+  readonly operation: AnyOperation;
+  readonly raw: Readonly<Record<string, unknown>>;
+  readonly credentials: CredentialHeaders;
+  /** The network address the request came from. */
+  readonly address: string;
+  readonly surface: Surface;
+  /** Present on HTTP, where a call can be paid for: what is bought, and the payment when one was sent. */
+  readonly shop?: { readonly order: () => Order; readonly payment: string | undefined };
+  readonly idempotencyKey: string | undefined;
+  /** The dependencies of the run, bound to the request. */
+  readonly deps: OperationDeps;
+  /** Called once, before anything can be refused for its rate. */
+  onRate(decision: RateDecision): void;
+  /** Called when the run begins. */
+  onRun(): void;
+}
+
+export interface GateAnswer {
+  readonly body: Record<string, unknown>;
+  /** For both payment response headers, when the call was paid over x402. */
+  readonly receiptHeader: string | null;
+  /** To be called once, when the answer left (true) or could not (false). */
+  delivered(answered: boolean): Promise<void>;
+}

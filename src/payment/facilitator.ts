@@ -1,0 +1,37 @@
+import type { Chain } from '../domain/chain.ts';
+
+/**
+ * A facilitator: checks signed payments and settles them on chain, for a service that holds no key and pays no gas. One
+ * contract suite runs over the HTTP adapter and the test double (test/contract/facilitator.ts).
+ * Source: read-api.md 4.11, protocol.md 1.5.
+ */
+export interface Facilitator {
+  /** Reads the chain only. Rejects never: what cannot be asked is `unreachable`. */
+  verify(payment: PaymentToSettle, signal?: AbortSignal): Promise<Verdict>;
+  /**
+   * Submits the payment on chain. Called at most once per authorization. `unknown` after a time-out, a lost connection or
+   * an answer that cannot be read: it may have settled. Rejects never.
+   */
+  settle(payment: PaymentToSettle): Promise<Settling>;
+}
+
+/** A decoded payment with the requirement that we rebuilt from the route; never the one that the client echoes. */
+export interface PaymentToSettle {
+  readonly x402Version: 1 | 2;
+  readonly chain: Chain;
+  /** The decoded payment object as the facilitator takes it. Spendable: never logged. */
+  readonly paymentPayload: Readonly<Record<string, unknown>>;
+  readonly paymentRequirements: Readonly<Record<string, unknown>>;
+}
+
+export type Verdict =
+  | { readonly outcome: 'valid' }
+  /** `reason` is a harmless code or null. */
+  | { readonly outcome: 'invalid'; readonly reason: string | null }
+  | { readonly outcome: 'unreachable'; readonly cause: unknown };
+
+export type Settling =
+  | { readonly outcome: 'settled'; readonly transaction: string }
+  /** The facilitator says that nothing was settled. */
+  | { readonly outcome: 'failed'; readonly reason: string | null }
+  | { readonly outcome: 'unknown'; readonly reason: string | null; readonly cause: unknown };
