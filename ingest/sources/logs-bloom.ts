@@ -46,12 +46,18 @@ export function createBlooms(): Blooms {
     },
     of(logs) {
       const bytes = Buffer.alloc(BLOOM_BYTES);
+      let lastAddress = '';
+      let lastEvent = '';
       for (const { address, topics } of logs) {
-        add(bytes, bitsOf(address));
-        let isEvent = true;
-        for (const topic of topics) {
-          add(bytes, isEvent || topic.startsWith(PADDED_ADDRESS) ? bitsOf(topic) : computeBits(topic));
-          isEvent = false;
+        // Neighbours are mostly logs of one contract: what was added is not looked up again.
+        if (address !== lastAddress) add(bytes, bitsOf(address));
+        lastAddress = address;
+        const event = topics[0] ?? lastEvent;
+        if (event !== lastEvent) add(bytes, bitsOf(event));
+        lastEvent = event;
+        for (let at = 1; at < topics.length; at++) {
+          const topic = topics[at] ?? '';
+          add(bytes, topic.startsWith(PADDED_ADDRESS) ? bitsOf(topic) : computeBits(topic));
         }
       }
       return `0x${bytes.toString('hex')}`;

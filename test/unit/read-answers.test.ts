@@ -76,3 +76,13 @@ test('a contract creation has no recipient', () => {
     input: '0x00',
   });
 });
+
+test.each([['0x1'], ['1234'], [null], [12]])('calldata %j is no calldata', (input) => {
+  const transaction = { hash: HASH, from: log.address, to: null, input };
+  expect(() => readTransaction(transaction)).toThrow(expect.objectContaining({ kind: 'malformed' }));
+});
+
+test('calldata in capitals is the same calldata', () => {
+  const transaction = { hash: HASH, from: log.address, to: null, input: '0xE3EE160E' };
+  expect(readTransaction(transaction).input).toBe('0xe3ee160e');
+});
