@@ -7,7 +7,10 @@ import type { UnitBalance } from '../domain/query-unit.ts';
  * keep one contract (test/contract/control-store.ts). Every change is atomic and durable before its promise resolves, whatever
  * process dies when; identical calls may be repeated and change nothing more. Every method rejects with `StoreUnavailable`
  * when the store cannot be reached, and with nothing else that a caller could cause. Times are milliseconds since the Unix
- * epoch and come from the caller, so that tests can hold them still. Source: design.md 6, api.md 4.
+ * epoch and come from the caller, so that tests can hold them still; no method reads a clock of its own. Ids, labels and notes
+ * are any text without NUL and lone surrogates, kept and compared exactly: two texts are never taken for one another. "By id,
+ * ascending" is by the bytes of UTF-8. Limits of pages are whole numbers from 1. After `close`, which may be repeated, every
+ * other method rejects with `StoreUnavailable`. Source: design.md 6, api.md 4.
  */
 export interface ControlStore {
   readonly accounts: AccountStore;
@@ -98,13 +101,13 @@ export interface LedgerEntry {
   readonly sequence: number;
   readonly atMs: number;
   readonly kind: LedgerKind;
-  /** Units granted, held, captured, or given back. */
+  /** Units granted, held, captured, or given back. 0 only for a capture that charges nothing. */
   readonly units: number;
   /** On a capture: the rest of the hold, given back in the same change. 0 elsewhere. */
   readonly released: number;
   /** The grant or hold that this belongs to. */
   readonly subject: string;
-  /** The operation of a hold, the reason of a grant, why a hold was given back. */
+  /** The operation of a hold and of its capture, the reason of a grant, why a hold was given back. */
   readonly note: string;
   /** What is left free after this change. */
   readonly balance: number;
@@ -121,10 +124,16 @@ export interface Hold {
   readonly overdueAtMs: number;
 }
 
+/**
+ * Units are safe integers: at least 1 in a grant and a hold, at least 0 in a capture. Anything else is a bug of the caller and
+ * rejects with RangeError, changing nothing. Grants and holds are named within their organization, each kind for itself. The
+ * balance of an answer is that of the organization after the call, also when nothing changed; NO_UNITS when it is unknown.
+ * `atMs` may jump: the sequence alone orders the ledger.
+ */
 export interface UnitStore {
   /**
-   * Adds units. The same `grantId` adds nothing again. `unknown` for an unknown organization. `too_large` when granted would
-   * pass UNITS_MAX.
+   * Adds units. The same `grantId` adds nothing again and answers `replayed`, whatever else is asked. `unknown` for an unknown
+   * organization. `too_large` when granted would pass UNITS_MAX: nothing is remembered, the id stays free.
    */
   grant(grant: {
     readonly organizationId: string;
@@ -137,19 +146,19 @@ export interface UnitStore {
     readonly balance: UnitBalance;
   }>;
   /**
-   * Sets units aside. `insufficient` takes nothing and leaves no ledger row. A hold replayed with the same id takes nothing
-   * twice and answers `replayed`, also after it was resolved.
+   * Sets units aside. `insufficient` takes nothing, leaves no ledger row and leaves the id free. A hold replayed with the same
+   * id takes nothing twice and answers `replayed`, also after it was resolved, and whatever else is asked. `unknown` for an
+   * unknown organization.
    */
-  hold(
-    hold: Hold,
-  ): Promise<{
+  hold(hold: Hold): Promise<{
     readonly outcome: 'held' | 'insufficient' | 'replayed' | 'unknown';
     readonly balance: UnitBalance;
   }>;
   /**
    * Spends `units` (0 ≤ units ≤ held) of a hold and gives the rest back, in one change. `replayed`: it was captured before,
    * and `charged` is what that capture took. `released`: it was given back before (late, or overdue), nothing is charged.
-   * `unknown`: there was no such hold. More units than held is a bug of the caller: rejects with RangeError.
+   * `unknown`: there was no such hold. `charged` is 0 in these two. More units than an open hold has is a bug of the caller:
+   * rejects with RangeError and leaves the hold open. A hold past `overdueAtMs` that nobody resolved is still captured.
    */
   capture(capture: {
     readonly organizationId: string;
@@ -161,7 +170,10 @@ export interface UnitStore {
     readonly charged: number;
     readonly balance: UnitBalance;
   }>;
-  /** Gives a whole hold back. `kind` says in the ledger whether the call failed or the sweeper found it overdue. */
+  /**
+   * Gives a whole hold back. `kind` says in the ledger whether the call failed or the sweeper found it overdue; the store does
+   * not compare times. `replayed`: it was given back before. `captured`: too late, nothing changes.
+   */
   release(release: {
     readonly organizationId: string;
     readonly holdId: string;
@@ -172,11 +184,11 @@ export interface UnitStore {
     readonly outcome: 'released' | 'replayed' | 'captured' | 'unknown';
     readonly balance: UnitBalance;
   }>;
-  /** Open holds with `overdueAtMs <= nowMs`, of all organizations, oldest first. */
+  /** Open holds with `overdueAtMs <= nowMs`, of all organizations, by `overdueAtMs`. */
   overdueHolds(question: { readonly nowMs: number; readonly limit: number }): Promise<readonly Hold[]>;
   /** Null for an unknown organization; zeros for one that was never granted anything. */
   balance(organizationId: string): Promise<UnitBalance | null>;
-  /** Ascending by sequence, those after `after` (0: from the first). */
+  /** Ascending by sequence, those after `after` (0: from the first). Empty for an unknown organization. */
   ledger(page: {
     readonly organizationId: string;
     readonly after: number;
@@ -211,7 +223,7 @@ export interface PaymentRecord {
   readonly amount: string;
   readonly state: PaymentState;
   readonly claimedAtMs: number;
-  /** In `settling` and `serving`: until then the process that works on it is believed alive. */
+  /** In `settling` and `serving`: before then the process that works on it is believed alive. Elsewhere it says nothing. */
   readonly leaseUntilMs: number;
   /** How often serving was begun. */
   readonly attempts: number;
@@ -223,14 +235,17 @@ export interface PaymentRecord {
 
 export interface PaymentStore {
   find(id: AuthorizationId): Promise<PaymentRecord | null>;
-  /** Takes the authorization for one caller: of any number at once, in any process, exactly one is `claimed`. */
+  /**
+   * Takes the authorization for one caller: of any number at once, in any process, exactly one is `claimed`. A lapsed lease
+   * frees nothing: the settlement may have happened. `taken` comes with the record as it is.
+   */
   claim(
     claim: Pick<
       PaymentRecord,
       'id' | 'binding' | 'resource' | 'payTo' | 'amount' | 'claimedAtMs' | 'leaseUntilMs'
     >,
   ): Promise<{ readonly outcome: 'claimed' | 'taken'; readonly record: PaymentRecord }>;
-  /** settling → settled. Repeating it is fine; another transaction for a settled payment is refused. */
+  /** settling → settled. Repeating it is fine, in any later state; another transaction is a `conflict` and changes nothing. */
   recordSettlement(settlement: {
     readonly id: AuthorizationId;
     readonly transaction: string;
@@ -239,7 +254,9 @@ export interface PaymentStore {
   dropClaim(id: AuthorizationId): Promise<'dropped' | 'not_settling' | 'unknown'>;
   /**
    * settled → serving, or serving with a lapsed lease → serving, while fewer than `attemptsMax` were begun. `attempt` names
-   * this one to `finishServing`. `busy`: another call is answering. `used`: served, or out of attempts.
+   * this one to `finishServing`, 1 for the first; it is 0 with every other outcome, so that nobody finishes for another.
+   * `busy`: another call is answering, its lease has not lapsed. `used`: served, or out of attempts. A lease has lapsed when
+   * `leaseUntilMs <= nowMs`.
    */
   beginServing(serving: {
     readonly id: AuthorizationId;
@@ -250,22 +267,24 @@ export interface PaymentStore {
     readonly outcome: 'serving' | 'busy' | 'used' | 'unsettled' | 'unknown';
     readonly attempt: number;
   }>;
-  /** serving → served when answered, → settled when not. Nothing when `attempt` is not the latest. */
+  /**
+   * serving → served when answered, → settled when not; also after the lease lapsed, while nobody else began. Nothing when
+   * `attempt` is not the latest, when it is finished already, and for an unknown payment.
+   */
   finishServing(finish: {
     readonly id: AuthorizationId;
     readonly attempt: number;
     readonly answered: boolean;
   }): Promise<void>;
-  /** Payments in `settling` whose lease lapsed by `nowMs`, oldest first: their process died, or the outcome is unknown. */
+  /** Payments in `settling` whose lease lapsed by `nowMs`, by `leaseUntilMs`: their process died, or the outcome is unknown. */
   unresolved(question: { readonly nowMs: number; readonly limit: number }): Promise<readonly PaymentRecord[]>;
   /**
    * Adds the trial key that a settled payment bought and names it on the payment, both or neither. `issued` once in the life
-   * of a payment; `already_issued` with the id of its key ever after.
+   * of a payment, in any state but `settling` (that is `unsettled`); `already_issued` with the id of its key ever after. `keyId`
+   * is null with the other outcomes. A key whose id or digest is taken, or that has an organization, is a bug of the caller:
+   * rejects with RangeError and changes nothing.
    */
-  issueKey(issue: {
-    readonly id: AuthorizationId;
-    readonly key: KeyRecord;
-  }): Promise<{
+  issueKey(issue: { readonly id: AuthorizationId; readonly key: KeyRecord }): Promise<{
     readonly outcome: 'issued' | 'already_issued' | 'unsettled' | 'unknown';
     readonly keyId: string | null;
   }>;
@@ -283,7 +302,10 @@ export interface RateDecision {
 }
 
 export interface RateStore {
-  /** Takes one request from the fixed window of `key`. Shared by every process of the store; may forget on restart. */
+  /**
+   * Takes one request from the fixed window of `key`. Shared by every process of the store; may forget on restart. A window
+   * opens with the first request after the last one ended and lasts `windowSeconds`.
+   */
   take(request: {
     readonly key: string;
     readonly limit: number;
@@ -297,7 +319,8 @@ export interface RateStore {
 export interface ReplyStore {
   /**
    * The first call with this scope and key is `begun`; while it runs others are `running`; afterwards they are `done` and get
-   * its reply. `conflict`: the key was used for another request. A begun call whose lease lapsed may be begun again.
+   * its reply. `conflict`: the key was used for another request, running, lapsed or done. A begun call whose lease lapsed
+   * (`leaseUntilMs <= nowMs`) may be begun again. From `keepUntilMs` of the last beginning on, the key is free for anything.
    */
   begin(request: {
     readonly scope: string;
@@ -313,7 +336,10 @@ export interface ReplyStore {
     | { readonly outcome: 'done'; readonly reply: string }
     | { readonly outcome: 'running' | 'conflict' }
   >;
-  /** Keeps the reply of a begun call; `null` forgets the call, so that it may be tried again. */
+  /**
+   * Keeps the reply of a begun call; `null` forgets the call, so that it may be tried again. A reply once kept stands. Nothing
+   * for a key that was not begun.
+   */
   finish(reply: {
     readonly scope: string;
     readonly key: string;
