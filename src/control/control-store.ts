@@ -227,6 +227,8 @@ export interface PaymentRecord {
   readonly leaseUntilMs: number;
   /** How often serving was begun. */
   readonly attempts: number;
+  /** When the authorization ends (`validBefore`): what has not settled by then never will. */
+  readonly expiresAtMs: number;
   /** The settlement's hash, from `settled` on. */
   readonly transaction: string | null;
   /** The trial key that it bought. */
@@ -242,7 +244,7 @@ export interface PaymentStore {
   claim(
     claim: Pick<
       PaymentRecord,
-      'id' | 'binding' | 'resource' | 'payTo' | 'amount' | 'claimedAtMs' | 'leaseUntilMs'
+      'id' | 'binding' | 'resource' | 'payTo' | 'amount' | 'expiresAtMs' | 'claimedAtMs' | 'leaseUntilMs'
     >,
   ): Promise<{ readonly outcome: 'claimed' | 'taken'; readonly record: PaymentRecord }>;
   /** settling → settled. Repeating it is fine, in any later state; another transaction is a `conflict` and changes nothing. */
