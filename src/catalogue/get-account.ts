@@ -1,8 +1,9 @@
 import { type Static, Type } from '@sinclair/typebox';
 import { usdNumber } from '../domain/amount.ts';
+import { SQL_SECONDS_PER_QU } from '../domain/query-unit.ts';
 import type { Caller, PriceListEntry } from './operation.ts';
 import { defineOperation } from './operation.ts';
-import { PRICES, SQL_SECONDS_PER_QU, SQL_TIERS } from './prices.ts';
+import { PRICES, SQL_TIERS } from './prices.ts';
 import { CountShape, nowText, nullable, TimeShape } from './shapes.ts';
 
 /** Who the caller is and what everything costs. Source: read-api.md 2.1, 2.2, 4.1. */
@@ -18,7 +19,11 @@ const MeteredRouteShape = Type.Object({
   operation: Type.String(),
   method: Type.String(),
   path: Type.String(),
-  qu: Type.Integer({ minimum: 0, description: 'Query Units on the credit lane.' }),
+  qu: Type.Unsafe<number | null>({
+    type: ['integer', 'null'],
+    minimum: 0,
+    description: 'Query Units on the credit lane; null where units buy nothing.',
+  }),
   x402_usd: Type.Number({ minimum: 0, description: 'Dollars on the x402 lane.' }),
 });
 

@@ -10,7 +10,13 @@ export interface CredentialHeaders {
 /** Who is calling. No key resolves to an account yet, so a key that was sent is a key that is not known. */
 export function readCaller(headers: CredentialHeaders): Caller {
   const keyPresent = hasText(headers.authorization) || hasText([headers['x-api-key']].flat()[0]);
-  return { keyPresent, keyRecognised: keyPresent ? false : null };
+  return {
+    keyPresent,
+    keyRecognised: keyPresent ? false : null,
+    standing: 'anonymous',
+    organization: null,
+    organizationMissing: false,
+  };
 }
 
 function hasText(header: string | undefined): boolean {

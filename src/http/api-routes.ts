@@ -62,7 +62,16 @@ async function answer(
   const { facts } = request;
   if (facts === undefined) throw new Error('a request without facts reached a handler');
   facts.runMs = performance.now();
-  const body = await run({ ...deps, reader: boundReader(deps.reader, facts) }, { caller });
+  const body = await run(
+    { ...deps, reader: boundReader(deps.reader, facts) },
+    {
+      caller,
+      surface: 'http',
+      lane: caller.keyPresent ? 'invalid_key' : 'x402',
+      payment: null,
+      idempotencyKey: undefined,
+    },
+  );
   return sendAnswer(operation, { request, reply, body, publicUrl: deps.publicUrl });
 }
 

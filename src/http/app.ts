@@ -27,7 +27,7 @@ import { installRequestFacts } from './request-facts.ts';
 import { installServiceRoutes } from './service-routes.ts';
 
 export interface AppOptions {
-  readonly config: Pick<Config, 'http' | 'chains'>;
+  readonly config: Pick<Config, 'http' | 'chains' | 'plans'>;
   readonly reader: Reader;
   readonly cursorKeys: CursorKeys;
   readonly log: Log;
@@ -109,6 +109,12 @@ function operationDeps({ config, reader, clock, cursorKeys, version }: AppOption
     graphs: createGraphs({ clock }),
     relayers: createRelayers({ reader, clock, rollups, chains }),
     priceList: PRICE_LIST,
+    accounts: {
+      balance: () => Promise.resolve(null),
+      issueTrialKey: () => Promise.reject(new Error('no keys are sold here')),
+    },
+    plans: config.plans,
+    sellsCalls: false,
   };
 }
 
