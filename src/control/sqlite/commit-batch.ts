@@ -1,0 +1,90 @@
+import type Database from 'libsql';
+import { openForWriting } from './database.ts';
+import { type Failure, failureOf, isBusy } from './failures.ts';
+import type { WriteRequest, Writes } from './write-types.ts';
+import { createWrites } from './writes.ts';
+
+export type WriteOutcome = { readonly answer: unknown } | { readonly failure: Failure };
+
+/** How long a batch waits for a lock that another process holds. */
+const BUSY_PATIENCE_MS = 10_000;
+/** Uneven, so that two processes do not meet again and again. */
+const BUSY_PAUSE_MS_MAX = 5;
+
+export interface Committer {
+  /** Runs all in one transaction and one fsync. One that throws undoes only itself. */
+  commit(requests: readonly WriteRequest[]): WriteOutcome[];
+  close(): void;
+}
+
+/**
+ * The one connection that writes. It is opened by the first batch and, after any trouble with the file, again by the next one.
+ * Throws only when a transaction can neither be ended nor undone: then the thread must go, and the connection with it.
+ */
+export function createCommitter(path: string): Committer {
+  let open: { readonly db: Database.Database; readonly writes: Writes } | undefined;
+
+  const attempt = (requests: readonly WriteRequest[]): WriteOutcome[] => {
+    if (open === undefined) {
+      const db = openForWriting(path);
+      open = { db, writes: createWrites(db) };
+    }
+    const { db, writes } = open;
+    db.exec('BEGIN IMMEDIATE');
+    const outcomes = requests.map((request) => runOne(db, writes, request));
+    db.exec('COMMIT');
+    return outcomes;
+  };
+
+  const abandon = (keepOpen: boolean): void => {
+    if (open?.db.inTransaction) open.db.exec('ROLLBACK');
+    if (keepOpen) return;
+    open?.db.close();
+    open = undefined;
+  };
+
+  return {
+    commit: (requests) => {
+      const patientUntil = performance.now() + BUSY_PATIENCE_MS;
+      for (;;) {
+        try {
+          return attempt(requests);
+        } catch (error) {
+          const busy = isBusy(error);
+          abandon(busy);
+          if (!busy || performance.now() > patientUntil) {
+            const failure = failureOf(error);
+            return requests.map(() => ({ failure }));
+          }
+          pause(Math.random() * BUSY_PAUSE_MS_MAX);
+        }
+      }
+    },
+    close: () => {
+      abandon(false);
+    },
+  };
+}
+
+/** Throws only when SQLite undid the whole transaction, as it does for a full disk. */
+function runOne(db: Database.Database, writes: Writes, request: WriteRequest): WriteOutcome {
+  db.exec('SAVEPOINT request');
+  try {
+    // The name and the argument were paired by `WriteRequest` on the other side.
+    const write = writes[request.name] as (argument: unknown) => unknown;
+    const answer = write(request.argument);
+    db.exec('RELEASE request');
+    return { answer };
+  } catch (error) {
+    const failure = failureOf(error);
+    if (failure.kind === 'unavailable' || !db.inTransaction) throw error;
+    db.exec('ROLLBACK TO request');
+    db.exec('RELEASE request');
+    return { failure };
+  }
+}
+
+/** This thread does nothing else, so it may sleep. */
+function pause(milliseconds: number): void {
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, milliseconds);
+}
