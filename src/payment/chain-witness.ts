@@ -8,7 +8,8 @@ export interface ChainWitness {
   /**
    * `settled`: the nonce was used in a transaction that paid at least `amount` to `payTo`. `unsettled`: the node answers and
    * the nonce is not used. `spent_otherwise`: used, but not for this payment (cancelled, or paid to somebody else).
-   * `silent`: no node answers. Rejects never.
+   * `silent`: nothing can be said, because no node answers or the transaction lies outside the blocks that may be searched.
+   * Rejects never.
    */
   lookUp(question: WitnessQuestion): Promise<Testimony>;
 }
@@ -20,6 +21,8 @@ export interface WitnessQuestion {
   readonly amount: string;
   /** The settlement lies between this time and now; bounds the blocks that are searched. */
   readonly sinceMs: number;
+  /** The transaction that somebody says it was: looked at first, believed never. */
+  readonly claimed?: string;
 }
 
 export type Testimony =

@@ -1,9 +1,10 @@
+import type { Address } from '../domain/address.ts';
 import type { Chain } from '../domain/chain.ts';
 
 /**
  * A facilitator: checks signed payments and settles them on chain, for a service that holds no key and pays no gas. One
- * contract suite runs over the HTTP adapter and the test double (test/contract/facilitator.ts).
- * Source: read-api.md 4.11, protocol.md 1.5.
+ * contract suite runs over the HTTP adapter, in front of a real facilitator and of one that misbehaves
+ * (test/contract/facilitator.ts). Source: read-api.md 4.11, protocol.md 1.5.
  */
 export interface Facilitator {
   /** Reads the chain only. Rejects never: what cannot be asked is `unreachable`. */
@@ -19,11 +20,13 @@ export interface Facilitator {
 export interface PaymentToSettle {
   readonly x402Version: 1 | 2;
   readonly chain: Chain;
+  readonly payer: Address;
   /** The decoded payment object as the facilitator takes it. Spendable: never logged. */
   readonly paymentPayload: Readonly<Record<string, unknown>>;
   readonly paymentRequirements: Readonly<Record<string, unknown>>;
 }
 
+/** A `cause` is for the log: it holds no URL, no header and nothing of the payment. */
 export type Verdict =
   | { readonly outcome: 'valid' }
   /** `reason` is a harmless code or null. */
@@ -34,4 +37,6 @@ export type Settling =
   | { readonly outcome: 'settled'; readonly transaction: string }
   /** The facilitator says that nothing was settled. */
   | { readonly outcome: 'failed'; readonly reason: string | null }
+  /** No connection could be made: certainly nothing was settled. */
+  | { readonly outcome: 'unsent'; readonly cause: unknown }
   | { readonly outcome: 'unknown'; readonly reason: string | null; readonly cause: unknown };

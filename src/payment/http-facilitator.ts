@@ -1,0 +1,112 @@
+import type { Facilitator, PaymentToSettle, Settling, Verdict } from './facilitator.ts';
+import { namesChain } from './networks.ts';
+import { type JsonAnswer, NoAnswer, postJson } from './post-json.ts';
+
+/** A facilitator behind HTTP. Its answers are read strictly: one that says less than all of it says nothing. */
+
+export interface HttpFacilitatorOptions {
+  /** Its base URL; `/verify` and `/settle` lie below. May hold a path key: appears in no error. */
+  readonly url: string;
+  /** Sent with every request, such as its API key. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** After which a settlement's outcome counts as unknown. */
+  readonly settleTimeoutMs: number;
+  /** Default: VERIFY_TIMEOUT_MS. */
+  readonly verifyTimeoutMs?: number;
+}
+
+/** Verifying reads the chain a few times. */
+const VERIFY_TIMEOUT_MS = 10_000;
+/** A verdict is a few hundred bytes. */
+const ANSWER_BYTES_MAX = 64 * 1024;
+/** The packages put whole transactions, signature included, into some reasons; only plain codes may leave (protocol.md 1.9). */
+const HARMLESS_REASON = /^[a-z0-9_]{1,80}$/;
+const TRANSACTION = /^0x[0-9a-fA-F]{64}$/;
+
+/**
+ * Reasons with which a facilitator says `success: false` although the transaction may still be mined: it was broadcast and
+ * its receipt not seen, or the facilitator failed in the middle (protocol.md 1.5, 1.6).
+ */
+const OPEN_REASONS: ReadonlySet<string> = new Set(['settlement_pending', 'unexpected_settle_error']);
+
+export function createHttpFacilitator(options: HttpFacilitatorOptions): Facilitator {
+  const base = options.url.replace(/\/+$/, '');
+  const ask = (path: string, payment: PaymentToSettle, timeoutMs: number, signal?: AbortSignal) => {
+    const { x402Version, paymentPayload, paymentRequirements } = payment;
+    return postJson({
+      url: `${base}${path}`,
+      body: { x402Version, paymentPayload, paymentRequirements },
+      headers: options.headers,
+      timeoutMs,
+      bytesMax: ANSWER_BYTES_MAX,
+      signal,
+    });
+  };
+  return {
+    async verify(payment, signal) {
+      try {
+        const timeoutMs = options.verifyTimeoutMs ?? VERIFY_TIMEOUT_MS;
+        return readVerdict(await ask('/verify', payment, timeoutMs, signal), payment);
+      } catch (cause) {
+        return { outcome: 'unreachable', cause };
+      }
+    },
+    async settle(payment) {
+      try {
+        return readSettling(await ask('/settle', payment, options.settleTimeoutMs), payment);
+      } catch (cause) {
+        if (cause instanceof NoAnswer && !cause.sent) return { outcome: 'unsent', cause };
+        return { outcome: 'unknown', reason: null, cause };
+      }
+    },
+  };
+}
+
+function readVerdict({ status, body }: JsonAnswer, payment: PaymentToSettle): Verdict {
+  const fields = fieldsOf(body);
+  const { isValid } = fields;
+  // A refusal counts with any status: some facilitators answer 4xx with it.
+  if (isValid === false) return { outcome: 'invalid', reason: harmless(fields['invalidReason']) };
+  if (isValid === true && isOk(status) && isPayer(fields['payer'], payment)) return { outcome: 'valid' };
+  return { outcome: 'unreachable', cause: nonsense(status) };
+}
+
+function readSettling({ status, body }: JsonAnswer, payment: PaymentToSettle): Settling {
+  const fields = fieldsOf(body);
+  const { success, transaction } = fields;
+  if (success === false) {
+    const reason = harmless(fields['errorReason']);
+    if (reason === null || !OPEN_REASONS.has(reason)) return { outcome: 'failed', reason };
+    return { outcome: 'unknown', reason, cause: new Error('the facilitator left the outcome open') };
+  }
+  const isWhole =
+    success === true &&
+    isOk(status) &&
+    namesChain(fields['network'], payment.chain) &&
+    isPayer(fields['payer'], payment);
+  if (isWhole && typeof transaction === 'string' && TRANSACTION.test(transaction))
+    return { outcome: 'settled', transaction: transaction.toLowerCase() };
+  return { outcome: 'unknown', reason: null, cause: nonsense(status) };
+}
+
+function fieldsOf(body: unknown): Readonly<Record<string, unknown>> {
+  return typeof body === 'object' && body !== null ? (body as Record<string, unknown>) : {}; // JSON; fields are checked one by one
+}
+
+function isOk(status: number): boolean {
+  return status >= 200 && status < 300;
+}
+
+/** Version 2 may leave the payer out; another one is another payment. */
+function isPayer(payer: unknown, payment: PaymentToSettle): boolean {
+  if (payer === undefined || payer === null) return true;
+  return typeof payer === 'string' && payer.toLowerCase() === payment.payer;
+}
+
+function harmless(reason: unknown): string | null {
+  return typeof reason === 'string' && HARMLESS_REASON.test(reason) ? reason : null;
+}
+
+function nonsense(status: number): Error {
+  return new Error(`the facilitator answered ${status} without a verdict that can be used`);
+}

@@ -1,0 +1,112 @@
+import { encodePaymentRequiredHeader } from '@x402/core/http';
+import type { AcceptedPayment } from '../config/config.ts';
+import { type Address, toChecksum } from '../domain/address.ts';
+import { USD_DECIMALS } from '../domain/amount.ts';
+import type { Chain } from '../domain/chain.ts';
+import type { PaymentOffer } from '../domain/payment.ts';
+import { v1NameOf } from './networks.ts';
+import type { Order } from './payment-lane.ts';
+
+/** One way to pay for one order: what is checked, and the same thing as each wire version writes it. */
+export interface Terms {
+  readonly chain: Chain;
+  readonly asset: Address;
+  readonly payTo: Address;
+  /** Atomic units of the asset. */
+  readonly amount: bigint;
+  /** Entry of the v1 body; null where version 1 cannot say it. */
+  readonly v1: Readonly<Record<string, unknown>> | null;
+  readonly v2: V2Requirement;
+}
+
+/** An entry of `accepts` in version 2. */
+type V2Requirement = Parameters<typeof encodePaymentRequiredHeader>[0]['accepts'][number];
+
+/** An order with every way to pay for it, in the order of the configuration. */
+export interface Quote {
+  readonly order: Order;
+  readonly terms: readonly Terms[];
+}
+
+/** What the offer needs of the configuration. */
+export interface Shelf {
+  readonly accept: readonly AcceptedPayment[];
+  readonly offerSeconds: number;
+}
+
+/** Writes the terms of an order. The price is in dollars, the terms in atomic units of each token. */
+export function quoteOf(order: Order, { accept, offerSeconds }: Shelf): Quote {
+  const terms: Terms[] = [];
+  const v1Chains = new Set<Chain>();
+  for (const accepted of accept) {
+    // A v1 payment names its network and no asset, so that two tokens of one chain could not be told apart.
+    const withV1 = !v1Chains.has(accepted.chain);
+    v1Chains.add(accepted.chain);
+    terms.push(termsOf(order, accepted, { offerSeconds, withV1 }));
+  }
+  return { order, terms };
+}
+
+function termsOf(
+  order: Order,
+  { chain, token, payTo }: AcceptedPayment,
+  { offerSeconds, withV1 }: { readonly offerSeconds: number; readonly withV1: boolean },
+): Terms {
+  const amount = atomicUnits(order.priceUsdMicros, token.decimals);
+  // Clients sign what they are shown, and their typed data refuses a mixed-case address that contradicts EIP-55.
+  const common = {
+    scheme: 'exact',
+    asset: toChecksum(token.address),
+    payTo: toChecksum(payTo),
+    maxTimeoutSeconds: offerSeconds,
+    extra: { name: token.domain.name, version: token.domain.version },
+  };
+  const network = withV1 ? v1NameOf(chain) : null;
+  const { url: resource, description, mimeType } = order;
+  return {
+    chain,
+    asset: token.address,
+    payTo,
+    amount,
+    v1:
+      network === null
+        ? null
+        : { ...common, network, maxAmountRequired: String(amount), resource, description, mimeType },
+    v2: { ...common, network: chain, amount: String(amount) },
+  };
+}
+
+/**
+ * Dollars to atomic units, exactly: a price that the token cannot spell is a mistake of the configuration, which refuses such
+ * tokens, and must not become a rounded price.
+ */
+export function atomicUnits(usdMicros: bigint, decimals: number): bigint {
+  if (usdMicros < 0n) throw new RangeError('a price below zero');
+  if (decimals >= USD_DECIMALS) return usdMicros * 10n ** BigInt(decimals - USD_DECIMALS);
+  const divisor = 10n ** BigInt(USD_DECIMALS - decimals);
+  if (usdMicros % divisor !== 0n)
+    throw new RangeError('a price that the token has too few decimals to spell');
+  return usdMicros / divisor;
+}
+
+/**
+ * The 402's two forms. `error` says why there is a 402, for clients that read it from the header. An `upto` entry belongs
+ * into the accepts of the v2 form only: version 1 has no word for it, and its client would refuse the whole offer.
+ */
+export function offerOf({ order, terms }: Quote, error: string): PaymentOffer {
+  const { url, description, mimeType } = order;
+  return {
+    accepts: terms.flatMap(({ v1 }) => (v1 === null ? [] : [v1])),
+    requiredHeader: encodePaymentRequiredHeader({
+      x402Version: 2,
+      error,
+      resource: { url, description, mimeType },
+      accepts: terms.map(({ v2 }) => v2),
+    }),
+  };
+}
+
+/** The requirement that a facilitator checks a payment against: ours, never the one that the payer says it accepted. */
+export function requirementOf({ v1, v2 }: Terms, x402Version: 1 | 2): Readonly<Record<string, unknown>> {
+  return x402Version === 1 && v1 !== null ? v1 : { ...v2 };
+}

@@ -1,0 +1,81 @@
+/** Asks another service over HTTP, once, with a bound on time and size. */
+
+export interface JsonQuestion {
+  /** May hold credentials: appears in no error. */
+  readonly url: string;
+  readonly body: unknown;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly timeoutMs: number;
+  readonly bytesMax: number;
+  readonly signal?: AbortSignal | undefined;
+}
+
+export interface JsonAnswer {
+  readonly status: number;
+  /** Undefined when it is no JSON. */
+  readonly body: unknown;
+}
+
+/** No whole answer came. Its message is a code, without URL, header or body. */
+export class NoAnswer extends Error {
+  /** False only when it is certain that nothing left us: no connection could be made. */
+  readonly sent: boolean;
+
+  constructor(code: string, sent: boolean) {
+    super(`no answer (${code})`);
+    this.name = 'NoAnswer';
+    this.sent = sent;
+  }
+}
+
+/** These arise while connecting, before the first byte of a request is written. */
+const CONNECT_CODES: ReadonlySet<string> = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN']);
+
+/** Resolves with any status. Rejects with `NoAnswer` only. Never follows a redirect: the body can be spendable. */
+export async function postJson(question: JsonQuestion): Promise<JsonAnswer> {
+  const { url, body, headers = {}, timeoutMs, bytesMax, signal } = question;
+  const timeout = AbortSignal.timeout(timeoutMs);
+  try {
+    const response = await fetch(url, {
+      method: 'POST',
+      redirect: 'error',
+      headers: { ...headers, 'content-type': 'application/json', accept: 'application/json' },
+      body: JSON.stringify(body),
+      signal: signal === undefined ? timeout : AbortSignal.any([signal, timeout]),
+    });
+    return { status: response.status, body: parse(await readText(response, bytesMax)) };
+  } catch (cause) {
+    const code = codeOf(cause);
+    throw new NoAnswer(code, !CONNECT_CODES.has(code));
+  }
+}
+
+async function readText(response: Response, bytesMax: number): Promise<string> {
+  if (response.body === null) return '';
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  // Leaving the loop early cancels the stream and with it the connection.
+  for await (const chunk of response.body as AsyncIterable<Uint8Array>) {
+    size += chunk.byteLength;
+    if (size > bytesMax) throw new NoAnswer('too large', true);
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString('utf8');
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** A system code (`ECONNRESET`) or the name of the error; never its text, which can quote the URL. */
+function codeOf(error: unknown): string {
+  if (error instanceof NoAnswer) return 'too large';
+  if (!(error instanceof Error)) return 'unknown';
+  const { cause } = error;
+  if (cause instanceof Error && 'code' in cause && typeof cause.code === 'string') return cause.code;
+  return error.name;
+}

@@ -1,0 +1,132 @@
+import type { AuthorizationId } from '../control/control-store.ts';
+import type { PaymentStage, PaymentTrouble } from '../domain/payment.ts';
+import { type ErrorCode, type Failure, type FailureContext, fail } from '../errors.ts';
+import type { Refusal } from './match-payment.ts';
+import { offerOf, type Quote } from './offer.ts';
+
+/** Every answer of the x402 lane that is not a paid call: what happened to the money, and what to do now. */
+
+/** How long a duplicate waits for the call that uses its payment. */
+const DUPLICATE_RETRY_SECONDS = 2;
+const FACILITATOR_RETRY_SECONDS = 5;
+
+/** For reasons of the facilitator that we do not look for ourselves. */
+const ADVICE: Readonly<Record<string, string>> = {
+  invalid_exact_evm_signature:
+    'The signature is not the payer’s over this authorization. Sign EIP-712 typed data `TransferWithAuthorization` with the domain of `extra`, not a plain message.',
+  invalid_exact_evm_insufficient_balance:
+    'The payer does not hold the amount. Fund it, or pay from another account.',
+  invalid_exact_evm_nonce_already_used:
+    'The authorization’s nonce was used before. Sign a new authorization.',
+  invalid_exact_evm_transaction_simulation_failed:
+    'The transfer would fail on chain: the payer may lack the amount, or the nonce was used. Sign a new authorization.',
+};
+
+type Context = Omit<FailureContext, 'payment' | 'offer'>;
+
+/** A 402 shows the terms again, so that the payer can sign anew without another request. */
+function refuse(quote: Quote, code: ErrorCode, payment: PaymentTrouble, context: Context): Failure {
+  return fail(code, { ...context, payment, offer: offerOf(quote, code) });
+}
+
+export function malformed(quote: Quote, problem: string): Failure {
+  return refuse(
+    quote,
+    'payment_malformed',
+    { stage: 'input' },
+    { detail: `${problem} Nothing was charged.` },
+  );
+}
+
+/** What we found ourselves, before anybody was asked. */
+export function unacceptable(quote: Quote, { reason, detail }: Refusal): Failure {
+  return refuse(quote, 'payment_invalid', { stage: 'verify', reason }, { detail });
+}
+
+/** The facilitator's verdict. */
+export function rejected(quote: Quote, reason: string | null): Failure {
+  const stage: PaymentStage = reason?.endsWith('_signature') ? 'signature' : 'verify';
+  const advice = reason === null ? undefined : ADVICE[reason];
+  const detail =
+    advice ??
+    'The facilitator rejected the payment and will again. Sign a new authorization for one of `accepts`.';
+  return refuse(quote, 'payment_invalid', { stage, ...(reason === null ? {} : { reason }) }, { detail });
+}
+
+export function spent(quote: Quote): Failure {
+  return unacceptable(quote, {
+    reason: 'invalid_exact_evm_nonce_already_used',
+    detail:
+      'This payment was used before. A payment buys one answer to one request: sign a new authorization.',
+  });
+}
+
+/** Said only when it is certain that this authorization moved nothing to us. */
+export function settlementFailed(quote: Quote, reason: string | null): Failure {
+  const trouble: PaymentTrouble = { stage: 'settle', ...(reason === null ? {} : { reason }) };
+  return refuse(quote, 'payment_failed', trouble, {
+    detail:
+      'The payment was verified, but the facilitator could not settle it. Nothing was charged. Send it again, or sign a new one.',
+  });
+}
+
+export function inProgress(): Failure {
+  return fail('payment_in_progress', {
+    detail: 'Another request is using this payment right now. It is not charged twice.',
+    payment: { stage: 'settle' },
+    retryAfterSeconds: DUPLICATE_RETRY_SECONDS,
+  });
+}
+
+export function facilitatorUnavailable(cause: unknown): Failure {
+  return fail('upstream_unavailable', {
+    detail:
+      'The facilitator does not answer, so that the payment was not taken. Send the same request again later.',
+    resource: 'facilitator',
+    payment: { stage: 'facilitator' },
+    retryAfterSeconds: FACILITATOR_RETRY_SECONDS,
+    cause,
+  });
+}
+
+export interface OpenOutcome {
+  readonly id: AuthorizationId;
+  /** What the facilitator says it was, where nothing confirms it. */
+  readonly transaction?: string | undefined;
+  readonly reason?: string | null;
+  readonly retryAfterSeconds: number;
+  readonly cause?: unknown;
+}
+
+export function settlementUnknown({
+  id,
+  transaction,
+  reason,
+  retryAfterSeconds,
+  cause,
+}: OpenOutcome): Failure {
+  return fail('settlement_unknown', {
+    detail:
+      'Whether the payment settled is not known. Check the chain for the authorization’s nonce first. Send this request with this payment again: it is never settled twice, and served once the settlement is seen.',
+    payment: {
+      stage: 'settle',
+      authorizationNonce: id.nonce,
+      ...(transaction === undefined ? {} : { transaction }),
+      ...(reason === undefined || reason === null ? {} : { reason }),
+    },
+    retryAfterSeconds,
+    cause,
+  });
+}
+
+/** The money is ours and our memory does not answer: the payer must hear both. */
+export function settledButNotRecorded(id: AuthorizationId, transaction: string, cause: unknown): Failure {
+  return fail('upstream_unavailable', {
+    detail:
+      'The payment settled, but could not be recorded. Send the same request with the same payment again: it is not settled twice.',
+    resource: 'accounts',
+    payment: { stage: 'settle', transaction, authorizationNonce: id.nonce },
+    retryAfterSeconds: FACILITATOR_RETRY_SECONDS,
+    cause,
+  });
+}

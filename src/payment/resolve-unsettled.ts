@@ -1,0 +1,53 @@
+import type { Clock } from '../clock.ts';
+import type { PaymentRecord, PaymentStore } from '../control/control-store.ts';
+import type { Log } from '../log.ts';
+import type { LaneTools } from './lane-tools.ts';
+import { isDead } from './settle-once.ts';
+
+export interface ResolveUnsettledParts {
+  readonly store: PaymentStore;
+  readonly witnessFor: LaneTools['witnessFor'];
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/** What one pass did. `left`: the chain has not said anything final yet. */
+export interface ResolvedPayments {
+  readonly settled: number;
+  readonly dropped: number;
+  readonly left: number;
+}
+
+/** Payments looked at in one pass, unless the caller says otherwise. */
+const PASS_MAX = 500;
+
+/**
+ * Asks the chain about payments whose settlement began and whose outcome nobody recorded: a process died, or the facilitator
+ * left it open. What settled waits for its payer as `settled`; what never will is forgotten. Rejects with `StoreUnavailable`.
+ */
+export async function resolveUnsettled(
+  parts: ResolveUnsettledParts,
+  limit: number = PASS_MAX,
+): Promise<ResolvedPayments> {
+  const { store, clock, log } = parts;
+  const counts = { settled: 0, dropped: 0, left: 0 };
+  for (const record of await store.unresolved({ nowMs: clock.nowMs(), limit }))
+    counts[await resolveOne(parts, record)] += 1;
+  if (counts.settled + counts.dropped > 0) log.info(counts, 'payments of unknown outcome were resolved');
+  return counts;
+}
+
+async function resolveOne(
+  { store, witnessFor, clock }: ResolveUnsettledParts,
+  record: PaymentRecord,
+): Promise<keyof ResolvedPayments> {
+  const { id, payTo, amount, claimedAtMs } = record;
+  const testimony = await witnessFor(id.chain).lookUp({ id, payTo, amount, sinceMs: claimedAtMs });
+  if (testimony.outcome === 'settled') {
+    await store.recordSettlement({ id, transaction: testimony.transaction });
+    return 'settled';
+  }
+  if (!isDead(testimony, record, clock.nowMs())) return 'left';
+  await store.dropClaim(id);
+  return 'dropped';
+}

@@ -1,0 +1,83 @@
+import { encodePaymentResponseHeader } from '@x402/core/http';
+import type { LaneTools } from './lane-tools.ts';
+import { networkName } from './networks.ts';
+import type { PaidCall } from './payment-lane.ts';
+import type { Purchase } from './purchase.ts';
+import { inProgress, settledButNotRecorded, settlementUnknown, spent } from './refusals.ts';
+
+/** From money on chain to the one answer that it buys. */
+
+/** The money has moved: the record of it is worth more than one attempt. */
+const RECORD_ATTEMPTS = 3;
+
+/** Makes the settlement ours to serve. Repeating it is fine. */
+export async function recordSettlement(
+  lane: LaneTools,
+  { id }: Purchase,
+  transaction: string,
+): Promise<void> {
+  const outcome = await tryToRecord(lane, { id, transaction });
+  if (outcome === 'settled' || outcome === 'replayed') return;
+  // The claim is gone or holds another transaction: never expected, and nothing may be served on it.
+  lane.log.error({ payment: id, transaction, outcome }, 'a settlement does not fit its record');
+  throw settlementUnknown({ id, transaction, retryAfterSeconds: 1 });
+}
+
+async function tryToRecord(
+  { store, log }: LaneTools,
+  settlement: Parameters<LaneTools['store']['recordSettlement']>[0],
+): Promise<Awaited<ReturnType<LaneTools['store']['recordSettlement']>>> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await store.recordSettlement(settlement);
+    } catch (cause) {
+      if (attempt < RECORD_ATTEMPTS) continue;
+      log.error(
+        { payment: settlement.id, transaction: settlement.transaction },
+        'a settlement is not recorded',
+      );
+      throw settledButNotRecorded(settlement.id, settlement.transaction, cause);
+    }
+  }
+}
+
+/** Takes the right to answer for a settled payment. */
+export async function serve(lane: LaneTools, purchase: Purchase, transaction: string): Promise<PaidCall> {
+  const { store, clock, limits } = lane;
+  const { id, quote } = purchase;
+  const nowMs = clock.nowMs();
+  const { servingLeaseMs, servingAttemptsMax: attemptsMax } = limits;
+  const { outcome, attempt } = await store
+    .beginServing({ id, nowMs, leaseUntilMs: nowMs + servingLeaseMs, attemptsMax })
+    .catch((cause: unknown) => {
+      throw settledButNotRecorded(id, transaction, cause);
+    });
+  switch (outcome) {
+    case 'serving':
+      return paidCall(purchase, transaction, (answered) => store.finishServing({ id, attempt, answered }));
+    case 'busy':
+      throw inProgress();
+    case 'used': {
+      // What a payment bought can be a key. Whether that one may be shown again is for the operation that issued it to say.
+      const keyId = (await store.find(id))?.keyId ?? null;
+      if (keyId === null) throw spent(quote);
+      return paidCall(purchase, transaction, async () => undefined);
+    }
+    case 'unsettled':
+    case 'unknown':
+      throw settlementUnknown({ id, transaction, retryAfterSeconds: 1 });
+  }
+}
+
+function paidCall(
+  { payment: { x402Version }, terms, id, payer }: Purchase,
+  transaction: string,
+  finish: PaidCall['finish'],
+): PaidCall {
+  const network = networkName(terms.chain, x402Version) as Network; // the codec's type knows v2 names only
+  const receiptHeader = encodePaymentResponseHeader({ success: true, transaction, network, payer });
+  const payment = { chain: terms.chain, asset: terms.asset, payer, nonce: id.nonce, transaction };
+  return { payment, receiptHeader, finish };
+}
+
+type Network = Parameters<typeof encodePaymentResponseHeader>[0]['network'];
