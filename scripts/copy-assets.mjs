@@ -1,6 +1,11 @@
 import { cpSync } from 'node:fs';
 
 /** What tsc does not emit but the program reads at run time, relative to the files that read it. */
-cpSync('clickhouse/migrations', 'dist/clickhouse/migrations', { recursive: true });
-cpSync('src/control/sqlite/migrations', 'dist/src/control/sqlite/migrations', { recursive: true });
-cpSync('ingest/catalogues/facilitator-relayers.json', 'dist/ingest/catalogues/facilitator-relayers.json');
+const ASSETS = [
+  'clickhouse/migrations',
+  'ingest/catalogues/facilitator-relayers.json',
+  'src/control/redis/lua',
+  'src/control/sqlite/migrations',
+];
+
+for (const asset of ASSETS) cpSync(asset, `dist/${asset}`, { recursive: true });

@@ -1,0 +1,44 @@
+/** What Redis answers is text, null, or a list of these; anything else means that a foreign program wrote under our prefix. */
+export function textOf(value: unknown): string {
+  if (typeof value !== 'string') throw unreadable();
+  return value;
+}
+
+export function numberOf(value: unknown): number {
+  const number = Number(textOf(value));
+  if (!Number.isFinite(number)) throw unreadable();
+  return number;
+}
+
+export function nullable<T>(decode: (value: unknown) => T, value: unknown): T | null {
+  return value === null || value === undefined ? null : decode(value);
+}
+
+export function listOf(value: unknown): readonly unknown[] {
+  if (!Array.isArray(value)) throw unreadable();
+  return value;
+}
+
+export function oneOf<const T extends string>(words: readonly T[], value: unknown): T {
+  const word = words.find((candidate) => candidate === value);
+  if (word === undefined) throw unreadable();
+  return word;
+}
+
+/** Fields and values in turn, as HGETALL answers inside a script. */
+export function fieldsOf(value: unknown): ReadonlyMap<string, string> {
+  const flat = listOf(value).map(textOf);
+  const fields = new Map<string, string>();
+  for (let i = 0; i + 1 < flat.length; i += 2) fields.set(flat[i] ?? '', flat[i + 1] ?? '');
+  return fields;
+}
+
+export function jsonObject(text: string): Readonly<Record<string, unknown>> {
+  const value: unknown = JSON.parse(text);
+  if (typeof value !== 'object' || value === null) throw unreadable();
+  return value as Readonly<Record<string, unknown>>;
+}
+
+function unreadable(): Error {
+  return new Error('the control store holds a record that cannot be read');
+}

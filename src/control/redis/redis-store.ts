@@ -1,0 +1,48 @@
+import type { Log } from '../../log.ts';
+import type { ControlStore } from '../control-store.ts';
+import { warnAboutLoss } from './durability.ts';
+import { keyRegistry } from './key-registry.ts';
+import { redisAccounts } from './redis-accounts.ts';
+import { openConnection } from './redis-connection.ts';
+import { redisPayments } from './redis-payments.ts';
+import { redisRates } from './redis-rates.ts';
+import { redisReplies } from './redis-replies.ts';
+import { redisUnits } from './redis-units.ts';
+import { slotsOf } from './slots.ts';
+
+/**
+ * The control store in Redis 6 or newer, for any number of API processes. Everything of one organization lies in one slot, so
+ * does everything of one payment, and every change is one script in one slot. Changes that need two slots write first what leads
+ * to the record and the record last: until then nothing has happened, and the same call may be repeated.
+ *
+ * As durable as the server: with `appendonly yes` and `appendfsync always` a change is on disk before its promise resolves.
+ * A replica that takes over may miss the last ones. Rows and resolved holds are kept for good, about 350 bytes for a metered call.
+ *
+ * Opens at once and connects by itself; a Redis that is away shows as `StoreUnavailable`.
+ */
+export function openRedisStore(options: {
+  /** `redis://` or `rediss://`, may hold a password: never logged. */
+  readonly url: string;
+  readonly keyPrefix: string;
+  readonly log: Log;
+}): ControlStore {
+  const { log } = options;
+  const redis = openConnection({
+    url: options.url,
+    log,
+    onFirstReady: (connection) => warnAboutLoss(connection, log),
+  });
+  const slots = slotsOf(options.keyPrefix);
+  const parts = { redis, slots, registry: keyRegistry(redis, slots) };
+  return {
+    accounts: redisAccounts(parts),
+    units: redisUnits(redis, slots),
+    payments: redisPayments(parts),
+    rates: redisRates(redis, slots),
+    replies: redisReplies(redis, slots),
+    ping: async () => {
+      await redis.run((client) => client.ping());
+    },
+    close: () => redis.close(),
+  };
+}

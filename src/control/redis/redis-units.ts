@@ -1,0 +1,167 @@
+import { NO_UNITS, UNITS_MAX, type UnitBalance } from '../../domain/query-unit.ts';
+import { type Hold, LEDGER_KINDS, type LedgerEntry, type UnitStore } from '../control-store.ts';
+import { listOf, numberOf, oneOf, textOf } from './decode.ts';
+import { idsAfter } from './redis-accounts.ts';
+import type { RedisConnection } from './redis-connection.ts';
+import { type Home, organizationHome, type Slots } from './slots.ts';
+
+/** How many organizations the sweeper asks at once. */
+const SWEEP_BATCH = 256;
+
+interface Answer {
+  readonly outcome: unknown;
+  readonly charged: number;
+  readonly balance: UnitBalance;
+}
+
+export function redisUnits(redis: RedisConnection, slots: Slots): UnitStore {
+  return {
+    grant: async ({ organizationId, grantId, units, note, atMs }) => {
+      refuseUnits(units, 1);
+      const home = organizationHome(organizationId);
+      const keys = [slots.profile(home), slots.units(home), slots.ledger(home), slots.grants(home)];
+      const answer = decodeAnswer(await redis.script('grant', keys, [grantId, units, note, atMs, UNITS_MAX]));
+      const outcome = oneOf(['granted', 'replayed', 'unknown', 'too_large'], answer.outcome);
+      return { outcome, balance: answer.balance };
+    },
+    hold: async (hold) => {
+      refuseUnits(hold.units, 1);
+      const home = organizationHome(hold.organizationId);
+      const keys = [
+        slots.profile(home),
+        slots.units(home),
+        slots.ledger(home),
+        slots.holds(home),
+        slots.openHolds(home),
+      ];
+      const values = [hold.holdId, hold.units, hold.operation, hold.heldAtMs, hold.overdueAtMs];
+      const answer = decodeAnswer(await redis.script('hold', keys, values));
+      const outcome = oneOf(['held', 'insufficient', 'replayed', 'unknown'], answer.outcome);
+      return { outcome, balance: answer.balance };
+    },
+    capture: async ({ organizationId, holdId, units, atMs }) => {
+      refuseUnits(units, 0);
+      const keys = resolvingKeys(slots, organizationHome(organizationId));
+      const answer = decodeAnswer(await redis.script('capture', keys, [holdId, units, atMs]));
+      if (answer.outcome === 'more_than_held') throw new RangeError('a capture of more units than were held');
+      const outcome = oneOf(['captured', 'replayed', 'released', 'unknown'], answer.outcome);
+      return { outcome, charged: answer.charged, balance: answer.balance };
+    },
+    release: async ({ organizationId, holdId, kind, note, atMs }) => {
+      const keys = resolvingKeys(slots, organizationHome(organizationId));
+      const answer = decodeAnswer(await redis.script('release', keys, [holdId, kind, note, atMs]));
+      const outcome = oneOf(['released', 'replayed', 'captured', 'unknown'], answer.outcome);
+      return { outcome, balance: answer.balance };
+    },
+    overdueHolds: (question) => overdueHolds({ redis, slots }, question),
+    balance: async (organizationId) => {
+      const home = organizationHome(organizationId);
+      // An organization is there before its units are, so asking in this order cannot miss any.
+      const [known, units] = await Promise.all([
+        redis.run((client) => client.exists(slots.profile(home))),
+        redis.run((client) => client.hmget(slots.units(home), 'granted', 'balance', 'held', 'spent')),
+      ]);
+      if (known === 0) return null;
+      return units[0] === null ? NO_UNITS : decodeBalance(units);
+    },
+    ledger: async ({ organizationId, after, limit }) => {
+      const name = slots.ledger(organizationHome(organizationId));
+      const rows = await redis.run((client) => client.lrange(name, after, after + limit - 1));
+      return rows.map((row, i) => decodeRow(row, after + i + 1));
+    },
+  };
+}
+
+function refuseUnits(units: number, least: number): void {
+  if (!Number.isSafeInteger(units) || units < least) {
+    throw new RangeError(`units must be a whole number from ${least} on`);
+  }
+}
+
+function resolvingKeys(slots: Slots, home: Home): readonly string[] {
+  return [slots.units(home), slots.ledger(home), slots.holds(home), slots.openHolds(home)];
+}
+
+function decodeAnswer(value: unknown): Answer {
+  const [outcome, charged, ...units] = listOf(value);
+  return { outcome, charged: numberOf(charged), balance: decodeBalance(units) };
+}
+
+function decodeBalance(values: readonly unknown[]): UnitBalance {
+  const [granted, balance, held, spent] = values;
+  return {
+    granted: numberOf(granted),
+    balance: numberOf(balance),
+    held: numberOf(held),
+    spent: numberOf(spent),
+  };
+}
+
+function decodeRow(row: string, sequence: number): LedgerEntry {
+  const [atMs, kind, units, released, subject, note, balance, held] = listOf(JSON.parse(row));
+  return {
+    sequence,
+    atMs: numberOf(atMs),
+    kind: oneOf(LEDGER_KINDS, kind),
+    units: numberOf(units),
+    released: numberOf(released),
+    subject: textOf(subject),
+    note: textOf(note),
+    balance: numberOf(balance),
+    held: numberOf(held),
+  };
+}
+
+interface Parts {
+  readonly redis: RedisConnection;
+  readonly slots: Slots;
+}
+
+/**
+ * Asks every organization, a batch at a time. The list of organizations serves as the index: an organization is on it before it
+ * can hold anything, so no hold can be missed, and there is no second index that a crash could leave behind the holds.
+ */
+async function overdueHolds(
+  { redis, slots }: Parts,
+  { nowMs, limit }: { readonly nowMs: number; readonly limit: number },
+): Promise<readonly Hold[]> {
+  let overdue: readonly Hold[] = [];
+  let after: string | null = null;
+  for (;;) {
+    const batch: readonly string[] = await idsAfter(redis, slots.organizations, after, SWEEP_BATCH);
+    const found = await Promise.all(batch.map((id) => overdueOf({ redis, slots }, id, { nowMs, limit })));
+    overdue = [...overdue, ...found.flat()].sort((a, b) => a.overdueAtMs - b.overdueAtMs).slice(0, limit);
+    after = batch.at(-1) ?? null;
+    if (batch.length < SWEEP_BATCH) return overdue;
+  }
+}
+
+async function overdueOf(
+  { redis, slots }: Parts,
+  organizationId: string,
+  { nowMs, limit }: { readonly nowMs: number; readonly limit: number },
+): Promise<readonly Hold[]> {
+  const home = organizationHome(organizationId);
+  const ids = await redis.run((client) =>
+    client.zrangebyscore(slots.openHolds(home), '-inf', nowMs, 'LIMIT', 0, limit),
+  );
+  if (ids.length === 0) return [];
+  const states = await redis.run((client) => client.hmget(slots.holds(home), ...ids));
+  return ids.flatMap((holdId, i) => decodeOpenHold(organizationId, holdId, states[i] ?? ''));
+}
+
+/** The form that hold.lua writes; none when the hold was resolved since. */
+function decodeOpenHold(organizationId: string, holdId: string, state: string): readonly Hold[] {
+  const [, units, heldAtMs, overdueAtMs, operation] = /^open (\d+) (\S+) (\S+) (.*)$/s.exec(state) ?? [];
+  if (units === undefined || operation === undefined) return [];
+  return [
+    {
+      organizationId,
+      holdId,
+      units: numberOf(units),
+      operation,
+      heldAtMs: numberOf(heldAtMs),
+      overdueAtMs: numberOf(overdueAtMs),
+    },
+  ];
+}
