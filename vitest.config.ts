@@ -6,6 +6,8 @@ import { defineConfig } from 'vitest/config';
  */
 export default defineConfig({
   test: {
+    // For every project: what the run writes is searched for the secrets it used.
+    globalSetup: ['test/support/secrets-watch-setup.ts'],
     projects: [
       { test: { name: 'fast', include: ['test/{unit,prop,pin}/**/*.test.ts'], pool: 'forks' } },
       {

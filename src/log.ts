@@ -1,4 +1,4 @@
-import { type Logger, pino } from 'pino';
+import { type DestinationStream, type Logger, pino } from 'pino';
 
 export type Log = Logger;
 
@@ -17,8 +17,12 @@ const SECRET_PATHS = [
 ].flatMap((name) => [`["${name}"]`, `*["${name}"]`, `*.*["${name}"]`]);
 
 /** One structured line per event on stderr; stdout stays free for what a command was asked to print. */
-export function createLog(level: LogLevel, name: string): Log {
-  return pino({ level, name, redact: { paths: SECRET_PATHS, censor: '[secret]' } }, pino.destination(2));
+export function createLog(
+  level: LogLevel,
+  name: string,
+  destination: DestinationStream = pino.destination(2),
+): Log {
+  return pino({ level, name, redact: { paths: SECRET_PATHS, censor: '[secret]' } }, destination);
 }
 
 /** The host of an RPC URL: enough to know which provider spoke, without path keys or credentials. */
