@@ -305,8 +305,9 @@ export interface RateDecision {
 
 export interface RateStore {
   /**
-   * Takes one request from the fixed window of `key`. Shared by every process of the store; may forget on restart. A window
-   * opens with the first request after the last one ended and lasts `windowSeconds`.
+   * Takes one request from the fixed window of `key`. Shared by every API process of the store (an adapter for one process may
+   * count in its memory); may forget on restart. A window opens with the first request after the last one ended and lasts
+   * `windowSeconds`.
    */
   take(request: {
     readonly key: string;

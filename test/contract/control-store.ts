@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import { afterEach, describe, expect, test } from 'vitest';
 import {
   type AuthorizationId,
@@ -13,15 +13,21 @@ import type { KeyDigest } from '../../src/domain/api-key.ts';
 import { NO_UNITS, UNITS_MAX } from '../../src/domain/query-unit.ts';
 import { expectBooks, readLedger } from '../support/unit-books.ts';
 
-/** A store without data, and further handles on the same data. */
+/** A store without data (its windows of rates may be those of an earlier test), and further handles on the same data. */
 export interface OpenedStore {
   readonly store: ControlStore;
   reopen(): Promise<ControlStore>;
-  /** Closes every handle and removes the data. */
+  /** The test is over: handles and data are not needed any more. */
   close(): Promise<void>;
 }
 
 type Open = () => Promise<OpenedStore>;
+
+/** What the contract leaves to an adapter. */
+export interface AdapterTraits {
+  /** Whether handles count the windows of rates together. An adapter for one API process may count in its memory. */
+  readonly sharedRates: boolean;
+}
 
 const T0 = 1_750_000_000_123;
 /** The last times a Date can hold, with every digit in use: seventeen digits of a float show a store that rounds. */
@@ -69,7 +75,7 @@ const ODD_TEXTS = [
 ] as const;
 
 /** The contract of `ControlStore`, over whatever `open` gives. */
-export function controlStoreContract(name: string, open: Open): void {
+export function controlStoreContract(name: string, open: Open, { sharedRates }: AdapterTraits): void {
   const opened: OpenedStore[] = [];
   const fresh: Open = async () => {
     const one = await open();
@@ -89,6 +95,7 @@ export function controlStoreContract(name: string, open: Open): void {
     servings(fresh);
     issuedKeys(fresh);
     rates(fresh);
+    if (sharedRates) ratesOfAllHandles(fresh);
     replies(fresh);
     oddTexts(fresh);
     crowds(fresh);
@@ -777,7 +784,7 @@ function ledgers(fresh: Open): void {
     });
     expect(await store.payments.unresolved({ nowMs: FAR_MS - 1, limit: 1 })).toEqual([]);
     expect(await store.payments.unresolved({ nowMs: FAR_MS, limit: 1 })).toHaveLength(1);
-    const request = { key: 'r', limit: 1, windowSeconds: 60, nowMs: FAR_MS };
+    const request = { key: randomUUID(), limit: 1, windowSeconds: 60, nowMs: FAR_MS };
     expect(await store.rates.take(request)).toMatchObject({ allowed: true, resetSeconds: 60 });
     expect(await store.rates.take(request)).toMatchObject({ allowed: false });
   });
@@ -1077,20 +1084,35 @@ function issuedKeys(fresh: Open): void {
 }
 
 function rates(fresh: Open): void {
-  const request = { key: 'k', limit: 3, windowSeconds: 60, nowMs: T0 };
+  const request = { limit: 3, windowSeconds: 60, nowMs: T0 };
 
   test('a window lets its limit through, counts down, and refuses the rest', async () => {
     const { store } = await fresh();
+    const key = randomUUID();
     const decision = { allowed: true, limit: 3, resetSeconds: 60 };
     for (const remaining of [2, 1, 0])
-      expect(await store.rates.take(request)).toEqual({ ...decision, remaining });
+      expect(await store.rates.take({ ...request, key })).toEqual({ ...decision, remaining });
     for (let again = 0; again < 3; again++)
-      expect(await store.rates.take(request)).toEqual({ ...decision, allowed: false, remaining: 0 });
+      expect(await store.rates.take({ ...request, key })).toEqual({
+        ...decision,
+        allowed: false,
+        remaining: 0,
+      });
+  });
+
+  test('of 100 requests at once a window lets exactly its limit through', async () => {
+    const { store } = await fresh();
+    const key = randomUUID();
+    const taken = await Promise.all(
+      Array.from({ length: 100 }, () => store.rates.take({ ...request, key, limit: 30 })),
+    );
+    expect(taken.filter(({ allowed }) => allowed)).toHaveLength(30);
   });
 
   test('a window lasts from its first request to its last millisecond, refusals do not lengthen it', async () => {
     const { store } = await fresh();
-    const at = (afterMs: number) => store.rates.take({ ...request, limit: 1, nowMs: T0 + afterMs });
+    const key = randomUUID();
+    const at = (afterMs: number) => store.rates.take({ ...request, key, limit: 1, nowMs: T0 + afterMs });
     expect(await at(0)).toMatchObject({ allowed: true, resetSeconds: 60 });
     expect(await at(1)).toMatchObject({ allowed: false, resetSeconds: 60 });
     expect(await at(1_000)).toMatchObject({ allowed: false, resetSeconds: 59 });
@@ -1102,9 +1124,20 @@ function rates(fresh: Open): void {
 
   test('callers do not share windows', async () => {
     const { store } = await fresh();
-    for (const key of ['k', 'K', 'k ', '2001:db8::/64', 'org:{a}', ''])
+    const one = randomUUID();
+    for (const key of [one, one.toUpperCase(), `${one} `, `${one}::/64`, `org:{${one}}`, `{${one}`])
       expect(await store.rates.take({ ...request, key, limit: 1 })).toMatchObject({ allowed: true });
-    expect(await store.rates.take({ ...request, limit: 1 })).toMatchObject({ allowed: false });
+    expect(await store.rates.take({ ...request, key: one, limit: 1 })).toMatchObject({ allowed: false });
+  });
+}
+
+function ratesOfAllHandles(fresh: Open): void {
+  test('of 100 requests at once on two handles a window lets exactly its limit through', async () => {
+    const opened = await fresh();
+    const request = { key: randomUUID(), limit: 30, windowSeconds: 60, nowMs: T0 };
+    const taken = await crowd(opened, 100, (store) => store.rates.take(request));
+    expect(taken.filter(({ allowed }) => allowed)).toHaveLength(30);
+    expect(new Set(taken.map(({ remaining }) => remaining)).size).toBe(30);
   });
 }
 
@@ -1395,7 +1428,7 @@ function crowds(fresh: Open): void {
     expect(tally(answers)).toEqual({ settled: 1, replayed: 9, conflict: 30 });
   });
 
-  test('creations, revocations, windows and replies at once happen once', async () => {
+  test('creations, revocations and replies at once happen once', async () => {
     const opened = await fresh();
     const created = await crowd(opened, 50, (store) =>
       store.accounts.createOrganization(organization('org')),
@@ -1411,10 +1444,6 @@ function crowds(fresh: Open): void {
       store.accounts.revokeKey({ keyId, atMs: T0 + index }),
     );
     expect(tally(revoked)).toEqual({ revoked: 1, was_revoked: 49 });
-    const taken = await crowd(opened, 100, (store) =>
-      store.rates.take({ key: 'k', limit: 30, windowSeconds: 60, nowMs: T0 }),
-    );
-    expect(taken.filter(({ allowed }) => allowed)).toHaveLength(30);
     const request = {
       scope: 's',
       key: 'k',
