@@ -85,6 +85,8 @@ function connect(url: string): Redis {
     // Zero: what was under way when the connection broke is rejected then, not after the next attempts.
     maxRetriesPerRequest: 0,
     retryStrategy: (times) => Math.min(RECONNECT_FIRST_MS * 2 ** Math.min(times, 10), RECONNECT_MAX_MS),
+    // A primary that became a replica refuses to write; its name may lead to the new primary by now.
+    reconnectOnError: (error) => error.message.startsWith('READONLY'),
     // RESP2 answers the same on every version; RESP3 would give nothing here.
     protocol: 2,
   });

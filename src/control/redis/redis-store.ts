@@ -3,7 +3,7 @@ import type { ControlStore } from '../control-store.ts';
 import { warnAboutLoss } from './durability.ts';
 import { keyRegistry } from './key-registry.ts';
 import { redisAccounts } from './redis-accounts.ts';
-import { openConnection } from './redis-connection.ts';
+import { openConnection, type RedisConnection } from './redis-connection.ts';
 import { redisPayments } from './redis-payments.ts';
 import { redisRates } from './redis-rates.ts';
 import { redisReplies } from './redis-replies.ts';
@@ -32,7 +32,12 @@ export function openRedisStore(options: {
     log,
     onFirstReady: (connection) => warnAboutLoss(connection, log),
   });
-  const slots = slotsOf(options.keyPrefix);
+  return storeOver(redis, options.keyPrefix);
+}
+
+/** The store over a connection: a seam for tests that cut calls off between two commands. */
+export function storeOver(redis: RedisConnection, keyPrefix: string): ControlStore {
+  const slots = slotsOf(keyPrefix);
   const parts = { redis, slots, registry: keyRegistry(redis, slots) };
   return {
     accounts: redisAccounts(parts),
