@@ -1,4 +1,8 @@
 import { defineConfig } from 'vitest/config';
+import { keepTemporaryFilesInMemory } from './test/support/memory-directory.ts';
+
+// Here, because global setups and workers look for the place.
+keepTemporaryFilesInMemory();
 
 /**
  * fast: pure code. engine: needs the real ClickHouse (one engine for the run, a database per file). redis: needs a redis-server, one per file. e2e: whole processes on
@@ -6,18 +10,27 @@ import { defineConfig } from 'vitest/config';
  */
 export default defineConfig({
   test: {
+    // Files of all projects share these: one waits while another works. More would starve the processes that tests start.
+    maxWorkers: 2,
     // For every project: what the run writes is searched for the secrets it used.
     globalSetup: ['test/support/secrets-watch-setup.ts'],
     projects: [
-      { test: { name: 'fast', include: ['test/{unit,prop,pin}/**/*.test.ts'], pool: 'forks' } },
+      {
+        test: {
+          name: 'fast',
+          include: ['test/{unit,prop,pin}/**/*.test.ts'],
+          pool: 'forks',
+          testTimeout: 30_000,
+          hookTimeout: 30_000,
+        },
+      },
       {
         test: {
           name: 'engine',
           include: ['test/{engine,api,contract}/**/*.test.ts'],
           pool: 'forks',
-          fileParallelism: false,
           globalSetup: ['test/support/engine-setup.ts'],
-          testTimeout: 30_000,
+          testTimeout: 60_000,
           hookTimeout: 60_000,
         },
       },
@@ -26,7 +39,6 @@ export default defineConfig({
           name: 'redis',
           include: ['test/redis/**/*.test.ts'],
           pool: 'forks',
-          fileParallelism: false,
           testTimeout: 60_000,
           hookTimeout: 60_000,
         },
@@ -36,7 +48,6 @@ export default defineConfig({
           name: 'e2e',
           include: ['test/e2e/**/*.test.ts'],
           pool: 'forks',
-          fileParallelism: false,
           testTimeout: 600_000,
           hookTimeout: 120_000,
         },
