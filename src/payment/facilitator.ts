@@ -37,6 +37,8 @@ export type Settling =
   | { readonly outcome: 'settled'; readonly transaction: string }
   /** The facilitator says that nothing was settled. */
   | { readonly outcome: 'failed'; readonly reason: string | null }
+  /** It says so, but in a way in which it also speaks of transactions that it sent and lost sight of. */
+  | { readonly outcome: 'doubtful'; readonly reason: string | null }
   /** No connection could be made: certainly nothing was settled. */
   | { readonly outcome: 'unsent'; readonly cause: unknown }
   | { readonly outcome: 'unknown'; readonly reason: string | null; readonly cause: unknown };

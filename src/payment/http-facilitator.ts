@@ -23,11 +23,13 @@ const ANSWER_BYTES_MAX = 64 * 1024;
 const HARMLESS_REASON = /^[a-z0-9_]{1,80}$/;
 const TRANSACTION = /^0x[0-9a-fA-F]{64}$/;
 
+/** Said of a transaction that was broadcast and is not mined yet; it is no failure (protocol.md 1.5). */
+const PENDING_REASON = 'settlement_pending';
 /**
- * Reasons with which a facilitator says `success: false` although the transaction may still be mined: it was broadcast and
- * its receipt not seen, or the facilitator failed in the middle (protocol.md 1.5, 1.6).
+ * Stands for an error in the middle of settling. So does a reason that is no code: the v1 scheme of @x402/evm 2.27.0 puts the
+ * text of the error there, also of the time-out that waits for the receipt of a transaction already sent.
  */
-const OPEN_REASONS: ReadonlySet<string> = new Set(['settlement_pending', 'unexpected_settle_error']);
+const DOUBTFUL_REASON = 'unexpected_settle_error';
 
 export function createHttpFacilitator(options: HttpFacilitatorOptions): Facilitator {
   const base = options.url.replace(/\/+$/, '');
@@ -76,8 +78,9 @@ function readSettling({ status, body }: JsonAnswer, payment: PaymentToSettle): S
   const { success, transaction } = fields;
   if (success === false) {
     const reason = harmless(fields['errorReason']);
-    if (reason === null || !OPEN_REASONS.has(reason)) return { outcome: 'failed', reason };
-    return { outcome: 'unknown', reason, cause: new Error('the facilitator left the outcome open') };
+    if (reason === PENDING_REASON)
+      return { outcome: 'unknown', reason, cause: new Error('the facilitator waits for the transaction') };
+    return { outcome: reason === null || reason === DOUBTFUL_REASON ? 'doubtful' : 'failed', reason };
   }
   const isWhole =
     success === true &&

@@ -51,8 +51,11 @@ export function toWitness({ id, terms }: Purchase, sinceMs: number, claimed?: st
   return claimed === undefined ? question : { ...question, claimed };
 }
 
-/** When the authorization ends, in milliseconds; the end of exact numbers for one that practically never does. */
+/** The last millisecond of a Date; authorizations that practically never end carry 2^256 - 1. */
+const LAST_DATE_MS = 8_640_000_000_000_000;
+
+/** When the authorization ends, in milliseconds since the epoch. */
 export function expiryMs({ payment }: Purchase): number {
   const ms = BigInt(payment.authorization.validBefore) * 1_000n;
-  return Number(ms < BigInt(Number.MAX_SAFE_INTEGER) ? ms : Number.MAX_SAFE_INTEGER);
+  return ms < LAST_DATE_MS ? Number(ms) : LAST_DATE_MS;
 }

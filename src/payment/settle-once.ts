@@ -36,6 +36,8 @@ export async function settleOnce(
       throw facilitatorUnavailable(settling.cause);
     case 'failed':
       return afterFailure(lane, purchase, record, settling);
+    case 'doubtful':
+      return afterDoubt(lane, purchase, record, settling);
     case 'unknown':
       return afterUnknown(lane, purchase, record, settling);
   }
@@ -90,6 +92,25 @@ async function afterFailure(
   throw settlementFailed(quote, reason);
 }
 
+/**
+ * The facilitator says that nothing was settled and may have lost sight of a transaction. Where the chain has not seen it
+ * and the facilitator would not even verify it any more, for want of money for example, it failed.
+ */
+async function afterDoubt(
+  lane: LaneTools,
+  purchase: Purchase,
+  record: PaymentRecord,
+  { reason }: Extract<Settling, { outcome: 'doubtful' }>,
+): Promise<string> {
+  const testimony = await watch(lane, toWitness(purchase, record.claimedAtMs));
+  if (testimony.outcome === 'unsettled') {
+    const verdict = await lane.facilitator.verify(toSettle(purchase));
+    if (verdict.outcome === 'invalid')
+      return afterFailure(lane, purchase, record, { outcome: 'failed', reason: verdict.reason });
+  }
+  return conclude(lane, purchase, record, { testimony, reason });
+}
+
 async function afterUnknown(
   lane: LaneTools,
   purchase: Purchase,
@@ -98,10 +119,20 @@ async function afterUnknown(
 ): Promise<string> {
   lane.log.warn({ err: cause, payment: purchase.id, reason }, 'the outcome of a settlement is not known');
   const testimony = await watch(lane, toWitness(purchase, record.claimedAtMs));
+  return conclude(lane, purchase, record, { testimony, reason, cause });
+}
+
+/** Where only the chain can say what happened. */
+async function conclude(
+  lane: LaneTools,
+  purchase: Purchase,
+  record: PaymentRecord,
+  { testimony, ...rest }: { testimony: Testimony; reason: string | null; cause?: unknown },
+): Promise<string> {
   if (testimony.outcome === 'settled') return testimony.transaction;
-  if (testimony.outcome !== 'spent_otherwise') throw open(lane, purchase, record, { reason, cause });
+  if (testimony.outcome !== 'spent_otherwise') throw open(lane, purchase, record, rest);
   await dropClaim(lane, purchase);
-  throw settlementFailed(purchase.quote, reason);
+  throw settlementFailed(purchase.quote, rest.reason);
 }
 
 /** What became of a claim whose process is gone or gave up. Nothing is settled here. */
