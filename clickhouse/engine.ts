@@ -62,6 +62,29 @@ export interface Writer extends Reader {
   rowBinary(statement: Statement, signal?: AbortSignal): Promise<Buffer>;
 }
 
+/**
+ * For texts that callers had a part in: the guest's rights and nothing else. What it may read, and how much, is pinned in the
+ * engine (embedded/users.ts); this port adds nothing to that.
+ */
+export interface Guest {
+  /**
+   * Answers a statement line by line, each line a row of JSON: for the engine's words about a text (EXPLAIN, formatting).
+   * Throws `EngineError`; `engine_refused` carries what the engine said as its cause.
+   */
+  explain(statement: GuestStatement, signal?: AbortSignal): Promise<readonly Row[]>;
+  close(): Promise<void>;
+}
+
+export interface GuestStatement {
+  /** kebab-case, for the log. */
+  readonly name: string;
+  /** Text whose only foreign part is hex digits, or the canonical text that the engine itself gave. */
+  readonly text: string;
+  /** Values of `{name:Type}` placeholders, as texts. */
+  readonly parameters?: Readonly<Record<string, string>>;
+  readonly maxSeconds: number;
+}
+
 /** How an engine call failed; `engine_refused` means the statement is at fault, the others that the engine is. */
 export type EngineProblem =
   | 'unreachable'

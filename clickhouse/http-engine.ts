@@ -41,7 +41,7 @@ export function createWriter(access: EngineAccess, log?: Log): Writer {
   };
 }
 
-function connect(access: EngineAccess, { user, password }: EngineUser, connectionsMax: number) {
+export function connect(access: EngineAccess, { user, password }: EngineUser, connectionsMax: number) {
   const url = new URL(access.url);
   const { pathname } = url;
   url.pathname = '/'; // the client would take a path for the name of the database

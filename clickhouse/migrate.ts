@@ -4,6 +4,7 @@ import type { Log } from '../src/log.ts';
 import type { EngineAccess, Writer } from './engine.ts';
 import { createWriter } from './http-engine.ts';
 import { publicDatabaseOf } from './public-database.ts';
+import { publicViewStatements } from './public-views.ts';
 import { splitStatements } from './split-statements.ts';
 import { type Sql, sql, text, trustedText, uint32 } from './sql.ts';
 
@@ -39,7 +40,7 @@ const FILE_NAME = /^(\d{4})-([a-z0-9-]+)\.sql$/;
 const MIGRATIONS_DIRECTORY = new URL('./migrations/', import.meta.url);
 
 /**
- * Creates both databases and brings the schema up to date. Throws `MigrationProblem` when an applied file has been changed
+ * Creates both databases, brings the schema up to date and makes the public views anew. Throws `MigrationProblem` when an applied file has been changed
  * since, `EngineError` when the engine fails.
  */
 export async function migrate(
@@ -60,10 +61,18 @@ export async function migrate(
       log.info({ migration: fullName(migration) }, 'migration applied');
       applied.push(fullName(migration));
     }
+    if (directory.href === MIGRATIONS_DIRECTORY.href) await makePublicViews(writer, access.database);
     const already = migrations.filter(({ version }) => history.has(version)).map(fullName);
     return { applied, already };
   } finally {
     await writer.close();
+  }
+}
+
+/** Not versioned: they follow from a declaration, and a view that is the same again costs nothing. */
+async function makePublicViews(writer: Writer, database: string): Promise<void> {
+  for (const statement of publicViewStatements(database)) {
+    await run(writer, 'public-view', trustedText(statement));
   }
 }
 

@@ -1,0 +1,160 @@
+import { EVIDENCE_LADDER, EVIDENCE_METHODS, type EvidenceMethod } from '../src/domain/evidence.ts';
+import { PUBLIC_TABLE_NAMES, PUBLIC_TABLES, type PublicTableName } from '../src/domain/public-tables.ts';
+import { publicDatabaseOf } from './public-database.ts';
+
+/**
+ * The public tables as views in a database of their own. The guest may read these and nothing else; they read with the rights
+ * of who made them (design.md 3, sandbox.md C layer 2). Made anew at every start from the one declaration, so they are no
+ * migrations; the indexes that they lean on are.
+ *
+ * A hex column is spelled exactly as its skip index spells it: only then does `payer = '0x…'` prune. Columns of the table are
+ * written with the prefix `t`, because inside a SELECT an alias hides the column that it is named after.
+ */
+
+/** What a view shows: an expression over `t` for each of its columns, behind it FROM and all that follows. */
+interface ViewBody<Name extends PublicTableName> {
+  readonly columns: Readonly<Record<ColumnOf<Name>, string>>;
+  readonly from: string;
+}
+type ColumnOf<Name extends PublicTableName> = (typeof PUBLIC_TABLES)[Name]['columns'][number]['name'];
+
+/** The statements that make every view, to be run by the writer. */
+export function publicViewStatements(database: string): string[] {
+  const bodies = viewBodies(database);
+  return PUBLIC_TABLE_NAMES.map((name) => {
+    const { columns, from } = bodies[name] as { columns: Readonly<Record<string, string>>; from: string }; // each name has the columns of its own table, by ViewBodies
+    const listed = PUBLIC_TABLES[name].columns.map((column) => `${columns[column.name]} AS ${column.name}`);
+    return `CREATE OR REPLACE VIEW ${publicDatabaseOf(database)}.${name} DEFINER = CURRENT_USER SQL SECURITY DEFINER AS
+SELECT ${listed.join(', ')} FROM ${from}`;
+  });
+}
+
+type ViewBodies = { readonly [Name in PublicTableName]: ViewBody<Name> };
+
+function viewBodies(database: string): ViewBodies {
+  return {
+    settlements: settlementsBody(database),
+    wallet_settlements: walletSettlementsBody(database),
+    agents: emptyBody('agents'),
+    attestations: emptyBody('attestations'),
+    endpoints: emptyBody('endpoints'),
+    facilitators: {
+      columns: {
+        chain: 't.chain',
+        address: hex('address'),
+        facilitator: 't.facilitator',
+        first_seen: 't.first_seen',
+      },
+      from: `${database}.facilitator_relayers AS t FINAL WHERE t.del = 0`,
+    },
+    merchant_days: {
+      columns: { ...dayColumns, payee: 't.wallet', unique_payers: OTHERS },
+      from: daysFrom(database, { wallet: 'payee', other: 'payer' }),
+    },
+    payer_days: {
+      columns: { ...dayColumns, payer: 't.wallet', unique_payees: OTHERS },
+      from: daysFrom(database, { wallet: 'payer', other: 'payee' }),
+    },
+  };
+}
+
+const hex = (column: string): string => `concat('0x', lower(hex(t.${column})))`;
+const listed = (pick: (method: EvidenceMethod) => string): string => EVIDENCE_METHODS.map(pick).join(', ');
+const methods = listed((method) => `'${method}'`);
+const tiers = listed((method) => `'${EVIDENCE_LADDER[method].tier}'`);
+/** `transform` wants one plain type, so NULL travels as -1. */
+const probabilities = listed((method) => (EVIDENCE_LADDER[method].probability ?? -1).toFixed(2));
+
+const METHOD = "CAST(t.method, 'LowCardinality(String)')";
+const TIER = `CAST(transform(toString(t.method), [${methods}], [${tiers}], 'ungraded'), 'LowCardinality(String)')`;
+const PROBABILITY = `nullIf(transform(toString(t.method), [${methods}], [${probabilities}], -1.), -1.)`;
+const USD = "CAST(t.amount_usd, 'Decimal(38, 6)')";
+
+function settlementsBody(database: string): ViewBody<'settlements'> {
+  const finalBlocks = `(SELECT mapFromArrays(groupArray(toString(chain)), groupArray(finalized_block)) FROM ${database}.chain_status FINAL)`;
+  return {
+    columns: {
+      chain: 't.chain',
+      block_number: 't.block_number',
+      block_time: 't.block_time',
+      tx_hash: hex('tx_hash'),
+      log_index: 't.log_index',
+      payer: hex('payer'),
+      payee: hex('payee'),
+      asset: hex('asset'),
+      asset_symbol: 't.asset_symbol',
+      amount: 't.amount',
+      amount_usd: USD,
+      relayer: hex('relayer'),
+      facilitator: 't.facilitator',
+      is_self_payment: "CAST(t.payer = t.payee, 'Bool')",
+      // A chain that has stated no final block has none at height 0 either: the map gives 0, and blocks begin above it.
+      finality: `CAST(if(t.block_number <= ${finalBlocks}[toString(t.chain)], 'finalized', 'head'), 'LowCardinality(String)')`,
+      evidence_tier: TIER,
+      evidence_probability: PROBABILITY,
+      evidence_method: METHOD,
+    },
+    from: `${database}.settlements AS t FINAL WHERE t.del = 0`,
+  };
+}
+
+function walletSettlementsBody(database: string): ViewBody<'wallet_settlements'> {
+  return {
+    columns: {
+      wallet: 't.wallet',
+      role: "CAST(t.role, 'LowCardinality(String)')",
+      counterparty: hex('counterparty'),
+      chain: 't.chain',
+      block_number: 't.block_number',
+      block_time: 't.block_time',
+      tx_hash: hex('tx_hash'),
+      log_index: 't.log_index',
+      asset: hex('asset'),
+      amount: 't.amount',
+      amount_usd: USD,
+      facilitator: 't.facilitator',
+      evidence_tier: TIER,
+      evidence_probability: PROBABILITY,
+    },
+    from: `${database}.wallet_log AS t FINAL WHERE t.del = 0`,
+  };
+}
+
+const dayColumns = {
+  chain: 't.chain',
+  day: 't.day',
+  settlement_count: 'sum(t.slice_count)',
+  settled_usd: 'sum(t.slice_usd)',
+} as const;
+const OTHERS = 'uniqCombined64Merge(12)(t.others)';
+
+/** A rollup where its slices are closed and clean, the rows themselves elsewhere: exact whatever the rollup worker has done. */
+function daysFrom(
+  database: string,
+  { wallet, other }: { readonly wallet: 'payee' | 'payer'; readonly other: 'payee' | 'payer' },
+): string {
+  const slices = `FROM ${database}.rollup_slices WHERE ver`;
+  const open = `(SELECT groupArray((toDateTime(day, 'UTC') + if(hour < 0, 0, hour) * 3600, if(hour < 0, 86400, 3600))) ${slices} > rolled_ver)`;
+  const isOpen = `arrayExists(slice -> s.block_time >= slice.1 AND s.block_time < slice.1 + slice.2, ${open})`;
+  const owner = `concat('0x', lower(hex(s.${wallet})))`;
+  return `(
+  SELECT chain, day, ${wallet} AS wallet, settlement_count AS slice_count, settled_usd AS slice_usd, ${other}s AS others
+  FROM ${database}.${wallet}_day FINAL
+  WHERE settlement_count > 0 AND (day, hour) IN (SELECT day, hour ${slices} <= rolled_ver)
+  UNION ALL
+  SELECT s.chain, toDate(s.block_time) AS day, ${owner} AS wallet, count(), sum(CAST(s.amount_usd, 'Decimal(38, 6)')),
+    uniqCombined64State(12)(s.${other})
+  FROM ${database}.settlements AS s FINAL WHERE s.del = 0 AND ${isOpen}
+  GROUP BY s.chain, day, wallet
+) AS t GROUP BY t.chain, t.day, t.wallet`;
+}
+
+/** A table that other work fills: it exists, with its columns and without rows. */
+function emptyBody<Name extends PublicTableName>(name: Name): ViewBody<Name> {
+  const columns = PUBLIC_TABLES[name].columns.map((column) => [
+    column.name,
+    `defaultValueOfTypeName('${column.type.replaceAll("'", "\\'")}')`,
+  ]);
+  // Every column of the table is there, by the line above.
+  return { columns: Object.fromEntries(columns) as ViewBody<Name>['columns'], from: 'numbers(0)' };
+}

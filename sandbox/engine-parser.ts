@@ -1,0 +1,84 @@
+import { EngineError, type Guest } from '../clickhouse/engine.ts';
+import type { Parsed, ParseProblem, QueryParameters, SqlParser, Token } from './parser.ts';
+
+/** The engine as the parser, asked as the guest. A caller's text travels as hex digits until its canonical form is known. */
+
+const PARSE_SECONDS = 5;
+/** What our own statement around the text adds to the engine's words. */
+const WRAPPING = /: In scope SELECT formatQuerySingleLine[\s\S]*$/;
+const VERSION = /\s*\((?:[A-Z_]+)\)(?: \(version [^)]*\))?\s*$/;
+const PROBLEM_MAX_CHARS = 300;
+
+export function createEngineParser(guest: Guest): SqlParser {
+  const lines = async (name: string, text: string, parameters?: QueryParameters) => {
+    const rows = await guest.explain({
+      name,
+      text,
+      maxSeconds: PARSE_SECONDS,
+      ...(parameters === undefined ? {} : { parameters }),
+    });
+    return rows.map(([line]) => String(line));
+  };
+  return {
+    parse: (text) => orProblem(() => parse(guest, text)),
+    tree: (canonical, parameters) =>
+      orProblem(() => lines('sql-tree', `EXPLAIN QUERY TREE run_passes = 0 ${canonical}`, parameters)),
+    ast: (canonical) => orProblem(() => lines('sql-ast', `EXPLAIN AST ${canonical}`)),
+  };
+}
+
+/** One round trip: the canonical text, its tokens, and those of the text as it was written. */
+async function parse(guest: Guest, text: string): Promise<Parsed> {
+  const hex = Buffer.from(text, 'utf8').toString('hex');
+  const [row] = await guest.explain({
+    name: 'sql-parse',
+    text: `SELECT formatQuerySingleLine(unhex('${hex}')) AS canonical, tokenizeQuery(canonical) AS tokens, tokenizeQuery(unhex('${hex}')) AS written`,
+    maxSeconds: PARSE_SECONDS,
+  });
+  const [canonical, tokens, written] = row ?? [];
+  if (typeof canonical !== 'string') throw new Error('the engine gave no canonical text');
+  return { canonical, tokens: readTokens(tokens, canonical), written: readTokens(written, text) };
+}
+
+/** `tokenizeQuery` answers (begin, end, kind) in bytes. */
+function readTokens(value: unknown, text: string): Token[] {
+  if (!Array.isArray(value)) throw new Error('the engine gave no tokens');
+  const bytes = Buffer.from(text, 'utf8');
+  return value
+    .map((token: unknown) => {
+      const { begin, end, type } = fieldsOf(token);
+      return { kind: type, text: bytes.subarray(begin, end).toString('utf8'), at: begin };
+    })
+    .filter(({ kind }) => kind !== 'Whitespace');
+}
+
+/** Tuples are printed as objects or as arrays, by a setting of the engine's profile. */
+function fieldsOf(token: unknown): { begin: number; end: number; type: string } {
+  const [begin, end, type] = Array.isArray(token)
+    ? token
+    : [at(token, 'begin'), at(token, 'end'), at(token, 'type')];
+  return { begin: Number(begin), end: Number(end), type: String(type) };
+}
+
+function at(token: unknown, name: string): unknown {
+  return typeof token === 'object' && token !== null ? Reflect.get(token, name) : undefined;
+}
+
+/** What is wrong with the text is an answer; an engine that cannot be asked is an accident. */
+async function orProblem<Answer>(ask: () => Promise<Answer>): Promise<Answer | ParseProblem> {
+  try {
+    return await ask();
+  } catch (error) {
+    if (!(error instanceof EngineError) || error.problem !== 'engine_refused') throw error;
+    return problemOf(error.cause instanceof Error ? error.cause.message : '');
+  }
+}
+
+function problemOf(message: string): ParseProblem {
+  const clean = message.replace(WRAPPING, '').replace(VERSION, '').trim();
+  const position = /failed at position (\d+)/.exec(clean)?.[1];
+  return {
+    problem: clean.slice(0, PROBLEM_MAX_CHARS),
+    at: position === undefined ? null : Number(position) - 1,
+  };
+}

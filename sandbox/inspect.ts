@@ -1,0 +1,141 @@
+import { checkFirstWord, checkTokens, type QueryParameter, type TokenFacts } from './check-tokens.ts';
+import { checkTree, type SqlPolicy } from './check-tree.ts';
+import {
+  isProblem,
+  type Parsed,
+  type ParseProblem,
+  type QueryParameters,
+  type SqlParser,
+  type Token,
+} from './parser.ts';
+import { readTree } from './query-tree.ts';
+import { type Position, type Refusal, Refused, refuse } from './refusal.ts';
+import { checkSecondView } from './second-view.ts';
+
+/**
+ * The first wall around callers' SQL (sandbox.md C): the engine parses, allow-lists decide, and only the engine's own canonical
+ * text is ever run. The second wall, the guest user's grants, does not rely on this one.
+ */
+
+export const QUERY_MAX_BYTES = 64 * 1024;
+
+export interface Accepted {
+  /** The text that runs. */
+  readonly text: string;
+  readonly tables: readonly string[];
+  readonly functions: readonly string[];
+  readonly parameters: readonly QueryParameter[];
+  readonly warnings: readonly 'format_ignored'[];
+}
+
+export type Verdict = { readonly accepted: Accepted } | { readonly refused: Refusal };
+
+export interface InspectDeps {
+  readonly parser: SqlParser;
+  readonly policy: SqlPolicy;
+}
+
+/** Judges a text. Rejects only when the engine cannot be asked; whatever a caller wrote is answered with a verdict. */
+export async function inspect(
+  text: string,
+  parameters: QueryParameters,
+  { parser, policy }: InspectDeps,
+): Promise<Verdict> {
+  let parsed: Parsed | undefined;
+  try {
+    checkText(text);
+    parsed = read(await parser.parse(text));
+    checkFirstWord(parsed.written);
+    const facts = checkTokens(parsed.tokens);
+    checkParameters(facts.parameters, parameters);
+    const canonical = withoutFormat(parsed, facts);
+    const root = readTree(read(await parser.tree(canonical, parameters)));
+    const named = checkTree(
+      root,
+      policy,
+      new Set(parsed.tokens.map((token) => token.text.replace(/[`"]/g, ''))),
+    );
+    if (facts.parameters.length === 0) checkSecondView(read(await parser.ast(canonical)), named);
+    return {
+      accepted: {
+        text: canonical,
+        tables: named.tables,
+        functions: named.functions,
+        parameters: facts.parameters,
+        warnings: facts.format === null ? [] : ['format_ignored'],
+      },
+    };
+  } catch (error) {
+    if (!(error instanceof Refused)) throw error;
+    if (error instanceof Unparsed && error.at !== null) {
+      return { refused: { ...error.refusal, position: positionOf(text, error.at) } };
+    }
+    return { refused: placed(error.refusal, text, parsed) };
+  }
+}
+
+function checkText(text: string): void {
+  if (text.trim() === '') refuse('empty');
+  if (Buffer.byteLength(text) > QUERY_MAX_BYTES) refuse('too_long');
+  if (text.includes('\0')) refuse('nul_byte');
+}
+
+/** The engine's own words where the text does not parse. */
+class Unparsed extends Refused {
+  readonly at: number | null;
+
+  constructor({ problem, at }: ParseProblem) {
+    super({ code: /^Empty query/.test(problem) ? 'empty' : 'syntax', detail: problem });
+    this.at = at;
+  }
+}
+
+function read<Answer extends object>(outcome: Answer | ParseProblem): Answer {
+  if (isProblem(outcome)) throw new Unparsed(outcome);
+  return outcome;
+}
+
+function checkParameters(wanted: readonly QueryParameter[], given: QueryParameters): void {
+  const missing = wanted.find(({ name }) => !Object.hasOwn(given, name));
+  if (missing) {
+    refuse('parameter', {
+      near: missing.name,
+      detail: `The query names {${missing.name}:${missing.type}}, but params has no ${missing.name}.`,
+    });
+  }
+  const unused = Object.keys(given).find((name) => !wanted.some((one) => one.name === name));
+  if (unused !== undefined) {
+    refuse('parameter', {
+      detail: `params has ${unused}, but the query has no placeholder {${unused}:Type}.`,
+    });
+  }
+}
+
+/** Offsets count bytes, as the engine's do. */
+function withoutFormat({ canonical }: Parsed, { format }: TokenFacts): string {
+  if (format === null) return canonical;
+  return Buffer.from(canonical).subarray(0, format.at).toString('utf8').trimEnd();
+}
+
+/** Adds where in the caller's own text the refusal points to, when that can be told. */
+function placed(refusal: Refusal, text: string, parsed: Parsed | undefined): Refusal {
+  if (refusal.position !== undefined) return refusal;
+  const at = refusal.near === undefined ? undefined : offsetOf(refusal.near, parsed?.written ?? []);
+  return at === undefined ? refusal : { ...refusal, position: positionOf(text, at) };
+}
+
+function offsetOf(near: string, written: readonly Token[]): number | undefined {
+  const wanted = bare(near.split(/[\s.]/, 1)[0] ?? near);
+  return written.find((token) => bare(token.text) === wanted)?.at;
+}
+
+function bare(word: string): string {
+  return word.replace(/[`"']/g, '').toLowerCase();
+}
+
+/** Line and column of a byte offset, both from 1; columns count characters. */
+export function positionOf(text: string, at: number): Position {
+  const before = Buffer.from(text).subarray(0, at).toString('utf8');
+  const lines = before.split('\n');
+  return { line: lines.length, column: [...(lines.at(-1) ?? '')].length + 1 };
+}

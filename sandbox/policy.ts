@@ -1,0 +1,18 @@
+import { PUBLIC_TABLE_NAMES, PUBLIC_TABLES } from '../src/domain/public-tables.ts';
+import type { SqlPolicy } from './check-tree.ts';
+import { loadFunctionCatalogue } from './function-catalogue.ts';
+
+/** Table functions that make rows from their arguments and read nothing. Source: sandbox.md B.4. */
+export const TABLE_FUNCTIONS = ['numbers', 'values', 'generateSeries', 'generate_series'] as const;
+
+/** What a query may name: the public tables, and the reviewed functions. */
+export function loadPolicy(): SqlPolicy {
+  return {
+    tables: new Set(PUBLIC_TABLE_NAMES),
+    columns: new Set(
+      PUBLIC_TABLE_NAMES.flatMap((name) => PUBLIC_TABLES[name].columns.map((column) => column.name)),
+    ),
+    functions: loadFunctionCatalogue(),
+    tableFunctions: new Set(TABLE_FUNCTIONS.map((name) => name.toLowerCase())),
+  };
+}

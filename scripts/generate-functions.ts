@@ -1,0 +1,112 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { startEmbeddedEngine } from '../clickhouse/embedded/supervisor.ts';
+import { createWriter } from '../clickhouse/http-engine.ts';
+import { migrate } from '../clickhouse/migrate.ts';
+import { sql } from '../clickhouse/sql.ts';
+import type { FunctionEntry, FunctionFile } from '../sandbox/function-catalogue.ts';
+import { refusalOf, UNLISTED_FUNCTIONS } from '../sandbox/function-policy.ts';
+import { createLog } from '../src/log.ts';
+
+/**
+ * `npm run gen:functions`: reads the functions of the engine that is installed, leaves out what sandbox/function-policy.ts
+ * refuses, and writes sandbox/functions.json. With `--check` it writes nothing and ends with 1 when the file would change: after
+ * an engine upgrade every new name then has to be read by somebody before callers may use it.
+ */
+
+const TARGET = new URL('../sandbox/functions.json', import.meta.url);
+const ENGINE_MEGABYTES = 1_024;
+
+async function readEngine(): Promise<FunctionFile> {
+  const dataDir = mkdtempSync(join(tmpdir(), 'settlement-index-functions-'));
+  const log = createLog('error', 'gen:functions');
+  const engine = await startEmbeddedEngine({
+    dataDir,
+    database: 'functions',
+    maxMemoryMegabytes: ENGINE_MEGABYTES,
+    nice: 0,
+    log,
+  });
+  await migrate(engine.access, log); // its database does not exist before
+  const writer = createWriter(engine.access, log);
+  const ask = async (name: string, statement: ReturnType<typeof sql>) =>
+    (await writer.rows({ name, sql: statement, maxSeconds: 10, maxRows: 10_000 })).rows;
+  try {
+    const [version] = await ask('engine-version', sql`SELECT version()`);
+    const functions = await ask(
+      'functions',
+      sql`SELECT name, is_aggregate, case_insensitive FROM system.functions ORDER BY name`,
+    );
+    const combinators = await ask(
+      'combinators',
+      sql`SELECT name FROM system.aggregate_function_combinators WHERE NOT is_internal ORDER BY name`,
+    );
+    const unlisted = UNLISTED_FUNCTIONS.map(({ name, aggregate }) => [name, aggregate ? 1 : 0, 1] as const);
+    return {
+      engine: String(version?.[0]),
+      allowed: [...functions, ...unlisted]
+        .filter(([name]) => refusalOf(String(name)) === undefined)
+        .map(([name, aggregate, anyCase]) => entryOf(String(name), Number(aggregate), Number(anyCase)))
+        .filter(({ name }, at, all) => all.findIndex((other) => other.name === name) === at)
+        .sort((a, b) => (a.name < b.name ? -1 : 1)),
+      combinators: combinators.map(([name]) => String(name)),
+    };
+  } finally {
+    await writer.close();
+    await engine.stop();
+    rmSync(dataDir, { recursive: true, force: true });
+  }
+}
+
+function entryOf(name: string, aggregate: number, anyCase: number): FunctionEntry {
+  return {
+    name,
+    ...(aggregate === 1 ? { aggregate: true } : {}),
+    ...(anyCase === 1 ? { anyCase: true } : {}),
+  };
+}
+
+/** One function a line, so that a difference reads well. */
+function print({ engine, combinators, allowed }: FunctionFile): string {
+  const lines = allowed.map((entry) => `    ${JSON.stringify(entry)}`).join(',\n');
+  return `{\n  "engine": ${JSON.stringify(engine)},\n  "combinators": ${JSON.stringify(combinators)},\n  "allowed": [\n${lines}\n  ]\n}\n`;
+}
+
+function differences(before: FunctionFile, after: FunctionFile): string[] {
+  const names = ({ allowed }: FunctionFile) => new Set(allowed.map(({ name }) => name));
+  const [old, fresh] = [names(before), names(after)];
+  return [
+    ...[...fresh].filter((name) => !old.has(name)).map((name) => `+ ${name}`),
+    ...[...old].filter((name) => !fresh.has(name)).map((name) => `- ${name}`),
+  ];
+}
+
+async function main(argv: readonly string[]): Promise<number> {
+  const unknown = argv.find((word) => word !== '--check');
+  if (unknown !== undefined) {
+    process.stderr.write(`gen:functions does not know ${unknown}; it takes --check or nothing\n`);
+    return 2;
+  }
+  const after = await readEngine();
+  const before = readBefore();
+  for (const line of differences(before, after)) process.stdout.write(`${line}\n`);
+  const isSame = JSON.stringify(before) === JSON.stringify(JSON.parse(print(after)));
+  process.stdout.write(
+    `engine ${after.engine}: ${after.allowed.length} functions allowed; ${isSame ? 'nothing changed' : 'the list changed'}\n`,
+  );
+  if (argv.includes('--check')) return isSame ? 0 : 1;
+  writeFileSync(TARGET, print(after));
+  return 0;
+}
+
+function readBefore(): FunctionFile {
+  try {
+    return JSON.parse(readFileSync(TARGET, 'utf8')) as FunctionFile; // our own file
+  } catch (error) {
+    if (!(error instanceof Error && 'code' in error && error.code === 'ENOENT')) throw error;
+    return { engine: 'none', allowed: [], combinators: [] };
+  }
+}
+
+process.exitCode = await main(process.argv.slice(2));

@@ -1,0 +1,193 @@
+import { readFileSync } from 'node:fs';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { EngineError } from '../../clickhouse/engine.ts';
+import { createEngineParser } from '../../sandbox/engine-parser.ts';
+import { type InspectDeps, inspect, type Verdict } from '../../sandbox/inspect.ts';
+import { loadPolicy } from '../../sandbox/policy.ts';
+import type { RefusalCode } from '../../sandbox/refusal.ts';
+import { type SandboxEngine, sandboxEngine } from '../support/sandbox-engine.ts';
+
+/** The engine itself is the oracle: nothing here knows SQL but it. */
+
+interface Case {
+  readonly id: string;
+  readonly class: string;
+  readonly sql: string;
+  readonly expect?: 'reject' | 'abort';
+}
+
+const casesOf = (name: string): Case[] =>
+  readFileSync(new URL(`../fixtures/sql/sql-${name}-examples.jsonl`, import.meta.url), 'utf8')
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line));
+
+let engine: SandboxEngine;
+let deps: InspectDeps;
+
+beforeAll(async () => {
+  engine = await sandboxEngine();
+  deps = { parser: createEngineParser(engine.guest), policy: loadPolicy() };
+});
+afterAll(() => engine?.close());
+
+const judge = (text: string, parameters: Record<string, string> = {}): Promise<Verdict> =>
+  inspect(text, parameters, deps);
+
+async function refusalOf(
+  text: string,
+  parameters: Record<string, string> = {},
+): Promise<RefusalCode | 'accepted'> {
+  const verdict = await judge(text, parameters);
+  return 'refused' in verdict ? verdict.refused.code : 'accepted';
+}
+
+describe('legitimate questions', () => {
+  test.each(casesOf('legit').map((one) => [one.id, one.sql]))(
+    '%s is accepted, and runs',
+    async (_id, sql) => {
+      const verdict = await judge(sql);
+      if (!('accepted' in verdict)) throw new Error(JSON.stringify(verdict));
+      const { text } = verdict.accepted;
+      await expect(engine.guest.explain({ name: 'legit', text, maxSeconds: 10 })).resolves.toBeInstanceOf(
+        Array,
+      );
+    },
+  );
+});
+
+describe('hostile texts', () => {
+  test.each(
+    casesOf('hostile')
+      .filter((one) => one.expect === 'reject')
+      .map((one) => [one.id, one.class, one.sql]),
+  )('%s (%s) is refused', async (_id, _class, sql) => {
+    expect(await refusalOf(sql)).not.toBe('accepted');
+  });
+});
+
+/** By attack: what is tried, the text, and the rule that must stop it. */
+const ATTACKS: readonly (readonly [string, string, RefusalCode])[] = [
+  [
+    'a line break in a column pattern forges a line of the tree',
+    String.raw`SELECT COLUMNS('a\n  PROJECTION\n') FROM settlements`,
+    'identifier',
+  ],
+  ['the same in EXCEPT', String.raw`SELECT * EXCEPT 'a\nJOIN TREE' FROM settlements`, 'identifier'],
+  ['the same in a pattern with LIKE', String.raw`SELECT * LIKE 'x\ny' FROM settlements`, 'identifier'],
+  ['the same behind a table', String.raw`SELECT settlements.COLUMNS('x\n') FROM settlements`, 'identifier'],
+  [
+    'the same in a collation',
+    String.raw`SELECT payer FROM settlements ORDER BY payer COLLATE 'en\nX'`,
+    'identifier',
+  ],
+  ['a comma in a name forges an attribute', 'SELECT 1 AS `x, cte_name: secrets`', 'identifier'],
+  ['a literal that looks like an alias', `SELECT 'x, alias: wallet_log' FROM wallet_log`, 'unknown_table'],
+  [
+    'a pattern that looks like an alias',
+    `SELECT COLUMNS('x, alias: wallet_log') FROM wallet_log`,
+    'unknown_table',
+  ],
+  ['a physical table', 'SELECT * FROM index_of_test.settlements', 'unknown_table'],
+  ['a table in IN', 'SELECT payer IN wallet_log FROM settlements', 'unknown_table'],
+  ['a table in GLOBAL NOT IN', 'SELECT payer GLOBAL NOT IN system.users FROM settlements', 'unknown_table'],
+  ['a table in the function in()', 'SELECT in(payer, system.users) FROM settlements', 'unknown_table'],
+  ['a table function in IN', `SELECT payer IN file('/etc/passwd') FROM settlements`, 'table_function'],
+  ['a function in APPLY', 'SELECT * APPLY(file) FROM settlements', 'function'],
+  ['a function in a lambda in APPLY', 'SELECT * APPLY(x -> file(x)) FROM settlements', 'function'],
+  [
+    'a function behind a lambda of the same name',
+    `WITH x -> x AS file SELECT file('/etc/passwd')`,
+    'function',
+  ],
+  ['a function in a named lambda', `WITH x -> file(x) AS f SELECT f('/etc/passwd')`, 'function'],
+  ['a quoted function', "SELECT `file`('/etc/passwd')", 'function'],
+  ['a function with a combinator', `SELECT sleepIf(1, 1)`, 'function'],
+  ['a name in a string', `SELECT arrayReduce('aggThrow(1)', [1])`, 'function'],
+  ['a computed name', `SELECT arrayReduce(concat('su', 'm'), [1])`, 'function'],
+  ['a state from bytes', `SELECT CAST('abc' AS AggregateFunction(sum, UInt64))`, 'type'],
+  ['a state as a parameter', 'SELECT {p:AggregateFunction(sum, UInt64)}', 'parameter'],
+  ['a name as a parameter', 'SELECT * FROM {t:Identifier}', 'parameter'],
+  ['SETTINGS in a subquery', 'SELECT * FROM (SELECT 1 SETTINGS readonly = 0)', 'settings'],
+  ['SETTINGS in a CTE', 'WITH x AS (SELECT 1 SETTINGS max_threads = 8) SELECT * FROM x', 'settings'],
+  ['EXPLAIN as a subquery', 'SELECT * FROM (EXPLAIN SELECT 1)', 'table_function'],
+  ['view() around anything', 'SELECT * FROM view(SELECT 1)', 'table_function'],
+  ['system.one by name', 'SELECT * FROM system.one', 'unknown_table'],
+  ['the database by name', 'SELECT currentDatabase', 'function'],
+  [
+    'the database behind an alias of elsewhere',
+    'SELECT currentDatabase, (SELECT 1 AS currentDatabase)',
+    'function',
+  ],
+  ['a virtual column', 'SELECT _part FROM settlements', 'virtual_column'],
+  ['a virtual column behind a table', 'SELECT s._table FROM settlements AS s', 'virtual_column'],
+  ['two statements', 'SELECT 1; DROP TABLE settlements', 'syntax'],
+  ['TABLE in disguise', 'TABLE settlements', 'not_select'],
+  ['an unclosed text', `SELECT 'abc`, 'syntax'],
+  ['a NUL byte', 'SELECT 1\0', 'nul_byte'],
+  ['nothing', '  -- only a comment', 'empty'],
+  [
+    'too many readings of a table',
+    `WITH ${Array.from({ length: 8 }, (_, i) => (i === 0 ? 'c0 AS (SELECT payer FROM settlements)' : `c${i} AS (SELECT a.payer FROM c${i - 1} AS a, c${i - 1} AS b)`)).join(', ')} SELECT count() FROM c7`,
+    'too_complex',
+  ],
+];
+
+describe('attacks', () => {
+  test.each(ATTACKS)('%s', async (_what, sql, code) => {
+    expect(await refusalOf(sql)).toBe(code);
+  });
+
+  // The scalar function file() is the known hole of the second wall (sandbox.md): only the first one stops it.
+  test.each(ATTACKS.filter(([, sql, code]) => /table|function/.test(code) && !/\bfile\b/.test(sql)))(
+    '%s stops at the second wall too, or gives nothing away',
+    async (_what, sql) => {
+      const outcome = await engine.guest
+        .explain({ name: 'raw', text: sql, maxSeconds: 5 })
+        .catch((error: unknown) => error);
+      if (!(outcome instanceof EngineError))
+        expect(JSON.stringify(outcome)).not.toMatch(/root:|password|sha256/);
+    },
+  );
+});
+
+describe('what is near an attack and must pass', () => {
+  test.each([
+    ['a pattern with a doubled backslash', String.raw`SELECT COLUMNS('^pay\\w+$') FROM settlements`],
+    ['a line break in a value', String.raw`SELECT splitByChar('\n', payer) FROM settlements`],
+    ['a CTE named like a physical table', 'WITH wallet_log AS (SELECT 1 AS n) SELECT n FROM wallet_log'],
+    ['a column named user', 'SELECT payer AS user, count() FROM settlements GROUP BY user'],
+    ['an underscore that the query declares', 'SELECT payer AS _p FROM settlements ORDER BY _p'],
+    ['an underscore as an argument', 'SELECT arrayMap(_x -> _x + 1, [1])'],
+    ['FROM first', 'FROM settlements SELECT count()'],
+    ['a FORMAT at the end', 'SELECT 1 FORMAT JSONEachRow'],
+    ['a column called settings', 'SELECT 1 AS settings, settings + 1'],
+    ['words without parentheses', 'SELECT now, today, current_date'],
+    ['states of our own', 'SELECT uniqMerge(s) FROM (SELECT uniqState(payer) AS s FROM settlements)'],
+  ])('%s', async (_what, sql) => {
+    expect(await judge(sql)).toHaveProperty('accepted');
+  });
+});
+
+describe('the answer says where and what instead', () => {
+  test('line and column are those of the text as written, counted in characters', async () => {
+    const verdict = await judge("SELECT 'é→', -- c\n  hostName()\nFROM settlements");
+    expect(verdict).toMatchObject({
+      refused: { code: 'function', near: 'hostName', position: { line: 2, column: 3 } },
+    });
+  });
+
+  test('parameters must be named by both sides', async () => {
+    expect(await refusalOf('SELECT {a:UInt8}')).toBe('parameter');
+    expect(await refusalOf('SELECT 1', { a: '1' })).toBe('parameter');
+    expect(await refusalOf('SELECT {a:UInt8}', { a: '1' })).toBe('accepted');
+  });
+
+  test('no answer holds a version, a path or a database of ours', async () => {
+    for (const sql of ['SELECT FROM', 'SELECT * FROM nothing', 'SELECT nothing(1)', 'SELECT {a:Wrong}']) {
+      expect(JSON.stringify(await judge(sql, /\{a/.test(sql) ? { a: '1' } : {}))).not.toMatch(
+        /26\.\d|index_of_test|DB::|version|unhex/,
+      );
+    }
+  });
+});
