@@ -4,6 +4,7 @@ import { cpSync } from 'node:fs';
 const ASSETS = [
   'clickhouse/migrations',
   'ingest/catalogues/facilitator-relayers.json',
+  'sandbox/functions.json',
   'src/control/redis/lua',
   'src/control/sqlite/migrations',
 ];
