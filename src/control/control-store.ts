@@ -283,8 +283,8 @@ export interface PaymentStore {
   /**
    * Adds the trial key that a settled payment bought and names it on the payment, both or neither. `issued` once in the life
    * of a payment, in any state but `settling` (that is `unsettled`); `already_issued` with the id of its key ever after. `keyId`
-   * is null with the other outcomes. A key whose id or digest is taken, or that has an organization, is a bug of the caller:
-   * rejects with RangeError and changes nothing.
+   * is null with the other outcomes. A key that has an organization, whatever the payment, and one to be issued whose id or
+   * digest is taken, are bugs of the caller: rejects with RangeError and changes nothing.
    */
   issueKey(issue: { readonly id: AuthorizationId; readonly key: KeyRecord }): Promise<{
     readonly outcome: 'issued' | 'already_issued' | 'unsettled' | 'unknown';

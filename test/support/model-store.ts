@@ -312,11 +312,12 @@ function paymentsOf({ payments, keys }: ModelData, guard: Guard): PaymentStore {
         .slice(0, limit),
     ),
     issueKey: guard(({ id, key }) => {
+      if (key.organizationId !== null) throw new RangeError('no trial key');
       const record = payments.get(nameOf(id));
       if (!record) return { outcome: 'unknown', keyId: null };
       if (record.state === 'settling') return { outcome: 'unsettled', keyId: null };
       if (record.keyId !== null) return { outcome: 'already_issued', keyId: record.keyId };
-      if (key.organizationId !== null || isKeyTaken(keys, key)) throw new RangeError('no key to issue');
+      if (isKeyTaken(keys, key)) throw new RangeError('the key is taken');
       keys.set(key.id, key);
       update(record, { keyId: key.id });
       return { outcome: 'issued', keyId: key.id };
