@@ -30,6 +30,8 @@ export interface NamedFacilitator {
 export interface Cast {
   readonly agents: readonly Actor[];
   readonly merchants: readonly Merchant[];
+  /** Our own API, as somebody who is paid: catalogued, and paid over x402 only. */
+  readonly api: Actor;
   readonly relayers: readonly Relayer[];
   readonly facilitators: readonly NamedFacilitator[];
   /** Signs for the local x402 facilitator process; the last of `relayers` and of `facilitators`. */
@@ -97,6 +99,7 @@ export function castOf(seed: number): Cast {
   return {
     agents: Array.from({ length: AGENT_COUNT }, (_, k) => actor(`agent-${k}`)),
     x402Agents: Array.from({ length: X402_AGENT_COUNT }, (_, k) => actor(`x402-agent-${k}`)),
+    api: actor('settlement-index'),
     merchants: [
       ...MERCHANT_NAMES.map((name) => merchant(name, true)),
       ...UNCATALOGUED_MERCHANT_NAMES.map((name) => merchant(name, false)),

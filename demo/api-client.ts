@@ -1,3 +1,5 @@
+import type { ApiKey } from '../src/domain/api-key.ts';
+
 /** The few questions that the demo asks the service, as any client would, over HTTP. */
 export interface ApiClient {
   /** One page, newest first. */
@@ -39,9 +41,12 @@ export interface Telemetry {
 const ANSWER_TIMEOUT_MS = 15_000;
 
 /** Answers other than 200 throw with the problem's code. */
-export function createApiClient(url: string): ApiClient {
+export function createApiClient(url: string, apiKey: ApiKey): ApiClient {
   const get = async <Answer>(path: string): Promise<Answer> => {
-    const response = await fetch(`${url}/v0${path}`, { signal: AbortSignal.timeout(ANSWER_TIMEOUT_MS) });
+    const response = await fetch(`${url}/v0${path}`, {
+      headers: { 'X-API-Key': apiKey },
+      signal: AbortSignal.timeout(ANSWER_TIMEOUT_MS),
+    });
     const body: unknown = await response.json();
     if (!response.ok)
       throw new Error(`GET ${path.split('?')[0]}: ${response.status} ${JSON.stringify(body)}`);

@@ -18,12 +18,15 @@ export interface Facilitator {
   stop(): Promise<void>;
 }
 
-/** Starts the local x402 facilitator (demo/facilitator-process.ts) as its own process and waits until it answers. */
+/**
+ * Starts the local x402 facilitator (demo/facilitator-process.ts) as its own process, on a free port unless one is named, and
+ * waits until it answers.
+ */
 export async function startFacilitator(
-  options: Omit<FacilitatorBootstrap, 'port'> & { readonly log: Log },
+  options: Omit<FacilitatorBootstrap, 'port'> & { readonly port?: number; readonly log: Log },
 ): Promise<Facilitator> {
   const { log, ...rest } = options;
-  const port = await freePort(0);
+  const port = rest.port ?? (await freePort(0));
   const url = `http://127.0.0.1:${port}`;
   const bootstrap: FacilitatorBootstrap = { ...rest, port };
   const child = await superviseChild({

@@ -1,7 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Shop } from './shop.ts';
-import { DOORS } from './shop.ts';
-import type { Shopper } from './shopper.ts';
+import type { Hash } from '../src/domain/settlement.ts';
+import type { Errand, Shopper } from './shopper.ts';
 import type { Traffic } from './traffic.ts';
 
 /** Traffic at the tip: blocks, purchases over x402 that run meanwhile, and a reorg every so often. */
@@ -13,15 +12,24 @@ export interface Live {
   step(settlements: number): Promise<void>;
   /** Purchases that are begun and not yet settled. Each will be one settlement. */
   readonly pending: number;
-  readonly purchases: { readonly made: number; readonly failed: readonly string[] };
+  readonly purchases: Purchases;
   /** Mines until no purchase is pending. */
   settleDown(): Promise<void>;
 }
 
+/** What agents bought from our own API over x402. */
+export interface Purchases {
+  /** Their settlements. */
+  readonly made: readonly Hash[];
+  readonly failed: readonly string[];
+}
+
 export interface LiveOptions {
   readonly traffic: Traffic;
-  readonly shop: Shop;
+  readonly service: { readonly url: string };
   readonly shoppers: readonly Shopper[];
+  /** Run in turn. */
+  readonly errands: readonly Errand[];
   readonly blocksPerReorg: number;
   readonly blocksPerPurchase: number;
   /** Awaited before each reorg. */
@@ -34,19 +42,23 @@ const SETTLE_BLOCK_EVERY_MS = 100;
 const FIXED_BLOCKS = 2;
 
 export function createLive(options: LiveOptions): Live {
-  const { traffic, shop, shoppers } = options;
+  const { traffic, service, shoppers, errands } = options;
   const { random } = traffic;
   const pending = new Set<Promise<void>>();
-  const purchases = { made: 0, failed: [] as string[] };
+  const purchases = { made: [] as Hash[], failed: [] as string[] };
+  let begun = 0;
   let blocks = 0;
 
   const beginPurchase = (): void => {
+    const errand = errands[begun % errands.length];
+    if (errand === undefined) return;
+    begun += 1;
     const purchase = random
       .pick(shoppers)
-      .buy(shop, random.pick(DOORS))
+      .buy(service.url, errand)
       .then(
-        () => {
-          purchases.made += 1;
+        (transaction) => {
+          purchases.made.push(transaction);
         },
         (error: unknown) => {
           purchases.failed.push(error instanceof Error ? error.message : 'unknown');

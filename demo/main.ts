@@ -92,7 +92,9 @@ async function check(stage: Stage, wanted: number): Promise<number> {
   process.stdout.write(`\n${summarize(outcome)}\n`);
   for (const failure of outcome.purchases.failed) process.stderr.write(`purchase failed: ${failure}\n`);
   if (isTrue(outcome)) return EXIT_OK;
-  process.stderr.write('\nThe index does not serve what survives on the chain.\n');
+  process.stderr.write(
+    '\nThe API does not serve what survives on the chain, or did not sell what agents paid for.\n',
+  );
   return EXIT_FAILED;
 }
 
@@ -112,8 +114,10 @@ async function runOn(stage: Stage, directory: string): Promise<never> {
   }
 }
 
-function welcome({ service, world, shop, facilitatorUrl, traffic }: Stage, directory: string): string {
+function welcome(stage: Stage, directory: string): string {
+  const { service, world, apiKey, facilitatorUrl, traffic } = stage;
   const wallet = world.cast.merchants[0]?.address ?? '';
+  const withKey = `curl -s -H 'X-API-Key: ${apiKey}'`;
   return `
 The demo runs: ${traffic.ledger.count} settlements of history, and a new block every second.
 
@@ -121,17 +125,24 @@ The demo runs: ${traffic.ledger.count} settlements of history, and a new block e
   description    ${service.url}/openapi.json
   health         ${service.url}/v0/telemetry
   chain          ${world.chain.url} (Base Sepolia's chain id, 84532)
-  x402 shop      ${shop.url}/exact (answers 402; its facilitator: ${facilitatorUrl}/supported)
+  facilitator    ${facilitatorUrl}/supported (agents pay the API through it, to ${world.cast.api.address})
   data and log   ${directory} (service.log)
 
-Try:
+Try, with the key of an organization that the demo made:
 
-  curl -s '${service.url}/v0/flows?limit=3'
-  curl -s '${service.url}/v0/transactions?min_probability=0.9&exclude_self_payments=true&limit=3'
-  curl -s '${service.url}/v0/entities/${wallet}/settlements?limit=3'
-  curl -s '${service.url}/v0/merchants/${wallet}'
-  curl -s '${service.url}/v0/facilitators'
-  curl -s '${service.url}/v0/graph?window=1000&max_edges=10'
+  ${withKey} '${service.url}/v0/account'
+  ${withKey} '${service.url}/v0/flows?limit=3'
+  ${withKey} '${service.url}/v0/transactions?min_probability=0.9&exclude_self_payments=true&limit=3'
+  ${withKey} '${service.url}/v0/entities/${wallet}/settlements?limit=3'
+  ${withKey} '${service.url}/v0/merchants/${wallet}'
+  ${withKey} '${service.url}/v0/facilitators'
+  ${withKey} '${service.url}/v0/graph?window=1000&max_edges=10'
+
+Without it, what a call costs (402), what agents paid for such calls, and every price:
+
+  curl -si '${service.url}/v0/flows'
+  ${withKey} '${service.url}/v0/entities/${world.cast.api.address}/settlements?limit=3'
+  curl -s '${service.url}/v0/account'
 
 Ctrl-C stops everything and removes the data.
 

@@ -10,7 +10,7 @@ export const HISTORY_SHARE = 0.7;
 
 const LIVE_BLOCKS = 60;
 const LIVE_SETTLEMENTS_MIN = 4;
-const BLOCKS_PER_PURCHASE = 5;
+const BLOCKS_PER_PURCHASE = 2;
 const REORGS = 4;
 const BLOCKS_PER_REORG_MIN = 4;
 /** Slow enough that the index follows the tip block by block, as on a real chain. */

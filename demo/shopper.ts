@@ -1,43 +1,76 @@
 import { registerExactEvmScheme } from '@x402/evm/exact/client';
-import { UptoEvmScheme } from '@x402/evm/upto/client';
 import { decodePaymentResponseHeader, wrapFetchWithPayment, x402Client } from '@x402/fetch';
 import { privateKeyToAccount } from 'viem/accounts';
+import type { Address } from '../src/domain/address.ts';
 import type { Hash } from '../src/domain/settlement.ts';
 import type { Actor } from './actors.ts';
-import type { Door, Shop } from './shop.ts';
+
+/** One thing that agents buy from our own API, and the x402 version they pay it in. */
+export interface Errand {
+  /** Below the API's base URL. */
+  readonly path: string;
+  readonly x402Version: 1 | 2;
+  /** What the answer is used for. */
+  use?(answer: Response, api: string): Promise<void>;
+}
 
 /** An agent that pays over real x402 HTTP: 402, signature, second request, receipt. */
 export interface Shopper {
   /**
    * Buys once. Resolves with the settlement's transaction when it is mined, so somebody must be mining. Throws, without
-   * the package's own text (it can hold the signed authorization), when the shop did not deliver.
+   * the package's own text (it can hold the signed authorization), when the API did not deliver.
    */
-  buy(shop: Shop, door: Door): Promise<Hash>;
+  buy(api: string, errand: Errand): Promise<Hash>;
 }
 
 const PURCHASE_TIMEOUT_MS = 30_000;
 
+/** In turn; the trial key comes first, so that the shortest run has one. `merchant` is one with payments to look at. */
+export function errandsOf(merchant: Address): readonly Errand[] {
+  return [
+    { path: '/v0/test/x402', x402Version: 2, use: callWithNewKey },
+    { path: `/v0/merchants/${merchant}`, x402Version: 1 },
+    { path: '/v0/graph?window=1000&max_edges=10', x402Version: 2 },
+    { path: '/v0/flows?limit=5', x402Version: 2 },
+  ];
+}
+
 export function createShopper(agent: Actor): Shopper {
-  const signer = privateKeyToAccount(agent.privateKey);
-  const client = registerExactEvmScheme(new x402Client(), { signer });
-  client.register('eip155:*', new UptoEvmScheme(signer));
-  const pay = wrapFetchWithPayment(fetch, client);
+  const client = registerExactEvmScheme(new x402Client(), { signer: privateKeyToAccount(agent.privateKey) });
+  const pay = {
+    1: wrapFetchWithPayment(fetchAsVersion1, client),
+    2: wrapFetchWithPayment(fetch, client),
+  };
   return {
-    async buy(shop, door) {
-      const url = `${shop.url}/${door}`;
-      const response = await pay(url, { signal: AbortSignal.timeout(PURCHASE_TIMEOUT_MS) }).catch(
-        (cause: unknown) => {
-          throw new Error(
-            `${agent.name} could not pay at ${door}: ${cause instanceof Error ? cause.name : 'no error'}`,
-          );
-        },
-      );
+    async buy(api, { path, x402Version, use }) {
+      const signal = AbortSignal.timeout(PURCHASE_TIMEOUT_MS);
+      const response = await pay[x402Version](`${api}${path}`, { signal }).catch((cause: unknown) => {
+        throw new Error(
+          `${agent.name} could not pay for ${path}: ${cause instanceof Error ? cause.name : 'no error'}`,
+        );
+      });
       const receipt = response.headers.get('PAYMENT-RESPONSE');
       if (!response.ok || receipt === null) {
-        const { error } = (await response.json()) as { error?: string }; // our own shop's answer
-        throw new Error(`${agent.name} got ${response.status} ${error ?? ''} at ${door}`);
+        const { code } = (await response.json()) as { code?: string }; // our own API's answer
+        throw new Error(`${agent.name} got ${response.status} ${code ?? ''} for ${path}`);
       }
+      await use?.(response, api);
       return decodePaymentResponseHeader(receipt).transaction as Hash; // a transaction hash by the x402 specification
     },
   };
+}
+
+/** What a client of version 1 sees of a 402: the offer in the body, not the one in the header. */
+const fetchAsVersion1: typeof fetch = async (input, init) => {
+  const response = await fetch(input, init);
+  const headers = new Headers(response.headers);
+  headers.delete('PAYMENT-REQUIRED');
+  return new Response(response.body, { status: response.status, headers });
+};
+
+/** A key that was bought must open what takes any key. */
+async function callWithNewKey(answer: Response, api: string): Promise<void> {
+  const { api_key: key } = (await answer.json()) as { api_key: string }; // our own API's answer
+  const called = await fetch(`${api}/v0/flows?limit=1`, { headers: { 'X-API-Key': key } });
+  if (!called.ok) throw new Error(`a bought key got ${called.status} for /v0/flows`);
 }

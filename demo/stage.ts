@@ -1,12 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { ApiKey } from '../src/domain/api-key.ts';
 import type { Log } from '../src/log.ts';
+import { DEMO_PLAN, openAccount } from './account.ts';
 import { type Cast, X402_BUILDER_CODE, X402_FACILITATOR_ID } from './actors.ts';
 import { type ApiClient, createApiClient } from './api-client.ts';
 import { startFacilitator } from './facilitator.ts';
 import { freePort } from './free-port.ts';
 import { type ServiceConfig, type SpawnedService, spawnService } from './service.ts';
-import { type Shop, startShop } from './shop.ts';
-import { createShopper, type Shopper } from './shopper.ts';
+import { createShopper, type Errand, errandsOf, type Shopper } from './shopper.ts';
 import { makeTraffic, type Traffic } from './traffic.ts';
 import { startWorld, type World } from './world.ts';
 
@@ -25,14 +26,17 @@ export interface StageOptions {
   readonly cleanups: (() => Promise<void>)[];
 }
 
-/** Everything that runs: the chain with its people, the facilitator, a shop, the service over it. */
+/** Everything that runs: the chain with its people, the service over it, the facilitator that it is paid through. */
 export interface Stage {
   readonly world: World;
   readonly traffic: Traffic;
   readonly facilitatorUrl: string;
-  readonly shop: Shop;
   readonly shoppers: readonly Shopper[];
+  /** What they buy. */
+  readonly errands: readonly Errand[];
   readonly service: SpawnedService;
+  /** Of an organization that was made before the service started. */
+  readonly apiKey: ApiKey;
   readonly client: ApiClient;
   /** The newest block of history. */
   readonly historyHead: number;
@@ -42,6 +46,9 @@ export interface Stage {
   readonly readyMs: number;
 }
 
+const CHAIN = 'base-sepolia';
+/** The demo walks everything it serves; the usual limits would only slow that down. */
+const REQUESTS_PER_MINUTE = 1_000_000;
 const SETTLEMENTS_PER_BLOCK = 10;
 const HISTORY_BLOCKS_MIN = 8;
 const HISTORY_BLOCKS_MAX = 2_000;
@@ -60,28 +67,34 @@ export async function openStage(options: StageOptions): Promise<Stage> {
   const { say, cleanups, seed, log } = options;
   const blocks = historyBlocks(options.historySettlements);
   const genesisTime = Math.floor(Date.now() / 1_000) - QUIET_SECONDS - blocks * BLOCK_SECONDS;
+  const dataDir = `${options.directory}/index`;
+  const opening = openAccount(dataDir, log);
   const world = await owned(cleanups, startWorld({ seed, genesisTime }));
   say(`anvil runs at ${world.chain.url} with Circle's USDC, Multicall3 and Permit2`);
   const traffic = await makeTraffic(world, { seed });
   const { progress, historySettlements: settlements } = options;
   await traffic.history({ settlements, blocks, secondsApart: BLOCK_SECONDS, progress });
   const historyHead = traffic.head.number;
-  const service = await startServiceOver(world, options, historyHead);
+  const apiKey = await opening;
+  const ports = await choosePorts(options);
+  const config = serviceConfig({ world, ...ports, historyHead, dataDir });
+  const service = await owned(cleanups, spawnService({ config, directory: options.directory }));
   const readyMs = performance.now();
-  const client = createApiClient(service.url);
+  const client = createApiClient(service.url, apiKey);
   const firstServedMs = await untilFirstServed(client, service);
   // Only now: the x402 packages take seconds to load, and two cores have enough to do until the first answer.
-  const facilitator = await owned(cleanups, startFacilitator({ ...facilitatorBoot(world), log }));
-  const shop = await owned(cleanups, openShop(world, facilitator.url));
-  const shoppers = world.cast.x402Agents.map(createShopper);
-  const facilitatorUrl = facilitator.url;
+  const boot = { ...facilitatorBoot(world), port: ports.facilitatorPort, log };
+  const facilitator = await owned(cleanups, startFacilitator(boot));
+  const [merchant] = world.cast.merchants;
+  if (merchant === undefined) throw new Error('the cast has no merchant');
   return {
     world,
     traffic,
-    facilitatorUrl,
-    shop,
-    shoppers,
+    facilitatorUrl: facilitator.url,
+    shoppers: world.cast.x402Agents.map(createShopper),
+    errands: errandsOf(merchant.address),
     service,
+    apiKey,
     client,
     historyHead,
     firstServedMs,
@@ -113,32 +126,38 @@ function facilitatorBoot({ chain, chainId, cast }: World) {
   return { rpcUrl: chain.url, chainId, privateKey, builderCode: X402_BUILDER_CODE };
 }
 
-async function startServiceOver(
-  world: World,
-  { port: wanted, directory, say, cleanups }: StageOptions,
-  historyHead: number,
-): Promise<SpawnedService> {
-  const port = await freePort(wanted);
-  if (wanted !== 0 && port !== wanted) say(`port ${wanted} is taken; the API listens on ${port} instead`);
-  const config = serviceConfig({ world, port, historyHead, dataDir: `${directory}/index` });
-  return owned(cleanups, spawnService({ config, directory }));
+interface Ports {
+  readonly port: number;
+  readonly facilitatorPort: number;
 }
 
-/** The configuration an operator would write for this world: one chain, its facilitators, its merchants' resources. */
-export function serviceConfig(options: {
-  readonly world: World;
-  readonly port: number;
-  readonly historyHead: number;
-  readonly dataDir: string;
-}): ServiceConfig & { readonly http: { readonly port: number } } {
+/** The facilitator's port is named to the service before the facilitator listens there. */
+async function choosePorts({ port: wanted, say }: StageOptions): Promise<Ports> {
+  const port = await freePort(wanted);
+  if (wanted !== 0 && port !== wanted) say(`port ${wanted} is taken; the API listens on ${port} instead`);
+  return { port, facilitatorPort: await freePort(wanted === 0 ? 0 : port + 1) };
+}
+
+/**
+ * The configuration an operator would write for this world: one chain, its facilitators, its merchants' resources, and calls
+ * for sale.
+ */
+function serviceConfig(
+  options: Ports & { readonly world: World; readonly historyHead: number; readonly dataDir: string },
+): ServiceConfig & { readonly http: { readonly port: number } } {
   const { world, historyHead } = options;
   return {
     dataDir: options.dataDir,
-    // The demo walks everything it serves; the anonymous limit would only slow that down.
-    http: { port: options.port, requestsPerMinute: 1_000_000 },
+    http: { port: options.port, requestsPerMinute: REQUESTS_PER_MINUTE },
+    plans: { [DEMO_PLAN]: { requestsPerMinute: REQUESTS_PER_MINUTE } },
+    access: { anonymous: 'priced' },
+    payment: {
+      facilitatorUrl: `http://127.0.0.1:${options.facilitatorPort}`,
+      accept: [{ chain: CHAIN, payTo: world.cast.api.address }],
+    },
     chains: [
       {
-        chain: 'base-sepolia',
+        chain: CHAIN,
         rpcUrls: [world.chain.url],
         startBlock: 0,
         pollMs: POLL_MS,
@@ -146,12 +165,13 @@ export function serviceConfig(options: {
         requestsPerSecond: 100_000,
       },
     ],
-    catalogue: catalogueOf(world.cast),
+    catalogue: catalogueOf(world.cast, options.port),
   };
 }
 
-function catalogueOf(cast: Cast): NonNullable<ServiceConfig['catalogue']> {
-  const chain = 'base-sepolia';
+function catalogueOf(cast: Cast, port: number): NonNullable<ServiceConfig['catalogue']> {
+  const chain = CHAIN;
+  const api = { ...cast.api, catalogued: true, resource: `http://127.0.0.1:${port}/v0` };
   return {
     facilitators: cast.facilitators.map(({ id, name, relayers }) => ({
       id,
@@ -159,17 +179,10 @@ function catalogueOf(cast: Cast): NonNullable<ServiceConfig['catalogue']> {
       builderCodes: id === X402_FACILITATOR_ID ? [X402_BUILDER_CODE] : [],
       relayers: relayers.map((address) => ({ chain, address, firstSeen: '2025-01-01' })),
     })),
-    payees: cast.merchants
+    payees: [...cast.merchants, api]
       .filter(({ catalogued }) => catalogued)
       .map(({ address, name, resource }) => ({ chain, address, name, resource })),
   };
-}
-
-async function openShop(world: World, facilitatorUrl: string): Promise<Shop> {
-  const [merchant] = world.cast.merchants;
-  if (merchant === undefined) throw new Error('the cast has no merchant');
-  const { chainId, chain } = world;
-  return startShop({ facilitatorUrl, chainId, token: chain.token.address, payTo: merchant.address });
 }
 
 async function untilFirstServed(client: ApiClient, service: SpawnedService): Promise<number> {

@@ -1,6 +1,7 @@
 import { EVIDENCE_LADDER, EVIDENCE_METHODS } from '../src/domain/evidence.ts';
 import type { ServedRow } from './api-client.ts';
 import type { Audit } from './audit.ts';
+import type { Purchases } from './live.ts';
 
 export interface Outcome {
   /** Settlements asked for. */
@@ -14,13 +15,25 @@ export interface Outcome {
   /** From the mining of the last block to the API serving it. */
   readonly lagMs: number | null;
   readonly reorgs: { readonly made: number; readonly deepest: number; readonly seen: number };
-  readonly purchases: { readonly made: number; readonly failed: readonly string[] };
+  readonly purchases: Purchases;
 }
 
-/** True when the API serves exactly what survives on the chain, and as much of it as was asked for. */
+/**
+ * True when the API serves exactly what survives on the chain, as much of it as was asked for, and sold what agents wanted to
+ * buy for payments that it serves itself.
+ */
 export function isTrue(outcome: Outcome): boolean {
-  const { audit, survived, wanted } = outcome;
-  return audit.lies === 0 && audit.served.length === survived && survived === wanted;
+  const { audit, survived, wanted, purchases } = outcome;
+  const whole = audit.lies === 0 && audit.served.length === survived && survived === wanted;
+  return whole && purchases.failed.length === 0 && servedPurchases(outcome) === purchases.made.length;
+}
+
+/** Purchases whose settlement the index serves and calls proven. */
+function servedPurchases({ audit, purchases }: Outcome): number {
+  const proven = new Set(
+    audit.served.filter(({ evidence }) => evidence.tier === 'proven').map((row) => row.tx_hash),
+  );
+  return purchases.made.filter((transaction) => proven.has(transaction)).length;
 }
 
 /** The table and the figures that `--once` ends with. */
@@ -40,7 +53,10 @@ export function summarize(outcome: Outcome): string {
         : `${Math.round(outcome.lagMs)} ms from block to answer`,
     ],
     ['reorgs', `${reorgs.made} made, ${reorgs.seen} seen by the index, deepest ${reorgs.deepest}`],
-    ['x402 purchases', `${purchases.made} paid over HTTP, ${purchases.failed.length} failed`],
+    [
+      'x402 purchases',
+      `${purchases.made.length} of our own API, ${servedPurchases(outcome)} of them in the index as proven, ${purchases.failed.length} failed`,
+    ],
     ['lies', lies(audit)],
   ];
   const lines = facts.map(([name, value]) => `  ${name.padEnd(16)}${value}`);

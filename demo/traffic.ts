@@ -134,7 +134,7 @@ export async function makeTraffic(world: World, options: { readonly seed: number
 
 function ledgerRules({ chain, cast }: World, made: ReadonlyMap<Hash, PlannedTransaction>): LedgerRules {
   const catalogued = cast.merchants.filter((merchant) => merchant.catalogued);
-  const cataloguedPayees = new Set<string>(catalogued.map(({ address }) => address));
+  const cataloguedPayees = new Set<string>([...catalogued, cast.api].map(({ address }) => address));
   return {
     token: chain.token.address,
     proxies: new Set([EXACT_PROXY, UPTO_PROXY]),
