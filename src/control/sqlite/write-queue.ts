@@ -4,7 +4,7 @@ import type { Log } from '../../log.ts';
 import { StoreUnavailable } from '../control-store.ts';
 import type { WriteOutcome } from './commit-batch.ts';
 import { errorOf } from './failures.ts';
-import type { ToWriteThread, WriteThreadData } from './write-thread.ts';
+import type { FromWriteThread, ToWriteThread, WriteThreadData } from './write-thread.ts';
 import type { WriteAnswer, WriteArgument, WriteName, WriteRequest } from './write-types.ts';
 
 /** The calling thread's end of the thread that writes. */
@@ -35,13 +35,15 @@ interface Flight {
   stalled: boolean;
 }
 
-export function createWriteQueue(options: {
+export interface WriteQueueOptions {
   readonly path: string;
   readonly log?: Log | undefined;
-  /** Tests give another one. */
-  readonly entry?: URL;
+  /** Tests start one that dies or hangs. */
+  readonly startThread?: (data: WriteThreadData) => Worker;
   readonly stallMs?: number;
-}): WriteQueue {
+}
+
+export function createWriteQueue(options: WriteQueueOptions): WriteQueue {
   const lane = new WriteLane(options);
   let closed: Promise<void> | undefined;
   return {
@@ -64,13 +66,13 @@ export function createWriteQueue(options: {
  */
 class WriteLane {
   private readonly waiting: Pending[] = [];
-  private readonly options: Parameters<typeof createWriteQueue>[0];
+  private readonly options: WriteQueueOptions;
   private flight: Flight | undefined;
   private worker: Worker | undefined;
   private working = true;
   private onIdle: (() => void) | undefined;
 
-  constructor(options: Parameters<typeof createWriteQueue>[0]) {
+  constructor(options: WriteQueueOptions) {
     this.options = options;
   }
 
@@ -91,14 +93,15 @@ class WriteLane {
     }
     const { worker } = this;
     if (worker === undefined) return;
+    this.worker = undefined;
     if (this.flight?.stalled === true) {
+      // It may never come back from the disk, so nobody waits for it.
       void worker.terminate();
       return;
     }
-    const ended = new Promise((resolve) => worker.once('exit', resolve));
     worker.ref();
-    this.post(worker, { close: true });
-    await ended;
+    post(worker, { close: true });
+    await new Promise((resolve) => worker.once('exit', resolve));
   }
 
   private send(): void {
@@ -110,22 +113,18 @@ class WriteLane {
       return;
     }
     this.worker ??= this.start();
+    const { worker } = this;
     const requests = this.waiting.splice(0, BATCH_MAX);
     const stalls = setTimeout(() => this.stall(), this.options.stallMs ?? STALL_MS).unref();
     this.flight = { requests, stalls, stalled: false };
-    this.worker.ref();
-    this.post(this.worker, { requests: requests.map(({ request }) => request) });
-  }
-
-  private post(worker: Worker, message: ToWriteThread): void {
-    worker.postMessage(message);
+    worker.ref();
+    post(worker, { requests: requests.map(({ request }) => request) });
   }
 
   private start(): Worker {
-    const workerData: WriteThreadData = { path: this.options.path };
-    const worker = new Worker(this.options.entry ?? entryOfThread(), { workerData });
+    const worker = (this.options.startThread ?? startThread)({ path: this.options.path });
     let reason: unknown;
-    worker.on('message', (outcomes: readonly WriteOutcome[]) => this.land(outcomes));
+    worker.on('message', (outcomes: FromWriteThread) => this.land(outcomes));
     worker.on('error', (error) => {
       reason = error;
     });
@@ -189,8 +188,11 @@ function refuse(requests: readonly Pending[], reason: unknown): void {
   for (const { reject } of requests) reject(new StoreUnavailable(reason));
 }
 
-function entryOfThread(): URL {
-  const extension = extname(import.meta.url);
-  const file = extension === '.ts' ? './write-thread-from-source.mjs' : './write-thread.js';
-  return new URL(file, import.meta.url);
+function startThread(workerData: WriteThreadData): Worker {
+  const file = extname(import.meta.url) === '.ts' ? './write-thread-from-source.mjs' : './write-thread.js';
+  return new Worker(new URL(file, import.meta.url), { workerData });
+}
+
+function post(worker: Worker, message: ToWriteThread): void {
+  worker.postMessage(message);
 }
