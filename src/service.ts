@@ -9,9 +9,11 @@ import { runIngest } from '../ingest/worker.ts';
 import type { IngestBootstrap } from '../ingest/worker-process.ts';
 import { systemClock } from './clock.ts';
 import type { Config } from './config/config.ts';
+import type { ControlStore } from './control/control-store.ts';
 import { loadCursorKeys } from './cursor-keys.ts';
 import { buildApp } from './http/app.ts';
 import type { Log } from './log.ts';
+import { openAccess, openControlStore } from './open-access.ts';
 import { remoteAccess } from './remote-access.ts';
 import { type SupervisedChild, superviseChild } from './supervise.ts';
 
@@ -103,9 +105,28 @@ async function openApi(
   const { config, log } = deps;
   const reader = createReader(access, log);
   cleanups.push(() => reader.close());
-  const app = buildApp({ ...deps, reader, cursorKeys: loadCursorKeys(config), clock: systemClock });
+  const store = openControlStore(deps);
+  cleanups.push(() => store.close());
+  const { sweeper, ...gated } = openAccess({ config, log, clock: systemClock }, store);
+  cleanups.push(() => sweeper.stop());
+  const cursorKeys = loadCursorKeys(config);
+  const app = buildApp({ ...deps, ...gated, reader, cursorKeys, clock: systemClock });
+  // Last in, first out: the answers under way still need the store.
   cleanups.push(() => app.close());
+  sweeper.start();
+  if (config.access.anonymous === 'priced') void sayHowToMakeKeys(store, log);
   return app.listen({ host: config.http.host, port: config.http.port });
+}
+
+/** Without a key nobody can use a priced deployment: the operator hears of it once, at the start. */
+async function sayHowToMakeKeys(store: ControlStore, log: Log): Promise<void> {
+  try {
+    const organizations = await store.accounts.listOrganizations({ after: null, limit: 1 });
+    if (organizations.length > 0) return;
+    log.info('there is no organization yet, so nobody holds a key; create one: npm run admin -- --help');
+  } catch (error) {
+    log.warn({ err: error }, 'the control store does not answer; callers with a key get 503 until it does');
+  }
 }
 
 /** Brings the tables up to date, for as long as it takes a remote engine to appear; the API says 503 meanwhile. */

@@ -6,6 +6,7 @@ import { runIngest } from '../../ingest/worker.ts';
 import { systemClock } from '../../src/clock.ts';
 import type { Config } from '../../src/config/config.ts';
 import { buildApp } from '../../src/http/app.ts';
+import { openTestAccess } from '../../test/support/access.ts';
 import { benchLog, startBenchEngine } from '../support/bench-engine.ts';
 import type { Workspace } from '../support/workspace.ts';
 import { benchConfig } from './bench-config.ts';
@@ -92,8 +93,14 @@ interface FlowsBody {
   readonly next_before: string | null;
 }
 
-async function requireServed(reader: Reader, config: Config, settlements: number): Promise<void> {
+const REQUESTS_PER_MINUTE_MAX = 1_000_000;
+
+async function requireServed(reader: Reader, loaded: Config, settlements: number): Promise<void> {
+  const free = { ...loaded.plans.free, requestsPerMinute: REQUESTS_PER_MINUTE_MAX };
+  const config = { ...loaded, plans: { ...loaded.plans, free } };
+  const { access, key, close } = await openTestAccess({ config, clock: systemClock, log: benchLog() });
   const app = buildApp({
+    ...access,
     config,
     reader,
     cursorKeys: { keys: [Buffer.alloc(32, 1)] },
@@ -104,9 +111,8 @@ async function requireServed(reader: Reader, config: Config, settlements: number
   const seen = new Set<string>();
   let before = '';
   do {
-    const response = await app.inject(
-      `/v0/flows?limit=${PAGE_LIMIT}${before === '' ? '' : `&before=${before}`}`,
-    );
+    const url = `/v0/flows?limit=${PAGE_LIMIT}${before === '' ? '' : `&before=${before}`}`;
+    const response = await app.inject({ url, headers: { 'x-api-key': key } });
     if (response.statusCode !== 200)
       throw new Error(`/v0/flows answered ${response.statusCode}: ${response.body.slice(0, 300)}`);
     const body = response.json<FlowsBody>();
@@ -114,6 +120,7 @@ async function requireServed(reader: Reader, config: Config, settlements: number
     before = body.next_before ?? '';
   } while (before !== '');
   await app.close();
+  await close();
   if (seen.size !== settlements)
     throw new Error(`the chain has ${settlements} settlements, the API serves ${seen.size}`);
 }

@@ -4,6 +4,7 @@ import { type Clock, systemClock } from '../../src/clock.ts';
 import { loadConfig } from '../../src/config/load.ts';
 import type { CursorKeys } from '../../src/domain/cursor.ts';
 import { buildApp } from '../../src/http/app.ts';
+import { openTestAccess } from '../../test/support/access.ts';
 import { benchLog } from './bench-engine.ts';
 import type { Workspace } from './workspace.ts';
 
@@ -52,13 +53,19 @@ export async function startMeasuredApi(
       }
     },
   };
-  const config = loadConfig({ env: { CHAINS: 'base,polygon,avalanche,sei,arbitrum' } });
+  const loaded = loadConfig({ env: { CHAINS: 'base,polygon,avalanche,sei,arbitrum' } });
+  const free = { ...loaded.plans.free, requestsPerMinute: REQUESTS_PER_MINUTE_MAX };
+  const config = { ...loaded, plans: { ...loaded.plans, free } };
   const cursorKeys: CursorKeys = { keys: [randomBytes(32)] };
+  const log = benchLog();
+  const { access, key, close } = await openTestAccess({ config, clock, log });
+  workspace.defer(close);
   const app = buildApp({
-    config: { ...config, http: { ...config.http, requestsPerMinute: REQUESTS_PER_MINUTE_MAX } },
+    ...access,
+    config,
     reader: counting,
     cursorKeys,
-    log: benchLog(),
+    log,
     clock,
     version: 'bench',
   });
@@ -69,7 +76,7 @@ export async function startMeasuredApi(
     async get<T>(path: string) {
       Object.assign(spent, { engineMs: 0, statements: 0, rowsRead: 0 });
       const began = performance.now();
-      const response = await fetch(`${url}${path}`);
+      const response = await fetch(`${url}${path}`, { headers: { 'x-api-key': key } });
       const text = await response.text();
       const totalMs = performance.now() - began;
       if (!response.ok) throw new Error(`${path} answered ${response.status}: ${text.slice(0, 500)}`);

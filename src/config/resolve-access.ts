@@ -77,7 +77,8 @@ function isHttpUrl(text: string): boolean {
   return URL.canParse(text) && /^https?:$/.test(new URL(text).protocol);
 }
 
-function isTrustworthyUrl(text: string): boolean {
+/** https, or http that does not leave this machine. */
+export function isTrustworthyUrl(text: string): boolean {
   if (!isHttpUrl(text)) return false;
   const { protocol, hostname } = new URL(text);
   return protocol === 'https:' || ['127.0.0.1', 'localhost', '[::1]'].includes(hostname);

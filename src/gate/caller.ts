@@ -1,5 +1,15 @@
+import { createHash, timingSafeEqual } from 'node:crypto';
 import type { Caller } from '../catalogue/operation.ts';
+import type { Clock } from '../clock.ts';
+import type { AccountStore, Credential, Organization } from '../control/control-store.ts';
+import { isApiKey, keyDigest } from '../domain/api-key.ts';
+import type { Plan, PlanId } from '../domain/plan.ts';
 import { fail } from '../errors.ts';
+import type { BearerTokens } from './bearer-token.ts';
+import { addressKey, type Quota } from './rate-limit.ts';
+import { askStore } from './store-failure.ts';
+
+/** From the headers of a request to the caller behind them, and the window of requests that it shares. */
 
 /** The headers that can carry a key. */
 export interface CredentialHeaders {
@@ -7,27 +17,131 @@ export interface CredentialHeaders {
   readonly 'x-api-key'?: string | string[] | undefined;
 }
 
-/** Who is calling. No key resolves to an account yet, so a key that was sent is a key that is not known. */
-export function readCaller(headers: CredentialHeaders): Caller {
-  const keyPresent = hasText(headers.authorization) || hasText([headers['x-api-key']].flat()[0]);
+export interface Identity {
+  readonly caller: Caller;
+  readonly quota: Quota;
+}
+
+export interface IdentityDeps {
+  readonly accounts: Pick<AccountStore, 'findKey' | 'findOrganization'>;
+  /** Null where no bearer tokens are accepted. */
+  readonly bearer: BearerTokens | null;
+  readonly plans: Readonly<Record<PlanId, Plan>>;
+  readonly trialRequestsPerMinute: number;
+  /** Of an address, and of everyone whom no plan speaks of. */
+  readonly requestsPerMinute: number;
+  readonly clock: Clock;
+}
+
+const NOBODY: Caller = {
+  keyPresent: false,
+  keyRecognised: null,
+  standing: 'anonymous',
+  organization: null,
+  organizationMissing: false,
+};
+const UNKNOWN: Caller = { ...NOBODY, keyPresent: true, keyRecognised: false };
+
+/**
+ * What was sent as a credential; null for nothing, '' for something that can be no credential of ours. `X-API-Key` and a
+ * bearer that say different things are refused: whichever we chose, the caller may have meant the other. An `Authorization`
+ * of another scheme (a proxy's, say) is not ours when there is an `X-API-Key`.
+ */
+export function readCredential(headers: CredentialHeaders): string | null {
+  const key = [headers['x-api-key']].flat().join(', ').trim();
+  const authorization = headers.authorization?.trim() ?? '';
+  const bearer = /^bearer +(\S+)$/i.exec(authorization)?.[1];
+  if (key === '') return authorization === '' ? null : (bearer ?? '');
+  if (bearer === undefined || bearer === key) return key;
+  throw fail('malformed_request', {
+    detail: 'Authorization and X-API-Key carry different credentials. Send one of them.',
+  });
+}
+
+/**
+ * Who calls. Everything that is not a valid credential makes the same caller, `keyRecognised: false`. Rejects with
+ * `upstream_unavailable` where the store (`accounts`) or the issuer's key set (`identity_provider`) cannot be asked.
+ */
+export async function identify(
+  credential: string | null,
+  address: string,
+  deps: IdentityDeps,
+): Promise<Identity> {
+  if (credential === null) return { caller: NOBODY, quota: addressQuota(address, deps) };
+  const known = isApiKey(credential)
+    ? await identifyKey(credential, deps)
+    : await identifyToken(credential, deps);
+  return known ?? { caller: UNKNOWN, quota: addressQuota(address, deps) };
+}
+
+export function addressQuota(address: string, deps: Pick<IdentityDeps, 'requestsPerMinute'>): Quota {
   return {
-    keyPresent,
-    keyRecognised: keyPresent ? false : null,
-    standing: 'anonymous',
-    organization: null,
-    organizationMissing: false,
+    key: `ip:${addressKey(address)}`,
+    requestsPerMinute: deps.requestsPerMinute,
+    whose: 'this address',
   };
 }
 
-function hasText(header: string | undefined): boolean {
-  return header !== undefined && header.trim() !== '';
+async function identifyKey(
+  key: Parameters<typeof keyDigest>[0],
+  deps: IdentityDeps,
+): Promise<Identity | null> {
+  const digest = keyDigest(key);
+  const found = await askStore(deps.accounts.findKey(digest));
+  if (found === null || !isSameDigest(found.key.digest, digest)) return null;
+  if (!isValid(found.key, deps.clock.nowMs())) return null;
+  const { id, kind } = found.key;
+  const { organization } = found;
+  const standing = kind === 'trial' ? 'trial' : 'organization';
+  const caller = callerOf(standing, organization, kind === 'live' && organization === null);
+  if (organization !== null) return { caller, quota: organizationQuota(organization, deps) };
+  const requestsPerMinute = kind === 'trial' ? deps.trialRequestsPerMinute : deps.requestsPerMinute;
+  return { caller, quota: { key: `key:${id}`, requestsPerMinute, whose: 'this key' } };
+}
+
+/** The store found the row by its digest; a store that compares loosely (case, prefixes) must still not let anybody in. */
+function isSameDigest(stored: string, digest: string): boolean {
+  const [one, other] = [Buffer.from(stored), Buffer.from(digest)];
+  return one.length === other.length && timingSafeEqual(one, other);
+}
+
+function isValid({ revokedAtMs, expiresAtMs }: Credential['key'], nowMs: number): boolean {
+  return revokedAtMs === null && (expiresAtMs === null || expiresAtMs > nowMs);
+}
+
+/** A token whose organization is not there is a caller without one: it may be created later, the token is good already. */
+async function identifyToken(credential: string, deps: IdentityDeps): Promise<Identity | null> {
+  const token = deps.bearer === null ? null : await deps.bearer.read(credential);
+  if (token === null) return null;
+  const organization =
+    token.organization === null ? null : await askStore(deps.accounts.findOrganization(token.organization));
+  const caller = callerOf('oauth', organization, false);
+  if (organization !== null) return { caller, quota: organizationQuota(organization, deps) };
+  // Subjects may be mail addresses: the window is named by their digest.
+  const key = `sub:${createHash('sha256').update(token.subject).digest('base64url')}`;
+  return { caller, quota: { key, requestsPerMinute: deps.requestsPerMinute, whose: 'this account' } };
+}
+
+function callerOf(
+  standing: Caller['standing'],
+  organization: Organization | null,
+  organizationMissing: boolean,
+): Caller {
+  return { keyPresent: true, keyRecognised: true, standing, organization, organizationMissing };
+}
+
+function organizationQuota({ id, plan }: Organization, { plans }: IdentityDeps): Quota {
+  return {
+    key: `org:${id}`,
+    requestsPerMinute: plans[plan].requestsPerMinute,
+    whose: 'the keys of this organization',
+  };
 }
 
 /** Refuses a key that resolves to nothing, except where the operation answers it (read-api.md 5.3). */
 export function admit(caller: Caller, operation: { readonly acceptsUnknownKey: boolean }): void {
   if (caller.keyRecognised !== false || operation.acceptsUnknownKey) return;
   throw fail('invalid_api_key', {
-    detail:
-      'The key that was sent is not known here, or is revoked or expired. This route is open without a key.',
+    detail: 'The key that was sent is not known here, is revoked or has expired.',
   });
 }

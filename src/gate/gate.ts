@@ -23,18 +23,23 @@ export interface GateRequest {
   /** Present on HTTP, where a call can be paid for: what is bought, and the payment when one was sent. */
   readonly shop?: { readonly order: () => Order; readonly payment: string | undefined };
   readonly idempotencyKey: string | undefined;
+  /** False for HEAD: an answer without its body takes no payment and draws no units. */
+  readonly mayCharge: boolean;
   /** The dependencies of the run, bound to the request. */
   readonly deps: OperationDeps;
-  /** Called once, before anything can be refused for its rate. */
+  /** Called once, before anything is refused: every request is counted, also an invalid one. */
   onRate(decision: RateDecision): void;
+  /**
+   * Called when the call's payment has settled, before the run: `receiptHeader` belongs in both payment response headers of
+   * whatever is answered then, also of a failure.
+   */
+  onPaid(receiptHeader: string): void;
   /** Called when the run begins. */
   onRun(): void;
 }
 
 export interface GateAnswer {
   readonly body: Record<string, unknown>;
-  /** For both payment response headers, when the call was paid over x402. */
-  readonly receiptHeader: string | null;
-  /** To be called once, when the answer left (true) or could not (false). */
+  /** To be called once, when the answer left (true) or could not (false). Rejects never. */
   delivered(answered: boolean): Promise<void>;
 }

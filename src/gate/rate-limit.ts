@@ -1,62 +1,58 @@
 import type { Clock } from '../clock.ts';
+import { type RateDecision, type RateStore, StoreUnavailable } from '../control/control-store.ts';
+import { createMemoryRates } from '../control/memory-rates.ts';
+import { fail } from '../errors.ts';
 
-/** What a caller has left of the current minute. */
-export interface RateDecision {
-  readonly allowed: boolean;
-  readonly limit: number;
-  readonly remaining: number;
-  /** Seconds until the window starts anew, at least 1. */
-  readonly resetSeconds: number;
-}
-
-export interface RateLimiter {
-  /** Takes one request from `key`'s window. */
-  take(key: string): RateDecision;
-}
+/** Requests a minute: every request is counted once, whatever becomes of it. */
 
 export const RATE_WINDOW_SECONDS = 60;
-/** About 10 MB. The address unseen for longest is forgotten first, so a flood of addresses cannot grow the table. */
-const KEYS_MAX = 50_000;
 
-/** A fixed window per key, in this process. */
-export function createRateLimiter(options: {
-  readonly clock: Clock;
+/** Whose window a request counts in, and how many fit. */
+export interface Quota {
+  /** Names the window; holds no key, no token and no name of a person. */
+  readonly key: string;
   readonly requestsPerMinute: number;
-  readonly keysMax?: number;
-}): RateLimiter {
-  const { clock, requestsPerMinute, keysMax = KEYS_MAX } = options;
-  const windows = new Map<string, { readonly endsMs: number; taken: number }>();
-  return {
-    take: (key) => {
-      const nowMs = clock.nowMs();
-      const known = windows.get(key);
-      const window =
-        known && known.endsMs > nowMs ? known : { endsMs: nowMs + RATE_WINDOW_SECONDS * 1_000, taken: 0 };
-      window.taken += 1;
-      // A Map keeps insertion order: taking the key out and in again makes the first key the one unseen for longest.
-      windows.delete(key);
-      windows.set(key, window);
-      if (windows.size > keysMax) forgetOldest(windows);
-      return {
-        allowed: window.taken <= requestsPerMinute,
-        limit: requestsPerMinute,
-        remaining: Math.max(0, requestsPerMinute - window.taken),
-        resetSeconds: Math.max(1, Math.ceil((window.endsMs - nowMs) / 1_000)),
-      };
-    },
+  /** For the caller who is refused. */
+  readonly whose: string;
+}
+
+export type CountRequest = (quota: Quota) => Promise<RateDecision>;
+
+/**
+ * Counts in the store, for all processes together. While the store does not answer this process counts for itself: callers
+ * who need nothing else of the store are served on, and still limited.
+ */
+export function createRequestCounter(rates: RateStore, clock: Clock): CountRequest {
+  const own = createMemoryRates();
+  return async ({ key, requestsPerMinute }) => {
+    const request = {
+      key,
+      limit: requestsPerMinute,
+      windowSeconds: RATE_WINDOW_SECONDS,
+      nowMs: clock.nowMs(),
+    };
+    try {
+      return await rates.take(request);
+    } catch (error) {
+      if (!(error instanceof StoreUnavailable)) throw error;
+      return own.take(request);
+    }
   };
 }
 
-function forgetOldest(windows: Map<string, unknown>): void {
-  const oldest = windows.keys().next();
-  if (!oldest.done) windows.delete(oldest.value);
+export function refuseOverLimit({ allowed, limit, resetSeconds }: RateDecision, { whose }: Quota): void {
+  if (allowed) return;
+  throw fail('rate_limited', {
+    detail: `More than ${limit} requests in a minute came from ${whose}.`,
+    retryAfterSeconds: resetSeconds,
+  });
 }
 
 /** Whom an address stands for: an IPv6 customer holds a /64, so its low half says nothing. */
 export function addressKey(ip: string): string {
+  if (!ip.includes(':')) return ip;
   const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(ip)?.[1];
   if (mapped !== undefined) return mapped;
-  if (!ip.includes(':')) return ip;
   const [head = '', tail] = ip.toLowerCase().split('%')[0]?.split('::') ?? [];
   const left = head === '' ? [] : head.split(':');
   const right = tail === undefined || tail === '' ? [] : tail.split(':');

@@ -1,18 +1,18 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from 'fastify';
 import type { AnyOperation, OperationDeps } from '../catalogue/operation.ts';
 import { fail } from '../errors.ts';
-import { admit, readCaller } from '../gate/caller.ts';
-import { addressKey, type RateDecision, type RateLimiter } from '../gate/rate-limit.ts';
+import type { Gate } from '../gate/gate.ts';
 import { matchesEtag, weakEtag } from './etag.ts';
 import { type NextPage, nextPageLink, setRateHeaders } from './headers.ts';
-import { boundReader } from './request-facts.ts';
+import { shopOf } from './order.ts';
+import { boundReader, startRun } from './request-facts.ts';
 
 /** The two base paths serve identical answers (read-api.md 9.2). */
 export const BASE_PATHS = ['/v0', '/api/v0'] as const;
 
 interface ApiDeps {
   readonly deps: OperationDeps;
-  readonly limiter: RateLimiter;
+  readonly gate: Gate;
 }
 
 /** Turns a declared operation into its routes, once under each base path. */
@@ -23,7 +23,7 @@ export function installOperation(app: FastifyInstance, operation: AnyOperation, 
       method: operation.method,
       url,
       // Only what the operation declares can leave: fields that are not in the schema are not printed.
-      schema: { response: { 200: operation.output } },
+      schema: { response: { [operation.status ?? 200]: operation.output } },
       handler: (request, reply) => answer(operation, api, request, reply),
     });
     installRefusedMethods(app, url);
@@ -46,33 +46,40 @@ export function installRefusedMethods(app: FastifyInstance, url: string): void {
   app.route(refuse);
 }
 
-/** The order of checks is api.md 4: request validity, credential, rate limit, run. */
 async function answer(
   operation: AnyOperation,
-  { deps, limiter }: ApiDeps,
+  api: ApiDeps,
   request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<unknown> {
-  const decision = limiter.take(addressKey(request.ip));
-  setRateHeaders(reply, decision);
-  const run = operation.prepare(rawInput(request), deps);
-  const caller = readCaller(request.headers);
-  admit(caller, operation);
-  refuseOverLimit(decision);
+  const { deps, gate } = api;
   const { facts } = request;
   if (facts === undefined) throw new Error('a request without facts reached a handler');
-  facts.runMs = performance.now();
-  const body = await run(
-    { ...deps, reader: boundReader(deps.reader, facts) },
-    {
-      caller,
-      surface: 'http',
-      lane: caller.keyPresent ? 'invalid_key' : 'x402',
-      payment: null,
-      idempotencyKey: undefined,
-    },
-  );
+  const { body, delivered } = await gate.call({
+    operation,
+    raw: rawInput(request),
+    credentials: request.headers,
+    address: request.ip,
+    surface: 'http',
+    shop: shopOf(operation, request, deps.publicUrl),
+    mayCharge: request.method !== 'HEAD',
+    idempotencyKey: readIdempotencyKey(request.headers['idempotency-key']),
+    deps: { ...deps, reader: boundReader(deps.reader, facts) },
+    onRate: (decision) => setRateHeaders(reply, decision),
+    onPaid: (receipt) => reply.headers({ 'x-payment-response': receipt, 'payment-response': receipt }),
+    onRun: () => startRun(facts),
+  });
+  tellWhenSent(reply, delivered);
   return sendAnswer(operation, { request, reply, body, publicUrl: deps.publicUrl });
+}
+
+/** Says whether the answer left: a connection that ended before, or an answer that could not be printed, did not. */
+function tellWhenSent({ raw }: FastifyReply, delivered: (answered: boolean) => Promise<void>): void {
+  if (raw.destroyed) {
+    void delivered(false);
+    return;
+  }
+  raw.once('close', () => void delivered(raw.writableFinished && raw.statusCode < 400));
 }
 
 /** Path and query together; a name in both counts as given twice. */
@@ -86,11 +93,15 @@ function rawInput(request: FastifyRequest): Record<string, unknown> {
   return raw;
 }
 
-function refuseOverLimit({ allowed, limit, resetSeconds }: RateDecision): void {
-  if (allowed) return;
-  throw fail('rate_limited', {
-    detail: `More than ${limit} requests in a minute came from this address.`,
-    retryAfterSeconds: resetSeconds,
+/** Long enough for any id; a longer text is refused rather than cut, because two keys must not become one. */
+const IDEMPOTENCY_KEY_MAX_CHARS = 255;
+
+function readIdempotencyKey(header: string | string[] | undefined): string | undefined {
+  const key = [header ?? []].flat().join(', ').trim();
+  if (key === '') return undefined;
+  if (key.length <= IDEMPOTENCY_KEY_MAX_CHARS) return key;
+  throw fail('malformed_request', {
+    detail: `The Idempotency-Key is longer than ${IDEMPOTENCY_KEY_MAX_CHARS} characters.`,
   });
 }
 
@@ -103,6 +114,7 @@ interface Answered {
 
 function sendAnswer(operation: AnyOperation, { request, reply, body, publicUrl }: Answered): unknown {
   const next = nextPage(operation, body);
+  reply.code(operation.status ?? 200);
   if (next !== undefined) reply.header('link', nextPageLink(publicUrl, request.url, next));
   if (operation.caching === 'no-store') {
     reply.header('cache-control', 'no-store');

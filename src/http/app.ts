@@ -5,12 +5,12 @@ import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } 
 import type { Reader } from '../../clickhouse/engine.ts';
 import { OPERATIONS, PRICE_LIST } from '../catalogue/index.ts';
 import { buildOpenApi } from '../catalogue/openapi.ts';
-import type { OperationDeps } from '../catalogue/operation.ts';
+import type { Accounts, OperationDeps } from '../catalogue/operation.ts';
 import type { Clock } from '../clock.ts';
 import type { Config } from '../config/config.ts';
 import type { CursorKeys } from '../domain/cursor.ts';
 import { fail } from '../errors.ts';
-import { createRateLimiter } from '../gate/rate-limit.ts';
+import type { Gate } from '../gate/gate.ts';
 import type { Log } from '../log.ts';
 import { createDatasetFacts } from '../reads/dataset.ts';
 import { createFreshness } from '../reads/freshness.ts';
@@ -30,6 +30,10 @@ export interface AppOptions {
   readonly config: Pick<Config, 'http' | 'chains' | 'plans'>;
   readonly reader: Reader;
   readonly cursorKeys: CursorKeys;
+  readonly gate: Gate;
+  readonly accounts: Accounts;
+  /** Whether single calls can be bought here over x402. */
+  readonly sellsCalls: boolean;
   readonly log: Log;
   readonly clock: Clock;
   /** Version of this program. */
@@ -73,11 +77,8 @@ export function buildApp(options: AppOptions): FastifyInstance {
   installRequestFacts(app);
   installCommonHooks(app, log);
   app.register((routes, _options, done) => {
-    const limiter = createRateLimiter({
-      clock: options.clock,
-      requestsPerMinute: options.config.http.requestsPerMinute,
-    });
-    for (const operation of OPERATIONS) installOperation(routes, operation, { deps, limiter });
+    const { gate } = options;
+    for (const operation of OPERATIONS) installOperation(routes, operation, { deps, gate });
     const openApi = buildOpenApi({
       operations: OPERATIONS,
       problem: ProblemShape,
@@ -91,7 +92,8 @@ export function buildApp(options: AppOptions): FastifyInstance {
   return app;
 }
 
-function operationDeps({ config, reader, clock, cursorKeys, version }: AppOptions): OperationDeps {
+function operationDeps(options: AppOptions): OperationDeps {
+  const { config, reader, clock, cursorKeys, version, accounts, sellsCalls } = options;
   const chains = config.chains.map(({ chain }) => chain);
   const rollups = createRollups({ reader, clock });
   return {
@@ -109,12 +111,9 @@ function operationDeps({ config, reader, clock, cursorKeys, version }: AppOption
     graphs: createGraphs({ clock }),
     relayers: createRelayers({ reader, clock, rollups, chains }),
     priceList: PRICE_LIST,
-    accounts: {
-      balance: () => Promise.resolve(null),
-      issueTrialKey: () => Promise.reject(new Error('no keys are sold here')),
-    },
+    accounts,
     plans: config.plans,
-    sellsCalls: false,
+    sellsCalls,
   };
 }
 

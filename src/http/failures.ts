@@ -18,6 +18,12 @@ const FRAMEWORK_FAILURES: Readonly<Record<number, { readonly code: ErrorCode; re
   415: { code: 'unsupported_media_type', detail: 'This route does not take a body of this media type.' },
 };
 
+/** What a 401 must carry: no error is named where no credential was sent. Source: RFC 6750 3. */
+const CHALLENGES: Partial<Record<ErrorCode, string>> = {
+  invalid_api_key: 'Bearer realm="settlement-index", error="invalid_token"',
+  api_key_required: 'Bearer realm="settlement-index"',
+};
+
 /** Every error that reaches HTTP becomes a `Failure`; what is not one is a bug, and its text stays inside. */
 export function asFailure(error: unknown): Failure {
   if (error instanceof Failure) return error;
@@ -41,17 +47,16 @@ export function sendFailure(
   failure: Failure,
   options: FailureOptions,
 ): FastifyReply {
-  const { status } = ERRORS[failure.code];
+  const { code, context } = failure;
+  const { status } = ERRORS[code];
   logFailure(request, failure, options.log);
   reply.code(status).header('cache-control', 'no-store').header('x-request-id', request.id);
-  if (failure.context.retryAfterSeconds !== undefined) {
-    reply.header('retry-after', String(failure.context.retryAfterSeconds));
-  }
-  if (failure.code === 'invalid_api_key') {
-    reply.header('www-authenticate', 'Bearer realm="settlement-index", error="invalid_token"');
-  }
+  if (context.retryAfterSeconds !== undefined) reply.header('retry-after', String(context.retryAfterSeconds));
+  if (context.offer !== undefined) reply.header('payment-required', context.offer.requiredHeader);
+  const challenge = CHALLENGES[code];
+  if (challenge !== undefined) reply.header('www-authenticate', challenge);
   const path = request.url.split('?', 1)[0] ?? '/';
-  const problem = problemOf(failure.code, failure.context, {
+  const problem = problemOf(code, context, {
     path: printablePath(path),
     requestId: request.id,
     publicUrl: options.publicUrl,

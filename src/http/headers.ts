@@ -1,5 +1,6 @@
 import type { FastifyReply } from 'fastify';
-import { RATE_WINDOW_SECONDS, type RateDecision } from '../gate/rate-limit.ts';
+import type { RateDecision } from '../control/control-store.ts';
+import { RATE_WINDOW_SECONDS } from '../gate/rate-limit.ts';
 
 /** Headers of our answers that a browser script may read (CORS), the payment headers among them. */
 export const EXPOSED_HEADERS = [
@@ -31,8 +32,8 @@ export const ACCEPTED_HEADERS = [
   'X-Request-Id',
 ] as const;
 
-/** An answer depends on who asks: a shared cache must keep callers apart. */
-export const VARY = 'Authorization, X-API-Key';
+/** An answer depends on who asks and on what was paid: a shared cache must keep callers apart. */
+export const VARY = 'Authorization, X-API-Key, X-PAYMENT, PAYMENT-SIGNATURE';
 
 const REQUEST_ID = /^[A-Za-z0-9._:-]{1,128}$/;
 

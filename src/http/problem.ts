@@ -1,4 +1,10 @@
 import { type Static, Type } from '@sinclair/typebox';
+import {
+  PAYMENT_STAGES,
+  type PaymentOffer,
+  type PaymentStage,
+  type PaymentTrouble,
+} from '../domain/payment.ts';
 import { ERROR_CODES, ERRORS, type ErrorCode, type FailureContext } from '../errors.ts';
 
 /** The error answer, `application/problem+json`. Source: RFC 9457, api.md 1. */
@@ -16,6 +22,33 @@ export const ProblemShape = Type.Object({
   parameter: Type.Optional(Type.String({ description: 'The parameter at fault.' })),
   resource: Type.Optional(Type.String({ description: 'What could not be read.' })),
   retry_after: Type.Optional(Type.Integer({ minimum: 1, description: 'Seconds, as in Retry-After.' })),
+  x402Version: Type.Optional(
+    Type.Literal(1, {
+      description:
+        'With `accepts`, where the call can be paid for; version 2 is in the PAYMENT-REQUIRED header.',
+    }),
+  ),
+  error: Type.Optional(Type.String({ description: 'What x402 clients of version 1 read.' })),
+  accepts: Type.Optional(
+    Type.Array(Type.Record(Type.String(), Type.Unknown()), {
+      description: 'Complete x402 offers: sign one, and send the same request again with X-PAYMENT.',
+    }),
+  ),
+  stage: Type.Optional(
+    Type.Unsafe<PaymentStage>({
+      type: 'string',
+      enum: Object.keys(PAYMENT_STAGES),
+      description: 'Where the payment failed.',
+    }),
+  ),
+  retryable: Type.Optional(
+    Type.Boolean({ description: 'Beside `stage`: whether the same payment may be sent again.' }),
+  ),
+  reason: Type.Optional(Type.String({ description: 'The facilitator’s code for it.' })),
+  transaction: Type.Optional(Type.String({ description: 'Hash of the settlement.' })),
+  authorization_nonce: Type.Optional(
+    Type.String({ description: 'Look for it on the chain before anything else.' }),
+  ),
 });
 
 export type Problem = Static<typeof ProblemShape>;
@@ -44,5 +77,25 @@ export function problemOf(code: ErrorCode, context: FailureContext, place: Probl
     ...(context.parameter === undefined ? {} : { parameter: context.parameter }),
     ...(context.resource === undefined ? {} : { resource: context.resource }),
     ...(context.retryAfterSeconds === undefined ? {} : { retry_after: context.retryAfterSeconds }),
+    ...(context.offer === undefined ? {} : offerPart(code, context.offer)),
+    ...(context.payment === undefined ? {} : troublePart(code, context.payment)),
+  };
+}
+
+/** The 402 body of x402 version 1, inside the problem. Source: read-api.md 2.7, protocol.md 1.2. */
+function offerPart(code: ErrorCode, { accepts }: PaymentOffer) {
+  const error = code === 'payment_required' ? 'X-PAYMENT header is required' : code;
+  return { x402Version: 1 as const, error, accepts: [...accepts] };
+}
+
+/** Source: read-api.md 7.3. A code may promise more than its stage: a payment in use is worth sending again. */
+function troublePart(code: ErrorCode, trouble: PaymentTrouble) {
+  const { stage, reason, transaction, authorizationNonce } = trouble;
+  return {
+    stage,
+    retryable: ERRORS[code].retryable || PAYMENT_STAGES[stage].retryable,
+    ...(reason === undefined ? {} : { reason }),
+    ...(transaction === undefined ? {} : { transaction }),
+    ...(authorizationNonce === undefined ? {} : { authorization_nonce: authorizationNonce }),
   };
 }

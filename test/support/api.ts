@@ -5,7 +5,8 @@ import type { Config } from '../../src/config/config.ts';
 import { loadConfig } from '../../src/config/load.ts';
 import type { CursorKeys } from '../../src/domain/cursor.ts';
 import { buildApp } from '../../src/http/app.ts';
-import { createLog } from '../../src/log.ts';
+import { createLog, type Log } from '../../src/log.ts';
+import { openTestAccess, type TestAccess } from './access.ts';
 import { NOON } from './rows.ts';
 
 export const CURSOR_KEYS: CursorKeys = { keys: [Buffer.alloc(32, 7)] };
@@ -36,37 +37,72 @@ export interface ApiAnswer {
 export interface TestApi {
   readonly app: FastifyInstance;
   readonly clock: TestClock;
+  readonly access: TestAccess;
+  /** The key that `get` sends, as headers for requests made otherwise. */
+  readonly keyed: Readonly<Record<string, string>>;
+  /** Sends the key of an organization with units, unless the headers hold a credential; `ANONYMOUS` holds none. */
   get(url: string, headers?: Record<string, string>): Promise<ApiAnswer>;
   close(): Promise<void>;
 }
 
+/** For a request without a key. */
+export const ANONYMOUS: Readonly<Record<string, string>> = { 'x-api-key': '' };
+
 const REQUESTS_PER_MINUTE = 1_000_000;
 
-/** The real application over a reader, two chains configured. */
+/** Every plan with a limit of its own making, so that tests do not run into one by chance. */
+function withLimit(config: Config, requestsPerMinute: number): Config {
+  const { free, pro, enterprise } = config.plans;
+  return {
+    ...config,
+    http: { ...config.http, requestsPerMinute },
+    plans: {
+      free: { ...free, requestsPerMinute },
+      pro: { ...pro, requestsPerMinute },
+      enterprise: { ...enterprise, requestsPerMinute },
+    },
+  };
+}
+
+/** The real application over a reader and a real control store, two chains configured. */
 export async function testApi(
   reader: Reader,
   options: {
     readonly http?: Partial<Config['http']>;
+    /** Other parts of the configuration, such as `access` and `payment`. */
+    readonly config?: Partial<Config>;
     readonly clock?: TestClock;
     readonly cursorKeys?: CursorKeys;
+    readonly log?: Log;
   } = {},
 ): Promise<TestApi> {
-  const config = loadConfig({ env: { CHAINS: 'base,polygon' } });
+  const loaded = withLimit(
+    loadConfig({ env: { CHAINS: 'base,polygon' } }),
+    options.http?.requestsPerMinute ?? REQUESTS_PER_MINUTE,
+  );
+  const config = { ...loaded, http: { ...loaded.http, ...options.http }, ...options.config };
   const clock = options.clock ?? testClock();
+  const log = options.log ?? createLog('silent', 'test');
+  const access = await openTestAccess({ config, clock, log });
   const app = buildApp({
-    config: { ...config, http: { ...config.http, requestsPerMinute: REQUESTS_PER_MINUTE, ...options.http } },
+    ...access.access,
+    config,
     reader,
     cursorKeys: options.cursorKeys ?? CURSOR_KEYS,
-    log: createLog('silent', 'test'),
+    log,
     clock,
     version: '9.9.9',
   });
   await app.ready();
+  const keyed = { 'x-api-key': access.key };
   return {
     app,
     clock,
+    access,
+    keyed,
     get: async (url, headers = {}) => {
-      const answer = await app.inject({ method: 'GET', url, headers });
+      const sent = 'authorization' in headers ? headers : { ...keyed, ...headers };
+      const answer = await app.inject({ method: 'GET', url, headers: sent });
       return {
         status: answer.statusCode,
         headers: answer.headers as Record<string, string | undefined>, // single-valued in our answers
@@ -74,7 +110,10 @@ export async function testApi(
         body: /json/.test(String(answer.headers['content-type'])) ? answer.json() : undefined,
       };
     },
-    close: () => app.close(),
+    close: async () => {
+      await app.close();
+      await access.close();
+    },
   };
 }
 

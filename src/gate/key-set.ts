@@ -1,0 +1,137 @@
+import { createRemoteJWKSet, customFetch, errors, type JWTVerifyGetKey } from 'jose';
+import type { Clock } from '../clock.ts';
+import type { Config } from '../config/config.ts';
+import { isTrustworthyUrl } from '../config/resolve-access.ts';
+
+/**
+ * The public keys of the issuer of bearer tokens: fetched when first needed, kept for a while, fetched anew for a key that is
+ * not among them, and never more often than the bounds below whatever tokens arrive. Source: RFC 7517, RFC 8414, OpenID Connect
+ * Discovery 1.0.
+ */
+
+/** The keys cannot be read: whether a token is good is then not known. Its message holds no URL. */
+export class KeySetUnreachable extends Error {
+  constructor(cause: unknown) {
+    super('the key set of the token issuer cannot be read', { cause });
+    this.name = 'KeySetUnreachable';
+  }
+}
+
+/** A caller waits for this at most once or twice, so it is short. */
+const FETCH_TIMEOUT_MS = 3_000;
+/** A withdrawn key is still believed for so long. */
+const KEYS_MAX_AGE_MS = 10 * 60_000;
+/** Tokens that name unknown keys cause no more than one fetch in this time. */
+const REFETCH_AFTER_MS = 30_000;
+/** After a failed fetch nobody waits for another one until this has passed. */
+const RETRY_AFTER_MS = 5_000;
+/** Real key sets have a few KiB. */
+const DOCUMENT_MAX_BYTES = 256 * 1024;
+
+type KeySetSource = Pick<Config['oauth'], 'issuer' | 'jwksUrl'>;
+type FetchText = (url: string) => Promise<string>;
+
+/**
+ * Resolves the key that a token names. Rejects with `KeySetUnreachable`, or with the error of jose for a token that names no
+ * key of the set.
+ */
+export function createKeySet(oauth: KeySetSource, clock: Clock): JWTVerifyGetKey {
+  const fetchText = pausedAfterFailure(fetchBounded, clock);
+  let opening: Promise<JWTVerifyGetKey> | undefined;
+  const open = (): Promise<JWTVerifyGetKey> => {
+    opening ??= openKeySet(oauth, fetchText).catch((error: unknown) => {
+      opening = undefined;
+      throw error;
+    });
+    return opening;
+  };
+  return async (header, token) => {
+    try {
+      const keys = await open();
+      return await keys(header, token);
+    } catch (error) {
+      throw isAboutTheToken(error) ? error : new KeySetUnreachable(error);
+    }
+  };
+}
+
+function isAboutTheToken(error: unknown): boolean {
+  return [errors.JWKSNoMatchingKey, errors.JWKSMultipleMatchingKeys, errors.JOSENotSupported].some(
+    (kind) => error instanceof kind,
+  );
+}
+
+async function openKeySet({ issuer, jwksUrl }: KeySetSource, fetchText: FetchText): Promise<JWTVerifyGetKey> {
+  if (issuer === null) throw new Error('a key set without an issuer');
+  const url = jwksUrl ?? (await discover(issuer, fetchText));
+  return createRemoteJWKSet(new URL(url), {
+    timeoutDuration: FETCH_TIMEOUT_MS,
+    cooldownDuration: REFETCH_AFTER_MS,
+    cacheMaxAge: KEYS_MAX_AGE_MS,
+    [customFetch]: async (from) => new Response(await fetchText(String(from))),
+  });
+}
+
+/** The `jwks_uri` of the issuer's metadata; the two places are those of OpenID Connect and of OAuth. */
+async function discover(issuer: string, fetchText: FetchText): Promise<string> {
+  const base = new URL(issuer);
+  const path = base.pathname.replace(/\/+$/, '');
+  const places = [
+    `${base.origin}${path}/.well-known/openid-configuration`,
+    `${base.origin}/.well-known/oauth-authorization-server${path}`,
+  ];
+  let last: unknown;
+  for (const place of places) {
+    try {
+      return keySetUrl(JSON.parse(await fetchText(place)), issuer);
+    } catch (error) {
+      last = error;
+    }
+  }
+  throw last;
+}
+
+function keySetUrl(metadata: unknown, issuer: string): string {
+  const { issuer: named, jwks_uri: url } = Object(metadata) as Record<string, unknown>; // any JSON; checked below
+  if (named !== issuer) throw new Error('the metadata names another issuer');
+  if (typeof url !== 'string' || !isTrustworthyUrl(url))
+    throw new Error('the metadata names no key set that can be trusted');
+  return url;
+}
+
+/** A fetch that failed is not tried again at once: every caller with a token would wait for its time-out. */
+function pausedAfterFailure(fetchText: FetchText, clock: Clock): FetchText {
+  const failures = new Map<string, { readonly untilMs: number; readonly cause: unknown }>();
+  return async (url) => {
+    const failed = failures.get(url);
+    if (failed !== undefined && clock.nowMs() < failed.untilMs) throw failed.cause;
+    try {
+      const text = await fetchText(url);
+      failures.delete(url);
+      return text;
+    } catch (cause) {
+      failures.set(url, { untilMs: clock.nowMs() + RETRY_AFTER_MS, cause });
+      throw cause;
+    }
+  };
+}
+
+async function fetchBounded(url: string): Promise<string> {
+  const answer = await fetch(url, {
+    headers: { accept: 'application/json' },
+    redirect: 'error',
+    signal: AbortSignal.timeout(FETCH_TIMEOUT_MS),
+  });
+  if (answer.status !== 200 || answer.body === null) {
+    await answer.body?.cancel();
+    throw new Error(`the answer is ${answer.status}`);
+  }
+  const chunks: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const chunk of answer.body) {
+    bytes += chunk.byteLength;
+    if (bytes > DOCUMENT_MAX_BYTES) throw new Error(`the answer is longer than ${DOCUMENT_MAX_BYTES} bytes`);
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString('utf8');
+}

@@ -1,0 +1,113 @@
+import type { Caller } from '../catalogue/operation.ts';
+import type { Price } from '../catalogue/prices.ts';
+import type { Lane, Surface } from '../domain/lane.ts';
+
+/**
+ * Which way a call takes: one pure table of price class × caller × surface. Source: read-api.md 3, api.md 4, 6.
+ */
+
+/**
+ * The lane that the caller would take on a metered route. `upgrade_required` is for plans that exclude a route; none does yet.
+ */
+export function laneOf(caller: Pick<Caller, 'keyRecognised' | 'organization'>, surface: Surface): Lane {
+  if (caller.keyRecognised === false) return 'invalid_key';
+  if (caller.organization !== null) return 'credit';
+  return surface === 'mcp' ? 'no_account' : 'x402';
+}
+
+/** What must happen before and after the run. */
+export type Passage =
+  | { readonly by: 'nothing' }
+  | { readonly by: 'units'; readonly organizationId: string; readonly units: number }
+  | { readonly by: 'payment' }
+  | { readonly by: 'refusal'; readonly code: RefusalCode; readonly detail: string };
+
+export type RefusalCode = 'payment_required' | 'api_key_required' | 'not_found';
+
+export interface Crossing {
+  readonly price: Pick<Price, 'class' | 'qu'>;
+  readonly caller: Caller;
+  readonly surface: Surface;
+  /** What callers without a key get on `keyed` routes. */
+  readonly anonymous: 'priced' | 'open';
+  /** Whether this deployment sells single calls over x402. */
+  readonly sellsCalls: boolean;
+  /** Whether a payment came along. */
+  readonly hasPayment: boolean;
+  /** False for HEAD, which shows the price and never takes it. */
+  readonly mayCharge: boolean;
+}
+
+/**
+ * A payment goes before a key: who sends one wants to pay with it. Where it cannot be taken (a free route, a surface or a
+ * deployment without the x402 lane, HEAD) it is left alone, never settled.
+ */
+export function passageOf(crossing: Crossing): Passage {
+  if (isPaid(crossing)) return { by: 'payment' };
+  switch (crossing.price.class) {
+    case 'free':
+      return { by: 'nothing' };
+    case 'keyed':
+      return mayPassUnpaid(crossing) ? { by: 'nothing' } : refusal(crossing);
+    case 'metered':
+      return drawUnits(crossing);
+    case 'sold':
+      return crossing.sellsCalls
+        ? { by: 'refusal', code: 'payment_required', detail: soldDetail(crossing.surface) }
+        : { by: 'refusal', code: 'not_found', detail: 'This deployment sells nothing over x402.' };
+  }
+}
+
+function isPaid(crossing: Crossing): boolean {
+  return crossing.price.class !== 'free' && crossing.hasPayment && crossing.mayCharge && hasDoor(crossing);
+}
+
+function hasDoor({ surface, sellsCalls }: Crossing): boolean {
+  return surface === 'http' && sellsCalls;
+}
+
+function mayPassUnpaid({ caller, anonymous }: Crossing): boolean {
+  return caller.standing !== 'anonymous' || anonymous === 'open';
+}
+
+function drawUnits(crossing: Crossing): Passage {
+  const { caller, price, mayCharge } = crossing;
+  if (caller.organization === null) return refusal(crossing);
+  if (!mayCharge)
+    return {
+      by: 'refusal',
+      code: 'payment_required',
+      detail: 'HEAD shows the price of this route and charges nothing. Send GET.',
+    };
+  if (price.qu === null) throw new Error('a metered route without a price in units');
+  return { by: 'units', organizationId: caller.organization.id, units: price.qu };
+}
+
+function soldDetail(surface: Surface): string {
+  return surface === 'http'
+    ? 'This call is sold over x402 only; a key does not pay for it.'
+    : 'This call is sold over x402 only, on the HTTP surface; no payment can be sent here.';
+}
+
+function refusal(crossing: Crossing): Passage {
+  const isAnonymous = crossing.caller.standing === 'anonymous';
+  if (hasDoor(crossing))
+    return {
+      by: 'refusal',
+      code: 'payment_required',
+      detail: isAnonymous
+        ? 'No key was sent. Send one, or pay for this call.'
+        : 'No organization with units stands behind this key. Pay for this call, or send the key of an organization.',
+    };
+  if (isAnonymous)
+    return {
+      by: 'refusal',
+      code: 'api_key_required',
+      detail: 'No key was sent, and single calls are not sold here.',
+    };
+  return {
+    by: 'refusal',
+    code: 'payment_required',
+    detail: 'No organization with units stands behind this key, and single calls are not sold here.',
+  };
+}

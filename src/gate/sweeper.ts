@@ -1,0 +1,156 @@
+import type { Clock } from '../clock.ts';
+import {
+  type ControlStore,
+  type Hold,
+  type Organization,
+  StoreUnavailable,
+} from '../control/control-store.ts';
+import type { Plan, PlanId } from '../domain/plan.ts';
+import type { Log } from '../log.ts';
+
+/**
+ * What nobody waits for, done in every API process: overdue holds are given back, plans' monthly units are granted, payments of
+ * unknown outcome are looked up. Each of these may be done by several processes at once and changes nothing twice.
+ */
+export interface Sweeper {
+  /** One pass. Rejects never: what could not be done is logged and tried again in the next pass. */
+  sweep(): Promise<SweepReport>;
+  /** Sweeps now and again and again, until stopped. */
+  start(): void;
+  /** Resolves when no pass is under way. */
+  stop(): Promise<void>;
+}
+
+export interface SweepReport {
+  readonly holdsGivenBack: number;
+  readonly organizationsGranted: number;
+  readonly paymentsResolved: number;
+}
+
+export interface SweeperDeps {
+  readonly store: Pick<ControlStore, 'accounts' | 'units'>;
+  readonly plans: Readonly<Record<PlanId, Plan>>;
+  /** Looks up at most `limit` payments whose outcome is not known; how many are known now. */
+  readonly resolvePayments: (limit: number) => Promise<number>;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+const INTERVAL_MS = 30_000;
+/** Of holds, organizations and payments: what one pass does at most, so that it never keeps callers waiting for long. */
+const BATCH = 200;
+
+export function createSweeper(deps: SweeperDeps): Sweeper {
+  const { log } = deps;
+  const grantMonthly = monthlyGrants(deps);
+  let timer: NodeJS.Timeout | undefined;
+  let underWay: Promise<unknown> = Promise.resolve();
+  let stopped = false;
+
+  /** What one task did; 0 when it failed. */
+  const attempt = async (task: string, work: () => Promise<number>): Promise<number> => {
+    try {
+      return await work();
+    } catch (error) {
+      if (error instanceof StoreUnavailable)
+        log.warn({ task, err: error }, 'the sweeper waits for the store');
+      else log.error({ task, err: error }, 'a task of the sweeper failed');
+      return 0;
+    }
+  };
+
+  const sweep = async (): Promise<SweepReport> => {
+    const holdsGivenBack = await attempt('holds', () => giveBackOverdue(deps));
+    const organizationsGranted = await attempt('grants', grantMonthly);
+    const paymentsResolved = await attempt('payments', () => deps.resolvePayments(BATCH));
+    return { holdsGivenBack, organizationsGranted, paymentsResolved };
+  };
+
+  const loop = (): void => {
+    if (stopped) return;
+    underWay = sweep().then(() => {
+      timer = setTimeout(loop, INTERVAL_MS);
+      timer.unref();
+    });
+  };
+
+  return {
+    sweep,
+    start: loop,
+    stop: async () => {
+      stopped = true;
+      await underWay;
+      clearTimeout(timer);
+    },
+  };
+}
+
+async function giveBackOverdue({ store: { units }, clock, log }: SweeperDeps): Promise<number> {
+  let count = 0;
+  for (const hold of await units.overdueHolds({ nowMs: clock.nowMs(), limit: BATCH })) {
+    const { organizationId, holdId } = hold;
+    const note = overdueNote(hold);
+    const released = await units.release({
+      organizationId,
+      holdId,
+      kind: 'overdue',
+      note,
+      atMs: clock.nowMs(),
+    });
+    if (released.outcome === 'released') count += 1;
+  }
+  if (count > 0) log.info({ holds: count }, 'overdue holds were given back');
+  return count;
+}
+
+function overdueNote({ operation, heldAtMs, overdueAtMs }: Hold): string {
+  const seconds = Math.round((overdueAtMs - heldAtMs) / 1_000);
+  return `${operation} neither finished nor failed within ${seconds} s: its process ended, or lost the store; given back in full`;
+}
+
+/**
+ * Grants every organization the units of its plan for the current UTC month, once: the grant is named after the month. A plan
+ * changed within a month counts from the next one on. Walks a batch of organizations per pass, round and round, and remembers
+ * in memory who has had this month's, so that a finished month costs one page of names per pass.
+ */
+function monthlyGrants({ store, plans, clock, log }: SweeperDeps): () => Promise<number> {
+  let after: string | null = null;
+  let month = '';
+  let granted = new Set<string>();
+  return async () => {
+    const nowMs = clock.nowMs();
+    const thisMonth = new Date(nowMs).toISOString().slice(0, 7);
+    if (thisMonth !== month) {
+      month = thisMonth;
+      granted = new Set();
+      after = null;
+    }
+    const page = await store.accounts.listOrganizations({ after, limit: BATCH });
+    let count = 0;
+    for (const organization of page) {
+      if (granted.has(organization.id)) continue;
+      if (await grantMonth(store.units, plans[organization.plan], { organization, month, nowMs })) count += 1;
+      granted.add(organization.id);
+    }
+    after = page.length < BATCH ? null : (page.at(-1)?.id ?? null);
+    if (count > 0) log.info({ organizations: count, month }, 'monthly units were granted');
+    return count;
+  };
+}
+
+async function grantMonth(
+  units: ControlStore['units'],
+  { monthlyGrantQu }: Plan,
+  to: { readonly organization: Organization; readonly month: string; readonly nowMs: number },
+): Promise<boolean> {
+  if (monthlyGrantQu === 0) return false;
+  const { organization, month, nowMs } = to;
+  const { outcome } = await units.grant({
+    organizationId: organization.id,
+    grantId: `monthly:${month}`,
+    units: monthlyGrantQu,
+    note: `monthly units of the plan ${organization.plan}`,
+    atMs: nowMs,
+  });
+  return outcome === 'granted';
+}

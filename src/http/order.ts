@@ -1,0 +1,77 @@
+import { createHash } from 'node:crypto';
+import type { FastifyRequest } from 'fastify';
+import type { AnyOperation } from '../catalogue/operation.ts';
+import type { GateRequest } from '../gate/gate.ts';
+import type { Order } from '../payment/payment-lane.ts';
+
+/** What a request buys, rebuilt from the route on every request. Source: read-api.md 4.12, api.md 4. */
+
+type Shop = NonNullable<GateRequest['shop']>;
+
+/** A host name or address with a port; anything else in a Host header is not echoed into an offer. */
+const HOST = /^(?:[A-Za-z0-9.-]{1,253}|\[[0-9A-Fa-f:.]{2,45}\])(?::\d{1,5})?$/;
+
+/** What is sold at an operation's route, and the payment that came along. */
+export function shopOf(operation: AnyOperation, request: FastifyRequest, publicUrl: string): Shop {
+  let order: Order | undefined;
+  return {
+    payment: paymentOf(request),
+    order: () => {
+      order ??= orderOf(operation, request, publicUrl);
+      return order;
+    },
+  };
+}
+
+/** The v2 name first; a client that sends both sends the same thing twice. Which version it is, its content says. */
+function paymentOf({ headers }: FastifyRequest): string | undefined {
+  const payment = [headers['payment-signature'] ?? headers['x-payment']].flat().join(', ').trim();
+  return payment === '' ? undefined : payment;
+}
+
+function orderOf(operation: AnyOperation, request: FastifyRequest, publicUrl: string): Order {
+  const { summary, price, method } = operation;
+  const [path = '/'] = request.url.split('?', 1);
+  return {
+    resource: `${method} ${request.routeOptions.url ?? path}`,
+    url: absoluteUrl(request, publicUrl),
+    description: summary,
+    mimeType: 'application/json',
+    priceUsdMicros: price.x402UsdMicros,
+    binding: bindingOf({ method, path, query: request.url.slice(path.length + 1), body: '' }),
+  };
+}
+
+/**
+ * Names exactly one request: the same parameters in another order are the same request, anything else is another one. A list
+ * and not a text put together, so that no part can pose as the end of the one before it.
+ */
+export function bindingOf(request: {
+  readonly method: string;
+  readonly path: string;
+  readonly query: string;
+  readonly body: string;
+}): string {
+  const { method, path, query, body } = request;
+  return createHash('sha256')
+    .update(JSON.stringify([method, path, canonicalQuery(query), body]))
+    .digest('hex');
+}
+
+function canonicalQuery(query: string): [string, string][] {
+  const byText = (a: string, b: string) => Number(a > b) - Number(a < b);
+  return [...new URLSearchParams(query)].sort(
+    ([name, value], [otherName, otherValue]) => byText(name, otherName) || byText(value, otherValue),
+  );
+}
+
+/**
+ * The URL as the caller sees it. Without a configured one, the Host header is believed when it is a plain host: it says so
+ * only to the caller who sent it.
+ */
+function absoluteUrl(request: FastifyRequest, publicUrl: string): string {
+  const host = HOST.test(request.host) ? request.host : 'localhost';
+  const base = publicUrl === '' ? `${request.protocol}://${host}` : publicUrl;
+  const url = `${base}${request.url}`;
+  return URL.canParse(url) ? new URL(url).href : base;
+}

@@ -1,0 +1,89 @@
+import { join } from 'node:path';
+import type { Accounts } from './catalogue/operation.ts';
+import type { Clock } from './clock.ts';
+import type { Config } from './config/config.ts';
+import type { ControlStore } from './control/control-store.ts';
+import { openRedisStore } from './control/redis/redis-store.ts';
+import { openSqliteStore } from './control/sqlite/sqlite-store.ts';
+import { createBearerTokens } from './gate/bearer-token.ts';
+import { createGate } from './gate/create-gate.ts';
+import type { Gate } from './gate/gate.ts';
+import { createSweeper, type Sweeper } from './gate/sweeper.ts';
+import type { Log } from './log.ts';
+import { createPaymentLane } from './payment/create-payment-lane.ts';
+import { createHttpFacilitator } from './payment/http-facilitator.ts';
+import { resolveUnsettled } from './payment/resolve-unsettled.ts';
+import { openWitnesses } from './payment/witnesses.ts';
+
+/** Everything that stands between callers and operations in an API process, made from the configuration. */
+export interface Access {
+  readonly store: ControlStore;
+  readonly gate: Gate;
+  readonly accounts: Accounts;
+  /** Whether single calls can be bought over x402. */
+  readonly sellsCalls: boolean;
+  /** Not started. */
+  readonly sweeper: Sweeper;
+}
+
+export interface AccessParts {
+  readonly config: Pick<Config, 'access' | 'control' | 'dataDir' | 'http' | 'oauth' | 'payment' | 'plans'>;
+  readonly log: Log;
+  readonly clock: Clock;
+}
+
+/** The store that the configuration names: Redis, or a SQLite file in the data directory. Opens at once, whatever is there. */
+export function openControlStore({
+  config,
+  log,
+}: Pick<AccessParts, 'log'> & { readonly config: Pick<Config, 'control' | 'dataDir'> }): ControlStore {
+  const { redisUrl, keyPrefix } = config.control;
+  if (redisUrl !== null) return openRedisStore({ url: redisUrl, keyPrefix, log });
+  return openSqliteStore({ path: join(config.dataDir, 'control.db'), log });
+}
+
+/** `store` is the caller's to close, after the API has answered its last request. */
+export function openAccess(parts: AccessParts, store: ControlStore): Access {
+  const { config, log, clock } = parts;
+  const { payment, plans, access, oauth } = config;
+  const witnessFor = openWitnesses(payment);
+  const settlements = { store: store.payments, witnessFor, clock, log };
+  const lane =
+    payment.facilitatorUrl === null
+      ? null
+      : createPaymentLane({
+          ...settlements,
+          config: payment,
+          facilitator: createHttpFacilitator({
+            url: payment.facilitatorUrl,
+            headers: payment.facilitatorHeaders,
+            settleTimeoutMs: payment.settleTimeoutSeconds * 1_000,
+          }),
+        });
+  const { requestsPerMinute } = config.http;
+  const bearer = createBearerTokens(oauth, clock);
+  return {
+    store,
+    gate: createGate({ store, lane, bearer, plans, access, requestsPerMinute, clock, log }),
+    accounts: accountsOf(store),
+    sellsCalls: lane !== null,
+    // Payments that were begun are resolved also after the lane was taken out of the configuration.
+    sweeper: createSweeper({
+      store,
+      plans,
+      clock,
+      log,
+      resolvePayments: async (limit) => {
+        const { settled, dropped } = await resolveUnsettled(settlements, limit);
+        return settled + dropped;
+      },
+    }),
+  };
+}
+
+function accountsOf(store: ControlStore): Accounts {
+  return {
+    balance: (organizationId) => store.units.balance(organizationId),
+    issueTrialKey: () => Promise.reject(new Error('no trial keys are sold yet')),
+  };
+}

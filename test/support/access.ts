@@ -1,0 +1,89 @@
+import { randomUUID } from 'node:crypto';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Clock } from '../../src/clock.ts';
+import type { Config } from '../../src/config/config.ts';
+import type { ControlStore, KeyRecord } from '../../src/control/control-store.ts';
+import { openSqliteStore } from '../../src/control/sqlite/sqlite-store.ts';
+import { type ApiKey, keyDigest, mintApiKey } from '../../src/domain/api-key.ts';
+import type { PlanId } from '../../src/domain/plan.ts';
+import type { Log } from '../../src/log.ts';
+import { type Access, openAccess } from '../../src/open-access.ts';
+
+/** The real gate over a real SQLite store, with an organization of its own and a key of it. */
+export interface TestAccess {
+  readonly access: Access;
+  readonly organizationId: string;
+  readonly key: ApiKey;
+  close(): Promise<void>;
+}
+
+/** Enough for any test that does not count units. */
+const UNITS = 1_000_000;
+
+/** Opening a store starts a thread, about a second of a busy machine: all of a test file share one. */
+let shared: { readonly store: ControlStore; readonly dir: string; users: number } | undefined;
+
+function shareStore(): ControlStore {
+  if (shared === undefined) {
+    const dir = mkdtempSync(join(tmpdir(), 'settlement-index-access-'));
+    shared = { dir, store: openSqliteStore({ path: join(dir, 'control.db') }), users: 0 };
+  }
+  shared.users += 1;
+  return shared.store;
+}
+
+async function leaveStore(): Promise<void> {
+  if (shared === undefined) return;
+  shared.users -= 1;
+  if (shared.users > 0) return;
+  const { store, dir } = shared;
+  shared = undefined;
+  await store.close();
+  rmSync(dir, { recursive: true, force: true });
+}
+
+export async function openTestAccess(parts: {
+  readonly config: Config;
+  readonly clock: Clock;
+  readonly log: Log;
+}): Promise<TestAccess> {
+  const store = shareStore();
+  const access = openAccess(parts, store);
+  const organizationId = await createOrganization(store, { units: UNITS });
+  const key = await addKey(store, { organizationId });
+  return { access, organizationId, key, close: leaveStore };
+}
+
+/** A new organization with units; its id. */
+export async function createOrganization(
+  store: ControlStore,
+  { units = 0, plan = 'free' }: { readonly units?: number; readonly plan?: PlanId } = {},
+): Promise<string> {
+  const id = `org_${randomUUID()}`;
+  await store.accounts.createOrganization({ id, displayName: 'Test', plan, createdAtMs: 0 });
+  if (units > 0)
+    await store.units.grant({ organizationId: id, grantId: 'test', units, note: 'for a test', atMs: 0 });
+  return id;
+}
+
+/** A new key: of an organization, or a trial key without one. */
+export async function addKey(store: ControlStore, over: Partial<KeyRecord> = {}): Promise<ApiKey> {
+  const kind = over.kind ?? 'live';
+  const key = mintApiKey(kind);
+  const record: KeyRecord = {
+    id: `key_${randomUUID()}`,
+    digest: keyDigest(key),
+    kind,
+    organizationId: null,
+    label: 'test',
+    createdAtMs: 0,
+    expiresAtMs: null,
+    revokedAtMs: null,
+    ...over,
+  };
+  const outcome = await store.accounts.addKey(record);
+  if (outcome !== 'added') throw new Error(`the key of a test is ${outcome}`);
+  return key;
+}
