@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { OPERATIONS } from '../../src/catalogue/index.ts';
 import { complaints } from '../support/answer-schema.ts';
-import { type TestApi, testApi } from '../support/api.ts';
+import { ANONYMOUS, type TestApi, testApi } from '../support/api.ts';
 import { type TestEngine, testEngine } from '../support/engine.ts';
 import {
   BASE,
@@ -268,7 +268,7 @@ describe('meta', () => {
 
 describe('getAccount', () => {
   test('a caller without a key is anonymous, on the x402 lane, and sees every price', async () => {
-    const { body } = await api.get('/v0/account');
+    const { body } = await api.get('/v0/account', ANONYMOUS);
     expect(body).toMatchObject({
       authenticated: false,
       key_present: false,
