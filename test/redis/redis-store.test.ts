@@ -237,8 +237,10 @@ describe.skipIf(!redisIsThere())('the Redis adapter', () => {
       const operator = rawClient(own.url);
       await operator.replicaof('127.0.0.1', server.port);
       const before = await connectionsOf(operator);
-      const { error } = await settledTime(store.units.hold(holdOf('h')));
+      const { error } = await settledTime(store.units.hold(holdOf('named-in-the-command')));
       expect(error).toBeInstanceOf(StoreUnavailable);
+      expect(everythingOf(error)).toContain('READONLY');
+      expect(everythingOf(error)).not.toContain('named-in-the-command');
       // Its name may lead to the new primary by now.
       await waitUntil('it connected anew', async () => {
         const now = await connectionsOf(operator);
@@ -266,6 +268,19 @@ describe.skipIf(!redisIsThere())('the Redis adapter', () => {
     await untilBack(store);
     expect((await store.units.capture(captureOf('flushed'))).outcome).toBe('captured');
     expect((await store.units.hold(holdOf('restarted'))).outcome).toBe('held');
+  });
+
+  test('a request that is counted costs no write to disk, a hold does', async () => {
+    const store = openStore(server.url);
+    await createFunded(store, 10);
+    const operator = rawClient(server.url);
+    const written = async () => /aof_current_size:(\d+)/.exec(await operator.info('persistence'))?.[1];
+    const before = await written();
+    await store.rates.take({ key: 'k', limit: 1, windowSeconds: 60, nowMs: T0 });
+    await store.rates.take({ key: 'k', limit: 1, windowSeconds: 60, nowMs: T0 });
+    expect(await written()).toBe(before);
+    await store.units.hold(holdOf('h'));
+    expect(await written()).not.toBe(before);
   });
 
   describe('two stores on one Redis', () => {
@@ -455,14 +470,25 @@ describe.skipIf(!redisIsThere())('the Redis adapter', () => {
       expect(oldest).toEqual(all.slice(0, 3));
     });
 
-    test('a claim that followed a dropped one of the same authorization stays on the list of the unresolved', async () => {
-      const store = openStore(server.url);
-      const { id } = claimOf('1');
-      await store.payments.claim(claimOf('1'));
-      await store.payments.dropClaim(id);
-      await store.payments.claim(claimOf('1', T0 + 2_000));
-      const later = await store.payments.unresolved({ nowMs: T0 + 2_000, limit: 9 });
-      expect(later.map((payment) => payment.leaseUntilMs)).toEqual([T0 + 2_000]);
+    test('a claim made while the one before it is being dropped stays on the list of the unresolved', async () => {
+      const keyPrefix = `test-${randomUUID()}`;
+      const next = openStore(server.url, keyPrefix);
+      const connection = openConnection({ url: server.url, log: silent, onFirstReady: async () => {} });
+      ends.push(() => connection.close());
+      // Between the two commands of dropping, the payer comes again.
+      const interrupted: RedisConnection = {
+        ...connection,
+        script: async (name, keys, values) => {
+          const answer = await connection.script(name, keys, values);
+          if (name === 'dropPayment') await next.payments.claim(claimOf('1', T0 + 2_000));
+          return answer;
+        },
+      };
+      const first = storeOver(interrupted, keyPrefix);
+      await first.payments.claim(claimOf('1'));
+      expect(await first.payments.dropClaim(authorization('1'))).toBe('dropped');
+      const found = await next.payments.unresolved({ nowMs: T0 + 2_000, limit: 9 });
+      expect(found.map((payment) => payment.leaseUntilMs)).toEqual([T0 + 2_000]);
     });
 
     test('entries of claims that were never made do not hide the ones behind them, and go when they are old', async () => {
@@ -517,7 +543,8 @@ async function connectionsOf(operator: Redis): Promise<readonly string[]> {
 /** Every text in an error, its causes and their fields. */
 function everythingOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
-  const fields = Object.getOwnPropertyNames(error).map((name) => {
+  const names = Object.getOwnPropertyNames(error);
+  const fields = names.map((name) => {
     const value: unknown = Reflect.get(error, name);
     return name === 'cause' ? everythingOf(value) : JSON.stringify(value);
   });

@@ -16,7 +16,7 @@ import { slotsOf } from './slots.ts';
  * to the record and the record last: until then nothing has happened, and the same call may be repeated.
  *
  * As durable as the server: with `appendonly yes` and `appendfsync always` a change is on disk before its promise resolves.
- * A replica that takes over may miss the last ones. Rows and resolved holds are kept for good, about 350 bytes for a metered call.
+ * A replica that takes over may miss the last ones. Rows and resolved holds are kept for good, about 320 bytes for a metered call.
  *
  * Opens at once and connects by itself; a Redis that is away shows as `StoreUnavailable`.
  */
