@@ -11,6 +11,11 @@ const BUSY_PATIENCE_MS = 10_000;
 /** Uneven, so that two processes do not meet again and again. */
 const BUSY_PAUSE_MS_MAX = 5;
 
+interface Connection {
+  readonly db: Database.Database;
+  readonly writes: Writes;
+}
+
 export interface Committer {
   /** Runs all in one transaction and one fsync. One that throws undoes only itself. */
   commit(requests: readonly WriteRequest[]): WriteOutcome[];
@@ -22,13 +27,10 @@ export interface Committer {
  * Throws only when a transaction can neither be ended nor undone: then the thread must go, and the connection with it.
  */
 export function createCommitter(path: string): Committer {
-  let open: { readonly db: Database.Database; readonly writes: Writes } | undefined;
+  let open: Connection | undefined;
 
   const attempt = (requests: readonly WriteRequest[]): WriteOutcome[] => {
-    if (open === undefined) {
-      const db = openForWriting(path);
-      open = { db, writes: createWrites(db) };
-    }
+    open ??= openWith(path);
     const { db, writes } = open;
     db.exec('BEGIN IMMEDIATE');
     const outcomes = requests.map((request) => runOne(db, writes, request));
@@ -64,6 +66,16 @@ export function createCommitter(path: string): Committer {
       abandon(false);
     },
   };
+}
+
+function openWith(path: string): Connection {
+  const db = openForWriting(path);
+  try {
+    return { db, writes: createWrites(db) };
+  } catch (error) {
+    db.close();
+    throw error;
+  }
 }
 
 /** Throws only when SQLite undid the whole transaction, as it does for a full disk. */

@@ -10,6 +10,7 @@ import {
 } from 'node:fs';
 import { dirname } from 'node:path';
 import Database from 'libsql';
+import { StoreUnavailable } from '../control-store.ts';
 import { NewerStore } from './failures.ts';
 
 /** The file holds digests of keys and what every organization does: nobody else on the machine may read it. */
@@ -29,7 +30,7 @@ export function openForWriting(path: string): Database.Database {
   try {
     db.exec(`PRAGMA busy_timeout = ${WRITER_BUSY_TIMEOUT_MS}`);
     db.exec('PRAGMA foreign_keys = ON');
-    db.prepare('PRAGMA journal_mode = WAL').get();
+    useWriteAheadLog(db);
     // Every commit is on disk before it is answered; in WAL mode NORMAL would lose the last ones with the power.
     db.exec('PRAGMA synchronous = FULL');
     migrate(db);
@@ -47,6 +48,14 @@ export function openForReading(path: string): Database.Database {
   // libsql knows no `readonly` option.
   db.exec('PRAGMA query_only = ON');
   return db;
+}
+
+/** Readers never wait for the writer then, nor it for them. Some file systems cannot, and SQLite only says so in its answer. */
+function useWriteAheadLog(db: Database.Database): void {
+  const row = db.prepare('PRAGMA journal_mode = WAL').get() as { readonly journal_mode: string };
+  if (row.journal_mode !== 'wal') {
+    throw new StoreUnavailable(new Error('the file system of the control store cannot share memory (WAL)'));
+  }
 }
 
 /** SQLite would make the file readable to all; it gives its WAL the mode of the file. */

@@ -32,7 +32,7 @@ export function failureOf(error: unknown): Failure {
   if (error instanceof RangeError) return { kind: 'range', message };
   if (error instanceof StoreUnavailable) return { kind: 'unavailable', message };
   const code = resultCode(error);
-  if (code === undefined && !isConnectionFailure(message)) return { kind: 'bug', message };
+  if (code === undefined && !isAboutTheFile(error, message)) return { kind: 'bug', message };
   const bug = code === SQLITE_CONSTRAINT || code === SQLITE_MISMATCH;
   return { kind: bug ? 'bug' : 'unavailable', message };
 }
@@ -61,7 +61,8 @@ function resultCode(error: unknown): number | undefined {
   return typeof error.rawCode === 'number' ? error.rawCode & PRIMARY_CODE : undefined;
 }
 
-/** libsql reports a file that it cannot open without a code, and a closed connection as a TypeError. */
-function isConnectionFailure(message: string): boolean {
+/** Node's errors name the system call. libsql reports a file that it cannot open without a code, a closed one as a TypeError. */
+function isAboutTheFile(error: unknown, message: string): boolean {
+  if (error instanceof Error && 'syscall' in error) return true;
   return message.startsWith('ConnectionFailed') || message.includes('database connection is not open');
 }
