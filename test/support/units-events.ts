@@ -1,0 +1,33 @@
+import type { Hold, LedgerEntry } from '../../src/control/control-store.ts';
+import type { UnitBalance } from '../../src/domain/query-unit.ts';
+
+/** What the units child is told, and what it writes down before it is killed. */
+export interface UnitsOrders {
+  readonly store:
+    | { readonly kind: 'sqlite'; readonly path: string }
+    | { readonly kind: 'redis'; readonly url: string; readonly keyPrefix: string };
+  /** A line of JSON for each event. What was written survives the process. */
+  readonly eventsFile: string;
+  /** Makes ids unique across processes. */
+  readonly name: string;
+  /** Whether to go on after the holds were given back. */
+  readonly works: boolean;
+}
+
+/** What is to become a row of the ledger. */
+export type Intent = Pick<LedgerEntry, 'kind' | 'subject' | 'units' | 'note' | 'atMs'>;
+
+export type UnitsEvent =
+  | {
+      readonly type: 'found';
+      readonly rows: readonly LedgerEntry[];
+      readonly balance: UnitBalance | null;
+      readonly open: readonly Hold[];
+    }
+  | { readonly type: 'intent'; readonly number: number; readonly intent: Intent }
+  /** `changed`: the call says that it did what was meant, now. */
+  | { readonly type: 'answer'; readonly number: number; readonly outcome: string; readonly changed: boolean }
+  | { readonly type: 'swept' };
+
+export const CRASHING_ORGANIZATION = 'org:{crash}';
+export const SWEPT_NOTE = 'its process died';
