@@ -18,6 +18,9 @@ import { slotsOf } from './slots.ts';
  * As durable as the server: with `appendonly yes` and `appendfsync always` a change is on disk before its promise resolves.
  * A replica that takes over may miss the last ones. Rows and resolved holds are kept for good, about 320 bytes for a metered call.
  *
+ * Speaks to one node. Keys and scripts are laid out for a Redis Cluster, but its redirections are not followed: a node that has not
+ * all slots answers as unavailable.
+ *
  * Opens at once and connects by itself; a Redis that is away shows as `StoreUnavailable`.
  */
 export function openRedisStore(options: {
