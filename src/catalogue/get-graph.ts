@@ -115,6 +115,7 @@ export const getGraph = defineOperation({
     ],
     meta: { chain, as_of, freshness, excluded: { self_payments: 0, self_payment_usd: 0 } },
   },
+  check: (input) => void spanOf(input),
   run: async (input, deps) => {
     const { reader, clock, dataset, names, freshness: fresh, chains, graphs } = deps;
     const span = spanOf(input);

@@ -1,4 +1,5 @@
 import { Type } from '@sinclair/typebox';
+import type { Address } from '../domain/address.ts';
 import { finalOnly } from '../reads/finality.ts';
 import { finalityOf } from '../reads/freshness.ts';
 import { readWalletPage } from '../reads/wallet-page.ts';
@@ -53,9 +54,10 @@ export const listEntitySettlements = defineOperation({
     next_before: null,
     meta: META_EXAMPLE,
   },
+  check: ({ wallet, before }, { cursorKeys }) => void readBefore(cursorKeys, scopeOf(wallet), before),
   run: async ({ wallet, limit, before, chain, role, counterparty, finality }, deps) => {
     const { reader, clock, cursorKeys, dataset, names, freshness, chains } = deps;
-    const scope = `${ID} ${wallet}`;
+    const scope = scopeOf(wallet);
     const from = readBefore(cursorKeys, scope, before);
     const nowMs = clock.nowMs();
     const statuses = await freshness.statuses();
@@ -74,3 +76,8 @@ export const listEntitySettlements = defineOperation({
     };
   },
 });
+
+/** A cursor of one wallet is none of another's. */
+function scopeOf(wallet: Address): string {
+  return `${ID} ${wallet}`;
+}

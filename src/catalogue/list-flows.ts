@@ -31,6 +31,7 @@ export const listFlows = defineOperation({
   caching: 'revalidate',
   acceptsUnknownKey: false,
   example: { flows: [NAMED_SETTLEMENT_EXAMPLE], next_before: null, meta: META_EXAMPLE },
+  check: ({ before }, { cursorKeys }) => void readBefore(cursorKeys, SCOPE, before),
   run: async ({ limit, before, chain, finality }, deps) => {
     const { reader, clock, cursorKeys, dataset, names, freshness, chains } = deps;
     const from = readBefore(cursorKeys, SCOPE, before);

@@ -56,6 +56,7 @@ export const listTransactions = defineOperation({
   caching: 'revalidate',
   acceptsUnknownKey: false,
   example: { transactions: [SETTLEMENT_EXAMPLE], next_before: null, meta: META_EXAMPLE },
+  check: ({ before }, { cursorKeys }) => void readBefore(cursorKeys, SCOPE, before),
   run: async (input, deps) => {
     const { reader, clock, cursorKeys, dataset, freshness, chains } = deps;
     const { limit, chain, facilitator, tier, finality } = input;

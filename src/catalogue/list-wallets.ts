@@ -64,6 +64,7 @@ export const listWallets = defineOperation({
     next_before: null,
     meta: { chain: META_EXAMPLE.chain, as_of: META_EXAMPLE.as_of, freshness: META_EXAMPLE.freshness },
   },
+  check: ({ before }, { cursorKeys }) => void readWalletBefore(cursorKeys, SCOPE, before),
   run: async ({ limit, before, role, chain, finality }, deps) => {
     const { reader, clock, cursorKeys, dataset, names, freshness, rollups, chains } = deps;
     const from = readWalletBefore(cursorKeys, SCOPE, before);

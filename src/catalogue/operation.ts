@@ -101,6 +101,9 @@ export interface OperationDeps {
   readonly sellsCalls: boolean;
 }
 
+/** What validity may depend on. */
+export type CheckFacts = ParamFacts & Pick<OperationDeps, 'cursorKeys'>;
+
 export interface Operation<P extends Params = Params, Output extends TObject = TObject> {
   /** camelCase; the MCP tool is its snake_case. */
   readonly id: string;
@@ -124,6 +127,11 @@ export interface Operation<P extends Params = Params, Output extends TObject = T
   readonly acceptsUnknownKey: boolean;
   /** A true answer, abridged, for the documentation. Tested against `output`. */
   readonly example: Static<Output>;
+  /**
+   * Refuses with `invalid_parameter` what one parameter alone cannot tell. Called with the other checks, before anything is
+   * charged: no refusal of a request may wait for `run`.
+   */
+  check?(input: InputOf<P>, facts: CheckFacts): void;
   run(input: InputOf<P>, deps: OperationDeps, context: CallContext): Promise<Static<Output>>;
 }
 
@@ -135,9 +143,9 @@ export function defineOperation<P extends Params, Output extends TObject>(
 }
 
 /** An operation whose parameter and answer types are erased, for tables that hold several. */
-export interface AnyOperation extends Omit<Operation, 'run'> {
+export interface AnyOperation extends Omit<Operation, 'run' | 'check'> {
   /** Reads the raw parameters (texts from HTTP, JSON values elsewhere) or throws `invalid_parameter`; returns the run. */
-  prepare(raw: Readonly<Record<string, unknown>>, facts: ParamFacts): PreparedRun;
+  prepare(raw: Readonly<Record<string, unknown>>, facts: CheckFacts): PreparedRun;
 }
 
 export type PreparedRun = (deps: OperationDeps, context: CallContext) => Promise<Record<string, unknown>>;
@@ -145,11 +153,12 @@ export type PreparedRun = (deps: OperationDeps, context: CallContext) => Promise
 export function erase<P extends Params, Output extends TObject>(
   operation: Operation<P, Output>,
 ): AnyOperation {
-  const { run, ...declared } = operation;
+  const { run, check, ...declared } = operation;
   return {
     ...declared,
     prepare: (raw, facts) => {
       const input = readInput(operation.params, raw, facts);
+      check?.(input, facts);
       // A TObject's answer is an object; TypeScript cannot see that through Static of a type parameter.
       return (deps, context) => run(input, deps, context) as Promise<Record<string, unknown>>;
     },
