@@ -19,10 +19,10 @@ import { readLedger, troubleOf } from './unit-books.ts';
  * few times, so that calls meet: replays, races for the same hold, leases that lapse.
  */
 
-const RUNS = 100;
+const RUNS = 70;
 const COMMANDS_MAX = 60;
 /** Shrinking ends here, so that the failure with its seed is printed before the test runner loses patience. */
-export const PROPERTY_BUDGET_MS = 60_000;
+export const PROPERTY_BUDGET_MS = 120_000;
 
 const T0 = 1_750_000_000_000;
 const ORGANIZATIONS = ['org', 'a:{b} ü', 'late'] as const;
@@ -351,7 +351,8 @@ const windowsAndReplies = [
         ...request,
         scope: 's',
         leaseUntilMs: request.nowMs + 2_000,
-        keepUntilMs: request.nowMs + 4_000,
+        // Beyond every time of this test: a call for one key may clear away what is over of all, and times jump back here.
+        keepUntilMs: T0 + 60_000,
       }),
   ),
   asking(
@@ -370,13 +371,18 @@ const asks = [
   ...[...accounts, ...payments, claims, settlements, servings, ...windowsAndReplies],
 ];
 
+/** Opening a SQLite handle from source takes as long as a hundred calls. */
+const ASKS_FOR_A_REOPENING = 4;
+
 const commands = fc.commands<ModelStore, Reality, false>(
   [
-    ...asks.map((ask) =>
-      fc
-        .tuple(ask, fc.constantFrom(0 as const, 1 as const), fc.constantFrom(1, 1, 1, 2, 3))
-        .map(([call, handle, times]) => new CallCommand(call, handle, times)),
-    ),
+    ...Array.from({ length: ASKS_FOR_A_REOPENING }, () => asks)
+      .flat()
+      .map((ask) =>
+        fc
+          .tuple(ask, fc.constantFrom(0 as const, 1 as const), fc.constantFrom(1, 1, 1, 2, 3))
+          .map(([call, handle, times]) => new CallCommand(call, handle, times)),
+      ),
     fc.constantFrom(0 as const, 1 as const).map((handle) => new ReopenCommand(handle)),
   ],
   { maxCommands: COMMANDS_MAX, size: 'max' },
