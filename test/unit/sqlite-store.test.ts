@@ -140,6 +140,17 @@ test('two processes write one file: nothing is lost, nothing is counted twice, n
   expect(ledger.map(({ sequence }) => sequence)).toEqual(Array.from({ length: 601 }, (_, i) => i + 1));
 });
 
+test('a change waits for a lock that another process holds for long', async () => {
+  const path = join(freshDirectory(), 'control.db');
+  const store = await openFunded(path);
+  const other = new Database(path);
+  other.exec('BEGIN IMMEDIATE');
+  const held = hold(store, 'patient');
+  setTimeout(() => other.exec('COMMIT'), 400);
+  expect((await held).outcome).toBe('held');
+  other.close();
+});
+
 test('what a process acknowledged is there after kill -9, and what is there adds up', async () => {
   const path = join(freshDirectory(), 'control.db');
   await (await openFunded(path)).close();
@@ -260,8 +271,12 @@ test('an error names no digest and no id', async () => {
 test('closing finishes what was asked for before', async () => {
   const path = join(freshDirectory(), 'control.db');
   const store = await openFunded(path);
-  const asked = Promise.all(Array.from({ length: 50 }, (_, i) => hold(store, `h${i}`)));
+  const outcomes: string[] = [];
+  const asked = Array.from({ length: 50 }, async (_, i) => {
+    outcomes.push((await hold(store, `h${i}`)).outcome);
+  });
   await store.close();
-  expect((await asked).every(({ outcome }) => outcome === 'held')).toBe(true);
+  expect(outcomes).toEqual(Array.from({ length: 50 }, () => 'held'));
+  await Promise.all(asked);
   expect((await open(path).units.balance('org'))?.held).toBe(50);
 });
