@@ -1,8 +1,6 @@
 import { appendFileSync } from 'node:fs';
-import pino from 'pino';
 import type { ControlStore, LedgerEntry, LedgerKind } from '../../src/control/control-store.ts';
-import { openRedisStore } from '../../src/control/redis/redis-store.ts';
-import { openSqliteStore } from '../../src/control/sqlite/sqlite-store.ts';
+import { openControl } from './open-control.ts';
 import {
   CRASHING_ORGANIZATION,
   type Intent,
@@ -32,7 +30,7 @@ const CHANGED: Readonly<Record<LedgerKind, string>> = {
 };
 
 async function main(orders: UnitsOrders): Promise<void> {
-  const store = open(orders);
+  const store = openControl(orders.store);
   const record = (event: UnitsEvent): void => appendFileSync(orders.eventsFile, `${JSON.stringify(event)}\n`);
   const make = maker(store, record);
   await store.accounts.createOrganization({
@@ -52,11 +50,6 @@ async function main(orders: UnitsOrders): Promise<void> {
   if (!orders.works) return store.close();
   await make({ kind: 'grant', subject: 'first', units: UNITS_AT_FIRST, note: 'first', atMs: T0 });
   await Promise.all(Array.from({ length: LANES }, (_, lane) => work(make, `${orders.name}:${lane}`)));
-}
-
-function open({ store }: UnitsOrders): ControlStore {
-  if (store.kind === 'sqlite') return openSqliteStore({ path: store.path });
-  return openRedisStore({ url: store.url, keyPrefix: store.keyPrefix, log: pino({ level: 'silent' }) });
 }
 
 async function allRows(store: ControlStore): Promise<LedgerEntry[]> {

@@ -41,7 +41,9 @@ export async function crashUnits(options: {
   /** Ends the child, and what else the test kills; leaves the store ready for the next child. */
   kill(child: ChildProcess, run: number): Promise<void>;
 }): Promise<CrashTally> {
-  const compiled = compileSources(['test/support/units-child.ts', 'test/support/units-events.ts']);
+  const compiled = compileSources(
+    ['units-child', 'units-events', 'open-control'].map((name) => `test/support/${name}.ts`),
+  );
   const directory = mkdtempSync(join(tmpdir(), 'settlement-index-crash-'));
   const tally: CrashTally = { answered: 0, unansweredThere: 0, unansweredAbsent: 0, swept: 0 };
   let known: readonly LedgerEntry[] = [];

@@ -1,11 +1,10 @@
 import type { Hold, LedgerEntry } from '../../src/control/control-store.ts';
 import type { UnitBalance } from '../../src/domain/query-unit.ts';
+import type { ControlPlace } from './open-control.ts';
 
 /** What the units child is told, and what it writes down before it is killed. */
 export interface UnitsOrders {
-  readonly store:
-    | { readonly kind: 'sqlite'; readonly path: string }
-    | { readonly kind: 'redis'; readonly url: string; readonly keyPrefix: string };
+  readonly store: ControlPlace;
   /** A line of JSON for each event. What was written survives the process. */
   readonly eventsFile: string;
   /** Makes ids unique across processes. */
