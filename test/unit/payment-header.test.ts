@@ -190,17 +190,18 @@ describe('a header that is no payment', () => {
     const anything = fc.oneof(
       fc.string({ unit: 'binary' }),
       fc.string().map((text) => Buffer.from(text).toString('base64')),
-      fc.json().map((json) => Buffer.from(json).toString('base64')),
+      fc.json({ maxDepth: 1 }).map((json) => Buffer.from(json).toString('base64')),
       fc.uint8Array({ maxLength: 300 }).map((bytes) => Buffer.from(bytes).toString('base64')),
     );
     fc.assert(
       fc.property(anything, (header) => {
         const failure = failureOf(header);
-        expect(failure?.code).toBe('payment_malformed');
-        expect(failure?.context.payment?.stage).toBe('input');
-        if (header.length > 24) expect(failure && told(failure)).not.toContain(header);
+        // Not `expect`: it prints its subject also when all is well, which takes longer than everything else here.
+        const isRefused = failure?.code === 'payment_malformed' && failure.context.payment?.stage === 'input';
+        const isRepeated = failure !== null && header.length > 24 && told(failure).includes(header);
+        return isRefused && !isRepeated;
       }),
-      { numRuns: 500 },
+      { numRuns: 300 },
     );
   });
 
