@@ -7,6 +7,16 @@ test('codes and statuses', () => {
     invalid_parameter: 400,
     malformed_request: 400,
     invalid_api_key: 401,
+    api_key_required: 401,
+    payment_required: 402,
+    payment_malformed: 402,
+    payment_invalid: 402,
+    payment_failed: 402,
+    insufficient_qu: 402,
+    upgrade_required: 403,
+    payment_in_progress: 409,
+    idempotency_conflict: 409,
+    key_already_issued: 409,
     not_found: 404,
     method_not_allowed: 405,
     request_timeout: 408,
@@ -16,15 +26,21 @@ test('codes and statuses', () => {
     rate_limited: 429,
     headers_too_large: 431,
     internal_error: 500,
+    key_issue_failed: 500,
+    settlement_unknown: 502,
     upstream_unavailable: 503,
   });
 });
 
 test('codes that a retry may cure', () => {
   expect(ERROR_CODES.filter((code) => ERRORS[code].retryable)).toEqual([
+    'payment_failed',
+    'payment_in_progress',
     'request_timeout',
     'rate_limited',
     'internal_error',
+    'key_issue_failed',
+    'settlement_unknown',
     'upstream_unavailable',
   ]);
 });

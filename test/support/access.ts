@@ -44,6 +44,11 @@ async function leaveStore(): Promise<void> {
   rmSync(dir, { recursive: true, force: true });
 }
 
+/** The store of this test file; it is closed when everybody who opened it did. */
+export function openTestStore(): { readonly store: ControlStore; readonly close: () => Promise<void> } {
+  return { store: shareStore(), close: leaveStore };
+}
+
 export async function openTestAccess(parts: {
   readonly config: Config;
   readonly clock: Clock;
