@@ -30,6 +30,9 @@ export function openReads(path: string) {
   return { ...accountReads(db), ...unitReads(db), ...paymentReads(db), close: () => void db.close() };
 }
 
+/** A range of the index, also from the first. */
+const THOSE_AFTER = `id >= ifnull(:after, '') AND id IS NOT :after`;
+
 type Connection = ReturnType<typeof openForReading>;
 
 function accountReads(db: Connection) {
@@ -39,12 +42,12 @@ function accountReads(db: Connection) {
   );
   const organizations = prepare<Organization>(
     db,
-    `SELECT ${ORGANIZATION_COLUMNS} FROM organization WHERE :after IS NULL OR id > :after ORDER BY id LIMIT :limit`,
+    `SELECT ${ORGANIZATION_COLUMNS} FROM organization WHERE ${THOSE_AFTER} ORDER BY id LIMIT :limit`,
   );
   const keys = prepare<KeyRecord>(
     db,
     `SELECT ${KEY_COLUMNS} FROM api_key
-     WHERE organization_id IS :organizationId AND (:after IS NULL OR id > :after) ORDER BY id LIMIT :limit`,
+     WHERE organization_id IS :organizationId AND ${THOSE_AFTER} ORDER BY id LIMIT :limit`,
   );
   return {
     findOrganization: (id: string): Organization | null => organization.one({ id }) ?? null,
