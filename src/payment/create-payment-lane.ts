@@ -13,8 +13,8 @@ export type PaymentLaneParts = Omit<LaneTools, 'limits'> & {
   readonly limits?: Partial<LaneLimits>;
 };
 
-/** Between the end of a settlement's time and the lapse of its lease: our own steps around it. */
-const LEASE_SLACK_MS = 5_000;
+/** Between the end of a settlement's time and the lapse of its lease: the last look at the chain and our own steps. */
+const LEASE_SLACK_MS = 15_000;
 
 /**
  * The x402 lane: read, find, check, verify, claim, settle once, see it on chain, record, serve. A payment is claimed before it

@@ -48,9 +48,13 @@ const ReceiptSchema = Type.Union([
 export function openJsonRpc({
   url,
   timeoutMs,
+  signal,
 }: {
   readonly url: string;
+  /** Bound of each question. */
   readonly timeoutMs: number;
+  /** Ends all of them. */
+  readonly signal: AbortSignal;
 }): JsonRpc {
   const ask = async <S extends TSchema>(
     schema: S,
@@ -58,7 +62,7 @@ export function openJsonRpc({
     ...params: unknown[]
   ): Promise<Static<S>> => {
     const body = { jsonrpc: '2.0', id: 1, method, params };
-    const answer = await postJson({ url, body, timeoutMs, bytesMax: ANSWER_BYTES_MAX });
+    const answer = await postJson({ url, body, timeoutMs, bytesMax: ANSWER_BYTES_MAX, signal });
     const result = resultOf(answer.body);
     if (!Value.Check(schema, result)) throw new Error(`the node has no usable answer to ${method}`);
     return result;

@@ -11,9 +11,13 @@ export interface RpcWitnessOptions {
   readonly logWindowMax: number;
   /** Bound of one request. Default: REQUEST_TIMEOUT_MS. */
   readonly requestTimeoutMs?: number;
+  /** Bound of a whole look-up, of all its requests to all nodes. Default: LOOK_UP_TIMEOUT_MS. */
+  readonly lookUpTimeoutMs?: number;
 }
 
 const REQUEST_TIMEOUT_MS = 3_000;
+/** Somebody waits for his answer meanwhile. */
+const LOOK_UP_TIMEOUT_MS = 8_000;
 /** How many windows back from the head one look-up searches: over 50 hours on a chain of two-second blocks. */
 const LOG_WINDOWS_MAX = 50;
 /** Node clocks and ours differ, and block times round down. */
@@ -24,13 +28,13 @@ const AUTHORIZATION_STATE = '0xe94a0102';
 export const noWitness: ChainWitness = { lookUp: async () => ({ outcome: 'silent' }) };
 
 export function createRpcWitness(options: RpcWitnessOptions): ChainWitness {
-  const { rpcUrls, logWindowMax, requestTimeoutMs = REQUEST_TIMEOUT_MS } = options;
-  const nodes = rpcUrls.map((url) => openJsonRpc({ url, timeoutMs: requestTimeoutMs }));
+  const { rpcUrls, logWindowMax, requestTimeoutMs: timeoutMs = REQUEST_TIMEOUT_MS } = options;
   return {
     async lookUp(question) {
-      for (const node of nodes) {
+      const signal = AbortSignal.timeout(options.lookUpTimeoutMs ?? LOOK_UP_TIMEOUT_MS);
+      for (const url of rpcUrls) {
         try {
-          return await askNode(node, question, logWindowMax);
+          return await askNode(openJsonRpc({ url, timeoutMs, signal }), question, logWindowMax);
         } catch {
           // The next node is asked. The error says nothing that an operator could use: which node, must not be told.
         }

@@ -13,10 +13,12 @@ const RECORD_ATTEMPTS = 3;
 /** Makes the settlement ours to serve. Repeating it is fine. */
 export async function recordSettlement(
   lane: LaneTools,
-  { id }: Purchase,
+  { id, quote }: Purchase,
   transaction: string,
 ): Promise<void> {
   const outcome = await tryToRecord(lane, { id, transaction });
+  if (outcome === 'settled')
+    lane.log.info({ payment: id, transaction, resource: quote.order.resource }, 'a payment settled');
   if (outcome === 'settled' || outcome === 'replayed') return;
   // The claim is gone or holds another transaction: never expected, and nothing may be served on it.
   lane.log.error({ payment: id, transaction, outcome }, 'a settlement does not fit its record');

@@ -228,6 +228,21 @@ describe('nodes that do not answer as they should', () => {
     await mute.stop();
   });
 
+  test('all nodes and all questions together take a bounded time', async () => {
+    const question = questionOf(await sign(await payer()));
+    const mute = await startScriptedFacilitator();
+    mute.onSettle = () => 'hang';
+    const rpcUrls = [mute.url, mute.url, mute.url];
+    const witness = createRpcWitness({
+      rpcUrls,
+      logWindowMax: WINDOW,
+      requestTimeoutMs: 60_000,
+      lookUpTimeoutMs: 300,
+    });
+    expect(await witness.lookUp(question)).toEqual({ outcome: 'silent' });
+    await mute.stop();
+  });
+
   test('a chain without a URL, or with web sockets only, has no witness, and none is wanted without confirmOnChain', async () => {
     const question = questionOf(await sign(await payer()));
     const accepted = { chain: 'eip155:84532', rpcUrls: [chain.url] } as never; // what a witness needs of it
