@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import type { Accounts } from './catalogue/operation.ts';
 import type { Clock } from './clock.ts';
 import type { Config } from './config/config.ts';
+import { createAccounts } from './control/accounts.ts';
 import type { ControlStore } from './control/control-store.ts';
 import { openRedisStore } from './control/redis/redis-store.ts';
 import { openSqliteStore } from './control/sqlite/sqlite-store.ts';
@@ -9,6 +10,7 @@ import { createBearerTokens } from './gate/bearer-token.ts';
 import { createGate } from './gate/create-gate.ts';
 import type { Gate } from './gate/gate.ts';
 import { createSweeper, type Sweeper } from './gate/sweeper.ts';
+import { loadKeyIssueSecrets } from './key-issue-secrets.ts';
 import type { Log } from './log.ts';
 import { createPaymentLane } from './payment/create-payment-lane.ts';
 import { createHttpFacilitator } from './payment/http-facilitator.ts';
@@ -27,7 +29,10 @@ export interface Access {
 }
 
 export interface AccessParts {
-  readonly config: Pick<Config, 'access' | 'control' | 'dataDir' | 'http' | 'oauth' | 'payment' | 'plans'>;
+  readonly config: Pick<
+    Config,
+    'access' | 'control' | 'cursorSecrets' | 'dataDir' | 'http' | 'oauth' | 'payment' | 'plans'
+  >;
   readonly log: Log;
   readonly clock: Clock;
 }
@@ -65,7 +70,13 @@ export function openAccess(parts: AccessParts, store: ControlStore): Access {
   return {
     store,
     gate: createGate({ store, lane, bearer, plans, access, requestsPerMinute, clock, log }),
-    accounts: accountsOf(store),
+    accounts: createAccounts({
+      store,
+      clock,
+      trialKeyDays: access.trialKeyDays,
+      // Where nothing is sold no key is issued, and the data directory is left alone.
+      secrets: lane === null ? [] : loadKeyIssueSecrets(config),
+    }),
     sellsCalls: lane !== null,
     // Payments that were begun are resolved also after the lane was taken out of the configuration.
     sweeper: createSweeper({
@@ -78,12 +89,5 @@ export function openAccess(parts: AccessParts, store: ControlStore): Access {
         return settled + dropped;
       },
     }),
-  };
-}
-
-function accountsOf(store: ControlStore): Accounts {
-  return {
-    balance: (organizationId) => store.units.balance(organizationId),
-    issueTrialKey: () => Promise.reject(new Error('no trial keys are sold yet')),
   };
 }

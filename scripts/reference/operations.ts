@@ -16,9 +16,17 @@ export function routesTable(operations: readonly AnyOperation[]): string {
 }
 
 function priceWords({ price }: AnyOperation): string {
-  return price.class === 'free'
-    ? 'free'
-    : `${price.qu} QU or ${usdNumber(price.x402UsdMicros)} USD (open for now)`;
+  const perCall = `${usdNumber(price.x402UsdMicros)} USD`;
+  switch (price.class) {
+    case 'free':
+      return 'free';
+    case 'keyed':
+      return `any key, or ${perCall}`;
+    case 'metered':
+      return `${price.qu} QU, or ${perCall}`;
+    case 'sold':
+      return `${perCall} over x402`;
+  }
 }
 
 const INTRO = `All routes are GET, under \`/v0\` and, with the same answers, under \`/api/v0\`. The machine-readable form is [openapi.json](openapi.json), served
@@ -28,6 +36,9 @@ Answers are compressed on request: gzip and br always, zstd where the runtime ha
 Every answer has \`X-Request-Id\`, \`Server-Timing\`, the quota (\`RateLimit-Policy\`, \`RateLimit\`, \`X-RateLimit-*\`) and, on lists, a weak \`ETag\` over what
 it says (not over \`as_of\` and \`freshness\`) and \`Link: …; rel="next"\`. \`min_probability\` and \`exclude_self_payments\` filter a page after it was read:
 a short or empty page is not the end, a null \`next_before\` is.
+
+Prices: *any key* opens the route at 0 QU; *QU* are drawn from the organization behind the key; *USD* is paid call by call over x402, without a
+key ([payments](../payments.md)). The list is served live by [\`/v0/account\`](#getaccount).
 
 `;
 

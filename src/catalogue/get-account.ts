@@ -1,12 +1,14 @@
 import { type Static, Type } from '@sinclair/typebox';
 import { usdNumber } from '../domain/amount.ts';
-import { SQL_SECONDS_PER_QU } from '../domain/query-unit.ts';
-import type { Caller, PriceListEntry } from './operation.ts';
+import { LANES, type Lane } from '../domain/lane.ts';
+import { PLAN_IDS } from '../domain/plan.ts';
+import { SQL_SECONDS_PER_QU, type UnitBalance } from '../domain/query-unit.ts';
+import type { CallContext, Caller, OperationDeps, PriceListEntry } from './operation.ts';
 import { defineOperation } from './operation.ts';
 import { PRICES, SQL_TIERS } from './prices.ts';
 import { CountShape, nowText, nullable, TimeShape } from './shapes.ts';
 
-/** Who the caller is and what everything costs. Source: read-api.md 2.1, 2.2, 4.1. */
+/** Who the caller is and what everything costs. Source: read-api.md 2.1, 2.2, 3, 4.1. */
 
 const OrganisationShape = Type.Object({ id: Type.String(), display_name: Type.String() });
 const BalanceShape = Type.Object({
@@ -37,13 +39,19 @@ const SqlTierShape = Type.Object({
   note: Type.Unsafe<string | null>({ type: ['string', 'null'] }),
 });
 
-const LANES = ['credit', 'x402', 'invalid_key', 'no_account', 'upgrade_required'] as const;
-const TIERS = ['anonymous', 'trial', 'oauth', 'free', 'pro', 'enterprise'] as const;
+const TIERS = ['anonymous', 'trial', 'oauth', ...PLAN_IDS] as const;
+type Tier = (typeof TIERS)[number];
 
 const NO_CREDENTIAL_NOTE =
   'No credential was sent, so there is no balance to show. This is not a zero balance.';
 const UNKNOWN_KEY_NOTE =
   'The key that was sent does not resolve to an account, so its balance cannot be shown. This is not a zero balance.';
+const TRIAL_NOTE =
+  'A trial key holds no balance by design: it opens every route that takes any key, and metered calls are paid one by one. This is not a zero balance.';
+const NO_ORGANIZATION_NOTE =
+  'The token that was sent names no organization that is known here, so there is no balance to show. This is not a zero balance.';
+const UNREADABLE_ORGANIZATION_NOTE =
+  'The key is valid, but the row of its organization could not be read, so its balance cannot be shown. This is not a zero balance: nothing was spent.';
 
 export const getAccount = defineOperation({
   id: 'getAccount',
@@ -51,16 +59,16 @@ export const getAccount = defineOperation({
   path: '/account',
   summary: 'Who the caller is, which lane applies, and what every route costs',
   description:
-    'Needs no key and costs nothing. A caller without a key gets the full price list; an unknown key is answered too, with `key_recognised: false`.',
+    'Needs no key and costs nothing. A caller without a key gets the full price list; an unknown key is answered too, with `key_recognised: false`. `tier` is the plan of the organization behind a key; a key whose organization cannot be read has the lowest plan’s until it can.',
   price: PRICES.free,
   params: {},
   output: Type.Object({
     authenticated: Type.Boolean(),
     key_present: Type.Boolean(),
     key_recognised: Type.Unsafe<boolean | null>({ type: ['boolean', 'null'] }),
-    tier: Type.Unsafe<(typeof TIERS)[number]>({ type: 'string', enum: [...TIERS] }),
+    tier: Type.Unsafe<Tier>({ type: 'string', enum: [...TIERS] }),
     plan: Type.Unsafe<string | null>({ type: ['string', 'null'] }),
-    lane: Type.Unsafe<(typeof LANES)[number]>({ type: 'string', enum: [...LANES] }),
+    lane: Type.Unsafe<Lane>({ type: 'string', enum: [...LANES] }),
     organisation: Type.Unsafe<Static<typeof OrganisationShape> | null>(nullable(OrganisationShape)),
     balance: Type.Unsafe<Static<typeof BalanceShape> | null>(nullable(BalanceShape)),
     balance_note: Type.Optional(
@@ -88,7 +96,11 @@ export const getAccount = defineOperation({
     organisation: null,
     balance: null,
     balance_note: NO_CREDENTIAL_NOTE,
-    metered_routes: [{ operation: 'listFlows', method: 'GET', path: '/flows', qu: 0, x402_usd: 0.001 }],
+    metered_routes: [
+      { operation: 'listFlows', method: 'GET', path: '/flows', qu: 0, x402_usd: 0.001 },
+      { operation: 'getGraph', method: 'GET', path: '/graph', qu: 1, x402_usd: 0.005 },
+      { operation: 'mintTrialKey', method: 'GET', path: '/test/x402', qu: null, x402_usd: 0.01 },
+    ],
     sql_tiers: [
       {
         tier: 'standard',
@@ -97,48 +109,99 @@ export const getAccount = defineOperation({
         requests_per_minute: 30,
         allowed: true,
         available: false,
-        note: 'This deployment does not serve SQL yet.',
+        note: 'Not available: this deployment does not serve SQL yet.',
       },
     ],
     top_up_url: 'https://index.example/plans',
     as_of: '2026-11-20T09:15:04Z',
-    summary: 'No key was sent: metered routes are paid per call over x402.',
+    summary: 'Lane x402: no key was sent, so priced routes are paid for call by call over x402.',
   },
-  run: async (_input, { clock, priceList, publicUrl }, { caller }) => ({
-    authenticated: false,
-    key_present: caller.keyPresent,
-    key_recognised: caller.keyRecognised,
-    tier: 'anonymous' as const,
-    plan: null,
-    lane: laneOf(caller),
-    organisation: null,
-    balance: null,
-    balance_note: caller.keyPresent ? UNKNOWN_KEY_NOTE : NO_CREDENTIAL_NOTE,
-    metered_routes: priceList.map(meteredRoute),
-    sql_tiers: SQL_TIERS.map(sqlTier),
-    top_up_url: `${publicUrl}/plans`,
-    as_of: nowText(clock.nowMs()),
-    summary: summaryOf(caller),
-  }),
+  run: async (_input, deps, context) => {
+    const { caller, lane } = context;
+    const { organization } = caller;
+    const units = organization === null ? null : await deps.accounts.balance(organization.id);
+    return {
+      authenticated: caller.keyRecognised === true,
+      key_present: caller.keyPresent,
+      key_recognised: caller.keyRecognised,
+      tier: tierOf(caller),
+      plan: organization?.plan ?? null,
+      lane,
+      organisation:
+        organization === null ? null : { id: organization.id, display_name: organization.displayName },
+      ...balancePart(caller, units, deps),
+      metered_routes: meteredRoutes(deps.priceList),
+      sql_tiers: SQL_TIERS.map((tier) => sqlTier(tier, mayBuy(tier.tier, deps, context))),
+      top_up_url: topUpUrl(deps.publicUrl, caller),
+      as_of: nowText(deps.clock.nowMs()),
+      summary: summaryOf(deps, context),
+    };
+  },
 });
 
-function laneOf(caller: Caller): 'x402' | 'invalid_key' {
-  return caller.keyPresent ? 'invalid_key' : 'x402';
+/** An organization that cannot be read has a plan, but nobody knows which: nothing above the lowest is promised. */
+function tierOf({ standing, organization }: Caller): Tier {
+  if (standing !== 'organization') return standing;
+  return organization?.plan ?? PLAN_IDS[0];
 }
 
-function summaryOf(caller: Caller): string {
-  return caller.keyPresent
-    ? 'The key that was sent is not known here, is revoked or has expired: other routes refuse it; send none or a valid one.'
-    : 'No key was sent: metered routes are paid per call over x402. This deployment does not charge yet, so they are open.';
+function balancePart(caller: Caller, units: UnitBalance | null, { plans }: Pick<OperationDeps, 'plans'>) {
+  const { organization } = caller;
+  if (organization === null || units === null) return { balance: null, balance_note: nothingOf(caller) };
+  const threshold = plans[organization.plan].lowBalanceQu;
+  return {
+    balance: {
+      available_qu: units.balance,
+      low_balance_threshold_qu: threshold,
+      low_balance: units.balance <= threshold,
+    },
+  };
 }
 
-function meteredRoute({ id, method, path, price }: PriceListEntry) {
-  return { operation: id, method, path, qu: price.qu, x402_usd: usdNumber(price.x402UsdMicros) };
+/** Which kind of nothing a null balance is. */
+function nothingOf({ keyPresent, keyRecognised, standing, organization }: Caller): string {
+  if (!keyPresent) return NO_CREDENTIAL_NOTE;
+  if (keyRecognised !== true) return UNKNOWN_KEY_NOTE;
+  if (standing === 'trial') return TRIAL_NOTE;
+  if (standing === 'oauth' && organization === null) return NO_ORGANIZATION_NOTE;
+  return UNREADABLE_ORGANIZATION_NOTE;
 }
 
-/** A caller without a plan may buy the tier that x402 is offered for: the first (api.md 5). */
-function sqlTier({ tier, timeoutSeconds, maxQu, requestsPerMinute }: (typeof SQL_TIERS)[number]) {
-  const allowed = tier === 'standard';
+type MeteredRoutes = Static<typeof MeteredRouteShape>[];
+
+/** The price list never changes while the process lives: its wire form is made once. */
+const ROUTES_OF = new WeakMap<readonly PriceListEntry[], MeteredRoutes>();
+
+function meteredRoutes(priceList: readonly PriceListEntry[]): MeteredRoutes {
+  let routes = ROUTES_OF.get(priceList);
+  if (routes === undefined) {
+    routes = priceList.map(({ id, method, path, price }) => ({
+      operation: id,
+      method,
+      path,
+      qu: price.qu,
+      x402_usd: usdNumber(price.x402UsdMicros),
+    }));
+    ROUTES_OF.set(priceList, routes);
+  }
+  return routes;
+}
+
+type SqlTier = (typeof SQL_TIERS)[number];
+
+/** Without an organization the tier is bought call by call: x402 is offered for the first one only (api.md 5). */
+function mayBuy(
+  tier: SqlTier['tier'],
+  { plans, sellsCalls }: Pick<OperationDeps, 'plans' | 'sellsCalls'>,
+  { caller: { organization }, surface }: CallContext,
+): boolean {
+  if (organization !== null) return plans[organization.plan].sqlTiers.includes(tier);
+  return tier === SQL_TIERS[0].tier && sellsCalls && surface === 'http';
+}
+
+const SQL_UNAVAILABLE = 'Not available: this deployment does not serve SQL yet.';
+
+function sqlTier({ tier, timeoutSeconds, maxQu, requestsPerMinute }: SqlTier, allowed: boolean) {
   return {
     tier,
     timeout_seconds: timeoutSeconds,
@@ -147,7 +210,38 @@ function sqlTier({ tier, timeoutSeconds, maxQu, requestsPerMinute }: (typeof SQL
     allowed,
     available: false,
     note: allowed
-      ? 'Not available: this deployment does not serve SQL yet.'
-      : 'Not available: this deployment does not serve SQL yet. Not allowed: the tier needs an organization plan that includes it.',
+      ? SQL_UNAVAILABLE
+      : `${SQL_UNAVAILABLE} Not allowed: the tier needs an organization whose plan includes it.`,
   };
+}
+
+function topUpUrl(publicUrl: string, { organization }: Caller): string {
+  const page = `${publicUrl}/plans`;
+  return organization === null ? page : `${page}?organization=${encodeURIComponent(organization.id)}#top-up`;
+}
+
+/** One sentence on what the lane means for this caller, in this deployment. */
+function summaryOf({ sellsCalls }: Pick<OperationDeps, 'sellsCalls'>, { caller, lane }: CallContext): string {
+  switch (lane) {
+    case 'credit':
+      return 'Lane credit: metered routes draw Query Units from the organization; routes that take any key cost none.';
+    case 'invalid_key':
+      return 'Lane invalid_key: the key that was sent is not known here, is revoked or has expired; other routes refuse it, so send none or a valid one.';
+    case 'no_account':
+      return 'Lane no_account: metered tools need the key of an organization, because no call can be paid for over x402 on this surface.';
+    case 'upgrade_required':
+      return 'Lane upgrade_required: the plan of the organization does not include the metered tools.';
+    case 'x402':
+      return x402Summary(caller, sellsCalls);
+  }
+}
+
+function x402Summary({ keyPresent }: Caller, sellsCalls: boolean): string {
+  if (!sellsCalls)
+    return keyPresent
+      ? 'Lane x402: no organization stands behind the key, and this deployment does not sell single calls, so metered routes need the key of an organization.'
+      : 'Lane x402: no key was sent, and this deployment does not sell single calls, so priced routes need a key.';
+  return keyPresent
+    ? 'Lane x402: the key opens every route that takes any key; metered routes are paid for call by call over x402.'
+    : 'Lane x402: no key was sent, so priced routes are paid for call by call over x402.';
 }

@@ -8,6 +8,7 @@ import { listFacilitators } from './list-facilitators.ts';
 import { listFlows } from './list-flows.ts';
 import { listTransactions } from './list-transactions.ts';
 import { listWallets } from './list-wallets.ts';
+import { mintTrialKey } from './mint-trial-key.ts';
 import { type AnyOperation, erase, type PriceListEntry } from './operation.ts';
 
 /** Every operation of the service, in the order of the documentation. */
@@ -22,6 +23,7 @@ export const OPERATIONS: readonly AnyOperation[] = [
   erase(getAgent),
   erase(getGraph),
   erase(getTelemetry),
+  erase(mintTrialKey),
 ];
 
 export const PRICE_LIST: readonly PriceListEntry[] = OPERATIONS.map(({ id, method, path, price }) => ({

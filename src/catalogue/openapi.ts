@@ -1,8 +1,10 @@
 import type { TSchema } from '@sinclair/typebox';
 import { usdNumber } from '../domain/amount.ts';
 import { ERROR_CODES, ERRORS, type ErrorCode } from '../errors.ts';
+import { IDEMPOTENCY_KEY_MIN_CHARS } from './mint-trial-key.ts';
 import type { AnyOperation } from './operation.ts';
 import type { Param } from './params.ts';
+import type { PriceClass } from './prices.ts';
 
 /** OpenAPI 3.1, generated purely from the declared operations and the error catalogue. */
 
@@ -27,7 +29,25 @@ const COMMON_FAILS: readonly ErrorCode[] = [
   'rate_limited',
   'headers_too_large',
   'internal_error',
+  'upstream_unavailable',
 ];
+
+/** What a call that can be paid for over x402 can answer with besides. */
+const PAYMENT_FAILS: readonly ErrorCode[] = [
+  'payment_required',
+  'payment_malformed',
+  'payment_invalid',
+  'payment_failed',
+  'payment_in_progress',
+  'settlement_unknown',
+];
+
+const FAILS_OF_CLASS: Readonly<Record<PriceClass, readonly ErrorCode[]>> = {
+  free: [],
+  keyed: [...PAYMENT_FAILS, 'api_key_required'],
+  metered: [...PAYMENT_FAILS, 'api_key_required', 'insufficient_qu'],
+  sold: [...PAYMENT_FAILS, 'not_found'],
+};
 
 const HEADERS: Readonly<Record<string, Json>> = {
   'X-Request-Id': header(
@@ -43,7 +63,42 @@ const HEADERS: Readonly<Record<string, Json>> = {
   ETag: header('string', 'Weak tag of what the answer says; send it back as If-None-Match.'),
   Link: header('string', '`rel="next"`: the next page, when there is one.'),
   'Server-Timing': header('string', 'Milliseconds: queue, engine, total.'),
+  'WWW-Authenticate': header('string', 'How to send a credential: `Bearer`.'),
+  'PAYMENT-REQUIRED': header('string', 'Base64 of the x402 offer, version 2. The body holds version 1.'),
+  'X-PAYMENT-RESPONSE': header(
+    'string',
+    'After a payment settled: base64 of the receipt `{ success, transaction, network, payer }`.',
+  ),
+  'PAYMENT-RESPONSE': header('string', 'The same receipt, as version 2 names it.'),
 };
+
+/** Headers of a request that pay for it, or make it repeatable. */
+const REQUEST_HEADERS = {
+  'X-PAYMENT': {
+    name: 'X-PAYMENT',
+    in: 'header',
+    required: false,
+    description:
+      'Base64 of a signed x402 payment for one of `accepts`. It goes before a key. Version 2 clients send the same as PAYMENT-SIGNATURE.',
+    schema: { type: 'string' },
+  },
+  'PAYMENT-SIGNATURE': {
+    name: 'PAYMENT-SIGNATURE',
+    in: 'header',
+    required: false,
+    description: 'Base64 of a signed x402 payment, as version 2 names the header.',
+    schema: { type: 'string' },
+  },
+  'Idempotency-Key': {
+    name: 'Idempotency-Key',
+    in: 'header',
+    required: false,
+    description: `Of at least ${IDEMPOTENCY_KEY_MIN_CHARS} characters: the same request with the same payment gives the same answer again. A shorter one is left alone.`,
+    schema: { type: 'string', maxLength: 255 },
+  },
+} as const satisfies Readonly<Record<string, Json>>;
+
+const RECEIPT_HEADERS = ['X-PAYMENT-RESPONSE', 'PAYMENT-RESPONSE'];
 
 function header(type: string, description: string): Json {
   return { description, schema: { type } };
@@ -79,9 +134,14 @@ export function buildOpenApi(options: OpenApiOptions): Json {
     components: {
       schemas: { Problem: problem },
       headers: HEADERS,
+      parameters: REQUEST_HEADERS,
       securitySchemes: {
-        bearer: { type: 'http', scheme: 'bearer', description: 'An API key.' },
-        apiKey: { type: 'apiKey', in: 'header', name: 'X-API-Key', description: 'The same key.' },
+        bearer: {
+          type: 'http',
+          scheme: 'bearer',
+          description: 'An API key, or a token (JWT) of the issuer that the deployment accepts.',
+        },
+        apiKey: { type: 'apiKey', in: 'header', name: 'X-API-Key', description: 'An API key.' },
       },
     },
   });
@@ -97,9 +157,12 @@ function operationObject(operation: AnyOperation, publicUrl: string): Json {
     operationId: operation.id,
     summary: operation.summary,
     description: operation.description,
-    parameters: Object.entries(operation.params).map(([name, param]) => parameterObject(name, param)),
-    // The empty entry: the credential is optional.
-    security: [{}, { bearer: [] }, { apiKey: [] }],
+    parameters: [
+      ...Object.entries(operation.params).map(([name, param]) => parameterObject(name, param)),
+      ...requestHeaders(operation.price.class).map((name) => ({ $ref: `#/components/parameters/${name}` })),
+    ],
+    // The empty entry: the credential is optional; where there is a price, a payment takes its place.
+    security: operation.price.class === 'sold' ? [{}] : [{}, { bearer: [] }, { apiKey: [] }],
     'x-payment-info': {
       class: operation.price.class,
       qu: operation.price.qu,
@@ -112,9 +175,16 @@ function operationObject(operation: AnyOperation, publicUrl: string): Json {
 
 /** Every code an operation can answer with. */
 export function failsOf(operation: AnyOperation): readonly ErrorCode[] {
-  const codes = new Set([...operation.fails, ...COMMON_FAILS]);
+  const codes = new Set([...operation.fails, ...COMMON_FAILS, ...FAILS_OF_CLASS[operation.price.class]]);
   if (operation.acceptsUnknownKey) codes.delete('invalid_api_key');
   return ERROR_CODES.filter((code) => codes.has(code));
+}
+
+function requestHeaders(priceClass: PriceClass): readonly (keyof typeof REQUEST_HEADERS)[] {
+  if (priceClass === 'free') return [];
+  return priceClass === 'sold'
+    ? ['X-PAYMENT', 'PAYMENT-SIGNATURE', 'Idempotency-Key']
+    : ['X-PAYMENT', 'PAYMENT-SIGNATURE'];
 }
 
 function parameterObject(name: string, param: Param): Json {
@@ -136,9 +206,10 @@ function successResponses(operation: AnyOperation): Json {
     'Server-Timing',
     ...(tagged ? ['ETag'] : []),
     ...(operation.paging === 'none' ? [] : ['Link']),
+    ...(operation.price.class === 'free' ? [] : RECEIPT_HEADERS),
   ];
   return {
-    200: {
+    [operation.status ?? 200]: {
       description: operation.summary,
       headers: references(names),
       content: { 'application/json': { schema: operation.output, example: operation.example } },
@@ -151,18 +222,28 @@ function references(names: readonly string[]): Json {
   return Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]));
 }
 
+/** What a failure of this status carries besides. */
+const FAILURE_HEADERS: Readonly<Record<number, readonly string[]>> = {
+  401: ['WWW-Authenticate'],
+  402: ['PAYMENT-REQUIRED'],
+  409: ['Retry-After'],
+  429: ['Retry-After'],
+  500: RECEIPT_HEADERS,
+  502: ['Retry-After'],
+  503: ['Retry-After'],
+};
+
 /** One response for each status; codes that share it are its examples. */
 function failureResponses(codes: readonly ErrorCode[], publicUrl: string): Json {
   const statuses = [...new Set(codes.map((code) => ERRORS[code].status))].sort((a, b) => a - b);
   return Object.fromEntries(
     statuses.map((status) => {
       const here = codes.filter((code) => ERRORS[code].status === status);
-      const retryable = status === 429 || status === 503;
       return [
         status,
         {
           description: here.map((code) => `\`${code}\`: ${ERRORS[code].advice}`).join(' '),
-          headers: references(['X-Request-Id', ...(retryable ? ['Retry-After'] : [])]),
+          headers: references(['X-Request-Id', ...(FAILURE_HEADERS[status] ?? [])]),
           content: {
             'application/problem+json': {
               schema: { $ref: '#/components/schemas/Problem' },
@@ -177,7 +258,52 @@ function failureResponses(codes: readonly ErrorCode[], publicUrl: string): Json 
   );
 }
 
+const EXAMPLE_TRANSACTION = '0x6f1c0b8e5d1f0a3c9b7e2d4f8a6c5b3e1d0f9a8b7c6d5e4f3a2b1c0d9e8f7a6b';
+
+const EXAMPLE_OFFER: Json = {
+  x402Version: 1,
+  error: 'X-PAYMENT header is required',
+  accepts: [
+    {
+      scheme: 'exact',
+      network: 'base',
+      maxAmountRequired: '1000',
+      asset: '0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913',
+      payTo: '0x209693Bc6afc0C5328bA36FaF03C514EF312287C',
+      resource: 'https://index.example/v0/flows',
+      description: 'Newest settlements across every indexed chain, payer to payee',
+      mimeType: 'application/json',
+      maxTimeoutSeconds: 60,
+      extra: { name: 'USD Coin', version: '2' },
+    },
+  ],
+};
+
 const EXAMPLE_CONTEXT: Partial<Record<ErrorCode, Json>> = {
+  payment_required: { detail: 'No key was sent. Send one, or pay for this call.', ...EXAMPLE_OFFER },
+  payment_malformed: { ...EXAMPLE_OFFER, error: 'payment_malformed', stage: 'input', retryable: false },
+  payment_invalid: {
+    ...EXAMPLE_OFFER,
+    error: 'payment_invalid',
+    stage: 'verify',
+    retryable: false,
+    reason: 'invalid_exact_evm_payload_authorization_value',
+  },
+  payment_failed: { ...EXAMPLE_OFFER, error: 'payment_failed', stage: 'settle', retryable: true },
+  insufficient_qu: {
+    detail: 'The call costs 1 QU; the organization has 0 QU free.',
+    ...EXAMPLE_OFFER,
+    error: 'insufficient_qu',
+  },
+  payment_in_progress: { stage: 'settle', retryable: true, retry_after: 2 },
+  key_already_issued: { detail: `The settlement ${EXAMPLE_TRANSACTION} already bought a key.` },
+  key_issue_failed: { stage: 'settle', retryable: true, transaction: EXAMPLE_TRANSACTION },
+  settlement_unknown: {
+    stage: 'settle',
+    retryable: true,
+    authorization_nonce: '0x3d7f2e1c0b9a8d7e6f5c4b3a29180716253443526170899807a6b5c4d3e2f1a0',
+    retry_after: 5,
+  },
   invalid_parameter: {
     detail: 'min_probability must be a number within [0,1], not "2".',
     parameter: 'min_probability',

@@ -1,3 +1,5 @@
+import type { SqlTierId } from '../domain/plan.ts';
+
 /**
  * What a call costs, on each lane. One table: `/account`, OpenAPI and the documentation are read off it. Source: api.md 3, 4.
  */
@@ -36,14 +38,14 @@ export const PRICES = {
   },
 } as const satisfies Record<PriceClass, Price>;
 
+/** What SQL costs. Which plan may buy which tier is configuration (`plans`). Source: api.md 5. */
 export const SQL_TIERS = [
-  {
-    tier: 'standard',
-    timeoutSeconds: 15,
-    maxQu: 3,
-    requestsPerMinute: 30,
-    plans: ['free', 'pro', 'enterprise'],
-  },
-  { tier: 'extended', timeoutSeconds: 60, maxQu: 12, requestsPerMinute: 10, plans: ['pro', 'enterprise'] },
-  { tier: 'deep', timeoutSeconds: 300, maxQu: 60, requestsPerMinute: 2, plans: ['enterprise'] },
-] as const;
+  { tier: 'standard', timeoutSeconds: 15, maxQu: 3, requestsPerMinute: 30 },
+  { tier: 'extended', timeoutSeconds: 60, maxQu: 12, requestsPerMinute: 10 },
+  { tier: 'deep', timeoutSeconds: 300, maxQu: 60, requestsPerMinute: 2 },
+] as const satisfies readonly {
+  readonly tier: SqlTierId;
+  readonly timeoutSeconds: number;
+  readonly maxQu: number;
+  readonly requestsPerMinute: number;
+}[];

@@ -86,7 +86,7 @@ export function buildApp(options: AppOptions): FastifyInstance {
       publicUrl,
     });
     const { reader, clock } = options;
-    installServiceRoutes(routes, { reader, clock, openApi, priceList: PRICE_LIST });
+    installServiceRoutes(routes, { reader, clock, openApi, prices: deps });
     done();
   });
   return app;

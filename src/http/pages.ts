@@ -1,6 +1,7 @@
 import type { PriceListEntry } from '../catalogue/operation.ts';
-import { SQL_TIERS } from '../catalogue/prices.ts';
+import { type Price, SQL_TIERS } from '../catalogue/prices.ts';
 import { usdNumber } from '../domain/amount.ts';
+import { PLAN_IDS, type Plan, type PlanId } from '../domain/plan.ts';
 import { ERROR_CODES, ERRORS } from '../errors.ts';
 
 /** The few pages that links in answers lead to. Plain HTML without scripts, made once from the catalogues. */
@@ -21,18 +22,53 @@ export function errorsPage(): string {
   return page('Errors', sections.join(''));
 }
 
-/** What `top_up_url` of a caller without an organization links to. */
-export function plansPage(prices: readonly PriceListEntry[]): string {
-  const routes = prices.map(
-    ({ method, path, price }) =>
-      `<tr><td><code>${method} ${path}</code></td><td>${price.qu}</td><td>${usdNumber(price.x402UsdMicros)}</td></tr>`,
-  );
-  const tiers = SQL_TIERS.map(
-    ({ tier, timeoutSeconds, maxQu, requestsPerMinute, plans }) =>
-      `<tr><td>${tier}</td><td>${timeoutSeconds} s</td><td>${maxQu}</td><td>${requestsPerMinute}</td><td>${plans.join(', ')}</td></tr>`,
-  );
+export interface PriceFacts {
+  readonly priceList: readonly PriceListEntry[];
+  readonly plans: Readonly<Record<PlanId, Plan>>;
+  /** Whether single calls can be bought here over x402. */
+  readonly sellsCalls: boolean;
+}
+
+/** What `top_up_url` leads to: plans, prices, and how an organization gets more units. */
+export function plansPage({ priceList, plans, sellsCalls }: PriceFacts): string {
+  const planRows = PLAN_IDS.map((id) => {
+    const { requestsPerMinute, monthlyGrantQu, lowBalanceQu, sqlTiers } = plans[id];
+    return [id, monthlyGrantQu, requestsPerMinute, lowBalanceQu, sqlTiers.join(', ') || 'none'];
+  });
+  const routeRows = priceList.map(({ method, path, price }) => [
+    `<code>${method} ${path}</code>`,
+    unitsText(price),
+    usdNumber(price.x402UsdMicros),
+  ]);
+  const tierRows = SQL_TIERS.map(({ tier, timeoutSeconds, maxQu, requestsPerMinute }) => [
+    tier,
+    `${timeoutSeconds} s`,
+    maxQu,
+    requestsPerMinute,
+  ]);
   return page(
     'Plans and prices',
-    `<p>This deployment has no accounts yet: every route is open without a key. The list prices are:</p><table><tr><th>Route</th><th>QU</th><th>USD over x402</th></tr>${routes.join('')}</table><h2>SQL tiers (not served yet)</h2><table><tr><th>Tier</th><th>Time limit</th><th>QU at most</th><th>Requests a minute</th><th>Plans</th></tr>${tiers.join('')}</table>`,
+    [
+      `<p>Query Units (QU) belong to an organization and are drawn by metered routes. ${sellsCalls ? 'Without a key every call can be paid for over x402.' : 'This deployment does not sell single calls: a key is needed.'}</p>`,
+      '<h2>Plans</h2>',
+      htmlTable(['Plan', 'QU a month', 'Requests a minute', 'Low balance at', 'SQL tiers'], planRows),
+      '<h2 id="top-up">Top up</h2><p>Units are added, and plans changed, by the operator of this deployment. Name your organization, as <code>/v0/account</code> shows it. The units of a plan are added at the beginning of every UTC month, and unused ones are kept.</p>',
+      '<h2>Prices</h2>',
+      htmlTable(['Route', 'QU', 'USD over x402'], routeRows),
+      '<h2>SQL tiers (not served yet)</h2>',
+      htmlTable(['Tier', 'Time limit', 'QU at most', 'Requests a minute'], tierRows),
+    ].join(''),
   );
+}
+
+function unitsText({ class: priceClass, qu }: Price): string {
+  if (qu === null) return 'not sold for units';
+  return priceClass === 'keyed' ? `${qu} (any key)` : String(qu);
+}
+
+/** Cells are our own text or numbers, never a caller's. */
+function htmlTable(head: readonly string[], rows: readonly (readonly (string | number)[])[]): string {
+  const line = (tag: string, cells: readonly (string | number)[]) =>
+    `<tr>${cells.map((cell) => `<${tag}>${cell}</${tag}>`).join('')}</tr>`;
+  return `<table>${line('th', head)}${rows.map((row) => line('td', row)).join('')}</table>`;
 }

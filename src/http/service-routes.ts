@@ -1,11 +1,10 @@
 import type { FastifyInstance } from 'fastify';
 import type { Reader } from '../../clickhouse/engine.ts';
-import type { PriceListEntry } from '../catalogue/operation.ts';
 import type { Clock } from '../clock.ts';
 import { cached } from '../reads/cached.ts';
 import { checkReady } from '../reads/engine-health.ts';
 import { installRefusedMethods } from './api-routes.ts';
-import { errorsPage, plansPage } from './pages.ts';
+import { errorsPage, type PriceFacts, plansPage } from './pages.ts';
 
 const READY_MAX_AGE_MS = 500;
 
@@ -16,7 +15,7 @@ export function installServiceRoutes(
     readonly reader: Reader;
     readonly clock: Clock;
     readonly openApi: Readonly<Record<string, unknown>>;
-    readonly priceList: readonly PriceListEntry[];
+    readonly prices: PriceFacts;
   },
 ): void {
   app.get('/healthz', (_request, reply) => reply.header('cache-control', 'no-store').send({ status: 'ok' }));
@@ -33,7 +32,7 @@ export function installServiceRoutes(
   const texts = {
     '/openapi.json': { type: 'application/json; charset=utf-8', body: JSON.stringify(service.openApi) },
     '/docs/errors': { type: 'text/html; charset=utf-8', body: errorsPage() },
-    '/plans': { type: 'text/html; charset=utf-8', body: plansPage(service.priceList) },
+    '/plans': { type: 'text/html; charset=utf-8', body: plansPage(service.prices) },
   };
   for (const [url, { type, body }] of Object.entries(texts)) {
     app.get(url, (_request, reply) =>

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { OPERATIONS } from '../../src/catalogue/index.ts';
 import { complaints } from '../support/answer-schema.ts';
-import { ANONYMOUS, type TestApi, testApi } from '../support/api.ts';
+import { type TestApi, testApi } from '../support/api.ts';
 import { type TestEngine, testEngine } from '../support/engine.ts';
 import {
   BASE,
@@ -66,8 +66,12 @@ const PATHS: Readonly<Record<string, string>> = {
   getAgent: `/v0/agents/${wallet(0xa1)}`,
   getGraph: '/v0/graph?days=1',
   getTelemetry: '/v0/telemetry',
+  mintTrialKey: '/v0/test/x402',
 };
-const CASES = OPERATIONS.map((operation) => [operation.id, PATHS[operation.id] ?? '', operation] as const);
+// What only a payment buys is answered in trial-key.test.ts.
+const CASES = OPERATIONS.filter(({ price }) => price.class !== 'sold').map(
+  (operation) => [operation.id, PATHS[operation.id] ?? '', operation] as const,
+);
 
 test('every operation is in this matrix', () => {
   expect(Object.keys(PATHS).sort()).toEqual(OPERATIONS.map(({ id }) => id).sort());
@@ -263,73 +267,6 @@ describe('meta', () => {
     await late.close();
     expect(body.meta.freshness.chains[0].lag_seconds).toBe(121);
     expect(body.meta.warnings).toContain('index_lagging');
-  });
-});
-
-describe('getAccount', () => {
-  test('a caller without a key is anonymous, on the x402 lane, and sees every price', async () => {
-    const { body } = await api.get('/v0/account', ANONYMOUS);
-    expect(body).toMatchObject({
-      authenticated: false,
-      key_present: false,
-      key_recognised: null,
-      tier: 'anonymous',
-      plan: null,
-      lane: 'x402',
-      organisation: null,
-      balance: null,
-      balance_note: expect.stringContaining('not a zero'),
-      as_of: '2026-11-20T12:00:00Z',
-    });
-    expect(body.metered_routes).toEqual([
-      { operation: 'getAccount', method: 'GET', path: '/account', qu: 0, x402_usd: 0 },
-      { operation: 'listFlows', method: 'GET', path: '/flows', qu: 0, x402_usd: 0.001 },
-      { operation: 'listTransactions', method: 'GET', path: '/transactions', qu: 0, x402_usd: 0.001 },
-      {
-        operation: 'listEntitySettlements',
-        method: 'GET',
-        path: '/entities/{wallet}/settlements',
-        qu: 0,
-        x402_usd: 0.001,
-      },
-      { operation: 'listWallets', method: 'GET', path: '/wallets', qu: 0, x402_usd: 0.001 },
-      { operation: 'listFacilitators', method: 'GET', path: '/facilitators', qu: 0, x402_usd: 0.001 },
-      {
-        operation: 'getMerchant',
-        method: 'GET',
-        path: '/merchants/{address}',
-        qu: 0,
-        x402_usd: 0.001,
-      },
-      { operation: 'getAgent', method: 'GET', path: '/agents/{wallet}', qu: 0, x402_usd: 0.001 },
-      { operation: 'getGraph', method: 'GET', path: '/graph', qu: 1, x402_usd: 0.005 },
-      { operation: 'getTelemetry', method: 'GET', path: '/telemetry', qu: 0, x402_usd: 0 },
-    ]);
-    expect(
-      body.sql_tiers.map((tier: { tier: string; available: boolean }) => [tier.tier, tier.available]),
-    ).toEqual([
-      ['standard', false],
-      ['extended', false],
-      ['deep', false],
-    ]);
-  });
-
-  test('a caller with an unknown key is told so, with 200', async () => {
-    const { status, body } = await api.get('/v0/account', { 'x-api-key': 'nope' });
-    expect(status).toBe(200);
-    expect(body).toMatchObject({
-      key_present: true,
-      key_recognised: false,
-      lane: 'invalid_key',
-      tier: 'anonymous',
-      balance: null,
-      balance_note: expect.stringContaining('does not resolve'),
-    });
-  });
-
-  test('top_up_url leads to a page', async () => {
-    const { body } = await api.get('/v0/account');
-    expect((await api.get(body.top_up_url)).status).toBe(200);
   });
 });
 

@@ -41,31 +41,66 @@ test('operations, paths, parameters and prices', () => {
     operations.map(({ operationId, path, parameters, 'x-payment-info': price }) => [
       operationId,
       path,
-      (parameters as { name: string }[]).map(({ name }) => name).join(' '),
+      (parameters as { name?: string }[]).flatMap(({ name }) => name ?? []).join(' '),
+      (price as { class: string }).class,
+      (price as { qu: number | null }).qu,
       (price as { x402_usd: number }).x402_usd,
     ]),
   ).toEqual([
-    ['getAccount', '/account', '', 0],
-    ['listFlows', '/flows', 'limit before chain finality', 0.001],
+    ['getAccount', '/account', '', 'free', 0, 0],
+    ['listFlows', '/flows', 'limit before chain finality', 'keyed', 0, 0.001],
     [
       'listTransactions',
       '/transactions',
       'limit before chain facilitator tier finality min_probability exclude_self_payments',
+      'keyed',
+      0,
       0.001,
     ],
     [
       'listEntitySettlements',
       '/entities/{wallet}/settlements',
       'wallet limit before chain role counterparty finality',
+      'keyed',
+      0,
       0.001,
     ],
-    ['listWallets', '/wallets', 'limit before role chain finality', 0.001],
-    ['listFacilitators', '/facilitators', 'limit offset chain facilitator named_only enriched_only', 0.001],
-    ['getMerchant', '/merchants/{address}', 'address chain finality', 0.001],
-    ['getAgent', '/agents/{wallet}', 'wallet chain finality', 0.001],
-    ['getGraph', '/graph', 'window days wallet chain max_edges finality', 0.005],
-    ['getTelemetry', '/telemetry', '', 0],
+    ['listWallets', '/wallets', 'limit before role chain finality', 'keyed', 0, 0.001],
+    [
+      'listFacilitators',
+      '/facilitators',
+      'limit offset chain facilitator named_only enriched_only',
+      'keyed',
+      0,
+      0.001,
+    ],
+    ['getMerchant', '/merchants/{address}', 'address chain finality', 'keyed', 0, 0.001],
+    ['getAgent', '/agents/{wallet}', 'wallet chain finality', 'keyed', 0, 0.001],
+    ['getGraph', '/graph', 'window days wallet chain max_edges finality', 'metered', 1, 0.005],
+    ['getTelemetry', '/telemetry', '', 'free', 0, 0],
+    ['mintTrialKey', '/test/x402', '', 'sold', null, 0.01],
   ]);
+});
+
+test('everything that has a price says how it is paid, and what can go wrong with it', () => {
+  for (const { id, path, price } of OPERATIONS) {
+    const { parameters, responses } = golden.paths[path].get;
+    const sent = parameters.map((parameter: { $ref?: string }) => parameter.$ref?.split('/').at(-1));
+    const isPriced = price.class !== 'free';
+    expect([id, sent.includes('X-PAYMENT'), sent.includes('PAYMENT-SIGNATURE')]).toEqual([
+      id,
+      isPriced,
+      isPriced,
+    ]);
+    expect([id, '402' in responses, '502' in responses]).toEqual([id, isPriced, isPriced]);
+    if (!isPriced) continue;
+    expect(Object.keys(responses['402'].headers)).toContain('PAYMENT-REQUIRED');
+    const { value } = responses['402'].content['application/problem+json'].examples.payment_required;
+    expect(value).toMatchObject({
+      x402Version: 1,
+      accepts: [{ scheme: 'exact', payTo: expect.any(String) }],
+    });
+  }
 });
 
 describe.each(OPERATIONS.map((operation) => [operation.id, operation] as const))('%s', (_id, operation) => {
@@ -73,7 +108,10 @@ describe.each(OPERATIONS.map((operation) => [operation.id, operation] as const))
 
   test('the example is a true answer', () => {
     expect(
-      complaints(operation.output, described.responses['200'].content['application/json'].example),
+      complaints(
+        operation.output,
+        described.responses[operation.status ?? 200].content['application/json'].example,
+      ),
     ).toEqual([]);
   });
 
