@@ -626,6 +626,9 @@ function capturesAndReleases(fresh: Open): void {
     await release(store, 'h5', 'overdue');
     await capture(store, 'h3', 0, 'second');
     expect((await overdue(FAR_MS)).map(({ holdId }) => holdId)).toEqual(['h1', 'h7', 'h9']);
+    await capture(store, 'h1', 1, 'second');
+    // Resolved ones take no place of a page.
+    expect((await overdue(FAR_MS, 1)).map(({ holdId }) => holdId)).toEqual(['h7']);
   });
 
   test('a hold past its time that nobody gave back is still captured', async () => {
