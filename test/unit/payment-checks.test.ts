@@ -147,7 +147,7 @@ describe('the logs of a transaction', () => {
     ['one atom too little', [used(0), paid(1, { value: 999n })], 'paid_otherwise'],
     [
       'the transfer of a collectible',
-      [used(0), log(1, [TRANSFER_TOPIC, word(PAYER), word(PAY_TO), NONCE])],
+      [used(0), log(1, [TRANSFER_TOPIC, word(PAYER), word(PAY_TO), NONCE], word(PAYER))],
       'paid_otherwise',
     ],
     ['a marker alone', [used(0)], 'paid_otherwise'],
