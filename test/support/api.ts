@@ -5,9 +5,10 @@ import type { Config } from '../../src/config/config.ts';
 import { loadConfig } from '../../src/config/load.ts';
 import type { CursorKeys } from '../../src/domain/cursor.ts';
 import { buildApp } from '../../src/http/app.ts';
-import { createLog, type Log } from '../../src/log.ts';
+import type { Log } from '../../src/log.ts';
 import { openTestAccess, type TestAccess } from './access.ts';
 import { NOON } from './rows.ts';
+import { watchedLog, watchText } from './secrets-watch.ts';
 
 export const CURSOR_KEYS: CursorKeys = { keys: [Buffer.alloc(32, 7)] };
 
@@ -82,7 +83,7 @@ export async function testApi(
   );
   const config = { ...loaded, http: { ...loaded.http, ...options.http }, ...options.config };
   const clock = options.clock ?? testClock();
-  const log = options.log ?? createLog('silent', 'test');
+  const log = options.log ?? watchedLog('api');
   const access = await openTestAccess({ config, clock, log });
   const app = buildApp({
     ...access.access,
@@ -103,6 +104,7 @@ export async function testApi(
     get: async (url, headers = {}) => {
       const sent = 'authorization' in headers ? headers : { ...keyed, ...headers };
       const answer = await app.inject({ method: 'GET', url, headers: sent });
+      if (answer.statusCode >= 400) watchText('refusals', answer.body);
       return {
         status: answer.statusCode,
         headers: answer.headers as Record<string, string | undefined>, // single-valued in our answers

@@ -5,7 +5,8 @@ import { createReader, createWriter } from '../../clickhouse/http-engine.ts';
 import { migrate } from '../../clickhouse/migrate.ts';
 import { publicDatabaseOf } from '../../clickhouse/public-database.ts';
 import { sql, trustedText } from '../../clickhouse/sql.ts';
-import { createLog, type Log } from '../../src/log.ts';
+import type { Log } from '../../src/log.ts';
+import { watchedLog, watchSecret } from './secrets-watch.ts';
 
 export interface TestEngine {
   readonly access: EngineAccess;
@@ -16,7 +17,7 @@ export interface TestEngine {
   close(): Promise<void>;
 }
 
-export const testLog: Log = createLog('warn', 'test');
+export const testLog: Log = watchedLog('test', 'warn');
 
 /** The run's engine with a fresh, migrated database. For `beforeAll`; call `close()` in `afterAll`. */
 export async function testEngine(): Promise<TestEngine> {
@@ -27,7 +28,9 @@ export async function testEngine(): Promise<TestEngine> {
 
 /** The run's engine with the name of a database that does not exist yet. */
 export function freshDatabase(): EngineAccess {
-  return { ...inject('engineAccess'), database: `test_${randomBytes(6).toString('hex')}` };
+  const access = inject('engineAccess');
+  for (const { password } of [access.reader, access.writer]) watchSecret(password);
+  return { ...access, database: `test_${randomBytes(6).toString('hex')}` };
 }
 
 function openTestEngine(access: EngineAccess): TestEngine {

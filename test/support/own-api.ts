@@ -8,9 +8,9 @@ import { loadConfig } from '../../src/config/load.ts';
 import type { ControlStore } from '../../src/control/control-store.ts';
 import { openSqliteStore } from '../../src/control/sqlite/sqlite-store.ts';
 import { buildApp } from '../../src/http/app.ts';
-import { createLog } from '../../src/log.ts';
 import { type Access, openAccess } from '../../src/open-access.ts';
 import { CURSOR_KEYS, type TestClock, testClock } from './api.ts';
+import { watchedLog } from './secrets-watch.ts';
 
 /** The real application over a real SQLite file that is the test's own to damage, and over no index at all. */
 export interface OwnApi {
@@ -39,7 +39,7 @@ export async function ownApi({
   const dataDir = mkdtempSync(join(tmpdir(), 'settlement-index-own-'));
   const config = { ...configOf(dataDir, sells), ...over };
   const clock = testClock();
-  const log = createLog('silent', 'test');
+  const log = watchedLog('own-api');
   const file = join(dataDir, 'control.db');
   const store = openSqliteStore({ path: file });
   await store.ping();

@@ -1,4 +1,4 @@
-import { appendFileSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { appendFileSync, mkdirSync, mkdtempSync, rmSync, writeSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestProject } from 'vitest/node';
@@ -10,6 +10,8 @@ declare module 'vitest' {
   }
 }
 
+const STDOUT = 1;
+const STDERR = 2;
 const KIBIBYTE = 1024;
 const REPORTED_LEAKS_MAX = 20;
 
@@ -39,19 +41,23 @@ function copyWrites(stream: NodeJS.WriteStream, file: string): void {
 function judge(root: string, directories: WatchDirectories): void {
   const { leaks, secrets, bytes } = findLeaks(directories);
   rmSync(directories.secrets, { recursive: true, force: true });
-  if (leaks.length === 0) {
-    rmSync(root, { recursive: true, force: true });
-    if (secrets > 0)
-      process.stdout.write(
-        `secrets watch: none of ${secrets} secrets in ${Math.ceil(bytes / KIBIBYTE)} KiB written\n`,
-      );
+  if (leaks.length > 0) {
+    process.exitCode = 1;
+    const lines = leaks
+      .slice(0, REPORTED_LEAKS_MAX)
+      .map(({ file, secret, around }) => `  ${secret} in ${file}: ${around}`);
+    say(
+      STDERR,
+      `\nSECRETS LEAKED: ${leaks.length} times in what this run wrote (${directories.written})\n${lines.join('\n')}`,
+    );
     return;
   }
-  process.exitCode = 1;
-  const lines = leaks
-    .slice(0, REPORTED_LEAKS_MAX)
-    .map(({ file, secret, around }) => `  ${secret} in ${file}: ${around}`);
-  process.stderr.write(
-    `\nSECRETS LEAKED: ${leaks.length} times in what this run wrote (${directories.written})\n${lines.join('\n')}\n`,
-  );
+  rmSync(root, { recursive: true, force: true });
+  if (secrets > 0)
+    say(STDOUT, `secrets watch: none of ${secrets} secrets in ${Math.ceil(bytes / KIBIBYTE)} KiB written`);
+}
+
+/** Past the copy of what is printed, whose place may be gone, and before the process ends. */
+function say(descriptor: number, text: string): void {
+  writeSync(descriptor, `${text}\n`);
 }

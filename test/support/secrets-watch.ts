@@ -2,7 +2,7 @@ import { appendFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { pino } from 'pino';
 import { inject } from 'vitest';
-import { createLog, type Log } from '../../src/log.ts';
+import { createLog, type Log, type LogLevel } from '../../src/log.ts';
 import { partsOf } from './secrets-watch-files.ts';
 
 /**
@@ -30,7 +30,9 @@ export function watchText(name: string, text: string): void {
   appendFileSync(join(inject('secretsWatch').written, `${process.pid}-${basename(name)}`), `${text}\n`);
 }
 
-/** The log of production, every level of it, written to a searched file only. */
-export function watchedLog(name: string): Log {
-  return createLog('trace', name, pino.destination({ dest: watchedFile(`${name}.log`), sync: true }));
+/** The log of production, every level of it, written to a searched file; what is as grave as `print` is printed as well. */
+export function watchedLog(name: string, print: LogLevel = 'silent'): Log {
+  const file = { level: 'trace', stream: pino.destination({ dest: watchedFile(`${name}.log`), sync: true }) };
+  const printed = print === 'silent' ? [] : [{ level: print, stream: pino.destination(2) }];
+  return createLog('trace', name, pino.multistream([file, ...printed] as pino.StreamEntry[])); // our levels are pino's
 }

@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { loadConfig } from '../../src/config/load.ts';
-import { createLog } from '../../src/log.ts';
 import { type Service, startService } from '../../src/service.ts';
+import { watchedLog } from './secrets-watch.ts';
 
 /** The whole service in this process's care: the real engine and the real worker as children, on free ports. */
 export interface TestService extends Service {
@@ -38,7 +38,7 @@ export async function startTestService(parts: {
   );
   const service = await startService({
     config: loadConfig({ file, env: {} }),
-    log: createLog('error', 'test'),
+    log: watchedLog('service', 'error'),
     version: 'test',
   });
   await service.prepared;

@@ -12,8 +12,8 @@ import type { AcceptedPayment } from '../../src/config/config.ts';
 import { type Address, toChecksum } from '../../src/domain/address.ts';
 import { knownChain } from '../../src/domain/known-chains.ts';
 import type { PaymentOffer } from '../../src/domain/payment.ts';
-import { createLog } from '../../src/log.ts';
 import type { Order } from '../../src/payment/payment-lane.ts';
+import { watchedLog, watchSecret } from './secrets-watch.ts';
 
 /** A chain with Circle's token that mines every transaction at once, a real facilitator on it, and payers with money. */
 export interface X402World {
@@ -44,7 +44,7 @@ export async function startX402World(): Promise<X402World> {
       chainId: CHAIN_ID,
       privateKey: relayer.privateKey,
       builderCode: 'local_fac',
-      log: createLog('silent', 'test'),
+      log: watchedLog('facilitator-process'),
     });
     return worldOf(chain, facilitator);
   } catch (cause) {
@@ -69,6 +69,7 @@ function worldOf(chain: DemoChain, facilitator: FacilitatorProcess): X402World {
     },
     async payer() {
       const wallet = walletOf(`payer ${randomBytes(8).toString('hex')}`);
+      watchSecret(wallet.privateKey);
       await mintUsdc(chain.sender, [{ to: wallet.address, amount: GRANT_ATOMS }]);
       return wallet;
     },
@@ -194,6 +195,7 @@ export async function pay(
           payload,
         };
   const header = Buffer.from(JSON.stringify(body)).toString('base64');
+  watchSecret(header);
   return { header, nonce: authorization.nonce, signature };
 }
 

@@ -57,8 +57,11 @@ describe('leaks', () => {
     expect(leaks[0]?.around).toContain('args: 0x[THE SECRET]');
   });
 
-  it('finds a key that nobody registered', () => {
-    written(`key six_live_${'0'.repeat(43)}`);
+  it.each([
+    ['key', `six_live_${'0'.repeat(43)}`],
+    ['token', `eyJhbGciOiJFUzI1NiJ9.eyJzdWIiOiJ4In0.${'s'.repeat(86)}`],
+  ])('finds a %s that nobody registered', (what, secret) => {
+    written(`${what} ${secret}.`);
     expect(findLeaks(directories).leaks).toHaveLength(1);
   });
 
