@@ -73,13 +73,16 @@ async function answer(
   return sendAnswer(operation, { request, reply, body, publicUrl: deps.publicUrl });
 }
 
-/** Says whether the answer left: a connection that ended before, or an answer that could not be printed, did not. */
+/** Says once whether the answer left: a connection that ended before, or an answer that could not be printed, did not. */
 function tellWhenSent({ raw }: FastifyReply, delivered: (answered: boolean) => Promise<void>): void {
-  if (raw.destroyed) {
-    void delivered(false);
-    return;
-  }
-  raw.once('close', () => void delivered(raw.writableFinished && raw.statusCode < 400));
+  let told = false;
+  const tell = (answered: boolean): void => {
+    if (!told) void delivered(answered);
+    told = true;
+  };
+  if (raw.destroyed) tell(false);
+  raw.once('finish', () => tell(raw.statusCode < 400));
+  raw.once('close', () => tell(false));
 }
 
 /** Path and query together; a name in both counts as given twice. */

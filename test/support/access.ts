@@ -25,13 +25,13 @@ const UNITS = 1_000_000;
 /** Opening a store starts a thread, about a second of a busy machine: all of a test file share one. */
 let shared: { readonly store: ControlStore; readonly dir: string; users: number } | undefined;
 
-function shareStore(): ControlStore {
+function shareStore(): { readonly store: ControlStore; readonly dir: string } {
   if (shared === undefined) {
     const dir = mkdtempSync(join(tmpdir(), 'settlement-index-access-'));
     shared = { dir, store: openSqliteStore({ path: join(dir, 'control.db') }), users: 0 };
   }
   shared.users += 1;
-  return shared.store;
+  return shared;
 }
 
 async function leaveStore(): Promise<void> {
@@ -46,7 +46,7 @@ async function leaveStore(): Promise<void> {
 
 /** The store of this test file; it is closed when everybody who opened it did. */
 export function openTestStore(): { readonly store: ControlStore; readonly close: () => Promise<void> } {
-  return { store: shareStore(), close: leaveStore };
+  return { store: shareStore().store, close: leaveStore };
 }
 
 export async function openTestAccess(parts: {
@@ -54,8 +54,8 @@ export async function openTestAccess(parts: {
   readonly clock: Clock;
   readonly log: Log;
 }): Promise<TestAccess> {
-  const store = shareStore();
-  const access = openAccess(parts, store);
+  const { store, dir } = shareStore();
+  const access = openAccess({ ...parts, config: { ...parts.config, dataDir: dir } }, store);
   const organizationId = await createOrganization(store, { units: UNITS });
   const key = await addKey(store, { organizationId });
   return { access, organizationId, key, close: leaveStore };

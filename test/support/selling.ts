@@ -1,0 +1,19 @@
+import { walletOf } from '../../demo/chain/wallets.ts';
+import type { Config } from '../../src/config/config.ts';
+import { loadConfig } from '../../src/config/load.ts';
+import { knownChain } from '../../src/domain/known-chains.ts';
+
+/** A configuration that sells calls on Base Sepolia through the facilitator at `url`; no chain is asked. */
+export function sellingThrough(url: string): Pick<Config, 'payment'> {
+  const facts = knownChain('base-sepolia');
+  const [token] = facts?.tokens ?? [];
+  if (facts === undefined || token === undefined) throw new Error('Base Sepolia is built in');
+  const payTo = walletOf('merchant of the tests').address;
+  return {
+    payment: {
+      ...loadConfig({ env: {} }).payment,
+      facilitatorUrl: url,
+      accept: [{ chain: 'eip155:84532', slug: facts.slug, token, payTo, rpcUrls: [] }],
+    },
+  };
+}
