@@ -205,13 +205,18 @@ function tally(answers: readonly ({ readonly outcome: string } | string)[]): Rec
   return counts;
 }
 
+/** Opening one takes long where it starts a thread. */
+const otherHandles = new WeakMap<OpenedStore, ControlStore>();
+
 /** `count` calls at once, taking turns on two handles of one store. */
 async function crowd<T>(
-  { store, reopen }: OpenedStore,
+  opened: OpenedStore,
   count: number,
   call: (store: ControlStore, index: number) => Promise<T>,
 ): Promise<T[]> {
-  const other = await reopen();
+  const { store } = opened;
+  const other = await (otherHandles.get(opened) ?? opened.reopen());
+  otherHandles.set(opened, other);
   return Promise.all(
     Array.from({ length: count }, (_, index) => call(index % 2 === 0 ? store : other, index)),
   );
