@@ -1,10 +1,19 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { watchSecret, watchText } from '../support/secrets-watch.ts';
 import { waitUntil } from '../support/wait-until.ts';
 
 const MAIN = fileURLToPath(new URL('../../demo/main.ts', import.meta.url));
@@ -109,6 +118,12 @@ function watchFamily(root: number) {
   };
 }
 
+/** The lines to try, as the demo prints them. */
+function curlLines(output: string): { readonly url: string; readonly key: string | undefined }[] {
+  const lines = output.matchAll(/^ {2}curl -si? (?:-H 'X-API-Key: ([^']+)' )?'([^']+)'$/gm);
+  return [...lines].map(([, key, url]) => ({ key, url: url ?? '' }));
+}
+
 function figure(output: string, name: string): string {
   return new RegExp(`^  ${name} +(.*)$`, 'm').exec(output)?.[1] ?? `no line "${name}" in:\n${output}`;
 }
@@ -125,7 +140,9 @@ describe('npm run demo -- --once', () => {
     const [made, seen] = [...figure(output, 'reorgs').matchAll(/\d+/g)].map(Number);
     expect(made).toBeGreaterThan(0);
     expect(seen).toBe(made);
-    expect(figure(output, 'x402 purchases')).toMatch(/^[1-9]\d* paid over HTTP, 0 failed$/);
+    expect(figure(output, 'x402 purchases')).toMatch(
+      /^([4-9]|\d{2,}) of our own API, \1 of them in the index as proven, 0 failed$/,
+    );
     expect(figure(output, 'first served')).toMatch(/^\d+\.\d s after the start$/);
     expect(figure(output, 'history')).toMatch(/\d+ rows\/s/);
     expect(figure(output, 'lag')).toMatch(/^\d+ ms/);
@@ -139,10 +156,16 @@ describe('npm run demo', () => {
   it('prints URLs that answer and curl lines, and stops with everything it started on SIGTERM', async () => {
     const run = demo('--port', '0', '--seed', '3');
     await run.says('Ctrl-C stops everything');
-    expect(run.output().match(/^ {2}curl -s '/gm)).toHaveLength(6);
-    for (const [, url] of run.output().matchAll(/curl -s '([^']+)'/g)) {
-      expect((await fetch(url ?? '')).status, url).toBe(200);
+    const lines = curlLines(run.output());
+    expect(lines.filter(({ key }) => key !== undefined)).toHaveLength(8);
+    const [secret] = lines.flatMap(({ key }) => key ?? []);
+    watchSecret(secret ?? '');
+    for (const { url, key } of lines) {
+      const answer = await fetch(url, { headers: key === undefined ? {} : { 'X-API-Key': key } });
+      const free = url.endsWith('/account');
+      expect(answer.status, url).toBe(key === undefined && !free ? 402 : 200);
     }
+    watchText('demo-service', readFileSync(join(directory, 'demo-data', 'service.log'), 'utf8'));
     // Guard and node, guard and service, engine, ingest worker, facilitator.
     expect((await run.survivors()).length).toBeGreaterThanOrEqual(7);
 

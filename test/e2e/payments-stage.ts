@@ -1,0 +1,208 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { registerExactEvmScheme } from '@x402/evm/exact/client';
+import { wrapFetchWithPayment, x402Client } from '@x402/fetch';
+import { privateKeyToAccount } from 'viem/accounts';
+import { startEmbeddedEngine } from '../../clickhouse/embedded/supervisor.ts';
+import { type Wallet, walletOf } from '../../demo/chain/wallets.ts';
+import { freePort } from '../../demo/free-port.ts';
+import { loadConfig } from '../../src/config/load.ts';
+import type { ControlStore } from '../../src/control/control-store.ts';
+import { type ApiKey, keyDigest, mintApiKey } from '../../src/domain/api-key.ts';
+import { startService } from '../../src/service.ts';
+import { type ScriptedFacilitator, startScriptedFacilitator } from '../support/scripted-facilitator.ts';
+import { watchedLog, watchSecret, watchText } from '../support/secrets-watch.ts';
+import { pay, startX402World, type X402World } from '../support/x402-world.ts';
+import { type ApiProcess, compileProgram, startApiProcess } from './api-process.ts';
+
+/** A chain, a real facilitator behind one that can be told to wait, an engine and an ingest worker; APIs are started on it. */
+export interface PaymentsStage {
+  readonly world: X402World;
+  readonly facilitator: ScriptedFacilitator;
+  /** A new wallet with money. */
+  payer(): Promise<Wallet>;
+  /** An API process on this stage; each has a data directory of its own. */
+  startApi(control?: { readonly redisUrl: string }): Promise<StageApi>;
+  stop(): Promise<void>;
+}
+
+export interface StageApi extends ApiProcess {
+  readonly dataDir: string;
+}
+
+export interface Answer {
+  readonly status: number;
+  readonly headers: Headers;
+  // biome-ignore lint/suspicious/noExplicitAny: tests look into answers of every shape
+  readonly body: any;
+}
+
+const RELAYER = walletOf('x402 world relayer');
+const HOST_TEXT = '127.0.0.1';
+
+export async function startPaymentsStage(): Promise<PaymentsStage> {
+  const directory = mkdtempSync(join(tmpdir(), 'settlement-index-payments-'));
+  const cleanups: (() => Promise<unknown>)[] = [];
+  const owned = <Part>(part: Part, end: (part: Part) => Promise<unknown>): Part => {
+    cleanups.push(() => end(part));
+    return part;
+  };
+  const program = compileProgram();
+  const stop = async (): Promise<void> => {
+    for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
+    program.remove();
+    rmSync(directory, { recursive: true, force: true });
+  };
+  try {
+    const [world, engine] = await Promise.all([
+      startX402World().then((started) => owned(started, (one) => one.stop())),
+      startEngine(directory).then((started) => owned(started, (one) => one.stop())),
+    ]);
+    const facilitator = owned(await startScriptedFacilitator(world.facilitator.url), (one) => one.stop());
+    const common = commonConfig(world, facilitator, engine.access);
+    owned(await startIngest(directory, common), (one) => one.stop());
+    return {
+      world,
+      facilitator,
+      async payer() {
+        const wallet = await world.payer();
+        watchSecret(wallet.privateKey);
+        return wallet;
+      },
+      async startApi(control) {
+        const port = await freePort(0);
+        const dataDir = join(directory, `api-${port}`);
+        const config = { ...common, role: 'api', dataDir, http: { ...common.http, port } };
+        const api = await startApiProcess(program, { ...config, control: control ?? {} });
+        return { ...owned(api, (one) => one.kill()), dataDir };
+      },
+      stop,
+    };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+async function startEngine(directory: string) {
+  const engine = await startEmbeddedEngine({
+    dataDir: join(directory, 'engine'),
+    database: `payments_${randomBytes(4).toString('hex')}`,
+    maxMemoryMegabytes: 2048,
+    log: watchedLog('engine'),
+  });
+  for (const { password } of [engine.access.reader, engine.access.writer]) watchSecret(password);
+  return engine;
+}
+
+type EngineAccess = Awaited<ReturnType<typeof startEngine>>['access'];
+
+/** Everything that has a secret in it has one: the node's URLs, the facilitator's key, the engine's users. */
+function commonConfig(world: X402World, facilitator: ScriptedFacilitator, access: EngineAccess) {
+  const { url, database, reader, writer } = access;
+  const secret = (): string => watchSecret(randomBytes(16).toString('hex'));
+  watchSecret(RELAYER.privateKey);
+  return {
+    logLevel: 'trace',
+    http: { port: 0, requestsPerMinute: 1_000_000 },
+    clickhouse: { url, database, reader, writer },
+    // The first one is never there, so that failures with its URL are logged.
+    chains: [
+      {
+        chain: 'base-sepolia',
+        rpcUrls: [`http://${HOST_TEXT}:1/v2/${secret()}`, `${world.chain.url}/?apikey=${secret()}`],
+        startBlock: 0,
+        pollMs: 50,
+      },
+    ],
+    catalogue: {
+      facilitators: [
+        {
+          id: 'ours',
+          relayers: [{ chain: 'base-sepolia', address: RELAYER.address, firstSeen: '2020-01-01' }],
+        },
+      ],
+    },
+    payment: {
+      facilitatorUrl: facilitator.url,
+      facilitatorHeaders: { authorization: `Bearer ${secret()}` },
+      accept: [{ chain: 'base-sepolia', payTo: world.accepted.payTo }],
+    },
+    plans: { free: { requestsPerMinute: 1_000_000, monthlyGrantQu: 0 } },
+    access: { trialRequestsPerMinute: 1_000_000 },
+  };
+}
+
+async function startIngest(directory: string, common: object): Promise<{ stop(): Promise<void> }> {
+  const dataDir = join(directory, 'ingest');
+  const file = join(directory, 'ingest.json');
+  writeFileSync(file, JSON.stringify({ ...common, role: 'ingest', dataDir }));
+  const config = loadConfig({ file, env: {} });
+  const service = await startService({ config, log: watchedLog('ingest'), version: 'test' });
+  await service.prepared;
+  return service;
+}
+
+/** An organization with units and a key. */
+export async function openOrganization(
+  store: ControlStore,
+  units: number,
+): Promise<{ readonly id: string; readonly key: ApiKey }> {
+  const id = `org_${randomUUID()}`;
+  const key = watchSecret(mintApiKey('live'));
+  const createdAtMs = Date.now();
+  await store.accounts.createOrganization({ id, displayName: 'Test', plan: 'free', createdAtMs });
+  await store.accounts.addKey({
+    id: `key_${randomUUID()}`,
+    digest: keyDigest(key),
+    kind: 'live',
+    organizationId: id,
+    label: 'test',
+    createdAtMs,
+    expiresAtMs: null,
+    revokedAtMs: null,
+  });
+  await store.units.grant({
+    organizationId: id,
+    grantId: 'first',
+    units,
+    note: 'for the test',
+    atMs: createdAtMs,
+  });
+  return { id, key };
+}
+
+/** Asks and keeps what came back, bodies of good answers apart (one of them is a key that is shown once). */
+export async function ask(url: string, headers: Record<string, string> = {}): Promise<Answer> {
+  const response = await fetch(url, { headers });
+  const text = await response.text();
+  const seen = [...response.headers].map(([name, value]) => `${name}: ${value}`);
+  watchText('answers', [`${response.status} ${url}`, ...seen, response.ok ? '' : text].join('\n'));
+  const isJson = /json/.test(response.headers.get('content-type') ?? '');
+  return { status: response.status, headers: response.headers, body: isJson ? JSON.parse(text) : text };
+}
+
+/** Signs what the API offers for this URL; the header can be sent as often as a test likes. */
+export async function sign(url: string, payer: Wallet, version: 1 | 2 = 1): Promise<Record<string, string>> {
+  const { status, headers, body } = await ask(url);
+  if (status !== 402) throw new Error(`no offer, but ${status} for ${url}`);
+  const offer = { accepts: body.accepts, requiredHeader: headers.get('payment-required') ?? '' };
+  const { header } = await pay(offer, payer, version);
+  return { [version === 1 ? 'X-PAYMENT' : 'PAYMENT-SIGNATURE']: watchSecret(header) };
+}
+
+/** The real client. Version 1 is what it does where no `PAYMENT-REQUIRED` header tells it of version 2. */
+export function realClient(payer: Wallet, version: 1 | 2): typeof fetch {
+  const client = registerExactEvmScheme(new x402Client(), { signer: privateKeyToAccount(payer.privateKey) });
+  return wrapFetchWithPayment(async (input, init) => {
+    const request = new Request(input, init);
+    const payment = request.headers.get(version === 1 ? 'X-PAYMENT' : 'PAYMENT-SIGNATURE');
+    if (payment !== null) watchSecret(payment);
+    const response = await fetch(request);
+    const headers = new Headers(response.headers);
+    if (version === 1) headers.delete('PAYMENT-REQUIRED');
+    return new Response(response.body, { status: response.status, headers });
+  }, client);
+}
