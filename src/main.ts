@@ -12,6 +12,8 @@ import {
 import { ImportProblem } from '../ingest/import/import-problem.ts';
 import { type RegradeArguments, regrade } from '../ingest/regrade/regrade-command.ts';
 import { RegradeProblem } from '../ingest/regrade/regrade-problem.ts';
+import { addAdminCommands } from './admin/admin-command.ts';
+import { AdminProblem } from './admin/admin-problem.ts';
 import { attachOrStartEngine } from './attach-engine.ts';
 import type { Config } from './config/config.ts';
 import { loadConfig } from './config/load.ts';
@@ -38,6 +40,8 @@ async function main(argv: readonly string[]): Promise<void> {
     )
     .showHelpAfterError('(run with --help for the options)')
     .showSuggestionAfterError()
+    // Before the commands are added, which take it over.
+    .exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : EXIT_USAGE))
     .addHelpText(
       'after',
       '\nEvery configuration key and environment variable: docs/reference/configuration.md',
@@ -62,6 +66,7 @@ async function main(argv: readonly string[]): Promise<void> {
     .addHelpText('after', IMPORT_HELP)
     .action((given: ImportArguments) => runImport(program.opts<Options>(), given));
   for (const option of IMPORT_OPTIONS) importing.addOption(option);
+  addAdminCommands(program, () => load(program.opts<Options>()).config);
   await program.parseAsync(argv);
 }
 
@@ -167,7 +172,7 @@ function programVersion(): string {
 try {
   await main(process.argv);
 } catch (error) {
-  const usage = [ConfigProblem, EngineUnavailable, ImportProblem, RegradeProblem].some(
+  const usage = [AdminProblem, ConfigProblem, EngineUnavailable, ImportProblem, RegradeProblem].some(
     (kind) => error instanceof kind,
   );
   const told = error instanceof Error && !usage ? error.stack : error;
