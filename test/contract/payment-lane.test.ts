@@ -54,7 +54,7 @@ const UNMINED = `0x${'ab'.repeat(32)}`;
 let world: X402World;
 let between: ScriptedFacilitator;
 /** Two handles on one SQLite file, as two processes have them. */
-let directory: string;
+const directory = mkdtempSync(join(tmpdir(), 'settlement-index-payment-lane-'));
 let control: ControlStore;
 let otherControl: ControlStore;
 /** Milliseconds by which the lane's clock is ahead. */
@@ -66,7 +66,6 @@ const clock = { nowMs: () => Date.now() + ahead };
 beforeAll(async () => {
   world = await startX402World();
   between = await startScriptedFacilitator(world.facilitator.url);
-  directory = mkdtempSync(join(tmpdir(), 'settlement-index-payment-lane-'));
   control = openSqliteStore({ path: join(directory, 'control.db') });
   await control.ping();
   otherControl = openSqliteStore({ path: join(directory, 'control.db') });
