@@ -112,7 +112,7 @@ describe('what counts as a verdict', () => {
   test('a caller who leaves is not waited for', async () => {
     scripted.onVerify = () => 'hang';
     const { payment } = await paymentOf(world);
-    const facilitator = createHttpFacilitator({ ...patient, url: scripted.url });
+    const facilitator = createHttpFacilitator({ ...patient, verifyTimeoutMs: 600_000, url: scripted.url });
     expect((await facilitator.verify(payment, AbortSignal.abort())).outcome).toBe('unreachable');
   });
 });
