@@ -29,17 +29,16 @@ const RETRY_AFTER_MS = 5_000;
 const DOCUMENT_MAX_BYTES = 256 * 1024;
 
 type KeySetSource = Pick<Config['oauth'], 'issuer' | 'jwksUrl'>;
-type FetchText = (url: string) => Promise<string>;
 
 /**
  * Resolves the key that a token names. Rejects with `KeySetUnreachable`, or with the error of jose for a token that names no
  * key of the set.
  */
 export function createKeySet(oauth: KeySetSource, clock: Clock): JWTVerifyGetKey {
-  const fetchText = pausedAfterFailure(fetchBounded, clock);
+  const find = pausedAfterFailure(() => openKeySet(oauth, clock), clock);
   let opening: Promise<JWTVerifyGetKey> | undefined;
   const open = (): Promise<JWTVerifyGetKey> => {
-    opening ??= openKeySet(oauth, fetchText).catch((error: unknown) => {
+    opening ??= find().catch((error: unknown) => {
       opening = undefined;
       throw error;
     });
@@ -61,19 +60,26 @@ function isAboutTheToken(error: unknown): boolean {
   );
 }
 
-async function openKeySet({ issuer, jwksUrl }: KeySetSource, fetchText: FetchText): Promise<JWTVerifyGetKey> {
+/** Where the key set lies is asked once in the life of the process. */
+async function openKeySet({ issuer, jwksUrl }: KeySetSource, clock: Clock): Promise<JWTVerifyGetKey> {
   if (issuer === null) throw new Error('a key set without an issuer');
-  const url = jwksUrl ?? (await discover(issuer, fetchText));
+  const url = jwksUrl ?? (await discover(issuer));
+  const fetchKeys = pausedAfterFailure(async () => {
+    const text = await fetchBounded(url);
+    const { keys } = Object(JSON.parse(text)) as Record<string, unknown>; // any JSON; checked here
+    if (!Array.isArray(keys)) throw new Error('the answer is no key set');
+    return text;
+  }, clock);
   return createRemoteJWKSet(new URL(url), {
     timeoutDuration: FETCH_TIMEOUT_MS,
     cooldownDuration: REFETCH_AFTER_MS,
     cacheMaxAge: KEYS_MAX_AGE_MS,
-    [customFetch]: async (from) => new Response(await fetchText(String(from))),
+    [customFetch]: async () => new Response(await fetchKeys()),
   });
 }
 
 /** The `jwks_uri` of the issuer's metadata; the two places are those of OpenID Connect and of OAuth. */
-async function discover(issuer: string, fetchText: FetchText): Promise<string> {
+async function discover(issuer: string): Promise<string> {
   const base = new URL(issuer);
   const path = base.pathname.replace(/\/+$/, '');
   const places = [
@@ -83,7 +89,7 @@ async function discover(issuer: string, fetchText: FetchText): Promise<string> {
   let last: unknown;
   for (const place of places) {
     try {
-      return keySetUrl(JSON.parse(await fetchText(place)), issuer);
+      return keySetUrl(JSON.parse(await fetchBounded(place)), issuer);
     } catch (error) {
       last = error;
     }
@@ -99,18 +105,17 @@ function keySetUrl(metadata: unknown, issuer: string): string {
   return url;
 }
 
-/** A fetch that failed is not tried again at once: every caller with a token would wait for its time-out. */
-function pausedAfterFailure(fetchText: FetchText, clock: Clock): FetchText {
-  const failures = new Map<string, { readonly untilMs: number; readonly cause: unknown }>();
-  return async (url) => {
-    const failed = failures.get(url);
+/** What failed is not tried again at once: every caller with a token would wait for its time-out. */
+function pausedAfterFailure<Value>(work: () => Promise<Value>, clock: Clock): () => Promise<Value> {
+  let failed: { readonly untilMs: number; readonly cause: unknown } | undefined;
+  return async () => {
     if (failed !== undefined && clock.nowMs() < failed.untilMs) throw failed.cause;
     try {
-      const text = await fetchText(url);
-      failures.delete(url);
-      return text;
+      const value = await work();
+      failed = undefined;
+      return value;
     } catch (cause) {
-      failures.set(url, { untilMs: clock.nowMs() + RETRY_AFTER_MS, cause });
+      failed = { untilMs: clock.nowMs() + RETRY_AFTER_MS, cause };
       throw cause;
     }
   };
