@@ -59,6 +59,8 @@ export function buildApp(options: AppOptions): FastifyInstance {
   const logger: FastifyBaseLogger = log;
   const app = Fastify({
     loggerInstance: logger,
+    // Lines name their request themselves; a logger made for every request would cost as much as finding its key.
+    childLoggerFactory: () => logger,
     // One line per request is written in onResponse, without headers.
     logController: new LogController({ disableRequestLogging: true }),
     trustProxy: options.config.http.trustProxy,

@@ -1,0 +1,139 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import type { FastifyInstance } from 'fastify';
+import type { Reader } from '../../clickhouse/engine.ts';
+import type { CallContext } from '../../src/catalogue/operation.ts';
+import { systemClock } from '../../src/clock.ts';
+import type { Config } from '../../src/config/config.ts';
+import { loadConfig } from '../../src/config/load.ts';
+import type { ControlStore } from '../../src/control/control-store.ts';
+import { type ApiKey, keyDigest, mintApiKey } from '../../src/domain/api-key.ts';
+import type { CursorKeys } from '../../src/domain/cursor.ts';
+import type { Gate } from '../../src/gate/gate.ts';
+import { buildApp } from '../../src/http/app.ts';
+import { openAccess } from '../../src/open-access.ts';
+import { benchLog } from '../support/bench-engine.ts';
+import type { BenchContext } from '../support/run-bench.ts';
+
+/** The same application twice: with its gate, and with one that lets everything through. */
+export interface GatedApi {
+  readonly gated: FastifyInstance;
+  readonly open: FastifyInstance;
+  /** Of an organization with units enough for any bench. */
+  readonly key: ApiKey;
+  readonly organizationId: string;
+  readonly store: ControlStore;
+  /** Another organization, with so many units. */
+  newCustomer(units: number): Promise<{ readonly key: ApiKey; readonly organizationId: string }>;
+}
+
+/** Statements that have a row also of an empty table. */
+const COUNTS = 'dataset-';
+const UNITS = 10_000_000;
+const REQUESTS_PER_MINUTE = 100_000_000;
+
+/** An engine without settlements, that says so at once: whatever a real one would take is not the gate's. */
+const EMPTY: Reader = {
+  rows: ({ name }) =>
+    Promise.resolve({
+      rows: name.startsWith(COUNTS) ? [[0, 0]] : [],
+      readRows: 0,
+      readBytes: 0,
+      elapsedMs: 0,
+    }),
+  ping: () => Promise.resolve(),
+  close: () => Promise.resolve(),
+};
+
+export async function openGatedApi(store: ControlStore, { workspace }: BenchContext): Promise<GatedApi> {
+  const config = withoutLimits(loadConfig({ env: { CHAINS: 'base,polygon' } }));
+  const log = benchLog();
+  const clock = systemClock;
+  const access = openAccess({ config, clock, log }, store);
+  const start = async (gate: Gate): Promise<FastifyInstance> => {
+    const cursorKeys: CursorKeys = { keys: [randomBytes(32)] };
+    const app = buildApp({
+      ...access,
+      gate,
+      config,
+      reader: EMPTY,
+      cursorKeys,
+      log,
+      clock,
+      version: 'bench',
+    });
+    workspace.defer(() => app.close());
+    await app.ready();
+    return app;
+  };
+  const newCustomer = (units: number) => createCustomer(store, units);
+  return {
+    gated: await start(access.gate),
+    open: await start(OPEN_GATE),
+    ...(await newCustomer(UNITS)),
+    store,
+    newCustomer,
+  };
+}
+
+function withoutLimits(config: Config): Config {
+  const { free, pro, enterprise } = config.plans;
+  const requestsPerMinute = REQUESTS_PER_MINUTE;
+  return {
+    ...config,
+    http: { ...config.http, requestsPerMinute },
+    plans: {
+      free: { ...free, requestsPerMinute },
+      pro: { ...pro, requestsPerMinute },
+      enterprise: { ...enterprise, requestsPerMinute },
+    },
+  };
+}
+
+async function createCustomer(
+  store: ControlStore,
+  units: number,
+): Promise<{ readonly key: ApiKey; readonly organizationId: string }> {
+  const organizationId = `org_${randomUUID()}`;
+  const at = Date.now();
+  await store.accounts.createOrganization({
+    id: organizationId,
+    displayName: 'Bench',
+    plan: 'pro',
+    createdAtMs: at,
+  });
+  await store.units.grant({ organizationId, grantId: 'bench', units, note: 'for the bench', atMs: at });
+  const key = mintApiKey('live');
+  await store.accounts.addKey({
+    id: `key_${randomUUID()}`,
+    digest: keyDigest(key),
+    kind: 'live',
+    organizationId,
+    label: 'bench',
+    createdAtMs: at,
+    expiresAtMs: null,
+    revokedAtMs: null,
+  });
+  return { key, organizationId };
+}
+
+const ANYBODY: Omit<CallContext, 'surface' | 'idempotencyKey'> = {
+  caller: {
+    keyPresent: false,
+    keyRecognised: null,
+    standing: 'anonymous',
+    organization: null,
+    organizationMissing: false,
+  },
+  lane: 'x402',
+  payment: null,
+};
+
+/** Reads the request and runs the operation: what is left of a gate that asks nobody. */
+const OPEN_GATE: Gate = {
+  call: async ({ operation, raw, deps, surface, idempotencyKey, onRun }) => {
+    const run = operation.prepare(raw, deps);
+    onRun();
+    const body = await run(deps, { ...ANYBODY, surface, idempotencyKey });
+    return { body, delivered: () => Promise.resolve() };
+  },
+};
