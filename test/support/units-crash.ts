@@ -60,7 +60,10 @@ export async function crashUnits(options: {
       );
       const gone = once(child, 'exit');
       if (works) {
-        await workALittle(eventsFile);
+        await workALittle(eventsFile).catch((error: unknown) => {
+          child.kill('SIGKILL');
+          throw error;
+        });
         await options.kill(child, run);
       }
       await gone;

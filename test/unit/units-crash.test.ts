@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { crashUnits } from '../support/units-crash.ts';
 
 const KILLS = 30;
@@ -11,6 +11,7 @@ test('SQLite: no kill -9 loses a unit, makes one, or leaves half a change', {
   timeout: 120_000,
 }, async () => {
   const directory = mkdtempSync(join(tmpdir(), 'settlement-index-crash-sqlite-'));
+  onTestFinished(() => rmSync(directory, { recursive: true }));
   const tally = await crashUnits({
     store: { kind: 'sqlite', path: join(directory, 'control.db') },
     kills: KILLS,
@@ -20,7 +21,6 @@ test('SQLite: no kill -9 loses a unit, makes one, or leaves half a change', {
       await gone;
     },
   });
-  rmSync(directory, { recursive: true });
   expect(tally.answered).toBeGreaterThan(KILLS);
   expect(tally.swept).toBeGreaterThan(0);
   expect(tally.unansweredThere + tally.unansweredAbsent).toBeGreaterThan(0);
