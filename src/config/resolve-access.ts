@@ -14,6 +14,10 @@ export function resolvePayment(
   const { facilitatorUrl } = payment;
   if (facilitatorUrl !== null && !isHttpUrl(facilitatorUrl))
     problems.push('payment.facilitatorUrl: must be an http or https URL');
+  if (facilitatorUrl !== null && hasCredentials(facilitatorUrl))
+    problems.push(
+      'payment.facilitatorUrl: takes no user and password; put a key into payment.facilitatorHeaders',
+    );
   if (facilitatorUrl !== null && payment.accept.length === 0)
     problems.push('payment.accept: name at least one chain and payTo, or leave payment.facilitatorUrl out');
   const accept = payment.accept.map((entry, index) =>
@@ -78,7 +82,12 @@ function isHttpUrl(text: string): boolean {
 }
 
 /** https, or http that does not leave this machine. */
-export function isTrustworthyUrl(text: string): boolean {
+export /** `fetch` refuses such a URL at every call, which would look like a facilitator that is down. */
+function hasCredentials(text: string): boolean {
+  return URL.canParse(text) && (new URL(text).username !== '' || new URL(text).password !== '');
+}
+
+function isTrustworthyUrl(text: string): boolean {
   if (!isHttpUrl(text)) return false;
   const { protocol, hostname } = new URL(text);
   return protocol === 'https:' || ['127.0.0.1', 'localhost', '[::1]'].includes(hostname);

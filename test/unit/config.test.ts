@@ -92,3 +92,14 @@ test('a catalogue file is checked with the configuration, and the URL of a facil
       /url(?!.*(secret|7))/,
     );
 });
+
+test('a facilitator URL with a password is refused without printing it', () => {
+  const [problem = ''] = problemsOf({
+    payment: {
+      facilitatorUrl: 'https://me:hush@facilitator.example',
+      accept: [{ chain: 'base', payTo: `0x${'11'.repeat(20)}` }],
+    },
+  });
+  expect(problem).toContain('payment.facilitatorHeaders');
+  expect(problem).not.toContain('hush');
+});
