@@ -87,7 +87,8 @@ function hasCredentials(text: string): boolean {
   return URL.canParse(text) && (new URL(text).username !== '' || new URL(text).password !== '');
 }
 
-function isTrustworthyUrl(text: string): boolean {
+/** https, or http that does not leave this machine. */
+export function isTrustworthyUrl(text: string): boolean {
   if (!isHttpUrl(text)) return false;
   const { protocol, hostname } = new URL(text);
   return protocol === 'https:' || ['127.0.0.1', 'localhost', '[::1]'].includes(hostname);

@@ -77,15 +77,26 @@ interface Readable {
 
 /** Validity and credential. Whatever cannot be read further is counted for its address. */
 async function readRequest(gate: GateTools, request: GateRequest): Promise<Readable> {
-  const { operation, raw, deps, credentials, address } = request;
+  const { operation, raw, deps, credentials, address, idempotencyKey } = request;
   try {
     const run = operation.prepare(raw, deps);
+    checkIdempotencyKey(idempotencyKey);
     const identity = await identify(readCredential(credentials), address, gate.identity);
     return { run, identity };
   } catch (error) {
     request.onRate(await gate.count(addressQuota(address, gate)));
     throw error;
   }
+}
+
+/** Long enough for any id; a longer text is refused rather than cut, because two keys must not become one. */
+const IDEMPOTENCY_KEY_MAX_CHARS = 255;
+
+function checkIdempotencyKey(key: string | undefined): void {
+  if (key === undefined || key.length <= IDEMPOTENCY_KEY_MAX_CHARS) return;
+  throw fail('malformed_request', {
+    detail: `The Idempotency-Key is longer than ${IDEMPOTENCY_KEY_MAX_CHARS} characters.`,
+  });
 }
 
 interface Admitted {

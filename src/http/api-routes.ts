@@ -63,7 +63,7 @@ async function answer(
     surface: 'http',
     shop: shopOf(operation, request, deps.publicUrl),
     mayCharge: request.method !== 'HEAD',
-    idempotencyKey: readIdempotencyKey(request.headers['idempotency-key']),
+    idempotencyKey: textOf(request.headers['idempotency-key']),
     deps: { ...deps, reader: boundReader(deps.reader, facts) },
     onRate: (decision) => setRateHeaders(reply, decision),
     onPaid: (receipt) => reply.headers({ 'x-payment-response': receipt, 'payment-response': receipt }),
@@ -96,16 +96,9 @@ function rawInput(request: FastifyRequest): Record<string, unknown> {
   return raw;
 }
 
-/** Long enough for any id; a longer text is refused rather than cut, because two keys must not become one. */
-const IDEMPOTENCY_KEY_MAX_CHARS = 255;
-
-function readIdempotencyKey(header: string | string[] | undefined): string | undefined {
-  const key = [header ?? []].flat().join(', ').trim();
-  if (key === '') return undefined;
-  if (key.length <= IDEMPOTENCY_KEY_MAX_CHARS) return key;
-  throw fail('malformed_request', {
-    detail: `The Idempotency-Key is longer than ${IDEMPOTENCY_KEY_MAX_CHARS} characters.`,
-  });
+function textOf(header: string | string[] | undefined): string | undefined {
+  const text = [header ?? []].flat().join(', ').trim();
+  return text === '' ? undefined : text;
 }
 
 interface Answered {

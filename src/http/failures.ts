@@ -18,6 +18,9 @@ const FRAMEWORK_FAILURES: Readonly<Record<number, { readonly code: ErrorCode; re
   415: { code: 'unsupported_media_type', detail: 'This route does not take a body of this media type.' },
 };
 
+/** Slows down clients that send the same unpaid request in a loop. Source: read-api.md 8. */
+const LOOP_PAUSE_SECONDS = 5;
+
 /** What a 401 must carry: no error is named where no credential was sent. Source: RFC 6750 3. */
 const CHALLENGES: Partial<Record<ErrorCode, string>> = {
   invalid_api_key: 'Bearer realm="settlement-index", error="invalid_token"',
@@ -51,7 +54,8 @@ export function sendFailure(
   const { status } = ERRORS[code];
   logFailure(request, failure, options.log);
   reply.code(status).header('cache-control', 'no-store').header('x-request-id', request.id);
-  if (context.retryAfterSeconds !== undefined) reply.header('retry-after', String(context.retryAfterSeconds));
+  const retryAfterSeconds = context.retryAfterSeconds ?? (status === 402 ? LOOP_PAUSE_SECONDS : undefined);
+  if (retryAfterSeconds !== undefined) reply.header('retry-after', String(retryAfterSeconds));
   if (context.offer !== undefined) reply.header('payment-required', context.offer.requiredHeader);
   const challenge = CHALLENGES[code];
   if (challenge !== undefined) reply.header('www-authenticate', challenge);

@@ -117,6 +117,7 @@ describe('402', () => {
     });
     expect(answer.headers).toMatchObject({
       'cache-control': 'no-store',
+      'retry-after': '5',
       'content-type': 'application/problem+json; charset=utf-8',
       'x-request-id': expect.any(String),
       ratelimit: expect.any(String),
@@ -294,6 +295,12 @@ test('409: the same payment is taken by one request at a time', async () => {
   expect(second.body).toMatchObject({ retryable: true, retry_after: expect.any(Number) });
   expect((await first).status).toBe(200);
   expect(settlements()).toBe(1);
+});
+
+test('400: an Idempotency-Key that nobody could mean is refused, and counted', async () => {
+  const answer = await api.get(flows, { 'idempotency-key': 'k'.repeat(256) });
+  expect(told(answer)).toEqual({ status: 400, code: 'malformed_request' });
+  expect(answer.headers['ratelimit']).toBeDefined();
 });
 
 test('429: all keys of an organization and nobody else, each with its own figures', async () => {
