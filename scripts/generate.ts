@@ -9,6 +9,7 @@ import { errorsPage } from './reference/errors.ts';
 import { evidencePage } from './reference/evidence.ts';
 import { importColumns } from './reference/import-columns.ts';
 import { operationsPage, routesTable } from './reference/operations.ts';
+import { paymentStagesPage } from './reference/payment-stages.ts';
 
 /**
  * Writes everything that can be derived: docs/reference and the blocks of README.md and docs/methodology.md between
@@ -59,6 +60,7 @@ const files: Readonly<Record<string, string>> = {
   'docs/reference/operations.md': operationsPage(OPERATIONS),
   'docs/reference/configuration.md': configurationPage(),
   'docs/reference/evidence.md': evidencePage(),
+  'docs/reference/payment-stages.md': paymentStagesPage(),
   'docs/reference/openapi.json': `${JSON.stringify(openApi, null, 2)}\n`,
   'docs/methodology.md': fillBlocks('docs/methodology.md'),
   'docs/import.md': fillBlocks('docs/import.md'),
