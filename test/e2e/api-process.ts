@@ -15,6 +15,8 @@ export interface ApiProcess {
   kill(): Promise<void>;
   /** Resolves when it answers. */
   start(): Promise<void>;
+  /** A command of the same program over the same configuration, whether or not the API runs; its exit code and what it printed. */
+  command(...words: string[]): Promise<{ readonly code: number | null; readonly printed: string }>;
 }
 
 /** The program as JavaScript: it starts in half the time that it takes from its sources. */
@@ -76,19 +78,36 @@ export async function startApiProcess({ main }: CompiledProgram, config: ApiConf
       child.kill('SIGKILL');
       await gone;
     },
+    command: (...words) => runCommand([main, '--config', file, ...words]),
   };
   await api.start();
   return api;
 }
 
-function launch(main: string, file: string): ChildProcess {
-  const log = openSync(watchedFile('api.log'), 'w');
-  const environment = Object.entries(process.env).filter(
+async function runCommand(command: readonly string[]): ReturnType<ApiProcess['command']> {
+  const child = spawn(process.execPath, command, { stdio: ['ignore', 'pipe', 'pipe'], env: environment() });
+  let printed = '';
+  for (const stream of [child.stdout, child.stderr])
+    stream.setEncoding('utf8').on('data', (text: string) => {
+      printed += text;
+    });
+  const [code] = (await once(child, 'close')) as [number | null]; // as Node declares it
+  return { code, printed };
+}
+
+/** Ours, without what would override the configuration file. */
+function environment(): NodeJS.ProcessEnv {
+  const kept = Object.entries(process.env).filter(
     ([name]) => !(name in ENVIRONMENT) && !name.startsWith('RPC_URL_'),
   );
+  return Object.fromEntries(kept);
+}
+
+function launch(main: string, file: string): ChildProcess {
+  const log = openSync(watchedFile('api.log'), 'w');
   const child = spawn(process.execPath, [main, 'start', '--config', file], {
     stdio: ['ignore', log, log],
-    env: Object.fromEntries(environment),
+    env: environment(),
   });
   closeSync(log);
   return child;
