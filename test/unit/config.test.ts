@@ -103,3 +103,32 @@ test('a facilitator URL with a password is refused without printing it', () => {
   expect(problem).toContain('payment.facilitatorHeaders');
   expect(problem).not.toContain('hush');
 });
+
+test('payments need somebody to be paid, in a token that can carry the prices, each once', () => {
+  const payTo = '0x209693Bc6afc0C5328bA36FaF03C514EF312287C';
+  const facilitatorUrl = 'https://facilitator.example';
+  const problems = (payment: object) => problemsOf({ payment: { facilitatorUrl, ...payment } }).join('\n');
+  expect(problems({})).toContain('name at least one chain and payTo');
+  expect(problems({ accept: [{ chain: 'bse', payTo }] })).toContain('payment.accept.0.chain: unknown chain');
+  expect(problems({ accept: [{ chain: 'base', payTo: payTo.replace('B', 'b') }] })).toContain('checksum');
+  expect(problems({ accept: [{ chain: 'base', payTo, asset: payTo }] })).toContain('not a token we know');
+  const twice = { chain: 'base', payTo };
+  expect(problems({ accept: [twice, twice] })).toContain('named twice');
+  expect(load({ payment: { facilitatorUrl, accept: [twice] } }).payment.accept).toMatchObject([
+    { chain: 'eip155:8453', payTo: payTo.toLowerCase(), rpcUrls: ['https://mainnet.base.org'] },
+  ]);
+});
+
+test('an issuer of tokens that anybody on the way could impersonate is refused', () => {
+  expect(problemsOf({ oauth: { issuer: 'http://issuer.example' } })[0]).toContain('oauth.issuer');
+  expect(load({ oauth: { issuer: 'http://127.0.0.1:9' } }).oauth.issuer).toBe('http://127.0.0.1:9');
+});
+
+test('what a plan does not say keeps its default', () => {
+  const { plans } = load({ plans: { pro: { requestsPerMinute: 7 } } });
+  expect(plans.pro).toMatchObject({ requestsPerMinute: 7, monthlyGrantQu: 20_000 });
+  expect(problemsOf({ plans: { pro: { requestsPerMinute: 0 } } })[0]).toContain(
+    'plans.pro.requestsPerMinute',
+  );
+  expect(problemsOf({ plans: { gold: {} } })[0]).toContain('gold');
+});
