@@ -1,6 +1,6 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { exportJWK, exportSPKI, generateKeyPair, type JWTPayload, SignJWT } from 'jose';
+import { exportJWK, exportSPKI, generateKeyPair, importJWK, type JWTPayload, SignJWT } from 'jose';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { Config } from '../../src/config/config.ts';
 import { createOrganization } from '../support/access.ts';
@@ -39,6 +39,8 @@ beforeAll(async () => {
   const keys = [
     { ...(await exportJWK(rsa.publicKey)), kid: 'rsa', alg: 'RS256' },
     { ...(await exportJWK(ec.publicKey)), kid: 'ec', alg: 'ES256' },
+    // Says nothing of the algorithm: ours is the only list.
+    { ...(await exportJWK(rsa.publicKey)), kid: 'any' },
   ];
   issuer = createServer((request, response) => {
     asked.push(request.url ?? '');
@@ -152,6 +154,7 @@ describe('401', () => {
     ['an unknown key id', () => token({ header: { kid: 'nobody' }, key: stranger.privateKey })],
     ['alg none', unsigned],
     ['HS256 with the public key as the secret', signedWithThePublicKey],
+    ['an algorithm that is not on the list', signedWithRs512],
     ['altered after signing', async () => (await token()).replace(/\.(.)/, '.A$1')],
     ['no token at all', async () => 'a.b.c'],
     ['longer than any token', async () => `a.${'b'.repeat(9_000)}.c`],
@@ -237,4 +240,9 @@ async function unsigned(): Promise<string> {
 async function signedWithThePublicKey(): Promise<string> {
   const secret = new TextEncoder().encode(await exportSPKI(rsa.publicKey));
   return token({ header: { alg: 'HS256' }, key: secret });
+}
+
+async function signedWithRs512(): Promise<string> {
+  const key = await importJWK(await exportJWK(rsa.privateKey), 'RS512');
+  return token({ header: { alg: 'RS512', kid: 'any' }, key });
 }
