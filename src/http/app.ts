@@ -59,7 +59,7 @@ export function buildApp(options: AppOptions): FastifyInstance {
   const logger: FastifyBaseLogger = log;
   const app = Fastify({
     loggerInstance: logger,
-    // Lines name their request themselves; a logger made for every request would cost as much as finding its key.
+    // Lines name their request themselves: a logger of its own for every request would be made for nothing.
     childLoggerFactory: () => logger,
     // One line per request is written in onResponse, without headers.
     logController: new LogController({ disableRequestLogging: true }),
