@@ -120,7 +120,7 @@ function pass(gate: GateTools, request: GateRequest, admitted: Admitted): Promis
 }
 
 async function passFree(request: GateRequest, admitted: Admitted): Promise<GateAnswer> {
-  return { body: await runNow(request, admitted, null), delivered: nothingOwed };
+  return { body: await runNow(request, admitted, null), delivered: null };
 }
 
 async function passOnUnits(
@@ -133,7 +133,7 @@ async function passOnUnits(
   const operation = request.operation.id;
   const charge = { organizationId, units, operation, offer: () => offerOf(gate, request) };
   const body = await runOnUnits(tools, charge, () => runNow(request, admitted, null));
-  return { body, delivered: nothingOwed };
+  return { body, delivered: null };
 }
 
 async function passPaid(gate: GateTools, request: GateRequest, admitted: Admitted): Promise<GateAnswer> {
@@ -196,8 +196,4 @@ function refusalOf(
 
 function offerOf({ lane }: GateTools, { shop }: GateRequest): PaymentOffer | undefined {
   return lane === null || shop === undefined ? undefined : lane.offer(shop.order());
-}
-
-function nothingOwed(): Promise<void> {
-  return Promise.resolve();
 }

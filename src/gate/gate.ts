@@ -40,6 +40,6 @@ export interface GateRequest {
 
 export interface GateAnswer {
   readonly body: Record<string, unknown>;
-  /** To be called once, when the answer left (true) or could not (false). Rejects never. */
-  delivered(answered: boolean): Promise<void>;
+  /** To be called once, when the answer left (true) or could not (false); null where nobody waits for that. Rejects never. */
+  readonly delivered: ((answered: boolean) => Promise<void>) | null;
 }

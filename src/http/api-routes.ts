@@ -69,7 +69,7 @@ async function answer(
     onPaid: (receipt) => reply.headers({ 'x-payment-response': receipt, 'payment-response': receipt }),
     onRun: () => startRun(facts),
   });
-  tellWhenSent(reply, delivered);
+  if (delivered !== null) tellWhenSent(reply, delivered);
   return sendAnswer(operation, { request, reply, body, publicUrl: deps.publicUrl });
 }
 

@@ -124,7 +124,7 @@ function installPlugins(app: FastifyInstance): void {
     origin: '*',
     methods: ['GET', 'HEAD', 'POST', 'OPTIONS'],
     allowedHeaders: [...ACCEPTED_HEADERS],
-    exposedHeaders: [...EXPOSED_HEADERS],
+    exposedHeaders: EXPOSED_HEADERS.join(', '),
     maxAge: PREFLIGHT_MAX_AGE_SECONDS,
     // OPTIONS without the preflight headers is a question about the route, not an error.
     strictPreflight: false,
@@ -144,6 +144,7 @@ function installCommonHooks(app: FastifyInstance, log: Log): void {
     );
   });
   app.addHook('onResponse', (request, reply, done) => {
+    if (!log.isLevelEnabled('debug')) return done();
     log.debug(
       {
         request_id: request.id,

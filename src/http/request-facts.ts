@@ -8,9 +8,12 @@ export interface RequestFacts {
   runMs: number | undefined;
   /** Time spent waiting for the engine; statements that run side by side count once each. */
   engineMs: number;
-  readonly abort: AbortController;
-  /** Bounds the run, once it has begun. */
+  /** Stops the statements of the run; made for the first of them, because many answers need none. */
+  abort: AbortController | undefined;
+  /** Bounds the run, once it has a statement. */
   timer: NodeJS.Timeout | undefined;
+  /** The connection ended before the answer did. */
+  hasLeft: boolean;
 }
 
 declare module 'fastify' {
@@ -27,18 +30,19 @@ const RUN_MAX_MS = 25_000;
 export function installRequestFacts(app: FastifyInstance): void {
   app.decorateRequest('facts', undefined);
   app.addHook('onRequest', (request, reply, done) => {
-    const abort = new AbortController();
     const facts: RequestFacts = {
       startedMs: performance.now(),
       runMs: undefined,
       engineMs: 0,
-      abort,
+      abort: undefined,
       timer: undefined,
+      hasLeft: false,
     };
     request.facts = facts;
     reply.raw.once('close', () => {
       clearTimeout(facts.timer);
-      if (!reply.raw.writableFinished) abort.abort();
+      facts.hasLeft = !reply.raw.writableFinished;
+      if (facts.hasLeft) facts.abort?.abort();
     });
     done();
   });
@@ -54,21 +58,25 @@ export function installRequestFacts(app: FastifyInstance): void {
  */
 export function startRun(facts: RequestFacts): void {
   facts.runMs = performance.now();
-  facts.timer = setTimeout(() => facts.abort.abort(), RUN_MAX_MS);
-  facts.timer.unref();
+}
+
+/** The signal of the run; the time that it has counts from the beginning of the run, not from here. */
+function runSignal(facts: RequestFacts): AbortSignal {
+  if (facts.abort !== undefined) return facts.abort.signal;
+  const abort = new AbortController();
+  facts.abort = abort;
+  const spentMs = performance.now() - (facts.runMs ?? performance.now());
+  if (facts.hasLeft) abort.abort();
+  else facts.timer = setTimeout(() => abort.abort(), Math.max(0, RUN_MAX_MS - spentMs)).unref();
+  return abort.signal;
 }
 
 function setServerTiming({ facts }: FastifyRequest, reply: FastifyReply): void {
   if (facts === undefined) return;
   const total = performance.now() - facts.startedMs;
   const queue = facts.runMs === undefined ? total : facts.runMs - facts.startedMs;
-  const entries = { queue, engine: facts.engineMs, total };
-  reply.header(
-    'server-timing',
-    Object.entries(entries)
-      .map(([name, ms]) => `${name};dur=${ms.toFixed(1)}`)
-      .join(', '),
-  );
+  const [queued, engine, all] = [queue, facts.engineMs, total].map((ms) => ms.toFixed(1));
+  reply.header('server-timing', `queue;dur=${queued}, engine;dur=${engine}, total;dur=${all}`);
 }
 
 /** The reader of one request: its statements end with the request, and their time is counted. */
@@ -77,7 +85,7 @@ export function boundReader(reader: Reader, facts: RequestFacts): Reader {
     rows: async (statement) => {
       const startedMs = performance.now();
       try {
-        return await reader.rows(statement, facts.abort.signal);
+        return await reader.rows(statement, runSignal(facts));
       } finally {
         facts.engineMs += performance.now() - startedMs;
       }

@@ -173,13 +173,18 @@ test('a node that lies in every way it can is found out, and the index is true a
     catalogue: made.serviceCatalogue(),
   });
   cleanups.push(() => service.remove());
+  const unused = () => Object.keys(LIES_TOLD).filter((lie) => liar.told[lie as Lie] === 0);
   for (let round = 0; round < 6; round++) {
     await made.grow(5);
     await made.reorganise(1 + made.random.below(6));
   }
   await expectTruth(made, service);
-  const unused = Object.keys(LIES_TOLD).filter((lie) => liar.told[lie as Lie] === 0);
-  expect(unused).toEqual([]);
+  // Some lies need a question that is asked at the tip only, and the catching up may have asked few of them.
+  await until('every lie was told', async () => {
+    await made.grow(1);
+    return unused().length === 0;
+  });
+  await expectTruth(made, service);
   expect((await telemetry(service)).contradictions).toBeGreaterThan(0);
 });
 
