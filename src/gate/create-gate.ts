@@ -1,7 +1,7 @@
 import type { CallContext, Caller, PreparedRun } from '../catalogue/operation.ts';
 import type { Clock } from '../clock.ts';
 import type { Config } from '../config/config.ts';
-import type { ControlStore } from '../control/control-store.ts';
+import type { ControlStore, RateDecision } from '../control/control-store.ts';
 import type { PaymentOffer, SettledPayment } from '../domain/payment.ts';
 import type { Plan, PlanId } from '../domain/plan.ts';
 import { ERRORS, Failure, fail } from '../errors.ts';
@@ -10,6 +10,7 @@ import type { PaidCall, PaymentLane } from '../payment/payment-lane.ts';
 import type { BearerTokens } from './bearer-token.ts';
 import { addressQuota, admit, type Identity, type IdentityDeps, identify, readCredential } from './caller.ts';
 import type { Gate, GateAnswer, GateRequest } from './gate.ts';
+import { createKnownQuotas, isSameQuota, type KnownQuotas } from './known-quotas.ts';
 import { laneOf, type Passage, passageOf } from './lanes.ts';
 import { type CountRequest, createRequestCounter, refuseOverLimit } from './rate-limit.ts';
 import { runOnUnits } from './run-on-units.ts';
@@ -32,6 +33,7 @@ export interface GateDeps {
 interface GateTools extends GateDeps {
   readonly identity: IdentityDeps;
   readonly count: CountRequest;
+  readonly quotas: KnownQuotas;
 }
 
 /**
@@ -46,14 +48,14 @@ export function createGate(deps: GateDeps): Gate {
     ...deps,
     identity: { accounts, bearer, plans, trialRequestsPerMinute, requestsPerMinute, clock },
     count: createRequestCounter(store.rates, clock),
+    quotas: createKnownQuotas(),
   };
   return { call: (request) => call(gate, request) };
 }
 
 async function call(gate: GateTools, request: GateRequest): Promise<GateAnswer> {
-  const { run, identity } = await readRequest(gate, request);
+  const { run, identity, decision } = await readRequest(gate, request);
   const { caller, quota } = identity;
-  const decision = await gate.count(quota);
   request.onRate(decision);
   admit(caller, request.operation);
   refuseOverLimit(decision, quota);
@@ -73,20 +75,37 @@ async function call(gate: GateTools, request: GateRequest): Promise<GateAnswer> 
 interface Readable {
   readonly run: PreparedRun;
   readonly identity: Identity;
+  readonly decision: RateDecision;
 }
 
-/** Validity and credential. Whatever cannot be read further is counted for its address. */
+/** Validity, credential and count. Whatever cannot be read further is counted for its address. */
 async function readRequest(gate: GateTools, request: GateRequest): Promise<Readable> {
   const { operation, raw, deps, credentials, address, idempotencyKey } = request;
   try {
     const run = operation.prepare(raw, deps);
     checkIdempotencyKey(idempotencyKey);
-    const identity = await identify(readCredential(credentials), address, gate.identity);
-    return { run, identity };
+    return { run, ...(await identifyAndCount(gate, readCredential(credentials), address)) };
   } catch (error) {
     request.onRate(await gate.count(addressQuota(address, gate)));
     throw error;
   }
+}
+
+/** Both questions at once where the window is known from before; the answer about the key decides which one counts. */
+async function identifyAndCount(
+  gate: GateTools,
+  credential: string | null,
+  address: string,
+): Promise<Omit<Readable, 'run'>> {
+  const guess = credential === null ? undefined : gate.quotas.guess(credential);
+  const ahead = guess === undefined ? undefined : gate.count(guess);
+  ahead?.catch(() => undefined); // whoever awaits it is told; when the key cannot be read nobody does
+  const identity = await identify(credential, address, gate.identity);
+  const { quota } = identity;
+  if (guess !== undefined && ahead !== undefined && isSameQuota(guess, quota))
+    return { identity, decision: await ahead };
+  if (credential !== null && identity.caller.keyRecognised === true) gate.quotas.remember(credential, quota);
+  return { identity, decision: await gate.count(quota) };
 }
 
 /** Long enough for any id; a longer text is refused rather than cut, because two keys must not become one. */

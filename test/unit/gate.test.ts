@@ -116,6 +116,18 @@ describe('the order of checks', () => {
     ]).toEqual(['api_key_required', 'rate_limited', 'invalid_api_key', 'invalid_parameter']);
   });
 
+  test('a changed plan counts from the next request on, in both directions', async () => {
+    const { organizationId, credentials } = await organizationWithKey(0);
+    const plans = { ...DEFAULT_PLANS, free: { ...DEFAULT_PLANS.free, requestsPerMinute: 1 } };
+    const gate = gateOver({ plans });
+    const ask = () => outcomeOf(gate, gateRequest(pricedOperation('keyed'), { credentials }));
+    expect([await ask(), await ask()]).toEqual([{ done: true }, 'rate_limited']);
+    await store.accounts.changePlan({ organizationId, plan: 'pro' });
+    expect([await ask(), await ask()]).toEqual([{ done: true }, { done: true }]);
+    await store.accounts.changePlan({ organizationId, plan: 'free' });
+    expect(await ask()).toBe('rate_limited');
+  });
+
   test('all keys of an organization share one window, and nobody else’s', async () => {
     const { organizationId, credentials } = await organizationWithKey(0);
     const second = { 'x-api-key': await addKey(store, { organizationId }) };

@@ -81,6 +81,8 @@ function connect(url: string): Redis {
     commandTimeout: COMMAND_TIMEOUT_MS,
     connectTimeout: CONNECT_TIMEOUT_MS,
     enableOfflineQueue: false,
+    // Questions of one turn of the event loop travel together.
+    enableAutoPipelining: true,
     autoResendUnfulfilledCommands: false,
     // Zero: what was under way when the connection broke is rejected then, not after the next attempts.
     maxRetriesPerRequest: 0,
