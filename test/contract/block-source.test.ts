@@ -101,6 +101,7 @@ async function lying(
     target: chain.url,
     seed: options.seed ?? 7,
     probabilities,
+    honestParentOf: FROM,
     ...options,
   });
   open.push(proxy);

@@ -55,6 +55,8 @@ export interface LyingRpcOptions {
   readonly probabilities?: Partial<Record<Lie, number>>;
   /** After so many lies of a kind it stops: 1 is "lie once, then be honest". Default: no end. */
   readonly maxTold?: number;
+  /** The first block of the range that is read: nothing in it could contradict a lie about what stands before. */
+  readonly honestParentOf?: number;
 }
 
 interface Call {
@@ -80,6 +82,7 @@ const STALE_BY_MAX = 5;
 export async function startLyingRpc(options: LyingRpcOptions): Promise<LyingRpc> {
   const random = createRandom(options.seed);
   const told = Object.fromEntries(LIES.map((lie) => [lie, 0])) as Record<Lie, number>; // one entry per lie
+  const { honestParentOf } = options;
   let probabilities = options.probabilities ?? {};
   let calls = 0;
   const tell = (lie: Lie): boolean => {
@@ -109,7 +112,7 @@ export async function startLyingRpc(options: LyingRpcOptions): Promise<LyingRpc>
     const byId = new Map(replies.map((reply) => [reply.id, reply]));
     for (const call of batch) {
       const reply = byId.get(call.id);
-      if (reply !== undefined) await distort(call, reply, { tell, untell, random, forward });
+      if (reply !== undefined) await distort(call, reply, { tell, untell, random, forward, honestParentOf });
     }
     const text = JSON.stringify(Array.isArray(asked) ? replies : replies[0]);
     if (tell('truncated')) return send(response, 200, text.slice(0, Math.floor(text.length / 2)));
@@ -139,6 +142,7 @@ interface Liar {
   readonly untell: (lie: Lie) => void;
   readonly random: () => number;
   readonly forward: (body: unknown) => Promise<unknown>;
+  readonly honestParentOf: number | undefined;
 }
 
 async function distort(call: Call, reply: Reply, liar: Liar): Promise<void> {
@@ -172,7 +176,7 @@ function distortLogs(call: Call, reply: Reply, { tell, untell, random }: Liar): 
 async function distortBlock(
   call: Call,
   reply: Reply,
-  { tell, untell, random, forward }: Liar,
+  { tell, untell, random, forward, honestParentOf }: Liar,
 ): Promise<void> {
   const [at, isFull] = call.params;
   if (at === 'finalized' && tell('no-finalized-tag')) {
@@ -182,7 +186,8 @@ async function distortBlock(
   }
   if (typeof reply.result !== 'object' || reply.result === null) return;
   if (at !== 'latest') {
-    if (at !== 'finalized' && tell('broken-link')) reply.result = { ...reply.result, parentHash: NOWHERE };
+    const canTell = at !== 'finalized' && Number(at) !== honestParentOf;
+    if (canTell && tell('broken-link')) reply.result = { ...reply.result, parentHash: NOWHERE };
     return;
   }
   if (!tell('stale-head')) return;
