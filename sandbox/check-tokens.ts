@@ -21,8 +21,7 @@ export interface QueryParameter {
 
 const FORBIDDEN_KINDS = new Set(['Semicolon', 'Comment', 'HereDoc', 'VerticalDelimiter', 'At', 'DoubleAt']);
 /** A comma or a line break in a name could pass for the end of a line or an attribute of the printed tree. */
-// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is looked for
-const RAW_UNSAFE = /[,\\`"\u0000-\u001f\u007f-\u009f\u2028\u2029]/;
+const RAW_UNSAFE = /[,\\`"\p{Cc}\p{Zl}\p{Zp}]/u;
 /** Words before a string literal that the tree prints without quotes: patterns of columns, and collations. */
 const RAW_LITERAL_AFTER = new Set(['EXCEPT', 'STRICT', 'COLLATE', 'LIKE', 'ILIKE', 'REGEXP']);
 const PARAMETER_TYPE_REFUSED = /Identifier|AggregateFunction|Dynamic|Object/i;

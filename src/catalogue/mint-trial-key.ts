@@ -21,8 +21,7 @@ export const mintTrialKey = defineOperation({
   params: {},
   output: Type.Object({
     api_key: Type.String({
-      pattern: '^six_trial_[0-9A-Za-z]{43}$',
-      description: 'Keep it: only its digest is stored.',
+      description: '`six_trial_` and 43 base62 characters. Keep it: only its digest is stored.',
     }),
     tier: Type.Literal('trial'),
     expires_at: TimeShape,
@@ -38,7 +37,7 @@ export const mintTrialKey = defineOperation({
   caching: 'no-store',
   acceptsUnknownKey: false,
   example: {
-    api_key: 'six_trial_0000000000ExampleOfAKeyThatOpensNothing0000',
+    api_key: 'six_trial_…',
     tier: 'trial',
     expires_at: '2026-12-20T09:15:04Z',
     settlement: {

@@ -4,7 +4,7 @@ import type { SqlTierId } from '../domain/plan.ts';
  * What a call costs, on each lane. One table: `/account`, OpenAPI and the documentation are read off it. Source: api.md 3, 4.
  */
 
-/** free: nobody pays. keyed: any key, or a paid call. metered: an organization's units, or a paid call. sold: a paid call only. */
+/** free: nobody pays. keyed: a valid key, or a paid call. metered: an organization's units, or a paid call. sold: a paid call. */
 export type PriceClass = 'free' | 'keyed' | 'metered' | 'sold';
 
 export interface Price {

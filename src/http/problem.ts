@@ -85,6 +85,8 @@ export function problemOf(code: ErrorCode, context: FailureContext, place: Probl
 /** The 402 body of x402 version 1, inside the problem. Source: read-api.md 2.7, protocol.md 1.2. */
 function offerPart(code: ErrorCode, { accepts }: PaymentOffer) {
   const error = code === 'payment_required' ? 'X-PAYMENT header is required' : code;
+  // Only chains without a version 1 name are sold: an empty list would read as an offer of nothing; the header has the offer.
+  if (accepts.length === 0) return { error };
   return { x402Version: 1 as const, error, accepts: [...accepts] };
 }
 

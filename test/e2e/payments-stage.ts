@@ -12,6 +12,7 @@ import { loadConfig } from '../../src/config/load.ts';
 import type { ControlStore } from '../../src/control/control-store.ts';
 import { type ApiKey, keyDigest, mintApiKey } from '../../src/domain/api-key.ts';
 import { startService } from '../../src/service.ts';
+import type { ApiAnswer } from '../support/api.ts';
 import { type ScriptedFacilitator, startScriptedFacilitator } from '../support/scripted-facilitator.ts';
 import { watchedLog, watchSecret, watchText } from '../support/secrets-watch.ts';
 import { pay, startX402World, type X402World } from '../support/x402-world.ts';
@@ -35,8 +36,7 @@ export interface StageApi extends ApiProcess {
 export interface Answer {
   readonly status: number;
   readonly headers: Headers;
-  // biome-ignore lint/suspicious/noExplicitAny: tests look into answers of every shape
-  readonly body: any;
+  readonly body: ApiAnswer['body'];
 }
 
 const RELAYER = walletOf('x402 world relayer');
