@@ -22,6 +22,8 @@ export interface EmbeddedEngineOptions {
   readonly nice?: number;
   /** What the reader may read, `database` and its public views when absent; `prefix_*` is allowed. */
   readonly readerDatabases?: readonly string[];
+  /** Whether the engine keeps `system.query_log`, which grows with every query; for tests that ask what a query used. */
+  readonly queryLog?: boolean;
   readonly log: Log;
 }
 
@@ -111,6 +113,7 @@ function prepareDirectory(options: EmbeddedEngineOptions, prepared: Prepared): s
       queryPath,
       limits: { maxMemoryMegabytes: options.maxMemoryMegabytes },
       readerDatabases: options.readerDatabases ?? [options.database, publicDatabaseOf(options.database)],
+      queryLog: options.queryLog ?? false,
     });
   } catch (cause) {
     throw new EngineUnavailable(

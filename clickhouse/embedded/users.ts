@@ -47,6 +47,8 @@ export interface EngineFiles {
   readonly limits: EngineLimits;
   /** What the reader may read; ends in `*` for a prefix. */
   readonly readerDatabases: readonly string[];
+  /** Whether the engine keeps `system.query_log`. */
+  readonly queryLog: boolean;
 }
 
 /** Writes `config.xml` and `users.xml` (mode 0600) and returns the path of the former. */
@@ -124,7 +126,7 @@ function readerGrants(databases: readonly string[]): string[] {
 const LOOPBACK = '<networks><ip>127.0.0.1</ip><ip>::1</ip></networks>';
 
 /** Small caches for a machine of two cores and four gigabytes; the defaults assume a server of its own. */
-function configXml({ limits, queryPath }: EngineFiles, usersFile: string): string {
+function configXml({ limits, queryPath, queryLog }: EngineFiles, usersFile: string): string {
   return `<clickhouse>
 <users_config>${escapeXml(usersFile)}</users_config>
 ${elements({
@@ -137,7 +139,7 @@ ${elements({
   compiled_expression_cache_size: 32 * MEBIBYTE,
   query_condition_cache_size: 32 * MEBIBYTE,
   keep_alive_timeout: 30,
-})}
+})}${queryLog ? '<query_log><database>system</database><table>query_log</table></query_log>' : ''}
 <logger><level>none</level></logger>
 <merge_tree>${elements({ fsync_after_insert: 1, fsync_part_directory: 1 })}</merge_tree>
 <access_control_improvements>${elements({
