@@ -72,7 +72,45 @@ export interface Guest {
    * Throws `EngineError`; `engine_refused` carries what the engine said as its cause.
    */
   explain(statement: GuestStatement, signal?: AbortSignal): Promise<readonly Row[]>;
+  /**
+   * Runs an accepted text. The engine keeps the result until the query has ended, so that this resolves with every figure known
+   * and no byte read, and a failure is a failure instead of a broken answer. An `EngineError` carries the figures too.
+   */
+  query(query: GuestQuery, signal: AbortSignal): Promise<GuestResult>;
   close(): Promise<void>;
+}
+
+/** Ends queries of the guest. For the watchdog only. */
+export interface QueryKiller {
+  /** Resolves when the engine has been told; it may take a moment to obey, or not obey. Unknown ids are fine. */
+  kill(queryId: string): Promise<void>;
+  isRunning(queryId: string): Promise<boolean>;
+  close(): Promise<void>;
+}
+
+export interface GuestQuery extends GuestStatement {
+  /** Ours, random: what `QueryKiller` is told. */
+  readonly queryId: string;
+  /** The engine's name of the format. */
+  readonly format: string;
+  /** Rows that the engine gives at most, exactly. */
+  readonly maxRows: number;
+}
+
+export interface GuestResult {
+  readonly figures: QueryFigures;
+  readonly body: Readable;
+}
+
+/** Of `X-ClickHouse-Summary`, once a query has ended, well or not. */
+export interface QueryFigures {
+  readonly readRows: number;
+  readonly readBytes: number;
+  readonly resultRows: number;
+  /** Of the result's columns in memory, uncompressed. */
+  readonly resultBytes: number;
+  readonly elapsedMs: number;
+  readonly memoryBytes: number;
 }
 
 export interface GuestStatement {
@@ -99,13 +137,22 @@ export class EngineError extends Error {
   /** ClickHouse's numeric error code, when it gave one. */
   readonly engineCode: number | null;
   readonly statement: string;
+  /** What a query of the guest took until it failed; null for other statements and where the engine did not say. */
+  readonly figures: QueryFigures | null;
 
-  constructor(problem: EngineProblem, statement: string, engineCode: number | null, cause: unknown) {
+  constructor(
+    problem: EngineProblem,
+    statement: string,
+    engineCode: number | null,
+    cause: unknown,
+    figures: QueryFigures | null = null,
+  ) {
     super(`${statement}: ${problem}${engineCode === null ? '' : ` (code ${engineCode})`}`, { cause });
     this.name = 'EngineError';
     this.problem = problem;
     this.engineCode = engineCode;
     this.statement = statement;
+    this.figures = figures;
   }
 }
 

@@ -38,6 +38,7 @@ export function createGuest(access: EngineAccess): Guest {
         throw engineErrorOf(error, statement.name, { timeout, caller });
       }
     },
+    query: () => Promise.reject(new Error('queries are not run yet')),
     close: () => client.close(),
   };
 }

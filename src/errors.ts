@@ -27,6 +27,19 @@ export const ERRORS = {
     advice: 'Correct the URL, the headers or the body as `detail` says.',
     retryable: false,
   },
+  invalid_query: {
+    status: 400,
+    title: 'The query is not run here',
+    advice: 'Correct the query as `detail` and `hint` say; it was not run and cost nothing.',
+    retryable: false,
+  },
+  query_failed: {
+    status: 400,
+    title: 'The query ran and failed',
+    advice:
+      'See `reason`: narrow the query, choose a larger tier, or correct it. What it used until then is charged.',
+    retryable: false,
+  },
   invalid_api_key: {
     status: 401,
     title: 'The key is not known, revoked or expired',
@@ -81,6 +94,18 @@ export const ERRORS = {
     title: 'Another request is using this payment',
     advice: 'Wait for its answer. If there is none, send the same request again after `Retry-After`.',
     retryable: true,
+  },
+  request_in_progress: {
+    status: 409,
+    title: 'The same request is still running',
+    advice: 'Wait for its answer, or send it again after `Retry-After`.',
+    retryable: true,
+  },
+  reply_not_kept: {
+    status: 409,
+    title: 'The request was answered, and its answer was not kept',
+    advice: 'It was charged once. Use a new Idempotency-Key to run it again.',
+    retryable: false,
   },
   idempotency_conflict: {
     status: 409,
@@ -175,6 +200,21 @@ export type ErrorCode = keyof typeof ERRORS;
 
 export const ERROR_CODES = Object.keys(ERRORS) as readonly ErrorCode[];
 
+/** Where and why, in the caller's own text. Source: api.md 5. */
+export interface QueryTrouble {
+  /** Of `query_failed`: a closed list. */
+  readonly reason?: string;
+  readonly position?: { readonly line: number; readonly column: number };
+  readonly near?: string;
+  readonly hint?: string;
+}
+
+export interface ChargeFacts {
+  readonly heldQu: number;
+  readonly chargedQu: number;
+  readonly balance: number | null;
+}
+
 export interface FailureContext {
   /** One or two sentences for the caller. Never physical names, paths, hosts, keys or authorizations. */
   readonly detail: string;
@@ -188,6 +228,12 @@ export interface FailureContext {
   readonly payment?: PaymentTrouble;
   /** How the call can be paid (402). */
   readonly offer?: PaymentOffer;
+  /** What is wrong with a query (400). */
+  readonly query?: QueryTrouble;
+  /** Query Units that a run used although it failed; they are charged. */
+  readonly usedQu?: number;
+  /** What was charged for it. */
+  readonly charged?: ChargeFacts;
   /** What really happened, for the log only. */
   readonly cause?: unknown;
 }

@@ -14,6 +14,7 @@ import { loadCursorKeys } from './cursor-keys.ts';
 import { buildApp } from './http/app.ts';
 import type { Log } from './log.ts';
 import { openAccess, openControlStore } from './open-access.ts';
+import { openSandbox } from './open-sandbox.ts';
 import { remoteAccess } from './remote-access.ts';
 import { type SupervisedChild, superviseChild } from './supervise.ts';
 
@@ -110,7 +111,9 @@ async function openApi(
   const { sweeper, ...gated } = openAccess({ config, log, clock: systemClock }, store);
   cleanups.push(() => sweeper.stop());
   const cursorKeys = loadCursorKeys(config);
-  const app = buildApp({ ...deps, ...gated, reader, cursorKeys, clock: systemClock });
+  const sandbox = openSandbox(access);
+  cleanups.push(() => sandbox.close());
+  const app = buildApp({ ...deps, ...gated, sandbox, reader, cursorKeys, clock: systemClock });
   // Last in, first out: the answers under way still need the store.
   cleanups.push(() => app.close());
   sweeper.start();

@@ -1,6 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import type { FastifyInstance } from 'fastify';
 import type { Reader } from '../../clickhouse/engine.ts';
+import { NOT_CHARGED } from '../../src/catalogue/answer.ts';
 import type { CallContext } from '../../src/catalogue/operation.ts';
 import { systemClock } from '../../src/clock.ts';
 import type { Config } from '../../src/config/config.ts';
@@ -11,6 +12,7 @@ import type { CursorKeys } from '../../src/domain/cursor.ts';
 import type { Gate } from '../../src/gate/gate.ts';
 import { buildApp } from '../../src/http/app.ts';
 import { openAccess } from '../../src/open-access.ts';
+import { CLOSED_SANDBOX } from '../../test/support/closed-sandbox.ts';
 import { benchLog } from '../support/bench-engine.ts';
 import type { BenchContext } from '../support/run-bench.ts';
 
@@ -56,6 +58,7 @@ export async function openGatedApi(store: ControlStore, { workspace }: BenchCont
       gate,
       config,
       reader: EMPTY,
+      sandbox: CLOSED_SANDBOX,
       cursorKeys,
       log,
       clock,
@@ -126,14 +129,15 @@ const ANYBODY: Omit<CallContext, 'surface' | 'idempotencyKey'> = {
   },
   lane: 'x402',
   payment: null,
+  callerName: 'anybody',
 };
 
 /** Reads the request and runs the operation: what is left of a gate that asks nobody. */
 const OPEN_GATE: Gate = {
   call: async ({ operation, raw, deps, surface, idempotencyKey, onRun }) => {
-    const run = operation.prepare(raw, deps);
+    const run = await operation.prepare(raw, deps).review(deps);
     onRun();
-    const body = await run(deps, { ...ANYBODY, surface, idempotencyKey });
-    return { body, delivered: () => Promise.resolve() };
+    const outcome = await run(deps, { ...ANYBODY, surface, idempotencyKey });
+    return { answer: outcome.answer(NOT_CHARGED), delivered: () => Promise.resolve() };
   },
 };

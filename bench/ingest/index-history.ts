@@ -7,6 +7,7 @@ import { systemClock } from '../../src/clock.ts';
 import type { Config } from '../../src/config/config.ts';
 import { buildApp } from '../../src/http/app.ts';
 import { openTestAccess } from '../../test/support/access.ts';
+import { CLOSED_SANDBOX } from '../../test/support/closed-sandbox.ts';
 import { benchLog, startBenchEngine } from '../support/bench-engine.ts';
 import type { Workspace } from '../support/workspace.ts';
 import { benchConfig } from './bench-config.ts';
@@ -103,6 +104,7 @@ async function requireServed(reader: Reader, loaded: Config, settlements: number
     ...access,
     config,
     reader,
+    sandbox: CLOSED_SANDBOX,
     cursorKeys: { keys: [Buffer.alloc(32, 1)] },
     log: benchLog(),
     clock: systemClock,

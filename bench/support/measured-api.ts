@@ -5,6 +5,7 @@ import { loadConfig } from '../../src/config/load.ts';
 import type { CursorKeys } from '../../src/domain/cursor.ts';
 import { buildApp } from '../../src/http/app.ts';
 import { openTestAccess } from '../../test/support/access.ts';
+import { CLOSED_SANDBOX } from '../../test/support/closed-sandbox.ts';
 import { benchLog } from './bench-engine.ts';
 import type { Workspace } from './workspace.ts';
 
@@ -64,6 +65,7 @@ export async function startMeasuredApi(
     ...access,
     config,
     reader: counting,
+    sandbox: CLOSED_SANDBOX,
     cursorKeys,
     log,
     clock,

@@ -1,12 +1,13 @@
 import type { Static, TObject } from '@sinclair/typebox';
 import type { Reader } from '../../clickhouse/engine.ts';
+import type { SqlSandbox } from '../../sandbox/sql-sandbox.ts';
 import type { Clock } from '../clock.ts';
 import type { ApiKey } from '../domain/api-key.ts';
 import type { Chain } from '../domain/chain.ts';
 import type { CursorKeys } from '../domain/cursor.ts';
 import type { Lane, Standing, Surface } from '../domain/lane.ts';
 import type { SettledPayment } from '../domain/payment.ts';
-import type { Plan, PlanId } from '../domain/plan.ts';
+import type { Plan, PlanId, SqlTierId } from '../domain/plan.ts';
 import type { UnitBalance } from '../domain/query-unit.ts';
 import type { ErrorCode } from '../errors.ts';
 import type { DatasetFacts } from '../reads/dataset.ts';
@@ -15,6 +16,7 @@ import type { Graphs } from '../reads/graphs.ts';
 import type { Names } from '../reads/names.ts';
 import type { Relayers } from '../reads/relayers.ts';
 import type { Rollups } from '../reads/rollup-coverage.ts';
+import { fixedOutcome, type Outcome } from './answer.ts';
 import type { InputOf, ParamFacts, Params } from './params.ts';
 import type { Price } from './prices.ts';
 import { readInput } from './read-input.ts';
@@ -49,6 +51,8 @@ export interface CallContext {
   /** What was paid for this call over x402; null on other lanes. */
   readonly payment: SettledPayment | null;
   readonly idempotencyKey: string | undefined;
+  /** Names whoever calls, for fair turns: one organization, one key, one address. Holds no secret. */
+  readonly callerName: string;
 }
 
 /** What operations may ask of the accounts. Rejects with a `Failure`. */
@@ -68,10 +72,13 @@ export interface Accounts {
   >;
 }
 
+/** POST carries its parameters in a JSON body; it still changes nothing but what it charges. */
+export type Method = 'GET' | 'POST';
+
 /** One line of the price list: an operation without its behaviour. */
 export interface PriceListEntry {
   readonly id: string;
-  readonly method: 'GET';
+  readonly method: Method;
   readonly path: string;
   readonly price: Price;
 }
@@ -94,11 +101,29 @@ export interface OperationDeps {
   readonly rollups: Rollups;
   readonly graphs: Graphs;
   readonly relayers: Relayers;
+  /** Bound to the request: its queries stop when the caller leaves. */
+  readonly sql: BoundSandbox;
   readonly priceList: readonly PriceListEntry[];
   readonly accounts: Accounts;
   readonly plans: Readonly<Record<PlanId, Plan>>;
   /** Whether single calls can be bought here over x402. */
   readonly sellsCalls: boolean;
+}
+
+/** The sandbox without its signals, which the surface adds. */
+export interface BoundSandbox {
+  inspect: SqlSandbox['inspect'];
+  run(query: Parameters<SqlSandbox['run']>[0]): ReturnType<SqlSandbox['run']>;
+  estimate(query: Parameters<SqlSandbox['estimate']>[0]): ReturnType<SqlSandbox['estimate']>;
+}
+
+/** What one call costs and needs, where that depends on its input. */
+export interface CallTerms {
+  readonly price: Price;
+  /** `price.qu` is held and what was used is charged; on the x402 lane a fixed payment covers `price.qu`. */
+  readonly byUse: boolean;
+  /** The tier that the caller's plan must include, and whose own rate limit counts; null for none. */
+  readonly tier: SqlTierId | null;
 }
 
 /** What validity may depend on. */
@@ -107,7 +132,7 @@ export type CheckFacts = ParamFacts & Pick<OperationDeps, 'cursorKeys'>;
 export interface Operation<P extends Params = Params, Output extends TObject = TObject> {
   /** camelCase; the MCP tool is its snake_case. */
   readonly id: string;
-  readonly method: 'GET';
+  readonly method: Method;
   /** Below the version prefix, parameters in braces: `/entities/{wallet}/settlements`. */
   readonly path: string;
   readonly summary: string;
@@ -135,6 +160,20 @@ export interface Operation<P extends Params = Params, Output extends TObject = T
   run(input: InputOf<P>, deps: OperationDeps, context: CallContext): Promise<Static<Output>>;
 }
 
+/** An operation whose price depends on its input and its use: it says what it used first, and gives its answer after. */
+export interface UsageOperation<P extends Params, Output extends TObject, Reviewed>
+  extends Omit<Operation<P, Output>, 'run'> {
+  /** What this call costs at most. `price` of the operation is the least that a call costs. */
+  terms(input: InputOf<P>): CallTerms;
+  /**
+   * Refuses what only the engine can tell is invalid. Asked when the caller is known and counted and before a lane is chosen:
+   * whatever it refuses costs nothing.
+   */
+  review(input: InputOf<P>, deps: OperationDeps): Promise<Reviewed>;
+  /** Rejects with a `Failure`: one that carries `usedQu` is charged for that, any other costs nothing. */
+  run(reviewed: Reviewed, deps: OperationDeps, context: CallContext): Promise<Outcome>;
+}
+
 /** Declares an operation; infers the input of `run` from `params` and its answer from `output`. */
 export function defineOperation<P extends Params, Output extends TObject>(
   operation: Operation<P, Output>,
@@ -142,25 +181,61 @@ export function defineOperation<P extends Params, Output extends TObject>(
   return operation;
 }
 
-/** An operation whose parameter and answer types are erased, for tables that hold several. */
-export interface AnyOperation extends Omit<Operation, 'run' | 'check'> {
-  /** Reads the raw parameters (texts from HTTP, JSON values elsewhere) or throws `invalid_parameter`; returns the run. */
-  prepare(raw: Readonly<Record<string, unknown>>, facts: CheckFacts): PreparedRun;
+export function defineUsageOperation<P extends Params, Output extends TObject, Reviewed>(
+  operation: UsageOperation<P, Output, Reviewed>,
+): UsageOperation<P, Output, Reviewed> {
+  return operation;
 }
 
-export type PreparedRun = (deps: OperationDeps, context: CallContext) => Promise<Record<string, unknown>>;
+/** An operation whose parameter and answer types are erased, for tables that hold several. */
+export interface AnyOperation extends Omit<Operation, 'run' | 'check'> {
+  /** Reads the raw parameters (texts from HTTP, JSON values elsewhere) or throws `invalid_parameter`. */
+  prepare(raw: Readonly<Record<string, unknown>>, facts: CheckFacts): PreparedCall;
+}
+
+/** A call whose input is valid as far as one can see without asking the engine. */
+export interface PreparedCall {
+  readonly terms: CallTerms;
+  /** The last check, by the engine where there is one; resolves with the run. */
+  review(deps: OperationDeps): Promise<ReviewedRun>;
+}
+
+export type ReviewedRun = (deps: OperationDeps, context: CallContext) => Promise<Outcome>;
 
 export function erase<P extends Params, Output extends TObject>(
   operation: Operation<P, Output>,
 ): AnyOperation {
   const { run, check, ...declared } = operation;
+  const terms: CallTerms = { price: operation.price, byUse: false, tier: null };
   return {
     ...declared,
     prepare: (raw, facts) => {
       const input = readInput(operation.params, raw, facts);
       check?.(input, facts);
-      // A TObject's answer is an object; TypeScript cannot see that through Static of a type parameter.
-      return (deps, context) => run(input, deps, context) as Promise<Record<string, unknown>>;
+      const reviewed: ReviewedRun = async (deps, context) =>
+        // A TObject's answer is an object; TypeScript cannot see that through Static of a type parameter.
+        fixedOutcome((await run(input, deps, context)) as Record<string, unknown>);
+      return { terms, review: () => Promise.resolve(reviewed) };
+    },
+  };
+}
+
+export function eraseUsage<P extends Params, Output extends TObject, Reviewed>(
+  operation: UsageOperation<P, Output, Reviewed>,
+): AnyOperation {
+  const { run, check, terms, review, ...declared } = operation;
+  return {
+    ...declared,
+    prepare: (raw, facts) => {
+      const input = readInput(operation.params, raw, facts);
+      check?.(input, facts);
+      return {
+        terms: terms(input),
+        review: async (deps) => {
+          const reviewed = await review(input, deps);
+          return (bound, context) => run(reviewed, bound, context);
+        },
+      };
     },
   };
 }

@@ -16,7 +16,8 @@ export interface ParamFacts {
 }
 
 export interface Param<Value = unknown> {
-  readonly in: 'path' | 'query';
+  /** `body`: a field of the JSON object that a POST carries. */
+  readonly in: 'path' | 'query' | 'body';
   readonly description: string;
   readonly required: boolean;
   readonly schema: TSchema;

@@ -1,4 +1,5 @@
-import type { CallContext, Caller, PreparedRun } from '../catalogue/operation.ts';
+import { NOT_CHARGED, type Outcome } from '../catalogue/answer.ts';
+import type { CallContext, Caller, PreparedCall, ReviewedRun } from '../catalogue/operation.ts';
 import type { Clock } from '../clock.ts';
 import type { Config } from '../config/config.ts';
 import type { ControlStore, RateDecision } from '../control/control-store.ts';
@@ -54,14 +55,15 @@ export function createGate(deps: GateDeps): Gate {
 }
 
 async function call(gate: GateTools, request: GateRequest): Promise<GateAnswer> {
-  const { run, identity, decision } = await readRequest(gate, request);
+  const { prepared, identity, decision } = await readRequest(gate, request);
   const { caller, quota } = identity;
   request.onRate(decision);
   admit(caller, request.operation);
   refuseOverLimit(decision, quota);
-  const { operation, surface, mayCharge, shop } = request;
+  const run = await prepared.review(request.deps);
+  const { surface, mayCharge, shop } = request;
   const passage = passageOf({
-    price: operation.price,
+    price: prepared.terms.price,
     caller,
     surface,
     anonymous: gate.access.anonymous,
@@ -69,11 +71,11 @@ async function call(gate: GateTools, request: GateRequest): Promise<GateAnswer> 
     hasPayment: shop?.payment !== undefined,
     mayCharge,
   });
-  return pass(gate, request, { passage, caller, run });
+  return pass(gate, request, { passage, caller, run, callerName: quota.key });
 }
 
 interface Readable {
-  readonly run: PreparedRun;
+  readonly prepared: PreparedCall;
   readonly identity: Identity;
   readonly decision: RateDecision;
 }
@@ -82,9 +84,9 @@ interface Readable {
 async function readRequest(gate: GateTools, request: GateRequest): Promise<Readable> {
   const { operation, raw, deps, credentials, address, idempotencyKey } = request;
   try {
-    const run = operation.prepare(raw, deps);
+    const prepared = operation.prepare(raw, deps);
     checkIdempotencyKey(idempotencyKey);
-    return { run, ...(await identifyAndCount(gate, readCredential(credentials), address)) };
+    return { prepared, ...(await identifyAndCount(gate, readCredential(credentials), address)) };
   } catch (error) {
     request.onRate(await gate.count(addressQuota(address, gate)));
     throw error;
@@ -96,7 +98,7 @@ async function identifyAndCount(
   gate: GateTools,
   credential: string | null,
   address: string,
-): Promise<Omit<Readable, 'run'>> {
+): Promise<Omit<Readable, 'prepared'>> {
   const guess = credential === null ? undefined : gate.quotas.guess(credential);
   const ahead = guess === undefined ? undefined : gate.count(guess);
   ahead?.catch(() => undefined); // whoever awaits it is told; when the key cannot be read nobody does
@@ -121,7 +123,8 @@ function checkIdempotencyKey(key: string | undefined): void {
 interface Admitted {
   readonly passage: Passage;
   readonly caller: Caller;
-  readonly run: PreparedRun;
+  readonly run: ReviewedRun;
+  readonly callerName: string;
 }
 
 function pass(gate: GateTools, request: GateRequest, admitted: Admitted): Promise<GateAnswer> {
@@ -139,7 +142,8 @@ function pass(gate: GateTools, request: GateRequest, admitted: Admitted): Promis
 }
 
 async function passFree(request: GateRequest, admitted: Admitted): Promise<GateAnswer> {
-  return { body: await runNow(request, admitted, null), delivered: null };
+  const outcome = await runNow(request, admitted, null);
+  return { answer: outcome.answer(NOT_CHARGED), delivered: null };
 }
 
 async function passOnUnits(
@@ -151,8 +155,8 @@ async function passOnUnits(
   const tools = { units: gate.store.units, clock: gate.clock, log: gate.log };
   const operation = request.operation.id;
   const charge = { organizationId, units, operation, offer: () => offerOf(gate, request) };
-  const body = await runOnUnits(tools, charge, () => runNow(request, admitted, null));
-  return { body, delivered: null };
+  const outcome = await runOnUnits(tools, charge, () => runNow(request, admitted, null));
+  return { answer: outcome.answer(NOT_CHARGED), delivered: null };
 }
 
 async function passPaid(gate: GateTools, request: GateRequest, admitted: Admitted): Promise<GateAnswer> {
@@ -162,8 +166,8 @@ async function passPaid(gate: GateTools, request: GateRequest, admitted: Admitte
   const paid = await askStore(lane.take(shop.order(), { payment: shop.payment }));
   request.onPaid(paid.receiptHeader);
   try {
-    const body = await runNow(request, admitted, paid.payment);
-    return { body, delivered: (answered) => finish(paid, answered, log) };
+    const outcome = await runNow(request, admitted, paid.payment);
+    return { answer: outcome.answer(NOT_CHARGED), delivered: (answered) => finish(paid, answered, log) };
   } catch (error) {
     await finish(paid, false, log);
     throw afterPayment(error, paid.payment);
@@ -194,12 +198,12 @@ function afterPayment(error: unknown, { transaction }: SettledPayment): unknown 
 
 function runNow(
   request: GateRequest,
-  { run, caller }: Admitted,
+  { run, caller, callerName }: Admitted,
   payment: SettledPayment | null,
-): Promise<Record<string, unknown>> {
+): Promise<Outcome> {
   const { surface, idempotencyKey, deps } = request;
   const lane = payment === null ? laneOf(caller, surface) : 'x402';
-  const context: CallContext = { caller, surface, lane, payment, idempotencyKey };
+  const context: CallContext = { caller, surface, lane, payment, idempotencyKey, callerName };
   request.onRun();
   return run(deps, context);
 }

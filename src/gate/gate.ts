@@ -1,3 +1,4 @@
+import type { Answer } from '../catalogue/answer.ts';
 import type { AnyOperation, OperationDeps } from '../catalogue/operation.ts';
 import type { RateDecision } from '../control/control-store.ts';
 import type { Surface } from '../domain/lane.ts';
@@ -39,7 +40,7 @@ export interface GateRequest {
 }
 
 export interface GateAnswer {
-  readonly body: Record<string, unknown>;
+  readonly answer: Answer;
   /** To be called once, when the answer left (true) or could not (false); null where nobody waits for that. Rejects never. */
   readonly delivered: ((answered: boolean) => Promise<void>) | null;
 }

@@ -55,7 +55,7 @@ async function answer(
   const { deps, gate } = api;
   const { facts } = request;
   if (facts === undefined) throw new Error('a request without facts reached a handler');
-  const { body, delivered } = await gate.call({
+  const { answer: answered, delivered } = await gate.call({
     operation,
     raw: rawInput(request),
     credentials: request.headers,
@@ -70,7 +70,8 @@ async function answer(
     onRun: () => startRun(facts),
   });
   if (delivered !== null) tellWhenSent(reply, delivered);
-  return sendAnswer(operation, { request, reply, body, publicUrl: deps.publicUrl });
+  if (!('body' in answered)) throw new Error('answers that are streams are not sent yet');
+  return sendAnswer(operation, { request, reply, body: answered.body, publicUrl: deps.publicUrl });
 }
 
 /** Says once whether the answer left: a connection that ended before, or an answer that could not be printed, did not. */

@@ -3,6 +3,7 @@ import fastifyCompress from '@fastify/compress';
 import fastifyCors from '@fastify/cors';
 import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify';
 import type { Reader } from '../../clickhouse/engine.ts';
+import type { SqlSandbox } from '../../sandbox/sql-sandbox.ts';
 import { OPERATIONS, PRICE_LIST } from '../catalogue/index.ts';
 import { buildOpenApi } from '../catalogue/openapi.ts';
 import type { Accounts, OperationDeps } from '../catalogue/operation.ts';
@@ -29,6 +30,7 @@ import { installServiceRoutes } from './service-routes.ts';
 export interface AppOptions {
   readonly config: Pick<Config, 'http' | 'chains' | 'plans'>;
   readonly reader: Reader;
+  readonly sandbox: SqlSandbox;
   readonly cursorKeys: CursorKeys;
   readonly gate: Gate;
   readonly accounts: Accounts;
@@ -100,6 +102,7 @@ function operationDeps(options: AppOptions): OperationDeps {
   const rollups = createRollups({ reader, clock });
   return {
     reader,
+    sql: unbound(options.sandbox),
     clock,
     cursorKeys,
     version,
@@ -116,6 +119,16 @@ function operationDeps(options: AppOptions): OperationDeps {
     accounts,
     plans: config.plans,
     sellsCalls,
+  };
+}
+
+/** Until a request binds it, nobody can leave. */
+function unbound(sandbox: SqlSandbox): OperationDeps['sql'] {
+  const { signal } = new AbortController();
+  return {
+    inspect: (text, parameters) => sandbox.inspect(text, parameters),
+    run: (query) => sandbox.run(query, signal),
+    estimate: (query) => sandbox.estimate(query, signal),
   };
 }
 

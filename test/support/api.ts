@@ -7,6 +7,7 @@ import type { CursorKeys } from '../../src/domain/cursor.ts';
 import { buildApp } from '../../src/http/app.ts';
 import type { Log } from '../../src/log.ts';
 import { openTestAccess, type TestAccess } from './access.ts';
+import { CLOSED_SANDBOX } from './closed-sandbox.ts';
 import { NOON } from './rows.ts';
 import { watchedLog, watchText } from './secrets-watch.ts';
 
@@ -89,6 +90,7 @@ export async function testApi(
     ...access.access,
     config,
     reader,
+    sandbox: CLOSED_SANDBOX,
     cursorKeys: options.cursorKeys ?? CURSOR_KEYS,
     log,
     clock,

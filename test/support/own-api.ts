@@ -10,6 +10,7 @@ import { openSqliteStore } from '../../src/control/sqlite/sqlite-store.ts';
 import { buildApp } from '../../src/http/app.ts';
 import { type Access, openAccess } from '../../src/open-access.ts';
 import { CURSOR_KEYS, type TestClock, testClock } from './api.ts';
+import { CLOSED_SANDBOX } from './closed-sandbox.ts';
 import { watchedLog } from './secrets-watch.ts';
 
 /** The real application over a real SQLite file that is the test's own to damage, and over no index at all. */
@@ -49,6 +50,7 @@ export async function ownApi({
     ...change?.(access, config),
     config,
     reader: NO_INDEX,
+    sandbox: CLOSED_SANDBOX,
     cursorKeys: CURSOR_KEYS,
     log,
     clock,

@@ -5,7 +5,7 @@ import { StoreUnavailable } from '../../src/control/control-store.ts';
 import { DEFAULT_PLANS } from '../../src/domain/plan.ts';
 import { type ErrorCode, Failure, fail } from '../../src/errors.ts';
 import { createGate, type GateDeps } from '../../src/gate/create-gate.ts';
-import type { GateRequest } from '../../src/gate/gate.ts';
+import type { GateAnswer, GateRequest } from '../../src/gate/gate.ts';
 import { addressKey } from '../../src/gate/rate-limit.ts';
 import { createSweeper } from '../../src/gate/sweeper.ts';
 import { createLog } from '../../src/log.ts';
@@ -50,10 +50,15 @@ async function organizationWithKey(units: number) {
 const kinds = async (organizationId: string) =>
   (await store.units.ledger({ organizationId, after: 0, limit: 100 })).map(({ kind }) => kind);
 
+function bodyOf({ answer }: GateAnswer): unknown {
+  if (!('body' in answer)) throw new Error('a stream where an object was expected');
+  return answer.body;
+}
+
 /** The code of the refusal, or the body. */
 async function outcomeOf(gate: ReturnType<typeof gateOver>, request: GateRequest): Promise<unknown> {
   try {
-    return (await gate.call(request)).body;
+    return bodyOf(await gate.call(request));
   } catch (error) {
     if (error instanceof Failure) return error.code;
     throw error;
@@ -364,10 +369,11 @@ describe.each(Object.entries(TABLE))('%s', (who, row) => {
     const operation = pricedOperation(price as PriceClass); // a key of the row
     const lane = openHandedLane();
     const ask = (gate: ReturnType<typeof gateOver>, over: Partial<GateRequest>) =>
-      gate.call(gateRequest(operation, { credentials, ...over })).then(
-        ({ body }) => body,
-        ({ code, context }: Failure) => (context.offer === undefined ? code : `${code} with offer`),
-      );
+      gate
+        .call(gateRequest(operation, { credentials, ...over }))
+        .then(bodyOf, ({ code, context }: Failure) =>
+          context.offer === undefined ? code : `${code} with offer`,
+        );
     expect([
       await ask(gateOver({ lane, bearer }), { shop: shopWith() }),
       await ask(gateOver({ bearer }), { shop: shopWith() }),

@@ -1,0 +1,47 @@
+import type { Readable } from 'node:stream';
+
+/** What a run leaves behind: first what it used, then, once that is charged, the answer. Source: api.md 4, 5. */
+
+/** An object, printed by the operation's schema, or bytes that are ready to leave. */
+export type Answer = { readonly body: Record<string, unknown> } | { readonly stream: StreamedAnswer };
+
+export interface StreamedAnswer {
+  readonly mediaType: string;
+  /** Facts that are known before the first byte, by header name (lower case). */
+  readonly headers: Readonly<Record<string, string>>;
+  /** Whoever does not read it to its end destroys it. */
+  readonly body: Readable;
+  /** Facts that only the end of the body tells; null where `headers` holds them all. */
+  readonly trailers: Trailers | null;
+}
+
+export interface Trailers {
+  readonly names: readonly string[];
+  /** To be asked once the body has ended. */
+  values(): Readonly<Record<string, string>>;
+}
+
+/** A run that succeeded. Nothing of its answer has left. */
+export interface Outcome {
+  /** Query Units used, between 1 and those held, where the price goes by use; null where the price is fixed. */
+  readonly usedQu: number | null;
+  answer(charge: Charge): Answer;
+  /** Instead of `answer`: nobody may have it (its charge could not be written). Frees what it holds. */
+  discard(): void;
+}
+
+/** What was taken for a call, for its answer to say. */
+export interface Charge {
+  /** Units set aside; on the x402 lane, the units that the offer covered. */
+  readonly heldQu: number;
+  readonly chargedQu: number;
+  /** What the organization has left; null on the x402 lane. */
+  readonly balance: number | null;
+}
+
+export const NOT_CHARGED: Charge = { heldQu: 0, chargedQu: 0, balance: null };
+
+/** The outcome of a run whose price does not depend on it. */
+export function fixedOutcome(body: Record<string, unknown>): Outcome {
+  return { usedQu: null, answer: () => ({ body }), discard: () => undefined };
+}
