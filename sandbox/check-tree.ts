@@ -37,7 +37,6 @@ const NO_TABLE = 'system.one';
 const TABLE_READINGS_MAX = 64;
 const IN_FUNCTION = /^(global)?(not)?(null)?in(ignoreset)?$|^(global)?notnullin(ignoreset)?$/i;
 const NAMED_IN_STRING = /^(arrayreduce|arrayreduceinranges|initializeaggregation)/i;
-const STATE_TYPE = /AggregateFunction\s*\(/i;
 const NAMES_THE_ENGINE = /^(current_?(database|user|schemas|roles)|session_user|database|schema)$/i;
 const NAMESPACES = new Set(['system', 'information_schema', 'default']);
 
@@ -59,7 +58,6 @@ export function checkTree(root: TreeNode, policy: SqlPolicy, words: ReadonlySet<
     if (node.kind === 'TABLE_FUNCTION') tables.add(checkTableFunction(node, policy));
     if (node.kind === 'FUNCTION') functions.add(checkFunction(node, names, policy));
     if (node.kind === 'IDENTIFIER' && table === undefined) checkIdentifier(node, names, policy);
-    if (node.kind === 'CONSTANT' && STATE_TYPE.test(node.rest)) checkStateType(node);
   }
   checkReadings(root, names);
   return {
@@ -174,15 +172,6 @@ function checkIdentifier(node: TreeNode, names: Names, { columns, functions }: S
   if (parts.length === 1 && functions.refusal(name) !== null) {
     refuse('function', { near: name, detail: `${name} is not available here.` });
   }
-}
-
-/** Casting to a state of an aggregate function would read bytes of the caller's as the engine's own. */
-function checkStateType(node: TreeNode): void {
-  if (node.parent?.kind !== 'LIST') return;
-  refuse('type', {
-    near: 'AggregateFunction',
-    hint: 'States cannot be written as literals; build them with -State functions.',
-  });
 }
 
 /** Counts how often tables are read when every CTE is opened where it is named. */

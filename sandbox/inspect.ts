@@ -1,3 +1,4 @@
+import { checkStates } from './check-states.ts';
 import { checkFirstWord, checkTokens, type QueryParameter, type TokenFacts } from './check-tokens.ts';
 import { checkTree, type SqlPolicy } from './check-tree.ts';
 import {
@@ -55,6 +56,7 @@ export async function inspect(
       policy,
       new Set(parsed.tokens.map((token) => token.text.replace(/[`"]/g, ''))),
     );
+    checkStates(root);
     if (facts.parameters.length === 0) checkSecondView(read(await parser.ast(canonical)), named);
     return {
       accepted: {
