@@ -20,7 +20,7 @@ export interface FunctionEntry {
 export interface FunctionCatalogue {
   allows(name: string): boolean;
   /** Why a name is refused, in words for the caller; null when there is no such function. */
-  refusal(name: string): { readonly why: string; readonly hint?: string } | null;
+  refusal(name: string): { readonly why: string; readonly hint: string } | null;
   readonly names: readonly string[];
 }
 
