@@ -1,6 +1,9 @@
+import { checkReadings } from './check-readings.ts';
+import { checkStructure } from './check-structure.ts';
 import type { FunctionCatalogue } from './function-catalogue.ts';
 import { attribute, listIn, type TreeNode, walk } from './query-tree.ts';
 import { refuse } from './refusal.ts';
+import { argumentNames, isTableInSight, isTablePlace, isValueInSight } from './scope.ts';
 
 /**
  * The policy: what a query may name. Allow-lists only; a name that is on none is refused. Names hide in more places than FROM
@@ -25,23 +28,18 @@ export interface TreeFacts {
   readonly named: ReadonlySet<string>;
 }
 
-const TABLE_SECTIONS = new Set([
-  'JOIN TREE',
-  'TABLE EXPRESSION',
-  'LEFT TABLE EXPRESSION',
-  'RIGHT TABLE EXPRESSION',
-]);
 /** What the engine writes for a query without FROM. */
 const NO_TABLE = 'system.one';
-/** A CTE is run once for every time it is named; these many readings of a table are enough for any question. */
-const TABLE_READINGS_MAX = 64;
 const IN_FUNCTION = /^(global)?(not)?(null)?in(ignoreset)?$|^(global)?notnullin(ignoreset)?$/i;
 const NAMED_IN_STRING = /^(arrayreduce|arrayreduceinranges|initializeaggregation)/i;
-const NAMES_THE_ENGINE = /^(current_?(database|user|schemas|roles)|session_user|database|schema)$/i;
-const NAMESPACES = new Set(['system', 'information_schema', 'default']);
+/** A scalar function on the right of IN whose name is a table function too: a newer engine may take it for that. */
+const TABLE_FUNCTION_TOO = new Set(['file', 'format', 'fuzzquery']);
+/** Columns that every table has besides its own; `_database` and `_table` are there on views as well (tried on 26.7.2.1). */
+const VIRTUAL_COLUMN =
+  /^_(table|database|file|path|size|time|etag|tags|headers|distance|disk_name|shard_num|row_exists|row_number|sample_factor|block_(number|offset)|part(_\w+)?|partition_\w+)$/i;
 
 interface Names {
-  readonly ctes: ReadonlyMap<string, TreeNode>;
+  readonly ctes: ReadonlySet<string>;
   /** Aliases, and the arguments of lambdas: names that the query itself declares. */
   readonly declared: ReadonlySet<string>;
   readonly lambdas: ReadonlySet<string>;
@@ -54,12 +52,13 @@ export function checkTree(root: TreeNode, policy: SqlPolicy, words: ReadonlySet<
   const functions = new Set<string>();
   for (const node of walk(root)) {
     const table = tableNameOf(node, words);
-    if (table !== undefined) tables.add(checkTable(table, names, policy));
+    if (table !== undefined) tables.add(checkTable(node, names, policy));
     if (node.kind === 'TABLE_FUNCTION') tables.add(checkTableFunction(node, policy));
     if (node.kind === 'FUNCTION') functions.add(checkFunction(node, names, policy));
     if (node.kind === 'IDENTIFIER' && table === undefined) checkIdentifier(node, names, policy);
+    if (node.kind === 'MATCHER') checkMatcher(node, names);
   }
-  checkReadings(root, names);
+  checkReadings(root, (node) => tableNameOf(node, words) !== undefined);
   return {
     tables: [...tables].filter((name) => policy.tables.has(name)),
     functions: [...functions],
@@ -68,16 +67,16 @@ export function checkTree(root: TreeNode, policy: SqlPolicy, words: ReadonlySet<
 }
 
 function namesOf(root: TreeNode, policy: SqlPolicy): Names {
-  const ctes = new Map<string, TreeNode>();
+  const ctes = new Set<string>();
   const declared = new Set<string>();
   const lambdas = new Set<string>();
   for (const node of walk(root)) {
     const cte = attribute(node, 'cte_name');
-    if (cte !== undefined && attribute(node, 'is_cte') === '1' && !ctes.has(cte)) ctes.set(cte, node);
+    if (cte !== undefined && attribute(node, 'is_cte') === '1') ctes.add(cte);
     const alias = attribute(node, 'alias');
     if (alias !== undefined) declared.add(alias);
     if (node.kind !== 'LAMBDA') continue;
-    for (const argument of listIn(node, 'ARGUMENTS')) declared.add(attribute(argument, 'identifier') ?? '');
+    for (const argument of argumentNames(node)) declared.add(argument);
     // A lambda that is named like a real function would hide it.
     if (alias !== undefined && !policy.functions.allows(alias) && policy.functions.refusal(alias) === null)
       lambdas.add(alias);
@@ -89,8 +88,9 @@ function namesOf(root: TreeNode, policy: SqlPolicy): Names {
 function tableNameOf(node: TreeNode, words: ReadonlySet<string>): string | undefined {
   if (node.kind !== 'IDENTIFIER') return undefined;
   const name = attribute(node, 'identifier') ?? '';
-  if (TABLE_SECTIONS.has(node.section)) {
-    return name === NO_TABLE && !words.has('one') ? undefined : name;
+  if (isTablePlace(node)) {
+    const isWritten = words.has('system') && words.has('one');
+    return name === NO_TABLE && !isWritten ? undefined : name;
   }
   return isRightOfIn(node) ? name : undefined;
 }
@@ -102,22 +102,26 @@ function isRightOfIn(node: TreeNode): boolean {
   return node.parent.children[1] === node;
 }
 
-function checkTable(name: string, names: Names, { tables, columns }: SqlPolicy): string {
-  if (!name.includes('.')) {
-    if (tables.has(name) || names.ctes.has(name)) return name;
-    // On the right of IN a column or an alias may stand too; in a table’s place the engine knows neither.
-    if (columns.has(name) || names.declared.has(name)) return name;
-    return refuse('unknown_table', { near: name });
-  }
-  const [first = ''] = name.split('.');
-  const isOurs = (tables.has(first) || names.declared.has(first)) && !NAMESPACES.has(first.toLowerCase());
-  if (isOurs) return name;
-  return refuse('unknown_table', { near: name, hint: 'Public tables are named without a database.' });
+function checkTable(node: TreeNode, names: Names, { tables, columns }: SqlPolicy): string {
+  const name = attribute(node, 'identifier') ?? '';
+  if (tables.has(name) || names.ctes.has(name)) return name;
+  const [first = '', ...others] = name.split('.');
+  // On the right of IN a column or an alias may stand too; in a table’s place the engine knows neither.
+  const isValue =
+    others.length === 0 ? columns.has(name) || names.declared.has(name) : isTableInSight(node, first);
+  if (isValue && !isTablePlace(node)) return name;
+  return refuse('unknown_table', {
+    near: name,
+    ...(others.length === 0 ? {} : { hint: 'Public tables are named without a database.' }),
+  });
 }
 
 function checkTableFunction(node: TreeNode, { tableFunctions }: SqlPolicy): string {
   const name = attribute(node, 'table_function_name') ?? '';
-  if (tableFunctions.has(name.toLowerCase())) return name;
+  if (tableFunctions.has(name.toLowerCase())) {
+    checkStructure(node);
+    return name;
+  }
   return refuse('table_function', { near: name, hint: `Available: ${[...tableFunctions].join(', ')}.` });
 }
 
@@ -145,7 +149,8 @@ function checkRightOfIn(node: TreeNode, { functions, tableFunctions }: SqlPolicy
   const right = listIn(node, 'ARGUMENTS')[1];
   if (right?.kind !== 'FUNCTION') return;
   const name = attribute(right, 'function_name') ?? '';
-  if (functions.allows(name) || tableFunctions.has(name.toLowerCase())) return;
+  if (tableFunctions.has(name.toLowerCase())) return;
+  if (functions.allows(name) && !TABLE_FUNCTION_TOO.has(name.toLowerCase())) return;
   refuse('table_function', { near: name });
 }
 
@@ -162,45 +167,30 @@ function checkNameInString(node: TreeNode, { functions }: SqlPolicy): void {
 
 function checkIdentifier(node: TreeNode, names: Names, { columns, functions }: SqlPolicy): void {
   const name = attribute(node, 'identifier') ?? '';
-  const parts = name.split('.');
-  const last = parts.at(-1) ?? '';
-  // Aliases have scopes that are not followed here: these would name the engine's user or database where one ends.
-  const isNaming = parts.length === 1 && NAMES_THE_ENGINE.test(name);
-  if (!isNaming && (names.declared.has(name) || names.declared.has(last) || columns.has(last))) return;
-  if (last.startsWith('_')) refuse('virtual_column', { near: name });
-  // now, today, user …: functions that the engine also takes without parentheses.
-  if (parts.length === 1 && functions.refusal(name) !== null) {
-    refuse('function', { near: name, detail: `${name} is not available here.` });
+  const last = lastPart(name);
+  if (VIRTUAL_COLUMN.test(last)) refuse('virtual_column', { near: name });
+  // user, file …: the engine takes a word that names nothing in sight for a function, `SELECT user` and `arrayMap(file, …)`.
+  if (!name.includes('.') && functions.refusal(name) !== null) {
+    if (isValueInSight(node, name)) return;
+    refuse('function', {
+      near: name,
+      detail: `${name} is not available here.`,
+      hint: 'If it is a column of yours, write the name of its table before it, or call it otherwise.',
+    });
   }
+  if (names.declared.has(name) || names.declared.has(last) || columns.has(last)) return;
+  if (last.startsWith('_')) refuse('virtual_column', { near: name });
 }
 
-/** Counts how often tables are read when every CTE is opened where it is named. */
-function checkReadings(root: TreeNode, { ctes }: Names): void {
-  const known = new Map<string, number>();
-  const readingsOf = (node: TreeNode, path: ReadonlySet<string>): number => {
-    let readings = 0;
-    for (const child of node.children) {
-      if (ctes.get(attribute(child, 'cte_name') ?? '') === child) continue;
-      readings += readingsOf(child, path);
-      if (readings > TABLE_READINGS_MAX) return readings;
-    }
-    return readings + own(node, path);
-  };
-  const own = (node: TreeNode, path: ReadonlySet<string>): number => {
-    if (node.kind !== 'IDENTIFIER') return 0;
-    const name = attribute(node, 'identifier') ?? '';
-    const isTable = TABLE_SECTIONS.has(node.section) || isRightOfIn(node);
-    if (!isTable) return 0;
-    const cte = ctes.get(name);
-    if (cte === undefined || path.has(name)) return 1;
-    const before = known.get(name);
-    if (before !== undefined) return before;
-    const readings = Math.max(1, readingsOf(cte, new Set([...path, name])));
-    known.set(name, readings);
-    return readings;
-  };
-  if (readingsOf(root, new Set()) <= TABLE_READINGS_MAX) return;
-  refuse('too_complex', {
-    detail: `The query reads tables more than ${TABLE_READINGS_MAX} times, counting a CTE each time it is named.`,
-  });
+/** `COLUMNS(_database)` names columns as well; names hold no comma (check-tokens.ts). */
+function checkMatcher({ rest }: TreeNode, { declared }: Names): void {
+  const listed = /^column_identifiers: (.*)$/s.exec(rest)?.[1]?.split(', ') ?? [];
+  const virtual = listed
+    .map(lastPart)
+    .find((name) => VIRTUAL_COLUMN.test(name) || (name.startsWith('_') && !declared.has(name)));
+  if (virtual !== undefined) refuse('virtual_column', { near: virtual });
+}
+
+function lastPart(name: string): string {
+  return name.split('.').at(-1) ?? '';
 }
