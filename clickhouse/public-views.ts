@@ -18,6 +18,18 @@ interface ViewBody<Name extends PublicTableName> {
 }
 type ColumnOf<Name extends PublicTableName> = (typeof PUBLIC_TABLES)[Name]['columns'][number]['name'];
 
+/** The table of the index whose rows are those of a public table, one for one or nearly; null where nothing is stored yet. */
+export const PUBLIC_TABLE_STORES: Readonly<Record<PublicTableName, string | null>> = {
+  settlements: 'settlements',
+  wallet_settlements: 'wallet_log',
+  agents: null,
+  attestations: null,
+  endpoints: null,
+  facilitators: 'facilitator_relayers',
+  merchant_days: 'payee_day',
+  payer_days: 'payer_day',
+};
+
 /** The statements that make every view, to be run by the writer. */
 export function publicViewStatements(database: string): string[] {
   const bodies = viewBodies(database);
@@ -123,30 +135,48 @@ function walletSettlementsBody(database: string): ViewBody<'wallet_settlements'>
 const dayColumns = {
   chain: 't.chain',
   day: 't.day',
-  settlement_count: 'sum(t.slice_count)',
-  settled_usd: 'sum(t.slice_usd)',
+  settlement_count: 't.slice_count',
+  settled_usd: 't.slice_usd',
 } as const;
-const OTHERS = 'uniqCombined64Merge(12)(t.others)';
+const OTHERS = 't.others';
 
-/** A rollup where its slices are closed and clean, the rows themselves elsewhere: exact whatever the rollup worker has done. */
+/**
+ * A rollup where its slices are closed and clean, the rows themselves elsewhere: exact whatever the rollup worker has done.
+ * A day that is closed as a whole has one row a wallet and chain already, so it is not grouped again: over years of days that is
+ * nearly all of them, and a hash table of all wallets and days is what would not fit the guest's memory. No day is in both halves.
+ */
 function daysFrom(
   database: string,
   { wallet, other }: { readonly wallet: 'payee' | 'payer'; readonly other: 'payee' | 'payer' },
 ): string {
   const slices = `FROM ${database}.rollup_slices WHERE ver`;
+  // Where no day is closed by hours the set is empty, and the second reading of the rollup reads nothing.
+  const closed = (hours: string): string =>
+    `settlement_count > 0 AND (day, hour) IN (SELECT day, hour ${slices} <= rolled_ver AND ${hours})`;
   const open = `(SELECT groupArray((toDateTime(day, 'UTC') + if(hour < 0, 0, hour) * 3600, if(hour < 0, 86400, 3600))) ${slices} > rolled_ver)`;
   const isOpen = `arrayExists(slice -> s.block_time >= slice.1 AND s.block_time < slice.1 + slice.2, ${open})`;
+  // The array says which rows, but only the set of days uses the index.
+  const inOpenDay = `toDate(s.block_time) IN (SELECT day ${slices} > rolled_ver)`;
   const owner = `concat('0x', lower(hex(s.${wallet})))`;
   return `(
-  SELECT chain, day, ${wallet} AS wallet, settlement_count AS slice_count, settled_usd AS slice_usd, ${other}s AS others
+  SELECT chain, day, ${wallet} AS wallet, settlement_count AS slice_count, settled_usd AS slice_usd, finalizeAggregation(${other}s) AS others
   FROM ${database}.${wallet}_day FINAL
-  WHERE settlement_count > 0 AND (day, hour) IN (SELECT day, hour ${slices} <= rolled_ver)
+  WHERE ${closed('hour = -1')}
   UNION ALL
-  SELECT s.chain, toDate(s.block_time) AS day, ${owner} AS wallet, count(), sum(CAST(s.amount_usd, 'Decimal(38, 6)')),
-    uniqCombined64State(12)(s.${other})
-  FROM ${database}.settlements AS s FINAL WHERE s.del = 0 AND ${isOpen}
-  GROUP BY s.chain, day, wallet
-) AS t GROUP BY t.chain, t.day, t.wallet`;
+  SELECT chain, day, wallet, sum(slice_count), sum(slice_usd), uniqCombined64Merge(12)(slice_others)
+  FROM
+  (
+    SELECT chain, day, ${wallet} AS wallet, settlement_count AS slice_count, settled_usd AS slice_usd, ${other}s AS slice_others
+    FROM ${database}.${wallet}_day FINAL
+    WHERE ${closed('hour >= 0')}
+    UNION ALL
+    SELECT s.chain, toDate(s.block_time) AS day, ${owner} AS wallet, count(), sum(CAST(s.amount_usd, 'Decimal(38, 6)')),
+      uniqCombined64State(12)(s.${other})
+    FROM ${database}.settlements AS s FINAL WHERE s.del = 0 AND ${inOpenDay} AND ${isOpen}
+    GROUP BY s.chain, day, wallet
+  )
+  GROUP BY chain, day, wallet
+) AS t`;
 }
 
 /** A table that other work fills: it exists, with its columns and without rows. */

@@ -108,8 +108,8 @@ export const getAccount = defineOperation({
         max_qu: 3,
         requests_per_minute: 30,
         allowed: true,
-        available: false,
-        note: 'Not available: this deployment does not serve SQL yet.',
+        available: true,
+        note: null,
       },
     ],
     top_up_url: 'https://index.example/plans',
@@ -199,8 +199,6 @@ function mayBuy(
   return tier === SQL_TIERS[0].tier && sellsCalls && surface === 'http';
 }
 
-const SQL_UNAVAILABLE = 'Not available: this deployment does not serve SQL yet.';
-
 function sqlTier({ tier, timeoutSeconds, maxQu, requestsPerMinute }: SqlTier, allowed: boolean) {
   return {
     tier,
@@ -208,10 +206,8 @@ function sqlTier({ tier, timeoutSeconds, maxQu, requestsPerMinute }: SqlTier, al
     max_qu: maxQu,
     requests_per_minute: requestsPerMinute,
     allowed,
-    available: false,
-    note: allowed
-      ? SQL_UNAVAILABLE
-      : `${SQL_UNAVAILABLE} Not allowed: the tier needs an organization whose plan includes it.`,
+    available: true,
+    note: allowed ? null : 'Not allowed: the tier needs an organization whose plan includes it.',
   };
 }
 

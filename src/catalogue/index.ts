@@ -2,6 +2,7 @@ import { getAccount } from './get-account.ts';
 import { getAgent } from './get-agent.ts';
 import { getGraph } from './get-graph.ts';
 import { getMerchant } from './get-merchant.ts';
+import { getSqlSchema } from './get-sql-schema.ts';
 import { getTelemetry } from './get-telemetry.ts';
 import { listEntitySettlements } from './list-entity-settlements.ts';
 import { listFacilitators } from './list-facilitators.ts';
@@ -9,7 +10,8 @@ import { listFlows } from './list-flows.ts';
 import { listTransactions } from './list-transactions.ts';
 import { listWallets } from './list-wallets.ts';
 import { mintTrialKey } from './mint-trial-key.ts';
-import { type AnyOperation, erase, type PriceListEntry } from './operation.ts';
+import { type AnyOperation, erase, eraseUsage, type PriceListEntry } from './operation.ts';
+import { runSql } from './run-sql.ts';
 
 /** Every operation of the service, in the order of the documentation. */
 export const OPERATIONS: readonly AnyOperation[] = [
@@ -23,6 +25,8 @@ export const OPERATIONS: readonly AnyOperation[] = [
   erase(getAgent),
   erase(getGraph),
   erase(getTelemetry),
+  erase(getSqlSchema),
+  eraseUsage(runSql),
   erase(mintTrialKey),
 ];
 

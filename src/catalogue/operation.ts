@@ -14,6 +14,7 @@ import type { DatasetFacts } from '../reads/dataset.ts';
 import type { Freshness } from '../reads/freshness.ts';
 import type { Graphs } from '../reads/graphs.ts';
 import type { Names } from '../reads/names.ts';
+import type { PublicTableRows } from '../reads/public-table-rows.ts';
 import type { Relayers } from '../reads/relayers.ts';
 import type { Rollups } from '../reads/rollup-coverage.ts';
 import { fixedOutcome, type Outcome } from './answer.ts';
@@ -101,6 +102,7 @@ export interface OperationDeps {
   readonly rollups: Rollups;
   readonly graphs: Graphs;
   readonly relayers: Relayers;
+  readonly publicTableRows: PublicTableRows;
   /** Bound to the request: its queries stop when the caller leaves. */
   readonly sql: BoundSandbox;
   readonly priceList: readonly PriceListEntry[];
@@ -142,6 +144,12 @@ export interface Operation<P extends Params = Params, Output extends TObject = T
   readonly output: Output;
   /** Codes this operation itself can answer with, beside those every route has. */
   readonly fails: readonly ErrorCode[];
+  /** Other shapes that an answer can have, beside `output`. */
+  readonly alsoAnswers?: readonly TObject[];
+  /** Other media types that an answer can have, beside JSON, each with what it holds. */
+  readonly media?: Readonly<Record<string, string>>;
+  /** Whether an Idempotency-Key makes a call on the credit lane repeatable. */
+  readonly repeatable?: boolean;
   /** How the answer continues: a `next_before` cursor, a `next_offset`, or not at all. */
   readonly paging: 'before' | 'offset' | 'none';
   /** Status of a good answer, 200 unless something is made. */

@@ -1,0 +1,255 @@
+import { Readable } from 'node:stream';
+import { EngineError } from '../../clickhouse/engine.ts';
+import type { Accepted } from '../../sandbox/inspect.ts';
+import type { Refusal } from '../../sandbox/refusal.ts';
+import {
+  QueryAbandoned,
+  QueryFailed,
+  type QueryFailure,
+  SandboxBusy,
+  type SandboxResult,
+} from '../../sandbox/sql-sandbox.ts';
+import { quForMilliseconds } from '../domain/query-unit.ts';
+import { type Failure, fail } from '../errors.ts';
+import { asUnavailable } from '../reads/ask.ts';
+import type { Charge, Outcome, StreamedAnswer } from './answer.ts';
+import { type Meta, metaAnswer } from './list-meta.ts';
+import { defineUsageOperation, type OperationDeps } from './operation.ts';
+import type { InputOf } from './params.ts';
+import { PRICES, SQL_PRICE, type SqlTier, sqlPrice, sqlTierOf } from './prices.ts';
+import { engineRequest, openAnswer, type SqlAnswerFacts } from './sql-answer.ts';
+import { explainAnswer } from './sql-estimate.ts';
+import {
+  explainOnlyParam,
+  maxRowsParam,
+  queryParam,
+  SQL_MEDIA,
+  sqlFormatParam,
+  sqlParam,
+  sqlParametersParam,
+  sqlTierParam,
+} from './sql-params.ts';
+import { SQL_EXAMPLE, SqlEstimateShape, SqlResultShape } from './sql-shapes.ts';
+
+/** Analysts' SQL over the public tables. Source: api.md 5, read-api.md 2.2, 4.9. */
+
+const SQL_PARAMS = {
+  sql: sqlParam,
+  query: queryParam,
+  tier: sqlTierParam,
+  params: sqlParametersParam,
+  format: sqlFormatParam,
+  max_rows: maxRowsParam,
+  explain_only: explainOnlyParam,
+};
+
+type SqlInput = InputOf<typeof SQL_PARAMS>;
+
+interface ReviewedQuery {
+  readonly input: SqlInput;
+  readonly accepted: Accepted;
+}
+
+/** The name that 503 answers give to what runs queries. */
+const RESOURCE = 'sql';
+
+export const runSql = defineUsageOperation({
+  id: 'runSql',
+  method: 'POST',
+  path: '/sql',
+  summary: 'Run a SQL query over the public tables',
+  description:
+    'The whole SELECT language of ClickHouse over the tables that `GET /v0/sql/schema` lists, and nothing else. The query is judged before it runs: `invalid_query` says what and where, and costs nothing. Its tier bounds its time; the units of the tier are held, and those for the engine time used are charged. `truncated` says when a cap cut the answer. Closing the connection stops the query.',
+  price: SQL_PRICE,
+  params: SQL_PARAMS,
+  output: SqlResultShape,
+  alsoAnswers: [SqlEstimateShape],
+  media: Object.fromEntries(
+    Object.values(SQL_MEDIA).map(({ mediaType, holds }) => [mediaType.split(';', 1)[0] ?? mediaType, holds]),
+  ),
+  repeatable: true,
+  fails: ['invalid_query', 'query_failed', 'upgrade_required', 'unsupported_media_type', 'payload_too_large'],
+  paging: 'none',
+  caching: 'no-store',
+  acceptsUnknownKey: false,
+  example: SQL_EXAMPLE,
+  check: (input) => void textOf(input),
+  terms: ({ tier, explain_only }) =>
+    explain_only
+      ? { price: PRICES.free, byUse: false, tier: null }
+      : { price: sqlPrice(sqlTierOf(tier)), byUse: true, tier },
+  review: async (input, { sql }): Promise<ReviewedQuery> => {
+    const verdict = await sql.inspect(textOf(input), input.params).catch(asEngineTrouble);
+    if ('refused' in verdict) throw invalidQuery(verdict.refused);
+    return { input, accepted: verdict.accepted };
+  },
+  run: async (reviewed, deps, { callerName }): Promise<Outcome> => {
+    const meta = await metaNow(deps);
+    return reviewed.input.explain_only
+      ? explain(reviewed, deps, { callerName, meta })
+      : query(reviewed, deps, { callerName, meta });
+  },
+});
+
+interface Asked {
+  readonly callerName: string;
+  readonly meta: Meta;
+}
+
+/** The one text that was sent, under either of its names. */
+function textOf({ sql, query: alias }: SqlInput): string {
+  const text = sql ?? alias;
+  if (text === undefined)
+    throw fail('invalid_parameter', { parameter: 'sql', detail: 'The body has no sql: the query to run.' });
+  if (sql !== undefined && alias !== undefined)
+    throw fail('invalid_parameter', {
+      parameter: 'query',
+      detail: 'query is another name of sql: send one of the two.',
+    });
+  return text;
+}
+
+function invalidQuery({ detail, position, near, hint }: Refusal): Failure {
+  return fail('invalid_query', {
+    detail,
+    query: {
+      ...(position === undefined ? {} : { position }),
+      ...(near === undefined ? {} : { near }),
+      ...(hint === undefined ? {} : { hint }),
+    },
+  });
+}
+
+/** As of before the query: what it reads can only be newer. */
+async function metaNow({ freshness, chains, clock }: OperationDeps): Promise<Meta> {
+  const statuses = await freshness.statuses();
+  return metaAnswer({ chain: undefined, chains, statuses, nowMs: clock.nowMs(), finality: 'any' });
+}
+
+async function explain(
+  { input, accepted }: ReviewedQuery,
+  { sql }: OperationDeps,
+  { callerName, meta }: Asked,
+): Promise<Outcome> {
+  const estimate = await sql
+    .estimate({ accepted, parameters: input.params, caller: callerName })
+    .catch((error: unknown) => asFailureOf(error, sqlTierOf(input.tier)));
+  const body = JSON.stringify(explainAnswer({ accepted, estimate, tier: sqlTierOf(input.tier), meta }));
+  return { usedQu: null, answer: () => ({ stream: jsonText(body) }), discard: () => undefined };
+}
+
+function jsonText(body: string): StreamedAnswer {
+  return {
+    mediaType: SQL_MEDIA.json.mediaType,
+    headers: {},
+    body: Readable.from([body], { objectMode: false }),
+    trailers: null,
+  };
+}
+
+async function query(
+  { input, accepted }: ReviewedQuery,
+  { sql }: OperationDeps,
+  { callerName, meta }: Asked,
+): Promise<Outcome> {
+  const { format, params } = input;
+  const tier = sqlTierOf(input.tier);
+  const { rowsMax } = SQL_MEDIA[format];
+  const maxRows = Math.min(input.max_rows ?? rowsMax, rowsMax);
+  const result = await sql
+    .run({
+      accepted,
+      parameters: params,
+      tier: tier.tier,
+      ...engineRequest(format, maxRows),
+      caller: callerName,
+    })
+    .catch((error: unknown) => asFailureOf(error, tier));
+  const warnings = [...accepted.warnings, ...(meta.warnings ?? [])];
+  const facts: SqlAnswerFacts = { format, maxRows, tier: tier.tier, sql: accepted.text, warnings, meta };
+  return outcomeOf(result, facts, tier);
+}
+
+async function outcomeOf(result: SandboxResult, facts: SqlAnswerFacts, tier: SqlTier): Promise<Outcome> {
+  try {
+    const pending = await openAnswer(result, facts);
+    const usedQu = unitsFor(result.engineMs, tier);
+    if (facts.format === 'ndjson') refuseLostColumns(pending.firstLine, usedQu);
+    return {
+      usedQu,
+      answer: (charge: Charge) => ({ stream: pending.complete(charge) }),
+      discard: () => void result.body.destroy(),
+    };
+  } catch (error) {
+    result.body.destroy();
+    throw error;
+  }
+}
+
+/** An object on a line keeps the last of two values of one name. */
+function refuseLostColumns(line: string, usedQu: number): void {
+  if (line === '') return;
+  const names = topLevelNames(line);
+  const twice = names.find((name, index) => names.indexOf(name) !== index);
+  if (twice === undefined) return;
+  throw fail('query_failed', {
+    detail: `Two columns of the result are named ${twice.slice(0, 100)}, and an object holds a name once.`,
+    query: { reason: 'duplicate_columns', hint: 'Name them apart with AS, or ask for json_compact or csv.' },
+    usedQu,
+  });
+}
+
+function topLevelNames(line: string): string[] {
+  const names: string[] = [];
+  let depth = 0;
+  for (const { 0: token, index } of line.matchAll(/"(?:[^"\\]|\\.)*"|[{}[\]]/g)) {
+    if (token === '{' || token === '[') depth += 1;
+    else if (token === '}' || token === ']') depth -= 1;
+    else if (depth === 1 && line[index + token.length] === ':') names.push(JSON.parse(token) as string);
+  }
+  return names;
+}
+
+function unitsFor(engineMs: number, { maxQu }: SqlTier): number {
+  return Math.min(maxQu, quForMilliseconds(engineMs));
+}
+
+/** Ended by the limits of the call: the time until then was used, whatever the query had read. */
+const LIMITS: ReadonlySet<QueryFailure> = new Set(['timeout', 'memory', 'rows_read', 'result_size']);
+
+/**
+ * A query that its own limits stopped costs the time it used; one that failed before it read a row costs nothing, and one that
+ * failed later costs its time, or an error at the end would make any query free.
+ */
+function asFailureOf(error: unknown, tier: SqlTier): never {
+  if (error instanceof QueryFailed) {
+    const { reason, detail, hint, position, figures } = error;
+    const ran = figures !== null && (LIMITS.has(reason) || figures.rowsRead > 0);
+    throw fail('query_failed', {
+      detail,
+      query: {
+        reason,
+        ...(hint === undefined ? {} : { hint }),
+        ...(position === undefined ? {} : { position }),
+      },
+      ...(ran ? { usedQu: unitsFor(figures.engineMs, tier) } : {}),
+      cause: error,
+    });
+  }
+  if (error instanceof QueryAbandoned)
+    throw fail('request_timeout', {
+      detail: 'The caller left before the answer was there; the query was stopped.',
+      ...(error.engineMs === null ? {} : { usedQu: unitsFor(error.engineMs, tier) }),
+      cause: error,
+    });
+  if (error instanceof SandboxBusy)
+    throw fail('rate_limited', {
+      detail: 'Every place for queries is taken at the moment, and the line is long. Nothing was charged.',
+      retryAfterSeconds: error.retryAfterSeconds,
+    });
+  return asEngineTrouble(error);
+}
+
+function asEngineTrouble(error: unknown): never {
+  throw error instanceof EngineError ? asUnavailable(RESOURCE, error) : error;
+}

@@ -1,0 +1,42 @@
+import type { Reader } from '../../clickhouse/engine.ts';
+import { PUBLIC_TABLE_STORES } from '../../clickhouse/public-views.ts';
+import { sql, texts } from '../../clickhouse/sql.ts';
+import type { Clock } from '../clock.ts';
+import { PUBLIC_TABLE_NAMES, type PublicTableName } from '../domain/public-tables.ts';
+import { ask } from './ask.ts';
+import { cached } from './cached.ts';
+import { integerField, textField } from './decode.ts';
+
+/** About how many rows each public table has, from the engine's own accounts: no table is read for it. */
+export interface PublicTableRows {
+  /** Rows as they are stored: a superseded version counts until it is merged away. */
+  counts(): Promise<ReadonlyMap<PublicTableName, number>>;
+}
+
+const MAX_AGE_MS = 10_000;
+const MAX_SECONDS = 5;
+const STORES_MAX = 100;
+
+export function createPublicTableRows(deps: {
+  readonly reader: Reader;
+  readonly clock: Clock;
+}): PublicTableRows {
+  return { counts: cached({ clock: deps.clock, maxAgeMs: MAX_AGE_MS, load: () => readCounts(deps.reader) }) };
+}
+
+async function readCounts(reader: Reader): Promise<ReadonlyMap<PublicTableName, number>> {
+  const stores = PUBLIC_TABLE_NAMES.map((name) => PUBLIC_TABLE_STORES[name]).filter(
+    (store) => store !== null,
+  );
+  const { rows } = await ask(reader, 'sql', {
+    name: 'public-table-rows',
+    maxSeconds: MAX_SECONDS,
+    maxRows: STORES_MAX,
+    sql: sql`SELECT table, sum(rows) FROM system.parts
+WHERE active AND database = currentDatabase() AND table IN ${texts(stores)} GROUP BY table`,
+  });
+  const stored = new Map(rows.map((row) => [textField(row[0]), integerField(row[1])]));
+  return new Map(
+    PUBLIC_TABLE_NAMES.map((name) => [name, stored.get(PUBLIC_TABLE_STORES[name] ?? '') ?? 0] as const),
+  );
+}
