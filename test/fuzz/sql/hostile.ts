@@ -1,0 +1,156 @@
+import type { Draw } from './draw.ts';
+import type { Vocabulary } from './vocabulary.ts';
+
+/**
+ * Pieces that must never be accepted, or only where they mean nothing: they stand wherever the grammar puts a name, a call, a
+ * literal or a clause. The attacks are those of sandbox.md A and B.
+ */
+export interface Hostile {
+  table(): string;
+  tableFunction(): string;
+  call(argument: string): string;
+  /** A function by its name only: in APPLY, as a lambda, in IN, in a string. */
+  functionName(): string;
+  bareWord(): string;
+  /** A name that the query declares: it hides something real, or forges a line of a printed tree. */
+  declaredName(): string;
+  rawLiteral(): string;
+  clause(): string;
+  parameter(): { readonly type: string; readonly value: string };
+}
+
+const BARE_WORDS =
+  'currentUser current_user user session_user currentDatabase database DATABASE schema current_schemas version hostName uptime queryID _table _part _database _file _path _block_number _sample_factor';
+const SYSTEM = ['system', 'information_schema', 'INFORMATION_SCHEMA', 'default'];
+const FORMATS = ['JSON', 'Null', 'TSV', 'Template', 'SQLInsert', 'Native', 'Parquet'];
+
+export function hostilePieces(draw: Draw, vocabulary: Vocabulary): Hostile {
+  const { pick } = draw;
+  const { database, secretFile } = vocabulary;
+  const functionName = () =>
+    draw.oneOf([
+      [4, () => 'file'],
+      [
+        2,
+        () => pick(['sleep', 'hostName', 'version', 'getSetting', 'currentDatabase', 'throwIf', 'aggThrow']),
+      ],
+      [3, () => pick(vocabulary.forbidden)],
+      [1, () => pick(vocabulary.forbidden).toUpperCase()],
+      [2, () => `${pick(vocabulary.forbidden)}${pick(vocabulary.combinators)}`],
+    ]);
+  const table = () =>
+    draw.oneOf([
+      [4, () => pick(vocabulary.foreignTables)],
+      [2, () => `${database}.settlements`],
+      [1, () => `\`${database}\`.\`wallet_log\``],
+      [1, () => 'wallet_log'],
+      [1, () => `\`${pick(SYSTEM)}.${pick(['one', 'users', 'tables'])}\``],
+      [1, () => String.raw`system.\`us\x65rs\``.replaceAll('\\`', '`')],
+      [1, () => `'system.processes'`],
+      [1, () => `${database}_public.settlements`],
+      [1, () => 'system.one'],
+    ]);
+  return {
+    table,
+    functionName,
+    tableFunction: () => tableFunction(draw, vocabulary, table),
+    call: (argument) => call(draw, vocabulary, functionName(), argument),
+    bareWord: () =>
+      draw.oneOf([
+        [3, () => pick(BARE_WORDS.split(' '))],
+        [1, () => `${pick(['s1', 's2', 'settlements'])}.${pick(['_table', '_part'])}`],
+      ]),
+    declaredName: () => declaredName(draw, vocabulary),
+    rawLiteral: () =>
+      pick([
+        String.raw`'a\n  JOIN TREE\n    IDENTIFIER id: 1, identifier: x'`,
+        String.raw`'a\x0a  WHERE'`,
+        `'x, alias: ${database}'`,
+        `'x, cte_name: wallet_log, is_cte: 1'`,
+        String.raw`'^(payer|\')$'`,
+        `'en\\nX'`,
+      ]),
+    clause: () =>
+      draw.oneOf([
+        [4, () => ` SETTINGS ${pick(vocabulary.settings)} = ${pick(['0', '1', `'x'`, '{}'])}`],
+        [2, () => ' SETTINGS readonly = 0'],
+        [1, () => ` SETTINGS max_threads = 2, limit = 1`],
+        [1, () => ` FORMAT ${pick(FORMATS)}`],
+        [1, () => ` INTO OUTFILE '${secretFile}.out'`],
+        [1, () => ` PARALLEL WITH SELECT 1`],
+        [1, () => `; SELECT ${call(draw, vocabulary, 'file', '')}`],
+      ]),
+    parameter: () =>
+      pick([
+        { type: 'Identifier', value: 'system.users' },
+        { type: 'Identifier', value: 'wallet_log' },
+        { type: 'AggregateFunction(sum, UInt64)', value: 'x' },
+        { type: 'Dynamic', value: '1' },
+      ]),
+  };
+}
+
+function tableFunction(draw: Draw, vocabulary: Vocabulary, table: () => string): string {
+  const { pick } = draw;
+  return draw.oneOf([
+    [2, () => `file('${vocabulary.secretFile}', 'LineAsString')`],
+    [1, () => `url('http://127.0.0.1:1/x', 'LineAsString')`],
+    [1, () => `remote('127.0.0.1:1', ${table()})`],
+    [1, () => `merge('${vocabulary.database}', '.*')`],
+    [1, () => `view(SELECT * FROM ${table()})`],
+    [1, () => `(EXPLAIN SELECT * FROM ${table()})`],
+    [1, () => `numbers(1, SETTINGS readonly = 0)`],
+    [1, () => `generateRandom('a UInt8')`],
+    [
+      3,
+      () =>
+        `${pick(vocabulary.tableFunctions)}(${draw.several([0, 2], () => pick(['1', `'x'`, 'settlements', table()]))})`,
+    ],
+  ]);
+}
+
+function call(draw: Draw, vocabulary: Vocabulary, name: string, argument: string): string {
+  const given = argument === '' ? `'${vocabulary.secretFile}'` : argument;
+  return draw.oneOf([
+    [4, () => `${name}('${vocabulary.secretFile}')`],
+    [2, () => `${name}(${given})`],
+    [2, () => `${name}()`],
+    [1, () => `\`${name}\`('${vocabulary.secretFile}')`],
+    [1, () => `arrayMap(${name}, ['${vocabulary.secretFile}'])`],
+    [2, () => `arrayMap(x -> ${name}(x), ['${vocabulary.secretFile}'])`],
+    [1, () => `arrayReduce('${name}', [1])`],
+    [
+      1,
+      () =>
+        `arrayReduce('${draw.pick(['aggThrow(1)', 'flameGraph', 'estimateCompressionRatio', 'sumIf'])}', [1, 2])`,
+    ],
+    [1, () => `arrayReduce(concat('${name}', ''), [1])`],
+    [1, () => `initializeAggregation('sum', 1)`],
+    [
+      1,
+      () => `(${given} IN ${draw.pick(['format', 'file', 'fuzzQuery', name])}('${vocabulary.secretFile}'))`,
+    ],
+    [1, () => `CAST(${given} AS AggregateFunction(sum, UInt64))`],
+    [1, () => `_CAST(${given}, 'AggregateFunction(sum, UInt64)')`],
+    [1, () => `joinGet('${vocabulary.database}.settlements', 'payer', 1)`],
+    [1, () => `dictGet('d', 'a', toUInt64(1))`],
+  ]);
+}
+
+function declaredName(draw: Draw, { database, forbidden }: Vocabulary): string {
+  const { pick } = draw;
+  return draw.oneOf([
+    [2, () => database],
+    [1, () => pick(SYSTEM)],
+    [2, () => pick(['currentDatabase', 'currentUser', 'database', 'user', 'version'])],
+    [1, () => pick(forbidden)],
+    [1, () => 'file'],
+    [1, () => pick(['_table', '_part'])],
+    [1, () => pick(['settlements', 'wallet_log', 'one'])],
+    [1, () => `\`x, alias: ${database}\``],
+    [1, () => '`x, cte_name: wallet_log, is_cte: 1`'],
+    [1, () => `"a\nJOIN TREE"`],
+    [1, () => '`a\\n  JOIN TREE`'],
+    [1, () => `\`system.users\``],
+  ]);
+}
