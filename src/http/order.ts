@@ -38,6 +38,7 @@ function orderOf(operation: AnyOperation, request: FastifyRequest, publicUrl: st
     description: summary,
     mimeType: 'application/json',
     priceUsdMicros: price.x402UsdMicros,
+    settledByUse: false,
     binding: bindingOf({ method, path, query: request.url.slice(path.length + 1), body: '' }),
   };
 }

@@ -1,7 +1,7 @@
 import { encodePaymentResponseHeader } from '@x402/core/http';
 import type { LaneTools } from './lane-tools.ts';
 import { networkName } from './networks.ts';
-import type { PaidCall } from './payment-lane.ts';
+import type { SettledCall } from './payment-lane.ts';
 import type { Purchase } from './purchase.ts';
 import { inProgress, settledButNotRecorded, settlementUnknown, spent } from './refusals.ts';
 
@@ -44,7 +44,7 @@ async function tryToRecord(
 }
 
 /** Takes the right to answer for a settled payment. */
-export async function serve(lane: LaneTools, purchase: Purchase, transaction: string): Promise<PaidCall> {
+export async function serve(lane: LaneTools, purchase: Purchase, transaction: string): Promise<SettledCall> {
   const { store, clock, limits } = lane;
   const { id, quote } = purchase;
   const nowMs = clock.nowMs();
@@ -72,14 +72,15 @@ export async function serve(lane: LaneTools, purchase: Purchase, transaction: st
 }
 
 function paidCall(
-  { payment: { x402Version }, terms, id, payer }: Purchase,
+  { quote, payment: { x402Version }, terms, id, payer }: Purchase,
   transaction: string,
-  finish: PaidCall['finish'],
-): PaidCall {
+  finish: SettledCall['finish'],
+): SettledCall {
   const network = networkName(terms.chain, x402Version) as Network; // the codec's type knows v2 names only
   const receiptHeader = encodePaymentResponseHeader({ success: true, transaction, network, payer });
   const payment = { chain: terms.chain, asset: terms.asset, payer, nonce: id.nonce, transaction };
-  return { payment, receiptHeader, finish };
+  const usdMicros = quote.order.priceUsdMicros;
+  return { kind: 'settled', payment, usdMicros, receiptHeader, finish };
 }
 
 type Network = Parameters<typeof encodePaymentResponseHeader>[0]['network'];

@@ -5,7 +5,7 @@ import { type ControlStore, StoreUnavailable } from '../../src/control/control-s
 import { type ApiKey, isApiKey, keyDigest } from '../../src/domain/api-key.ts';
 import { createGate } from '../../src/gate/create-gate.ts';
 import { createLog } from '../../src/log.ts';
-import type { PaidCall, PaymentLane } from '../../src/payment/payment-lane.ts';
+import type { PaymentLane, SettledCall } from '../../src/payment/payment-lane.ts';
 import { complaints } from '../support/answer-schema.ts';
 import { type OwnApi, ownApi } from '../support/own-api.ts';
 
@@ -53,8 +53,14 @@ function settledLane({ payments }: ControlStore): PaymentLane {
       const times = { expiresAtMs: 1, claimedAtMs: 0, leaseUntilMs: 0 };
       await payments.claim({ id, resource, binding, payTo: PAYER, amount: '10000', ...times });
       await payments.recordSettlement({ id, transaction: TRANSACTION });
-      const payment = { ...id, transaction: TRANSACTION } as unknown as PaidCall['payment'];
-      return { payment, receiptHeader: 'cmVjZWlwdA==', finish: async () => undefined };
+      const payment = { ...id, transaction: TRANSACTION } as unknown as SettledCall['payment'];
+      return {
+        kind: 'settled',
+        payment,
+        usdMicros: 10_000n,
+        receiptHeader: 'cmVjZWlwdA==',
+        finish: async () => undefined,
+      };
     },
   };
 }

@@ -120,8 +120,10 @@ function witnessFor() {
   return openWitnesses({ accept: [world.accepted], confirmOnChain: true });
 }
 
-function take(lane: PaymentLane, order: Order, { header }: Pick<SentPayment, 'header'>) {
-  return lane.take(order, { payment: header });
+async function take(lane: PaymentLane, order: Order, { header }: Pick<SentPayment, 'header'>) {
+  const paid = await lane.take(order, { payment: header });
+  if (paid.kind === 'open') throw new Error('a payment of a fixed price is left open');
+  return paid;
 }
 
 /** The failure that the lane answers with; its code and its stage must give one advice whether to retry. */

@@ -100,6 +100,7 @@ export function orderOf(change: Partial<Order> = {}): Order {
     description: 'Newest settlements.',
     mimeType: 'application/json',
     priceUsdMicros: 1_000n,
+    settledByUse: false,
     binding: orders.toString(16).padStart(64, '0'),
     ...change,
   };

@@ -33,6 +33,7 @@ function faultOf(
     description: '',
     mimeType: 'application/json',
     priceUsdMicros: 1_000n,
+    settledByUse: false,
     binding: '',
   };
   const accept = [

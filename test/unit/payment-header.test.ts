@@ -63,6 +63,7 @@ function quoteOfTest(): Quote {
       description: 'Newest settlements.',
       mimeType: 'application/json',
       priceUsdMicros: 1_000n,
+      settledByUse: false,
       binding: '00'.repeat(32),
     },
     {

@@ -24,6 +24,7 @@ const ORDER: Order = {
   description: 'Newest settlements – “as they happen”.',
   mimeType: 'application/json',
   priceUsdMicros: 1_000n,
+  settledByUse: false,
   binding: 'ab'.repeat(32),
 };
 
