@@ -8,7 +8,7 @@ import {
 import { PRICES, type PriceClass } from '../../src/catalogue/prices.ts';
 import { fail } from '../../src/errors.ts';
 import type { GateRequest } from '../../src/gate/gate.ts';
-import type { PaidCall, PaymentLane } from '../../src/payment/payment-lane.ts';
+import type { PaymentLane, SettledCall } from '../../src/payment/payment-lane.ts';
 
 /** An operation that only counts, at the price of a class; `bad=1` makes the request invalid. */
 export function pricedOperation(
@@ -80,6 +80,7 @@ export function shopWith(payment?: string): NonNullable<GateRequest['shop']> {
       description: 'Things',
       mimeType: 'application/json',
       priceUsdMicros: 1_000n,
+      settledByUse: false,
       binding: 'ab'.repeat(32),
     }),
   };
@@ -95,7 +96,7 @@ export function openHandedLane(): PaymentLane & { readonly finished: boolean[]; 
     payer: '0x02',
     nonce: '0x03',
     transaction: '0x04',
-  } as unknown as PaidCall['payment']; // only passed on
+  } as unknown as SettledCall['payment']; // only passed on
   return {
     finished,
     taken,
@@ -103,7 +104,9 @@ export function openHandedLane(): PaymentLane & { readonly finished: boolean[]; 
     take: async (_order, headers) => {
       taken.push(headers.payment);
       return {
+        kind: 'settled',
         payment,
+        usdMicros: 1_000n,
         receiptHeader: 'cmVjZWlwdA==',
         finish: async (answered) => {
           finished.push(answered);
