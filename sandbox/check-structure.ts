@@ -55,7 +55,7 @@ function isNamesAndTypes(text: string): boolean {
   }
   return (
     depth === 0 &&
-    columns.every((words) => /^\w+ \w+( \(\))?$/.test(words.join(' ')) && words.every(isWordOrBracket))
+    columns.every((words) => /^\w+ \w+( \( \))?$/.test(words.join(' ')) && words.every(isWordOrBracket))
   );
 }
 
