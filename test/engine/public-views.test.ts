@@ -201,3 +201,31 @@ test('a wallet in WHERE reads a few granules, in every spelling of the table', a
     await reader.close();
   }
 });
+
+test('the days of a wallet are read from the rollup, the rows of open days only', async () => {
+  const rows = Array.from({ length: 60_000 }, (_, at) =>
+    settlement({
+      blockNumber: at,
+      blockTime: NOON - (at % 30) * DAY + Math.floor(at / 30),
+      payer: wallet(1_000_000 + (at % 5_000)),
+      payee: wallet(2_000_000 + (at % 3)),
+    }),
+  );
+  await insertSettlements(engine.writer, rows);
+  const reader = createReader(engine.access);
+  const view = `${engine.access.database}_public`;
+  const readRowsOf = async (table: string, where: string) => {
+    const text = `SELECT sum(settlement_count) FROM ${view}.${table} WHERE ${where}`;
+    return (await reader.rows({ name: 'days', sql: trustedText(text), maxSeconds: 10, maxRows: 10 }))
+      .readRows;
+  };
+  const ofMerchant = () => readRowsOf('merchant_days', `payee = '${wallet(2_000_000)}'`);
+  try {
+    expect(await ofMerchant()).toBeGreaterThan(50_000);
+    await rollUp(engine.writer, { below: NOON - DAY });
+    expect(await ofMerchant()).toBeLessThan(20_000);
+    expect(await readRowsOf('payer_days', `payer = '${wallet(1_000_000)}'`)).toBeLessThan(20_000);
+  } finally {
+    await reader.close();
+  }
+});
