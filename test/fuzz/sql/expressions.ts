@@ -102,10 +102,14 @@ function columnName(draw: Draw, name: string): string {
   return draw.chance(0.5) ? `\`${name}\`` : `"${name}"`;
 }
 
-function literal(kind: Kind, { draw, parameter }: Tools): string {
+/** Texts are not refused for what they spell, so some of them always spell something. */
+const TELLING_TEXTS = 0.06;
+
+function literal(kind: Kind, { draw, hostile, parameter }: Tools): string {
   switch (kind) {
     case 'text':
-      return draw.chance(0.05) ? parameter('String', `it's \\ "x"`) : draw.pick(TEXTS);
+      if (draw.chance(0.05)) return parameter('String', `it's \\ "x"`);
+      return draw.chance(TELLING_TEXTS) ? hostile.text() : draw.pick(TEXTS);
     case 'number':
       return draw.chance(0.05) ? parameter('UInt32', '7') : draw.pick(NUMBERS);
     case 'time':
@@ -237,6 +241,7 @@ function anywhere(kind: Kind, e: (kind: Kind) => string, tools: Tools, scope: Sc
     [1, () => `(${e(kind)} AS ${isNasty() ? hostile.declaredName() : fresh('v')})`],
     [1, () => tools.subquery(kind, scope)],
     [1, () => `${draw.pick(vocabulary.allowed)}(${draw.several([0, 3], any)})`],
+    [0.5, () => `${draw.pick(vocabulary.allowed)}(${draw.maybe(0.5, () => `${any()}, `)}${hostile.text()})`],
     [
       0.5,
       () =>

@@ -15,6 +15,8 @@ export interface Hostile {
   /** A name that the query declares: it hides something real, or forges a line of a printed tree. */
   declaredName(): string;
   rawLiteral(): string;
+  /** A harmless literal to whom it is a text; a file, a name or SQL to whatever function reads it as that. */
+  text(): string;
   clause(): string;
   parameter(): { readonly type: string; readonly value: string };
 }
@@ -61,6 +63,7 @@ export function hostilePieces(draw: Draw, vocabulary: Vocabulary): Hostile {
         [1, () => `${pick(['s1', 's2', 'settlements'])}.${pick(['_table', '_part'])}`],
       ]),
     declaredName: () => declaredName(draw, vocabulary),
+    text: () => tellingText(draw, vocabulary, functionName()),
     rawLiteral: () =>
       pick([
         String.raw`'a\n  JOIN TREE\n    IDENTIFIER id: 1, identifier: x'`,
@@ -101,11 +104,38 @@ function tableFunction(draw: Draw, vocabulary: Vocabulary, table: () => string):
     [1, () => `(EXPLAIN SELECT * FROM ${table()})`],
     [1, () => `numbers(1, SETTINGS readonly = 0)`],
     [1, () => `generateRandom('a UInt8')`],
+    [2, () => `values(${structure(draw, vocabulary)}, (1, 'x'))`],
     [
       3,
       () =>
         `${pick(vocabulary.tableFunctions)}(${draw.several([0, 2], () => pick(['1', `'x'`, 'settlements', table()]))})`,
     ],
+  ]);
+}
+
+/** Declarations of columns, which may hold expressions. */
+function structure({ pick }: Draw, { secretFile }: Vocabulary): string {
+  const column = pick(['ALIAS', 'DEFAULT', 'MATERIALIZED', 'EPHEMERAL']);
+  return pick([
+    `'a UInt8, b String ${column} file(''${secretFile}'')'`,
+    `'a UInt8, b String /* c */ ${column} hostName()'`,
+    `'a UInt8, b AggregateFunction(sum, UInt64)'`,
+    `concat('a UInt8, b String ', '${column} version()')`,
+  ]);
+}
+
+function tellingText(draw: Draw, vocabulary: Vocabulary, functionName: string): string {
+  const { database, secretFile } = vocabulary;
+  return draw.pick([
+    `'${secretFile}'`,
+    `'${functionName}'`,
+    `'${functionName}(''${secretFile}'')'`,
+    `'system.users'`,
+    `'${database}.settlements'`,
+    `'x -> file(x)'`,
+    `'SELECT file(''${secretFile}'')'`,
+    `'Tuple(a AggregateFunction(sum, UInt64))'`,
+    structure(draw, vocabulary),
   ]);
 }
 

@@ -36,14 +36,19 @@ export type ViolationRule =
   | 'foreign-function'
   | 'foreign-table-function'
   | 'settings'
+  | 'state-type'
   | 'secret-leaked'
   | 'not-logged';
 
 /**
  * Errors that the first wall exists to prevent: a name or a clause that is not for callers got as far as the engine.
- * READONLY, INTO_OUTFILE_NOT_ALLOWED, ACCESS_DENIED, UNKNOWN_DATABASE, SYNTAX_ERROR.
+ * READONLY, INTO_OUTFILE_NOT_ALLOWED, ACCESS_DENIED, UNKNOWN_DATABASE.
  */
-const SECOND_WALL_CODES: ReadonlySet<number | null> = new Set([164, 358, 497, 81, 62]);
+const SECOND_WALL_CODES: ReadonlySet<number | null> = new Set([164, 358, 497, 81]);
+/** Of the statement, not of a type or a structure that a text spells. */
+const STATEMENT_SYNTAX = /^Syntax error(?: \(Multi-statements[^)]*\))?: failed at position/;
+/** A type of internal states: its values are bytes that the engine would take for its own. */
+const STATE_TYPE = /AggregateFunction\s*\(/i;
 /** Table functions of sandbox.md B.4, spelled out here a second time, in lower case. */
 const TABLE_FUNCTIONS = new Set(['numbers', 'values', 'generateseries', 'generate_series']);
 /** Functions that planning adds by itself, such as `__getScalar`; in a text they would be the caller's. */
@@ -133,7 +138,9 @@ function outcomeViolations(
   { code, answer }: RunOutcome,
   secrets: readonly string[],
 ): Violation[] {
-  if (SECOND_WALL_CODES.has(code)) return [{ rule: 'refused-by-the-engine', detail: answer.slice(0, 200) }];
+  if (SECOND_WALL_CODES.has(code) || STATEMENT_SYNTAX.test(answer))
+    return [{ rule: 'refused-by-the-engine', detail: answer.slice(0, 200) }];
+  if (STATE_TYPE.test(text)) return [{ rule: 'state-type', detail: STATE_TYPE.exec(text)?.[0] ?? '' }];
   // The engine's own words name its version and databases; an answer of rows may not, unless the text spelled it.
   const leaked = secrets.find((secret) => answer.includes(secret) && !text.includes(secret));
   if (leaked === undefined || (code !== 0 && !leaked.startsWith('canary'))) return [];

@@ -158,6 +158,7 @@ function sourceOf(draw: Draw, { vocabulary }: Tools, scope: Scope, top: Selects[
   const columns = table.columns;
   const sql = draw.oneOf([
     [8, () => table.name],
+    [1, () => `${table.name} ${draw.pick(['FINAL', 'SAMPLE 0.5', 'SAMPLE 1 / 2 OFFSET 0.1'])}`],
     [1, () => `\`${table.name}\``],
     [1, () => `(SELECT * FROM ${table.name} LIMIT 5)`],
     [
@@ -237,6 +238,7 @@ function oneSelect({ tools, express, fromClause, alias }: SelectTools, outer: Sc
   const list = grouped ? `${key} AS k, ${draw.several([1, 3], item)}` : draw.several([1, 3], item);
   const flag = () => express('flag', scope);
   const clauses = [
+    draw.maybe(0.02, () => ` PREWHERE ${flag()}`),
     draw.maybe(0.4, () => ` WHERE ${flag()}`),
     grouped
       ? ` GROUP BY ${draw.pick(['k', 'ALL', 'k WITH ROLLUP', 'k WITH TOTALS', 'GROUPING SETS ((k), ())', 'CUBE(k)'])}`
@@ -251,7 +253,7 @@ function oneSelect({ tools, express, fromClause, alias }: SelectTools, outer: Sc
       : draw.maybe(0.1, () => ` QUALIFY row_number() OVER (ORDER BY ${express('number', scope)}) < 3`),
     ending(tools, grouped ? 'k' : express('text', scope)),
   ].join('');
-  const distinct = draw.maybe(0.1, () => 'DISTINCT ');
+  const distinct = draw.maybe(0.1, () => draw.pick(['DISTINCT ', 'DISTINCT ON (1) ', 'TOP 3 ']));
   if (from.sql === '') return `SELECT ${distinct}${list}${clauses}`;
   if (draw.chance(0.05)) return `FROM ${from.sql} SELECT ${distinct}${list}${clauses}`;
   return `SELECT ${distinct}${list} FROM ${from.sql}${clauses}`;
@@ -335,7 +337,7 @@ function matcher({ draw, hostile, isNasty, vocabulary }: Tools, of: (kind: Kind)
   const base = draw.oneOf([
     [3, () => '*'],
     [1, () => `COLUMNS(${literal(`'^pay|_usd$'`)})`],
-    [1, () => `COLUMNS(${of('text')}, ${of('number')})`],
+    [1, () => `COLUMNS(${isNasty() ? hostile.bareWord() : 'chain'}, chain)`],
     [1, () => `* ${draw.pick(['LIKE', 'ILIKE'])} ${literal(`'pay%'`)}`],
   ]);
   const transformer = (): string =>
