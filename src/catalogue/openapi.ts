@@ -32,6 +32,12 @@ const COMMON_FAILS: readonly ErrorCode[] = [
   'upstream_unavailable',
 ];
 
+/** What an operation that reads a body can answer with besides. */
+const BODY_FAILS: readonly ErrorCode[] = ['payload_too_large', 'unsupported_media_type'];
+
+/** What an operation can answer with besides where an Idempotency-Key makes it repeatable. */
+const REPEAT_FAILS: readonly ErrorCode[] = ['request_in_progress', 'reply_not_kept', 'idempotency_conflict'];
+
 /** What a call that can be paid for over x402 can answer with besides. */
 const PAYMENT_FAILS: readonly ErrorCode[] = [
   'payment_required',
@@ -54,8 +60,11 @@ const HEADERS: Readonly<Record<string, Json>> = {
     'string',
     'The id sent with the request, or a new one. Name it when reporting a fault.',
   ),
-  'RateLimit-Policy': header('string', 'Quota and window: `"default";q=600;w=60`.'),
-  RateLimit: header('string', 'What is left: `"default";r=599;t=60`.'),
+  'RateLimit-Policy': header(
+    'string',
+    'Quota and window: `"default";q=600;w=60`; a second entry for a window of the SQL tier: `"sql-standard";q=30;w=60`.',
+  ),
+  RateLimit: header('string', 'What is left: `"default";r=599;t=60`; a second entry as in RateLimit-Policy.'),
   'X-RateLimit-Limit': header('integer', 'Requests a minute.'),
   'X-RateLimit-Remaining': header('integer', 'Requests left in this minute.'),
   'X-RateLimit-Reset': header('integer', 'Seconds until the minute starts anew.'),
@@ -63,6 +72,10 @@ const HEADERS: Readonly<Record<string, Json>> = {
   ETag: header('string', 'Weak tag of what the answer says; send it back as If-None-Match.'),
   Link: header('string', '`rel="next"`: the next page, when there is one.'),
   'Server-Timing': header('string', 'Milliseconds: queue, engine, total.'),
+  'Idempotent-Replayed': header(
+    'string',
+    '`true` where this is the kept answer of an earlier request with the same Idempotency-Key.',
+  ),
   'WWW-Authenticate': header('string', 'How to send a credential: `Bearer`.'),
   'PAYMENT-REQUIRED': header('string', 'Base64 of the x402 offer, version 2. The body holds version 1.'),
   'X-PAYMENT-RESPONSE': header(
@@ -96,6 +109,14 @@ const REQUEST_HEADERS = {
     description: `Of at least ${IDEMPOTENCY_KEY_MIN_CHARS} characters: the same request with the same payment gives the same answer again. A shorter one is left alone.`,
     schema: { type: 'string', maxLength: 255 },
   },
+  'Idempotency-Key-Units': {
+    name: 'Idempotency-Key',
+    in: 'header',
+    required: false,
+    description:
+      'Chosen by the client, for calls on units: the same request with the same key is charged once, and gives the same answer again for 24 hours where that is JSON of at most 256 KiB.',
+    schema: { type: 'string', maxLength: 255 },
+  },
 } as const satisfies Readonly<Record<string, Json>>;
 
 const RECEIPT_HEADERS = ['X-PAYMENT-RESPONSE', 'PAYMENT-RESPONSE'];
@@ -126,9 +147,7 @@ export function buildOpenApi(options: OpenApiOptions): Json {
     },
     servers: [{ url: `${publicUrl}/v0` }, { url: `${publicUrl}/api/v0`, description: 'The same answers.' }],
     paths: {
-      ...Object.fromEntries(
-        operations.map((operation) => [operation.path, { get: operationObject(operation, publicUrl) }]),
-      ),
+      ...operationPaths(operations, publicUrl),
       ...servicePaths(publicUrl),
     },
     components: {
@@ -147,6 +166,16 @@ export function buildOpenApi(options: OpenApiOptions): Json {
   });
 }
 
+/** Operations that share a path stand beside each other under it. */
+function operationPaths(operations: readonly AnyOperation[], publicUrl: string): Json {
+  const paths: Record<string, Json> = {};
+  for (const operation of operations) {
+    const method = operation.method.toLowerCase();
+    paths[operation.path] = { ...paths[operation.path], [method]: operationObject(operation, publicUrl) };
+  }
+  return paths;
+}
+
 /** TypeBox keeps its own marks under symbols; JSON has none. */
 function plain(document: Json): Json {
   return JSON.parse(JSON.stringify(document)) as Json; // what was just printed
@@ -158,9 +187,12 @@ function operationObject(operation: AnyOperation, publicUrl: string): Json {
     summary: operation.summary,
     description: operation.description,
     parameters: [
-      ...Object.entries(operation.params).map(([name, param]) => parameterObject(name, param)),
-      ...requestHeaders(operation.price.class).map((name) => ({ $ref: `#/components/parameters/${name}` })),
+      ...Object.entries(operation.params)
+        .filter(([, param]) => param.in !== 'body')
+        .map(([name, param]) => parameterObject(name, param)),
+      ...requestHeaders(operation).map((name) => ({ $ref: `#/components/parameters/${name}` })),
     ],
+    ...(operation.method === 'POST' ? { requestBody: requestBody(operation) } : {}),
     // The empty entry: the credential is optional; where there is a price, a payment takes its place.
     security: operation.price.class === 'sold' ? [{}] : [{}, { bearer: [] }, { apiKey: [] }],
     'x-payment-info': {
@@ -175,16 +207,46 @@ function operationObject(operation: AnyOperation, publicUrl: string): Json {
 
 /** Every code an operation can answer with. */
 export function failsOf(operation: AnyOperation): readonly ErrorCode[] {
-  const codes = new Set([...operation.fails, ...COMMON_FAILS, ...FAILS_OF_CLASS[operation.price.class]]);
+  const codes = new Set([
+    ...operation.fails,
+    ...COMMON_FAILS,
+    ...FAILS_OF_CLASS[operation.price.class],
+    ...(operation.method === 'POST' ? BODY_FAILS : []),
+    ...(operation.repeatable ? REPEAT_FAILS : []),
+  ]);
   if (operation.acceptsUnknownKey) codes.delete('invalid_api_key');
   return ERROR_CODES.filter((code) => codes.has(code));
 }
 
-function requestHeaders(priceClass: PriceClass): readonly (keyof typeof REQUEST_HEADERS)[] {
-  if (priceClass === 'free') return [];
-  return priceClass === 'sold'
-    ? ['X-PAYMENT', 'PAYMENT-SIGNATURE', 'Idempotency-Key']
-    : ['X-PAYMENT', 'PAYMENT-SIGNATURE'];
+function requestHeaders({ price, repeatable }: AnyOperation): readonly (keyof typeof REQUEST_HEADERS)[] {
+  const payment = ['X-PAYMENT', 'PAYMENT-SIGNATURE'] as const;
+  if (price.class === 'free') return [];
+  if (price.class === 'sold') return [...payment, 'Idempotency-Key'];
+  return repeatable ? [...payment, 'Idempotency-Key-Units'] : payment;
+}
+
+function requestBody({ params }: AnyOperation): Json {
+  const fields = Object.entries(params).filter(([, param]) => param.in === 'body');
+  const required = fields.filter(([, param]) => param.required).map(([name]) => name);
+  const examples = fields.filter(([, { example }]) => example !== undefined);
+  return {
+    required: true,
+    content: {
+      'application/json': {
+        schema: {
+          type: 'object',
+          properties: Object.fromEntries(
+            fields.map(([name, { schema, description }]) => [name, { ...schema, description }]),
+          ),
+          ...(required.length === 0 ? {} : { required }),
+          additionalProperties: false,
+        },
+        ...(examples.length === 0
+          ? {}
+          : { example: Object.fromEntries(examples.map(([name, { example }]) => [name, example])) }),
+      },
+    },
+  };
 }
 
 function parameterObject(name: string, param: Param): Json {
@@ -206,16 +268,30 @@ function successResponses(operation: AnyOperation): Json {
     'Server-Timing',
     ...(tagged ? ['ETag'] : []),
     ...(operation.paging === 'none' ? [] : ['Link']),
+    ...(operation.repeatable ? ['Idempotent-Replayed'] : []),
     ...(operation.price.class === 'free' ? [] : RECEIPT_HEADERS),
   ];
   return {
     [operation.status ?? 200]: {
       description: operation.summary,
       headers: references(names),
-      content: { 'application/json': { schema: operation.output, example: operation.example } },
+      content: {
+        'application/json': { schema: answerSchema(operation), example: operation.example },
+        ...Object.fromEntries(
+          Object.entries(operation.media ?? {}).map(([type, holds]) => [
+            type,
+            { schema: { description: holds } },
+          ]),
+        ),
+      },
     },
     ...(tagged ? { 304: { description: 'Nothing changed since the tag in If-None-Match.' } } : {}),
   };
+}
+
+/** What an object that this operation answers with looks like. */
+export function answerSchema({ output, alsoAnswers = [] }: AnyOperation): TSchema | Json {
+  return alsoAnswers.length === 0 ? output : { anyOf: [output, ...alsoAnswers] };
 }
 
 function references(names: readonly string[]): Json {

@@ -19,13 +19,18 @@ export function readInput<P extends Params>(
   }
   const input = Object.entries(params).map(([name, param]) => [
     name,
-    param.read(single(raw, name), name, facts),
+    param.read(param.in === 'body' ? sentValue(raw, name) : single(raw, name), name, facts),
   ]);
   return Object.fromEntries(input) as InputOf<P>; // each value was read by the parameter of that name
 }
 
+function sentValue(raw: Readonly<Record<string, unknown>>, name: string): unknown {
+  return Object.hasOwn(raw, name) ? raw[name] : undefined;
+}
+
+/** The texts of a URL stand alone; a list is what becomes of a name that is repeated. */
 function single(raw: Readonly<Record<string, unknown>>, name: string): unknown {
-  const value = Object.hasOwn(raw, name) ? raw[name] : undefined;
+  const value = sentValue(raw, name);
   if (!Array.isArray(value)) return value;
   throw fail('invalid_parameter', { parameter: name, detail: `${name} is given more than once.` });
 }

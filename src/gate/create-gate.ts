@@ -1,24 +1,28 @@
 import { NOT_CHARGED, type Outcome } from '../catalogue/answer.ts';
-import type { CallContext, Caller, PreparedCall, ReviewedRun } from '../catalogue/operation.ts';
+import type { CallContext, Caller, CallTerms, PreparedCall, ReviewedRun } from '../catalogue/operation.ts';
+import { sqlTierOf } from '../catalogue/prices.ts';
 import type { Clock } from '../clock.ts';
 import type { Config } from '../config/config.ts';
 import type { ControlStore, RateDecision } from '../control/control-store.ts';
 import type { PaymentOffer, SettledPayment } from '../domain/payment.ts';
 import type { Plan, PlanId } from '../domain/plan.ts';
-import { ERRORS, Failure, fail } from '../errors.ts';
+import { type Failure, fail } from '../errors.ts';
 import type { Log } from '../log.ts';
-import type { PaidCall, PaymentLane } from '../payment/payment-lane.ts';
+import type { PaymentLane } from '../payment/payment-lane.ts';
 import type { BearerTokens } from './bearer-token.ts';
 import { addressQuota, admit, type Identity, type IdentityDeps, identify, readCredential } from './caller.ts';
 import type { Gate, GateAnswer, GateRequest } from './gate.ts';
+import { digestOfCall, runRepeatable } from './idempotency.ts';
 import { createKnownQuotas, isSameQuota, type KnownQuotas } from './known-quotas.ts';
 import { laneOf, type Passage, passageOf } from './lanes.ts';
-import { type CountRequest, createRequestCounter, refuseOverLimit } from './rate-limit.ts';
-import { runOnUnits } from './run-on-units.ts';
+import { type CountRequest, createRequestCounter, type Quota, refuseOverLimit } from './rate-limit.ts';
+import { runOnPayment } from './run-on-payment.ts';
+import { type ChargeOnce, HOLD_OVERDUE_AFTER_MS, runOnUnits } from './run-on-units.ts';
 import { askStore } from './store-failure.ts';
+import { admitToTier, isSoldByCall, refuseOverTier, tierOf, tierQuota } from './tiers.ts';
 
 export interface GateDeps {
-  readonly store: Pick<ControlStore, 'accounts' | 'units' | 'rates'>;
+  readonly store: Pick<ControlStore, 'accounts' | 'units' | 'rates' | 'replies'>;
   /** Null where no calls are sold. */
   readonly lane: PaymentLane | null;
   /** Null where no bearer tokens are accepted. */
@@ -55,15 +59,15 @@ export function createGate(deps: GateDeps): Gate {
 }
 
 async function call(gate: GateTools, request: GateRequest): Promise<GateAnswer> {
-  const { prepared, identity, decision } = await readRequest(gate, request);
+  const { raw, prepared, identity, decision } = await readRequest(gate, request);
   const { caller, quota } = identity;
-  request.onRate(decision);
+  const { terms } = prepared;
+  request.onRate(decision, null);
   admit(caller, request.operation);
   refuseOverLimit(decision, quota);
-  const run = await prepared.review(request.deps);
   const { surface, mayCharge, shop } = request;
   const passage = passageOf({
-    price: prepared.terms.price,
+    price: terms.price,
     caller,
     surface,
     anonymous: gate.access.anonymous,
@@ -71,10 +75,63 @@ async function call(gate: GateTools, request: GateRequest): Promise<GateAnswer> 
     hasPayment: shop?.payment !== undefined,
     mayCharge,
   });
-  return pass(gate, request, { passage, caller, run, callerName: quota.key });
+  const tier = tierOf(terms);
+  if (tier !== null) admitToTier(tier, { caller, pays: passage.by === 'payment' }, gate.plans);
+  const admitted = { prepared, passage, caller, quota };
+  if (!request.operation.repeatable || passage.by !== 'units' || request.idempotencyKey === undefined)
+    return review(gate, request, admitted, null);
+  const { operation, idempotencyKey: key } = request;
+  const scope = `${operation.id}:${passage.organizationId}`;
+  const repeatable = {
+    scope,
+    key,
+    requestDigest: digestOfCall(operation.id, raw),
+    leaseMs: overdueAfterMs(terms),
+  };
+  return runRepeatable({ ...gate, replies: gate.store.replies }, repeatable, (once) =>
+    review(gate, request, admitted, once),
+  );
+}
+
+/** Until when a run may hold units: no limit of its own ends later. */
+function overdueAfterMs(terms: CallTerms): number {
+  const tier = tierOf(terms);
+  return HOLD_OVERDUE_AFTER_MS + (tier === null ? 0 : sqlTierOf(tier).timeoutSeconds * 1_000);
+}
+
+/** The last checks, by the tier's window and by the engine, before a lane is taken. */
+async function review(
+  gate: GateTools,
+  request: GateRequest,
+  { prepared, passage, caller, quota }: Reviewable,
+  once: ChargeOnce | null,
+): Promise<GateAnswer> {
+  const tier = tierOf(prepared.terms);
+  if (tier !== null) {
+    const decision = await gate.count(tierQuota(tier, quota));
+    request.onRate(decision, tier);
+    refuseOverTier(decision, tier, quota);
+  }
+  const run = await prepared.review(request.deps);
+  return pass(gate, request, {
+    terms: prepared.terms,
+    passage,
+    caller,
+    run,
+    callerName: quota.key,
+    once,
+  });
+}
+
+interface Reviewable {
+  readonly prepared: PreparedCall;
+  readonly passage: Passage;
+  readonly caller: Caller;
+  readonly quota: Quota;
 }
 
 interface Readable {
+  readonly raw: ReturnType<GateRequest['raw']>;
   readonly prepared: PreparedCall;
   readonly identity: Identity;
   readonly decision: RateDecision;
@@ -82,13 +139,14 @@ interface Readable {
 
 /** Validity, credential and count. Whatever cannot be read further is counted for its address. */
 async function readRequest(gate: GateTools, request: GateRequest): Promise<Readable> {
-  const { operation, raw, deps, credentials, address, idempotencyKey } = request;
+  const { operation, deps, credentials, address, idempotencyKey } = request;
   try {
+    const raw = request.raw();
     const prepared = operation.prepare(raw, deps);
     checkIdempotencyKey(idempotencyKey);
-    return { prepared, ...(await identifyAndCount(gate, readCredential(credentials), address)) };
+    return { raw, prepared, ...(await identifyAndCount(gate, readCredential(credentials), address)) };
   } catch (error) {
-    request.onRate(await gate.count(addressQuota(address, gate)));
+    request.onRate(await gate.count(addressQuota(address, gate)), null);
     throw error;
   }
 }
@@ -98,7 +156,7 @@ async function identifyAndCount(
   gate: GateTools,
   credential: string | null,
   address: string,
-): Promise<Omit<Readable, 'prepared'>> {
+): Promise<Pick<Readable, 'identity' | 'decision'>> {
   const guess = credential === null ? undefined : gate.quotas.guess(credential);
   const ahead = guess === undefined ? undefined : gate.count(guess);
   ahead?.catch(() => undefined); // whoever awaits it is told; when the key cannot be read nobody does
@@ -121,29 +179,31 @@ function checkIdempotencyKey(key: string | undefined): void {
 }
 
 interface Admitted {
+  readonly terms: CallTerms;
   readonly passage: Passage;
   readonly caller: Caller;
   readonly run: ReviewedRun;
   readonly callerName: string;
+  readonly once: ChargeOnce | null;
 }
 
 function pass(gate: GateTools, request: GateRequest, admitted: Admitted): Promise<GateAnswer> {
   const { passage } = admitted;
   switch (passage.by) {
     case 'nothing':
-      return passFree(request, admitted);
+      return passFree(gate, request, admitted);
     case 'units':
       return passOnUnits(gate, request, admitted, passage);
     case 'payment':
       return passPaid(gate, request, admitted);
     case 'refusal':
-      throw refusalOf(gate, request, passage);
+      throw refusalOf(gate, request, admitted.terms, passage);
   }
 }
 
-async function passFree(request: GateRequest, admitted: Admitted): Promise<GateAnswer> {
-  const outcome = await runNow(request, admitted, null);
-  return { answer: outcome.answer(NOT_CHARGED), delivered: null };
+async function passFree(gate: GateTools, request: GateRequest, admitted: Admitted): Promise<GateAnswer> {
+  const outcome = await runNow(gate, request, admitted, null);
+  return { answer: outcome.answer(NOT_CHARGED), delivered: null, replayed: false };
 }
 
 async function passOnUnits(
@@ -152,57 +212,39 @@ async function passOnUnits(
   admitted: Admitted,
   { organizationId, units }: Extract<Passage, { by: 'units' }>,
 ): Promise<GateAnswer> {
+  const { terms, once } = admitted;
   const tools = { units: gate.store.units, clock: gate.clock, log: gate.log };
-  const operation = request.operation.id;
-  const charge = { organizationId, units, operation, offer: () => offerOf(gate, request) };
-  const outcome = await runOnUnits(tools, charge, () => runNow(request, admitted, null));
-  return { answer: outcome.answer(NOT_CHARGED), delivered: null };
+  const call = {
+    organizationId,
+    units,
+    byUse: terms.byUse,
+    operation: request.operation.id,
+    overdueAfterMs: overdueAfterMs(terms),
+    offer: () => offerOf(gate, request, terms),
+    once,
+  };
+  const { outcome, charge } = await runOnUnits(tools, call, () => runNow(gate, request, admitted, null));
+  return { answer: outcome.answer(charge), delivered: null, replayed: false };
 }
 
 async function passPaid(gate: GateTools, request: GateRequest, admitted: Admitted): Promise<GateAnswer> {
   const { lane, log } = gate;
   const { shop } = request;
+  const { terms } = admitted;
   if (lane === null || shop?.payment === undefined) throw new Error('a payment that nobody can take');
-  const paid = await askStore(lane.take(shop.order(), { payment: shop.payment }));
-  request.onPaid(paid.receiptHeader);
-  try {
-    const outcome = await runNow(request, admitted, paid.payment);
-    return { answer: outcome.answer(NOT_CHARGED), delivered: (answered) => finish(paid, answered, log) };
-  } catch (error) {
-    await finish(paid, false, log);
-    throw afterPayment(error, paid.payment);
-  }
-}
-
-/** A payment that cannot be marked stays in use until its lease lapses, and can be sent again then. */
-async function finish(paid: PaidCall, answered: boolean, log: Log): Promise<void> {
-  try {
-    await paid.finish(answered);
-  } catch (error) {
-    log.warn({ err: error, answered }, 'a paid call could not be marked as finished');
-  }
-}
-
-/** Tells who paid for a run that failed on our side that the money is not lost. */
-function afterPayment(error: unknown, { transaction }: SettledPayment): unknown {
-  const known = error instanceof Failure ? error : undefined;
-  if (known !== undefined && ERRORS[known.code].status < 500) return known;
-  if (known?.context.payment !== undefined) return known;
-  return fail(known?.code ?? 'internal_error', {
-    cause: error,
-    ...known?.context,
-    detail: `${known?.message ?? 'The service failed to answer this request; the fault was logged.'} The payment settled: send the same request with the same payment again, it is not charged twice.`,
-    payment: { stage: 'settle', transaction },
-  });
+  const paid = await askStore(lane.take(shop.order(terms), { payment: shop.payment }));
+  const tools = { log, onPaid: (receiptHeader: string) => request.onPaid(receiptHeader) };
+  return runOnPayment(tools, paid, terms, (payment) => runNow(gate, request, admitted, payment));
 }
 
 function runNow(
+  { plans }: GateTools,
   request: GateRequest,
-  { run, caller, callerName }: Admitted,
+  { run, passage, caller, callerName }: Admitted,
   payment: SettledPayment | null,
 ): Promise<Outcome> {
   const { surface, idempotencyKey, deps } = request;
-  const lane = payment === null ? laneOf(caller, surface) : 'x402';
+  const lane = passage.by === 'payment' ? 'x402' : laneOf(caller, surface, plans);
   const context: CallContext = { caller, surface, lane, payment, idempotencyKey, callerName };
   request.onRun();
   return run(deps, context);
@@ -211,12 +253,15 @@ function runNow(
 function refusalOf(
   gate: GateTools,
   request: GateRequest,
+  terms: CallTerms,
   { code, detail }: Extract<Passage, { by: 'refusal' }>,
 ): Failure {
-  const offer = code === 'payment_required' ? offerOf(gate, request) : undefined;
+  const offer = code === 'payment_required' ? offerOf(gate, request, terms) : undefined;
   return fail(code, { detail, ...(offer === undefined ? {} : { offer }) });
 }
 
-function offerOf({ lane }: GateTools, { shop }: GateRequest): PaymentOffer | undefined {
-  return lane === null || shop === undefined ? undefined : lane.offer(shop.order());
+function offerOf({ lane }: GateTools, { shop }: GateRequest, terms: CallTerms): PaymentOffer | undefined {
+  return lane === null || shop === undefined || !isSoldByCall(terms)
+    ? undefined
+    : lane.offer(shop.order(terms));
 }

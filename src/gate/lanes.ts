@@ -1,18 +1,25 @@
 import type { Caller } from '../catalogue/operation.ts';
 import type { Price } from '../catalogue/prices.ts';
 import type { Lane, Surface } from '../domain/lane.ts';
+import type { Plan, PlanId } from '../domain/plan.ts';
 
 /**
  * Which way a call takes: one pure table of price class × caller × surface. Source: read-api.md 3, api.md 4, 6.
  */
 
 /**
- * The lane that the caller would take on a metered route. `upgrade_required` is for plans that exclude a route; none does yet.
+ * The lane that the caller would take on a metered route. A plan without any SQL tier excludes that route: on MCP, where nothing
+ * can be paid for instead, that is `upgrade_required`.
  */
-export function laneOf(caller: Pick<Caller, 'keyRecognised' | 'organization'>, surface: Surface): Lane {
-  if (caller.keyRecognised === false) return 'invalid_key';
-  if (caller.organization !== null) return 'credit';
-  return surface === 'mcp' ? 'no_account' : 'x402';
+export function laneOf(
+  { keyRecognised, organization }: Pick<Caller, 'keyRecognised' | 'organization'>,
+  surface: Surface,
+  plans: Readonly<Record<PlanId, Plan>>,
+): Lane {
+  if (keyRecognised === false) return 'invalid_key';
+  if (organization === null) return surface === 'mcp' ? 'no_account' : 'x402';
+  const isExcluded = plans[organization.plan].sqlTiers.length === 0;
+  return surface === 'mcp' && isExcluded ? 'upgrade_required' : 'credit';
 }
 
 /** What must happen before and after the run. */

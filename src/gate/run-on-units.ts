@@ -1,7 +1,9 @@
 import { randomUUID } from 'node:crypto';
+import type { Charge, Outcome } from '../catalogue/answer.ts';
 import type { Clock } from '../clock.ts';
 import type { UnitStore } from '../control/control-store.ts';
 import type { PaymentOffer } from '../domain/payment.ts';
+import type { UnitBalance } from '../domain/query-unit.ts';
 import { Failure, fail } from '../errors.ts';
 import type { Log } from '../log.ts';
 import { asAccountsUnavailable, askStore } from './store-failure.ts';
@@ -9,8 +11,8 @@ import { asAccountsUnavailable, askStore } from './store-failure.ts';
 /** The credit lane: units are set aside before a run and spent after it, or given back. Source: api.md 4. */
 
 /**
- * Above the longest run (25 s) and the writes around it by far. Once it has passed, whoever held is taken for dead, and the
- * sweeper gives the units back.
+ * Above the longest run without a time limit of its own (25 s), any wait for a turn, and the writes around them by far. Once it
+ * has passed, whoever held is taken for dead, and the sweeper gives the units back.
  */
 export const HOLD_OVERDUE_AFTER_MS = 120_000;
 
@@ -22,33 +24,26 @@ export interface UnitTools {
 
 export interface UnitCharge {
   readonly organizationId: string;
+  /** Held. All of them are charged, unless the price goes by use. */
   readonly units: number;
+  readonly byUse: boolean;
   readonly operation: string;
+  readonly overdueAfterMs: number;
   /** How the call can be paid otherwise, for an organization without units. */
   readonly offer: () => PaymentOffer | undefined;
+  /** Where the call may have been charged before, by a process that died before it answered. */
+  readonly once: ChargeOnce | null;
 }
 
-/**
- * Runs with `charge.units` held. A run that fails costs nothing. The units are spent before the answer is given: an answer
- * whose capture cannot be written is withheld, its hold falls to the sweeper, and the caller may ask again.
- */
-export async function runOnUnits<Answer>(
-  tools: UnitTools,
-  charge: UnitCharge,
-  run: () => Promise<Answer>,
-): Promise<Answer> {
-  // Our own id: one that callers choose (their X-Request-Id) would let them run twice on one hold.
-  const hold = { organizationId: charge.organizationId, holdId: randomUUID() };
-  await takeHold(tools, charge, hold);
-  let answer: Answer;
-  try {
-    answer = await run();
-  } catch (error) {
-    await giveBack(tools, hold, error);
-    throw error;
-  }
-  await capture(tools, charge, hold);
-  return answer;
+/** Remembers on which hold a call is charged, across processes. */
+export interface ChargeOnce {
+  /** Names this hold as the one to be charged. Resolves with the hold that was named before, or null. */
+  claim(holdId: string): Promise<string | null>;
+}
+
+export interface ChargedOutcome {
+  readonly outcome: Outcome;
+  readonly charge: Charge;
 }
 
 interface HoldName {
@@ -56,47 +51,138 @@ interface HoldName {
   readonly holdId: string;
 }
 
-async function takeHold(tools: UnitTools, charge: UnitCharge, hold: HoldName): Promise<void> {
-  const { units, operation, offer } = charge;
+/**
+ * Runs with `call.units` held. A run that fails costs nothing, or what it says it used. The units are spent before the answer is
+ * given: an answer whose capture cannot be written is discarded, its hold falls to the sweeper, and the caller may ask again.
+ */
+export async function runOnUnits(
+  tools: UnitTools,
+  call: UnitCharge,
+  run: () => Promise<Outcome>,
+): Promise<ChargedOutcome> {
+  // Our own id: one that callers choose (their X-Request-Id) would let them run twice on one hold.
+  const hold = { organizationId: call.organizationId, holdId: randomUUID() };
+  await takeHold(tools, call, hold);
+  let outcome: Outcome;
+  try {
+    outcome = await run();
+  } catch (error) {
+    throw await chargeFailure(tools, call, hold, error);
+  }
+  try {
+    return { outcome, charge: await capture(tools, call, hold, unitsUsed(tools, call, outcome.usedQu)) };
+  } catch (error) {
+    outcome.discard();
+    throw error;
+  }
+}
+
+async function takeHold(tools: UnitTools, call: UnitCharge, hold: HoldName): Promise<void> {
+  const { units, operation, offer, overdueAfterMs } = call;
   const heldAtMs = tools.clock.nowMs();
   const { outcome, balance } = await askStore(
-    tools.units.hold({
-      ...hold,
-      units,
-      operation,
-      heldAtMs,
-      overdueAtMs: heldAtMs + HOLD_OVERDUE_AFTER_MS,
-    }),
+    tools.units.hold({ ...hold, units, operation, heldAtMs, overdueAtMs: heldAtMs + overdueAfterMs }),
   );
   if (outcome === 'held') return;
   if (outcome === 'insufficient') {
     const terms = offer();
+    const price = call.byUse ? `holds ${units} QU while it runs` : `costs ${units} QU`;
     throw fail('insufficient_qu', {
-      detail: `The call costs ${units} QU; the organization has ${balance.balance} QU free${balance.held > 0 ? ` and ${balance.held} QU held for calls that are running` : ''}.`,
+      detail: `The call ${price}; the organization has ${balance.balance} QU free${balance.held > 0 ? ` and ${balance.held} QU held for calls that are running` : ''}.`,
       ...(terms === undefined ? {} : { offer: terms }),
     });
   }
   throw new Error(`a new hold of an organization just read is ${outcome}`);
 }
 
-async function giveBack({ units, clock, log }: UnitTools, hold: HoldName, reason: unknown): Promise<void> {
-  const note = `the run failed: ${reason instanceof Failure ? reason.code : 'internal_error'}`;
+/** What is captured. A run that says more than it may is a bug of ours, and not the caller's to pay. */
+function unitsUsed({ log }: UnitTools, { byUse, units, operation }: UnitCharge, used: number | null): number {
+  if (!byUse) return units;
+  if (used !== null && Number.isInteger(used) && used >= 0 && used <= units) return used;
+  log.error({ operation, used, units }, 'a run does not say how many of its units it used');
+  return Math.max(0, Math.min(units, Math.floor(used ?? 0)));
+}
+
+/** The failure to answer with: with what was charged for it, where the run used something. */
+async function chargeFailure(
+  tools: UnitTools,
+  call: UnitCharge,
+  hold: HoldName,
+  error: unknown,
+): Promise<unknown> {
+  const said = call.byUse && error instanceof Failure ? error.context.usedQu : undefined;
+  const used = said === undefined ? 0 : unitsUsed(tools, call, said);
+  if (used === 0) {
+    const note = `the run failed: ${error instanceof Failure ? error.code : 'internal_error'}`;
+    const balance = await giveBack(tools, hold, note);
+    return said === undefined || balance === null ? error : withCharge(error, chargeOf(call, 0, balance));
+  }
   try {
-    await units.release({ ...hold, kind: 'release', note, atMs: clock.nowMs() });
-  } catch (error) {
-    // The caller hears of the run's failure, which came first.
-    log.warn({ err: error, hold: hold.holdId }, 'a hold could not be given back; the sweeper will');
+    return withCharge(error, await capture(tools, call, hold, used));
+  } catch {
+    // The caller hears of the run's failure, which came first; nothing is charged for it.
+    return error;
   }
 }
 
-async function capture({ units, clock, log }: UnitTools, charge: UnitCharge, hold: HoldName): Promise<void> {
+function withCharge(error: unknown, charged: Charge): unknown {
+  return error instanceof Failure ? fail(error.code, { ...error.context, charged }) : error;
+}
+
+function chargeOf({ units }: UnitCharge, chargedQu: number, { balance }: UnitBalance): Charge {
+  return { heldQu: units, chargedQu, balance };
+}
+
+/** The balance after it; null where it could not be written, and the sweeper will do it. */
+async function giveBack(
+  { units, clock, log }: UnitTools,
+  hold: HoldName,
+  note: string,
+): Promise<UnitBalance | null> {
   try {
-    const { outcome } = await units.capture({ ...hold, units: charge.units, atMs: clock.nowMs() });
+    const { balance } = await units.release({ ...hold, kind: 'release', note, atMs: clock.nowMs() });
+    return balance;
+  } catch (error) {
+    log.warn({ err: error, hold: hold.holdId }, 'a hold could not be given back; the sweeper will');
+    return null;
+  }
+}
+
+async function capture(tools: UnitTools, call: UnitCharge, hold: HoldName, used: number): Promise<Charge> {
+  const { units, clock, log } = tools;
+  try {
+    const before = await chargedBefore(tools, call, hold);
+    if (before !== null) return before;
+    const { outcome, charged, balance } = await units.capture({ ...hold, units: used, atMs: clock.nowMs() });
     // Given back as overdue, or gone with a store that lost its data: nothing can be charged, and that is not the caller's fault.
     if (outcome !== 'captured')
       log.error({ hold: hold.holdId, outcome }, 'a call was answered free of charge');
+    return chargeOf(call, charged, balance);
   } catch (error) {
     log.warn({ err: error, hold: hold.holdId }, 'units could not be captured; the sweeper gives them back');
     throw asAccountsUnavailable(error);
   }
+}
+
+/**
+ * What an earlier attempt at the same call was charged, whose process ended before it could answer; null when none was. Then this
+ * attempt is on the house, and a hold that the earlier one still had is given back.
+ */
+async function chargedBefore(tools: UnitTools, call: UnitCharge, hold: HoldName): Promise<Charge | null> {
+  const { units, clock } = tools;
+  const earlierId = await call.once?.claim(hold.holdId);
+  if (earlierId === undefined || earlierId === null || earlierId === hold.holdId) return null;
+  const earlier = { organizationId: hold.organizationId, holdId: earlierId };
+  const atMs = clock.nowMs();
+  const note = 'its process ended; the call was begun again';
+  const { outcome } = await units.release({ ...earlier, kind: 'release', note, atMs });
+  if (outcome !== 'captured') return null;
+  const { charged } = await units.capture({ ...earlier, units: 0, atMs });
+  const given = await units.release({
+    ...hold,
+    kind: 'release',
+    note: `charged already, on the hold ${earlierId}`,
+    atMs,
+  });
+  return chargeOf(call, charged, given.balance);
 }

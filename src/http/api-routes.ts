@@ -1,44 +1,74 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from 'fastify';
+import type { SqlSandbox } from '../../sandbox/sql-sandbox.ts';
+import { answerSchema } from '../catalogue/openapi.ts';
 import type { AnyOperation, OperationDeps } from '../catalogue/operation.ts';
 import { fail } from '../errors.ts';
 import type { Gate } from '../gate/gate.ts';
 import { matchesEtag, weakEtag } from './etag.ts';
-import { type NextPage, nextPageLink, setRateHeaders } from './headers.ts';
+import { type NextPage, nextPageLink, rateHeaders } from './headers.ts';
 import { shopOf } from './order.ts';
-import { boundReader, startRun } from './request-facts.ts';
+import { rawInput } from './raw-input.ts';
+import { JSON_BODY_MAX_BYTES } from './read-body.ts';
+import { boundReader, boundSandbox, startRun } from './request-facts.ts';
+import { sendStream } from './send-stream.ts';
 
 /** The two base paths serve identical answers (read-api.md 9.2). */
 export const BASE_PATHS = ['/v0', '/api/v0'] as const;
 
 interface ApiDeps {
   readonly deps: OperationDeps;
+  readonly sandbox: SqlSandbox;
   readonly gate: Gate;
 }
 
-/** Turns a declared operation into its routes, once under each base path. */
-export function installOperation(app: FastifyInstance, operation: AnyOperation, api: ApiDeps): void {
+/** Turns the declared operations into their routes, once under each base path. */
+export function installOperations(
+  app: FastifyInstance,
+  operations: readonly AnyOperation[],
+  api: ApiDeps,
+): void {
+  // Bodies are read by the operation's route, strictly, and counted like every request also when they cannot be read.
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
   for (const base of BASE_PATHS) {
-    const url = `${base}${operation.path.replace(/\{(\w+)\}/g, ':$1')}`;
-    app.route({
-      method: operation.method,
-      url,
-      // Only what the operation declares can leave: fields that are not in the schema are not printed.
-      schema: { response: { [operation.status ?? 200]: operation.output } },
-      handler: (request, reply) => answer(operation, api, request, reply),
-    });
-    installRefusedMethods(app, url);
+    const methods = new Map<string, AnyOperation['method'][]>();
+    for (const operation of operations) {
+      const url = `${base}${operation.path.replace(/\{(\w+)\}/g, ':$1')}`;
+      installRoute(app, url, operation, api);
+      methods.set(url, [...(methods.get(url) ?? []), operation.method]);
+    }
+    for (const [url, taken] of methods) installRefusedMethods(app, url, taken);
   }
 }
 
-const REFUSED_METHODS = ['POST', 'PUT', 'PATCH', 'DELETE', 'TRACE'] as const;
+function installRoute(app: FastifyInstance, url: string, operation: AnyOperation, api: ApiDeps): void {
+  app.route({
+    method: operation.method,
+    url,
+    bodyLimit: JSON_BODY_MAX_BYTES,
+    // A payment is bound to the bytes of the body, and those are what was sent.
+    decompress: false,
+    // Only what the operation declares can leave: fields that are not in the schema are not printed.
+    schema: { response: { [operation.status ?? 200]: answerSchema(operation) } },
+    handler: (request, reply) => answer(operation, api, request, reply),
+  });
+}
+
+const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'TRACE'] as const;
 
 /** A known path with another method is 405 with `Allow`, refused before any body is read. */
-export function installRefusedMethods(app: FastifyInstance, url: string): void {
+export function installRefusedMethods(
+  app: FastifyInstance,
+  url: string,
+  methods: readonly AnyOperation['method'][] = ['GET'],
+): void {
+  const taken: readonly string[] = methods.includes('GET') ? [...methods, 'HEAD'] : methods;
+  const allowed = METHODS.filter((method) => taken.includes(method));
   const refuse: RouteOptions = {
-    method: [...REFUSED_METHODS],
+    method: METHODS.filter((method) => !taken.includes(method)),
     url,
     onRequest: (request, reply, done) => {
-      reply.header('allow', 'GET, HEAD, OPTIONS');
+      reply.header('allow', [...allowed, 'OPTIONS'].join(', '));
       done(fail('method_not_allowed', { detail: `This route does not take ${request.method}.` }));
     },
     handler: () => Promise.reject(new Error('refused in onRequest')),
@@ -52,25 +82,34 @@ async function answer(
   request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<unknown> {
-  const { deps, gate } = api;
+  const { deps, sandbox, gate } = api;
   const { facts } = request;
   if (facts === undefined) throw new Error('a request without facts reached a handler');
-  const { answer: answered, delivered } = await gate.call({
+  const windows = rateHeaders(reply);
+  const {
+    answer: answered,
+    delivered,
+    replayed,
+  } = await gate.call({
     operation,
-    raw: rawInput(request),
+    raw: () => rawInput(operation, request),
     credentials: request.headers,
     address: request.ip,
     surface: 'http',
     shop: shopOf(operation, request, deps.publicUrl),
     mayCharge: request.method !== 'HEAD',
     idempotencyKey: textOf(request.headers['idempotency-key']),
-    deps: { ...deps, reader: boundReader(deps.reader, facts) },
-    onRate: (decision) => setRateHeaders(reply, decision),
+    deps: { ...deps, reader: boundReader(deps.reader, facts), sql: boundSandbox(sandbox, facts) },
+    onRate: windows,
     onPaid: (receipt) => reply.headers({ 'x-payment-response': receipt, 'payment-response': receipt }),
     onRun: () => startRun(facts),
   });
   if (delivered !== null) tellWhenSent(reply, delivered);
-  if (!('body' in answered)) throw new Error('answers that are streams are not sent yet');
+  if (replayed) reply.header('idempotent-replayed', 'true');
+  if ('stream' in answered) {
+    reply.code(operation.status ?? 200);
+    return sendStream(request, reply, answered.stream);
+  }
   return sendAnswer(operation, { request, reply, body: answered.body, publicUrl: deps.publicUrl });
 }
 
@@ -84,17 +123,6 @@ function tellWhenSent({ raw }: FastifyReply, delivered: (answered: boolean) => P
   if (raw.destroyed) tell(false);
   raw.once('finish', () => tell(raw.statusCode < 400));
   raw.once('close', () => tell(false));
-}
-
-/** Path and query together; a name in both counts as given twice. */
-function rawInput(request: FastifyRequest): Record<string, unknown> {
-  const path = request.params as Record<string, string>; // find-my-way gives decoded texts
-  const query = request.query as Record<string, unknown>; // texts, or arrays where a name is repeated
-  const raw: Record<string, unknown> = { ...query };
-  for (const [name, value] of Object.entries(path)) {
-    raw[name] = Object.hasOwn(query, name) ? [value, query[name]] : value;
-  }
-  return raw;
 }
 
 function textOf(header: string | string[] | undefined): string | undefined {

@@ -6,7 +6,7 @@ import type { Reader } from '../../clickhouse/engine.ts';
 import type { SqlSandbox } from '../../sandbox/sql-sandbox.ts';
 import { OPERATIONS, PRICE_LIST } from '../catalogue/index.ts';
 import { buildOpenApi } from '../catalogue/openapi.ts';
-import type { Accounts, OperationDeps } from '../catalogue/operation.ts';
+import type { Accounts, AnyOperation, OperationDeps } from '../catalogue/operation.ts';
 import type { Clock } from '../clock.ts';
 import type { Config } from '../config/config.ts';
 import type { CursorKeys } from '../domain/cursor.ts';
@@ -17,9 +17,10 @@ import { createDatasetFacts } from '../reads/dataset.ts';
 import { createFreshness } from '../reads/freshness.ts';
 import { createGraphs } from '../reads/graphs.ts';
 import { createNames } from '../reads/names.ts';
+import { createPublicTableRows } from '../reads/public-table-rows.ts';
 import { createRelayers } from '../reads/relayers.ts';
 import { createRollups } from '../reads/rollup-coverage.ts';
-import { installOperation } from './api-routes.ts';
+import { installOperations } from './api-routes.ts';
 import { answerClientError } from './client-error.ts';
 import { asFailure, installFailures, sendFailure } from './failures.ts';
 import { ACCEPTED_HEADERS, acceptedRequestId, EXPOSED_HEADERS, VARY } from './headers.ts';
@@ -40,6 +41,8 @@ export interface AppOptions {
   readonly clock: Clock;
   /** Version of this program. */
   readonly version: string;
+  /** What is served instead of all operations of the catalogue. */
+  readonly operations?: readonly AnyOperation[];
 }
 
 /** A GET has no body; this bounds what a refused method may send. */
@@ -81,10 +84,11 @@ export function buildApp(options: AppOptions): FastifyInstance {
   installRequestFacts(app);
   installCommonHooks(app, log);
   app.register((routes, _options, done) => {
-    const { gate } = options;
-    for (const operation of OPERATIONS) installOperation(routes, operation, { deps, gate });
+    const { gate, sandbox } = options;
+    const operations = options.operations ?? OPERATIONS;
+    installOperations(routes, operations, { deps, sandbox, gate });
     const openApi = buildOpenApi({
-      operations: OPERATIONS,
+      operations,
       problem: ProblemShape,
       version: options.version,
       publicUrl,
@@ -114,6 +118,7 @@ function operationDeps(options: AppOptions): OperationDeps {
     dataset: createDatasetFacts({ reader, clock }),
     rollups,
     graphs: createGraphs({ clock }),
+    publicTableRows: createPublicTableRows({ reader, clock }),
     relayers: createRelayers({ reader, clock, rollups, chains }),
     priceList: PRICE_LIST,
     accounts,
@@ -143,7 +148,12 @@ function installPlugins(app: FastifyInstance): void {
     strictPreflight: false,
   });
   // zstd joins by itself where the runtime has it (Node 22.15 and newer).
-  app.register(fastifyCompress, { threshold: COMPRESS_ABOVE_BYTES });
+  app.register(fastifyCompress, { threshold: COMPRESS_ABOVE_BYTES, customTypes: isCompressible });
+}
+
+/** Texts. Parquet and Arrow are compressed inside, or not, as their writer chose. */
+function isCompressible(mediaType: string): boolean {
+  return /^(?:text\/|application\/(?:[\w.-]+\+)?(?:x-ndjson|json)(?:;|$))/i.test(mediaType);
 }
 
 function installCommonHooks(app: FastifyInstance, log: Log): void {

@@ -1,5 +1,6 @@
 import type { FastifyReply } from 'fastify';
 import type { RateDecision } from '../control/control-store.ts';
+import type { SqlTierId } from '../domain/plan.ts';
 import { RATE_WINDOW_SECONDS } from '../gate/rate-limit.ts';
 
 /** Headers of our answers that a browser script may read (CORS), the payment headers among them. */
@@ -14,6 +15,7 @@ export const EXPOSED_HEADERS = [
   'ETag',
   'Link',
   'Server-Timing',
+  'Idempotent-Replayed',
   'X-PAYMENT-RESPONSE',
   'PAYMENT-RESPONSE',
   'PAYMENT-REQUIRED',
@@ -42,16 +44,25 @@ export function acceptedRequestId(header: string | string[] | undefined): string
   return typeof header === 'string' && REQUEST_ID.test(header) ? header : undefined;
 }
 
-/** Structured fields of draft-ietf-httpapi-ratelimit-headers, and the older names that clients still read. */
-export function setRateHeaders(reply: FastifyReply, decision: RateDecision): void {
-  const { limit, remaining, resetSeconds } = decision;
-  reply.headers({
-    'ratelimit-policy': `"default";q=${limit};w=${RATE_WINDOW_SECONDS}`,
-    ratelimit: `"default";r=${remaining};t=${resetSeconds}`,
-    'x-ratelimit-limit': String(limit),
-    'x-ratelimit-remaining': String(remaining),
-    'x-ratelimit-reset': String(resetSeconds),
-  });
+/**
+ * Sets the headers of one request's windows as they become known: structured fields of draft-ietf-httpapi-ratelimit-headers,
+ * one entry for each window, and the older names, which have room for the caller's own window only.
+ */
+export function rateHeaders(reply: FastifyReply): (decision: RateDecision, tier: SqlTierId | null) => void {
+  const policies: string[] = [];
+  const windows: string[] = [];
+  return ({ limit, remaining, resetSeconds }, tier) => {
+    const name = tier === null ? 'default' : `sql-${tier}`;
+    policies.push(`"${name}";q=${limit};w=${RATE_WINDOW_SECONDS}`);
+    windows.push(`"${name}";r=${remaining};t=${resetSeconds}`);
+    reply.headers({ 'ratelimit-policy': policies.join(', '), ratelimit: windows.join(', ') });
+    if (tier !== null) return;
+    reply.headers({
+      'x-ratelimit-limit': String(limit),
+      'x-ratelimit-remaining': String(remaining),
+      'x-ratelimit-reset': String(resetSeconds),
+    });
+  };
 }
 
 export interface NextPage {

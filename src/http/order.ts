@@ -1,23 +1,22 @@
 import { createHash } from 'node:crypto';
 import type { FastifyRequest } from 'fastify';
-import type { AnyOperation } from '../catalogue/operation.ts';
-import type { GateRequest } from '../gate/gate.ts';
+import type { AnyOperation, CallTerms } from '../catalogue/operation.ts';
+import type { Shop } from '../gate/gate.ts';
 import type { Order } from '../payment/payment-lane.ts';
+import { bodyOf } from './raw-input.ts';
 
 /** What a request buys, rebuilt from the route on every request. Source: read-api.md 4.12, api.md 4. */
-
-type Shop = NonNullable<GateRequest['shop']>;
 
 /** A host name or address with a port; anything else in a Host header is not echoed into an offer. */
 const HOST = /^(?:[A-Za-z0-9.-]{1,253}|\[[0-9A-Fa-f:.]{2,45}\])(?::\d{1,5})?$/;
 
-/** What is sold at an operation's route, and the payment that came along. */
+/** What is sold at an operation's route, once its terms are known, and the payment that came along. */
 export function shopOf(operation: AnyOperation, request: FastifyRequest, publicUrl: string): Shop {
   let order: Order | undefined;
   return {
     payment: paymentOf(request),
-    order: () => {
-      order ??= orderOf(operation, request, publicUrl);
+    order: (terms) => {
+      order ??= orderOf(operation, terms, request, publicUrl);
       return order;
     },
   };
@@ -29,18 +28,28 @@ function paymentOf({ headers }: FastifyRequest): string | undefined {
   return payment === '' ? undefined : payment;
 }
 
-function orderOf(operation: AnyOperation, request: FastifyRequest, publicUrl: string): Order {
-  const { summary, price, method } = operation;
+function orderOf(
+  { summary, method }: AnyOperation,
+  { price, tier, byUse }: CallTerms,
+  request: FastifyRequest,
+  publicUrl: string,
+): Order {
   const [path = '/'] = request.url.split('?', 1);
+  const query = request.url.slice(path.length + 1);
   return {
     resource: `${method} ${request.routeOptions.url ?? path}`,
     url: absoluteUrl(request, publicUrl),
-    description: summary,
+    description: tier === null ? summary : `${summary} (tier ${tier})`,
     mimeType: 'application/json',
     priceUsdMicros: price.x402UsdMicros,
-    settledByUse: false,
-    binding: bindingOf({ method, path, query: request.url.slice(path.length + 1), body: '' }),
+    settledByUse: byUse,
+    binding: bindingOf({ method, path, query, body: digestOf(bodyOf(request)) }),
   };
+}
+
+/** Of the exact bytes: what a payment bought is not for us to interpret. '' without a body. */
+function digestOf(body: Buffer | undefined): string {
+  return body === undefined ? '' : createHash('sha256').update(body).digest('hex');
 }
 
 /**
@@ -51,6 +60,7 @@ export function bindingOf(request: {
   readonly method: string;
   readonly path: string;
   readonly query: string;
+  /** Digest of the body's bytes; '' without one. */
   readonly body: string;
 }): string {
   const { method, path, query, body } = request;

@@ -5,7 +5,14 @@ import {
   type PaymentStage,
   type PaymentTrouble,
 } from '../domain/payment.ts';
-import { ERROR_CODES, ERRORS, type ErrorCode, type FailureContext } from '../errors.ts';
+import {
+  type ChargeFacts,
+  ERROR_CODES,
+  ERRORS,
+  type ErrorCode,
+  type FailureContext,
+  type QueryTrouble,
+} from '../errors.ts';
 
 /** The error answer, `application/problem+json`. Source: RFC 9457, api.md 1. */
 
@@ -44,10 +51,34 @@ export const ProblemShape = Type.Object({
   retryable: Type.Optional(
     Type.Boolean({ description: 'Beside `stage`: whether the same payment may be sent again.' }),
   ),
-  reason: Type.Optional(Type.String({ description: 'The facilitator’s code for it.' })),
+  reason: Type.Optional(
+    Type.String({
+      description: 'Beside `stage`: the facilitator’s code for it. Of `query_failed`: why the query failed.',
+    }),
+  ),
   transaction: Type.Optional(Type.String({ description: 'Hash of the settlement.' })),
   authorization_nonce: Type.Optional(
     Type.String({ description: 'Look for it on the chain before anything else.' }),
+  ),
+  position: Type.Optional(
+    Type.Object(
+      { line: Type.Integer({ minimum: 1 }), column: Type.Integer({ minimum: 1 }) },
+      { description: 'Where in the text that was sent, counted from 1.' },
+    ),
+  ),
+  near: Type.Optional(Type.String({ description: 'What stands there.' })),
+  hint: Type.Optional(Type.String({ description: 'What to write instead.' })),
+  usage: Type.Optional(
+    Type.Object(
+      {
+        units_held: Type.Integer({ minimum: 0 }),
+        units_charged: Type.Integer({ minimum: 0 }),
+        balance: Type.Union([Type.Integer({ minimum: 0 }), Type.Null()], {
+          description: 'What the organization has left; null where the call was paid for over x402.',
+        }),
+      },
+      { description: 'Query Units that were charged although the call failed.' },
+    ),
   ),
 });
 
@@ -79,7 +110,23 @@ export function problemOf(code: ErrorCode, context: FailureContext, place: Probl
     ...(context.retryAfterSeconds === undefined ? {} : { retry_after: context.retryAfterSeconds }),
     ...(context.offer === undefined ? {} : offerPart(code, context.offer)),
     ...(context.payment === undefined ? {} : troublePart(code, context.payment)),
+    ...(context.query === undefined ? {} : queryPart(context.query)),
+    ...(context.charged === undefined ? {} : { usage: usagePart(context.charged) }),
   };
+}
+
+/** Source: api.md 5. */
+function queryPart({ reason, position, near, hint }: QueryTrouble) {
+  return {
+    ...(reason === undefined ? {} : { reason }),
+    ...(position === undefined ? {} : { position: { line: position.line, column: position.column } }),
+    ...(near === undefined ? {} : { near }),
+    ...(hint === undefined ? {} : { hint }),
+  };
+}
+
+function usagePart({ heldQu, chargedQu, balance }: ChargeFacts) {
+  return { units_held: heldQu, units_charged: chargedQu, balance };
 }
 
 /** The 402 body of x402 version 1, inside the problem. Source: read-api.md 2.7, protocol.md 1.2. */

@@ -1,17 +1,23 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Reader } from '../../clickhouse/engine.ts';
+import { QueryAbandoned, QueryFailed, type RunFigures, type SqlSandbox } from '../../sandbox/sql-sandbox.ts';
+import type { BoundSandbox } from '../catalogue/operation.ts';
 
 /** What one request has gathered: its times, and the signal that stops its work. */
 export interface RequestFacts {
   readonly startedMs: number;
   /** When its operation began to run; what lies before is `queue` in Server-Timing. */
   runMs: number | undefined;
+  /** Time spent waiting for a turn of the engine; `queue`, too. */
+  queuedMs: number;
   /** Time spent waiting for the engine; statements that run side by side count once each. */
   engineMs: number;
   /** Stops the statements of the run; made for the first of them, because many answers need none. */
   abort: AbortController | undefined;
   /** Bounds the run, once it has a statement. */
   timer: NodeJS.Timeout | undefined;
+  /** Stops what has limits of its own and only the caller's leaving ends; made when it is first needed. */
+  left: AbortController | undefined;
   /** The connection ended before the answer did. */
   hasLeft: boolean;
 }
@@ -33,16 +39,20 @@ export function installRequestFacts(app: FastifyInstance): void {
     const facts: RequestFacts = {
       startedMs: performance.now(),
       runMs: undefined,
+      queuedMs: 0,
       engineMs: 0,
       abort: undefined,
       timer: undefined,
+      left: undefined,
       hasLeft: false,
     };
     request.facts = facts;
     reply.raw.once('close', () => {
       clearTimeout(facts.timer);
       facts.hasLeft = !reply.raw.writableFinished;
-      if (facts.hasLeft) facts.abort?.abort();
+      if (!facts.hasLeft) return;
+      facts.abort?.abort();
+      facts.left?.abort();
     });
     done();
   });
@@ -74,7 +84,7 @@ function runSignal(facts: RequestFacts): AbortSignal {
 function setServerTiming({ facts }: FastifyRequest, reply: FastifyReply): void {
   if (facts === undefined) return;
   const total = performance.now() - facts.startedMs;
-  const queue = facts.runMs === undefined ? total : facts.runMs - facts.startedMs;
+  const queue = facts.runMs === undefined ? total : facts.runMs - facts.startedMs + facts.queuedMs;
   const [queued, engine, all] = [queue, facts.engineMs, total].map((ms) => ms.toFixed(1));
   reply.header('server-timing', `queue;dur=${queued}, engine;dur=${engine}, total;dur=${all}`);
 }
@@ -93,4 +103,44 @@ export function boundReader(reader: Reader, facts: RequestFacts): Reader {
     ping: () => reader.ping(),
     close: () => Promise.reject(new Error('a request does not own its reader')),
   };
+}
+
+/** Aborts when the caller leaves, and at no other time. */
+function leavingSignal(facts: RequestFacts): AbortSignal {
+  facts.left ??= new AbortController();
+  if (facts.hasLeft) facts.left.abort();
+  return facts.left.signal;
+}
+
+/** The sandbox of one request: what it does ends when the caller leaves, and its time is counted. */
+export function boundSandbox(sandbox: SqlSandbox, facts: RequestFacts): BoundSandbox {
+  return {
+    inspect: (text, parameters) => counted(facts, () => sandbox.inspect(text, parameters)),
+    estimate: (query) => counted(facts, () => sandbox.estimate(query, leavingSignal(facts))),
+    run: async (query) => {
+      try {
+        const result = await sandbox.run(query, leavingSignal(facts));
+        facts.queuedMs += result.queuedMs;
+        facts.engineMs += result.engineMs;
+        return result;
+      } catch (error) {
+        facts.engineMs += figuresOf(error)?.engineMs ?? 0;
+        throw error;
+      }
+    },
+  };
+}
+
+async function counted<Answer>(facts: RequestFacts, ask: () => Promise<Answer>): Promise<Answer> {
+  const startedMs = performance.now();
+  try {
+    return await ask();
+  } finally {
+    facts.engineMs += performance.now() - startedMs;
+  }
+}
+
+function figuresOf(error: unknown): { readonly engineMs: RunFigures['engineMs'] | null } | null {
+  if (error instanceof QueryFailed) return error.figures;
+  return error instanceof QueryAbandoned ? error : null;
 }

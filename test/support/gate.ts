@@ -54,7 +54,7 @@ export function gateRequest(operation: AnyOperation, over: Partial<GateRequest> 
   const events: string[] = [];
   return {
     operation,
-    raw: {},
+    raw: () => ({}),
     credentials: {},
     address: '203.0.113.9',
     surface: 'http',

@@ -94,7 +94,7 @@ describe('the order of checks', () => {
     const lane = openHandedLane();
     const request = gateRequest(pricedOperation('metered'), {
       credentials,
-      raw: { bad: '1' },
+      raw: () => ({ bad: '1' }),
       shop: shopWith('payment'),
     });
     expect(await outcomeOf(gateOver({ store: watched, lane }), request)).toBe('invalid_parameter');
@@ -117,7 +117,7 @@ describe('the order of checks', () => {
       // From here on the address is over its limit.
       await ask({}),
       await ask({ credentials: unknown }),
-      await ask({ credentials: unknown, raw: { bad: '1' } }),
+      await ask({ credentials: unknown, raw: () => ({ bad: '1' }) }),
     ]).toEqual(['api_key_required', 'rate_limited', 'invalid_api_key', 'invalid_parameter']);
   });
 
@@ -247,6 +247,7 @@ describe('a store that does not answer', () => {
     accounts: { ...store.accounts, findKey: down, findOrganization: down },
     units: { ...store.units, hold: down },
     rates: { take: down },
+    replies: { ...store.replies, begin: down },
   });
 
   test('is 503 naming accounts for a caller with a key, whatever the route costs', async () => {

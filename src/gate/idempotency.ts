@@ -1,0 +1,253 @@
+import { createHash } from 'node:crypto';
+import { Readable } from 'node:stream';
+import type { Answer, StreamedAnswer } from '../catalogue/answer.ts';
+import type { Clock } from '../clock.ts';
+import type { ReplyStore } from '../control/control-store.ts';
+import { type ErrorCode, Failure, type FailureContext, fail } from '../errors.ts';
+import type { Log } from '../log.ts';
+import type { GateAnswer } from './gate.ts';
+import type { ChargeOnce } from './run-on-units.ts';
+import { askStore } from './store-failure.ts';
+
+/**
+ * Idempotency-Key on the credit lane: the same request with the same key is charged once, and answered with the same answer
+ * while that is kept. Source: api.md 4, draft-ietf-httpapi-idempotency-key-header.
+ */
+
+/** How long an answer is kept for its key. */
+export const REPLY_KEPT_MS = 24 * 60 * 60_000;
+/** The largest answer that is kept, in bytes of JSON; of a larger one, and of other formats, only that it was given. */
+export const REPLY_KEPT_MAX_BYTES = 256 * 1024;
+const IN_PROGRESS_RETRY_SECONDS = 5;
+
+export interface RepeatTools {
+  readonly replies: ReplyStore;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+export interface RepeatableCall {
+  /** Whose key it is, and for which operation. */
+  readonly scope: string;
+  readonly key: string;
+  /** SHA-256 (hex) of what was asked. */
+  readonly requestDigest: string;
+  /** Above the longest that the call may take: from then on its process is taken for dead, and the call may be begun again. */
+  readonly leaseMs: number;
+}
+
+/** What is kept of a call that was charged. */
+type KeptReply =
+  | { readonly kind: 'object'; readonly body: Record<string, unknown> }
+  | {
+      readonly kind: 'text';
+      readonly mediaType: string;
+      readonly headers: StreamedAnswer['headers'];
+      readonly text: string;
+    }
+  | { readonly kind: 'failure'; readonly code: ErrorCode; readonly context: KeptContext }
+  | { readonly kind: 'not_kept' };
+
+type KeptContext = Pick<FailureContext, 'detail' | 'parameter' | 'query' | 'charged'>;
+
+/** Names a request by the operation and all of its parameters, in whatever order they were sent. */
+export function digestOfCall(operation: string, raw: Readonly<Record<string, unknown>>): string {
+  const sorted = Object.entries(raw).sort(([a], [b]) => Number(a > b) - Number(a < b));
+  return createHash('sha256')
+    .update(JSON.stringify([operation, sorted]))
+    .digest('hex');
+}
+
+/**
+ * Runs the call, or answers with what an earlier one was answered. Rejects with `request_in_progress` while another runs,
+ * `idempotency_conflict` where the key was used for another request, `reply_not_kept` where its answer is gone. A call that
+ * failed and cost nothing leaves its key free.
+ */
+export async function runRepeatable(
+  tools: RepeatTools,
+  call: RepeatableCall,
+  run: (once: ChargeOnce) => Promise<GateAnswer>,
+): Promise<GateAnswer> {
+  const { scope, key, requestDigest, leaseMs } = call;
+  const nowMs = tools.clock.nowMs();
+  const keepUntilMs = nowMs + REPLY_KEPT_MS;
+  const begun = await askStore(
+    tools.replies.begin({ scope, key, requestDigest, nowMs, leaseUntilMs: nowMs + leaseMs, keepUntilMs }),
+  );
+  switch (begun.outcome) {
+    case 'begun':
+      return answerAndKeep(tools, call, () => run(chargeOnce(tools, call, keepUntilMs)));
+    case 'done':
+      return replay(begun.reply);
+    case 'running':
+      throw fail('request_in_progress', {
+        detail: 'A request with this Idempotency-Key is still running.',
+        retryAfterSeconds: IN_PROGRESS_RETRY_SECONDS,
+      });
+    case 'conflict':
+      throw fail('idempotency_conflict', {
+        detail: 'This Idempotency-Key was sent with another request before.',
+      });
+  }
+}
+
+async function answerAndKeep(
+  tools: RepeatTools,
+  call: RepeatableCall,
+  run: () => Promise<GateAnswer>,
+): Promise<GateAnswer> {
+  try {
+    const given = await run();
+    const { answer, kept } = await keepable(given.answer);
+    await keep(tools, call, kept);
+    return { ...given, answer };
+  } catch (error) {
+    await keep(tools, call, keptFailure(error));
+    throw error;
+  }
+}
+
+/** Before the first byte leaves: an answer that was kept can be lost on the way and asked for again. */
+async function keepable(answer: Answer): Promise<{ readonly answer: Answer; readonly kept: KeptReply }> {
+  if ('body' in answer) {
+    const { body } = answer;
+    const size = Buffer.byteLength(JSON.stringify(body));
+    return { answer, kept: size > REPLY_KEPT_MAX_BYTES ? { kind: 'not_kept' } : { kind: 'object', body } };
+  }
+  const { stream } = answer;
+  if (!stream.mediaType.startsWith('application/json')) return { answer, kept: { kind: 'not_kept' } };
+  const { head, ended } = await readHead(stream.body);
+  if (!ended) return { answer: { stream: resumed(stream, head) }, kept: { kind: 'not_kept' } };
+  const { mediaType } = stream;
+  const headers = { ...stream.headers, ...stream.trailers?.values() };
+  const text = Buffer.concat(head).toString('utf8');
+  return { answer: textAnswer(mediaType, headers, text), kept: { kind: 'text', mediaType, headers, text } };
+}
+
+function textAnswer(mediaType: string, headers: StreamedAnswer['headers'], text: string): Answer {
+  return { stream: { mediaType, headers, body: Readable.from([Buffer.from(text)]), trailers: null } };
+}
+
+interface Head {
+  readonly head: Buffer[];
+  readonly ended: boolean;
+}
+
+/** Reads until the end, or until there is more than may be kept. Rejects, and the body is destroyed, when it fails. */
+function readHead(body: Readable): Promise<Head> {
+  return new Promise((resolve, reject) => {
+    if (body.destroyed) return reject(new Error('an answer was destroyed before it was read'));
+    const head: Buffer[] = [];
+    let bytes = 0;
+    const settle = (then: () => void): void => {
+      body.off('readable', onReadable).off('end', onEnd).off('error', onError).off('close', onClose);
+      then();
+    };
+    const onReadable = (): void => {
+      for (let chunk: unknown = body.read(); chunk !== null; chunk = body.read()) {
+        const buffer = Buffer.from(chunk as Buffer | string); // bodies are byte streams, or texts of them
+        head.push(buffer);
+        bytes += buffer.length;
+        if (bytes <= REPLY_KEPT_MAX_BYTES) continue;
+        settle(() => resolve({ head, ended: false }));
+        return;
+      }
+    };
+    const onEnd = (): void => settle(() => resolve({ head, ended: true }));
+    const onError = (error: Error): void => settle(() => reject(error));
+    const onClose = (): void => settle(() => reject(new Error('an answer ended before it was whole')));
+    body.on('readable', onReadable).on('end', onEnd).on('error', onError).on('close', onClose);
+  });
+}
+
+/** The same answer, with what was read of it put before the rest. */
+function resumed(stream: StreamedAnswer, head: readonly Buffer[]): StreamedAnswer {
+  const { body } = stream;
+  async function* whole(): AsyncGenerator<unknown> {
+    try {
+      yield* head;
+      yield* body;
+    } finally {
+      body.destroy();
+    }
+  }
+  const joined = Readable.from(whole(), { objectMode: false });
+  // A generator that was never begun runs no `finally`.
+  joined.once('close', () => body.destroy());
+  return { ...stream, body: joined };
+}
+
+/** Null for a call that cost nothing: it may be tried again. */
+function keptFailure(error: unknown): KeptReply | null {
+  if (!(error instanceof Failure)) return null;
+  const { charged, detail, parameter, query } = error.context;
+  if (charged === undefined || charged.chargedQu === 0) return null;
+  // The caller left: there is no answer to give again, and whoever could have the call run anew for it would pay once for many.
+  if (error.code === 'request_timeout') return { kind: 'not_kept' };
+  const context: KeptContext = {
+    detail,
+    charged,
+    ...(parameter === undefined ? {} : { parameter }),
+    ...(query === undefined ? {} : { query }),
+  };
+  return { kind: 'failure', code: error.code, context };
+}
+
+/** A reply that cannot be written is not worth the answer: its key is in use until the lease lapses, and then free again. */
+async function keep(
+  { replies, log }: RepeatTools,
+  call: RepeatableCall,
+  kept: KeptReply | null,
+): Promise<void> {
+  const { scope, key } = call;
+  try {
+    await replies.finish({ scope, key, reply: kept === null ? null : JSON.stringify(kept) });
+  } catch (error) {
+    log.warn({ err: error, scope }, 'an answer could not be kept for its Idempotency-Key');
+  }
+}
+
+function replay(reply: string): GateAnswer {
+  const kept = JSON.parse(reply) as KeptReply; // written by `keep`
+  switch (kept.kind) {
+    case 'object':
+      return { answer: { body: kept.body }, delivered: null, replayed: true };
+    case 'text':
+      return { answer: textAnswer(kept.mediaType, kept.headers, kept.text), delivered: null, replayed: true };
+    case 'failure':
+      throw fail(kept.code, kept.context);
+    case 'not_kept':
+      throw fail('reply_not_kept', {
+        detail:
+          'The request with this Idempotency-Key was run before and charged once; its answer was too large to keep, or its caller left.',
+      });
+  }
+}
+
+/**
+ * The hold of a call, under a name of its own beside the reply: it is written before anything is captured, so that a call begun
+ * again after its process died can tell whether it was charged.
+ */
+function chargeOnce(
+  { replies, clock }: RepeatTools,
+  { scope, key }: RepeatableCall,
+  keepUntilMs: number,
+): ChargeOnce {
+  const name = { scope: `hold:${scope}`, key };
+  return {
+    claim: async (holdId) => {
+      const nowMs = clock.nowMs();
+      // Nobody waits for a claim: one that was begun and not finished charged nothing.
+      const begun = await replies.begin({
+        ...name,
+        requestDigest: '',
+        nowMs,
+        leaseUntilMs: nowMs,
+        keepUntilMs,
+      });
+      if (begun.outcome === 'done') return begun.reply;
+      await replies.finish({ ...name, reply: holdId });
+      return null;
+    },
+  };
+}

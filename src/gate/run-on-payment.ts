@@ -1,0 +1,145 @@
+import type { Answer, Charge, Outcome } from '../catalogue/answer.ts';
+import type { CallTerms } from '../catalogue/operation.ts';
+import type { SettledPayment } from '../domain/payment.ts';
+import { ERRORS, Failure, fail } from '../errors.ts';
+import type { Log } from '../log.ts';
+import type { OpenCall, PaidCall, SettledCall } from '../payment/payment-lane.ts';
+import type { GateAnswer } from './gate.ts';
+
+/** The x402 lane: a payment is settled before the run, or, where it is a ceiling, after it and before the answer. */
+
+export interface PaymentTools {
+  readonly log: Log;
+  /** Told of a settlement before anything is answered, also of one whose answer is a failure. */
+  onPaid(receiptHeader: string): void;
+}
+
+/** `payment` is what was settled before the run; null where that comes after it. */
+export type RunPaid = (payment: SettledPayment | null) => Promise<Outcome>;
+
+/**
+ * Runs what was paid for. A run that fails on our side costs nothing, or can be asked for again with the same payment; one that
+ * failed on its own account after it used something has been served.
+ */
+export function runOnPayment(
+  tools: PaymentTools,
+  paid: PaidCall,
+  terms: CallTerms,
+  run: RunPaid,
+): Promise<GateAnswer> {
+  return paid.kind === 'settled' ? runSettled(tools, paid, terms, run) : runOpen(tools, paid, terms, run);
+}
+
+async function runSettled(
+  tools: PaymentTools,
+  paid: SettledCall,
+  terms: CallTerms,
+  run: RunPaid,
+): Promise<GateAnswer> {
+  tools.onPaid(paid.receiptHeader);
+  const charge = paidCharge(terms, paid.usdMicros);
+  try {
+    return answered(tools, paid, (await run(paid.payment)).answer(charge));
+  } catch (error) {
+    // A fixed payment covers whatever the run uses: also what it used before it failed.
+    const isServed = usedBy(terms, error) > 0;
+    await finish(paid, isServed, tools.log);
+    throw isServed ? withCharge(error, charge) : afterPayment(error, paid.payment);
+  }
+}
+
+async function runOpen(
+  tools: PaymentTools,
+  open: OpenCall,
+  terms: CallTerms,
+  run: RunPaid,
+): Promise<GateAnswer> {
+  let outcome: Outcome;
+  try {
+    outcome = await run(null);
+  } catch (error) {
+    throw await settleFailure(tools, open, terms, error);
+  }
+  try {
+    const paid = await open.settle(usdOf(terms, outcome.usedQu ?? unitsOf(terms)));
+    tools.onPaid(paid.receiptHeader);
+    return answered(tools, paid, outcome.answer(paidCharge(terms, paid.usdMicros)));
+  } catch (error) {
+    outcome.discard();
+    throw error;
+  }
+}
+
+/** The failure to answer with, after what the run used until then is settled; where it used nothing, nothing is. */
+async function settleFailure(
+  tools: PaymentTools,
+  open: OpenCall,
+  terms: CallTerms,
+  error: unknown,
+): Promise<unknown> {
+  const used = usedBy(terms, error);
+  if (used === 0) {
+    await open.drop();
+    return error;
+  }
+  const paid = await open.settle(usdOf(terms, used));
+  tools.onPaid(paid.receiptHeader);
+  await finish(paid, true, tools.log);
+  return withCharge(error, paidCharge(terms, paid.usdMicros));
+}
+
+function answered({ log }: PaymentTools, paid: SettledCall, answer: Answer): GateAnswer {
+  return { answer, delivered: (isAnswered) => finish(paid, isAnswered, log), replayed: false };
+}
+
+/** A payment that cannot be marked stays in use until its lease lapses, and can be sent again then. */
+async function finish(paid: SettledCall, isAnswered: boolean, log: Log): Promise<void> {
+  try {
+    await paid.finish(isAnswered);
+  } catch (error) {
+    log.warn({ err: error, answered: isAnswered }, 'a paid call could not be marked as finished');
+  }
+}
+
+function unitsOf({ price }: CallTerms): number {
+  return price.qu ?? 0;
+}
+
+function usedBy({ byUse, price }: CallTerms, error: unknown): number {
+  if (!byUse || !(error instanceof Failure)) return 0;
+  return Math.min(error.context.usedQu ?? 0, price.qu ?? 0);
+}
+
+/** What `units` cost, where all units of the call cost its price. Rounded up: a settlement is above zero. */
+function usdOf(terms: CallTerms, units: number): bigint {
+  const { x402UsdMicros } = terms.price;
+  const all = BigInt(Math.max(1, unitsOf(terms)));
+  const used = BigInt(Math.max(1, Math.min(units, Number(all))));
+  return (x402UsdMicros * used + all - 1n) / all;
+}
+
+/** The units that were paid for. */
+function paidCharge(terms: CallTerms, usdMicros: bigint): Charge {
+  const heldQu = unitsOf(terms);
+  const { x402UsdMicros } = terms.price;
+  const chargedQu =
+    usdMicros >= x402UsdMicros ? heldQu : Number((BigInt(heldQu) * usdMicros) / x402UsdMicros);
+  return { heldQu, chargedQu, balance: null };
+}
+
+function withCharge(error: unknown, charged: Charge): unknown {
+  return error instanceof Failure ? fail(error.code, { ...error.context, charged }) : error;
+}
+
+/** Tells who paid for a run that failed on our side that the money is not lost. */
+function afterPayment(error: unknown, { transaction }: SettledPayment): unknown {
+  const known = error instanceof Failure ? error : undefined;
+  if (known !== undefined && ERRORS[known.code].status < 500) return known;
+  if (known?.context.payment !== undefined) return known;
+  return fail(known?.code ?? 'internal_error', {
+    cause: error,
+    ...known?.context,
+    detail: `${known?.message ?? 'The service failed to answer this request; the fault was logged.'} The payment settled: send the same request with the same payment again, it is not charged twice.`,
+    payment: { stage: 'settle', transaction },
+  });
+}

@@ -1,0 +1,32 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { StreamedAnswer, Trailers } from '../catalogue/answer.ts';
+
+/** Answers that leave as they are read. */
+
+/**
+ * Sends the body with back-pressure: nobody reads ahead of the caller. A body that fails ends the connection, so that what
+ * arrived is never taken for the whole; a caller who leaves destroys the body.
+ */
+export function sendStream(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  stream: StreamedAnswer,
+): FastifyReply {
+  const { mediaType, headers, body, trailers } = stream;
+  reply.headers({ ...headers, 'content-type': mediaType, 'cache-control': 'no-store' });
+  // Trailers need the chunks of HTTP/1.1.
+  if (trailers !== null && request.raw.httpVersion !== '1.0') addTrailers(reply, trailers);
+  // Whoever left before there was anything to send is not told by the stream's end.
+  if (reply.raw.destroyed) body.destroy();
+  return reply.send(body);
+}
+
+function addTrailers(reply: FastifyReply, trailers: Trailers): void {
+  let values: ReturnType<Trailers['values']> | undefined;
+  for (const name of trailers.names) {
+    reply.trailer(name, async () => {
+      values ??= trailers.values();
+      return values[name] ?? '';
+    });
+  }
+}
