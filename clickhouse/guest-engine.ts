@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { text as readText } from 'node:stream/consumers';
 import type { EngineAccess, Guest, GuestStatement, Row } from './engine.ts';
 import { engineErrorOf } from './engine-error.ts';
+import { createGuestHttp } from './guest-http.ts';
 import { connect } from './http-engine.ts';
 import { publicDatabaseOf } from './public-database.ts';
 
@@ -17,14 +18,23 @@ export function createGuest(access: EngineAccess): Guest {
     access.guest,
     GUEST_CONNECTIONS_MAX,
   );
-  const exec = async ({ text, parameters }: GuestStatement, signal: AbortSignal): Promise<string> => {
+  const http = createGuestHttp(access);
+  const exec = async (
+    { text, parameters, maxSeconds }: GuestStatement,
+    signal: AbortSignal,
+  ): Promise<string> => {
     const { stream } = await client.exec({
       query: text,
-      ...(parameters === undefined ? {} : { query_params: parameters }),
       query_id: randomUUID(),
       abort_signal: signal,
-      // Not settings, which a guest may not send, but words of the HTTP interface.
-      clickhouse_settings: { default_format: 'JSONCompactEachRow', wait_end_of_query: 1 },
+      // Words of the HTTP interface, and the one setting of the two that a guest may send.
+      clickhouse_settings: {
+        default_format: 'JSONCompactEachRow',
+        wait_end_of_query: 1,
+        max_execution_time: maxSeconds,
+        // Not as `query_params`: the client would escape what is already as the engine reads it.
+        ...onTheWire(parameters ?? {}),
+      },
     });
     return readText(stream);
   };
@@ -38,9 +48,16 @@ export function createGuest(access: EngineAccess): Guest {
         throw engineErrorOf(error, statement.name, { timeout, caller });
       }
     },
-    query: () => Promise.reject(new Error('queries are not run yet')),
-    close: () => client.close(),
+    query: (query, signal) => http.run(query, signal),
+    async close() {
+      http.close();
+      await client.close();
+    },
   };
+}
+
+function onTheWire(parameters: Readonly<Record<string, string>>): Record<string, string> {
+  return Object.fromEntries(Object.entries(parameters).map(([name, value]) => [`param_${name}`, value]));
 }
 
 function readRow(line: string): Row {

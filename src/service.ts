@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os';
 import { extname, join } from 'node:path';
 import { startEmbeddedEngine } from '../clickhouse/embedded/supervisor.ts';
 import type { EngineAccess } from '../clickhouse/engine.ts';
@@ -58,9 +59,7 @@ export async function startService(deps: {
   try {
     const engine = await openEngine(config, log);
     cleanups.push(engine.stop);
-    const url = isWorkerOnly(config)
-      ? null
-      : await openApi({ config, log, version }, engine.access, cleanups);
+    const url = isWorkerOnly(config) ? null : await openApi({ config, log, version }, engine, cleanups);
     let worker: SupervisedChild | undefined;
     const prepared = prepare(config, engine.access, log, stopping.signal, cleanups).then(async () => {
       if (config.role === 'all' && !stopping.signal.aborted)
@@ -81,13 +80,15 @@ export async function startService(deps: {
 
 interface OpenEngine {
   readonly access: EngineAccess;
+  /** Null for an engine that is not ours to start. */
+  readonly restart: (() => Promise<void>) | null;
   pid(): number | undefined;
   stop(): Promise<unknown>;
 }
 
 async function openEngine(config: Config, log: Log): Promise<OpenEngine> {
   const remote = remoteAccess(config);
-  if (remote) return { access: remote, pid: () => undefined, stop: () => Promise.resolve() };
+  if (remote) return { access: remote, restart: null, pid: () => undefined, stop: () => Promise.resolve() };
   const engine = await startEmbeddedEngine({
     dataDir: join(config.dataDir, 'clickhouse'),
     database: config.clickhouse.database,
@@ -95,12 +96,12 @@ async function openEngine(config: Config, log: Log): Promise<OpenEngine> {
     nice: ENGINE_NICE,
     log,
   });
-  return { access: engine.access, pid: engine.pid, stop: engine.stop };
+  return engine;
 }
 
 async function openApi(
   deps: { readonly config: Config; readonly log: Log; readonly version: string },
-  access: EngineAccess,
+  { access, restart }: OpenEngine,
   cleanups: (() => Promise<unknown>)[],
 ): Promise<string> {
   const { config, log } = deps;
@@ -111,7 +112,7 @@ async function openApi(
   const { sweeper, ...gated } = openAccess({ config, log, clock: systemClock }, store);
   cleanups.push(() => sweeper.stop());
   const cursorKeys = loadCursorKeys(config);
-  const sandbox = openSandbox(access);
+  const sandbox = openSandbox({ access, log, cores: availableParallelism(), restartEngine: restart });
   cleanups.push(() => sandbox.close());
   const app = buildApp({ ...deps, ...gated, sandbox, reader, cursorKeys, clock: systemClock });
   // Last in, first out: the answers under way still need the store.

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { mkdirSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { createServer, type Server } from 'node:net';
 import { extname, join, resolve } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { ChildExit } from '../../src/child-process.ts';
 import type { Log } from '../../src/log.ts';
 import { ChildStartError, type SupervisedChild, superviseChild } from '../../src/supervise.ts';
@@ -33,6 +34,8 @@ export interface EmbeddedEngine {
   readonly version: string;
   pid(): number | undefined;
   restarts(): number;
+  /** Kills the engine (acknowledged inserts are safe) and resolves when a new one answers. */
+  restart(): Promise<void>;
   /** Kills the engine (acknowledged inserts are safe) and resolves when it is gone. */
   stop(): Promise<void>;
 }
@@ -43,6 +46,8 @@ const LOCK_WAIT_MS = 3_000;
 const LOCK_ATTEMPTS_MIN = 3;
 const PROBE_TIMEOUT_MS = 2_000;
 const ALIVE_TIMEOUT_MS = 5_000;
+const RESTART_MAX_MS = 60_000;
+const RESTART_POLL_MS = 25;
 /** Younger configuration directories may belong to an engine that is starting right now. */
 const STALE_CONFIG_MS = 60_000;
 
@@ -139,12 +144,25 @@ function engineOf(child: SupervisedChild, started: Started): EmbeddedEngine {
     version,
     pid: () => child.pid,
     restarts: () => child.restarts,
+    restart: () => restartChild(child),
     async stop() {
       removeAccessFile(dataDir, { url });
       await child.stop();
       rmSync(configDir, { recursive: true, force: true });
     },
   };
+}
+
+/** Its supervisor starts the next one, whoever killed this one. */
+async function restartChild(child: SupervisedChild): Promise<void> {
+  const before = child.restarts;
+  if (child.state === 'ready' && child.pid !== undefined) process.kill(child.pid, 'SIGKILL');
+  const deadline = performance.now() + RESTART_MAX_MS;
+  while (child.restarts === before || child.state !== 'ready') {
+    if (child.state === 'stopped' || performance.now() > deadline)
+      throw new EngineUnavailable('The engine did not come back after it was killed.');
+    await sleep(RESTART_POLL_MS);
+  }
 }
 
 /**

@@ -2,6 +2,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { EngineUser } from '../engine.ts';
+import { GUEST_CHANGEABLE, guestMemoryBytes, guestSettings } from '../guest-settings.ts';
 import { publicDatabaseOf } from '../public-database.ts';
 
 /**
@@ -80,7 +81,7 @@ ${profile('reader', {
   max_memory_usage: Math.floor(serverBytes * 0.5),
   cancel_http_readonly_queries_on_client_close: 1,
 })}
-${profile('guest', guestLimits(serverBytes))}
+${guestProfile(serverBytes)}
 </profiles>
 <quotas><default/></quotas>
 <users>
@@ -93,25 +94,12 @@ ${user(users.guest, [`GRANT SELECT ON ${publicDatabaseOf(database)}.*`])}
 `;
 }
 
-/** Without a readonly=2 escape: these are pinned, a guest cannot change any setting (sandbox.md, layer 2). */
-function guestLimits(serverBytes: number): Record<string, string | number> {
-  return {
-    readonly: 1,
-    max_execution_time: 10,
-    max_memory_usage: Math.min(500_000_000, Math.floor(serverBytes * 0.25)),
-    max_threads: 1,
-    max_rows_to_read: 1_000_000_000,
-    max_result_rows: 10_000,
-    max_result_bytes: 10_000_000,
-    result_overflow_mode: 'throw',
-    max_concurrent_queries_for_user: 2,
-    max_ast_depth: 200,
-    max_ast_elements: 5_000,
-    max_query_size: 65_536,
-    output_format_json_quote_64bit_integers: 1,
-    output_format_json_quote_decimals: 1,
-    cancel_http_readonly_queries_on_client_close: 1,
-  };
+/** The guest's settings are pinned but for those few that it may lower for a query. */
+function guestProfile(serverBytes: number): string {
+  const bounds = Object.entries(GUEST_CHANGEABLE).map(
+    ([name, { min, max }]) => `<${name}><changeable_in_readonly/>${elements({ min, max })}</${name}>`,
+  );
+  return `<guest>${elements(guestSettings(guestMemoryBytes(serverBytes)))}<constraints>${bounds.join('')}</constraints></guest>`;
 }
 
 /** Our tables, and of the system's what telemetry and tests look at. */
@@ -145,6 +133,8 @@ ${elements({
 <access_control_improvements>${elements({
     select_from_system_db_requires_grant: 'true',
     select_from_information_schema_requires_grant: 'true',
+    // Without it the engine refuses a profile in which anything is changeable_in_readonly.
+    settings_constraints_replace_previous: 'true',
   })}</access_control_improvements>
 <http_handlers>
 <rule><url>/ping</url><handler><type>ping</type></handler></rule>

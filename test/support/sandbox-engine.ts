@@ -13,6 +13,8 @@ export interface SandboxEngine {
   readonly access: EngineAccess;
   readonly writer: Writer;
   readonly guest: Guest;
+  pid(): number | undefined;
+  restart(): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -34,6 +36,8 @@ export async function sandboxEngine(): Promise<SandboxEngine> {
     access: engine.access,
     writer,
     guest,
+    pid: engine.pid,
+    restart: engine.restart,
     async close() {
       await Promise.all([writer.close(), guest.close()]);
       await engine.stop();

@@ -1,0 +1,71 @@
+/**
+ * What the engine itself holds the guest to, whatever text reaches it: the second wall (sandbox.md C, layer 2). The embedded
+ * engine gets these as a profile in its users file, a remote one as the SQL that docs/operators.md shows; the sandbox reads
+ * them back before it runs anything.
+ */
+
+const MEBIBYTE = 1024 * 1024;
+
+/** Of the longest tier; each query is sent with the seconds of its own. */
+export const GUEST_SECONDS_MAX = 300;
+/** Rows of the largest result, and the one more that tells that there are more. */
+export const GUEST_ROWS_MAX = 1_000_001;
+/** Columns in memory: the engine ends a result with the block in which it passes this. */
+export const RESULT_MAX_BYTES = 64 * MEBIBYTE;
+/** Rows that work goes on with at a time. Small enough that a result is cut, and a query stopped, close to where it should be. */
+export const GUEST_BLOCK_ROWS = 8_192;
+export const GUEST_MEMORY_MAX_BYTES = 500_000_000;
+const GUEST_MEMORY_SHARE = 0.25;
+/** What a sort or an aggregation may put on disk when its memory is not enough. */
+const SPILL_MAX_BYTES = 1024 * MEBIBYTE;
+/** Without a bound of its own: as long as its tier. Inspections send theirs. */
+const SECONDS_UNLESS_SENT = 10;
+/** Above all that the sandbox does at once, so that judging a text is never refused while long queries run. */
+const QUERIES_AT_ONCE_MAX = 64;
+
+export type SettingValue = string | number;
+
+/** Bytes that one query of the guest may hold, of an engine that may hold `engineBytes`. */
+export function guestMemoryBytes(engineBytes: number): number {
+  return Math.min(GUEST_MEMORY_MAX_BYTES, Math.floor(engineBytes * GUEST_MEMORY_SHARE));
+}
+
+/** Pinned: with `readonly = 1` nobody changes them, and nothing else either but what `GUEST_CHANGEABLE` names. */
+export function guestSettings(memoryBytes: number): Readonly<Record<string, SettingValue>> {
+  const spillAfterBytes = Math.floor(memoryBytes / 2);
+  return {
+    readonly: 1,
+    max_execution_time: SECONDS_UNLESS_SENT,
+    limit: GUEST_ROWS_MAX,
+    max_memory_usage: memoryBytes,
+    max_bytes_before_external_group_by: spillAfterBytes,
+    max_bytes_before_external_sort: spillAfterBytes,
+    max_temporary_data_on_disk_size_for_query: SPILL_MAX_BYTES,
+    max_threads: 1,
+    max_block_size: GUEST_BLOCK_ROWS,
+    max_rows_to_read: 1_000_000_000,
+    // The engine ends a result that is too large, and says so by its size; every other limit fails the query.
+    max_result_bytes: RESULT_MAX_BYTES,
+    result_overflow_mode: 'break',
+    max_concurrent_queries_for_user: QUERIES_AT_ONCE_MAX,
+    max_ast_depth: 200,
+    max_ast_elements: 5_000,
+    // A text of 64 KiB is judged inside a statement that holds it as hex digits, twice.
+    max_query_size: MEBIBYTE,
+    cancel_http_readonly_queries_on_client_close: 1,
+    ...EXACT_OUTPUT,
+  };
+}
+
+/** Numbers that JSON cannot hold exactly are texts, and so are NaN and the infinities. */
+export const EXACT_OUTPUT: Readonly<Record<string, SettingValue>> = {
+  output_format_json_quote_64bit_integers: 1,
+  output_format_json_quote_decimals: 1,
+  output_format_json_quote_denormals: 1,
+};
+
+/** What each query may say for itself, and within which bounds. */
+export const GUEST_CHANGEABLE = {
+  max_execution_time: { min: 1, max: GUEST_SECONDS_MAX },
+  limit: { min: 1, max: GUEST_ROWS_MAX },
+} as const;

@@ -1,0 +1,122 @@
+import { randomUUID } from 'node:crypto';
+import { EngineError, type Guest, type GuestResult, type QueryFigures } from '../clickhouse/engine.ts';
+import { RESULT_MAX_BYTES } from '../clickhouse/guest-settings.ts';
+import { SQL_TIERS } from '../src/catalogue/prices.ts';
+import type { SqlTierId } from '../src/domain/plan.ts';
+import { explainFailure } from './explain-failure.ts';
+import { WATCHDOG_GRACE_MS } from './limits.ts';
+import { parametersAsSent } from './parameter-texts.ts';
+import type { Place, Places } from './places.ts';
+import {
+  QueryAbandoned,
+  QueryFailed,
+  type ResultFormat,
+  type RunFigures,
+  type SandboxQuery,
+  type SandboxResult,
+  type SqlSandbox,
+} from './sql-sandbox.ts';
+import { CallerLeft, StoppedLate, type Watchdog } from './watchdog.ts';
+
+/** From an accepted text to its result: a place, a query of the guest under the eyes of the watchdog, and what became of it. */
+
+export interface RunDeps {
+  readonly guest: Pick<Guest, 'query'>;
+  readonly places: Places;
+  readonly watchdog: Watchdog;
+  readonly secondsOf: (tier: SqlTierId) => number;
+}
+
+/** Seconds that a query of the tier may run. */
+export function tierSeconds(tier: SqlTierId): number {
+  const found = SQL_TIERS.find((one) => one.tier === tier);
+  if (found === undefined) throw new Error(`there is no tier ${tier}`);
+  return found.timeoutSeconds;
+}
+
+/** How the engine calls the formats. */
+const ENGINE_FORMATS: Readonly<Record<ResultFormat, string>> = {
+  rows: 'JSONCompactEachRowWithNamesAndTypes',
+  ndjson: 'JSONEachRow',
+  csv: 'CSVWithNames',
+  parquet: 'Parquet',
+  arrow: 'ArrowStream',
+};
+
+export function createRun(deps: RunDeps): SqlSandbox['run'] {
+  return async (query, signal) => {
+    const wanted = { caller: query.caller, heavy: query.tier !== 'standard' };
+    const place = await deps.places.take(wanted, signal);
+    return runIn(place, query, signal, deps);
+  };
+}
+
+async function runIn(
+  place: Place,
+  query: SandboxQuery,
+  signal: AbortSignal,
+  { guest, watchdog, secondsOf }: RunDeps,
+): Promise<SandboxResult> {
+  const maxSeconds = secondsOf(query.tier);
+  const queryId = randomUUID();
+  const began = performance.now();
+  const { outcome, gone } = watchdog.watch(
+    { queryId, maxMs: maxSeconds * 1_000 + WATCHDOG_GRACE_MS, caller: signal },
+    (until) =>
+      guest.query(
+        {
+          name: 'sql-run',
+          text: query.accepted.text,
+          parameters: parametersAsSent(query.accepted.parameters, query.parameters),
+          maxSeconds,
+          queryId,
+          format: ENGINE_FORMATS[query.format],
+          maxRows: query.maxRows,
+        },
+        until,
+      ),
+  );
+  // The place is the engine's, not the caller's: it is free when the engine is.
+  void gone.then(place.leave);
+  try {
+    return resultOf(await outcome, place);
+  } catch (error) {
+    throw failureOf(error, query, performance.now() - began);
+  }
+}
+
+function resultOf({ figures, body }: GuestResult, place: Place): SandboxResult {
+  return {
+    ...runFigures(figures),
+    resultRows: figures.resultRows,
+    cutByBytes: figures.resultBytes > RESULT_MAX_BYTES,
+    queuedMs: place.waitedMs,
+    body,
+  };
+}
+
+function runFigures({ elapsedMs, readRows, readBytes, memoryBytes }: QueryFigures): RunFigures {
+  return { engineMs: elapsedMs, rowsRead: readRows, bytesRead: readBytes, memoryBytes };
+}
+
+function failureOf(error: unknown, query: SandboxQuery, sinceMs: number): Error {
+  if (error instanceof CallerLeft) return new QueryAbandoned(sinceMs);
+  if (error instanceof StoppedLate) return stoppedFailure(error, sinceMs);
+  if (!(error instanceof EngineError)) return error instanceof Error ? error : new Error(String(error));
+  return explainFailure(error, query.accepted, error.figures === null ? null : runFigures(error.figures));
+}
+
+/** An engine that had to be started anew is our fault, whatever the query did. */
+function stoppedFailure({ obeyed, cause }: StoppedLate, sinceMs: number): Error {
+  if (!obeyed) return new EngineError('unreachable', 'sql-run', null, cause);
+  const figures =
+    cause instanceof EngineError && cause.figures !== null
+      ? runFigures(cause.figures)
+      : { engineMs: sinceMs, rowsRead: 0, bytesRead: 0, memoryBytes: 0 };
+  return new QueryFailed({
+    reason: 'timeout',
+    detail: 'The query did not end in the time of its tier and was stopped.',
+    figures,
+    cause,
+  });
+}
