@@ -7,8 +7,7 @@ import { startEmbeddedEngine } from '../../clickhouse/embedded/supervisor.ts';
 import { startDemoChain } from '../../demo/chain/demo-chain.ts';
 import { freePort } from '../../demo/free-port.ts';
 import { createLog } from '../../src/log.ts';
-import { readNaively } from '../support/naive-reader.ts';
-import { expectSameRows, readServed } from '../support/served-rows.ts';
+import { expectTruth, telemetry } from '../support/catch-up.ts';
 import { startTestService, until } from '../support/service.ts';
 import { startTruthWorld } from '../support/truth-world.ts';
 
@@ -16,19 +15,6 @@ const cleanups: (() => Promise<void>)[] = [];
 afterEach(async () => {
   for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
 });
-
-interface Telemetry {
-  readonly status: string;
-  readonly chains: readonly {
-    readonly state: string;
-    readonly last_error: string | null;
-    readonly indexed_block: number | null;
-  }[];
-}
-
-async function telemetry(url: string): Promise<Telemetry> {
-  return (await (await fetch(`${url}/v0/telemetry`)).json()) as Telemetry; // the part these tests look at
-}
 
 test('without a reachable node the service still serves, says so, keeps trying, and indexes once the node is there', async () => {
   const port = await freePort(0);
@@ -44,19 +30,12 @@ test('without a reachable node the service still serves, says so, keeps trying, 
     meta: { dataset_row_count: 0, dataset_last_written_at: null },
   });
   await until('telemetry says that the node does not answer', async () => {
-    const { status, chains } = await telemetry(service.url);
-    return (
-      status === 'degraded' &&
-      chains[0]?.state === 'unreachable' &&
-      chains[0].last_error === 'rpc_unreachable'
-    );
+    const { status, state, last_error } = await telemetry(service.url);
+    return status === 'degraded' && state === 'unreachable' && last_error === 'rpc_unreachable';
   });
   const chain = await startDemoChain({ port });
   cleanups.push(() => chain.stop());
-  await until(
-    'the chain is followed',
-    async () => (await telemetry(service.url)).chains[0]?.state === 'following',
-  );
+  await until('the chain is followed', async () => (await telemetry(service.url)).state === 'following');
 });
 
 test('a node of another chain stops that chain with its reason and indexes nothing', async () => {
@@ -68,9 +47,9 @@ test('a node of another chain stops that chain with its reason and indexes nothi
   cleanups.push(() => service.remove());
   await until(
     'the chain is stopped',
-    async () => (await telemetry(service.url)).chains[0]?.last_error === 'wrong_chain',
+    async () => (await telemetry(service.url)).last_error === 'wrong_chain',
   );
-  expect((await telemetry(service.url)).chains[0]?.state).toBe('stopped');
+  expect((await telemetry(service.url)).state).toBe('stopped');
 });
 
 test('API and ingest as processes of their own over a ClickHouse that is not ours serve the same truth', async () => {
@@ -99,10 +78,5 @@ test('API and ingest as processes of their own over a ClickHouse that is not our
   cleanups.push(() => api.remove());
   const ingest = await startTestService({ ...parts, role: 'ingest' });
   cleanups.push(() => ingest.remove());
-  const head = Number(await made.chain.rpc.call<string>('eth_blockNumber'));
-  await until('the index is at the tip', async () => {
-    const [chain] = (await telemetry(api.url)).chains;
-    return chain?.state === 'following' && chain.indexed_block === head;
-  });
-  expectSameRows(await readServed(api.url), await readNaively(made.chain.rpc, made.catalogue));
+  await expectTruth(made, api.url);
 });

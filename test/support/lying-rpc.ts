@@ -45,6 +45,8 @@ export interface LyingRpc {
   readonly calls: () => number;
   /** Changes what is lied about from now on; {} is honesty. */
   lie(probabilities: Partial<Record<Lie, number>>): void;
+  /** Takes the next occasion for this lie, whatever its chance. */
+  insist(lie: Lie): void;
   stop(): Promise<void>;
 }
 
@@ -81,12 +83,15 @@ const STALE_BY_MAX = 5;
 
 export async function startLyingRpc(options: LyingRpcOptions): Promise<LyingRpc> {
   const random = createRandom(options.seed);
-  const told = Object.fromEntries(LIES.map((lie) => [lie, 0])) as Record<Lie, number>; // one entry per lie
+  const none = () => Object.fromEntries(LIES.map((lie) => [lie, 0])) as Record<Lie, number>; // one entry per lie
+  const told = none();
+  /** How often each lie must have been told. */
+  const owed = none();
   const { honestParentOf } = options;
   let probabilities = options.probabilities ?? {};
   let calls = 0;
   const tell = (lie: Lie): boolean => {
-    const chance = probabilities[lie] ?? 0;
+    const chance = told[lie] < owed[lie] ? 1 : (probabilities[lie] ?? 0);
     if (chance === 0 || told[lie] >= (options.maxTold ?? Number.POSITIVE_INFINITY)) return false;
     if (chance < 1 && random() >= chance) return false;
     told[lie]++;
@@ -129,6 +134,9 @@ export async function startLyingRpc(options: LyingRpcOptions): Promise<LyingRpc>
     calls: () => calls,
     lie(next) {
       probabilities = next;
+    },
+    insist(lie) {
+      owed[lie] = told[lie] + 1;
     },
     async stop() {
       server.closeAllConnections();

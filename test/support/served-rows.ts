@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { expect } from 'vitest';
 import type { ExpectedRow } from './naive-reader.ts';
 
@@ -43,6 +44,11 @@ function pick(row: Served): ExpectedRow {
   };
 }
 
+/** Whether the rows are the same, in whatever order. */
+export function areSameRows(served: readonly ExpectedRow[], truth: readonly ExpectedRow[]): boolean {
+  return isDeepStrictEqual(inOrder(served), inOrder(truth));
+}
+
 /** Row for row, with a message that says what is missing and what is too much before the whole difference. */
 export function expectSameRows(served: readonly ExpectedRow[], truth: readonly ExpectedRow[]): void {
   const key = ({ block_number, tx_hash, log_index }: ExpectedRow): string =>
@@ -55,7 +61,9 @@ export function expectSameRows(served: readonly ExpectedRow[], truth: readonly E
     extra: served.filter((row) => !truthKeys.has(key(row))),
     duplicates: servedKeys.length - found.size,
   }).toEqual({ missing: [], extra: [], duplicates: 0 });
-  const byPlace = (a: ExpectedRow, b: ExpectedRow): number =>
-    a.block_number - b.block_number || a.log_index - b.log_index;
-  expect([...served].sort(byPlace)).toEqual([...truth].sort(byPlace));
+  expect(inOrder(served)).toEqual(inOrder(truth));
+}
+
+function inOrder(rows: readonly ExpectedRow[]): ExpectedRow[] {
+  return [...rows].sort((a, b) => a.block_number - b.block_number || a.log_index - b.log_index);
 }
