@@ -60,7 +60,7 @@ describe.each(ROUTES)('%s with a stopped engine', (path, resource) => {
     expect(down.headers['cache-control']).toBe('no-store');
     expect(down.text).not.toMatch(/127\.0\.0\.1|ECONN|ClickHouse|test_/);
     // A load that was under way when the engine came back may still fail once.
-    await waitUntil('the route recovers', async () => (await api.get(path)).status === 200, 5_000);
+    await waitUntil('the route recovers', async () => (await api.get(path)).status === 200);
   });
 });
 
@@ -105,10 +105,12 @@ test('a caller who leaves stops the query in the engine', async () => {
   await waitUntil('the query runs', async () => (await running()) > 0);
   leaving.abort();
   expect(await left).toBe('left');
-  await waitUntil('the query is gone', async () => (await running()) === 0, 5_000);
+  await waitUntil('the query is gone', async () => (await running()) === 0, SLOW_MS / 2);
   await slow.close();
 });
 
+/** Of the statement below, a second for each row. */
+const SLOW_MS = 20_000;
 const SLOW = sql`SELECT sleepEachRow(1) FROM numbers(20) SETTINGS max_block_size = 1`;
 
 /** How many of this test's slow statements run in the engine. */

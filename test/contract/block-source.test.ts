@@ -1,5 +1,5 @@
 import { pino } from 'pino';
-import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { startAnvil } from '../../demo/chain/anvil.ts';
 import { type DemoChain, startDemoChain } from '../../demo/chain/demo-chain.ts';
 import { mintUsdc, USDC } from '../../demo/chain/deploy-usdc.ts';
@@ -16,6 +16,7 @@ import { TOPIC } from '../../ingest/stages/log-topics.ts';
 import type { ChainConfig } from '../../src/config/config.ts';
 import { loadConfig } from '../../src/config/load.ts';
 import { type Lie, type LyingRpc, startLyingRpc } from '../support/lying-rpc.ts';
+import { waitUntil } from '../support/wait-until.ts';
 import { blockSourceContract, expectEqual, readTruth } from './block-source.ts';
 
 const filter: LogFilter = {
@@ -175,7 +176,7 @@ describe('straight from the node', () => {
     const { source, heard } = sourceOf([chain.url]);
     const { head } = await source.tip();
     const reading = source.read(head.number, head.number + 1, filter);
-    await vi.waitUntil(() => heard.some(({ kind }) => kind === 'absent'));
+    await waitUntil('the node was asked in vain', () => heard.some(({ kind }) => kind === 'absent'));
     await pay(1);
     await mine(chain.rpc);
     expectEqual(await reading, await readTruth(chain.rpc, head.number, head.number + 1, filter));
@@ -307,7 +308,7 @@ describe('through a node that lies all the time', () => {
       { signal: ending.signal, limits: { requestTimeoutMs: 60_000 } },
     );
     const reading = source.read(FROM, TO, filter);
-    await vi.waitUntil(() => silent.told.hang > 0);
+    await waitUntil('the node is silent', () => silent.told.hang > 0);
     ending.abort(new Error('the program ends'));
     await expect(reading).rejects.toThrow('the program ends');
   });

@@ -20,7 +20,7 @@ const DAYS_MAX = 100;
 /** Few hours, so that closing all of them is quick on a busy machine. */
 const MORNING = 7 * HOUR_SECONDS;
 const AFTER_ALL = { nowMs: () => (FIRST_DAY + DAYS_MAX * DAY_SECONDS) * 1_000 };
-const CLOSED_WITHIN_MS = 25_000;
+const CLOSED_WITHIN_MS = 45_000;
 const AT_ONCE: Partial<RollupLimits> = { pollMs: 10, quietMs: 0, closeAfterMs: 0 };
 
 type RunStatement = Parameters<Writer['run']>[0];

@@ -52,12 +52,14 @@ export async function startTestService(parts: {
 }
 
 const CONDITION_POLL_MS = 50;
+/** A process that starts again after a pause: seconds on an idle machine. For work of random length there is `waitWhileItGetsOn`. */
+const CONDITION_WITHIN_MS = 120_000;
 
 /** Waits on a condition, never on the clock alone; says what it waited for when it gives up. */
 export async function until(
   what: string,
   condition: () => Promise<boolean> | boolean,
-  withinMs = 60_000,
+  withinMs = CONDITION_WITHIN_MS,
 ): Promise<void> {
   const deadline = Date.now() + withinMs;
   let last: unknown;

@@ -113,12 +113,14 @@ export async function isCaughtUp(
 }
 
 const POLL_MS = 10;
+/** An engine that starts again, and a few blocks: seconds on an idle machine. */
+const WITHIN_MS = 120_000;
 
 /** Waits on a condition that may be unanswerable while the engine restarts. */
 export async function eventually(
   what: string,
   condition: () => Promise<boolean>,
-  withinMs = 30_000,
+  withinMs = WITHIN_MS,
 ): Promise<void> {
   const deadline = performance.now() + withinMs;
   let last: unknown;
