@@ -118,7 +118,7 @@ export interface GuestStatement {
   readonly name: string;
   /** Text whose only foreign part is hex digits, or the canonical text that the engine itself gave. */
   readonly text: string;
-  /** Values of `{name:Type}` placeholders, as texts. */
+  /** Values of `{name:Type}` placeholders, as the engine reads them off the wire (sandbox/parameter-texts.ts). */
   readonly parameters?: Readonly<Record<string, string>>;
   readonly maxSeconds: number;
 }

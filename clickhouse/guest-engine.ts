@@ -1,63 +1,46 @@
 import { randomUUID } from 'node:crypto';
 import { text as readText } from 'node:stream/consumers';
-import type { EngineAccess, Guest, GuestStatement, Row } from './engine.ts';
+import type { EngineAccess, Guest, Row } from './engine.ts';
 import { engineErrorOf } from './engine-error.ts';
 import { createGuestHttp } from './guest-http.ts';
-import { connect } from './http-engine.ts';
-import { publicDatabaseOf } from './public-database.ts';
 
 /** The guest's port over HTTP: its own user, its own connections, the public database as the default one. */
 
-const GUEST_CONNECTIONS_MAX = 32;
 /** The engine's own limit fires first; this one is for an engine that does not answer at all. */
 const CLIENT_GRACE_MS = 3_000;
+const NEVER = new AbortController().signal;
 
 export function createGuest(access: EngineAccess): Guest {
-  const client = connect(
-    { ...access, database: publicDatabaseOf(access.database) },
-    access.guest,
-    GUEST_CONNECTIONS_MAX,
-  );
   const http = createGuestHttp(access);
-  const exec = async (
-    { text, parameters, maxSeconds }: GuestStatement,
-    signal: AbortSignal,
-  ): Promise<string> => {
-    const { stream } = await client.exec({
-      query: text,
-      query_id: randomUUID(),
-      abort_signal: signal,
-      // Words of the HTTP interface, and the one setting of the two that a guest may send.
-      clickhouse_settings: {
-        default_format: 'JSONCompactEachRow',
-        wait_end_of_query: 1,
-        max_execution_time: maxSeconds,
-        // Not as `query_params`: the client would escape what is already as the engine reads it.
-        ...onTheWire(parameters ?? {}),
-      },
-    });
-    return readText(stream);
-  };
   return {
-    async explain(statement, caller) {
-      const timeout = AbortSignal.timeout(statement.maxSeconds * 1_000 + CLIENT_GRACE_MS);
-      const either = caller === undefined ? timeout : AbortSignal.any([timeout, caller]);
+    async explain({ name, text, parameters = {}, maxSeconds }, caller) {
+      const signals = { timeout: AbortSignal.timeout(maxSeconds * 1_000 + CLIENT_GRACE_MS), caller };
+      const words = {
+        query_id: randomUUID(),
+        default_format: 'JSONCompactEachRow',
+        max_execution_time: maxSeconds,
+      };
+      const { body } = await http.send({ name, text, parameters, words }, signals);
       try {
-        return (await exec(statement, either)).split('\n').filter(Boolean).map(readRow);
+        return (await readText(body)).split('\n').filter(Boolean).map(readRow);
       } catch (error) {
-        throw engineErrorOf(error, statement.name, { timeout, caller });
+        throw engineErrorOf(error, name, signals);
       }
     },
-    query: (query, signal) => http.run(query, signal),
+    query({ name, text, parameters = {}, maxSeconds, queryId, format, maxRows }, caller) {
+      const words = {
+        query_id: queryId,
+        default_format: format,
+        max_execution_time: maxSeconds,
+        limit: maxRows,
+      };
+      // No clock of its own: the watchdog's is the caller's signal.
+      return http.send({ name, text, parameters, words }, { timeout: NEVER, caller });
+    },
     async close() {
       http.close();
-      await client.close();
     },
   };
-}
-
-function onTheWire(parameters: Readonly<Record<string, string>>): Record<string, string> {
-  return Object.fromEntries(Object.entries(parameters).map(([name, value]) => [`param_${name}`, value]));
 }
 
 function readRow(line: string): Row {

@@ -3,19 +3,26 @@ import { Agent as TlsAgent, request as tlsRequest } from 'node:https';
 import { text as readText } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseError } from '@clickhouse/client';
-import type { EngineAccess, GuestQuery, GuestResult, QueryFigures } from './engine.ts';
-import { EngineError } from './engine.ts';
-import { engineErrorOf } from './engine-error.ts';
+import { type EngineAccess, EngineError, type GuestResult, type QueryFigures } from './engine.ts';
+import { type CallSignals, engineErrorOf } from './engine-error.ts';
 import { publicDatabaseOf } from './public-database.ts';
 
 /**
- * One query of the guest over plain HTTP: the client library hides the figures of a query that failed, and reads an answer
- * before its status. Nothing here changes what the guest may do (guest-settings.ts).
+ * Statements of the guest over plain HTTP: the client library hides the figures of a query that failed, and changes the values
+ * of parameters. Nothing here changes what the guest may do (guest-settings.ts).
  */
 export interface GuestHttp {
-  /** Resolves with the head of the answer, when the query has ended. Rejects with `EngineError`. */
-  run(query: GuestQuery, signal: AbortSignal): Promise<GuestResult>;
+  /** Resolves with the head of the answer, when the statement has ended. Rejects with `EngineError`. */
+  send(statement: GuestHttpStatement, signals: CallSignals): Promise<GuestResult>;
   close(): void;
+}
+
+export interface GuestHttpStatement {
+  readonly name: string;
+  readonly text: string;
+  readonly parameters: Readonly<Record<string, string>>;
+  /** Words of the HTTP interface, and the settings that a guest may send. */
+  readonly words: Readonly<Record<string, string | number>>;
 }
 
 /** About what the embedded engine needs to be back after a crash (engine.md 7). */
@@ -28,41 +35,39 @@ export function createGuestHttp({ url, database, guest }: EngineAccess): GuestHt
     ? new TlsAgent({ keepAlive: true, timeout: KEEP_ALIVE_MS })
     : new Agent({ keepAlive: true, timeout: KEEP_ALIVE_MS });
   const authorization = `Basic ${Buffer.from(`${guest.user}:${guest.password}`).toString('base64')}`;
-  const send = (query: GuestQuery, signal: AbortSignal): Promise<IncomingMessage> => {
-    const target = addressOf(url, publicDatabaseOf(database), query);
+  const address = new URL(url);
+  address.searchParams.set('database', publicDatabaseOf(database));
+  // An error that occurs half-way is an answer with its status, and all figures are known before the first byte.
+  address.searchParams.set('wait_end_of_query', '1');
+  const sendOnce = (statement: GuestHttpStatement, signal: AbortSignal): Promise<IncomingMessage> => {
     const options = { method: 'POST', agent, headers: { authorization } };
+    const target = addressOf(address, statement);
     const sent = isTls ? tlsRequest(target, options) : request(target, options);
-    return answerOf(sent, query.text, signal);
+    return answerOf(sent, statement.text, signal);
   };
   return {
-    async run(query, signal) {
+    async send(statement, signals) {
+      const either = eitherOf(signals);
       try {
-        signal.throwIfAborted();
-        return await resultOf(await sendOrResend(() => send(query, signal), signal), query.name, signal);
+        either.throwIfAborted();
+        const answer = await retryRefused(() => sendOnce(statement, either), either);
+        return await resultOf(answer, statement.name, signals);
       } catch (error) {
-        throw engineErrorOf(error, query.name, { timeout: NEVER, caller: signal });
+        throw engineErrorOf(error, statement.name, signals);
       }
     },
     close: () => agent.destroy(),
   };
 }
 
-const NEVER = new AbortController().signal;
+function eitherOf({ timeout, caller }: CallSignals): AbortSignal {
+  return caller === undefined ? timeout : AbortSignal.any([timeout, caller]);
+}
 
-/** Values travel as parameters of the URL, as they are; settings are the two that a guest may send. */
-function addressOf(url: string, database: string, query: GuestQuery): URL {
-  const target = new URL(url);
-  const words: Record<string, string | number> = {
-    database,
-    query_id: query.queryId,
-    default_format: query.format,
-    wait_end_of_query: 1,
-    max_execution_time: query.maxSeconds,
-    limit: query.maxRows,
-  };
+function addressOf(address: URL, { words, parameters }: GuestHttpStatement): URL {
+  const target = new URL(address);
   for (const [word, value] of Object.entries(words)) target.searchParams.set(word, String(value));
-  for (const [name, value] of Object.entries(query.parameters ?? {}))
-    target.searchParams.set(`param_${name}`, value);
+  for (const [name, value] of Object.entries(parameters)) target.searchParams.set(`param_${name}`, value);
   return target;
 }
 
@@ -87,7 +92,7 @@ function answerOf(sent: ClientRequest, body: string, signal: AbortSignal): Promi
  * Once more where the engine has not seen the query: it was restarting, or a kept connection was that of the engine before.
  * Never where it has: a text that ends the engine must not end two.
  */
-async function sendOrResend(
+async function retryRefused(
   send: () => Promise<IncomingMessage>,
   signal: AbortSignal,
 ): Promise<IncomingMessage> {
@@ -104,12 +109,12 @@ function isRefused(error: unknown): boolean {
   return error instanceof Error && 'code' in error && error.code === 'ECONNREFUSED';
 }
 
-async function resultOf(answer: IncomingMessage, name: string, signal: AbortSignal): Promise<GuestResult> {
+async function resultOf(answer: IncomingMessage, name: string, signals: CallSignals): Promise<GuestResult> {
   const figures = figuresOf(answer.headers['x-clickhouse-summary']);
   const code = answer.headers['x-clickhouse-exception-code'];
   if (answer.statusCode === 200 && code === undefined && figures !== null) return { figures, body: answer };
   const said = parseError(await readText(answer));
-  const known = engineErrorOf(said, name, { timeout: NEVER, caller: signal });
+  const known = engineErrorOf(said, name, signals);
   throw new EngineError(known.problem, name, known.engineCode ?? numberOf(code), said, figures);
 }
 

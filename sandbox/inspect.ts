@@ -1,6 +1,7 @@
 import { checkStates } from './check-states.ts';
 import { checkFirstWord, checkTokens, type QueryParameter, type TokenFacts } from './check-tokens.ts';
 import { checkTree, type SqlPolicy } from './check-tree.ts';
+import { parametersAsSent } from './parameter-texts.ts';
 import {
   isProblem,
   type Parsed,
@@ -50,7 +51,7 @@ export async function inspect(
     const facts = checkTokens(parsed.tokens);
     checkParameters(facts.parameters, parameters);
     const canonical = withoutFormat(parsed, facts);
-    const root = readTree(read(await parser.tree(canonical, parameters)));
+    const root = readTree(read(await parser.tree(canonical, parametersAsSent(facts.parameters, parameters))));
     const named = checkTree(
       root,
       policy,

@@ -5,7 +5,7 @@
 export interface SqlParser {
   /** The canonical single-line text with its tokens, and the tokens of the text as it was written. */
   parse(text: string): Promise<Parsed | ParseProblem>;
-  /** Lines of `EXPLAIN QUERY TREE run_passes = 0`. `parameters` are those of the query, as texts. */
+  /** Lines of `EXPLAIN QUERY TREE run_passes = 0`. `parameters` are those of the query, as sent. */
   tree(canonical: string, parameters: QueryParameters): Promise<readonly string[] | ParseProblem>;
   /** Lines of `EXPLAIN AST`: a second, independent view for the self-check. */
   ast(canonical: string): Promise<readonly string[] | ParseProblem>;
