@@ -5,7 +5,7 @@ import { SQL_TIERS } from '../src/catalogue/prices.ts';
 import type { SqlTierId } from '../src/domain/plan.ts';
 import { explainFailure } from './explain-failure.ts';
 import { WATCHDOG_GRACE_MS } from './limits.ts';
-import { parametersAsSent, parametersAsSent } from './parameter-texts.ts';
+import { parametersAsSent } from './parameter-texts.ts';
 import type { Place, Places } from './places.ts';
 import {
   QueryAbandoned,
