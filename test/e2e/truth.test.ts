@@ -126,17 +126,22 @@ const LIES_TOLD: Partial<Record<Lie, number>> = {
 const OCCASION_BLOCKS = 8;
 const OCCASIONS_MAX = 30;
 
-/** Has every lie told once more, to a follower of the tip: a backfill asks other questions. Waits for it before the chain grows on. */
-async function tellEveryLieAtTheTip(made: TruthWorld, service: TestService, liar: LyingRpc): Promise<void> {
+/**
+ * Insists on every lie while the chain grows by a few blocks at a time, and ends when each was told at least once in the whole
+ * run: some need a question that is asked at the tip only, and catching up may have asked few of those. Not once more for
+ * all: to a node that has refused several ranges for their size, the index puts no more than one block for a long time.
+ */
+async function tellEveryLie(made: TruthWorld, service: TestService, liar: LyingRpc): Promise<void> {
   const lies = Object.keys(LIES_TOLD) as Lie[]; // its keys, by its type
-  const before = { ...liar.told };
+  const untold = () => lies.filter((lie) => liar.told[lie] === 0);
   for (const lie of lies) liar.insist(lie);
-  const untold = () => lies.filter((lie) => liar.told[lie] === before[lie]);
-  for (let occasion = 0; untold().length > 0; occasion++) {
-    expect(occasion, `occasions without ${untold()}`).toBeLessThan(OCCASIONS_MAX);
+  let occasions = 0;
+  do {
+    expect(occasions++, `occasions without ${untold()}`).toBeLessThan(OCCASIONS_MAX);
     await made.grow(OCCASION_BLOCKS);
+    // The chain must not outgrow an index that waits for an answer.
     await caughtUp(made, service.url);
-  }
+  } while (untold().length > 0);
 }
 
 test('a node that lies in every way it can is found out, and the index is true all the same', async () => {
@@ -155,7 +160,7 @@ test('a node that lies in every way it can is found out, and the index is true a
     await made.reorganise(1 + made.random.below(6));
   }
   await expectTruth(made, service.url);
-  await tellEveryLieAtTheTip(made, service, liar);
+  await tellEveryLie(made, service, liar);
   await expectTruth(made, service.url);
   expect((await telemetry(service.url)).contradictions).toBeGreaterThan(0);
 });
