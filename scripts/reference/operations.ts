@@ -2,13 +2,14 @@ import { failsOf } from '../../src/catalogue/openapi.ts';
 import type { AnyOperation } from '../../src/catalogue/operation.ts';
 import { usdNumber } from '../../src/domain/amount.ts';
 import { ERRORS } from '../../src/errors.ts';
+import { JSON_BODY_MAX_BYTES } from '../../src/http/read-body.ts';
 import { code, generatedHead, table } from './markdown.ts';
 
 export function routesTable(operations: readonly AnyOperation[]): string {
   return table(
     ['route', 'answers', 'price'],
     operations.map((operation) => [
-      code(`GET /v0${operation.path}`),
+      code(`${operation.method} /v0${operation.path}`),
       operation.summary,
       priceWords(operation),
     ]),
@@ -29,8 +30,9 @@ function priceWords({ price }: AnyOperation): string {
   }
 }
 
-const INTRO = `All routes are GET, under \`/v0\` and, with the same answers, under \`/api/v0\`. The machine-readable form is [openapi.json](openapi.json), served
-at \`/openapi.json\`. A parameter that an operation does not have is 400 \`invalid_parameter\`, as is one given twice.
+const INTRO = `All routes are under \`/v0\` and, with the same answers, under \`/api/v0\`. The machine-readable form is [openapi.json](openapi.json), served
+at \`/openapi.json\`. A parameter that an operation does not have is 400 \`invalid_parameter\`, as is one given twice. A POST takes its
+parameters as fields of one JSON object (\`Content-Type: application/json\`, at most ${JSON_BODY_MAX_BYTES / 1024} KiB), and changes nothing but what it charges.
 Answers are compressed on request: gzip and br always, zstd where the runtime has it (Node 22.15 and newer).
 
 Every answer has \`X-Request-Id\`, \`Server-Timing\`, the quota (\`RateLimit-Policy\`, \`RateLimit\`, \`X-RateLimit-*\`) and, on lists, a weak \`ETag\` over what
@@ -57,7 +59,7 @@ function operationSection(operation: AnyOperation): string {
     (name) => `[${code(name)}](errors.md#${name}) ${ERRORS[name].status}`,
   );
   return [
-    `## ${operation.id}\n\n\`GET ${operation.path}\`: ${operation.summary}.\n\n${operation.description} ${operation.price.meaning}\n`,
+    `## ${operation.id}\n\n\`${operation.method} ${operation.path}\`: ${operation.summary}.\n\n${operation.description} ${operation.price.meaning}\n`,
     params.length === 0 ? 'No parameters.\n' : table(['parameter', 'in', 'default', 'meaning'], params),
     `Errors: ${errors.join(', ')}.\n`,
     `\`\`\`json\n${JSON.stringify(operation.example, null, 2)}\n\`\`\`\n`,

@@ -276,13 +276,13 @@ function successResponses(operation: AnyOperation): Json {
       description: operation.summary,
       headers: references(names),
       content: {
-        'application/json': { schema: answerSchema(operation), example: operation.example },
         ...Object.fromEntries(
           Object.entries(operation.media ?? {}).map(([type, holds]) => [
             type,
             { schema: { description: holds } },
           ]),
         ),
+        'application/json': { schema: answerSchema(operation), example: operation.example },
       },
     },
     ...(tagged ? { 304: { description: 'Nothing changed since the tag in If-None-Match.' } } : {}),

@@ -136,6 +136,8 @@ interface Head {
 /** Reads until the end, or until there is more than may be kept. Rejects, and the body is destroyed, when it fails. */
 function readHead(body: Readable): Promise<Head> {
   return new Promise((resolve, reject) => {
+    // Also for an error that comes after the last look at it: whoever reads on hears of that by itself.
+    body.on('error', () => undefined);
     if (body.destroyed) return reject(new Error('an answer was destroyed before it was read'));
     const head: Buffer[] = [];
     let bytes = 0;

@@ -131,10 +131,10 @@ function withCharge(error: unknown, charged: Charge): unknown {
   return error instanceof Failure ? fail(error.code, { ...error.context, charged }) : error;
 }
 
-/** Tells who paid for a run that failed on our side that the money is not lost. */
+/** Tells who paid for a run that may succeed later that the money is not lost. */
 function afterPayment(error: unknown, { transaction }: SettledPayment): unknown {
   const known = error instanceof Failure ? error : undefined;
-  if (known !== undefined && ERRORS[known.code].status < 500) return known;
+  if (known !== undefined && ERRORS[known.code].status < 500 && !ERRORS[known.code].retryable) return known;
   if (known?.context.payment !== undefined) return known;
   return fail(known?.code ?? 'internal_error', {
     cause: error,

@@ -16,6 +16,8 @@ export function sendStream(
   reply.headers({ ...headers, 'content-type': mediaType, 'cache-control': 'no-store' });
   // Trailers need the chunks of HTTP/1.1.
   if (trailers !== null && request.raw.httpVersion !== '1.0') addTrailers(reply, trailers);
+  // It may fail before anybody listens; who listens then is told all the same.
+  body.on('error', () => undefined);
   // Whoever left before there was anything to send is not told by the stream's end.
   if (reply.raw.destroyed) body.destroy();
   return reply.send(body);

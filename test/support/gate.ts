@@ -1,11 +1,16 @@
 import { Type } from '@sinclair/typebox';
+import type { Outcome } from '../../src/catalogue/answer.ts';
 import {
   type AnyOperation,
+  type CallContext,
   defineOperation,
+  defineUsageOperation,
   erase,
+  eraseUsage,
   type OperationDeps,
 } from '../../src/catalogue/operation.ts';
 import { PRICES, type PriceClass } from '../../src/catalogue/prices.ts';
+import type { SqlTierId } from '../../src/domain/plan.ts';
 import { fail } from '../../src/errors.ts';
 import type { GateRequest } from '../../src/gate/gate.ts';
 import type { PaymentLane, SettledCall } from '../../src/payment/payment-lane.ts';
@@ -62,7 +67,7 @@ export function gateRequest(operation: AnyOperation, over: Partial<GateRequest> 
     mayCharge: true,
     // The operations of these tests use nothing of it.
     deps: { chains: [] } as unknown as OperationDeps,
-    onRate: ({ remaining }) => events.push(`rate ${remaining}`),
+    onRate: ({ remaining }, tier) => events.push(`rate ${remaining}${tier === null ? '' : ` of ${tier}`}`),
     onPaid: (receipt) => events.push(`paid ${receipt}`),
     onRun: () => events.push('run'),
     events,
@@ -74,13 +79,13 @@ export function gateRequest(operation: AnyOperation, over: Partial<GateRequest> 
 export function shopWith(payment?: string): NonNullable<GateRequest['shop']> {
   return {
     payment,
-    order: () => ({
+    order: ({ price, byUse }) => ({
       resource: 'GET /v0/things',
       url: 'http://localhost/v0/things',
       description: 'Things',
       mimeType: 'application/json',
-      priceUsdMicros: 1_000n,
-      settledByUse: false,
+      priceUsdMicros: price.x402UsdMicros,
+      settledByUse: byUse,
       binding: 'ab'.repeat(32),
     }),
   };
@@ -101,17 +106,74 @@ export function openHandedLane(): PaymentLane & { readonly finished: boolean[]; 
     finished,
     taken,
     offer: () => ({ accepts: [{ scheme: 'exact' }], requiredHeader: 'b2ZmZXI=' }),
-    take: async (_order, headers) => {
+    take: async ({ priceUsdMicros }, headers) => {
       taken.push(headers.payment);
       return {
         kind: 'settled',
         payment,
-        usdMicros: 1_000n,
+        usdMicros: priceUsdMicros,
         receiptHeader: 'cmVjZWlwdA==',
         finish: async (answered) => {
           finished.push(answered);
         },
       };
+    },
+  };
+}
+
+export interface UsageFacts {
+  /** Units held, and what x402 asks for all of them. */
+  readonly qu?: number;
+  readonly tier?: SqlTierId | null;
+  /** `explain`: free, whatever the tier. */
+  readonly free?: boolean;
+}
+
+/** A repeatable operation that says what it used; `n` is any number, so that requests can differ. */
+export function usageOperation(
+  run: (context: CallContext) => Promise<Outcome>,
+  { qu = 3, tier = 'standard', free = false }: UsageFacts = {},
+  review: () => Promise<void> = () => Promise.resolve(),
+): AnyOperation {
+  const price = { ...PRICES.metered, qu, x402UsdMicros: BigInt(qu) * 10_000n };
+  const operation = defineUsageOperation({
+    id: 'useThings',
+    method: 'POST',
+    path: '/used-things',
+    summary: 'Things by use',
+    description: 'Things by use',
+    price,
+    params: {
+      n: {
+        in: 'body',
+        description: 'Any number.',
+        required: false,
+        schema: Type.Number(),
+        read: (raw: unknown) => raw,
+      },
+    },
+    output: Type.Object({}),
+    fails: [],
+    paging: 'none',
+    caching: 'no-store',
+    acceptsUnknownKey: false,
+    repeatable: true,
+    example: {},
+    terms: () => ({ price: free ? PRICES.free : price, byUse: !free, tier }),
+    review,
+    run: (_reviewed, _deps, context) => run(context),
+  });
+  return eraseUsage(operation);
+}
+
+/** An outcome that shows what was charged for it, and remembers whether it was thrown away. */
+export function usedOutcome(usedQu: number | null): Outcome & { discarded: boolean } {
+  return {
+    usedQu,
+    discarded: false,
+    answer: ({ heldQu, chargedQu, balance }) => ({ body: { heldQu, chargedQu, balance } }),
+    discard() {
+      this.discarded = true;
     },
   };
 }
