@@ -62,6 +62,8 @@ export const EXACT_OUTPUT: Readonly<Record<string, SettingValue>> = {
   output_format_json_quote_64bit_integers: 1,
   output_format_json_quote_decimals: 1,
   output_format_json_quote_denormals: 1,
+  // Readers of Arrow in browsers know no compressed batches.
+  output_format_arrow_compression_method: 'none',
 };
 
 /** What each query may say for itself, and within which bounds. */

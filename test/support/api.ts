@@ -1,5 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import type { Reader } from '../../clickhouse/engine.ts';
+import type { SqlSandbox } from '../../sandbox/sql-sandbox.ts';
 import type { Clock } from '../../src/clock.ts';
 import type { Config } from '../../src/config/config.ts';
 import { loadConfig } from '../../src/config/load.ts';
@@ -75,6 +76,7 @@ export async function testApi(
     readonly config?: Partial<Config>;
     readonly clock?: TestClock;
     readonly cursorKeys?: CursorKeys;
+    readonly sandbox?: SqlSandbox;
     readonly log?: Log;
   } = {},
 ): Promise<TestApi> {
@@ -90,7 +92,7 @@ export async function testApi(
     ...access.access,
     config,
     reader,
-    sandbox: CLOSED_SANDBOX,
+    sandbox: options.sandbox ?? CLOSED_SANDBOX,
     cursorKeys: options.cursorKeys ?? CURSOR_KEYS,
     log,
     clock,

@@ -1,0 +1,506 @@
+import { tableFromIPC } from 'apache-arrow';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { OPERATIONS } from '../../src/catalogue/index.ts';
+import { PUBLIC_TABLE_NAMES, PUBLIC_TABLES } from '../../src/domain/public-tables.ts';
+import { complaints } from '../support/answer-schema.ts';
+import { ANONYMOUS } from '../support/api.ts';
+import { BASE, insertSettlements, NOON, reportChain, settlement, wallet } from '../support/rows.ts';
+import { ask, type Customer, readParquet, type SqlApi, type SqlReply, sqlApi } from '../support/sql-api.ts';
+
+/** POST /v0/sql as its callers see it: what is answered, what is charged, and what is refused for nothing. */
+
+let sql: SqlApi;
+
+const PAYER = wallet(0xa1);
+const rows = Array.from({ length: 50 }, (_, at) =>
+  settlement({
+    blockNumber: 1_000 + at,
+    blockTime: NOON - 3_600 + at,
+    payer: at % 2 === 0 ? PAYER : wallet(0x100 + at),
+    payee: wallet(0xb2),
+    amount: 2n ** 255n + BigInt(at),
+    amountUsdMicros: BigInt(at) * 10_000n,
+  }),
+);
+
+beforeAll(async () => {
+  sql = await sqlApi();
+  await insertSettlements(sql.engine.writer, rows);
+  await reportChain(sql.engine.writer, BASE);
+});
+afterAll(() => sql?.close());
+
+const runSql = OPERATIONS.find(({ id }) => id === 'runSql');
+
+describe('an answer in JSON', () => {
+  test('has columns, rows, figures, the charge, and the text that ran', async () => {
+    const customer = await sql.customer({ units: 10 });
+    const { status, body, headers } = await customer.ask(
+      'select payer, count() as n, sum(amount_usd) usd from settlements -- mine\n group by payer order by n desc limit 2',
+    );
+    expect(status).toBe(200);
+    expect(headers['content-type']).toBe('application/json; charset=utf-8');
+    expect(headers['cache-control']).toBe('no-store');
+    expect(body).toMatchObject({
+      columns: [
+        { name: 'payer', type: 'String' },
+        { name: 'n', type: 'UInt64' },
+        { name: 'usd', type: 'Decimal(38, 6)' },
+      ],
+      row_count: 2,
+      truncated: false,
+      usage: { query_tier: 'standard', units_held: 3, units_charged: 1, balance: 9 },
+    });
+    expect(body.rows[0]).toEqual({ payer: PAYER, n: '25', usd: '6' });
+    expect(body.sql).not.toContain('mine');
+    expect(body.statistics.rows_read).toBeGreaterThanOrEqual(50);
+    expect(body.meta.as_of).toBe('2026-11-20T12:00:00Z');
+    expect(body.meta.freshness.chains.length).toBe(2);
+    expect(complaints(runSql?.output ?? {}, body)).toEqual([]);
+    expect(await customer.units()).toEqual({ granted: 10, balance: 9, held: 0, spent: 1 });
+  });
+
+  test('json_compact gives arrays; without rows both say which columns there would be', async () => {
+    const customer = await sql.customer();
+    const compact = await customer.ask({ sql: 'SELECT 1 AS a, 2 AS a_2, 3', format: 'json_compact' });
+    expect(compact.body.rows).toEqual([[1, 2, 3]]);
+    const nothing = await customer.ask('SELECT payer, amount FROM settlements WHERE 0');
+    expect(nothing.body).toMatchObject({
+      columns: [
+        { name: 'payer', type: 'String' },
+        { name: 'amount', type: 'UInt256' },
+      ],
+      rows: [],
+      row_count: 0,
+      truncated: false,
+    });
+  });
+
+  test('every column of the same name reaches the caller', async () => {
+    const customer = await sql.customer();
+    const { body } = await customer.ask('SELECT count(), count() FROM settlements');
+    expect(body.columns.map(({ name }: { name: string }) => name)).toEqual(['count()', 'count()_2']);
+    expect(body.rows).toEqual([{ 'count()': '50', 'count()_2': '50' }]);
+    const lines = await customer.ask({ sql: 'SELECT count(), count() FROM settlements', format: 'ndjson' });
+    expect([lines.status, lines.body.code, lines.body.reason]).toEqual([
+      400,
+      'query_failed',
+      'duplicate_columns',
+    ]);
+  });
+
+  test('parameters are values, whatever they hold', async () => {
+    const customer = await sql.customer();
+    const nasty = 'x\' OR 1=1 -- \\ \t\n"`{}';
+    const { body } = await customer.ask({
+      sql: 'SELECT {text:String} AS text, {list:Array(String)} AS list, {n:UInt64} AS n, {none:Nullable(String)} AS none, {numbers:Array(UInt8)} AS numbers',
+      params: { text: nasty, list: [nasty, "a'b"], n: '18446744073709551615', none: null, numbers: [1, 2] },
+    });
+    expect(body.rows).toEqual([
+      { text: nasty, list: [nasty, "a'b"], n: '18446744073709551615', none: null, numbers: [1, 2] },
+    ]);
+  });
+});
+
+describe('exactness', () => {
+  const EXACT = `SELECT toUInt256('115792089237316195423570985008687907853269984665640564039457584007913129639935') AS u,
+    toInt64('-9223372036854775808') AS i, toDecimal128('123456789012345678901234567890.123456', 6) AS d,
+    nan AS nan, inf AS inf, -inf AS ninf, NULL AS nothing, 0.1 AS f,
+    toDateTime64('2026-11-20 09:15:04.123456', 6, 'UTC') AS t, [[1], []] AS a, map('k', [1, 2]) AS m,
+    tuple(1, 'x') AS tuple, CAST(tuple(1, 'x'), 'Tuple(n UInt8, s String)') AS named, 'é"\\\\\\n\\t' AS s, true AS yes,
+    '{"a":{"b":[1,"x"]}}'::JSON AS j, ''::String AS empty`;
+  const VALUES = {
+    u: '115792089237316195423570985008687907853269984665640564039457584007913129639935',
+    i: '-9223372036854775808',
+    d: '123456789012345678901234567890.123456',
+    nan: 'nan',
+    inf: 'inf',
+    ninf: '-inf',
+    nothing: null,
+    f: 0.1,
+    t: '2026-11-20 09:15:04.123456',
+    a: [[1], []],
+    m: { k: [1, 2] },
+    tuple: [1, 'x'],
+    named: { n: 1, s: 'x' },
+    s: 'é"\\\n\t',
+    yes: true,
+    empty: '',
+  };
+
+  test('no value of any type is rounded, renamed or lost in JSON and NDJSON', async () => {
+    const customer = await sql.customer();
+    const json = await customer.ask(EXACT);
+    expect(json.body.rows).toHaveLength(1);
+    expect(json.body.rows[0]).toMatchObject(VALUES);
+    expect(json.body.rows[0].j.a.b.map(String)).toEqual(['1', 'x']);
+    const compact = await customer.ask({ sql: EXACT, format: 'json_compact' });
+    const names = compact.body.columns.map(({ name }: { name: string }) => name);
+    expect(
+      Object.fromEntries(names.map((name: string, at: number) => [name, compact.body.rows[0][at]])),
+    ).toEqual(json.body.rows[0]);
+    const lines = await customer.ask({ sql: EXACT, format: 'ndjson' });
+    expect(lines.text.endsWith('\n')).toBe(true);
+    expect(JSON.parse(lines.text)).toEqual(json.body.rows[0]);
+  });
+
+  const FLAT = `SELECT toUInt256('115792089237316195423570985008687907853269984665640564039457584007913129639935')::String AS u,
+    toInt64('-9223372036854775808') AS i, toDecimal128('1234567890123456.123456', 6) AS d, nan AS nan, -inf AS ninf,
+    NULL::Nullable(String) AS nothing, toDateTime64('2026-11-20 09:15:04.123', 3, 'UTC') AS t, [1, 2]::Array(Int32) AS a,
+    'é,"\n' AS s FROM numbers(3)`;
+
+  test('CSV quotes what holds commas, quotes and line breaks', async () => {
+    const customer = await sql.customer();
+    const { text, headers } = await customer.ask({ sql: FLAT, format: 'csv' });
+    expect(headers['content-type']).toContain('text/csv');
+    expect(text.startsWith('"u","i","d","nan","ninf","nothing","t","a","s"\n')).toBe(true);
+    const row =
+      '"115792089237316195423570985008687907853269984665640564039457584007913129639935",-9223372036854775808,1234567890123456.123456,nan,-inf,\\N,"2026-11-20 09:15:04.123","[1,2]","é,""\n"\n';
+    expect(text.split('\n').slice(1).join('\n')).toBe(row.repeat(3));
+    expect([headers['x-row-count'], headers['x-truncated']]).toEqual(['3', 'false']);
+  });
+
+  test('Arrow is read back by an independent reader', async () => {
+    const customer = await sql.customer();
+    const { bytes, headers } = await customer.ask({ sql: FLAT, format: 'arrow' });
+    expect(headers['content-type']).toBe('application/vnd.apache.arrow.stream');
+    const table = tableFromIPC(bytes);
+    expect(table.numRows).toBe(3);
+    const row = table.get(0)?.toJSON() ?? {};
+    expect(text(row['u'])).toBe(VALUES.u);
+    expect(row['i']).toBe(-9223372036854775808n);
+    expect(row['nan']).toBeNaN();
+    expect(row['ninf']).toBe(Number.NEGATIVE_INFINITY);
+    expect(row['nothing']).toBeNull();
+    expect(text(row['s'])).toBe('é,"\n');
+    expect([headers['x-row-count'], headers['x-truncated']]).toEqual(['3', 'false']);
+  });
+
+  test('Parquet is read back by the engine itself', async () => {
+    const customer = await sql.customer();
+    const { bytes, headers } = await customer.ask({ sql: FLAT, format: 'parquet' });
+    expect(headers['content-type']).toBe('application/vnd.apache.parquet');
+    expect(bytes.subarray(0, 4).toString()).toBe('PAR1');
+    const structure =
+      "u String, i Int64, d Decimal(38, 6), nan Float64, ninf Float64, nothing Nullable(String), t DateTime64(3, 'UTC'), a Array(Int32), s String";
+    const read = await readParquet(sql.engine, bytes, structure);
+    expect(read).toHaveLength(3);
+    expect(read[0]).toMatchObject({
+      u: VALUES.u,
+      i: '-9223372036854775808',
+      d: '1234567890123456.123456',
+      nan: 'nan',
+      ninf: '-inf',
+      nothing: null,
+      a: [1, 2],
+      s: 'é,"\n',
+    });
+    expect(String(read[0]?.['t'])).toContain('2026-11-20 09:15:04.123');
+  });
+
+  /** Texts arrive as bytes where the engine does not promise UTF-8. */
+  function text(value: unknown): string {
+    return value instanceof Uint8Array ? Buffer.from(value).toString('utf8') : String(value);
+  }
+});
+
+describe('caps', () => {
+  test('rows of a JSON answer stop at max_rows and at 10,000, and it is said', async () => {
+    const customer = await sql.customer();
+    const cut = await customer.ask({ sql: 'SELECT number FROM numbers(100)', max_rows: 7 });
+    expect(cut.body).toMatchObject({ row_count: 7, truncated: true });
+    expect(cut.body.rows).toHaveLength(7);
+    const exact = await customer.ask({ sql: 'SELECT number FROM numbers(7)', max_rows: 7 });
+    expect(exact.body).toMatchObject({ row_count: 7, truncated: false });
+    const capped = await customer.ask({ sql: 'SELECT number FROM numbers(20000)', max_rows: 50_000 });
+    expect(capped.body).toMatchObject({ row_count: 10_000, truncated: true });
+  });
+
+  test.each(['ndjson', 'csv'])('%s stops at a whole row, and it is said', async (format) => {
+    const customer = await sql.customer();
+    const { text, headers } = await customer.ask({
+      sql: 'SELECT number AS n FROM numbers(100)',
+      format,
+      max_rows: 5,
+    });
+    expect(text.trim().split('\n').at(-1)).toBe(format === 'csv' ? '4' : '{"n":"4"}');
+    expect([headers['x-row-count'], headers['x-truncated']]).toEqual(['5', 'true']);
+  });
+
+  test.each(['parquet', 'arrow'])(
+    '%s says truncated when it has all the rows it may have',
+    async (format) => {
+      const customer = await sql.customer();
+      const cut = await customer.ask({ sql: 'SELECT number FROM numbers(100)', format, max_rows: 5 });
+      expect([cut.headers['x-row-count'], cut.headers['x-truncated']]).toEqual(['5', 'true']);
+      const whole = await customer.ask({ sql: 'SELECT number FROM numbers(4)', format, max_rows: 5 });
+      expect([whole.headers['x-row-count'], whole.headers['x-truncated']]).toEqual(['4', 'false']);
+    },
+  );
+
+  test.each(['json', 'ndjson', 'csv'])(
+    '64 MiB bound the bytes of %s, at a whole row, and it is said',
+    async (format) => {
+      const customer = await sql.customer();
+      const answer = await customer.ask({ sql: "SELECT repeat('x', 10000) AS x FROM numbers(9000)", format });
+      expect(answer.status).toBe(200);
+      expect(answer.bytes.length).toBeLessThanOrEqual(64 * 1024 * 1024 + 2_000);
+      expect(answer.bytes.length).toBeGreaterThan(32 * 1024 * 1024);
+      if (format === 'json') {
+        expect(answer.body.truncated).toBe(true);
+        expect(answer.body.rows.length).toBe(answer.body.row_count);
+      } else {
+        const facts = { ...answer.headers, ...answer.trailers };
+        expect(facts['x-truncated']).toBe('true');
+        const lines = answer.text.trimEnd().split('\n').length - (format === 'csv' ? 1 : 0);
+        expect(Number(facts['x-row-count'])).toBe(lines);
+      }
+    },
+  );
+});
+
+describe('what is charged', () => {
+  test('a query that does not pass costs nothing, and says where and what instead', async () => {
+    const customer = await sql.customer({ units: 5 });
+    const { status, body } = await customer.ask('SELECT 1,\n  payr FROM setlements');
+    expect(status).toBe(400);
+    expect(body).toMatchObject({
+      code: 'invalid_query',
+      near: 'setlements',
+      position: { line: 2, column: 13 },
+    });
+    expect(body.hint).toContain('settlements');
+    expect(await customer.units()).toEqual({ granted: 5, balance: 5, held: 0, spent: 0 });
+  });
+
+  test.each(['', '  ', '-- nothing', '/* nothing */'])('%j is invalid_query', async (text) => {
+    const customer = await sql.customer();
+    expect((await customer.ask(text)).body.code).toBe('invalid_query');
+  });
+
+  test('a query that fails before it reads a row costs nothing', async () => {
+    const customer = await sql.customer({ units: 5 });
+    const { status, body } = await customer.ask('SELECT pajer FROM settlements');
+    expect([status, body.code, body.reason]).toEqual([400, 'query_failed', 'unknown_column']);
+    expect(body.hint).toContain('payer');
+    expect((await customer.units()).spent).toBe(0);
+  });
+
+  test('a query that fails later costs the time it used, and the answer says so', async () => {
+    const customer = await sql.customer({ units: 5 });
+    const { status, body } = await customer.ask(
+      "SELECT toUInt8(if(log_index = 0 AND payer = '', '1', 'x')) FROM settlements",
+    );
+    expect([status, body.code]).toEqual([400, 'query_failed']);
+    expect(body.usage).toEqual({ units_held: 3, units_charged: 1, balance: 4 });
+    expect((await customer.units()).spent).toBe(1);
+  });
+
+  test('memory is bounded, and what was used is charged', async () => {
+    const customer = await sql.customer({ units: 5 });
+    const { status, body } = await customer.ask(
+      "SELECT groupArray(repeat('x', 1000) || toString(number)) FROM numbers(100000000)",
+    );
+    expect([status, body.code, body.reason]).toEqual([400, 'query_failed', 'memory']);
+    expect((await customer.units()).spent).toBeGreaterThanOrEqual(1);
+    expect((await customer.ask('SELECT 1')).status).toBe(200);
+  });
+
+  test('an organization without enough units for the tier is refused before anything runs', async () => {
+    const customer = await sql.customer({ units: 2 });
+    const { status, body } = await customer.ask('SELECT 1');
+    expect([status, body.code]).toEqual([402, 'insufficient_qu']);
+    expect(await customer.units()).toEqual({ granted: 2, balance: 2, held: 0, spent: 0 });
+  });
+
+  test('an invalid query is invalid also for callers who could not pay', async () => {
+    expect((await ask(sql.api, 'SELEC 1', ANONYMOUS)).body.code).toBe('invalid_query');
+    expect((await ask(sql.api, 'SELECT 1', ANONYMOUS)).status).toBe(401);
+  });
+});
+
+describe('tiers', () => {
+  test('a plan buys its tiers and no other', async () => {
+    const free = await sql.customer({ plan: 'free' });
+    const refused = await free.ask({ sql: 'SELECT 1', tier: 'extended' });
+    expect([refused.status, refused.body.code]).toEqual([403, 'upgrade_required']);
+    const enterprise = await sql.customer({ plan: 'enterprise', units: 100 });
+    const deep = await enterprise.ask({ sql: 'SELECT 1', tier: 'deep' });
+    expect(deep.body.usage).toEqual({ query_tier: 'deep', units_held: 60, units_charged: 1, balance: 99 });
+  });
+
+  test('a tier has a rate limit of its own, and what it refuses costs nothing', async () => {
+    const customer = await sql.customer({ plan: 'enterprise', units: 1_000 });
+    const statuses: number[] = [];
+    for (let turn = 0; turn < 3; turn++)
+      statuses.push((await customer.ask({ sql: 'SELECT 1', tier: 'deep' })).status);
+    expect(statuses).toEqual([200, 200, 429]);
+    expect((await customer.ask({ sql: 'SELECT 1', tier: 'standard' })).status).toBe(200);
+    expect((await customer.units()).spent).toBe(3);
+  });
+});
+
+describe('explain_only', () => {
+  test('is free and needs no key, and says what would be read and cost', async () => {
+    const { status, body } = await ask(
+      sql.api,
+      { sql: `SELECT count() FROM settlements WHERE payer = '${PAYER}' FORMAT CSV`, explain_only: true },
+      ANONYMOUS,
+    );
+    expect(status).toBe(200);
+    expect(body).toMatchObject({ tables: ['settlements'], tier: 'standard', advised_tier: 'standard' });
+    expect(body.estimate.rows_to_read).toBeGreaterThan(0);
+    expect(body.estimate.bytes_to_read).toBeGreaterThan(0);
+    expect([body.estimate.qu_min, body.estimate.qu_max]).toEqual([1, 1]);
+    expect(body.warnings).toContain('format_ignored');
+    expect(body.warnings).toContain('no_time_filter');
+    expect(complaints(runSql?.alsoAnswers?.[0] ?? {}, body)).toEqual([]);
+  });
+
+  test('warns of a query that no key and no time narrows, and not of one that both do', async () => {
+    const customer = await sql.customer({ units: 5 });
+    const whole = await customer.ask({ sql: 'SELECT sum(amount_usd) FROM settlements', explain_only: true });
+    expect(whole.body.warnings).toEqual(expect.arrayContaining(['no_time_filter', 'no_key_filter']));
+    const narrow = await customer.ask({
+      sql: "SELECT sum(amount_usd) FROM settlements WHERE block_time >= '2026-11-20 00:00:00' AND chain = 'eip155:8453'",
+      explain_only: true,
+    });
+    expect(narrow.body.warnings).not.toContain('no_time_filter');
+    expect(narrow.body.warnings).not.toContain('no_key_filter');
+    expect((await customer.units()).spent).toBe(0);
+  });
+});
+
+describe('requests that cannot be read', () => {
+  const NONSENSE: readonly [string, Record<string, unknown>, string][] = [
+    ['no text', {}, 'sql'],
+    ['a text that is none', { sql: 5 }, 'sql'],
+    ['two texts', { sql: 'SELECT 1', query: 'SELECT 2' }, 'query'],
+    ['an unknown tier', { sql: 'SELECT 1', tier: 'huge' }, 'tier'],
+    ['an unknown format', { sql: 'SELECT 1', format: 'xml' }, 'format'],
+    ['rows that are no number', { sql: 'SELECT 1', max_rows: '10' }, 'max_rows'],
+    ['a switch that is none', { sql: 'SELECT 1', explain_only: 'yes' }, 'explain_only'],
+    ['parameters that are no object', { sql: 'SELECT 1', params: [1] }, 'params'],
+    ['a parameter that is an object', { sql: 'SELECT {a:String}', params: { a: {} } }, 'params'],
+    ['a number that JSON does not keep', { sql: 'SELECT {a:UInt64}', params: { a: 2 ** 60 } }, 'params'],
+    ['an unknown field', { sql: 'SELECT 1', limit: 5 }, 'limit'],
+  ];
+
+  test.each(NONSENSE)('%s', async (_what, body, parameter) => {
+    const customer = await sql.customer({ units: 5 });
+    const answer = await customer.ask(body);
+    expect([answer.status, answer.body.code, answer.body.parameter]).toEqual([
+      400,
+      'invalid_parameter',
+      parameter,
+    ]);
+    expect((await customer.units()).spent).toBe(0);
+  });
+});
+
+test('an Accept header chooses the format where the body does not', async () => {
+  const customer = await sql.customer();
+  const types = async (accept: string, body: Record<string, unknown>) =>
+    (await customer.ask(body, { accept })).headers['content-type']?.split(';')[0];
+  expect(await types('text/csv', { sql: 'SELECT 1' })).toBe('text/csv');
+  expect(await types('application/x-ndjson', { sql: 'SELECT 1' })).toBe('application/x-ndjson');
+  expect(await types('application/vnd.apache.parquet', { sql: 'SELECT 1' })).toBe(
+    'application/vnd.apache.parquet',
+  );
+  expect(await types('text/csv', { sql: 'SELECT 1', format: 'json' })).toBe('application/json');
+  expect(await types('*/*', { sql: 'SELECT 1' })).toBe('application/json');
+});
+
+describe('an Idempotency-Key', () => {
+  const KEY = { 'idempotency-key': 'run-once-0123456789' };
+
+  test('makes a repeated call the same call: one charge, the same answer', async () => {
+    const customer = await sql.customer({ units: 10 });
+    const first = await customer.ask('SELECT generateUUIDv4() AS id', KEY);
+    const again = await customer.ask('SELECT generateUUIDv4() AS id', KEY);
+    expect(again.body.rows).toEqual(first.body.rows);
+    expect(again.headers['idempotent-replayed']).toBe('true');
+    expect((await customer.units()).spent).toBe(1);
+    const other = await customer.ask('SELECT 2', KEY);
+    expect([other.status, other.body.code]).toEqual([409, 'idempotency_conflict']);
+    expect((await customer.units()).spent).toBe(1);
+  });
+
+  test('of an answer too large to be kept says that it was answered, and charges nothing again', async () => {
+    const customer = await sql.customer({ units: 10 });
+    const large = { sql: 'SELECT number FROM numbers(100000)', format: 'ndjson' };
+    expect((await customer.ask(large, KEY)).status).toBe(200);
+    const again = await customer.ask(large, KEY);
+    expect([again.status, again.body.code]).toEqual([409, 'reply_not_kept']);
+    expect((await customer.units()).spent).toBe(1);
+  });
+});
+
+test('no answer of a failure names what lies behind the public tables', async () => {
+  const customer = await sql.customer();
+  const asked = [
+    'SELECT nope FROM settlements',
+    'SELECT * FROM nope',
+    'SELECT nope(1) FROM settlements',
+    "SELECT toUInt8('x') FROM settlements",
+    'SELECT payer + 1 FROM settlements',
+    'SELECT count() FROM settlements GROUP BY (SELECT payer FROM settlements)',
+    'SELECT settlements.nope FROM settlements JOIN facilitators ON 1',
+    'SELECT * FROM settlements PREWHERE payer = 1',
+    'SELECT sum(payer) FROM settlements',
+    'SELECT toDateTime(payer) FROM settlements',
+    'SELECT 1 FROM settlements SAMPLE 0.1',
+  ];
+  for (const text of asked) {
+    const { status, text: answer } = await customer.ask(text);
+    expect(status, text).toBe(400);
+    expect(answer, text).not.toMatch(
+      /index_of_test|_public|wallet_log|payee_day|chain_status|version \d|ClickHouse|DB::|\/tmp|\/dev|127\.0\.0\.1|localhost|max_[a-z_]+|__table|guest|writer|definer/i,
+    );
+  }
+});
+
+describe('GET /v0/sql/schema', () => {
+  test('lists every public table with every column as the engine describes it, and needs no key', async () => {
+    const { status, body } = await sql.api.get('/v0/sql/schema', ANONYMOUS);
+    expect(status).toBe(200);
+    expect(body.tables.map(({ name }: { name: string }) => name)).toEqual(PUBLIC_TABLE_NAMES);
+    for (const table of body.tables) {
+      const described = await sql.engine.guest.explain({
+        name: 'describe',
+        text: `DESCRIBE TABLE ${table.name}`,
+        maxSeconds: 5,
+      });
+      expect(table.columns.map(({ name, type }: { name: string; type: string }) => [name, type])).toEqual(
+        described.map(([name, type]) => [name, type]),
+      );
+      expect(PUBLIC_TABLES).toHaveProperty(table.name);
+    }
+    const settlements = body.tables.find(({ name }: { name: string }) => name === 'settlements');
+    expect(settlements.row_count).toBe(50);
+    expect(body.functions).toContain('quantileTDigest');
+    expect(body.functions).not.toContain('file');
+    expect(body.limits.tiers).toHaveLength(3);
+  });
+
+  test('its examples run', async () => {
+    const { body } = await sql.api.get('/v0/sql/schema', ANONYMOUS);
+    const customer = await sql.customer();
+    for (const { sql: text } of body.examples) {
+      const params = text.includes('{wallet') ? { wallet: PAYER } : {};
+      const answer: SqlReply = await customer.ask({ sql: text, params });
+      expect([answer.status, answer.text.slice(0, 300)]).toEqual([200, expect.any(String)]);
+    }
+  });
+});
+
+test('the two base paths serve the same', async () => {
+  const customer: Customer = await sql.customer();
+  const answer = await sql.api.app.inject({
+    method: 'POST',
+    url: '/api/v0/sql',
+    headers: { 'content-type': 'application/json', ...customer.headers },
+    payload: { query: 'SELECT 1 AS one' },
+  });
+  expect(answer.json().rows).toEqual([{ one: 1 }]);
+});
