@@ -12,9 +12,11 @@ import type { Gate } from './gate/gate.ts';
 import { createSweeper, type Sweeper } from './gate/sweeper.ts';
 import { loadKeyIssueSecrets } from './key-issue-secrets.ts';
 import type { Log } from './log.ts';
-import { createPaymentLane } from './payment/create-payment-lane.ts';
+import { createPaymentLane, type PaymentLaneParts } from './payment/create-payment-lane.ts';
 import { createHttpFacilitator } from './payment/http-facilitator.ts';
+import type { PaymentLane } from './payment/payment-lane.ts';
 import { resolveUnsettled } from './payment/resolve-unsettled.ts';
+import { createUptoSigners } from './payment/upto-signers.ts';
 import { openWitnesses } from './payment/witnesses.ts';
 
 /** Everything that stands between callers and operations in an API process, made from the configuration. */
@@ -53,18 +55,7 @@ export function openAccess(parts: AccessParts, store: ControlStore): Access {
   const { payment, plans, access, oauth } = config;
   const witnessFor = openWitnesses(payment);
   const settlements = { store: store.payments, witnessFor, clock, log };
-  const lane =
-    payment.facilitatorUrl === null
-      ? null
-      : createPaymentLane({
-          ...settlements,
-          config: payment,
-          facilitator: createHttpFacilitator({
-            url: payment.facilitatorUrl,
-            headers: payment.facilitatorHeaders,
-            settleTimeoutMs: payment.settleTimeoutSeconds * 1_000,
-          }),
-        });
+  const lane = openLane(config, { ...settlements, running: store.replies });
   const { requestsPerMinute } = config.http;
   const bearer = createBearerTokens(oauth, clock);
   return {
@@ -90,4 +81,21 @@ export function openAccess(parts: AccessParts, store: ControlStore): Access {
       },
     }),
   };
+}
+
+/** Null where no facilitator is configured. */
+function openLane(
+  { payment }: AccessParts['config'],
+  parts: Omit<PaymentLaneParts, 'config' | 'facilitator' | 'uptoSigners'>,
+): PaymentLane | null {
+  if (payment.facilitatorUrl === null) return null;
+  const facilitator = createHttpFacilitator({
+    url: payment.facilitatorUrl,
+    headers: payment.facilitatorHeaders,
+    settleTimeoutMs: payment.settleTimeoutSeconds * 1_000,
+  });
+  const uptoSigners = createUptoSigners({ ...parts, facilitator });
+  // Nobody waits for it: until it has answered, ceilings are not offered.
+  void uptoSigners.refresh();
+  return createPaymentLane({ ...parts, config: payment, facilitator, uptoSigners });
 }

@@ -14,6 +14,17 @@ export interface Facilitator {
    * an answer that cannot be read: it may have settled. Rejects never.
    */
   settle(payment: PaymentToSettle): Promise<Settling>;
+  /** With which addresses it settles ceilings (`upto`), by chain. Rejects never. */
+  announced(): Promise<Announcement>;
+}
+
+export type Announcement =
+  | { readonly outcome: 'announced'; readonly upto: readonly UptoSigner[] }
+  | { readonly outcome: 'unreachable'; readonly cause: unknown };
+
+export interface UptoSigner {
+  readonly chain: Chain;
+  readonly address: Address;
 }
 
 /** A decoded payment with the requirement that we rebuilt from the route; never the one that the client echoes. */

@@ -1,6 +1,7 @@
 import type { Facilitator, PaymentToSettle, Settling, Verdict } from './facilitator.ts';
 import { namesChain } from './networks.ts';
-import { type JsonAnswer, NoAnswer, postJson } from './post-json.ts';
+import { getJson, type JsonAnswer, NoAnswer, postJson } from './post-json.ts';
+import { readUptoSigners } from './read-supported.ts';
 
 /** A facilitator behind HTTP. Its answers are read strictly: one that says less than all of it says nothing. */
 
@@ -19,6 +20,9 @@ export interface HttpFacilitatorOptions {
 const VERIFY_TIMEOUT_MS = 10_000;
 /** A verdict is a few hundred bytes. */
 const ANSWER_BYTES_MAX = 64 * 1024;
+const SUPPORTED_TIMEOUT_MS = 5_000;
+/** The largest answer seen has some fifty kinds: 20 kB. */
+const SUPPORTED_BYTES_MAX = 512 * 1024;
 /** The packages put whole transactions, signature included, into some reasons; only plain codes may leave (protocol.md 1.9). */
 const HARMLESS_REASON = /^[a-z0-9_]{1,80}$/;
 const TRANSACTION = /^0x[0-9a-fA-F]{64}$/;
@@ -61,6 +65,22 @@ export function createHttpFacilitator(options: HttpFacilitatorOptions): Facilita
         return { outcome: 'unknown', reason: null, cause };
       }
     },
+    async announced() {
+      try {
+        const { status, body } = await getJson({
+          url: `${base}/supported`,
+          headers: options.headers,
+          timeoutMs: SUPPORTED_TIMEOUT_MS,
+          bytesMax: SUPPORTED_BYTES_MAX,
+        });
+        const upto = isOk(status) ? readUptoSigners(body) : null;
+        return upto === null
+          ? { outcome: 'unreachable', cause: nonsense(status) }
+          : { outcome: 'announced', upto };
+      } catch (cause) {
+        return { outcome: 'unreachable', cause };
+      }
+    },
   };
 }
 
@@ -86,6 +106,7 @@ function readSettling({ status, body }: JsonAnswer, payment: PaymentToSettle): S
     success === true &&
     isOk(status) &&
     namesChain(fields['network'], payment.chain) &&
+    isAmount(fields['amount'], payment) &&
     isPayer(fields['payer'], payment);
   if (isWhole && typeof transaction === 'string' && TRANSACTION.test(transaction))
     return { outcome: 'settled', transaction: transaction.toLowerCase() };
@@ -104,6 +125,12 @@ function isOk(status: number): boolean {
 function isPayer(payer: unknown, payment: PaymentToSettle): boolean {
   if (payer === undefined || payer === null) return true;
   return typeof payer === 'string' && payer.toLowerCase() === payment.payer;
+}
+
+/** Told of ceilings only; another amount is not what was asked for. */
+function isAmount(amount: unknown, { paymentRequirements }: PaymentToSettle): boolean {
+  if (amount === undefined || amount === null) return true;
+  return amount === (paymentRequirements['amount'] ?? paymentRequirements['maxAmountRequired']);
 }
 
 function harmless(reason: unknown): string | null {

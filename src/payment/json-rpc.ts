@@ -16,6 +16,14 @@ export interface JsonRpc {
   }): Promise<readonly WitnessLog[]>;
   /** Null for a transaction that is not mined. */
   receipt(transaction: string): Promise<WitnessReceipt | null>;
+  /** What was called; null for a transaction that the node does not know. */
+  transaction(hash: string): Promise<WitnessCall | null>;
+}
+
+export interface WitnessCall {
+  /** Null for the creation of a contract. */
+  readonly to: string | null;
+  readonly input: string;
 }
 
 export interface WitnessReceipt {
@@ -42,6 +50,10 @@ const BlockSchema = Type.Object({ number: Quantity, timestamp: Quantity });
 const ReceiptSchema = Type.Union([
   Type.Null(),
   Type.Object({ transactionHash: Hex(32), status: Quantity, logs: Type.Array(LogSchema) }),
+]);
+const CallSchema = Type.Union([
+  Type.Null(),
+  Type.Object({ to: Type.Union([Hex(20), Type.Null()]), input: Data }),
 ]);
 
 /** No connection is kept open beyond what fetch pools; `url` appears in no error. */
@@ -87,6 +99,10 @@ export function openJsonRpc({
         succeeded: status === '0x1',
         logs: logs.map(toLog),
       };
+    },
+    async transaction(hash) {
+      const call = await ask(CallSchema, 'eth_getTransactionByHash', hash);
+      return call && { to: call.to?.toLowerCase() ?? null, input: call.input.toLowerCase() };
     },
   };
 }

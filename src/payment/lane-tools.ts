@@ -1,14 +1,18 @@
 import type { Clock } from '../clock.ts';
 import type { PaymentConfig } from '../config/config.ts';
-import type { PaymentStore } from '../control/control-store.ts';
+import type { PaymentStore, ReplyStore } from '../control/control-store.ts';
 import type { Log } from '../log.ts';
 import type { ChainWitness } from './chain-witness.ts';
 import type { Facilitator } from './facilitator.ts';
+import type { UptoSigners } from './upto-signers.ts';
 
 /** What the steps of the x402 lane work with. */
 export interface LaneTools {
   readonly config: Pick<PaymentConfig, 'accept' | 'offerSeconds' | 'settleTimeoutSeconds'>;
   readonly store: PaymentStore;
+  /** Holds a ceiling for one call while that runs. */
+  readonly running: Pick<ReplyStore, 'begin' | 'finish'>;
+  readonly uptoSigners: UptoSigners;
   readonly facilitator: Facilitator;
   /** `noWitness` for a chain that we cannot ask. */
   readonly witnessFor: (chain: string) => ChainWitness;

@@ -1,36 +1,39 @@
 import { isAddress, readAddress, toChecksum } from '../domain/address.ts';
-import type { Quote, Terms } from './offer.ts';
-import type { SignedAuthorization, SignedPayment } from './read-payment.ts';
+import { findPermitFault } from './match-permit.ts';
+import { ceilingOf, type Quote, type Terms } from './offer.ts';
+import type { SignedAuthorization, SignedPayment, SignedTransfer } from './read-payment.ts';
+import { type Refusal, VALID_BEFORE_MARGIN_SECONDS } from './refusal.ts';
 
 /**
  * What we can say about a payment without asking anybody: whether it is for one of our terms, in full, in time. The reasons
  * are those that the x402 packages use for the same findings, so that clients learn one vocabulary. Source: protocol.md 1.6.
  */
 
-/** Why a payment is refused: a code, and a sentence that says what to do. */
-export interface Refusal {
-  readonly reason: string;
-  readonly detail: string;
-}
-
-/** The facilitator refuses what ends within six seconds, because it could not be settled in time; so do we (protocol.md 1.6). */
-const VALID_BEFORE_MARGIN_SECONDS = 6n;
 const UINT256_END = 2n ** 256n;
 
-/** The terms that a payment is for. */
-export function chooseTerms(payment: SignedPayment, { terms }: Quote): Terms | Refusal {
+/**
+ * The terms that a payment is for. Those of a ceiling follow from the price and from the facilitator that the payer names, so
+ * that one which settled is known again also while our facilitator cannot be asked.
+ */
+export function chooseTerms(payment: SignedPayment, { order, terms }: Quote): Terms | Refusal {
   const { accepted, network } = payment;
   if (accepted === null)
     return terms.find(({ v1 }) => v1 !== null && v1['network'] === network) ?? unknownNetwork();
-  const onChain = terms.filter(({ chain }) => chain === network);
+  const onChain = terms.filter(({ scheme, chain }) => scheme === 'exact' && chain === network);
   if (onChain.length === 0) return unknownNetwork();
   const asset = accepted.asset.toLowerCase();
-  return (
-    onChain.find((one) => one.asset === asset) ?? {
+  const exact = onChain.find((one) => one.asset === asset);
+  if (exact === undefined)
+    return {
       reason: 'invalid_payment_requirements',
       detail: 'This call is not sold for the accepted `asset`. Pay one of `accepts`.',
-    }
-  );
+    };
+  if (payment.scheme === 'exact') return exact;
+  if (order.settledByUse) return ceilingOf(exact, payment.permit.facilitator);
+  return {
+    reason: 'unsupported_scheme',
+    detail: 'This call has a fixed price and is not sold by `upto`. Pay one of `accepts`.',
+  };
 }
 
 function unknownNetwork(): Refusal {
@@ -46,11 +49,14 @@ export function findFault(
   terms: Terms,
   { order, nowMs }: { readonly order: Quote['order']; readonly nowMs: number },
 ): Refusal | null {
+  const nowSeconds = BigInt(Math.floor(nowMs / 1_000));
+  const foreign = findForeignTerms(payment, terms, order.url);
+  if (foreign !== null) return foreign;
+  if (payment.scheme === 'upto') return findPermitFault(payment.permit, terms, nowSeconds);
   return (
-    findForeignTerms(payment, terms, order.url) ??
     findBadParties(payment.authorization, terms) ??
     findBadAmount(payment, terms) ??
-    findBadTime(payment.authorization, BigInt(Math.floor(nowMs / 1_000)))
+    findBadTime(payment.authorization, nowSeconds)
   );
 }
 
@@ -96,7 +102,7 @@ function isSpelled(text: string): boolean {
   return isAddress(lower) && (text === lower || text === toChecksum(lower));
 }
 
-function findBadAmount({ x402Version, authorization }: SignedPayment, { amount }: Terms): Refusal | null {
+function findBadAmount({ x402Version, authorization }: SignedTransfer, { amount }: Terms): Refusal | null {
   if (BigInt(authorization.value) === amount) return null;
   return {
     reason:

@@ -9,6 +9,8 @@ import type { Order } from './payment-lane.ts';
 
 /** One way to pay for one order: what is checked, and the same thing as each wire version writes it. */
 export interface Terms {
+  /** `exact` takes the amount, `upto` at most the amount. */
+  readonly scheme: 'exact' | 'upto';
   readonly chain: Chain;
   readonly asset: Address;
   readonly payTo: Address;
@@ -22,7 +24,7 @@ export interface Terms {
 /** An entry of `accepts` in version 2. */
 type V2Requirement = Parameters<typeof encodePaymentRequiredHeader>[0]['accepts'][number];
 
-/** An order with every way to pay for it, in the order of the configuration. */
+/** An order with every way to pay for it: in the order of the configuration, ceilings last. */
 export interface Quote {
   readonly order: Order;
   readonly terms: readonly Terms[];
@@ -34,8 +36,21 @@ export interface Shelf {
   readonly offerSeconds: number;
 }
 
+/** The address with which our facilitator settles ceilings on a chain; null where it does not, or where that is not known. */
+export type UptoFacilitatorOn = (chain: Chain) => Address | null;
+
+/**
+ * The longest that a call may take from the verification of its payment to the settlement, in seconds: the wait for a place, the
+ * engine's time and the writes around them. A ceiling must stay valid for that long.
+ */
+export const OPEN_CALL_SECONDS = 60;
+
 /** Writes the terms of an order. The price is in dollars, the terms in atomic units of each token. */
-export function quoteOf(order: Order, { accept, offerSeconds }: Shelf): Quote {
+export function quoteOf(
+  order: Order,
+  { accept, offerSeconds }: Shelf,
+  uptoOn: UptoFacilitatorOn = () => null,
+): Quote {
   const terms: Terms[] = [];
   const v1Chains = new Set<Chain>();
   for (const accepted of accept) {
@@ -44,7 +59,28 @@ export function quoteOf(order: Order, { accept, offerSeconds }: Shelf): Quote {
     v1Chains.add(accepted.chain);
     terms.push(termsOf(order, accepted, { offerSeconds, withV1 }));
   }
-  return { order, terms };
+  // Clients take the first entry they can pay. A ceiling needs an approval of Permit2 beforehand, which not every payer has.
+  const ceilings = terms.flatMap((exact) => {
+    const facilitator = order.settledByUse ? uptoOn(exact.chain) : null;
+    return facilitator === null ? [] : [ceilingOf(exact, facilitator)];
+  });
+  return { order, terms: [...terms, ...ceilings] };
+}
+
+/** The same price as a ceiling that `facilitator` settles for what was used. Version 1 has no word for it. */
+export function ceilingOf(exact: Terms, facilitator: Address): Terms {
+  const { maxTimeoutSeconds, extra } = exact.v2;
+  return {
+    ...exact,
+    scheme: 'upto',
+    v1: null,
+    v2: {
+      ...exact.v2,
+      scheme: 'upto',
+      maxTimeoutSeconds: maxTimeoutSeconds + OPEN_CALL_SECONDS,
+      extra: { ...extra, assetTransferMethod: 'permit2', facilitatorAddress: toChecksum(facilitator) },
+    },
+  };
 }
 
 function termsOf(
@@ -64,6 +100,7 @@ function termsOf(
   const network = withV1 ? v1NameOf(chain) : null;
   const { url: resource, description, mimeType } = order;
   return {
+    scheme: 'exact',
     chain,
     asset: token.address,
     payTo,

@@ -32,15 +32,26 @@ export class NoAnswer extends Error {
 const CONNECT_CODES: ReadonlySet<string> = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN']);
 
 /** Resolves with any status. Rejects with `NoAnswer` only. Never follows a redirect: the body can be spendable. */
-export async function postJson(question: JsonQuestion): Promise<JsonAnswer> {
-  const { url, body, headers = {}, timeoutMs, bytesMax, signal } = question;
+export function postJson({ body, ...question }: JsonQuestion): Promise<JsonAnswer> {
+  const headers = { ...question.headers, 'content-type': 'application/json' };
+  return ask({ ...question, headers }, { method: 'POST', body: JSON.stringify(body) });
+}
+
+/** As `postJson`, for what is only read. */
+export function getJson(question: Omit<JsonQuestion, 'body'>): Promise<JsonAnswer> {
+  return ask(question, { method: 'GET' });
+}
+
+async function ask(
+  { url, headers = {}, timeoutMs, bytesMax, signal }: Omit<JsonQuestion, 'body'>,
+  request: { readonly method: string; readonly body?: string },
+): Promise<JsonAnswer> {
   const timeout = AbortSignal.timeout(timeoutMs);
   try {
     const response = await fetch(url, {
-      method: 'POST',
+      ...request,
       redirect: 'error',
-      headers: { ...headers, 'content-type': 'application/json', accept: 'application/json' },
-      body: JSON.stringify(body),
+      headers: { ...headers, accept: 'application/json' },
       signal: signal === undefined ? timeout : AbortSignal.any([signal, timeout]),
     });
     return { status: response.status, body: parse(await readText(response, bytesMax)) };

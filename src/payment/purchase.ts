@@ -5,6 +5,7 @@ import type { WitnessQuestion } from './chain-witness.ts';
 import type { PaymentToSettle } from './facilitator.ts';
 import { chooseTerms } from './match-payment.ts';
 import { type Quote, requirementOf, type Terms } from './offer.ts';
+import { permit2NonceId } from './permit2.ts';
 import { payloadFor, readPayment, type SignedPayment } from './read-payment.ts';
 import { malformed, unacceptable } from './refusals.ts';
 
@@ -13,6 +14,8 @@ export interface Purchase {
   readonly quote: Quote;
   readonly payment: SignedPayment;
   readonly terms: Terms;
+  /** Atomic units that are settled: the amount of the terms, or what was used of it where that is a ceiling. */
+  readonly asked: bigint;
   readonly id: AuthorizationId;
   readonly payer: Address;
   /**
@@ -22,32 +25,52 @@ export interface Purchase {
   readonly binding: string;
 }
 
-/** Throws `payment_malformed`, or `payment_invalid` for a network or asset that is not on offer. */
+/** Throws `payment_malformed`, or `payment_invalid` for a network, an asset or a scheme that is not on offer. */
 export function readPurchase(quote: Quote, header: string): Purchase {
   const payment = readPayment(header);
   if ('problem' in payment) throw malformed(quote, payment.problem);
   const terms = chooseTerms(payment, quote);
   if ('reason' in terms) throw unacceptable(quote, terms);
-  const { authorization, signature } = payment;
-  const payer = authorization.from.toLowerCase() as Address; // 40 hex digits by the shape that was read
+  const { payer, nonce } = signerOf(payment);
   const binding = createHash('sha256')
-    .update(`${quote.order.binding}\n${signature.toLowerCase()}`)
+    .update(`${quote.order.binding}\n${payment.signature.toLowerCase()}`)
     .digest('hex');
-  const id = { chain: terms.chain, asset: terms.asset, payer, nonce: authorization.nonce.toLowerCase() };
-  return { quote, payment, terms, id, payer, binding };
+  const id = { chain: terms.chain, asset: terms.asset, payer, nonce };
+  return { quote, payment, terms, asked: terms.amount, id, payer, binding };
 }
 
-/** What a facilitator is asked about it. */
-export function toSettle({ payment, terms, payer }: Purchase): PaymentToSettle {
+function signerOf(payment: SignedPayment): { readonly payer: Address; readonly nonce: string } {
+  if (payment.scheme === 'upto') {
+    const { from, nonce } = payment.permit;
+    return { payer: from, nonce: permit2NonceId(nonce) };
+  }
+  const { from, nonce } = payment.authorization;
+  return { payer: from.toLowerCase() as Address, nonce: nonce.toLowerCase() }; // 40 hex digits by the shape that was read
+}
+
+/** What a facilitator is asked to verify: the whole amount of the terms. */
+export function toVerify({ payment, terms, payer }: Purchase): PaymentToSettle {
   const { x402Version } = payment;
   const paymentRequirements = requirementOf(terms, x402Version);
   const paymentPayload = payloadFor(payment, paymentRequirements);
   return { x402Version, chain: terms.chain, payer, paymentPayload, paymentRequirements };
 }
 
+/** What a facilitator is asked to settle: the payment as it was verified, and of a ceiling only what was used. */
+export function toSettle(purchase: Purchase): PaymentToSettle {
+  const verified = toVerify(purchase);
+  if (purchase.terms.scheme === 'exact') return verified;
+  const paymentRequirements = { ...verified.paymentRequirements, amount: String(purchase.asked) };
+  return { ...verified, paymentRequirements };
+}
+
 /** What the chain is asked about it. */
-export function toWitness({ id, terms }: Purchase, sinceMs: number, claimed?: string): WitnessQuestion {
-  const question = { id, payTo: terms.payTo, amount: String(terms.amount), sinceMs };
+export function toWitness(
+  { id, terms, asked }: Purchase,
+  sinceMs: number,
+  claimed?: string,
+): WitnessQuestion {
+  const question = { id, payTo: terms.payTo, amount: String(asked), sinceMs };
   return claimed === undefined ? question : { ...question, claimed };
 }
 
@@ -56,6 +79,8 @@ const LAST_DATE_MS = 8_640_000_000_000_000;
 
 /** When the authorization ends, in milliseconds since the epoch. */
 export function expiryMs({ payment }: Purchase): number {
-  const ms = BigInt(payment.authorization.validBefore) * 1_000n;
+  const seconds =
+    payment.scheme === 'upto' ? payment.permit.deadline : BigInt(payment.authorization.validBefore);
+  const ms = seconds * 1_000n;
   return ms < LAST_DATE_MS ? Number(ms) : LAST_DATE_MS;
 }

@@ -1,8 +1,9 @@
 import type { AuthorizationId } from '../control/control-store.ts';
 import type { PaymentStage, PaymentTrouble } from '../domain/payment.ts';
 import { type ErrorCode, type Failure, type FailureContext, fail } from '../errors.ts';
-import type { Refusal } from './match-payment.ts';
-import { offerOf, type Quote } from './offer.ts';
+import { offerOf, type Quote, type Terms } from './offer.ts';
+import { nonceHex, PERMIT2 } from './permit2.ts';
+import type { Refusal } from './refusal.ts';
 
 /** Every answer of the x402 lane that is not a paid call: what happened to the money, and what to do now. */
 
@@ -20,6 +21,14 @@ const ADVICE: Readonly<Record<string, string>> = {
     'The authorization’s nonce was used before. Sign a new authorization.',
   invalid_exact_evm_transaction_simulation_failed:
     'The transfer would fail on chain: the payer may lack the amount, or the nonce was used. Sign a new authorization.',
+  invalid_permit2_signature:
+    'The signature is not the payer’s over this authorization. Sign EIP-712 typed data `PermitWitnessTransferFrom` with the domain of Permit2 on this chain.',
+  permit2_allowance_required: `The payer has not let Permit2 move its tokens. Approve ${PERMIT2} on the token once, for the amount at least, or pay by \`exact\`.`,
+  permit2_insufficient_balance:
+    'The payer does not hold the amount that it may cost. Fund it, or pay from another account.',
+  permit2_invalid_nonce: 'The authorization’s nonce was used before. Sign a new authorization.',
+  permit2_simulation_failed:
+    'The transfer would fail on chain: the nonce may have been used. Sign a new authorization.',
 };
 
 type Context = Omit<FailureContext, 'payment' | 'offer'>;
@@ -53,20 +62,40 @@ export function rejected(quote: Quote, reason: string | null): Failure {
   return refuse(quote, 'payment_invalid', { stage, ...(reason === null ? {} : { reason }) }, { detail });
 }
 
-export function spent(quote: Quote): Failure {
+export function spent(quote: Quote, { scheme }: Pick<Terms, 'scheme'>): Failure {
   return unacceptable(quote, {
-    reason: 'invalid_exact_evm_nonce_already_used',
+    reason: scheme === 'upto' ? 'permit2_invalid_nonce' : 'invalid_exact_evm_nonce_already_used',
     detail:
       'This payment was used before. A payment buys one answer to one request: sign a new authorization.',
   });
 }
 
-/** Said only when it is certain that this authorization moved nothing to us. */
-export function settlementFailed(quote: Quote, reason: string | null): Failure {
+/** Said only when it is certain that the authorization never settled and never will. */
+export function ended(quote: Quote, { scheme }: Pick<Terms, 'scheme'>): Failure {
+  return unacceptable(quote, {
+    reason:
+      scheme === 'upto' ? 'permit2_deadline_expired' : 'invalid_exact_evm_payload_authorization_valid_before',
+    detail:
+      'This payment was never settled and no longer can be. Nothing was charged: sign a new authorization.',
+  });
+}
+
+/** A ceiling that another address than our facilitator's may settle is worth nothing to us. */
+export function foreignFacilitator(quote: Quote): Failure {
+  return unacceptable(quote, {
+    reason: 'upto_facilitator_mismatch',
+    detail:
+      'The authorization lets another facilitator settle. Sign `extra.facilitatorAddress` of one of `accepts` as `witness.facilitator`.',
+  });
+}
+
+/** Said only when it is certain that this authorization pays for no call of ours. */
+export function settlementFailed(quote: Quote, reason: string | null, spentOtherwise: boolean): Failure {
   const trouble: PaymentTrouble = { stage: 'settle', ...(reason === null ? {} : { reason }) };
   return refuse(quote, 'payment_failed', trouble, {
-    detail:
-      'The payment was verified, but the facilitator could not settle it. Nothing was charged. Send it again, or sign a new one.',
+    detail: spentOtherwise
+      ? 'The payment was verified, but the chain shows that its authorization was cancelled or used otherwise than for this call. Sign a new one.'
+      : 'The payment was verified, but the facilitator could not settle it. Nothing was charged. Send it again, or sign a new one.',
   });
 }
 
@@ -110,7 +139,7 @@ export function settlementUnknown({
       'Whether the payment settled is not known. Check the chain for the authorization’s nonce first. Send this request with this payment again: it is never settled twice, and served once the settlement is seen.',
     payment: {
       stage: 'settle',
-      authorizationNonce: id.nonce,
+      authorizationNonce: nonceHex(id.nonce),
       ...(transaction === undefined ? {} : { transaction }),
       ...(reason === undefined || reason === null ? {} : { reason }),
     },
@@ -125,7 +154,7 @@ export function settledButNotRecorded(id: AuthorizationId, transaction: string, 
     detail:
       'The payment settled, but could not be recorded. Send the same request with the same payment again: it is not settled twice.',
     resource: 'accounts',
-    payment: { stage: 'settle', transaction, authorizationNonce: id.nonce },
+    payment: { stage: 'settle', transaction, authorizationNonce: nonceHex(id.nonce) },
     retryAfterSeconds: FACILITATOR_RETRY_SECONDS,
     cause,
   });

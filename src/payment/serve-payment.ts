@@ -46,7 +46,7 @@ async function tryToRecord(
 /** Takes the right to answer for a settled payment. */
 export async function serve(lane: LaneTools, purchase: Purchase, transaction: string): Promise<SettledCall> {
   const { store, clock, limits } = lane;
-  const { id, quote } = purchase;
+  const { id, quote, terms } = purchase;
   const nowMs = clock.nowMs();
   const { servingLeaseMs, servingAttemptsMax: attemptsMax } = limits;
   const { outcome, attempt } = await store
@@ -62,7 +62,7 @@ export async function serve(lane: LaneTools, purchase: Purchase, transaction: st
     case 'used': {
       // What a payment bought can be a key. Whether that one may be shown again is for the operation that issued it to say.
       const keyId = (await store.find(id))?.keyId ?? null;
-      if (keyId === null) throw spent(quote);
+      if (keyId === null) throw spent(quote, terms);
       return paidCall(purchase, transaction, async () => undefined);
     }
     case 'unsettled':
@@ -72,14 +72,22 @@ export async function serve(lane: LaneTools, purchase: Purchase, transaction: st
 }
 
 function paidCall(
-  { quote, payment: { x402Version }, terms, id, payer }: Purchase,
+  { quote, payment: { x402Version }, terms, asked, id, payer }: Purchase,
   transaction: string,
   finish: SettledCall['finish'],
 ): SettledCall {
   const network = networkName(terms.chain, x402Version) as Network; // the codec's type knows v2 names only
-  const receiptHeader = encodePaymentResponseHeader({ success: true, transaction, network, payer });
+  const taken = terms.scheme === 'upto' ? { amount: String(asked) } : {};
+  const receiptHeader = encodePaymentResponseHeader({
+    success: true,
+    transaction,
+    network,
+    payer,
+    ...taken,
+  });
   const payment = { chain: terms.chain, asset: terms.asset, payer, nonce: id.nonce, transaction };
-  const usdMicros = quote.order.priceUsdMicros;
+  // Prices are whole in both units, so that the share is too.
+  const usdMicros = (quote.order.priceUsdMicros * asked) / terms.amount;
   return { kind: 'settled', payment, usdMicros, receiptHeader, finish };
 }
 

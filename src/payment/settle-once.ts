@@ -3,8 +3,8 @@ import type { PaymentRecord } from '../control/control-store.ts';
 import type { Testimony, WitnessQuestion } from './chain-witness.ts';
 import type { Settling } from './facilitator.ts';
 import { EXPIRY_MARGIN_MS, type LaneTools } from './lane-tools.ts';
-import { type Purchase, toSettle, toWitness } from './purchase.ts';
-import { facilitatorUnavailable, settlementFailed, settlementUnknown, unacceptable } from './refusals.ts';
+import { type Purchase, toSettle, toVerify, toWitness } from './purchase.ts';
+import { ended, facilitatorUnavailable, settlementFailed, settlementUnknown } from './refusals.ts';
 import { noWitness } from './rpc-witness.ts';
 
 /**
@@ -67,7 +67,7 @@ async function confirm(
         'the facilitator claims a settlement to somebody else',
       );
       await dropClaim(lane, purchase);
-      throw settlementFailed(purchase.quote, null);
+      throw settlementFailed(purchase.quote, null, true);
     case 'unsettled':
       lane.log.error(
         { payment: purchase.id, transaction },
@@ -89,7 +89,7 @@ async function afterFailure(
   const testimony = await lane.witnessFor(id.chain).lookUp(toWitness(purchase, record.claimedAtMs));
   if (testimony.outcome === 'settled') return testimony.transaction;
   await dropClaim(lane, purchase);
-  throw settlementFailed(quote, reason);
+  throw settlementFailed(quote, reason, testimony.outcome === 'spent_otherwise');
 }
 
 /**
@@ -104,7 +104,7 @@ async function afterDoubt(
 ): Promise<string> {
   const testimony = await watch(lane, toWitness(purchase, record.claimedAtMs));
   if (testimony.outcome === 'unsettled') {
-    const verdict = await lane.facilitator.verify(toSettle(purchase));
+    const verdict = await lane.facilitator.verify(toVerify(purchase));
     if (verdict.outcome === 'invalid')
       return afterFailure(lane, purchase, record, { outcome: 'failed', reason: verdict.reason });
   }
@@ -132,7 +132,7 @@ async function conclude(
   if (testimony.outcome === 'settled') return testimony.transaction;
   if (testimony.outcome !== 'spent_otherwise') throw open(lane, purchase, record, rest);
   await dropClaim(lane, purchase);
-  throw settlementFailed(purchase.quote, rest.reason);
+  throw settlementFailed(purchase.quote, rest.reason, true);
 }
 
 /** What became of a claim whose process is gone or gave up. Nothing is settled here. */
@@ -141,16 +141,11 @@ export async function learnOutcome(
   purchase: Purchase,
   record: PaymentRecord,
 ): Promise<string> {
-  const { id, quote } = purchase;
-  const testimony = await lane.witnessFor(id.chain).lookUp(toWitness(purchase, record.claimedAtMs));
+  const testimony = await lane.witnessFor(purchase.id.chain).lookUp(toWitness(purchase, record.claimedAtMs));
   if (testimony.outcome === 'settled') return testimony.transaction;
   if (!isDead(testimony, record, lane.clock.nowMs())) throw open(lane, purchase, record, {});
   await dropClaim(lane, purchase);
-  throw unacceptable(quote, {
-    reason: 'invalid_exact_evm_payload_authorization_valid_before',
-    detail:
-      'This payment was never settled and no longer can be. Nothing was charged: sign a new authorization.',
-  });
+  throw ended(purchase.quote, purchase.terms);
 }
 
 /** Whether it is certain that the authorization will never pay us. */

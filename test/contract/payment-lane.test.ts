@@ -18,6 +18,7 @@ import type { LaneLimits } from '../../src/payment/lane-tools.ts';
 import type { Order, PaymentLane } from '../../src/payment/payment-lane.ts';
 import { resolveUnsettled } from '../../src/payment/resolve-unsettled.ts';
 import { noWitness } from '../../src/payment/rpc-witness.ts';
+import { createUptoSigners } from '../../src/payment/upto-signers.ts';
 import { openWitnesses } from '../../src/payment/witnesses.ts';
 import { createModelStore } from '../support/model-store.ts';
 import {
@@ -100,15 +101,18 @@ function laneWith({
   config,
   timeoutMs = SETTLE_TIMEOUT_MS,
 }: LaneOptions = {}): PaymentLane {
+  const facilitator = createHttpFacilitator({
+    url: between.url,
+    headers: {},
+    verifyTimeoutMs: timeoutMs,
+    settleTimeoutMs: timeoutMs,
+  });
   return createPaymentLane({
     config: { accept: [world.accepted], offerSeconds: 60, settleTimeoutSeconds: 10, ...config },
     store: store ?? control.payments,
-    facilitator: createHttpFacilitator({
-      url: between.url,
-      headers: {},
-      verifyTimeoutMs: timeoutMs,
-      settleTimeoutMs: timeoutMs,
-    }),
+    running: control.replies,
+    facilitator,
+    uptoSigners: createUptoSigners({ facilitator, clock, log }),
     witnessFor: witness === undefined ? witnessFor() : () => witness,
     clock,
     log,

@@ -32,10 +32,12 @@ export type Script = (
 /** A facilitator that does what a test tells it. Without a script it is the one behind, byte for byte. */
 export interface ScriptedFacilitator {
   readonly url: string;
-  /** Every call since the last `reset`, in order. */
+  /** Every call about a payment since the last `reset`, in order. */
   readonly calls: readonly ScriptedCall[];
   onVerify: Script;
   onSettle: Script;
+  /** `GET /supported`, which services ask on their own account. */
+  onSupported: Script;
   /** Forgets scripts and calls and listens again where it was. */
   reset(): Promise<void>;
   /** Connections break, new ones are refused. Twice is fine. */
@@ -56,7 +58,8 @@ export async function startScriptedFacilitator(behind?: string): Promise<Scripte
   const forwardTo = async ({ path, body }: ScriptedCall): Promise<ScriptedReply> => {
     if (behind === undefined) throw new Error('there is no facilitator behind this one');
     const headers = { 'content-type': 'application/json' };
-    const response = await fetch(`${behind}${path}`, { method: 'POST', headers, body });
+    const sent = body === '' ? {} : { method: 'POST', headers, body };
+    const response = await fetch(`${behind}${path}`, sent);
     return { status: response.status, text: await response.text(), headers };
   };
   const serve = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
@@ -67,9 +70,12 @@ export async function startScriptedFacilitator(behind?: string): Promise<Scripte
       body: Buffer.concat(chunks).toString('utf8'),
       headers: request.headers,
     };
-    calls.push(call);
-    const script = call.path === '/verify' ? self.onVerify : self.onSettle;
-    perform(await script(call, () => forwardTo(call)), response, () => void self.stop());
+    if (call.path !== '/supported') calls.push(call);
+    perform(await scriptOf(call)(call, () => forwardTo(call)), response, () => void self.stop());
+  };
+  const scriptOf = ({ path }: ScriptedCall): Script => {
+    if (path === '/supported') return self.onSupported;
+    return path === '/verify' ? self.onVerify : self.onSettle;
   };
   const listen = async (): Promise<void> => {
     const started = createServer((request, response) => {
@@ -87,11 +93,13 @@ export async function startScriptedFacilitator(behind?: string): Promise<Scripte
     calls,
     onVerify: passOn,
     onSettle: passOn,
+    onSupported: passOn,
     async reset() {
       await self.stop();
       calls.length = 0;
       self.onVerify = passOn;
       self.onSettle = passOn;
+      self.onSupported = passOn;
       await listen();
     },
     async stop() {

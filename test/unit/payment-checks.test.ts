@@ -4,7 +4,7 @@ import { knownChain } from '../../src/domain/known-chains.ts';
 import { findFault } from '../../src/payment/match-payment.ts';
 import { quoteOf } from '../../src/payment/offer.ts';
 import { expiryMs, type Purchase } from '../../src/payment/purchase.ts';
-import type { SignedAuthorization, SignedPayment } from '../../src/payment/read-payment.ts';
+import type { SignedAuthorization, SignedTransfer } from '../../src/payment/read-payment.ts';
 import {
   proofIn,
   TRANSFER_TOPIC,
@@ -23,7 +23,7 @@ const NONCE = `0x${'f3'.repeat(32)}`;
 
 function faultOf(
   change: Partial<SignedAuthorization>,
-  payment: Partial<SignedPayment> = {},
+  payment: Partial<SignedTransfer> = {},
 ): string | undefined {
   const token = knownChain('base-sepolia')?.tokens[0];
   if (token === undefined) throw new Error('Base Sepolia is built in');
@@ -50,7 +50,8 @@ function faultOf(
     nonce: NONCE,
     ...change,
   };
-  const signed: SignedPayment = {
+  const signed: SignedTransfer = {
+    scheme: 'exact',
     x402Version: 1,
     network: 'base-sepolia',
     accepted: null,

@@ -1,0 +1,21 @@
+import type { PaymentRecord } from '../control/control-store.ts';
+import type { LaneTools } from './lane-tools.ts';
+import type { SettledCall } from './payment-lane.ts';
+import type { Purchase } from './purchase.ts';
+import { inProgress, spent } from './refusals.ts';
+import { recordSettlement, serve } from './serve-payment.ts';
+import { learnOutcome } from './settle-once.ts';
+
+/**
+ * A payment that was claimed before: perhaps settled and never answered. It is not settled again, whatever its state, and what
+ * it was claimed for counts, not what is asked now.
+ */
+export async function resume(lane: LaneTools, sent: Purchase, record: PaymentRecord): Promise<SettledCall> {
+  if (record.binding !== sent.binding) throw spent(sent.quote, sent.terms);
+  const purchase = { ...sent, asked: BigInt(record.amount) };
+  if (record.transaction !== null) return serve(lane, purchase, record.transaction);
+  if (record.leaseUntilMs > lane.clock.nowMs()) throw inProgress();
+  const transaction = await learnOutcome(lane, purchase, record);
+  await recordSettlement(lane, purchase, transaction);
+  return serve(lane, purchase, transaction);
+}

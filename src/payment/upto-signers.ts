@@ -1,0 +1,106 @@
+import type { Clock } from '../clock.ts';
+import type { Address } from '../domain/address.ts';
+import type { Chain } from '../domain/chain.ts';
+import type { Log } from '../log.ts';
+import type { Facilitator } from './facilitator.ts';
+
+/**
+ * What is known of the addresses with which our facilitator settles ceilings. A payer binds its signature to one of them, so
+ * that nothing is offered while none is known. The facilitator is asked when the service starts and then, in the background,
+ * whenever somebody wants to know and the last answer is old.
+ */
+export interface UptoSigners {
+  /** The address to offer; null where there is none, or none is known. Never waits. */
+  offered(chain: Chain): Address | null;
+  /**
+   * Whether the facilitator settles with that address; `unknown` when it has not told of it and cannot be asked now. An address that it once told of stays good for a while: offers live on in clients.
+   */
+  isOurs(chain: Chain, address: Address): Promise<boolean | 'unknown'>;
+  /** Asks now, unless a question is under way. Rejects never. */
+  refresh(): Promise<void>;
+}
+
+const REFRESH_AFTER_MS = 5 * 60_000;
+/** Callers can make us ask, but not more often. */
+const ASK_AGAIN_AFTER_MS = 5_000;
+/** Without a word of the facilitator for this long nothing is known any more. */
+const FORGET_AFTER_MS = 60 * 60_000;
+/** Of all chains together: a facilitator that names a new one each time fills no memory. */
+const REMEMBERED_MAX = 2_000;
+
+interface Memory {
+  /** `chain address` → when it was told of last. */
+  readonly seenAtMs: Map<string, number>;
+  /** By chain, of the last answer. */
+  offered: ReadonlyMap<Chain, Address>;
+  answeredAtMs: number;
+  askedAtMs: number;
+}
+
+export function createUptoSigners({
+  facilitator,
+  clock,
+  log,
+}: {
+  readonly facilitator: Pick<Facilitator, 'announced'>;
+  readonly clock: Clock;
+  readonly log: Log;
+}): UptoSigners {
+  const long = Number.NEGATIVE_INFINITY;
+  const memory: Memory = { seenAtMs: new Map(), offered: new Map(), answeredAtMs: long, askedAtMs: long };
+  let asking: Promise<void> | null = null;
+
+  const ask = async (): Promise<void> => {
+    memory.askedAtMs = clock.nowMs();
+    const announcement = await facilitator.announced();
+    if (announcement.outcome === 'announced') remember(memory, announcement.upto, clock.nowMs());
+    else log.warn({ err: announcement.cause }, 'the facilitator does not tell what it supports');
+  };
+  const refresh = (): Promise<void> => {
+    asking ??= ask().finally(() => {
+      asking = null;
+    });
+    return asking;
+  };
+  const refreshIf = async (ageMs: number): Promise<void> => {
+    const nowMs = clock.nowMs();
+    if (asking === null && nowMs - memory.answeredAtMs < ageMs) return;
+    if (asking === null && nowMs - memory.askedAtMs < ASK_AGAIN_AFTER_MS) return;
+    await refresh();
+  };
+
+  return {
+    refresh,
+    offered(chain) {
+      void refreshIf(REFRESH_AFTER_MS);
+      const isKnown = clock.nowMs() - memory.answeredAtMs < FORGET_AFTER_MS;
+      return isKnown ? (memory.offered.get(chain) ?? null) : null;
+    },
+    async isOurs(chain, address) {
+      const isRemembered = (): boolean => {
+        const seenAtMs = memory.seenAtMs.get(keyOf(chain, address));
+        return seenAtMs !== undefined && clock.nowMs() - seenAtMs < FORGET_AFTER_MS;
+      };
+      if (isRemembered()) return true;
+      await refreshIf(0);
+      const hasAnswered = memory.answeredAtMs >= memory.askedAtMs;
+      return isRemembered() || (hasAnswered ? false : 'unknown');
+    },
+  };
+}
+
+/** The first address of a chain is the one to offer. */
+function remember(memory: Memory, upto: readonly { chain: Chain; address: Address }[], nowMs: number): void {
+  const offered = new Map<Chain, Address>();
+  if (memory.seenAtMs.size > REMEMBERED_MAX) memory.seenAtMs.clear();
+  for (const { chain, address } of upto) {
+    if (!offered.has(chain)) offered.set(chain, address);
+    memory.seenAtMs.set(keyOf(chain, address), nowMs);
+  }
+  memory.offered = offered;
+  memory.answeredAtMs = nowMs;
+}
+
+function keyOf(chain: Chain, address: Address): string {
+  return `${chain} ${address}`;
+}
