@@ -3,6 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { FastifyInstance } from 'fastify';
 import type { Reader } from '../../clickhouse/engine.ts';
+import type { SqlSandbox } from '../../sandbox/sql-sandbox.ts';
+import type { AnyOperation } from '../../src/catalogue/operation.ts';
 import type { Config } from '../../src/config/config.ts';
 import { loadConfig } from '../../src/config/load.ts';
 import type { ControlStore } from '../../src/control/control-store.ts';
@@ -30,12 +32,16 @@ export async function ownApi({
   config: over = {},
   sells = false,
   parts: change,
+  ...rest
 }: {
   readonly config?: Partial<Config>;
   /** Whether calls are sold over x402; the facilitator is not there, so that a test may put a lane of its own in its place. */
   readonly sells?: boolean;
   /** Parts to put in the place of the real ones. */
   readonly parts?: (access: Access, config: Config) => Partial<Pick<Access, 'gate' | 'accounts'>>;
+  /** What is served instead of the catalogue. */
+  readonly operations?: readonly AnyOperation[];
+  readonly sandbox?: SqlSandbox;
 } = {}): Promise<OwnApi> {
   const dataDir = mkdtempSync(join(tmpdir(), 'settlement-index-own-'));
   const config = { ...configOf(dataDir, sells), ...over };
@@ -55,6 +61,7 @@ export async function ownApi({
     log,
     clock,
     version: '9.9.9',
+    ...rest,
   });
   await app.ready();
   return {
