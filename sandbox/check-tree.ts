@@ -1,4 +1,4 @@
-import { checkReadings } from './check-readings.ts';
+import { checkLambdas, checkReadings } from './check-readings.ts';
 import { checkStructure } from './check-structure.ts';
 import type { FunctionCatalogue } from './function-catalogue.ts';
 import { attribute, listIn, type TreeNode, walk } from './query-tree.ts';
@@ -55,9 +55,11 @@ export function checkTree(root: TreeNode, policy: SqlPolicy, words: ReadonlySet<
     if (table !== undefined) tables.add(checkTable(node, names, policy));
     if (node.kind === 'TABLE_FUNCTION') tables.add(checkTableFunction(node, policy));
     if (node.kind === 'FUNCTION') functions.add(checkFunction(node, names, policy));
-    if (node.kind === 'IDENTIFIER' && table === undefined) checkIdentifier(node, names, policy);
-    if (node.kind === 'MATCHER') checkMatcher(node, names);
+    if (node.kind === 'IDENTIFIER' && table === undefined)
+      checkWord(node, attribute(node, 'identifier') ?? '', names, policy);
+    if (node.kind === 'MATCHER') checkMatcher(node, names, policy);
   }
+  checkLambdas(root);
   checkReadings(root, (node) => tableNameOf(node, words) !== undefined);
   return {
     tables: [...tables].filter((name) => policy.tables.has(name)),
@@ -104,8 +106,9 @@ function isRightOfIn(node: TreeNode): boolean {
 
 function checkTable(node: TreeNode, names: Names, { tables, columns }: SqlPolicy): string {
   const name = attribute(node, 'identifier') ?? '';
-  if (tables.has(name) || names.ctes.has(name)) return name;
   const [first = '', ...others] = name.split('.');
+  // A CTE may have a dot in its name; out of its sight the name would be one of a database.
+  if (tables.has(name) || (others.length === 0 && names.ctes.has(name))) return name;
   // On the right of IN a column or an alias may stand too; in a table’s place the engine knows neither.
   const isValue =
     others.length === 0 ? columns.has(name) || names.declared.has(name) : isTableInSight(node, first);
@@ -165,8 +168,7 @@ function checkNameInString(node: TreeNode, { functions }: SqlPolicy): void {
   });
 }
 
-function checkIdentifier(node: TreeNode, names: Names, { columns, functions }: SqlPolicy): void {
-  const name = attribute(node, 'identifier') ?? '';
+function checkWord(node: TreeNode, name: string, names: Names, { columns, functions }: SqlPolicy): void {
   const last = lastPart(name);
   if (VIRTUAL_COLUMN.test(last)) refuse('virtual_column', { near: name });
   // user, file …: the engine takes a word that names nothing in sight for a function, `SELECT user` and `arrayMap(file, …)`.
@@ -182,13 +184,10 @@ function checkIdentifier(node: TreeNode, names: Names, { columns, functions }: S
   if (last.startsWith('_')) refuse('virtual_column', { near: name });
 }
 
-/** `COLUMNS(_database)` names columns as well; names hold no comma (check-tokens.ts). */
-function checkMatcher({ rest }: TreeNode, { declared }: Names): void {
-  const listed = /^column_identifiers: (.*)$/s.exec(rest)?.[1]?.split(', ') ?? [];
-  const virtual = listed
-    .map(lastPart)
-    .find((name) => VIRTUAL_COLUMN.test(name) || (name.startsWith('_') && !declared.has(name)));
-  if (virtual !== undefined) refuse('virtual_column', { near: virtual });
+/** `COLUMNS(_database, user)` names columns as well; names hold no comma (check-tokens.ts). */
+function checkMatcher(node: TreeNode, names: Names, policy: SqlPolicy): void {
+  const listed = /^column_identifiers: (.*)$/s.exec(node.rest)?.[1]?.split(', ') ?? [];
+  for (const name of listed) checkWord(node, name, names, policy);
 }
 
 function lastPart(name: string): string {

@@ -119,6 +119,7 @@ const ATTACKS: readonly (readonly [string, string, RefusalCode])[] = [
     'SELECT currentDatabase, (SELECT 1 AS currentDatabase)',
     'function',
   ],
+  ['the database in a list of columns', 'SELECT COLUMNS(DATABASE, chain) FROM settlements', 'function'],
   ['a virtual column', 'SELECT _part FROM settlements', 'virtual_column'],
   ['a virtual column behind a table', 'SELECT s._table FROM settlements AS s', 'virtual_column'],
   ['two statements', 'SELECT 1; DROP TABLE settlements', 'syntax'],
@@ -156,6 +157,10 @@ describe('what is near an attack and must pass', () => {
     ['a pattern with a doubled backslash', String.raw`SELECT COLUMNS('^pay\\w+$') FROM settlements`],
     ['a line break in a value', String.raw`SELECT splitByChar('\n', payer) FROM settlements`],
     ['a CTE named like a physical table', 'WITH wallet_log AS (SELECT 1 AS n) SELECT n FROM wallet_log'],
+    [
+      'a column named user in a list',
+      'SELECT COLUMNS(user, n) FROM (SELECT payer AS user, 1 AS n FROM settlements)',
+    ],
     ['a column named user', 'SELECT payer AS user, count() FROM settlements GROUP BY user'],
     ['an underscore that the query declares', 'SELECT payer AS _p FROM settlements ORDER BY _p'],
     ['an underscore as an argument', 'SELECT arrayMap(_x -> _x + 1, [1])'],
