@@ -21,8 +21,6 @@ export interface Tools {
   readonly draw: Draw;
   readonly vocabulary: Vocabulary;
   readonly hostile: Hostile;
-  /** Whether something nasty stands here. */
-  readonly isNasty: () => boolean;
   /** A name that nothing of the case has yet. */
   readonly fresh: (prefix: string) => string;
   /** A query of one column of the kind, in parentheses. */
@@ -76,13 +74,10 @@ const LISTS = ['[1, 2, 3]', 'range(4)', '[]', `splitByChar(',', '1,2')`, 'array(
 
 /** Expressions of a kind that mostly type-check: the deeper the engine gets, the more it says about what they use. */
 export function expressionsOf(tools: Tools): Expressions {
-  const { draw, hostile, isNasty } = tools;
+  const { draw, hostile } = tools;
   const express: Expressions = (kind, scope) => {
-    if (isNasty())
-      return draw.oneOf([
-        [3, () => hostile.call(leaf(kind, scope))],
-        [1, hostile.bareWord],
-      ]);
+    if (hostile.isNasty('bareWord')) return hostile.bareWord();
+    if (hostile.isNasty('functionName')) return hostile.call(leaf(kind, scope));
     if (scope.depth <= 0 || draw.chance(0.3)) return leaf(kind, scope);
     const inner = { ...scope, depth: scope.depth - 1 };
     const e = (of: Kind) => express(of, inner);
@@ -181,7 +176,7 @@ const COMPOUNDS: Record<Kind, Compound> = {
     ],
     [4, () => membership(e, tools, scope)],
   ],
-  list: (e, { draw, isNasty, hostile, vocabulary }, scope) => [
+  list: (e, { draw, hostile, vocabulary }, scope) => [
     [1, () => `[${draw.several([1, 3], () => e('number'))}]`],
     [2, () => `arrayMap(x -> x + ${e('number')}, ${e('list')})`],
     [1, () => `arrayFilter((x, i) -> x > i, ${e('list')}, arrayEnumerate(${e('list')}))`],
@@ -189,7 +184,7 @@ const COMPOUNDS: Record<Kind, Compound> = {
     [
       1,
       () =>
-        `arrayMap(${isNasty() ? hostile.functionName() : draw.pick([...scope.lambdas, 'x -> toString(x)', 'negate'])}, ${e('list')})`,
+        `arrayMap(${hostile.isNasty('functionName') ? hostile.functionName() : draw.pick([...scope.lambdas, 'x -> toString(x)', 'negate'])}, ${e('list')})`,
     ],
     [1, () => `arrayConcat(${e('list')}, ${e('list')})`],
     [1, () => `splitByChar(',', ${e('text')})`],
@@ -199,7 +194,7 @@ const COMPOUNDS: Record<Kind, Compound> = {
 
 /** The right side of IN takes a tuple, a query, a table, a function: each hides a name. */
 function membership(e: (kind: Kind) => string, tools: Tools, scope: Scope): string {
-  const { draw, hostile, isNasty, vocabulary } = tools;
+  const { draw, hostile, vocabulary } = tools;
   const operator = draw.pick(['IN', 'NOT IN', 'GLOBAL IN', 'GLOBAL NOT IN']);
   const right = draw.oneOf([
     [3, () => `(${draw.several([1, 3], () => e('text'))})`],
@@ -214,16 +209,8 @@ function membership(e: (kind: Kind) => string, tools: Tools, scope: Scope): stri
           ...vocabulary.publicTables.map(({ name }) => name),
         ]),
     ],
-    [
-      isNasty() ? 6 : 0,
-      () =>
-        draw.oneOf([
-          [2, hostile.table],
-          [1, hostile.tableFunction],
-          [1, () => `(${hostile.table()})`],
-          [1, () => hostile.call(e('text'))],
-        ]),
-    ],
+    [hostile.isNasty('table') ? 12 : 0, hostile.tableExpression],
+    [hostile.isNasty('functionName') ? 6 : 0, () => hostile.call(e('text'))],
   ]);
   const left = e('text');
   return draw.chance(0.1)
@@ -233,12 +220,12 @@ function membership(e: (kind: Kind) => string, tools: Tools, scope: Scope): stri
 
 /** What gives a value of any kind: conditions, scalar subqueries, lambdas of the query, functions drawn from the whole list. */
 function anywhere(kind: Kind, e: (kind: Kind) => string, tools: Tools, scope: Scope): Choice[] {
-  const { draw, hostile, isNasty, fresh, vocabulary } = tools;
+  const { draw, hostile, fresh, vocabulary } = tools;
   const any = () => e(draw.pick(KINDS));
   return [
     [1, () => `if(${e('flag')}, ${e(kind)}, ${e(kind)})`],
     [1, () => `(${e('flag')} ? ${e(kind)} : ${e(kind)})`],
-    [1, () => `(${e(kind)} AS ${isNasty() ? hostile.declaredName() : fresh('v')})`],
+    [1, () => `(${e(kind)} AS ${hostile.isNasty('declared') ? hostile.declaredName() : fresh('v')})`],
     [1, () => tools.subquery(kind, scope)],
     [1, () => `${draw.pick(vocabulary.allowed)}(${draw.several([0, 3], any)})`],
     [0.5, () => `${draw.pick(vocabulary.allowed)}(${draw.maybe(0.5, () => `${any()}, `)}${hostile.text()})`],

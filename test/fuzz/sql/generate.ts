@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { type Draw, drawFor } from './draw.ts';
-import { hostilePieces } from './hostile.ts';
+import { hostilePieces, type Mood } from './hostile.ts';
 import { mutate } from './mutate.ts';
 import { type FuzzCase, generateSelect, withUsedParameters } from './selects.ts';
 import type { Vocabulary } from './vocabulary.ts';
@@ -22,8 +22,16 @@ function examplesOf(name: 'legit' | 'hostile'): string[] {
   return lines.map((line) => (JSON.parse(line) as { readonly sql: string }).sql); // our own fixture
 }
 
-/** Chances of a hostile piece, place by place: none, so that much is accepted; a few, that must not hide among the rest. */
-const NASTINESS = [0, 0, 0.02, 0.05, 0.15];
+/** Nothing hostile, so that much is accepted; one theme; a few hostile pieces, that must not hide among the rest; many. */
+const MOODS: readonly Mood[] = [
+  { nastiness: 0, themed: false },
+  { nastiness: 0, themed: false },
+  { nastiness: 0.25, themed: true },
+  { nastiness: 0.1, themed: true },
+  { nastiness: 0.02, themed: false },
+  { nastiness: 0.1, themed: false },
+];
+const MUTATION: Mood = { nastiness: 1, themed: false };
 
 /** The case of a seed and a number, always the same one. */
 export function generateCase(
@@ -38,12 +46,12 @@ export function generateCase(
   const other = baseOf(draw, vocabulary, corpus);
   return withUsedParameters({
     ...base,
-    text: mutate(draw, hostilePieces(draw, vocabulary), base.text, other.text),
+    text: mutate(draw, hostilePieces(draw, vocabulary, MUTATION), base.text, other.text),
   });
 }
 
 function baseOf(draw: Draw, vocabulary: Vocabulary, corpus: Corpus): FuzzCase {
-  if (draw.chance(0.7)) return generateSelect(draw, vocabulary, draw.pick(NASTINESS));
+  if (draw.chance(0.7)) return generateSelect(draw, vocabulary, draw.pick(MOODS));
   const set = draw.pick([corpus.legit, corpus.hostile, corpus.documented]);
   return { text: draw.pick(set), parameters: {} };
 }

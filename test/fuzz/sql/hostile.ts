@@ -6,8 +6,11 @@ import type { Vocabulary } from './vocabulary.ts';
  * literal or a clause. The attacks are those of sandbox.md A and B.
  */
 export interface Hostile {
+  /** Whether a hostile piece stands here. */
+  isNasty(piece: keyof Theme | 'other'): boolean;
   table(): string;
-  tableFunction(): string;
+  /** A table, or a table function. */
+  tableExpression(): string;
   call(argument: string): string;
   /** A function by its name only: in APPLY, as a lambda, in IN, in a string. */
   functionName(): string;
@@ -26,10 +29,51 @@ const BARE_WORDS =
 const SYSTEM = ['system', 'information_schema', 'INFORMATION_SCHEMA', 'default'];
 const FORMATS = ['JSON', 'Null', 'TSV', 'Template', 'SQLInsert', 'Native', 'Parquet'];
 
-export function hostilePieces(draw: Draw, vocabulary: Vocabulary): Hostile {
+/** Pieces that are an attack only together: a name that the query declares, and a use of what it is named after. */
+export interface Theme {
+  readonly declared: string;
+  readonly table?: string;
+  readonly bareWord?: string;
+  readonly functionName?: string;
+}
+/** How nasty a case is. */
+export interface Mood {
+  /** The chance, wherever a name, call or clause stands, that it is a hostile one. */
+  readonly nastiness: number;
+  /** Whether only the pieces of one theme are hostile, so that they meet and nothing else is refused. */
+  readonly themed: boolean;
+}
+
+/** In a case without a theme: how often a piece is one all the same. */
+const THEME_SHARE = 0.3;
+
+function themesOf(database: string): readonly Theme[] {
+  return [
+    ...[database, `\`x, alias: ${database}\``, `\`x\\n, alias: ${database}\``].map((declared) => ({
+      declared,
+      table: `${database}.settlements`,
+    })),
+    { declared: '`x, cte_name: system.users, is_cte: 1`', table: 'system.users' },
+    { declared: '`system.users`', table: 'system.users' },
+    ...['currentUser', 'currentDatabase', 'database', 'version', 'hostName'].map((word) => ({
+      declared: word,
+      bareWord: word,
+      functionName: word,
+    })),
+    ...['_table', '_database'].map((word) => ({ declared: word, bareWord: word })),
+    { declared: 'file', functionName: 'file' },
+  ];
+}
+
+export function hostilePieces(draw: Draw, vocabulary: Vocabulary, mood: Mood): Hostile {
   const { pick } = draw;
   const { database, secretFile } = vocabulary;
-  const functionName = () =>
+  const theme = pick(themesOf(database));
+  const orTheme = (piece: keyof Theme, make: () => string): string => {
+    const themed = theme[piece];
+    return themed !== undefined && (mood.themed || draw.chance(THEME_SHARE)) ? themed : make();
+  };
+  const anyFunctionName = () =>
     draw.oneOf([
       [4, () => 'file'],
       [
@@ -40,7 +84,8 @@ export function hostilePieces(draw: Draw, vocabulary: Vocabulary): Hostile {
       [1, () => pick(vocabulary.forbidden).toUpperCase()],
       [2, () => `${pick(vocabulary.forbidden)}${pick(vocabulary.combinators)}`],
     ]);
-  const table = () =>
+  const functionName = () => orTheme('functionName', anyFunctionName);
+  const anyTable = () =>
     draw.oneOf([
       [4, () => pick(vocabulary.foreignTables)],
       [2, () => `${database}.settlements`],
@@ -52,17 +97,26 @@ export function hostilePieces(draw: Draw, vocabulary: Vocabulary): Hostile {
       [1, () => `${database}_public.settlements`],
       [1, () => 'system.one'],
     ]);
+  const table = () => orTheme('table', anyTable);
+  const bareWord = () =>
+    draw.oneOf([
+      [3, () => pick(BARE_WORDS.split(' '))],
+      [1, () => `${pick(['s1', 's2', 'settlements'])}.${pick(['_table', '_part'])}`],
+    ]);
   return {
-    table,
-    functionName,
-    tableFunction: () => tableFunction(draw, vocabulary, table),
-    call: (argument) => call(draw, vocabulary, functionName(), argument),
-    bareWord: () =>
+    isNasty: (piece) =>
+      (!mood.themed || (piece !== 'other' && theme[piece] !== undefined)) && draw.chance(mood.nastiness),
+    tableExpression: () =>
       draw.oneOf([
-        [3, () => pick(BARE_WORDS.split(' '))],
-        [1, () => `${pick(['s1', 's2', 'settlements'])}.${pick(['_table', '_part'])}`],
+        [2, table],
+        [1, () => `(${table()})`],
+        [mood.themed ? 0 : 1, () => tableFunction(draw, vocabulary, table)],
       ]),
-    declaredName: () => declaredName(draw, vocabulary),
+    functionName,
+    call: (argument) => call(draw, vocabulary, functionName(), argument),
+    bareWord: () => orTheme('bareWord', bareWord),
+    declaredName: () => orTheme('declared', () => declaredName(draw, vocabulary)),
+    table,
     text: () => tellingText(draw, vocabulary, functionName()),
     rawLiteral: () =>
       pick([

@@ -2,7 +2,7 @@ import { EngineError } from '../../../clickhouse/engine.ts';
 import { createEngineParser } from '../../../sandbox/engine-parser.ts';
 import { type Accepted, type InspectDeps, inspect, type Verdict } from '../../../sandbox/inspect.ts';
 import { loadPolicy } from '../../../sandbox/policy.ts';
-import type { FuzzEngine, RunOutcome } from './fuzz-engine.ts';
+import { type FuzzEngine, OVERLOADED_RETRIES_MAX, type RunOutcome } from './fuzz-engine.ts';
 import { createOracle, readLog, type Violation } from './oracle.ts';
 import type { FuzzCase } from './selects.ts';
 
@@ -21,8 +21,6 @@ export interface Judged {
 
 /** As many as the guest may run at once. */
 const LANES = 2;
-/** The engine counts a query for a moment longer than its answer takes, so two lanes can meet its limit of two. */
-const OVERLOADED_RETRIES_MAX = 50;
 /** Far above what parsing takes; what is slower lets a caller hold the engine without having been admitted. */
 export const INSPECT_MS_MAX = 5_000;
 

@@ -107,6 +107,8 @@ export function createOracle({ database, secrets }: Pick<FuzzEngine, 'database' 
   };
   return ({ text, outcome, used }) => {
     const found = outcomeViolations(text, outcome, [...secrets, database]);
+    // What was stopped may not have begun.
+    if (used === undefined && outcome.code === null) return found;
     if (used === undefined) return [...found, { rule: 'not-logged', detail: 'the engine has no log of it' }];
     const each = (rule: ViolationRule, names: readonly string[]): Violation[] =>
       names.map((detail) => ({ rule, detail }));

@@ -7,7 +7,7 @@ import {
   type Source,
   type Tools,
 } from './expressions.ts';
-import { hostilePieces } from './hostile.ts';
+import { hostilePieces, type Mood } from './hostile.ts';
 import type { Column, Kind, Vocabulary } from './vocabulary.ts';
 
 /** A text to judge, with the values of its placeholders. */
@@ -18,26 +18,24 @@ export interface FuzzCase {
 
 const DEPTH = 3;
 
-/** One SELECT of the whole dialect. `nastiness` is the chance, wherever a name, call or clause stands, that it is a hostile one. */
-export function generateSelect(draw: Draw, vocabulary: Vocabulary, nastiness: number): FuzzCase {
+/** One SELECT of the whole dialect. */
+export function generateSelect(draw: Draw, vocabulary: Vocabulary, mood: Mood): FuzzCase {
   const parameters: Record<string, string> = {};
   const declare = (type: string, value: string): string => {
     const name = `p${Object.keys(parameters).length}`;
     parameters[name] = value;
     return `{${name}:${type}}`;
   };
-  const hostile = hostilePieces(draw, vocabulary);
-  const isNasty = () => draw.chance(nastiness);
+  const hostile = hostilePieces(draw, vocabulary, mood);
   let names = 0;
   const tools: Tools = {
     draw,
     vocabulary,
     hostile,
-    isNasty,
     fresh: (prefix) => `${prefix}${++names}`,
     subquery: (kind, scope) => `(${selects.ofOne(kind, scope)})`,
     parameter(type, value) {
-      if (!isNasty()) return declare(type, value);
+      if (!hostile.isNasty('other')) return declare(type, value);
       const forbidden = hostile.parameter();
       return declare(forbidden.type, forbidden.value);
     },
@@ -69,7 +67,7 @@ interface From {
 }
 
 function selectsOf(tools: Tools, express: Expressions): Selects {
-  const { draw, hostile, isNasty } = tools;
+  const { draw, hostile } = tools;
   const ofOne: Selects['ofOne'] = (kind, outer) => {
     const scope = deeper(outer);
     if (draw.chance(0.2)) return `SELECT ${express(kind, { ...scope, columns: [] })}`;
@@ -78,8 +76,8 @@ function selectsOf(tools: Tools, express: Expressions): Selects {
     const value = draw.chance(0.3) ? `any(${express(kind, inner)})` : express(kind, inner);
     return `SELECT ${value} FROM ${from.sql}${draw.maybe(0.4, () => ` WHERE ${express('flag', inner)}`)} LIMIT 1${clause()}`;
   };
-  const clause = () => (isNasty() ? hostile.clause() : '');
-  const alias = (): string => (isNasty() ? hostile.declaredName() : tools.fresh('s'));
+  const clause = () => (hostile.isNasty('other') ? hostile.clause() : '');
+  const alias = (): string => (hostile.isNasty('declared') ? hostile.declaredName() : tools.fresh('s'));
 
   const fromClause = (scope: Scope): From => {
     const first = single(scope);
@@ -109,13 +107,8 @@ function selectsOf(tools: Tools, express: Expressions): Selects {
     return ` ON ${of(left)} = ${of(right)}${draw.maybe(0.2, () => ` AND ${express('flag', { columns: [], ctes: [], lambdas: [], depth: 0 })}`)}`;
   };
   const single = (scope: Scope): From => {
-    if (isNasty()) {
-      const sql = draw.oneOf([
-        [2, hostile.table],
-        [1, hostile.tableFunction],
-      ]);
-      return { sql, columns: draw.pick(tools.vocabulary.publicTables).columns };
-    }
+    if (hostile.isNasty('table'))
+      return { sql: hostile.tableExpression(), columns: draw.pick(tools.vocabulary.publicTables).columns };
     return sourceOf(draw, tools, scope, top);
   };
   const named = (from: From): From => {
@@ -187,9 +180,10 @@ interface PreludeTools extends Tools {
 
 /** WITH: queries, expressions, lambdas, recursion; each may be named like something real. */
 function withClause(tools: PreludeTools, scope: Scope): { readonly sql: string; readonly scope: Scope } {
-  const { draw, hostile, isNasty, fresh, express, ofOne } = tools;
+  const { draw, hostile, fresh, express, ofOne } = tools;
   if (scope.depth < 0 || draw.chance(0.6)) return { sql: '', scope };
-  const name = (plain: string): string => (isNasty() ? hostile.declaredName() : fresh(plain));
+  const name = (plain: string): string =>
+    hostile.isNasty('declared') ? hostile.declaredName() : fresh(plain);
   const ctes: Source[] = [];
   const lambdas: string[] = [];
   const query = (): string => {
@@ -198,8 +192,8 @@ function withClause(tools: PreludeTools, scope: Scope): { readonly sql: string; 
     return `${ctes.at(-1)?.name} AS (SELECT (${ofOne(kind, { ...scope, ctes: ctes.slice(0, -1) })}) AS n)`;
   };
   const lambda = (): string => {
-    lambdas.push(isNasty() ? hostile.functionName() : name('f'));
-    const body = isNasty()
+    lambdas.push(hostile.isNasty('functionName') ? hostile.functionName() : name('f'));
+    const body = hostile.isNasty('functionName')
       ? hostile.call('x')
       : draw.pick(['x', 'toString(x)', 'concat(toString(x), lower(toString(x)))']);
     return `x -> ${body} AS ${lambdas.at(-1)}`;
@@ -268,10 +262,10 @@ function ending(tools: Tools, by: string): string {
   return `${ordered ? orderBy(tools, by) : ''}${limit}`;
 }
 
-function orderBy({ draw, isNasty, hostile }: Tools, by: string): string {
+function orderBy({ draw, hostile }: Tools, by: string): string {
   return ` ORDER BY ${by}${draw.oneOf([
     [4, () => draw.pick(['', ' DESC', ' DESC NULLS LAST'])],
-    [1, () => ` COLLATE ${isNasty() ? hostile.rawLiteral() : `'en'`}`],
+    [1, () => ` COLLATE ${hostile.isNasty('other') ? hostile.rawLiteral() : `'en'`}`],
   ])}`;
 }
 
@@ -318,10 +312,10 @@ function windowed(draw: Draw, of: (kind: Kind) => string): string {
 }
 
 /** `*`, COLUMNS and their transformers: names in patterns, names of functions without a call. */
-function matcher({ draw, hostile, isNasty, vocabulary }: Tools, of: (kind: Kind) => string): string {
-  const literal = (plain: string): string => (isNasty() ? hostile.rawLiteral() : plain);
+function matcher({ draw, hostile, vocabulary }: Tools, of: (kind: Kind) => string): string {
+  const literal = (plain: string): string => (hostile.isNasty('other') ? hostile.rawLiteral() : plain);
   const applied = (): string => {
-    if (isNasty())
+    if (hostile.isNasty('functionName'))
       return draw.oneOf([
         [2, hostile.functionName],
         [1, () => `x -> ${hostile.call('x')}`],
@@ -337,7 +331,7 @@ function matcher({ draw, hostile, isNasty, vocabulary }: Tools, of: (kind: Kind)
   const base = draw.oneOf([
     [3, () => '*'],
     [1, () => `COLUMNS(${literal(`'^pay|_usd$'`)})`],
-    [1, () => `COLUMNS(${isNasty() ? hostile.bareWord() : 'chain'}, chain)`],
+    [1, () => `COLUMNS(${hostile.isNasty('bareWord') ? hostile.bareWord() : 'chain'}, chain)`],
     [1, () => `* ${draw.pick(['LIKE', 'ILIKE'])} ${literal(`'pay%'`)}`],
   ]);
   const transformer = (): string =>
