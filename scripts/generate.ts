@@ -10,11 +10,20 @@ import { evidencePage } from './reference/evidence.ts';
 import { importColumns } from './reference/import-columns.ts';
 import { operationsPage, routesTable } from './reference/operations.ts';
 import { paymentStagesPage } from './reference/payment-stages.ts';
+import {
+  sqlFailuresBlock,
+  sqlFormatsBlock,
+  sqlFunctionsPage,
+  sqlHeadersBlock,
+  sqlTablesBlock,
+  sqlTablesPage,
+  sqlTiersBlock,
+  sqlWarningsBlock,
+} from './reference/sql.ts';
 
 /**
- * Writes everything that can be derived: docs/reference and the blocks of README.md and docs/methodology.md between
- * `<!-- gen:NAME -->` marks. With `--check`
- * it writes nothing and fails, naming each file that is not what the declarations say.
+ * Writes everything that can be derived: docs/reference and the blocks of README.md and some pages of docs between
+ * `<!-- gen:NAME -->` marks. With `--check` it writes nothing and fails, naming each file that is not what the declarations say.
  */
 
 const root = new URL('../', import.meta.url);
@@ -32,6 +41,12 @@ const BLOCKS: Readonly<Record<string, () => string>> = {
   configuration: configurationTable,
   'data-quality': dataQualityBlock,
   'import-columns': importColumns,
+  'sql-failures': sqlFailuresBlock,
+  'sql-formats': sqlFormatsBlock,
+  'sql-headers': sqlHeadersBlock,
+  'sql-tables': sqlTablesBlock,
+  'sql-tiers': sqlTiersBlock,
+  'sql-warnings': sqlWarningsBlock,
 };
 
 function fillBlocks(path: string): string {
@@ -61,9 +76,12 @@ const files: Readonly<Record<string, string>> = {
   'docs/reference/configuration.md': configurationPage(),
   'docs/reference/evidence.md': evidencePage(),
   'docs/reference/payment-stages.md': paymentStagesPage(),
+  'docs/reference/sql-tables.md': sqlTablesPage(),
+  'docs/reference/sql-functions.md': sqlFunctionsPage(),
   'docs/reference/openapi.json': `${JSON.stringify(openApi, null, 2)}\n`,
   'docs/methodology.md': fillBlocks('docs/methodology.md'),
   'docs/import.md': fillBlocks('docs/import.md'),
+  'docs/sql.md': fillBlocks('docs/sql.md'),
   'README.md': fillBlocks('README.md'),
 };
 

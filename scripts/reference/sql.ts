@@ -1,0 +1,115 @@
+import { REFUSED_FUNCTIONS } from '../../sandbox/function-policy.ts';
+import { QUERY_FAILURES } from '../../sandbox/sql-sandbox.ts';
+import { SQL_QU_USD_MICROS, SQL_TIER_SOLD, SQL_TIERS, sqlPrice } from '../../src/catalogue/prices.ts';
+import { SQL_FACT_HEADERS } from '../../src/catalogue/sql-answer.ts';
+import { SQL_FORMATS, SQL_MEDIA } from '../../src/catalogue/sql-params.ts';
+import { SQL_WARNINGS } from '../../src/catalogue/sql-warnings.ts';
+import { usdNumber } from '../../src/domain/amount.ts';
+import { DEFAULT_PLANS, PLAN_IDS, type SqlTierId } from '../../src/domain/plan.ts';
+import { PUBLIC_TABLE_NAMES, PUBLIC_TABLES, type PublicTable } from '../../src/domain/public-tables.ts';
+import { SQL_SECONDS_PER_QU } from '../../src/domain/query-unit.ts';
+import { code, generatedHead, table } from './markdown.ts';
+
+/** What docs/sql.md and its reference pages take from the declarations. */
+
+const TABLES_INTRO = `What \`POST /v0/sql\` may read; [how to ask](../sql.md). *Cheap by* names the columns by which a constant in \`WHERE\` reads little, the most
+helpful first. Types are the engine's own. Served as JSON by \`GET /v0/sql/schema\`.
+
+`;
+
+export function sqlTablesPage(): string {
+  const sections = PUBLIC_TABLE_NAMES.map((name) => {
+    const { meaning, cheapBy, columns }: PublicTable = PUBLIC_TABLES[name];
+    const rows = columns.map((column) => [code(column.name), code(column.type), column.meaning]);
+    return `## ${name}\n\n${meaning} Cheap by ${cheapBy.map(code).join(', ')}.\n\n${table(['column', 'type', 'meaning'], rows)}`;
+  });
+  return `${generatedHead('Public tables', 'src/domain/public-tables.ts')}${TABLES_INTRO}${sections.join('\n')}`;
+}
+
+/** The tables in one look. */
+export function sqlTablesBlock(): string {
+  const rows = PUBLIC_TABLE_NAMES.map((name) => {
+    const { meaning, cheapBy, columns }: PublicTable = PUBLIC_TABLES[name];
+    return [
+      `[${code(name)}](reference/sql-tables.md#${name})`,
+      meaning,
+      String(columns.length),
+      cheapBy.map(code).join(', '),
+    ];
+  });
+  return table(['table', 'holds', 'columns', 'cheap by'], rows);
+}
+
+const FUNCTIONS_INTRO = `Every function of the engine that is not listed here is available in SQL, with every combinator (\`sumIf\`, \`uniqMerge\`, \`maxOrNull\`, …),
+as of the engine that this release pins; functions that a newer engine adds are refused until somebody has read about them. *Beginnings*
+stand for every name that starts so. Case does not matter here.
+
+`;
+
+export function sqlFunctionsPage(): string {
+  const groups = REFUSED_FUNCTIONS.map(({ why, hint, names, prefixes = [] }) =>
+    [
+      `## A function that ${why}\n`,
+      hint === undefined ? undefined : `Instead: ${hint}\n`,
+      names.length === 0 ? undefined : `${[...new Set(names)].map(code).join(', ')}\n`,
+      prefixes.length === 0 ? undefined : `Beginnings: ${prefixes.map(code).join(', ')}\n`,
+    ]
+      .filter((part) => part !== undefined)
+      .join('\n'),
+  );
+  return `${generatedHead('Functions that SQL may not use', 'sandbox/function-policy.ts')}${FUNCTIONS_INTRO}${groups.join('\n')}`;
+}
+
+export function sqlTiersBlock(): string {
+  const rows = SQL_TIERS.map((tier) => {
+    const { x402UsdMicros } = sqlPrice(tier);
+    return [
+      code(tier.tier),
+      `${tier.timeoutSeconds} s`,
+      `${tier.maxQu} QU`,
+      String(tier.requestsPerMinute),
+      plansOf(tier.tier),
+      tier === SQL_TIER_SOLD ? `${usdNumber(x402UsdMicros)} USD` : 'not sold',
+    ];
+  });
+  const head = ['tier', 'runs at most', 'costs at most', 'requests a minute', 'plans', 'over x402'];
+  return `${table(head, rows)}
+One Query Unit (QU) for every started ${SQL_SECONDS_PER_QU} seconds of engine time, at least one; waiting for a turn is not counted. Before the run the most
+that the tier can cost is held, afterwards what was used is charged and the rest is given back. Over x402 one unit is
+${usdNumber(SQL_QU_USD_MICROS)} USD: the scheme \`exact\` pays for the whole tier, \`upto\` only for what was used. \`explain_only\`, an invalid query and a failure of
+ours cost nothing. Which plan may buy which tier is a matter of configuration; \`GET /v0/account\` says what holds for you.
+`;
+}
+
+function plansOf(tier: SqlTierId): string {
+  return PLAN_IDS.filter((plan) => DEFAULT_PLANS[plan].sqlTiers.includes(tier)).join(', ');
+}
+
+export function sqlFormatsBlock(): string {
+  const rows = SQL_FORMATS.map((format) => {
+    const { mediaType, holds, rowsMax } = SQL_MEDIA[format];
+    return [code(format), code(mediaType.replace(/;.*/, '')), holds, rowsMax.toLocaleString('en-US')];
+  });
+  return table(['format', 'media type', 'holds', 'rows at most'], rows);
+}
+
+export function sqlHeadersBlock(): string {
+  return namesAndMeanings('header', SQL_FACT_HEADERS);
+}
+
+/** Without those that only graphs give. */
+export function sqlWarningsBlock(): string {
+  const ofSql = Object.entries(SQL_WARNINGS).filter(([name]) => !name.startsWith('graph_'));
+  return namesAndMeanings('warning', Object.fromEntries(ofSql));
+}
+
+export function sqlFailuresBlock(): string {
+  return namesAndMeanings('reason', QUERY_FAILURES);
+}
+
+function namesAndMeanings(head: string, meanings: Readonly<Record<string, string>>): string {
+  return table(
+    [head, 'meaning'],
+    Object.entries(meanings).map(([name, meaning]) => [code(name), meaning]),
+  );
+}
