@@ -11,6 +11,7 @@ export interface BenchEngine {
   readonly access: EngineAccess;
   readonly reader: Reader;
   readonly writer: Writer;
+  pid(): number | undefined;
   stop(): Promise<void>;
 }
 
@@ -38,6 +39,7 @@ export async function startBenchEngine(workspace: Workspace, name: string): Prom
     access: engine.access,
     reader,
     writer,
+    pid: engine.pid,
     async stop() {
       await Promise.all([reader.close(), writer.close()]);
       await engine.stop();

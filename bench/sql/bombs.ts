@@ -1,0 +1,129 @@
+import { readFileSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Figure } from '../support/figure.ts';
+import { quantile, timed } from '../support/quantiles.ts';
+import type { BenchContext } from '../support/run-bench.ts';
+import { type SqlLab, sqlLab } from './lab.ts';
+
+/** Point reads while callers throw the worst at the sandbox that it lets through. */
+
+const QUIET_MS = 20_000;
+const BOMBED_MS = 60_000;
+const QUICK_DIVISOR = 5;
+const READ_EVERY_MS = 50;
+const BOMBERS = 4;
+const P99_GOAL = 3;
+const RSS_EVERY_MS = 100;
+/** Of max_server_memory_usage: the engine's own figure leaves the allocator's slack out. */
+const MEMORY_CAP_MIB = 4_096;
+
+const BOMBS = [
+  'SELECT count() FROM numbers(1000000000000)',
+  'SELECT number, count() FROM numbers(1000000000) GROUP BY number',
+  "SELECT groupArray(repeat('x', 1000)) FROM numbers(100000000)",
+  'SELECT a.number FROM numbers(100000) a CROSS JOIN numbers(100000) b ORDER BY cityHash64(a.number, b.number) LIMIT 1',
+  'SELECT payer, payee, count() FROM settlements GROUP BY payer, payee ORDER BY 3 DESC LIMIT 10',
+  'SELECT uniqExact(tx_hash), uniqExact(payer) FROM settlements',
+  'SELECT s.payer, count() FROM settlements s JOIN wallet_settlements w ON s.tx_hash = w.tx_hash GROUP BY s.payer LIMIT 5',
+  "SELECT max(length(arrayStringConcat(range(100000), ','))) FROM numbers(100000)",
+  'SELECT * FROM settlements ORDER BY tx_hash DESC LIMIT 10 OFFSET 1000000',
+  'WITH RECURSIVE t AS (SELECT 1 AS n UNION ALL SELECT n + 1 FROM t) SELECT max(n) FROM t',
+] as const;
+
+export async function measureBombs(context: BenchContext): Promise<Figure[]> {
+  const lab = await sqlLab(context);
+  const divisor = context.quick ? QUICK_DIVISOR : 1;
+  const quiet = await readFor(lab, QUIET_MS / divisor);
+  let isOver = false;
+  const tally = new Map<string, number>();
+  const memory = watchMemory(lab);
+  const bombers = Array.from({ length: BOMBERS }, async (_, bomber) => {
+    for (let turn = bomber; !isOver; turn++) {
+      const code = await bomb(lab, BOMBS[turn % BOMBS.length] ?? '');
+      tally.set(code, (tally.get(code) ?? 0) + 1);
+    }
+  });
+  const bombed = await readFor(lab, BOMBED_MS / divisor);
+  isOver = true;
+  const rssMib = memory.stop();
+  await Promise.all(bombers);
+  context.say(`bombs ended as: ${[...tally].map(([code, count]) => `${code} ${count}`).join(', ')}`);
+  const after = await bomb(lab, 'SELECT 1');
+  const ratio = quantile(bombed, 0.99) / quantile(quiet, 0.99);
+  return [
+    { name: 'reads-quiet-p99', value: quantile(quiet, 0.99), unit: 'ms', goal: '-', ok: true },
+    { name: 'reads-during-bombs-p99', value: quantile(bombed, 0.99), unit: 'ms', goal: '-', ok: true },
+    {
+      name: 'reads-during-bombs-against-quiet-p99',
+      value: ratio,
+      unit: 'x',
+      goal: `<=${P99_GOAL}`,
+      ok: ratio <= P99_GOAL,
+    },
+    {
+      name: 'engine-memory-during-bombs',
+      value: rssMib,
+      unit: 'MiB',
+      goal: `<=${MEMORY_CAP_MIB}`,
+      ok: rssMib <= MEMORY_CAP_MIB,
+    },
+    {
+      name: 'next-query-served',
+      value: after === 'answered' ? 1 : 0,
+      unit: 'queries',
+      goal: '=1',
+      ok: after === 'answered',
+    },
+  ];
+}
+
+async function readFor({ url, nextKey }: SqlLab, milliseconds: number): Promise<number[]> {
+  const times: number[] = [];
+  const until = performance.now() + milliseconds;
+  while (performance.now() < until) {
+    const { ms, result } = await timed(() => readFlows(url, nextKey()));
+    if (result !== 200) throw new Error(`a read answered ${result}`);
+    times.push(ms);
+    await sleep(Math.max(0, READ_EVERY_MS - ms));
+  }
+  return times;
+}
+
+async function readFlows(url: string, key: string): Promise<number> {
+  const answer = await fetch(`${url}/v0/flows?limit=50`, { headers: { 'x-api-key': key } });
+  await answer.arrayBuffer();
+  return answer.status;
+}
+
+/** How a query ended: `answered`, or the code and reason of its problem. */
+async function bomb({ url, nextKey }: SqlLab, sql: string): Promise<string> {
+  const answer = await fetch(`${url}/v0/sql`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', 'x-api-key': nextKey() },
+    body: JSON.stringify({ sql }),
+  });
+  const text = await answer.text();
+  if (answer.ok) return 'answered';
+  const problem = JSON.parse(text) as { code: string; reason?: string }; // RFC 9457, ours
+  if (problem.code === 'rate_limited') await sleep(1_000);
+  return [problem.code, problem.reason].filter(Boolean).join(':');
+}
+
+/** Largest resident set of the engine's process. */
+function watchMemory({ engine }: SqlLab): { stop(): number } {
+  let largest = 0;
+  const look = (): void => {
+    const pid = engine.pid();
+    if (pid === undefined) return;
+    const kib = /VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1];
+    largest = Math.max(largest, Number(kib) / 1024);
+  };
+  const timer = setInterval(look, RSS_EVERY_MS);
+  return {
+    stop: () => {
+      clearInterval(timer);
+      look();
+      return largest;
+    },
+  };
+}

@@ -1,0 +1,146 @@
+import { randomUUID } from 'node:crypto';
+import { createWriteStream, existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { pipeline } from 'node:stream/promises';
+import { fileURLToPath } from 'node:url';
+import type { Guest } from '../../clickhouse/engine.ts';
+import { createGuest } from '../../clickhouse/guest-engine.ts';
+import type { Figure } from '../support/figure.ts';
+import { startGuarded } from '../support/guarded-process.ts';
+import type { BenchContext } from '../support/run-bench.ts';
+import { PLAIN_TABLE, type SqlLab, sqlLab } from './lab.ts';
+import { startLineProcess } from './line-process.ts';
+
+/** The ClickBench-shaped questions over the public view, and over the same rows in DuckDB. Shown, not judged. */
+
+const ROOT = fileURLToPath(new URL('./duckdb', import.meta.url));
+const QUESTIONS = new URL('../../test/fixtures/sql/clickbench-shaped.jsonl', import.meta.url);
+const INSTALL_TIMEOUT_MS = 300_000;
+const ROUNDS = 3;
+const SECONDS_MAX = 300;
+/** An engine's result in DuckDB's types: it has no integer of 256 bits. */
+const EXPORT = `SELECT * REPLACE (toString(amount) AS amount) FROM settlement_index_public.${PLAIN_TABLE}`;
+
+interface Question {
+  readonly id: string;
+  readonly sql: string;
+  /** Where DuckDB spells it otherwise. */
+  readonly duckdb?: string;
+}
+
+type Reply = { readonly ms: number; readonly rows: number } | { readonly error: string };
+
+export async function measureDuckdb(context: BenchContext): Promise<Figure[]> {
+  const missing = await installDuckdb(context);
+  if (missing !== undefined) throw new Error(`DuckDB cannot be installed: ${missing}`);
+  const lab = await sqlLab(context);
+  const file = join(context.workspace.dir, 'settlements.parquet');
+  await exportRows(lab, file);
+  const duckdb = startLineProcess(context.workspace, [join(ROOT, 'run-questions.mjs'), file], ROOT);
+  await duckdb.next();
+  const guest = createGuest(lab.engine.access);
+  context.workspace.defer(() => guest.close());
+  const ratios: number[] = [];
+  const totals = { ours: 0, theirs: 0 };
+  for (const question of readQuestions()) {
+    const theirs = await best(() => duckdb.ask<Reply>({ sql: question.duckdb ?? question.sql }));
+    const ours = await best(() => askGuest(guest, question.sql));
+    if (typeof theirs === 'string' || typeof ours === 'string') {
+      context.say(
+        `${question.id} is left out: ${typeof ours === 'string' ? `ours: ${ours}` : `DuckDB: ${String(theirs)}`}`,
+      );
+      continue;
+    }
+    if (ours.rows !== theirs.rows)
+      throw new Error(`${question.id}: ${ours.rows} rows, DuckDB has ${theirs.rows}`);
+    ratios.push(ours.ms / theirs.ms);
+    totals.ours += ours.ms;
+    totals.theirs += theirs.ms;
+    context.say(`${question.id} ${ours.ms.toFixed(0)} ms, DuckDB ${theirs.ms.toFixed(0)} ms`);
+  }
+  const shown = (name: string, value: number, unit: string): Figure => ({
+    name,
+    value,
+    unit,
+    goal: '-',
+    ok: true,
+  });
+  return [
+    shown('clickbench-questions', ratios.length, 'questions'),
+    shown('clickbench-total', totals.ours, 'ms'),
+    shown('clickbench-duckdb-total', totals.theirs, 'ms'),
+    shown(
+      'clickbench-against-duckdb-geomean',
+      Math.exp(ratios.reduce((sum, ratio) => sum + Math.log(ratio), 0) / ratios.length),
+      'x',
+    ),
+  ];
+}
+
+function readQuestions(): Question[] {
+  return readFileSync(QUESTIONS, 'utf8')
+    .split('\n')
+    .filter(Boolean)
+    .map((line) => JSON.parse(line) as Question); // our own fixture
+}
+
+/** The fastest of some rounds, or why there is none. */
+async function best(ask: () => Promise<Reply>): Promise<{ ms: number; rows: number } | string> {
+  let fastest: { ms: number; rows: number } | undefined;
+  for (let round = 0; round < ROUNDS; round++) {
+    const reply = await ask();
+    if ('error' in reply) return reply.error;
+    if (fastest === undefined || reply.ms < fastest.ms) fastest = reply;
+  }
+  return fastest ?? 'no round';
+}
+
+async function askGuest(guest: Guest, text: string): Promise<Reply> {
+  try {
+    const { body, figures } = await guest.query(
+      {
+        name: 'bench-clickbench',
+        text,
+        queryId: randomUUID(),
+        format: 'TSV',
+        maxRows: 1_000_001,
+        maxSeconds: SECONDS_MAX,
+      },
+      new AbortController().signal,
+    );
+    for await (const _ of body) void _;
+    return { ms: figures.elapsedMs, rows: figures.resultRows };
+  } catch (error) {
+    return { error: error instanceof Error ? error.message : String(error) };
+  }
+}
+
+async function exportRows({ engine }: SqlLab, file: string): Promise<void> {
+  const { url, writer } = engine.access;
+  const answer = await fetch(url, {
+    method: 'POST',
+    body: `${EXPORT} FORMAT Parquet`,
+    headers: {
+      authorization: `Basic ${Buffer.from(`${writer.user}:${writer.password}`).toString('base64')}`,
+    },
+  });
+  if (!answer.ok || answer.body === null) throw new Error(await answer.text());
+  await pipeline(answer.body, createWriteStream(file));
+}
+
+/** Answers why it cannot be had, or undefined when it is there. */
+async function installDuckdb({ workspace, say }: BenchContext): Promise<string | undefined> {
+  if (existsSync(join(ROOT, 'node_modules/@duckdb/node-api'))) return undefined;
+  say('installing DuckDB in bench/sql/duckdb (once)');
+  const install = startGuarded({
+    command: 'npm',
+    args: ['ci', '--ignore-scripts', '--no-audit', '--no-fund'],
+    cwd: ROOT,
+    environment: { npm_config_fetch_retries: '1' },
+  });
+  workspace.defer(() => install.stop());
+  const late = setTimeout(() => void install.stop(), INSTALL_TIMEOUT_MS);
+  const code = await install.exited;
+  clearTimeout(late);
+  return code === 0 ? undefined : install.lastLines().join(' ').slice(0, 300);
+}

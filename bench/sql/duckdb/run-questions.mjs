@@ -1,0 +1,28 @@
+import { createInterface } from 'node:readline';
+import { DuckDBInstance } from '@duckdb/node-api';
+
+/**
+ * Loads a Parquet file as the table `settlements` and answers questions over it, one line of JSON each: `{ sql }` in,
+ * `{ ms, rows }` or `{ error }` out. One thread, as the guest of the index has.
+ */
+
+const [parquet] = process.argv.slice(2);
+const instance = await DuckDBInstance.create(':memory:', { threads: '1' });
+const connection = await instance.connect();
+await connection.run(`CREATE TABLE settlements AS SELECT * FROM read_parquet('${parquet}')`);
+process.stdout.write(`${JSON.stringify({ ready: true })}\n`);
+
+async function answer(sql) {
+  try {
+    const began = performance.now();
+    const reader = await connection.runAndReadAll(sql);
+    return { ms: performance.now() - began, rows: reader.currentRowCount };
+  } catch (error) {
+    return { error: String(error).slice(0, 300) };
+  }
+}
+
+for await (const line of createInterface({ input: process.stdin })) {
+  const { sql } = JSON.parse(line);
+  process.stdout.write(`${JSON.stringify(await answer(sql))}\n`);
+}
