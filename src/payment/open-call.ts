@@ -74,8 +74,8 @@ async function settle(
   verified: Purchase,
   { usdMicros, hold }: { readonly usdMicros: bigint; readonly hold: Hold },
 ): Promise<SettledCall> {
-  const purchase = { ...verified, asked: shareOf(verified, usdMicros) };
   try {
+    const purchase = { ...verified, asked: shareOf(verified, usdMicros) };
     const { outcome, record } = await claim(lane, purchase);
     // Somebody took the hold after it had lapsed, and was faster.
     if (outcome === 'taken') return await resume(lane, purchase, record);

@@ -6,16 +6,21 @@ import { type DemoChain, startDemoChain } from '../../demo/chain/demo-chain.ts';
 import { mintUsdc } from '../../demo/chain/deploy-usdc.ts';
 import { callBatch, MULTICALL3 } from '../../demo/chain/multicall3.ts';
 import {
+  callBareTransfer,
   callReceive,
+  callRouted,
   callTransfer,
   callTransferBytes,
   type PaymentTerms,
   type SignedAuthorization,
   signAuthorization,
 } from '../../demo/chain/payments.ts';
+import { callApprovePermit2, callUptoSettle, ROUTER, UPTO_PROXY } from '../../demo/chain/permit2.ts';
 import { mine, mineMany } from '../../demo/chain/sender.ts';
 import { type Wallet, walletOf } from '../../demo/chain/wallets.ts';
+import type { Address } from '../../src/domain/address.ts';
 import type { Testimony, WitnessQuestion } from '../../src/payment/chain-witness.ts';
+import { permit2NonceId } from '../../src/payment/permit2.ts';
 import { createRpcWitness } from '../../src/payment/rpc-witness.ts';
 import { openWitnesses } from '../../src/payment/witnesses.ts';
 import { startScriptedFacilitator } from '../support/scripted-facilitator.ts';
@@ -141,6 +146,111 @@ describe('what the chain shows', () => {
     const signed = await sign(await payer(), { value: 10n ** 12n });
     const claimed = await send(callTransfer(signed));
     expect(await ask(questionOf(signed, { claimed }))).toEqual({ outcome: 'unsettled' });
+  });
+});
+
+describe('what the chain shows of a ceiling', () => {
+  const CEILING = PRICE * 3n;
+
+  /** A payer of ceilings, with Permit2 approved. */
+  async function approvedPayer(): Promise<Wallet> {
+    const wallet = await payer();
+    await send(callApprovePermit2(), chain.token.address, wallet.address);
+    return wallet;
+  }
+
+  async function settle(
+    from: Wallet,
+    { nonce, actual = PRICE, to = MERCHANT }: { nonce: bigint; actual?: bigint; to?: Address },
+  ): Promise<string> {
+    const terms = { chainId: 84_532, token: chain.token.address, to, amount: CEILING, nonce };
+    return send(await callUptoSettle(from, { ...terms, facilitator: RELAYER, actual }), UPTO_PROXY);
+  }
+
+  function ceilingQuestion(
+    from: Wallet,
+    nonce: bigint,
+    change: Partial<WitnessQuestion> = {},
+  ): WitnessQuestion {
+    const id = {
+      chain: 'eip155:84532',
+      asset: chain.token.address,
+      payer: from.address,
+      nonce: permit2NonceId(nonce),
+    };
+    return { id, payTo: MERCHANT, amount: String(PRICE), sinceMs: Date.now() - 1_000, ...change };
+  }
+
+  test('one that nobody used is unsettled, also while its neighbours in the bitmap are used', async () => {
+    const from = await approvedPayer();
+    await settle(from, { nonce: 2n });
+    await settle(from, { nonce: 256n });
+    expect(await ask(ceilingQuestion(from, 1n))).toEqual({ outcome: 'unsettled' });
+    expect(await ask(ceilingQuestion(from, 2n ** 256n - 1n))).toEqual({ outcome: 'unsettled' });
+  });
+
+  test('payments of one payer are told apart by their nonces, with their transactions', async () => {
+    const from = await approvedPayer();
+    const nonces = [7n, 2n ** 255n + 7n, 2n ** 256n - 1n];
+    for (const nonce of nonces) {
+      const transaction = await settle(from, { nonce });
+      expect(await ask(ceilingQuestion(from, nonce))).toEqual({ outcome: 'settled', transaction });
+      expect(await ask(ceilingQuestion(from, nonce, { claimed: transaction }))).toEqual({
+        outcome: 'settled',
+        transaction,
+      });
+    }
+    const other = await settle(from, { nonce: 1n });
+    for (const nonce of nonces)
+      expect((await ask(ceilingQuestion(from, nonce, { claimed: other }))).outcome).toBe('settled');
+    expect(await ask(ceilingQuestion(from, 3n, { claimed: other }))).toEqual({ outcome: 'unsettled' });
+  });
+
+  test('more than was used is settled, less is spent otherwise', async () => {
+    const from = await approvedPayer();
+    await settle(from, { nonce: 1n, actual: PRICE + 1n });
+    await settle(from, { nonce: 2n, actual: PRICE - 1n });
+    expect((await ask(ceilingQuestion(from, 1n))).outcome).toBe('settled');
+    expect((await ask(ceilingQuestion(from, 2n))).outcome).toBe('spent_otherwise');
+  });
+
+  test('a nonce that paid somebody else is never a settlement, and a transaction that says so is seen through', async () => {
+    const from = await approvedPayer();
+    const claimed = await settle(from, { nonce: 1n, to: OTHER });
+    expect(await ask(ceilingQuestion(from, 1n))).toEqual({ outcome: 'silent' });
+    expect(await ask(ceilingQuestion(from, 1n, { claimed }))).toEqual({ outcome: 'spent_otherwise' });
+  });
+
+  test('a call that reverted settles nothing, whatever it says', async () => {
+    const from = await approvedPayer();
+    const claimed = await settle(from, { nonce: 1n, actual: CEILING + 1n });
+    expect(await ask(ceilingQuestion(from, 1n, { claimed }))).toEqual({ outcome: 'unsettled' });
+  });
+
+  test('the calldata of another contract than the proxy proves nothing', async () => {
+    const from = await approvedPayer();
+    const terms = { chainId: 84_532, token: chain.token.address, to: MERCHANT, amount: CEILING, nonce: 1n };
+    const data = await callUptoSettle(from, { ...terms, facilitator: ROUTER, actual: PRICE });
+    const claimed = await send(callRouted(UPTO_PROXY, data), ROUTER);
+    expect(await ask(ceilingQuestion(from, 1n, { claimed }))).toEqual({ outcome: 'silent' });
+    const bare = await send(callBareTransfer(MERCHANT, PRICE), chain.token.address, from.address);
+    expect(await ask(ceilingQuestion(from, 2n, { claimed: bare }))).toEqual({ outcome: 'unsettled' });
+  });
+
+  test('nodes that do not answer are passed over, and none is silence', async () => {
+    const from = await approvedPayer();
+    const transaction = await settle(from, { nonce: 1n });
+    const question = ceilingQuestion(from, 1n);
+    for (const method of [
+      'eth_call',
+      'eth_getLogs',
+      'eth_getTransactionByHash',
+      'eth_getTransactionReceipt',
+    ]) {
+      const bad = await nodeWith((call, real) => (call.method === method ? { result: 7 } : real));
+      expect(await ask(question, bad.url)).toEqual({ outcome: 'silent' });
+      expect(await ask(question, bad.url, chain.url)).toEqual({ outcome: 'settled', transaction });
+    }
   });
 });
 

@@ -6,6 +6,8 @@ import type { Hex } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
 import { type DemoChain, startDemoChain } from '../../demo/chain/demo-chain.ts';
 import { mintUsdc } from '../../demo/chain/deploy-usdc.ts';
+import { callApprovePermit2 } from '../../demo/chain/permit2.ts';
+import { requireSuccess } from '../../demo/chain/sender.ts';
 import { type Wallet, walletOf } from '../../demo/chain/wallets.ts';
 import { type Facilitator as FacilitatorProcess, startFacilitator } from '../../demo/facilitator.ts';
 import type { AcceptedPayment } from '../../src/config/config.ts';
@@ -14,6 +16,7 @@ import { knownChain } from '../../src/domain/known-chains.ts';
 import type { PaymentOffer } from '../../src/domain/payment.ts';
 import type { Order } from '../../src/payment/payment-lane.ts';
 import { watchedLog, watchSecret } from './secrets-watch.ts';
+import { waitUntil } from './wait-until.ts';
 
 /** A chain with Circle's token that mines every transaction at once, a real facilitator on it, and payers with money. */
 export interface X402World {
@@ -23,6 +26,10 @@ export interface X402World {
   readonly accepted: AcceptedPayment;
   /** A new wallet with USDC and without a wei of gas money. */
   payer(): Promise<Wallet>;
+  /** One that has also let Permit2 move its USDC, once, as payers of ceilings must. */
+  ceilingPayer(): Promise<Wallet>;
+  /** The facilitator's address on chain. */
+  readonly relayer: Address;
   /** How often authorizations of this payer were used on chain. */
   settlements(payer: Address): Promise<number>;
   balance(of: Address): Promise<bigint>;
@@ -46,20 +53,27 @@ export async function startX402World(): Promise<X402World> {
       builderCode: 'local_fac',
       log: watchedLog('facilitator-process'),
     });
-    return worldOf(chain, facilitator);
+    return worldOf(chain, facilitator, relayer.address);
   } catch (cause) {
     await chain.stop();
     throw cause;
   }
 }
 
-function worldOf(chain: DemoChain, facilitator: FacilitatorProcess): X402World {
+function worldOf(chain: DemoChain, facilitator: FacilitatorProcess, relayer: Address): X402World {
   const facts = knownChain('base-sepolia');
   const [token] = facts?.tokens ?? [];
   if (facts === undefined || token === undefined) throw new Error('Base Sepolia is built in');
+  const payer = async (): Promise<Wallet> => {
+    const wallet = walletOf(`payer ${randomBytes(8).toString('hex')}`);
+    watchSecret(wallet.privateKey);
+    await mintUsdc(chain.sender, [{ to: wallet.address, amount: GRANT_ATOMS }]);
+    return wallet;
+  };
   return {
     chain,
     facilitator,
+    relayer,
     accepted: {
       chain: 'eip155:84532',
       slug: facts.slug,
@@ -67,10 +81,16 @@ function worldOf(chain: DemoChain, facilitator: FacilitatorProcess): X402World {
       payTo: walletOf('x402 world merchant').address,
       rpcUrls: [chain.url],
     },
-    async payer() {
-      const wallet = walletOf(`payer ${randomBytes(8).toString('hex')}`);
-      watchSecret(wallet.privateKey);
-      await mintUsdc(chain.sender, [{ to: wallet.address, amount: GRANT_ATOMS }]);
+    payer,
+    async ceilingPayer() {
+      const wallet = await payer();
+      const data = callApprovePermit2();
+      const hash = await chain.sender.send({ from: wallet.address, to: token.address, data });
+      // Mining at once still takes a moment.
+      await waitUntil('the approval is mined', async () => {
+        return (await chain.rpc.call<unknown>('eth_getTransactionReceipt', hash)) !== null;
+      });
+      await requireSuccess(chain.rpc, [hash]);
       return wallet;
     },
     async settlements(payer) {
