@@ -8,7 +8,6 @@ import { createGuestHttp } from './guest-http.ts';
 
 /** The engine's own limit fires first; this one is for an engine that does not answer at all. */
 const CLIENT_GRACE_MS = 3_000;
-const NEVER = new AbortController().signal;
 
 export function createGuest(access: EngineAccess): Guest {
   const http = createGuestHttp(access);
@@ -35,7 +34,7 @@ export function createGuest(access: EngineAccess): Guest {
         limit: maxRows,
       };
       // No clock of its own: the watchdog's is the caller's signal.
-      return http.send({ name, text, parameters, words }, { timeout: NEVER, caller });
+      return http.send({ name, text, parameters, words }, { timeout: caller, caller });
     },
     async close() {
       http.close();

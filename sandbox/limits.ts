@@ -18,3 +18,18 @@ export const WATCHDOG_GRACE_MS = 2_000;
 export const KILL_OBEYED_MAX_MS = 5_000;
 /** Between two looks whether a stopped query is gone. */
 export const KILL_POLL_MS = 100;
+
+/** An estimate plans the query, for which the engine computes its scalar subqueries: never for long. */
+export const ESTIMATE_MAX_SECONDS = 2;
+/** They are free of charge, so they have no more than one place between them, and nobody waits long for it. */
+export const ESTIMATE_PLACES = 1;
+export const ESTIMATE_WAIT_MAX_MS = 5_000;
+
+/** Verdicts that are remembered, and the size of their texts. */
+export const VERDICTS_MAX = 2_000;
+export const VERDICTS_MAX_CHARS = 16 * 1024 * 1024;
+/** Texts that once made the engine deaf are not run again until this process ends. */
+export const QUARANTINE_MAX = 10_000;
+
+/** Between two checks of a guest that did not pass. */
+export const GUEST_CHECK_RETRY_MS = 1_000;

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { PUBLIC_TABLE_NAMES, PUBLIC_TABLES } from '../src/domain/public-tables.ts';
 import type { SqlPolicy } from './check-tree.ts';
 import { loadFunctionCatalogue } from './function-catalogue.ts';
@@ -15,4 +16,10 @@ export function loadPolicy(): SqlPolicy {
     functions: loadFunctionCatalogue(),
     tableFunctions: new Set(TABLE_FUNCTIONS.map((name) => name.toLowerCase())),
   };
+}
+
+/** Names a policy: verdicts of one are none of another. */
+export function policyVersion({ tables, columns, functions, tableFunctions }: SqlPolicy): string {
+  const names = [tables, columns, functions.names, tableFunctions].map((of) => [...of].sort());
+  return createHash('sha256').update(JSON.stringify(names)).digest('base64');
 }

@@ -1,8 +1,9 @@
-import { randomUUID } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import { EngineError, type Guest, type GuestResult, type QueryFigures } from '../clickhouse/engine.ts';
 import { RESULT_MAX_BYTES } from '../clickhouse/guest-settings.ts';
 import { SQL_TIERS } from '../src/catalogue/prices.ts';
 import type { SqlTierId } from '../src/domain/plan.ts';
+import type { Log } from '../src/log.ts';
 import { explainFailure } from './explain-failure.ts';
 import { WATCHDOG_GRACE_MS } from './limits.ts';
 import { parametersAsSent } from './parameter-texts.ts';
@@ -25,6 +26,8 @@ export interface RunDeps {
   readonly places: Places;
   readonly watchdog: Watchdog;
   readonly secondsOf: (tier: SqlTierId) => number;
+  readonly quarantineMax: number;
+  readonly log: Pick<Log, 'error'>;
 }
 
 /** Seconds that a query of the tier may run. */
@@ -44,10 +47,13 @@ const ENGINE_FORMATS: Readonly<Record<ResultFormat, string>> = {
 };
 
 export function createRun(deps: RunDeps): SqlSandbox['run'] {
+  const quarantine = createQuarantine(deps.quarantineMax);
   return async (query, signal) => {
+    const digest = digestOf(query.accepted.text);
+    if (quarantine.has(digest)) throw quarantined();
     const wanted = { caller: query.caller, heavy: query.tier !== 'standard' };
     const place = await deps.places.take(wanted, signal);
-    return runIn(place, query, signal, deps);
+    return runIn(place, query, signal, { ...deps, quarantine });
   };
 }
 
@@ -55,7 +61,7 @@ async function runIn(
   place: Place,
   query: SandboxQuery,
   signal: AbortSignal,
-  { guest, watchdog, secondsOf }: RunDeps,
+  { guest, watchdog, secondsOf, log, quarantine }: RunDeps & { readonly quarantine: Quarantine },
 ): Promise<SandboxResult> {
   const maxSeconds = secondsOf(query.tier);
   const queryId = randomUUID();
@@ -81,6 +87,10 @@ async function runIn(
   try {
     return resultOf(await outcome, place);
   } catch (error) {
+    const digest = digestOf(query.accepted.text);
+    if (error instanceof StoppedLate && !error.obeyed) quarantine.add(digest);
+    if (metSecondWall(error))
+      log.error({ err: error, digest }, 'an accepted text was refused by the engine’s grants');
     throw failureOf(error, query, performance.now() - began);
   }
 }
@@ -119,4 +129,40 @@ function stoppedFailure({ obeyed, cause }: StoppedLate, sinceMs: number): Error 
     figures,
     cause,
   });
+}
+
+/** ACCESS_DENIED and READONLY: after the first wall has passed a text, the second must find nothing. Somebody has to look. */
+function metSecondWall(error: unknown): boolean {
+  return error instanceof EngineError && (error.engineCode === 497 || error.engineCode === 164);
+}
+
+/** Texts that the engine could not be stopped from running: each of them would cost everybody an engine again. */
+interface Quarantine {
+  has(digest: string): boolean;
+  add(digest: string): void;
+}
+
+function createQuarantine(max: number): Quarantine {
+  const digests = new Set<string>();
+  return {
+    has: (digest) => digests.has(digest),
+    add(digest) {
+      digests.add(digest);
+      const [oldest] = digests;
+      if (digests.size > max && oldest !== undefined) digests.delete(oldest);
+    },
+  };
+}
+
+function quarantined(): QueryFailed {
+  return new QueryFailed({
+    reason: 'unsupported',
+    detail: 'This query could not be stopped when it ran before. It is not run again.',
+    hint: 'Write it with smaller values: a single step of it takes longer than its tier.',
+    figures: null,
+  });
+}
+
+function digestOf(text: string): string {
+  return createHash('sha256').update(text).digest('hex');
 }

@@ -1,22 +1,19 @@
-import type { EngineAccess } from '../clickhouse/engine.ts';
+import type { EngineAccess, Guest } from '../clickhouse/engine.ts';
 import { createGuest } from '../clickhouse/guest-engine.ts';
 import { createQueryKiller } from '../clickhouse/query-killer.ts';
+import { checkGuest } from '../sandbox/check-guest.ts';
 import { createEngineParser } from '../sandbox/engine-parser.ts';
+import { createEstimate } from '../sandbox/estimate.ts';
+import { createGuestGate, type GuestGate } from '../sandbox/guest-gate.ts';
 import { inspect } from '../sandbox/inspect.ts';
-import {
-  KILL_OBEYED_MAX_MS,
-  KILL_POLL_MS,
-  placesOf,
-  QUEUE_MAX,
-  QUEUE_MAX_PER_CALLER,
-  QUEUE_RETRY_AFTER_SECONDS,
-  QUEUE_WAIT_MAX_MS,
-} from '../sandbox/limits.ts';
-import { createPlaces } from '../sandbox/places.ts';
-import { loadPolicy } from '../sandbox/policy.ts';
+import * as limits from '../sandbox/limits.ts';
+import { createPlaces, type Places } from '../sandbox/places.ts';
+import { loadPolicy, policyVersion } from '../sandbox/policy.ts';
 import { createRun, tierSeconds } from '../sandbox/run-query.ts';
 import type { SqlSandbox } from '../sandbox/sql-sandbox.ts';
+import { createVerdictCache } from '../sandbox/verdict-cache.ts';
 import { createWatchdog } from '../sandbox/watchdog.ts';
+import type { SqlTierId } from './domain/plan.ts';
 import type { Log } from './log.ts';
 
 export interface SandboxOptions {
@@ -26,37 +23,87 @@ export interface SandboxOptions {
   readonly cores: number;
   /** Resolves when a new engine answers; null for an engine that is not ours to start. */
   readonly restartEngine: (() => Promise<void>) | null;
+  /** For tests, which cannot wait for the real ones. */
+  readonly secondsOf?: (tier: SqlTierId) => number;
+  readonly killObeyedMaxMs?: number;
 }
 
 export interface OpenSandbox extends SqlSandbox {
   close(): Promise<void>;
 }
 
-/** The sandbox of an API process, over the guest of its engine. */
-export function openSandbox({ access, log, cores, restartEngine }: SandboxOptions): OpenSandbox {
+/**
+ * The sandbox of an API process, over the guest of its engine. Every call rejects with `EngineError` until the guest has passed
+ * its check, which the log tells once.
+ */
+export function openSandbox(options: SandboxOptions): OpenSandbox {
+  const { access, log, restartEngine, killObeyedMaxMs = limits.KILL_OBEYED_MAX_MS } = options;
   const guest = createGuest(access);
   const killer = createQueryKiller(access);
-  const deps = { parser: createEngineParser(guest), policy: loadPolicy() };
-  const places = createPlaces({
-    ...placesOf(cores),
-    waitingMax: QUEUE_MAX,
-    waitingMaxPerCaller: QUEUE_MAX_PER_CALLER,
-    waitMaxMs: QUEUE_WAIT_MAX_MS,
-    retryAfterSeconds: QUEUE_RETRY_AFTER_SECONDS,
+  const gate = createGuestGate({
+    check: () => checkGuest(guest, access.database),
+    log,
+    retryAfterMs: limits.GUEST_CHECK_RETRY_MS,
   });
   const watchdog = createWatchdog({
     killer,
     restartEngine,
     log,
-    obeyMaxMs: KILL_OBEYED_MAX_MS,
-    pollMs: KILL_POLL_MS,
+    obeyMaxMs: killObeyedMaxMs,
+    pollMs: limits.KILL_POLL_MS,
   });
+  const run = createRun({
+    guest,
+    places: queryPlaces(options.cores),
+    watchdog,
+    secondsOf: options.secondsOf ?? tierSeconds,
+    quarantineMax: limits.QUARANTINE_MAX,
+    log,
+  });
+  const estimate = createEstimate({ guest, places: estimatePlaces() });
   return {
-    inspect: (text, parameters) => inspect(text, parameters, deps),
-    run: createRun({ guest, places, watchdog, secondsOf: tierSeconds }),
-    estimate: () => Promise.resolve({ rows: null, bytes: null, withoutKey: [], withoutTime: [] }),
+    inspect: rememberedInspect(guest, gate),
+    run: (query, signal) => gate.pass(() => run(query, signal)),
+    estimate: (query, signal) => gate.pass(() => estimate(query, signal)),
     async close() {
       await Promise.all([guest.close(), killer.close()]);
     },
   };
+}
+
+function rememberedInspect(guest: Guest, gate: GuestGate): SqlSandbox['inspect'] {
+  const policy = loadPolicy();
+  const version = policyVersion(policy);
+  const deps = { parser: createEngineParser(guest), policy };
+  const cache = createVerdictCache({
+    entriesMax: limits.VERDICTS_MAX,
+    charsMax: limits.VERDICTS_MAX_CHARS,
+  });
+  return (text, parameters) =>
+    gate.pass(({ engineVersion }) =>
+      cache.verdict({ engineVersion, policyVersion: version, text, parameters }, () =>
+        inspect(text, parameters, deps),
+      ),
+    );
+}
+
+function queryPlaces(cores: number): Places {
+  return createPlaces({
+    ...limits.placesOf(cores),
+    waitingMax: limits.QUEUE_MAX,
+    waitingMaxPerCaller: limits.QUEUE_MAX_PER_CALLER,
+    waitMaxMs: limits.QUEUE_WAIT_MAX_MS,
+    retryAfterSeconds: limits.QUEUE_RETRY_AFTER_SECONDS,
+  });
+}
+
+function estimatePlaces(): Places {
+  return createPlaces({
+    all: limits.ESTIMATE_PLACES,
+    heavy: 0,
+    waitingMax: limits.QUEUE_MAX,
+    waitingMaxPerCaller: limits.QUEUE_MAX_PER_CALLER,
+    waitMaxMs: limits.ESTIMATE_WAIT_MAX_MS,
+    retryAfterSeconds: limits.QUEUE_RETRY_AFTER_SECONDS,
+  });
 }

@@ -1,0 +1,179 @@
+import { EngineError, type Guest, type GuestStatement, type Row } from '../clickhouse/engine.ts';
+import { PUBLIC_TABLES, type PublicTableName } from '../src/domain/public-tables.ts';
+import { explainFailure } from './explain-failure.ts';
+import { ESTIMATE_MAX_SECONDS } from './limits.ts';
+import { parametersAsSent } from './parameter-texts.ts';
+import type { Places } from './places.ts';
+import { type Estimate, QueryAbandoned, type SandboxQuery, type SqlSandbox } from './sql-sandbox.ts';
+
+/**
+ * What a query would read, by the engine's own index analysis. Nothing is run, with one exception that the engine makes:
+ * subqueries that give a single value are computed to plan the rest. So the question is bounded in time, and has places of its
+ * own. A bare `count()` is under-estimated: the engine knows it without reading (sandbox.md C).
+ */
+export interface EstimateDeps {
+  readonly guest: Pick<Guest, 'explain'>;
+  readonly places: Places;
+}
+
+export function createEstimate({ guest, places }: EstimateDeps): SqlSandbox['estimate'] {
+  return async (query, signal) => {
+    const place = await places.take({ caller: query.caller, heavy: false }, signal);
+    try {
+      return await estimateIn(guest, query, signal);
+    } finally {
+      place.leave();
+    }
+  };
+}
+
+type Asked = Parameters<SqlSandbox['estimate']>[0];
+
+async function estimateIn(
+  guest: EstimateDeps['guest'],
+  query: Asked,
+  signal: AbortSignal,
+): Promise<Estimate> {
+  const inTime = AbortSignal.any([AbortSignal.timeout(ESTIMATE_MAX_SECONDS * 1_000), signal]);
+  const ask = (name: string, question: string): Promise<readonly Row[]> =>
+    guest.explain(statementOf(query, name, question), inTime);
+  try {
+    const rows = await ask('sql-estimate', 'EXPLAIN ESTIMATE');
+    const [plan] = await ask('sql-plan', 'EXPLAIN json = 1, indexes = 1, header = 1');
+    return estimateOf(
+      rowsByTable(rows),
+      readsOf(JSON.parse(String(plan?.[0] ?? '[]'))),
+      query.accepted.tables,
+    );
+  } catch (error) {
+    return unknownUnless(error, query, signal);
+  }
+}
+
+function statementOf(
+  { accepted, parameters }: Pick<SandboxQuery, 'accepted' | 'parameters'>,
+  name: string,
+  question: string,
+): GuestStatement {
+  return {
+    name,
+    text: `${question} ${accepted.text}`,
+    parameters: parametersAsSent(accepted.parameters, parameters),
+    maxSeconds: ESTIMATE_MAX_SECONDS,
+  };
+}
+
+const UNKNOWN: Estimate = { rows: null, bytes: null, withoutKey: [], withoutTime: [] };
+
+/** Planning that takes too long, or more than a query may have, leaves the estimate open; a query that is wrong fails here. */
+function unknownUnless(error: unknown, query: Asked, signal: AbortSignal): Estimate {
+  if (signal.aborted) throw new QueryAbandoned(null);
+  if (!(error instanceof EngineError)) throw error;
+  if (LEFT_OPEN.has(error.problem)) return UNKNOWN;
+  throw explainFailure(error, query.accepted, null);
+}
+
+const LEFT_OPEN: ReadonlySet<string> = new Set(['timeout', 'aborted', 'memory']);
+
+/** Rows of `EXPLAIN ESTIMATE`: database, table, parts, rows, marks. */
+function rowsByTable(rows: readonly Row[]): ReadonlyMap<string, number> {
+  return new Map(rows.map(([, table, , count]) => [String(table), Number(count)]));
+}
+
+/** One reading of a physical table, as the plan shows it. */
+interface Reading {
+  readonly table: string;
+  readonly types: readonly string[];
+  /** What the indexes were asked; without those that were asked nothing. */
+  readonly conditions: readonly string[];
+  /** Skip indexes that took part: shown only where a condition uses them. */
+  readonly skips: number;
+}
+
+function readsOf(plan: unknown): Reading[] {
+  if (Array.isArray(plan)) return plan.flatMap(readsOf);
+  if (typeof plan !== 'object' || plan === null) return [];
+  const node = plan as Readonly<Record<string, unknown>>; // JSON that the engine wrote
+  if (node['Node Type'] !== 'ReadFromMergeTree') return Object.values(node).flatMap(readsOf);
+  const indexes = listOf(node['Indexes']);
+  return [
+    {
+      table: String(node['Description']).split('.').at(-1) ?? '',
+      types: listOf(node['Header']).map((column) => String(column['Type'])),
+      conditions: indexes
+        .filter((index) => index['Type'] !== 'Partition' && index['Keys'] !== undefined)
+        .map((index) => String(index['Condition'])),
+      skips: indexes.filter((index) => index['Type'] === 'Skip').length,
+    },
+  ];
+}
+
+function listOf(value: unknown): readonly Readonly<Record<string, unknown>>[] {
+  return Array.isArray(value) ? value : [];
+}
+
+/** What stands behind the public tables that read anything (clickhouse/public-views.ts). */
+const PUBLIC_NAME: Readonly<Record<string, PublicTableName>> = {
+  settlements: 'settlements',
+  wallet_log: 'wallet_settlements',
+  facilitator_relayers: 'facilitators',
+  payee_day: 'merchant_days',
+  payer_day: 'payer_days',
+};
+
+function estimateOf(
+  rows: ReadonlyMap<string, number>,
+  readings: readonly Reading[],
+  named: readonly string[],
+): Estimate {
+  // Others are read on the inside of a view, where the caller can add no condition.
+  const open = (isNarrow: (reading: Reading) => boolean): string[] =>
+    named.filter((name) => {
+      const its = readings.filter(({ table }) => PUBLIC_NAME[table] === name);
+      return its.length > 0 && !its.some(isNarrow);
+    });
+  return {
+    rows: [...rows.values()].reduce((sum, count) => sum + count, 0),
+    bytes: [...rows].reduce((sum, [table, count]) => sum + count * rowBytes(table, readings), 0),
+    withoutKey: open(({ conditions, skips }) => conditions.length > 0 || skips > 0),
+    withoutTime: open(({ conditions }) => conditions.some((condition) => TIME.test(condition))).filter(
+      hasTime,
+    ),
+  };
+}
+
+const TIME = /\b(block_time|day)\b(?!, hour)/;
+
+function hasTime(name: string): boolean {
+  const columns = PUBLIC_TABLES[name as PublicTableName].columns; // `named` holds public tables only
+  return columns.some((column) => column.name === 'block_time' || column.name === 'day');
+}
+
+/** Of the widest reading of the table. */
+function rowBytes(table: string, readings: readonly Reading[]): number {
+  const widths = readings
+    .filter((reading) => reading.table === table)
+    .map(({ types }) => types.reduce((sum, type) => sum + bytesOf(type), 0));
+  return Math.max(0, ...widths);
+}
+
+/** A hex address with its length, which is what most texts here are. */
+const TEXT_BYTES = 50;
+const ENUM_BYTES = 1;
+const BYTES_OF: readonly (readonly [RegExp, number])[] = [
+  [/^LowCardinality/, 2],
+  [/^(UInt8|Int8|Bool|Enum8)/, ENUM_BYTES],
+  [/^(UInt16|Int16|Date$|Enum16)/, 2],
+  [/^(UInt32|Int32|Float32|Date32|DateTime(\(|$)|IPv4)/, 4],
+  [/^(UInt64|Int64|Float64|DateTime64|Decimal\(1?\d, )/, 8],
+  [/^(UInt128|Int128|UUID|IPv6|Decimal\([23]\d, )/, 16],
+  [/^(UInt256|Int256|Decimal)/, 32],
+];
+
+/** About what one value takes in memory, which is what `bytes_read` counts. */
+function bytesOf(type: string): number {
+  const plain = type.replace(/^Nullable\((.*)\)$/, '$1');
+  const fixed = /^FixedString\((\d+)\)$/.exec(plain)?.[1];
+  if (fixed !== undefined) return Number(fixed);
+  return BYTES_OF.find(([pattern]) => pattern.test(plain))?.[1] ?? TEXT_BYTES;
+}
