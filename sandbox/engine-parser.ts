@@ -7,7 +7,7 @@ const PARSE_SECONDS = 5;
 /** What our own statement around the text adds to the engine's words. */
 const WRAPPING = /: In scope SELECT formatQuerySingleLine[\s\S]*$/;
 const VERSION = /\s*\((?:[A-Z_]+)\)(?: \(version [^)]*\))?\s*$/;
-const PROBLEM_MAX_CHARS = 300;
+const PROBLEM_MAX_CHARS = 2_000;
 
 export function createEngineParser(guest: Guest): SqlParser {
   const lines = async (name: string, text: string, parameters?: QueryParameters) => {
@@ -20,7 +20,7 @@ export function createEngineParser(guest: Guest): SqlParser {
     return rows.map(([line]) => String(line));
   };
   return {
-    parse: (text) => orProblem(() => parse(guest, text)),
+    parse: (text) => orProblem(() => parse(guest, text).catch(throwOurFault)),
     tree: (canonical, parameters) =>
       orProblem(() => lines('sql-tree', `EXPLAIN QUERY TREE run_passes = 0 ${canonical}`, parameters)),
     ast: (canonical) => orProblem(() => lines('sql-ast', `EXPLAIN AST ${canonical}`)),
@@ -62,6 +62,15 @@ function fieldsOf(token: unknown): { begin: number; end: number; type: string } 
 
 function at(token: unknown, name: string): unknown {
   return typeof token === 'object' && token !== null ? Reflect.get(token, name) : undefined;
+}
+
+/** READONLY, UNKNOWN_USER, AUTHENTICATION_FAILED: the caller's text is only hex digits there, so the setup is wrong. */
+const OUR_FAULT: ReadonlySet<number> = new Set([164, 192, 516]);
+
+function throwOurFault(error: unknown): never {
+  if (error instanceof EngineError && OUR_FAULT.has(error.engineCode ?? 0))
+    throw new Error('the engine does not let the guest judge a text', { cause: error });
+  throw error;
 }
 
 /** What is wrong with the text is an answer; an engine that cannot be asked is an accident. */

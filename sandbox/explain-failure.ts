@@ -1,33 +1,130 @@
 import type { EngineError } from '../clickhouse/engine.ts';
+import { PUBLIC_TABLES, type PublicTableName } from '../src/domain/public-tables.ts';
+import { nearest } from '../src/nearest-name.ts';
+import { cleanWords } from './engine-words.ts';
 import type { Accepted } from './inspect.ts';
 import { QUERY_FAILURES, QueryFailed, type QueryFailure, type RunFigures } from './sql-sandbox.ts';
 
+/** From what the engine said while it ran an accepted query to what its writer is told. Source: api.md 5. */
+
 /** What the engine's codes mean to whoever wrote the query. Names as in ClickHouse's ErrorCodes.cpp. */
-const REASON_OF_CODE: ReadonlyMap<number, QueryFailure> = new Map<number, QueryFailure>([
-  [159, 'timeout'],
-  [160, 'timeout'],
-  [241, 'memory'],
-  [158, 'rows_read'],
-  [396, 'result_size'],
-  [47, 'unknown_column'],
-  [60, 'unknown_table'],
-  [46, 'unknown_function'],
-  [43, 'type_error'],
-  [53, 'type_error'],
-  [386, 'type_error'],
-  [352, 'duplicate_columns'],
-  [164, 'unsupported'],
-  [497, 'unsupported'],
-]);
+const CODES: Readonly<Record<Exclude<QueryFailure, 'other'>, readonly number[]>> = {
+  timeout: [159, 160], // TIMEOUT_EXCEEDED, TOO_SLOW
+  memory: [241], // MEMORY_LIMIT_EXCEEDED
+  rows_read: [158, 307], // TOO_MANY_ROWS, TOO_MANY_BYTES
+  result_size: [396], // TOO_MANY_ROWS_OR_BYTES
+  too_complex: [162, 167, 168, 306, 191, 595], // TOO_DEEP_*, TOO_BIG_AST, SET_SIZE_LIMIT_EXCEEDED
+  unknown_column: [47, 8, 10, 16, 51, 207], // UNKNOWN_IDENTIFIER, …, AMBIGUOUS_IDENTIFIER
+  unknown_table: [60, 81],
+  unknown_function: [46, 63],
+  not_grouped: [215, 184], // NOT_AN_AGGREGATE, ILLEGAL_AGGREGATION
+  // Types, and how many arguments or columns there are.
+  type_error: [43, 53, 386, 42, 44, 50, 59, 34, 35, 20, 258, 70, 133, 309, 456],
+  // Texts, numbers, times and addresses that cannot be read; division by zero, overflow, bounds.
+  value_error: [
+    6, 12, 26, 27, 36, 38, 41, 69, 72, 117, 125, 128, 130, 131, 153, 190, 321, 349, 376, 407, 427, 457, 475,
+    675, 676, 691,
+  ],
+  duplicate_columns: [15, 179, 352], // DUPLICATE_COLUMN, MULTIPLE_EXPRESSIONS_FOR_ALIAS, AMBIGUOUS_COLUMN_NAME
+  unsupported: [1, 48, 141, 164, 181, 182, 344, 403, 446, 447, 497], // NOT_IMPLEMENTED, ILLEGAL_FINAL, ACCESS_DENIED, …
+};
+const REASON_OF_CODE: ReadonlyMap<number, QueryFailure> = new Map(
+  Object.entries(CODES).flatMap(([reason, codes]) =>
+    codes.map((code) => [code, reason as QueryFailure] as const),
+  ), // the keys are those of the record
+);
+
+/** Said in our own words: the engine's name settings, or rights that nobody may ask for. */
+const OWN_WORDS: ReadonlySet<QueryFailure> = new Set(['timeout', 'memory', 'rows_read', 'result_size']);
+/** Shorter names are near to too many others. */
+const SUGGESTED_FROM_CHARS = 3;
+const ACCESS_CODES: ReadonlySet<number> = new Set([164, 497]);
+
+const HINTS: Readonly<Partial<Record<QueryFailure, string>>> = {
+  timeout: 'Narrow block_time, ask merchant_days or payer_days for long ranges, or choose a higher `tier`.',
+  memory:
+    'Narrow block_time, group by fewer columns, use uniq instead of uniqExact, or join the smaller side on the right.',
+  rows_read: 'Narrow block_time, or ask merchant_days or payer_days.',
+  result_size: 'Add a LIMIT, select fewer columns, or choose a streamed `format`.',
+  too_complex: 'Split the question, or end a recursion earlier.',
+  unknown_table: 'GET /v0/sql/schema lists the tables and their columns.',
+  unknown_function: 'Functions are those of ClickHouse; names of lambdas must be declared in WITH.',
+  not_grouped: 'Name the column in GROUP BY, or put it into any(), min() or another aggregate.',
+  type_error:
+    'Convert one side, for example with toString(x), toUInt256(x) or toDateTime(x), and count the arguments.',
+  value_error:
+    'Filter such values out first, or use a form that does not fail: …OrNull, …OrZero, nullIf(x, 0).',
+  duplicate_columns: 'Give each column a name of its own with AS.',
+};
+
+interface Explanation {
+  readonly reason: QueryFailure;
+  readonly detail: string;
+  readonly hint?: string;
+}
 
 /** `QueryFailed` where the query is at fault; the error itself where the engine is. */
 export function explainFailure(
   error: EngineError,
-  _accepted: Accepted,
+  accepted: Pick<Accepted, 'text' | 'tables'>,
   figures: RunFigures | null,
 ): QueryFailed | EngineError {
-  if (error.engineCode === null || error.problem === 'overloaded' || error.problem === 'unreachable')
+  if (error.engineCode === null || ['overloaded', 'unreachable', 'aborted'].includes(error.problem))
     return error;
-  const reason = REASON_OF_CODE.get(error.engineCode) ?? 'other';
-  return new QueryFailed({ reason, detail: QUERY_FAILURES[reason], figures, cause: error });
+  const said = error.cause instanceof Error ? error.cause.message : '';
+  // The whole engine's memory was full: another moment may do.
+  if (error.problem === 'memory' && !/query memory limit|for query/i.test(said)) return error;
+  return new QueryFailed({ ...explain(error.engineCode, said, accepted), figures, cause: error });
+}
+
+function explain(code: number, said: string, accepted: Pick<Accepted, 'text' | 'tables'>): Explanation {
+  const reason = REASON_OF_CODE.get(code) ?? 'other';
+  const words = OWN_WORDS.has(reason) || ACCESS_CODES.has(code) ? undefined : cleanWords(said);
+  const detail = words ?? QUERY_FAILURES[reason];
+  if (reason === 'unknown_column') return { reason, ...unknownColumn(said, detail, accepted) };
+  const hint = orForm(said) ?? HINTS[reason];
+  return { reason, detail, ...(hint === undefined ? {} : { hint }) };
+}
+
+function unknownColumn(
+  said: string,
+  detail: string,
+  { tables }: Pick<Accepted, 'tables'>,
+): Pick<Explanation, 'detail' | 'hint'> {
+  const name = /[Ii]dentifier [`']([^`']+)[`']/.exec(said)?.[1];
+  if (name === undefined) return { detail, hint: columnsHint(tables) };
+  const last = name.split('.').at(-1) ?? name;
+  const columns = tables.flatMap((table) => columnsOf(table));
+  const meant =
+    last.length < SUGGESTED_FROM_CHARS ? undefined : nearest(last, [...columns, ...suggested(said)]);
+  return {
+    detail: `There is no column ${name} where it is named.`,
+    hint: meant === undefined || meant === last ? columnsHint(tables) : `Did you mean ${meant}?`,
+  };
+}
+
+function columnsOf(table: string): readonly string[] {
+  return Object.hasOwn(PUBLIC_TABLES, table)
+    ? PUBLIC_TABLES[table as PublicTableName].columns.map(({ name }) => name) // by the line above
+    : [];
+}
+
+/** What the engine would have written: aliases and columns of subqueries, which only it knows. */
+function suggested(said: string): string[] {
+  const list = /Maybe you meant: \[(.*?)\]/.exec(said)?.[1] ?? '';
+  return [...list.matchAll(/'([\w.]+)'/g)].map(([, name = '']) => name.split('.').at(-1) ?? '');
+}
+
+function columnsHint(tables: readonly string[]): string {
+  const [table] = tables;
+  const names = tables.length === 1 && table !== undefined ? columnsOf(table) : [];
+  return names.length > 0
+    ? `${table} has ${names.join(', ')}. A subquery gives only the columns that it selects.`
+    : 'GET /v0/sql/schema lists the columns; a subquery gives only those that it selects.';
+}
+
+/** `toUInt8('x')` has forms that do not fail, which the engine names. */
+function orForm(said: string): string | undefined {
+  const [, zero, orNull] = /there are (to\w+OrZero) and (to\w+OrNull) functions/.exec(said) ?? [];
+  return zero === undefined ? undefined : `Use ${zero} or ${orNull}, which do not fail.`;
 }

@@ -1,6 +1,9 @@
+import { advised } from './advise.ts';
+import { checkClauses } from './check-clauses.ts';
 import { checkStates } from './check-states.ts';
 import { checkFirstWord, checkTokens, type QueryParameter, type TokenFacts } from './check-tokens.ts';
 import { checkTree, type SqlPolicy } from './check-tree.ts';
+import { explainSyntax } from './explain-syntax.ts';
 import { parametersAsSent } from './parameter-texts.ts';
 import {
   isProblem,
@@ -11,7 +14,7 @@ import {
   type Token,
 } from './parser.ts';
 import { readTree } from './query-tree.ts';
-import { type Position, type Refusal, Refused, refuse } from './refusal.ts';
+import { type Position, REFUSALS, type Refusal, Refused, refuse } from './refusal.ts';
 import { checkSecondView } from './second-view.ts';
 
 /**
@@ -27,8 +30,11 @@ export interface Accepted {
   readonly tables: readonly string[];
   readonly functions: readonly string[];
   readonly parameters: readonly QueryParameter[];
-  readonly warnings: readonly 'format_ignored'[];
+  readonly warnings: readonly QueryWarning[];
 }
+
+/** What of the text had no effect. */
+export type QueryWarning = 'format_ignored' | 'sample_ignored';
 
 export type Verdict = { readonly accepted: Accepted } | { readonly refused: Refusal };
 
@@ -58,6 +64,7 @@ export async function inspect(
       new Set(parsed.tokens.map((token) => token.text.replace(/[`"]/g, ''))),
     );
     checkStates(root);
+    const { hasSample } = checkClauses(root);
     if (facts.parameters.length === 0) checkSecondView(read(await parser.ast(canonical)), named);
     return {
       accepted: {
@@ -65,15 +72,19 @@ export async function inspect(
         tables: named.tables,
         functions: named.functions,
         parameters: facts.parameters,
-        warnings: facts.format === null ? [] : ['format_ignored'],
+        warnings: [
+          ...(facts.format === null ? [] : (['format_ignored'] as const)),
+          ...(hasSample ? (['sample_ignored'] as const) : []),
+        ],
       },
     };
   } catch (error) {
     if (!(error instanceof Refused)) throw error;
+    const refusal = advised(error.refusal, policy);
     if (error instanceof Unparsed && error.at !== null) {
-      return { refused: { ...error.refusal, position: positionOf(text, error.at) } };
+      return { refused: { ...refusal, position: positionOf(text, error.at) } };
     }
-    return { refused: placed(error.refusal, text, parsed) };
+    return { refused: placed(refusal, text, parsed) };
   }
 }
 
@@ -88,7 +99,11 @@ class Unparsed extends Refused {
   readonly at: number | null;
 
   constructor({ problem, at }: ParseProblem) {
-    super({ code: /^Empty query/.test(problem) ? 'empty' : 'syntax', detail: problem });
+    super(
+      /^Empty query/.test(problem)
+        ? { code: 'empty', detail: REFUSALS.empty }
+        : explainSyntax({ problem, at }),
+    );
     this.at = at;
   }
 }
@@ -127,9 +142,19 @@ function placed(refusal: Refusal, text: string, parsed: Parsed | undefined): Ref
   return at === undefined ? refusal : { ...refusal, position: positionOf(text, at) };
 }
 
+/** Signs that the engine's tree calls by the name of a function. */
+const SPELLED: ReadonlyMap<string, string> = new Map([
+  ['globalVariable', '@@'],
+  ['_CAST', '::'],
+]);
+
 function offsetOf(near: string, written: readonly Token[]): number | undefined {
-  const wanted = bare(near.split(/[\s.]/, 1)[0] ?? near);
-  return written.find((token) => bare(token.text) === wanted)?.at;
+  const wanted = bare(SPELLED.get(near) ?? near.split(/[\s.]/, 1)[0] ?? near);
+  const isNear = (token: Token): boolean => bare(token.text) === wanted;
+  // Inside a text, such as the type in CAST(x, 'Type').
+  const holds = (token: Token): boolean =>
+    token.kind === 'StringLiteral' && bare(token.text).includes(wanted);
+  return (written.find(isNear) ?? written.find(holds))?.at;
 }
 
 function bare(word: string): string {

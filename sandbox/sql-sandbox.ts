@@ -80,6 +80,7 @@ export const QUERY_FAILURES = {
   unknown_column: 'It names a column that is not there.',
   unknown_table: 'It names a table that is not there.',
   unknown_function: 'It names a function that is not there.',
+  not_grouped: 'It mixes columns and aggregates in a way that GROUP BY does not allow.',
   type_error: 'It uses a value or a function with a type that does not fit.',
   value_error: 'It met a value that cannot be read or computed.',
   duplicate_columns: 'Two columns of its result have the same name.',

@@ -1,8 +1,6 @@
 import { fail } from '../errors.ts';
+import { nearest } from '../nearest-name.ts';
 import { type InputOf, type ParamFacts, type Params, quoted } from './params.ts';
-
-/** A name further away than this from every known one is not a typing error. */
-const SUGGESTION_DISTANCE_MAX = 3;
 
 /**
  * Reads all parameters of an operation. A parameter that the operation does not have is refused instead of ignored: an
@@ -45,33 +43,4 @@ function unknownParameter(name: string, known: readonly string[]): Error {
     parameter: shown,
     detail: `There is no parameter ${quoted(shown)}. ${advice}`,
   });
-}
-
-/** The known name with the fewest edits, when it is near enough to be what was meant. */
-export function nearest(name: string, known: readonly string[]): string | undefined {
-  const ranked = known
-    .map((candidate) => ({ candidate, distance: editDistance(name.toLowerCase(), candidate) }))
-    .sort((a, b) => a.distance - b.distance);
-  const [best] = ranked;
-  const allowed = best && Math.min(SUGGESTION_DISTANCE_MAX, Math.ceil(best.candidate.length / 2));
-  return best && allowed && best.distance <= allowed ? best.candidate : undefined;
-}
-
-/** Levenshtein distance, one row at a time. */
-function editDistance(a: string, b: string): number {
-  let previous = Array.from({ length: b.length + 1 }, (_, column) => column);
-  for (const [row, left] of [...a].entries()) {
-    const current = [row + 1];
-    for (const [column, right] of [...b].entries()) {
-      current.push(
-        Math.min(
-          (current[column] ?? 0) + 1,
-          (previous[column + 1] ?? 0) + 1,
-          (previous[column] ?? 0) + (left === right ? 0 : 1),
-        ),
-      );
-    }
-    previous = current;
-  }
-  return previous.at(-1) ?? 0;
 }

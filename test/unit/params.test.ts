@@ -15,8 +15,9 @@ import {
   tierParam,
   walletParam,
 } from '../../src/catalogue/params.ts';
-import { nearest, readInput } from '../../src/catalogue/read-input.ts';
+import { readInput } from '../../src/catalogue/read-input.ts';
 import { Failure } from '../../src/errors.ts';
+import { nearest } from '../../src/nearest-name.ts';
 
 const facts = { chains: ['eip155:8453', 'eip155:137'] as const };
 
