@@ -33,3 +33,8 @@ export const QUARANTINE_MAX = 10_000;
 
 /** Between two checks of a guest that did not pass. */
 export const GUEST_CHECK_RETRY_MS = 1_000;
+
+/** Results that have not been read to their end, of all callers and of one, and how long reading one may take. */
+export const UNREAD_RESULTS_MAX = 32;
+export const UNREAD_RESULTS_MAX_PER_CALLER = 8;
+export const RESULT_READ_MAX_MS = 300_000;

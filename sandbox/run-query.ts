@@ -17,6 +17,7 @@ import {
   type SandboxResult,
   type SqlSandbox,
 } from './sql-sandbox.ts';
+import type { UnreadResults } from './unread-results.ts';
 import { CallerLeft, StoppedLate, type Watchdog } from './watchdog.ts';
 
 /** From an accepted text to its result: a place, a query of the guest under the eyes of the watchdog, and what became of it. */
@@ -24,6 +25,7 @@ import { CallerLeft, StoppedLate, type Watchdog } from './watchdog.ts';
 export interface RunDeps {
   readonly guest: Pick<Guest, 'query'>;
   readonly places: Places;
+  readonly unread: UnreadResults;
   readonly watchdog: Watchdog;
   readonly secondsOf: (tier: SqlTierId) => number;
   readonly quarantineMax: number;
@@ -51,6 +53,7 @@ export function createRun(deps: RunDeps): SqlSandbox['run'] {
   return async (query, signal) => {
     const digest = digestOf(query.accepted.text);
     if (quarantine.has(digest)) throw quarantined();
+    deps.unread.check(query.caller);
     const wanted = { caller: query.caller, heavy: query.tier !== 'standard' };
     const place = await deps.places.take(wanted, signal);
     return runIn(place, query, signal, { ...deps, quarantine });
@@ -61,7 +64,7 @@ async function runIn(
   place: Place,
   query: SandboxQuery,
   signal: AbortSignal,
-  { guest, watchdog, secondsOf, log, quarantine }: RunDeps & { readonly quarantine: Quarantine },
+  { guest, watchdog, unread, secondsOf, log, quarantine }: RunDeps & { readonly quarantine: Quarantine },
 ): Promise<SandboxResult> {
   const maxSeconds = secondsOf(query.tier);
   const queryId = randomUUID();
@@ -85,7 +88,9 @@ async function runIn(
   // The place is the engine's, not the caller's: it is free when the engine is.
   void gone.then(place.leave);
   try {
-    return resultOf(await outcome, place);
+    const result = resultOf(await outcome, place);
+    unread.watch(query.caller, result.body);
+    return result;
   } catch (error) {
     const digest = digestOf(query.accepted.text);
     if (error instanceof StoppedLate && !error.obeyed) quarantine.add(digest);

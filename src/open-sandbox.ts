@@ -11,6 +11,7 @@ import { createPlaces, type Places } from '../sandbox/places.ts';
 import { loadPolicy, policyVersion } from '../sandbox/policy.ts';
 import { createRun, tierSeconds } from '../sandbox/run-query.ts';
 import type { SqlSandbox } from '../sandbox/sql-sandbox.ts';
+import { createUnreadResults, type UnreadResults } from '../sandbox/unread-results.ts';
 import { createVerdictCache } from '../sandbox/verdict-cache.ts';
 import { createWatchdog } from '../sandbox/watchdog.ts';
 import type { SqlTierId } from './domain/plan.ts';
@@ -55,6 +56,7 @@ export function openSandbox(options: SandboxOptions): OpenSandbox {
   const run = createRun({
     guest,
     places: queryPlaces(options.cores),
+    unread: unreadResults(),
     watchdog,
     secondsOf: options.secondsOf ?? tierSeconds,
     quarantineMax: limits.QUARANTINE_MAX,
@@ -85,6 +87,15 @@ function rememberedInspect(guest: Guest, gate: GuestGate): SqlSandbox['inspect']
         inspect(text, parameters, deps),
       ),
     );
+}
+
+function unreadResults(): UnreadResults {
+  return createUnreadResults({
+    max: limits.UNREAD_RESULTS_MAX,
+    maxPerCaller: limits.UNREAD_RESULTS_MAX_PER_CALLER,
+    readMaxMs: limits.RESULT_READ_MAX_MS,
+    retryAfterSeconds: limits.QUEUE_RETRY_AFTER_SECONDS,
+  });
 }
 
 function queryPlaces(cores: number): Places {
