@@ -1,4 +1,4 @@
-import { attribute, type TreeNode } from './query-tree.ts';
+import { attribute, type TreeNode, walk } from './query-tree.ts';
 import { refuse } from './refusal.ts';
 import { ctesInSight } from './scope.ts';
 
@@ -22,6 +22,7 @@ export function checkReadings(root: TreeNode, isTable: (node: TreeNode) => boole
     return readings;
   };
   const own = (node: TreeNode): number => {
+    if (node.kind === 'TABLE_FUNCTION') return 1;
     if (!isTable(node)) return 0;
     const ctes = ctesInSight(node, attribute(node, 'identifier') ?? '');
     return Math.max(1, ...ctes.map(ofCte));
@@ -37,5 +38,39 @@ export function checkReadings(root: TreeNode, isTable: (node: TreeNode) => boole
   if (below(root) <= TABLE_READINGS_MAX) return;
   refuse('too_complex', {
     detail: `The query reads tables more than ${TABLE_READINGS_MAX} times, counting a CTE each time it is named.`,
+  });
+}
+
+/** Calls that named lambdas become when each is opened; 4,096 took the engine four seconds before it ran anything. */
+const LAMBDA_CALLS_MAX = 128;
+
+/** Throws `Refused` (`too_complex`). A named lambda is opened wherever it is called, and so are those that it calls. */
+export function checkLambdas(root: TreeNode): void {
+  const lambdas = new Map<string, TreeNode[]>();
+  for (const node of walk(root)) {
+    const alias = node.kind === 'LAMBDA' ? attribute(node, 'alias') : undefined;
+    if (alias !== undefined) lambdas.set(alias, [...(lambdas.get(alias) ?? []), node]);
+  }
+  const known = new Map<string, number>();
+  const callsIn = (node: TreeNode): number => {
+    let calls = ofName(attribute(node, 'function_name') ?? attribute(node, 'identifier') ?? '');
+    for (const child of node.children) {
+      const isNamed = child.kind === 'LAMBDA' && attribute(child, 'alias') !== undefined;
+      if (!isNamed) calls += callsIn(child);
+    }
+    return calls;
+  };
+  const ofName = (name: string): number => {
+    const before = known.get(name);
+    if (before !== undefined) return before;
+    const named = lambdas.get(name) ?? [];
+    known.set(name, named.length); // for one that calls itself, which the engine refuses
+    const calls = named.reduce((sum, lambda) => sum + 1 + callsIn(lambda), 0);
+    known.set(name, calls);
+    return calls;
+  };
+  if (callsIn(root) <= LAMBDA_CALLS_MAX) return;
+  refuse('too_complex', {
+    detail: `Named lambdas are called more than ${LAMBDA_CALLS_MAX} times, counting those that they call.`,
   });
 }

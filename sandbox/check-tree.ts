@@ -1,3 +1,4 @@
+import { checkFrames } from './check-frames.ts';
 import { checkLambdas, checkReadings } from './check-readings.ts';
 import { checkStructure } from './check-structure.ts';
 import type { FunctionCatalogue } from './function-catalogue.ts';
@@ -60,6 +61,7 @@ export function checkTree(root: TreeNode, policy: SqlPolicy, words: ReadonlySet<
     if (node.kind === 'MATCHER') checkMatcher(node, names, policy);
   }
   checkLambdas(root);
+  checkFrames(root);
   checkReadings(root, (node) => tableNameOf(node, words) !== undefined);
   return {
     tables: [...tables].filter((name) => policy.tables.has(name)),

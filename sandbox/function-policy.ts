@@ -143,6 +143,12 @@ export const REFUSED_FUNCTIONS: readonly RefusedFunctions[] = [
     hint: 'Use generateUUIDv4() or hex(rand64()).',
     names: words('randomString randomFixedString randomPrintableASCII randomStringUTF8'),
   },
+  // printf('%1000000000d', 1) ran on for 14 s after it was told to stop.
+  {
+    why: 'cannot be stopped once it fills a text to a large width',
+    hint: "Use format('{} of {}', a, b), or leftPad(a, 10).",
+    names: ['printf'],
+  },
   {
     why: 'cannot be stopped once it computes one large shape',
     hint: 'Use pointInPolygon, greatCircleDistance or the h3 functions.',

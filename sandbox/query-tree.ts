@@ -51,6 +51,8 @@ const NAMES = [
   'function_type',
   'table_function_name',
   'qualified_identifier',
+  'frame_begin_type',
+  'frame_end_type',
 ] as const;
 export type AttributeName = (typeof NAMES)[number];
 const FREE_TEXT = new Set([
