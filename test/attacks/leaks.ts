@@ -1,0 +1,97 @@
+import { type Attack, harmless, refused } from './attack.ts';
+
+/** What would give away names, paths, versions, settings or users, above all words without parentheses. */
+
+const tells = (what: string, text: string, raw: Attack['raw'] = 'tells') =>
+  refused('function', what, `SELECT ${text}`, raw);
+
+export const leaks: readonly Attack[] = [
+  tells('the version', 'version()'),
+  tells('the revision', 'revision()'),
+  tells('the version in a comparison', "version() LIKE '26.%'"),
+  tells('the version in a length', 'length(version())'),
+  tells('the database', 'currentDatabase()'),
+  tells('the database as a word', 'currentDatabase'),
+  tells('the database as a word in capitals', 'DATABASE'),
+  tells('the database as a word of the standard', 'SCHEMA'),
+  tells('the database as a word with an underscore', 'current_database'),
+  tells('the databases', 'currentSchemas(true)'),
+  tells('the user', 'currentUser()'),
+  tells('the user as a word', 'currentUser'),
+  tells('the user as a word of the standard', 'current_user'),
+  tells('the user as the shortest word', 'user'),
+  tells('the user as the shortest word in capitals', 'USER'),
+  tells('the user as the word of a session', 'session_user'),
+  tells('the user as a quoted word', '`user`'),
+  tells('the user in an array', '[user]'),
+  tells('the user in a call', 'upper(user)'),
+  tells('the user by a lambda', 'arrayMap(x -> user, [1])'),
+  tells('the user who logged in', 'authenticatedUser()'),
+  tells('roles', 'currentRoles(), enabledRoles(), defaultRoles()'),
+  tells('profiles', 'currentProfiles()'),
+  tells('the id of the query', 'queryID(), initialQueryID()'),
+  tells('the id of the query by its new name', 'currentQueryID()'),
+  tells('the id of the connection', 'connectionId()'),
+  tells('the transaction', 'transactionID()'),
+  tells('a global variable', "globalVariable('version')"),
+  tells('the zone of the server', 'serverTimeZone()'),
+  tells('the name of an error', 'errorCodeToName(60)'),
+  tells('shards', 'shardNum(), shardCount()'),
+  tells('how long a table’s name may be', "getMaxTableNameLengthForDatabase('%DB%')"),
+  tells('whether threads are fuzzed', 'hasThreadFuzzer()'),
+  tells('the session of ZooKeeper', 'zookeeperSessionUptime()'),
+  refused(
+    'function',
+    'the user as the row of a union',
+    'SELECT payer FROM settlements UNION ALL SELECT user',
+    'tells',
+  ),
+  refused(
+    'function',
+    'the database in LIMIT',
+    'SELECT number FROM numbers(100) LIMIT length(currentDatabase())',
+    'tells',
+  ),
+  refused(
+    'function',
+    'the database in the arguments of numbers',
+    'SELECT count() FROM numbers(length(currentDatabase))',
+    'tells',
+  ),
+  refused(
+    'function',
+    'the database in INTERPOLATE',
+    "SELECT 1 AS x, '' AS y ORDER BY x WITH FILL FROM 1 TO 3 INTERPOLATE (y AS currentDatabase)",
+    'tells',
+  ),
+  refused(
+    'function',
+    'the database in REPLACE',
+    'SELECT * REPLACE (currentDatabase AS a) FROM (SELECT 1 AS a)',
+    'tells',
+  ),
+  refused(
+    'function',
+    'the database in APPLY',
+    'SELECT * APPLY currentDatabase FROM (SELECT 1 AS a)',
+    'denied',
+  ),
+  harmless('the day', 'the clock is public', 'SELECT today(), current_date, now() > 0'),
+  harmless(
+    'a zone by a path',
+    'the engine knows zones by name only',
+    "SELECT toDateTime(0, '%FILE%')",
+    'denied',
+  ),
+  harmless(
+    'a zone by a path upwards',
+    'the engine knows zones by name only',
+    "SELECT toDateTime(0, '../../../../../..%FILE%')",
+    'denied',
+  ),
+  harmless(
+    'the type of a column',
+    'types are documented',
+    'SELECT toTypeName(payer) FROM settlements LIMIT 1',
+  ),
+];
