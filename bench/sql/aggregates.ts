@@ -18,7 +18,7 @@ const QUESTIONS = {
   'usd-by-chain': 'SELECT chain, count(), sum(amount_usd) FROM {} GROUP BY chain ORDER BY chain',
   'usd-by-day': 'SELECT toDate(block_time) AS day, sum(amount_usd) FROM {} GROUP BY day ORDER BY day',
   'proven-share':
-    'SELECT evidence_tier, count(), avg(evidence_probability) FROM {} GROUP BY evidence_tier ORDER BY evidence_tier',
+    'SELECT evidence_tier, count(), round(avg(evidence_probability), 6) FROM {} GROUP BY evidence_tier ORDER BY evidence_tier',
   'top-payees':
     'SELECT payee, sum(amount_usd) AS usd FROM {} GROUP BY payee ORDER BY usd DESC, payee LIMIT 10',
   'unique-payers': 'SELECT uniqExact(payer) FROM {}',
