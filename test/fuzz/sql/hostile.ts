@@ -9,6 +9,8 @@ export interface Hostile {
   /** Whether a hostile piece stands here. */
   isNasty(piece: keyof Theme | 'other'): boolean;
   table(): string;
+  /** The first argument of `values`: declarations with more in them than names and types. */
+  structure(): string;
   /** A table, or a table function. */
   tableExpression(): string;
   call(argument: string): string;
@@ -68,7 +70,9 @@ function themesOf(database: string): readonly Theme[] {
 export function hostilePieces(draw: Draw, vocabulary: Vocabulary, mood: Mood): Hostile {
   const { pick } = draw;
   const { database, secretFile } = vocabulary;
-  const theme = pick(themesOf(database));
+  // Names of tables have the fewest places to meet in, so their themes come oftener.
+  const themes = themesOf(database);
+  const theme = pick([...themes, ...themes.filter(({ table }) => table !== undefined)]);
   const orTheme = (piece: keyof Theme, make: () => string): string => {
     const themed = theme[piece];
     return themed !== undefined && (mood.themed || draw.chance(THEME_SHARE)) ? themed : make();
@@ -117,6 +121,7 @@ export function hostilePieces(draw: Draw, vocabulary: Vocabulary, mood: Mood): H
     bareWord: () => orTheme('bareWord', bareWord),
     declaredName: () => orTheme('declared', () => declaredName(draw, vocabulary)),
     table,
+    structure: () => structure(draw, vocabulary),
     text: () => tellingText(draw, vocabulary, functionName()),
     rawLiteral: () =>
       pick([

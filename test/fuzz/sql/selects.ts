@@ -17,6 +17,8 @@ export interface FuzzCase {
 }
 
 const DEPTH = 3;
+/** Few, whatever the mood: what is declared there needs no other piece to be an attack. */
+const NASTY_STRUCTURES = 0.1;
 
 /** One SELECT of the whole dialect. */
 export function generateSelect(draw: Draw, vocabulary: Vocabulary, mood: Mood): FuzzCase {
@@ -143,10 +145,10 @@ function withArrayJoin(draw: Draw, from: From): From {
   };
 }
 
-function sourceOf(draw: Draw, { vocabulary }: Tools, scope: Scope, top: Selects['top']): From {
+function sourceOf(draw: Draw, { vocabulary, hostile }: Tools, scope: Scope, top: Selects['top']): From {
   const cte = scope.ctes.length > 0 && draw.chance(0.4) ? draw.pick(scope.ctes) : undefined;
   if (cte !== undefined) return { sql: cte.name, columns: cte.columns };
-  if (draw.chance(0.2)) return madeRows(draw, scope, top);
+  if (draw.chance(0.2)) return madeRows({ draw, hostile }, scope, top);
   const table = draw.pick(vocabulary.publicTables);
   const columns = table.columns;
   const sql = draw.oneOf([
@@ -163,12 +165,19 @@ function sourceOf(draw: Draw, { vocabulary }: Tools, scope: Scope, top: Selects[
 }
 
 /** Rows that come from no table. */
-function madeRows(draw: Draw, scope: Scope, top: Selects['top']): From {
+function madeRows(
+  { draw, hostile }: Pick<Tools, 'draw' | 'hostile'>,
+  scope: Scope,
+  top: Selects['top'],
+): From {
   if (scope.depth > 0 && draw.chance(0.4)) return { sql: `(${top(scope)})`, columns: [] };
   const [sql, name] = draw.pick([
     ['numbers(5)', 'number'],
     ['generate_series(1, 9, 2)', 'generate_series'],
-    [`values('number UInt8, payer String', (1, 'x'), (2, 'y'))`, 'number'],
+    [
+      `values(${draw.chance(NASTY_STRUCTURES) ? hostile.structure() : `'number UInt8, payer String'`}, (1, 'x'), (2, 'y'))`,
+      'number',
+    ],
   ] as const);
   return { sql, columns: [{ name, kind: 'number' }] };
 }
