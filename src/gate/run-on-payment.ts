@@ -5,6 +5,7 @@ import { ERRORS, Failure, fail } from '../errors.ts';
 import type { Log } from '../log.ts';
 import type { OpenCall, PaidCall, SettledCall } from '../payment/payment-lane.ts';
 import type { GateAnswer } from './gate.ts';
+import { askStore } from './store-failure.ts';
 
 /** The x402 lane: a payment is settled before the run, or, where it is a ceiling, after it and before the answer. */
 
@@ -61,7 +62,7 @@ async function runOpen(
     throw await settleFailure(tools, open, terms, error);
   }
   try {
-    const paid = await open.settle(usdOf(terms, outcome.usedQu ?? unitsOf(terms)));
+    const paid = await askStore(open.settle(usdOf(terms, outcome.usedQu ?? unitsOf(terms))));
     tools.onPaid(paid.receiptHeader);
     return answered(tools, paid, outcome.answer(paidCharge(terms, paid.usdMicros)));
   } catch (error) {
@@ -82,7 +83,7 @@ async function settleFailure(
     await open.drop();
     return error;
   }
-  const paid = await open.settle(usdOf(terms, used));
+  const paid = await askStore(open.settle(usdOf(terms, used)));
   tools.onPaid(paid.receiptHeader);
   await finish(paid, true, tools.log);
   return withCharge(error, paidCharge(terms, paid.usdMicros));

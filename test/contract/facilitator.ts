@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import type { Facilitator, PaymentToSettle } from '../../src/payment/facilitator.ts';
 import { offerOf, quoteOf } from '../../src/payment/offer.ts';
-import { readPurchase, toSettle } from '../../src/payment/purchase.ts';
+import { readPurchase, toSettle, toVerify } from '../../src/payment/purchase.ts';
+import { payCeiling } from '../support/ceilings.ts';
 import { orderOf, pay, type Wish, type X402World } from '../support/x402-world.ts';
 
 /** The contract of `Facilitator`, on a chain where its settlements can be counted. */
@@ -16,6 +17,16 @@ export async function paymentOf(world: X402World, x402Version: 1 | 2 = 1, wish: 
   const quote = quoteOf(orderOf(), { accept: [world.accepted], offerSeconds: 60 });
   const { header, signature } = await pay(offerOf(quote, 'payment_required'), payer, x402Version, wish);
   return { payer, signature, payment: toSettle(readPurchase(quote, header)) };
+}
+
+async function ceilingOf(world: X402World) {
+  const payer = await world.ceilingPayer();
+  const order = orderOf({ priceUsdMicros: 30_000n, settledByUse: true });
+  const quote = quoteOf(order, { accept: [world.accepted], offerSeconds: 60 }, () => world.relayer);
+  const { header } = await payCeiling(offerOf(quote, 'payment_required'), payer);
+  const purchase = readPurchase(quote, header);
+  const settleFor = (asked: bigint) => toSettle({ ...purchase, asked });
+  return { payer, verify: toVerify(purchase), settleFor };
 }
 
 export function facilitatorContract(name: string, make: () => FacilitatorUnderTest): void {
@@ -60,6 +71,27 @@ export function facilitatorContract(name: string, make: () => FacilitatorUnderTe
         expect(await world.settlements(payer.address)).toBe(0);
       },
     );
+
+    test('it tells with which addresses it settles ceilings', async () => {
+      const { facilitator, world } = make();
+      expect(await facilitator.announced()).toEqual({
+        outcome: 'announced',
+        upto: expect.arrayContaining([{ chain: 'eip155:84532', address: world.relayer }]),
+      });
+    });
+
+    test('a ceiling is valid as a whole, settles once, for what is asked, and never for more', async () => {
+      const { facilitator, world } = make();
+      const { payer, verify, settleFor } = await ceilingOf(world);
+      expect(await facilitator.verify(verify)).toEqual({ outcome: 'valid' });
+      expect((await facilitator.settle(settleFor(30_001n))).outcome).toBe('failed');
+      expect((await facilitator.settle(settleFor(0n))).outcome).toBe('unknown');
+      expect(await world.balance(payer.address)).toBe(1_000_000n);
+      expect((await facilitator.settle(settleFor(10_000n))).outcome).toBe('settled');
+      expect((await facilitator.settle(settleFor(10_000n))).outcome).not.toBe('settled');
+      expect((await facilitator.verify(verify)).outcome).toBe('invalid');
+      expect(await world.balance(payer.address)).toBe(990_000n);
+    });
 
     test('a payment that is none is never valid and never settled, and nothing is thrown', async () => {
       const { facilitator, world } = make();

@@ -2,9 +2,12 @@ import { describe, expect, test } from 'vitest';
 import { address } from '../../src/domain/address.ts';
 import { knownChain } from '../../src/domain/known-chains.ts';
 import { findFault } from '../../src/payment/match-payment.ts';
-import { quoteOf } from '../../src/payment/offer.ts';
+import { findPermitFault } from '../../src/payment/match-permit.ts';
+import { quoteOf, type Terms } from '../../src/payment/offer.ts';
+import { UPTO_PROXY } from '../../src/payment/permit2.ts';
 import { expiryMs, type Purchase } from '../../src/payment/purchase.ts';
 import type { SignedAuthorization, SignedTransfer } from '../../src/payment/read-payment.ts';
+import type { PermitAuthorization } from '../../src/payment/read-permit.ts';
 import {
   proofIn,
   TRANSFER_TOPIC,
@@ -12,6 +15,7 @@ import {
   type WitnessLog,
   word,
 } from '../../src/payment/settlement-proof.ts';
+import { uptoProofIn } from '../../src/payment/upto-proof.ts';
 
 /** The edges of the checks that are made without asking anybody, and of what logs prove. */
 
@@ -108,6 +112,84 @@ test('the resource of a version 2 payment is compared as a URL', () => {
   expect(faultOf({}, { resourceUrl: 'https://API.example:443/v0/flows?a=b' })).toBeUndefined();
   for (const resourceUrl of ['https://api.example/v0/flows', 'https://api.example/v0/flows?a=c', 'nonsense'])
     expect(faultOf({}, { resourceUrl })).toBe('invalid_payment_requirements');
+});
+
+describe('the time of a ceiling', () => {
+  const permit = {
+    spender: UPTO_PROXY,
+    to: PAY_TO,
+    token: OTHER,
+    amount: 3n,
+    validAfter: 0n,
+  } as PermitAuthorization; // all that is read
+  const terms = { payTo: PAY_TO, asset: OTHER, amount: 3n } as Terms; // all that is read
+  const now = BigInt(NOW);
+  test.each([
+    [66n, 0n, undefined],
+    [65n, 0n, 'permit2_deadline_expired'],
+    [-1n, 0n, 'permit2_deadline_expired'],
+    [2n ** 255n, now, undefined],
+    [100n, now + 1n, 'permit2_not_yet_valid'],
+  ])('that ends in %i s, and begins at %i', (seconds, validAfter, reason) => {
+    const fault = findPermitFault({ ...permit, deadline: now + seconds, validAfter }, terms, now);
+    expect(fault?.reason).toBe(reason);
+  });
+});
+
+describe('the calldata of a ceiling', () => {
+  const ASSET = address('0x036cbd53842c5426634e7929541ec2318f3dcf7e');
+  const claim = { asset: ASSET, payer: PAYER, payTo: PAY_TO, nonce: 7n, amount: 1_000n };
+  const number = (value: bigint): string => value.toString(16).padStart(64, '0');
+  const bare = (of: string): string => word(of).slice(2);
+  const settled = '0x97088ec3606cfe8cc112180570d03fcde05f9b8e1bfef8e27784eaf5dd5691b6';
+  const at = { data: '0x', transactionHash: '0x', logIndex: 0 };
+
+  const ours = {
+    nonce: 7n,
+    amount: 1_000n,
+    owner: PAYER,
+    payee: PAY_TO,
+    token: ASSET,
+    to: UPTO_PROXY,
+    selector: '0xff11e7b4',
+    event: settled,
+    reverted: false,
+    /** The transfer's, where it is not the amount. */
+    moved: null as bigint | null,
+  };
+
+  function proof(change: Partial<typeof ours>) {
+    const { nonce, amount, owner, payee, token, to, selector, event, reverted, moved } = { ...ours, ...change };
+    const named = [bare(token), number(9_000n), number(nonce), number(9n), number(amount), bare(owner), bare(payee)];
+    const input = `${selector}${[...named, bare(OTHER), number(0n), number(320n)].join('')}`;
+    const topics = [TRANSFER_TOPIC, word(owner), word(payee)];
+    const transfer = { ...at, address: token, topics, data: `0x${number(moved ?? amount)}` };
+    const logs = [transfer, { ...at, address: UPTO_PROXY, topics: [event] }];
+    return uptoProofIn({ to, input }, { transaction: '0x', succeeded: !reverted, logs }, claim);
+  }
+
+  test.each<[string, Partial<typeof ours>, string]>([
+    ['of this payment', {}, 'paid'],
+    ['of this payment, for more than is due', { amount: 1_001n }, 'paid'],
+    ['of this payment, for less than is due', { amount: 999n }, 'paid_less'],
+    ['of this nonce for somebody else', { payee: OTHER }, 'paid_less'],
+    ['of this nonce in another token', { token: OTHER }, 'paid_less'],
+    ['whose money did not move', { moved: 0n }, 'paid_less'],
+    ['that the proxy did not confirm', { event: TRANSFER_TOPIC }, 'paid_less'],
+    ['of another nonce', { nonce: 8n }, 'absent'],
+    ['of another payer', { owner: OTHER }, 'absent'],
+    ['sent to another contract', { to: OTHER }, 'absent'],
+    ['of another function', { selector: '0x13cd3b53' }, 'absent'],
+    ['that reverted', { reverted: true }, 'absent'],
+  ])('%s', (_what, change, expected) => {
+    expect(proof(change)).toBe(expected);
+  });
+
+  test('that is cut off or makes a contract proves nothing', () => {
+    const receipt = { transaction: '0x', succeeded: true, logs: [] };
+    expect(uptoProofIn({ to: UPTO_PROXY, input: '0xff11e7b4' }, receipt, claim)).toBe('absent');
+    expect(uptoProofIn({ to: null, input: '0x' }, receipt, claim)).toBe('absent');
+  });
 });
 
 describe('the logs of a transaction', () => {

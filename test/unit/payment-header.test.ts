@@ -5,7 +5,7 @@ import { knownChain } from '../../src/domain/known-chains.ts';
 import { Failure } from '../../src/errors.ts';
 import type { Quote } from '../../src/payment/offer.ts';
 import { quoteOf } from '../../src/payment/offer.ts';
-import { readPurchase, toSettle } from '../../src/payment/purchase.ts';
+import { readPurchase, toSettle, toVerify, toWitness } from '../../src/payment/purchase.ts';
 import { PAYMENT_HEADER_CHARS_MAX, readPayment } from '../../src/payment/read-payment.ts';
 
 const PAY_TO = '0x209693Bc6afc0C5328bA36FaF03C514EF312287C';
@@ -41,6 +41,20 @@ const V2 = {
   payload: V1.payload,
 };
 
+const PERMIT = {
+  from: AUTHORIZATION.from,
+  permitted: { token: ASSET, amount: '30000' },
+  spender: '0x4020A4f3b7b90ccA423B9fabCc0CE57C6C240002',
+  nonce: '255',
+  deadline: '1740672154',
+  witness: { to: PAY_TO, facilitator: `0x${'aa'.repeat(20)}`, validAfter: '0' },
+};
+const CEILING = {
+  ...V2,
+  accepted: { ...ACCEPTED, scheme: 'upto', amount: '30000' },
+  payload: { signature: SIGNATURE, permit2Authorization: PERMIT },
+};
+
 /** Two seconds alone; a machine that runs everything at once takes its time. */
 const FUZZ_TIMEOUT_MS = 60_000;
 
@@ -50,9 +64,14 @@ const withAuthorization = (change: object) => ({
   payload: { ...V1.payload, authorization: { ...AUTHORIZATION, ...change } },
 });
 
+const withPermit = (change: object) => ({
+  ...CEILING,
+  payload: { signature: SIGNATURE, permit2Authorization: { ...PERMIT, ...change } },
+});
+
 const QUOTE = quoteOfTest();
 
-function quoteOfTest(): Quote {
+function quoteOfTest(settledByUse = false): Quote {
   const token = knownChain('base-sepolia')?.tokens[0];
   if (token === undefined) throw new Error('Base Sepolia is built in');
   const payTo = address(PAY_TO);
@@ -63,7 +82,7 @@ function quoteOfTest(): Quote {
       description: 'Newest settlements.',
       mimeType: 'application/json',
       priceUsdMicros: 1_000n,
-      settledByUse: false,
+      settledByUse,
       binding: '00'.repeat(32),
     },
     {
@@ -74,9 +93,9 @@ function quoteOfTest(): Quote {
 }
 
 /** The failure that a header is answered with; null when it is a payment for the quote. */
-function failureOf(header: string): Failure | null {
+function failureOf(header: string, quote = QUOTE): Failure | null {
   try {
-    readPurchase(QUOTE, header);
+    readPurchase(quote, header);
     return null;
   } catch (error) {
     if (error instanceof Failure) return error;
@@ -145,6 +164,64 @@ describe('a payment header', () => {
   );
 });
 
+describe('a ceiling', () => {
+  const quote = quoteOfTest(true);
+
+  test('is named by its Permit2 nonce, in a spelling that no EIP-3009 nonce has', () => {
+    const { id, payer, asked, terms } = readPurchase(quote, encode(CEILING));
+    expect([id.nonce, payer]).toEqual([
+      `permit2:0x${'ff'.padStart(64, '0')}`,
+      AUTHORIZATION.from.toLowerCase(),
+    ]);
+    expect([terms.scheme, asked]).toEqual(['upto', 1_000n]);
+  });
+
+  test('is the same whatever the case of its addresses, and goes to the facilitator in the case that typed data takes', () => {
+    const lower = withPermit({ from: PERMIT.from.toLowerCase(), spender: PERMIT.spender.toLowerCase() });
+    const [one, other] = [CEILING, lower].map((body) => readPurchase(quote, encode(body)));
+    expect(other?.id).toEqual(one?.id);
+    for (const purchase of [one, other])
+      expect(purchase && toSettle(purchase).paymentPayload).toMatchObject({
+        payload: {
+          signature: SIGNATURE,
+          permit2Authorization: { from: PERMIT.from, spender: PERMIT.spender },
+        },
+      });
+  });
+
+  test('is verified as it was signed and settled for what is asked, with nothing that we did not read', () => {
+    const extended = { ...withPermit({ more: 'x' }), extensions: { eip2612GasSponsoring: { info: {} } } };
+    const purchase = { ...readPurchase(quote, encode(extended)), asked: 7n };
+    const [verified, settled] = [toVerify(purchase), toSettle(purchase)];
+    expect([verified.paymentRequirements['amount'], settled.paymentRequirements['amount']]).toEqual([
+      '1000',
+      '7',
+    ]);
+    expect(verified.paymentPayload).toEqual(settled.paymentPayload);
+    expect(JSON.stringify(settled)).not.toMatch(/more|eip2612/);
+    expect(toWitness(purchase, 0).amount).toBe('7');
+  });
+
+  test.each([
+    ['no authorization', { ...CEILING, payload: { signature: SIGNATURE } }],
+    ['a list as authorization', { ...CEILING, payload: { signature: SIGNATURE, permit2Authorization: [] } }],
+    ['no witness', withPermit({ witness: undefined })],
+    ['a witness that is a text', withPermit({ witness: 'secret-witness' })],
+    ['a witness without facilitator', withPermit({ witness: { to: PAY_TO, validAfter: '0' } })],
+    ['no token', withPermit({ permitted: { amount: '1' } })],
+    ['a short payer', withPermit({ from: '0x12' })],
+    ['its nonce in hex', withPermit({ nonce: '0xff' })],
+    ['its nonce as a number', withPermit({ nonce: 255 })],
+    ['a nonce beyond 32 bytes', withPermit({ nonce: String(2n ** 256n) })],
+    ['a deadline in words', withPermit({ deadline: 'secret-never' })],
+    ['a negative ceiling', withPermit({ permitted: { token: ASSET, amount: '-1' } })],
+  ])('with %s is malformed, without a word of it', (_what, body) => {
+    const failure = failureOf(encode(body), quote);
+    expect([failure?.code, failure?.context.payment]).toEqual(['payment_malformed', { stage: 'input' }]);
+    expect(failure && told(failure)).not.toMatch(/secret-|5a5a5a/);
+  });
+});
+
 describe('a header that is no payment', () => {
   const long = 'A'.repeat(PAYMENT_HEADER_CHARS_MAX);
   const rows: [string, string][] = [
@@ -159,8 +236,12 @@ describe('a header that is no payment', () => {
     ['is base64 of null', encode(null)],
     ['is of version 3', encode({ ...V1, x402Version: 3 })],
     ['says its version in words', encode({ ...V1, x402Version: '1' })],
-    ['is of the scheme upto', encode({ ...V1, scheme: 'upto' })],
-    ['accepted the scheme upto', encode({ ...V2, accepted: { ...ACCEPTED, scheme: 'upto' } })],
+    ['is of the scheme upto in version 1', encode({ ...V1, scheme: 'upto' })],
+    ['is of no scheme that we know', encode({ ...V2, accepted: { ...ACCEPTED, scheme: 'escrow' } })],
+    [
+      'accepted the scheme upto and signed a transfer',
+      encode({ ...V2, accepted: { ...ACCEPTED, scheme: 'upto' } }),
+    ],
     ['accepted nothing', encode({ ...V2, accepted: undefined })],
     ['has no payload', encode({ ...V1, payload: undefined })],
     ['has an empty payload', encode({ ...V1, payload: {} })],

@@ -3,7 +3,7 @@ import { PaymentRequiredV1Schema, parsePaymentRequired } from '@x402/core/schema
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { AcceptedPayment } from '../../src/config/config.ts';
-import { address, isAddress, readAddress } from '../../src/domain/address.ts';
+import { address, isAddress, readAddress, toChecksum } from '../../src/domain/address.ts';
 import { usdMicros } from '../../src/domain/amount.ts';
 import { chainOf } from '../../src/domain/chain.ts';
 import { type ChainFacts, KNOWN_CHAINS, type TokenFacts } from '../../src/domain/known-chains.ts';
@@ -120,6 +120,50 @@ describe('an offer', () => {
     expect(requirementOf(terms, 1)).toMatchObject({ network: 'base-sepolia', maxAmountRequired: '1000' });
     expect(requirementOf(terms, 2)).toMatchObject({ network: 'eip155:84532', amount: '1000' });
     expect(isAddress(readAddress(String(requirementOf(terms, 1)['payTo'])))).toBe(true);
+  });
+});
+
+describe('an offer of a ceiling', () => {
+  const facilitator = address(`0x${'fa'.repeat(20)}`);
+  const byUse = { ...ORDER, priceUsdMicros: 30_000n, settledByUse: true };
+  const polygon = 'eip155:137';
+  const offer = offerOf(
+    quoteOf(byUse, { accept: everywhere, offerSeconds: 60 }, (chain) =>
+      chain === polygon ? facilitator : null,
+    ),
+    'payment_required',
+  );
+
+  test('stands in version 2 after all fixed prices, where the facilitator settles it, and passes the schema of the packages', () => {
+    const required = decodePaymentRequiredHeader(offer.requiredHeader);
+    expect(parsePaymentRequired(required)).toMatchObject({ success: true });
+    expect(required.accepts).toHaveLength(everywhere.length + 1);
+    expect(required.accepts.at(-1)).toEqual({
+      scheme: 'upto',
+      network: polygon,
+      amount: '30000',
+      asset: '0x3c499c542cEF5E3811e1192ce70d8cC03d5c3359',
+      payTo: '0x209693Bc6afc0C5328bA36FaF03C514EF312287C',
+      // The call runs between the verification and the settlement.
+      maxTimeoutSeconds: 120,
+      extra: {
+        name: 'USD Coin',
+        version: '2',
+        assetTransferMethod: 'permit2',
+        facilitatorAddress: toChecksum(facilitator),
+      },
+    });
+  });
+
+  test('leaves version 1 as it was: its client would refuse the whole body', () => {
+    const without = offerOf(quoteOf(byUse, { accept: everywhere, offerSeconds: 60 }), 'payment_required');
+    expect(offer.accepts).toEqual(without.accepts);
+    expect(JSON.stringify(offer.accepts)).not.toMatch(/upto|permit2/);
+  });
+
+  test('is not made for a call of a fixed price', () => {
+    const fixed = quoteOf(ORDER, { accept: everywhere, offerSeconds: 60 }, () => facilitator);
+    expect(fixed.terms.map(({ scheme }) => scheme)).not.toContain('upto');
   });
 });
 
