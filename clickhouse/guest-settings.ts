@@ -10,6 +10,8 @@ const MEBIBYTE = 1024 * 1024;
 export const GUEST_SECONDS_MAX = 300;
 /** Rows of the largest result, and the one more that tells that there are more. */
 export const GUEST_ROWS_MAX = 1_000_001;
+/** How long a client may take to read a result. A setting of the server and not of the guest: the engine hangs up after it. */
+export const RESULT_READ_MAX_SECONDS = 300;
 /** Columns in memory: the engine ends a result with the block in which it passes this. */
 export const RESULT_MAX_BYTES = 64 * MEBIBYTE;
 /** Rows that work goes on with at a time. Small enough that a result is cut, and a query stopped, close to where it should be. */

@@ -1,3 +1,5 @@
+import { RESULT_READ_MAX_SECONDS } from '../clickhouse/guest-settings.ts';
+
 /** Limits of the sandbox that are ours and not the engine's (those: clickhouse/guest-settings.ts). Source: sandbox.md C, api.md 5. */
 
 /** Queries that run at once on a machine of `cores`; those of the longer tiers always leave one core to the others. */
@@ -37,4 +39,4 @@ export const GUEST_CHECK_RETRY_MS = 1_000;
 /** Results that have not been read to their end, of all callers and of one, and how long reading one may take. */
 export const UNREAD_RESULTS_MAX = 32;
 export const UNREAD_RESULTS_MAX_PER_CALLER = 8;
-export const RESULT_READ_MAX_MS = 300_000;
+export const RESULT_READ_MAX_MS = RESULT_READ_MAX_SECONDS * 1_000;

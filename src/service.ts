@@ -15,7 +15,7 @@ import { loadCursorKeys } from './cursor-keys.ts';
 import { buildApp } from './http/app.ts';
 import type { Log } from './log.ts';
 import { openAccess, openControlStore } from './open-access.ts';
-import { openSandbox } from './open-sandbox.ts';
+import { type OpenSandbox, openSandbox } from './open-sandbox.ts';
 import { remoteAccess } from './remote-access.ts';
 import { type SupervisedChild, superviseChild } from './supervise.ts';
 
@@ -59,9 +59,10 @@ export async function startService(deps: {
   try {
     const engine = await openEngine(config, log);
     cleanups.push(engine.stop);
-    const url = isWorkerOnly(config) ? null : await openApi({ config, log, version }, engine, cleanups);
+    const api = isWorkerOnly(config) ? null : await openApi({ config, log, version }, engine, cleanups);
     let worker: SupervisedChild | undefined;
     const prepared = prepare(config, engine.access, log, stopping.signal, cleanups).then(async () => {
+      void api?.sandbox.check(); // the public views are there now
       if (config.role === 'all' && !stopping.signal.aborted)
         worker = await startWorker(config, engine.access, log);
       cleanups.push(() => worker?.stop() ?? Promise.resolve());
@@ -71,7 +72,7 @@ export async function startService(deps: {
     prepared.catch((error: unknown) => {
       if (!stopping.signal.aborted) log.fatal({ err: error }, 'the service could not be prepared');
     });
-    return { url, enginePid: engine.pid, ingestPid: () => worker?.pid, prepared, stop };
+    return { url: api?.url ?? null, enginePid: engine.pid, ingestPid: () => worker?.pid, prepared, stop };
   } catch (error) {
     await stop();
     throw error;
@@ -103,7 +104,7 @@ async function openApi(
   deps: { readonly config: Config; readonly log: Log; readonly version: string },
   { access, restart }: OpenEngine,
   cleanups: (() => Promise<unknown>)[],
-): Promise<string> {
+): Promise<{ readonly url: string; readonly sandbox: OpenSandbox }> {
   const { config, log } = deps;
   const reader = createReader(access, log);
   cleanups.push(() => reader.close());
@@ -119,7 +120,8 @@ async function openApi(
   cleanups.push(() => app.close());
   sweeper.start();
   if (config.access.anonymous === 'priced') void sayHowToMakeKeys(store, log);
-  return app.listen({ host: config.http.host, port: config.http.port });
+  const url = await app.listen({ host: config.http.host, port: config.http.port });
+  return { url, sandbox };
 }
 
 /** Without a key nobody can use a priced deployment: the operator hears of it once, at the start. */

@@ -2,7 +2,12 @@ import { createHash, randomBytes } from 'node:crypto';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { EngineUser } from '../engine.ts';
-import { GUEST_CHANGEABLE, guestMemoryBytes, guestSettings } from '../guest-settings.ts';
+import {
+  GUEST_CHANGEABLE,
+  guestMemoryBytes,
+  guestSettings,
+  RESULT_READ_MAX_SECONDS,
+} from '../guest-settings.ts';
 import { publicDatabaseOf } from '../public-database.ts';
 
 /**
@@ -73,7 +78,7 @@ function usersXml({ database, users, limits, readerDatabases }: EngineFiles): st
     `<profile>${name}</profile><quota>default</quota>${grantsXml(grants)}</${name}>`;
   return `<clickhouse>
 <profiles>
-<default/>
+${profile('default', { http_send_timeout: RESULT_READ_MAX_SECONDS })}
 ${profile('boot', { max_memory_usage: 100_000_000, max_threads: 1 })}
 ${profile('writer', { max_memory_usage: Math.floor(serverBytes * 0.6) })}
 ${profile('reader', {

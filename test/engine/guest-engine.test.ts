@@ -4,8 +4,10 @@ import { text as readText } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { EngineError, type GuestQuery, type QueryKiller } from '../../clickhouse/engine.ts';
 import { createGuest } from '../../clickhouse/guest-engine.ts';
+import { RESULT_READ_MAX_SECONDS } from '../../clickhouse/guest-settings.ts';
 import { guestStatements } from '../../clickhouse/guest-sql.ts';
 import { createQueryKiller } from '../../clickhouse/query-killer.ts';
+import { sql } from '../../clickhouse/sql.ts';
 import { type SandboxEngine, sandboxEngine } from '../support/sandbox-engine.ts';
 import { waitUntil } from '../support/wait-until.ts';
 
@@ -99,6 +101,17 @@ describe('a query of the guest', () => {
     expect((await errorOf(nowhere.query(query('SELECT 1'), NEVER))).problem).toBe('unreachable');
     await nowhere.close();
   });
+});
+
+test('the engine waits as long for a slow reader as a result may be read', async () => {
+  const { rows } = await engine.writer.rows({
+    name: 'send-timeout',
+    sql: sql`SELECT value FROM system.settings WHERE name = 'http_send_timeout'`,
+    maxSeconds: 5,
+    maxRows: 1,
+  });
+  // The writer has no value of its own: this is the server's.
+  expect(Number(rows[0]?.[0])).toBe(RESULT_READ_MAX_SECONDS);
 });
 
 describe('the killer', () => {
