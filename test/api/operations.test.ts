@@ -66,10 +66,12 @@ const PATHS: Readonly<Record<string, string>> = {
   getAgent: `/v0/agents/${wallet(0xa1)}`,
   getGraph: '/v0/graph?days=1',
   getTelemetry: '/v0/telemetry',
+  getSqlSchema: '/v0/sql/schema',
+  runSql: '/v0/sql',
   mintTrialKey: '/v0/test/x402',
 };
-// What only a payment buys is answered in trial-key.test.ts.
-const CASES = OPERATIONS.filter(({ price }) => price.class !== 'sold').map(
+// What only a payment buys is answered in trial-key.test.ts, what is posted in run-sql.test.ts.
+const CASES = OPERATIONS.filter(({ price, method }) => price.class !== 'sold' && method === 'GET').map(
   (operation) => [operation.id, PATHS[operation.id] ?? '', operation] as const,
 );
 

@@ -6,6 +6,8 @@ test('codes and statuses', () => {
   expect(Object.fromEntries(ERROR_CODES.map((code) => [code, ERRORS[code].status]))).toEqual({
     invalid_parameter: 400,
     malformed_request: 400,
+    invalid_query: 400,
+    query_failed: 400,
     invalid_api_key: 401,
     api_key_required: 401,
     payment_required: 402,
@@ -15,6 +17,8 @@ test('codes and statuses', () => {
     insufficient_qu: 402,
     upgrade_required: 403,
     payment_in_progress: 409,
+    request_in_progress: 409,
+    reply_not_kept: 409,
     idempotency_conflict: 409,
     key_already_issued: 409,
     not_found: 404,
@@ -36,6 +40,7 @@ test('codes that a retry may cure', () => {
   expect(ERROR_CODES.filter((code) => ERRORS[code].retryable)).toEqual([
     'payment_failed',
     'payment_in_progress',
+    'request_in_progress',
     'request_timeout',
     'rate_limited',
     'internal_error',

@@ -33,15 +33,33 @@ test('the description is the golden file: npm run gen after a deliberate change'
   expect(made).toEqual(golden);
 });
 
+/** What a posted operation takes in its body. */
+function fieldsOf(requestBody: unknown): string[] {
+  // biome-ignore lint/suspicious/noExplicitAny: a JSON document looked into freely
+  const schema = (requestBody as any)?.content['application/json'].schema;
+  return Object.keys(schema?.properties ?? {});
+}
+
 test('operations, paths, parameters and prices', () => {
-  const operations = Object.entries<Record<string, { get: Record<string, unknown> }>>(golden.paths)
-    .map(([path, { get }]) => ({ path, ...(get as Record<string, unknown>) }) as Record<string, unknown>)
+  const operations = Object.entries<Record<string, Record<string, unknown>>>(golden.paths)
+    .flatMap(([path, methods]) =>
+      Object.entries(methods).map(
+        ([method, described]) =>
+          ({ path: method === 'get' ? path : `${method} ${path}`, ...(described as object) }) as Record<
+            string,
+            unknown
+          >,
+      ),
+    )
     .filter((operation) => 'x-payment-info' in operation);
   expect(
-    operations.map(({ operationId, path, parameters, 'x-payment-info': price }) => [
+    operations.map(({ operationId, path, parameters, requestBody, 'x-payment-info': price }) => [
       operationId,
       path,
-      (parameters as { name?: string }[]).flatMap(({ name }) => name ?? []).join(' '),
+      [
+        ...(parameters as { name?: string }[]).flatMap(({ name }) => name ?? []),
+        ...fieldsOf(requestBody),
+      ].join(' '),
       (price as { class: string }).class,
       (price as { qu: number | null }).qu,
       (price as { x402_usd: number }).x402_usd,
@@ -78,13 +96,15 @@ test('operations, paths, parameters and prices', () => {
     ['getAgent', '/agents/{wallet}', 'wallet chain finality', 'keyed', 0, 0.001],
     ['getGraph', '/graph', 'window days wallet chain max_edges finality', 'metered', 1, 0.005],
     ['getTelemetry', '/telemetry', '', 'free', 0, 0],
+    ['getSqlSchema', '/sql/schema', '', 'free', 0, 0],
+    ['runSql', 'post /sql', 'sql query tier params format max_rows explain_only', 'metered', 1, 0.03],
     ['mintTrialKey', '/test/x402', '', 'sold', null, 0.01],
   ]);
 });
 
 test('everything that has a price says how it is paid, and what can go wrong with it', () => {
-  for (const { id, path, price } of OPERATIONS) {
-    const { parameters, responses } = golden.paths[path].get;
+  for (const { id, method, path, price } of OPERATIONS) {
+    const { parameters, responses } = golden.paths[path][method.toLowerCase()];
     const sent = parameters.map((parameter: { $ref?: string }) => parameter.$ref?.split('/').at(-1));
     const isPriced = price.class !== 'free';
     expect([id, sent.includes('X-PAYMENT'), sent.includes('PAYMENT-SIGNATURE')]).toEqual([
@@ -104,7 +124,7 @@ test('everything that has a price says how it is paid, and what can go wrong wit
 });
 
 describe.each(OPERATIONS.map((operation) => [operation.id, operation] as const))('%s', (_id, operation) => {
-  const described = golden.paths[operation.path].get;
+  const described = golden.paths[operation.path][operation.method.toLowerCase()];
 
   test('the example is a true answer', () => {
     expect(
@@ -141,6 +161,27 @@ describe.each(OPERATIONS.map((operation) => [operation.id, operation] as const))
     expect(declared.map((parameter: { name: string }) => parameter.name)).toEqual(inPath);
     for (const parameter of declared) expect(parameter.required).toBe(true);
   });
+});
+
+test('a posted operation says what its body holds, in which types it answers, and that a key repeats it', () => {
+  const { requestBody, parameters, responses } = golden.paths['/sql'].post;
+  expect(requestBody).toMatchObject({
+    required: true,
+    content: { 'application/json': { schema: { type: 'object', additionalProperties: false } } },
+  });
+  expect(Object.keys(responses['200'].content).sort()).toEqual([
+    'application/json',
+    'application/vnd.apache.arrow.stream',
+    'application/vnd.apache.parquet',
+    'application/x-ndjson',
+    'text/csv',
+  ]);
+  expect(responses['200'].content['application/json']).toHaveProperty('example');
+  const key = parameters.map(
+    ({ $ref = '' }) => golden.components.parameters[$ref.split('/').at(-1) ?? '']?.name,
+  );
+  expect(key).toContain('Idempotency-Key');
+  expect(Object.keys(responses)).toEqual(expect.arrayContaining(['400', '403', '409', '413', '415', '429']));
 });
 
 test('the list of codes is one list: in code, in the docs, and in the description', () => {

@@ -486,6 +486,7 @@ describe('an Idempotency-Key', () => {
     const causes = [
       fail('query_failed', { detail: 'Too long.', usedQu: 2, query: { reason: 'timeout' } }),
       fail('upstream_unavailable', { detail: 'Down.' }),
+      fail('query_failed', { detail: 'No such column.', usedQu: 0 }),
       fail('request_timeout', { detail: 'The caller left.', usedQu: 1 }),
     ];
     const seen = [];
@@ -506,6 +507,11 @@ describe('an Idempotency-Key', () => {
         1,
       ],
       ['upstream_unavailable', 'upstream_unavailable', 2],
+      [
+        { code: 'query_failed', heldQu: 3, chargedQu: 0, balance: 8 },
+        { code: 'query_failed', heldQu: 3, chargedQu: 0, balance: 8 },
+        2,
+      ],
       [{ code: 'request_timeout', heldQu: 3, chargedQu: 1, balance: 7 }, 'reply_not_kept', 1],
     ]);
     expect(await expectBooks(store, organizationId)).toMatchObject({ spent: 3 });
