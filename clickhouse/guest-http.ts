@@ -28,6 +28,8 @@ export interface GuestHttpStatement {
 /** The embedded engine is back about 400 ms after a crash (engine.md 7), later on a busy machine. */
 const RETRY_MAX_MS = 2_000;
 const RETRY_AFTER_MS = 200;
+/** Has to be above 1 MiB to count. */
+const ANSWER_IN_MEMORY_BYTES = 2 * 1024 * 1024;
 const KEEP_ALIVE_MS = 10_000;
 
 export function createGuestHttp({ url, database, guest }: EngineAccess): GuestHttp {
@@ -40,6 +42,8 @@ export function createGuestHttp({ url, database, guest }: EngineAccess): GuestHt
   address.searchParams.set('database', publicDatabaseOf(database));
   // An error that occurs half-way is an answer with its status, and all figures are known before the first byte.
   address.searchParams.set('wait_end_of_query', '1');
+  // Smaller answers wait in memory instead of in a file.
+  address.searchParams.set('buffer_size', String(ANSWER_IN_MEMORY_BYTES));
   const sendOnce = (statement: GuestHttpStatement, signal: AbortSignal): Promise<IncomingMessage> => {
     const options = { method: 'POST', agent, headers: { authorization } };
     const target = addressOf(address, statement);
