@@ -138,6 +138,8 @@ describe('what counts as a settlement', () => {
     ['success on another network', jsonReply({ ...good, network: 'base' }), 'unknown', null],
     ['success on no network', jsonReply({ ...good, network: undefined }), 'unknown', null],
     ['success for another payer', jsonReply({ ...good, payer: `0x${'1'.repeat(40)}` }), 'unknown', null],
+    ['success of another amount', jsonReply({ ...good, amount: '999' }), 'unknown', null],
+    ['success of the amount', jsonReply({ ...good, amount: '1000' }), 'settled', null],
     ['success without a hash', jsonReply({ ...good, transaction: '' }), 'unknown', null],
     ['success with half a hash', jsonReply({ ...good, transaction: HASH.slice(0, 40) }), 'unknown', null],
     ['failure', jsonReply({ ...failed, errorReason: 'insufficient_funds' }), 'failed', 'insufficient_funds'],

@@ -47,7 +47,7 @@ import { keepingLog, orderOf, signatures, startX402World, type X402World } from 
 const CEILING = 30_000n;
 const UNIT = 10_000n;
 const GRANT = 1_000_000n;
-const SHORT_TIMEOUT_MS = 800;
+const SHORT_TIMEOUT_MS = 2_000;
 const LEASE_MS = 60_000;
 const SETTLED_TOPIC = '0x97088ec3606cfe8cc112180570d03fcde05f9b8e1bfef8e27784eaf5dd5691b6';
 
@@ -529,6 +529,15 @@ describe('a settlement after the run', () => {
     expect(paid.usdMicros).toBe(UNIT);
     await paid.finish(true);
     expect([await paidBy(payer), callsOf('/settle')]).toEqual([UNIT, 1]);
+  });
+
+  test('that the facilitator broke off in the middle stays open while it would still verify the payment', async () => {
+    const { lane, payer, order, payment } = await scene();
+    between.onSettle = () =>
+      jsonReply({ success: false, errorReason: 'unexpected_settle_error', transaction: '' });
+    const failure = await failureOf((await open(lane, order, payment)).settle(UNIT));
+    expect(failure.code).toBe('settlement_unknown');
+    expect(await recordOf(payer, payment)).toMatchObject({ state: 'settling', amount: '10000' });
   });
 
   test('of unknown outcome that the payer undercut is not served when that is seen', async () => {

@@ -13,6 +13,7 @@ import type { ControlStore } from '../../src/control/control-store.ts';
 import { type ApiKey, keyDigest, mintApiKey } from '../../src/domain/api-key.ts';
 import { startService } from '../../src/service.ts';
 import type { ApiAnswer } from '../support/api.ts';
+import { payCeiling } from '../support/ceilings.ts';
 import { type ScriptedFacilitator, startScriptedFacilitator } from '../support/scripted-facilitator.ts';
 import { watchedLog, watchSecret, watchText } from '../support/secrets-watch.ts';
 import { pay, startX402World, type X402World } from '../support/x402-world.ts';
@@ -93,7 +94,8 @@ async function startEngine(directory: string) {
     maxMemoryMegabytes: 2048,
     log: watchedLog('engine'),
   });
-  for (const { password } of [engine.access.reader, engine.access.writer]) watchSecret(password);
+  const { reader, writer, guest } = engine.access;
+  for (const { password } of [reader, writer, guest]) watchSecret(password);
   return engine;
 }
 
@@ -101,13 +103,13 @@ type EngineAccess = Awaited<ReturnType<typeof startEngine>>['access'];
 
 /** Everything that has a secret in it has one: the node's URLs, the facilitator's key, the engine's users. */
 function commonConfig(world: X402World, facilitator: ScriptedFacilitator, access: EngineAccess) {
-  const { url, database, reader, writer } = access;
+  const { url, database, reader, writer, guest } = access;
   const secret = (): string => watchSecret(randomBytes(16).toString('hex'));
   watchSecret(RELAYER.privateKey);
   return {
     logLevel: 'trace',
     http: { port: 0, requestsPerMinute: 1_000_000 },
-    clickhouse: { url, database, reader, writer },
+    clickhouse: { url, database, reader, writer, guest },
     // The first one is never there, so that failures with its URL are logged.
     chains: [
       {
@@ -175,8 +177,17 @@ export async function openOrganization(
 }
 
 /** Asks and keeps what came back, bodies of good answers apart (one of them is a key that is shown once). */
-export async function ask(url: string, headers: Record<string, string> = {}): Promise<Answer> {
-  const response = await fetch(url, { headers });
+export async function ask(
+  url: string,
+  headers: Record<string, string> = {},
+  posted?: object,
+): Promise<Answer> {
+  const body = { method: 'POST', body: JSON.stringify(posted) };
+  const type = { 'content-type': 'application/json' };
+  const response = await fetch(
+    url,
+    posted === undefined ? { headers } : { ...body, headers: { ...type, ...headers } },
+  );
   const text = await response.text();
   const seen = [...response.headers].map(([name, value]) => `${name}: ${value}`);
   watchText('answers', [`${response.status} ${url}`, ...seen, response.ok ? '' : text].join('\n'));
@@ -191,6 +202,17 @@ export async function sign(url: string, payer: Wallet, version: 1 | 2 = 1): Prom
   const offer = { accepts: body.accepts, requiredHeader: headers.get('payment-required') ?? '' };
   const { header } = await pay(offer, payer, version);
   return { [version === 1 ? 'X-PAYMENT' : 'PAYMENT-SIGNATURE']: watchSecret(header) };
+}
+
+/** Signs the ceiling that the API offers for this posted body. */
+export async function signCeiling(
+  url: string,
+  payer: Wallet,
+  posted: object,
+): Promise<Record<string, string>> {
+  const { headers } = await ask(url, {}, posted);
+  const offer = { requiredHeader: headers.get('payment-required') ?? '' };
+  return { 'PAYMENT-SIGNATURE': (await payCeiling(offer, payer)).header };
 }
 
 /** The real client. Version 1 is what it does where no `PAYMENT-REQUIRED` header tells it of version 2. */

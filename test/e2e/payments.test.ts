@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { decodePaymentResponseHeader } from '@x402/fetch';
+import { decodePaymentResponseHeader, wrapFetchWithPayment } from '@x402/fetch';
 import Database from 'libsql';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Wallet } from '../../demo/chain/wallets.ts';
@@ -11,6 +11,7 @@ import { openSqliteStore } from '../../src/control/sqlite/sqlite-store.ts';
 import { DEFAULT_PLANS } from '../../src/domain/plan.ts';
 import { HOLD_OVERDUE_AFTER_MS } from '../../src/gate/run-on-units.ts';
 import { createSweeper } from '../../src/gate/sweeper.ts';
+import { ceilingClient, uptoEntries } from '../support/ceilings.ts';
 import { redisIsThere, startRedisServer } from '../support/redis-server.ts';
 import { watchedLog, watchSecret, watchText } from '../support/secrets-watch.ts';
 import { readLedger, troubleOf } from '../support/unit-books.ts';
@@ -22,6 +23,7 @@ import {
   realClient,
   type StageApi,
   sign,
+  signCeiling,
   startPaymentsStage,
 } from './payments-stage.ts';
 
@@ -61,7 +63,7 @@ describe('a call that is paid over x402', () => {
     expect(answer.headers.get('x-payment-response')).toBe(answer.headers.get('payment-response'));
     expect(receipt).toMatchObject({ success: true, payer: payer.address });
     expect(receipt.network).toBe(version === 1 ? 'base-sepolia' : 'eip155:84532');
-    await expectIndexed(payer, receipt.transaction);
+    await expectIndexed(payer, receipt.transaction, 1_000n);
   });
 
   it('is served for a hand-built X-PAYMENT header of version 1, once', async () => {
@@ -107,20 +109,20 @@ describe('a call that is paid over x402', () => {
     await expectPaidOnce(payer, 1_000n);
     expect(settleCalls()).toBe(1);
   });
-
-  /** The index reads what the payment left on the chain, as it reads everybody's. */
-  async function expectIndexed(payer: Wallet, transaction: string): Promise<void> {
-    const url = `${api.url}/v0/entities/${stage.world.accepted.payTo}/settlements?limit=100`;
-    const reader = await keyHolder();
-    let found: Record<string, unknown> | undefined;
-    await waitUntil('the payment is in the index', async () => {
-      const { body } = await ask(url, reader);
-      found = body.settlements?.find((row: { tx_hash: string }) => row.tx_hash === transaction);
-      return found !== undefined;
-    });
-    expect(found).toMatchObject({ payer: payer.address, amount: '1000', evidence: { tier: 'proven' } });
-  }
 });
+
+/** The index reads what the payment left on the chain, as it reads everybody's. */
+async function expectIndexed(payer: Wallet, transaction: string, atoms: bigint): Promise<void> {
+  const url = `${api.url}/v0/entities/${stage.world.accepted.payTo}/settlements?limit=100`;
+  const reader = await keyHolder();
+  let found: Record<string, unknown> | undefined;
+  await waitUntil('the payment is in the index', async () => {
+    const { body } = await ask(url, reader);
+    found = body.settlements?.find((row: { tx_hash: string }) => row.tx_hash === transaction);
+    return found !== undefined;
+  });
+  expect(found).toMatchObject({ payer: payer.address, amount: String(atoms), evidence: { tier: 'proven' } });
+}
 
 /** The headers of a caller with a key of its own organization. */
 async function keyHolder(units = 1): Promise<Record<string, string>> {
@@ -204,16 +206,101 @@ describe('a service that is killed between settlement and answer', () => {
       expect(settleCalls()).toBe(1);
     },
   );
+});
 
-  /** What waiting for a minute does: nobody believes any more that the killed process is at work. */
-  function lapseLeases(): void {
-    const db = new Database(join(api.dataDir, 'control.db'));
-    try {
-      db.exec('UPDATE payment SET lease_until_ms = 0');
-    } finally {
-      db.close();
-    }
+/** What waiting for a minute does: nobody believes any more that whoever was at work still is. */
+function lapseLeases(): void {
+  const db = new Database(join(api.dataDir, 'control.db'));
+  try {
+    db.exec('UPDATE payment SET lease_until_ms = 0');
+  } finally {
+    db.close();
   }
+}
+
+describe('SQL that is paid by its use', () => {
+  const QUERY = { sql: 'SELECT count() AS settlements FROM settlements' };
+  const UNIT_ATOMS = 10_000n;
+  const sqlUrl = (): string => `${api.url}/v0/sql`;
+
+  /** A service that has just started may not have heard from the facilitator yet. */
+  beforeEach(() =>
+    waitUntil('ceilings are offered', async () => {
+      const { headers } = await ask(sqlUrl(), {}, QUERY);
+      return uptoEntries({ requiredHeader: headers.get('payment-required') ?? '' }).length > 0;
+    }),
+  );
+
+  async function expectTaken(payer: Wallet, atoms: bigint): Promise<void> {
+    expect(await stage.world.balance(payer.address)).toBe(1_000_000n - atoms);
+  }
+
+  it('is served to the real client for one unit of the three it may cost, and is a proven settlement of the index', async () => {
+    const payer = await stage.world.ceilingPayer();
+    const pay = wrapFetchWithPayment(fetch, ceilingClient(payer));
+    const headers = { 'content-type': 'application/json' };
+    const answer = await pay(sqlUrl(), { method: 'POST', headers, body: JSON.stringify(QUERY) });
+    expect([answer.status, await answer.json()]).toMatchObject([
+      200,
+      { rows: [{}], usage: { units_charged: 1, units_held: 3 } },
+    ]);
+    const receipt = decodePaymentResponseHeader(answer.headers.get('payment-response') ?? '');
+    expect(receipt).toMatchObject({ success: true, payer: payer.address, amount: String(UNIT_ATOMS) });
+    await expectTaken(payer, UNIT_ATOMS);
+    await expectIndexed(payer, receipt.transaction, UNIT_ATOMS);
+  });
+
+  it('costs nothing where the query is refused, and the same payment buys the next request', async () => {
+    const payer = await stage.world.ceilingPayer();
+    const wrong = { sql: 'SELECT nothing FROM nowhere' };
+    const payment = await signCeiling(sqlUrl(), payer, QUERY);
+    expect(await ask(sqlUrl(), payment, wrong)).toMatchObject({
+      status: 400,
+      body: { code: 'invalid_query' },
+    });
+    expect(settleCalls()).toBe(0);
+    expect((await ask(sqlUrl(), payment, QUERY)).status).toBe(200);
+    expect((await ask(sqlUrl(), payment, QUERY)).status).toBe(402);
+    await expectTaken(payer, UNIT_ATOMS);
+  });
+
+  it('is not answered while its settlement is unknown, and answered once that is seen, without a second one', async () => {
+    const payer = await stage.world.ceilingPayer();
+    const payment = await signCeiling(sqlUrl(), payer, QUERY);
+    let settleLate: (() => Promise<unknown>) | undefined;
+    stage.facilitator.onSettle = (_call, forward) => {
+      settleLate = forward;
+      return 'reset';
+    };
+    const withheld = await ask(sqlUrl(), payment, QUERY);
+    expect(withheld).toMatchObject({ status: 502, body: { code: 'settlement_unknown', stage: 'settle' } });
+    expect(withheld.body).not.toHaveProperty('rows');
+    expect(withheld.headers.get('payment-response')).toBeNull();
+    await settleLate?.();
+    lapseLeases();
+    const answer = await ask(sqlUrl(), payment, QUERY);
+    expect(answer).toMatchObject({ status: 200, body: { usage: { units_charged: 1 } } });
+    await expectTaken(payer, UNIT_ATOMS);
+    expect(settleCalls()).toBe(1);
+  });
+
+  it('is answered after a kill between settlement and answer, without a second settlement', async () => {
+    const payer = await stage.world.ceilingPayer();
+    const payment = await signCeiling(sqlUrl(), payer, QUERY);
+    stage.facilitator.onSettle = async (_call, forward) => {
+      const reply = await forward();
+      await api.kill();
+      return reply;
+    };
+    expect(await ask(sqlUrl(), payment, QUERY).catch(() => 'broken')).toBe('broken');
+    expect(settleCalls()).toBe(1);
+    lapseLeases();
+    await api.start();
+    expect((await ask(sqlUrl(), payment, QUERY)).status).toBe(200);
+    expect((await ask(sqlUrl(), payment, QUERY)).status).toBe(402);
+    await expectTaken(payer, UNIT_ATOMS);
+    expect(settleCalls()).toBe(1);
+  });
 });
 
 describe.skipIf(!redisIsThere())('two processes on one Redis', () => {
