@@ -25,7 +25,6 @@ export async function openCall(lane: LaneTools, purchase: Purchase): Promise<Pai
   }
   return {
     kind: 'open',
-    payer: purchase.payer,
     settle: (usdMicros) => settle(lane, purchase, { usdMicros, hold }),
     drop: () => giveBack(lane, hold),
   };

@@ -56,8 +56,6 @@ export interface SettledCall {
  */
 export interface OpenCall {
   readonly kind: 'open';
-  /** Whose payment it is, for logs. */
-  readonly payer: string;
   /**
    * Settles once for what was used: above 0, at most the price, or RangeError. To be awaited before anything of the answer
    * leaves; rejects as `take` does, and then nothing may be answered but that failure.

@@ -339,6 +339,18 @@ describe('over x402', () => {
     expect(await outcomeOf(gateOver({ lane }).call(request))).toBe('payment_failed');
     expect(outcome.discarded).toBe(true);
   });
+
+  test('a store that is gone after the run is no fault of the caller, whether the run failed or not', async () => {
+    const { lane } = openCeiling(() => Promise.reject(new StoreUnavailable('test')));
+    const failing = () => Promise.reject(fail('query_failed', { detail: 'No.', usedQu: 1 }));
+    for (const run of [used(2), failing]) {
+      const call = gateOver({ lane }).call(gateRequest(usageOperation(run), { shop }));
+      await expect(call).rejects.toMatchObject({
+        code: 'upstream_unavailable',
+        context: { resource: 'accounts' },
+      });
+    }
+  });
 });
 
 /** A lane whose payments are ceilings. */
@@ -356,7 +368,6 @@ function openCeiling(refuse?: () => Promise<never>): {
       if (paid.kind !== 'settled') throw new Error('the handed lane settles');
       return {
         kind: 'open',
-        payer: '0x02',
         settle: async (usdMicros) => {
           await refuse?.();
           events.push(`settle ${usdMicros}`);
