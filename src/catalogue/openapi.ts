@@ -274,7 +274,7 @@ function successResponses(operation: AnyOperation): Json {
   return {
     [operation.status ?? 200]: {
       description: operation.summary,
-      headers: references(names),
+      headers: { ...references(names), ...ownHeaders(operation) },
       content: {
         ...Object.fromEntries(
           Object.entries(operation.media ?? {}).map(([type, holds]) => [
@@ -287,6 +287,17 @@ function successResponses(operation: AnyOperation): Json {
     },
     ...(tagged ? { 304: { description: 'Nothing changed since the tag in If-None-Match.' } } : {}),
   };
+}
+
+function ownHeaders({ answerHeaders = {} }: AnyOperation): Json {
+  return Object.fromEntries(
+    Object.entries(answerHeaders).map(([name, says]) => [headerName(name), header('string', says)]),
+  );
+}
+
+/** As documentation writes it: `X-Row-Count`. */
+function headerName(name: string): string {
+  return name.replace(/(^|-)[a-z]/g, (letter) => letter.toUpperCase());
 }
 
 /** What an object that this operation answers with looks like. */

@@ -148,6 +148,8 @@ export interface Operation<P extends Params = Params, Output extends TObject = T
   readonly alsoAnswers?: readonly TObject[];
   /** Other media types that an answer can have, beside JSON, each with what it holds. */
   readonly media?: Readonly<Record<string, string>>;
+  /** Headers that an answer of another media type can have, by name, each with what it says. */
+  readonly answerHeaders?: Readonly<Record<string, string>>;
   /** Whether an Idempotency-Key makes a call on the credit lane repeatable. */
   readonly repeatable?: boolean;
   /** How the answer continues: a `next_before` cursor, a `next_offset`, or not at all. */

@@ -17,7 +17,7 @@ import { type Meta, metaAnswer } from './list-meta.ts';
 import { defineUsageOperation, type OperationDeps } from './operation.ts';
 import type { InputOf } from './params.ts';
 import { PRICES, SQL_PRICE, type SqlTier, sqlPrice, sqlTierOf } from './prices.ts';
-import { engineRequest, openAnswer, type SqlAnswerFacts } from './sql-answer.ts';
+import { engineRequest, openAnswer, SQL_FACT_HEADERS, type SqlAnswerFacts } from './sql-answer.ts';
 import { explainAnswer } from './sql-estimate.ts';
 import {
   explainOnlyParam,
@@ -67,6 +67,7 @@ export const runSql = defineUsageOperation({
   media: Object.fromEntries(
     Object.values(SQL_MEDIA).map(({ mediaType, holds }) => [mediaType.split(';', 1)[0] ?? mediaType, holds]),
   ),
+  answerHeaders: SQL_FACT_HEADERS,
   repeatable: true,
   fails: ['invalid_query', 'query_failed', 'upgrade_required', 'unsupported_media_type', 'payload_too_large'],
   paging: 'none',

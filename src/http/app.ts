@@ -80,12 +80,12 @@ export function buildApp(options: AppOptions): FastifyInstance {
     clientErrorHandler: (error, socket) => answerClientError(error, socket, { publicUrl, newId: randomUUID }),
   });
   installFailures(app, { log, publicUrl });
-  installPlugins(app);
+  const operations = options.operations ?? OPERATIONS;
+  installPlugins(app, operations);
   installRequestFacts(app);
   installCommonHooks(app, log);
   app.register((routes, _options, done) => {
     const { gate, sandbox } = options;
-    const operations = options.operations ?? OPERATIONS;
     installOperations(routes, operations, { deps, sandbox, gate });
     const openApi = buildOpenApi({
       operations,
@@ -137,18 +137,22 @@ function unbound(sandbox: SqlSandbox): OperationDeps['sql'] {
   };
 }
 
-function installPlugins(app: FastifyInstance): void {
+function installPlugins(app: FastifyInstance, operations: readonly AnyOperation[]): void {
   app.register(fastifyCors, {
     origin: '*',
     methods: ['GET', 'HEAD', 'POST', 'OPTIONS'],
     allowedHeaders: [...ACCEPTED_HEADERS],
-    exposedHeaders: EXPOSED_HEADERS.join(', '),
+    exposedHeaders: [...EXPOSED_HEADERS, ...ownHeaders(operations)].join(', '),
     maxAge: PREFLIGHT_MAX_AGE_SECONDS,
     // OPTIONS without the preflight headers is a question about the route, not an error.
     strictPreflight: false,
   });
   // zstd joins by itself where the runtime has it (Node 22.15 and newer).
   app.register(fastifyCompress, { threshold: COMPRESS_ABOVE_BYTES, customTypes: isCompressible });
+}
+
+function ownHeaders(operations: readonly AnyOperation[]): ReadonlySet<string> {
+  return new Set(operations.flatMap(({ answerHeaders = {} }) => Object.keys(answerHeaders)));
 }
 
 /** Texts. Parquet and Arrow are compressed inside, or not, as their writer chose. */

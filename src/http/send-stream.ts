@@ -18,8 +18,6 @@ export function sendStream(
   if (trailers !== null && request.raw.httpVersion !== '1.0') addTrailers(reply, trailers);
   // It may fail before anybody listens; who listens then is told all the same.
   body.on('error', () => undefined);
-  // Whoever left before there was anything to send is not told by the stream's end.
-  if (reply.raw.destroyed) body.destroy();
   return reply.send(body);
 }
 

@@ -45,6 +45,7 @@ export function openPour({ free = false }: { readonly free?: boolean } = {}): Po
     paging: 'none',
     caching: 'no-store',
     acceptsUnknownKey: false,
+    answerHeaders: { 'x-poured': 'How much.' },
     repeatable: true,
     example: {},
     terms: (input) => {

@@ -216,6 +216,8 @@ describe('methods', () => {
     expect(answer.status).toBe(204);
     expect(answer.headers['access-control-allow-methods']).toContain('POST');
     expect(answer.headers['access-control-allow-headers']).toMatch(/Content-Type.*Idempotency-Key/);
+    const { headers } = await send({ headers: { ...JSON_TYPE, origin: 'https://app.example' }, body: '{}' });
+    expect(headers['access-control-expose-headers']).toMatch(/Idempotent-Replayed.*x-poured/);
   });
 });
 
