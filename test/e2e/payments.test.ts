@@ -218,18 +218,20 @@ function lapseLeases(): void {
   }
 }
 
+/** A service that has just started may not have heard from the facilitator yet. */
+async function ceilingsOffered(url: string, posted: object): Promise<void> {
+  await waitUntil('ceilings are offered', async () => {
+    const { headers } = await ask(url, {}, posted);
+    return uptoEntries({ requiredHeader: headers.get('payment-required') ?? '' }).length > 0;
+  });
+}
+
 describe('SQL that is paid by its use', () => {
   const QUERY = { sql: 'SELECT count() AS settlements FROM settlements' };
   const UNIT_ATOMS = 10_000n;
   const sqlUrl = (): string => `${api.url}/v0/sql`;
 
-  /** A service that has just started may not have heard from the facilitator yet. */
-  beforeEach(() =>
-    waitUntil('ceilings are offered', async () => {
-      const { headers } = await ask(sqlUrl(), {}, QUERY);
-      return uptoEntries({ requiredHeader: headers.get('payment-required') ?? '' }).length > 0;
-    }),
-  );
+  beforeEach(() => ceilingsOffered(sqlUrl(), QUERY));
 
   async function expectTaken(payer: Wallet, atoms: bigint): Promise<void> {
     expect(await stage.world.balance(payer.address)).toBe(1_000_000n - atoms);
@@ -321,6 +323,32 @@ describe.skipIf(!redisIsThere())('two processes on one Redis', () => {
       for (const one of apis) await one.kill();
     } finally {
       await store.close();
+      await redis.stop();
+    }
+  });
+
+  it('run one of 10 parallel queries that send one ceiling, settle it once and answer it once', async () => {
+    const password = watchSecret(randomUUID());
+    const redis = await startRedisServer(['--requirepass', password]);
+    const redisUrl = watchSecret(redis.url.replace('//', `//:${password}@`));
+    try {
+      const apis = await Promise.all([stage.startApi({ redisUrl }), stage.startApi({ redisUrl })]);
+      const payer = await stage.world.ceilingPayer();
+      const posted = { sql: 'SELECT count() FROM settlements' };
+      const urls = apis.map(({ url }) => `${url}/v0/sql`);
+      for (const url of urls) await ceilingsOffered(url, posted);
+      const payment = await signCeiling(urls[0] ?? '', payer, posted);
+      // A payment names the URL that it buys; to these two processes that is the one where they listen.
+      const sent = (url: string) => ask(url, { ...payment, host: new URL(urls[0] ?? '').host }, posted);
+      const answers = await Promise.all(Array.from({ length: 10 }, (_, n) => sent(urls[n % 2] ?? '')));
+      const told = answers.map(({ status, body }) => (status === 200 ? '200' : `${status} ${body.code}`));
+      expect(told.filter((answer) => answer === '200')).toHaveLength(1);
+      for (const answer of told.filter((one) => one !== '200'))
+        expect(['409 payment_in_progress', '402 payment_invalid']).toContain(answer);
+      expect(await stage.world.balance(payer.address)).toBe(990_000n);
+      expect(settleCalls()).toBe(1);
+      for (const one of apis) await one.kill();
+    } finally {
       await redis.stop();
     }
   });
