@@ -55,7 +55,7 @@ export function plansPage({ priceList, plans, sellsCalls }: PriceFacts): string 
       '<h2 id="top-up">Top up</h2><p>Units are added, and plans changed, by the operator of this deployment. Name your organization, as <code>/v0/account</code> shows it. The units of a plan are added at the beginning of every UTC month, and unused ones are kept.</p>',
       '<h2>Prices</h2>',
       htmlTable(['Route', 'QU', 'USD over x402'], routeRows),
-      '<h2>SQL tiers (not served yet)</h2>',
+      '<h2>SQL tiers</h2><p>A query holds the units of its tier and is charged for the engine time it used.</p>',
       htmlTable(['Tier', 'Time limit', 'QU at most', 'Requests a minute'], tierRows),
     ].join(''),
   );
