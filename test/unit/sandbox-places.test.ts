@@ -71,6 +71,17 @@ describe('places', () => {
     expect(served).toEqual(['b1', 'a1', 'b2', 'a2', 'b3']);
   });
 
+  test('callers who come new do not overtake one who waits', async () => {
+    const { served, join, leave } = stage({ all: 1 });
+    for (const name of ['a1', 'a2', 'a3', 'b1']) join(name);
+    await settled();
+    await leave('a1');
+    await leave('a2');
+    join('c1');
+    await leave('b1');
+    expect(served).toEqual(['a1', 'a2', 'b1', 'a3']);
+  });
+
   test('heavy ones never take the last place, and light ones pass them', async () => {
     const { served, join, leave } = stage();
     join('a1', { heavy: true });

@@ -54,6 +54,11 @@ describe('a verdict', () => {
     expect(await ask()).toBe('remembered');
   });
 
+  test('of many texts is that of each', async () => {
+    const ask = watched({ entriesMax: 2_000, charsMax: 10_000_000 });
+    for (let at = 0; at < 1_000; at++) expect(await ask({ text: `SELECT ${at}` })).toBe('asked');
+  });
+
   test('is kept while it is asked for; the one that was asked for longest ago goes first', async () => {
     const ask = watched({ entriesMax: 2, charsMax: 100_000 });
     await ask({ text: 'a' });
