@@ -332,21 +332,27 @@ describe.skipIf(!redisIsThere())('two processes on one Redis', () => {
     const redis = await startRedisServer(['--requirepass', password]);
     const redisUrl = watchSecret(redis.url.replace('//', `//:${password}@`));
     try {
-      const apis = await Promise.all([stage.startApi({ redisUrl }), stage.startApi({ redisUrl })]);
+      // A payment names the URL that it buys.
+      const balancer = 'https://index.example';
+      const starts = [stage.startApi({ redisUrl }, balancer), stage.startApi({ redisUrl }, balancer)];
+      const apis = await Promise.all(starts);
       const payer = await stage.world.ceilingPayer();
       const posted = { sql: 'SELECT count() FROM settlements' };
       const urls = apis.map(({ url }) => `${url}/v0/sql`);
       for (const url of urls) await ceilingsOffered(url, posted);
       const payment = await signCeiling(urls[0] ?? '', payer, posted);
-      // A payment names the URL that it buys; to these two processes that is the one where they listen.
-      const sent = (url: string) => ask(url, { ...payment, host: new URL(urls[0] ?? '').host }, posted);
-      const answers = await Promise.all(Array.from({ length: 10 }, (_, n) => sent(urls[n % 2] ?? '')));
+      const answers = await Promise.all(
+        Array.from({ length: 10 }, (_, n) => ask(urls[n % 2] ?? '', payment, posted)),
+      );
       const told = answers.map(({ status, body }) => (status === 200 ? '200' : `${status} ${body.code}`));
       expect(told.filter((answer) => answer === '200')).toHaveLength(1);
       for (const answer of told.filter((one) => one !== '200'))
         expect(['409 payment_in_progress', '402 payment_invalid']).toContain(answer);
       expect(await stage.world.balance(payer.address)).toBe(990_000n);
       expect(settleCalls()).toBe(1);
+      // Either process knows it for what it is.
+      for (const url of urls)
+        expect((await ask(url, payment, posted)).body).toMatchObject({ reason: 'permit2_invalid_nonce' });
       for (const one of apis) await one.kill();
     } finally {
       await redis.stop();
