@@ -79,8 +79,14 @@ module.exports = {
     only(
       'clickhouse-is-below',
       { path: '^clickhouse' },
-      { path: '^(ingest|src/(http|catalogue|reads|gate))' },
+      { path: '^(ingest|sandbox|src/(http|catalogue|reads|gate))' },
       'clickhouse knows neither side.',
+    ),
+    only(
+      'sandbox-knows-no-surface',
+      { path: '^sandbox' },
+      { path: '^(ingest|src/(http|gate|payment|control|reads))' },
+      'The sandbox judges and runs; who pays and who asks is not its business.',
     ),
     only(
       'no-tests-in-products',
