@@ -121,6 +121,8 @@ export interface GuestStatement {
   /** Values of `{name:Type}` placeholders, as the engine reads them off the wire (sandbox/parameter-texts.ts). */
   readonly parameters?: Readonly<Record<string, string>>;
   readonly maxSeconds: number;
+  /** What `QueryKiller` is told, for a statement that somebody watches. */
+  readonly queryId?: string;
 }
 
 /** How an engine call failed; `engine_refused` means the statement is at fault, the others that the engine is. */

@@ -12,10 +12,10 @@ const CLIENT_GRACE_MS = 3_000;
 export function createGuest(access: EngineAccess): Guest {
   const http = createGuestHttp(access);
   return {
-    async explain({ name, text, parameters = {}, maxSeconds }, caller) {
+    async explain({ name, text, parameters = {}, maxSeconds, queryId = randomUUID() }, caller) {
       const signals = { timeout: AbortSignal.timeout(maxSeconds * 1_000 + CLIENT_GRACE_MS), caller };
       const words = {
-        query_id: randomUUID(),
+        query_id: queryId,
         default_format: 'JSONCompactEachRow',
         max_execution_time: maxSeconds,
       };

@@ -1,10 +1,13 @@
+import { randomUUID } from 'node:crypto';
 import { EngineError, type Guest, type GuestStatement, type Row } from '../clickhouse/engine.ts';
 import { PUBLIC_TABLES, type PublicTableName } from '../src/domain/public-tables.ts';
 import { explainFailure } from './explain-failure.ts';
 import { ESTIMATE_MAX_SECONDS } from './limits.ts';
 import { parametersAsSent } from './parameter-texts.ts';
-import type { Places } from './places.ts';
+import type { Penalties } from './penalties.ts';
+import type { Place, Places } from './places.ts';
 import { type Estimate, QueryAbandoned, type SandboxQuery, type SqlSandbox } from './sql-sandbox.ts';
+import { CallerLeft, StoppedLate, type Watchdog } from './watchdog.ts';
 
 /**
  * What a query would read, by the engine's own index analysis. Nothing is run, with one exception that the engine makes:
@@ -14,29 +17,52 @@ import { type Estimate, QueryAbandoned, type SandboxQuery, type SqlSandbox } fro
 export interface EstimateDeps {
   readonly guest: Pick<Guest, 'explain'>;
   readonly places: Places;
+  readonly watchdog: Watchdog;
+  readonly penalties: Penalties;
 }
 
-export function createEstimate({ guest, places }: EstimateDeps): SqlSandbox['estimate'] {
+export function createEstimate(deps: EstimateDeps): SqlSandbox['estimate'] {
   return async (query, signal) => {
-    const place = await places.take({ caller: query.caller, heavy: false }, signal);
+    deps.penalties.check(query.caller);
+    const place = await deps.places.take({ caller: query.caller, heavy: false }, signal);
+    const asked: Promise<void>[] = [];
     try {
-      return await estimateIn(guest, query, signal);
+      deps.penalties.check(query.caller);
+      return await estimateIn(deps, query, signal, asked);
     } finally {
-      place.leave();
+      leaveAfter(place, asked);
     }
   };
+}
+
+/** The place is the engine's, not the caller's: it is free when the engine is. */
+function leaveAfter(place: Place, gone: readonly Promise<void>[]): void {
+  void Promise.all(gone).then(() => place.leave());
 }
 
 type Asked = Parameters<SqlSandbox['estimate']>[0];
 
 async function estimateIn(
-  guest: EstimateDeps['guest'],
+  { guest, watchdog, penalties }: EstimateDeps,
   query: Asked,
   signal: AbortSignal,
+  asked: Promise<void>[],
 ): Promise<Estimate> {
-  const inTime = AbortSignal.any([AbortSignal.timeout(ESTIMATE_MAX_SECONDS * 1_000), signal]);
-  const ask = (name: string, question: string): Promise<readonly Row[]> =>
-    guest.explain(statementOf(query, name, question), inTime);
+  const deadline = performance.now() + ESTIMATE_MAX_SECONDS * 1_000;
+  const ask = (name: string, question: string): Promise<readonly Row[]> => {
+    const queryId = randomUUID();
+    const order = {
+      queryId,
+      maxMs: Math.max(0, deadline - performance.now()),
+      caller: signal,
+      onDeaf: () => penalties.add(query.caller),
+    };
+    const { outcome, gone } = watchdog.watch(order, (until) =>
+      guest.explain({ ...statementOf(query, name, question), queryId }, until),
+    );
+    asked.push(gone);
+    return outcome;
+  };
   try {
     const rows = await ask('sql-estimate', 'EXPLAIN ESTIMATE');
     const [plan] = await ask('sql-plan', 'EXPLAIN json = 1, indexes = 1, header = 1');
@@ -67,7 +93,9 @@ const UNKNOWN: Estimate = { rows: null, bytes: null, withoutKey: [], withoutTime
 
 /** Planning that takes too long, or more than a query may have, leaves the estimate open; a query that is wrong fails here. */
 function unknownUnless(error: unknown, query: Asked, signal: AbortSignal): Estimate {
-  if (signal.aborted) throw new QueryAbandoned(null);
+  if (signal.aborted || error instanceof CallerLeft) throw new QueryAbandoned(null);
+  if (error instanceof StoppedLate && error.obeyed) return UNKNOWN;
+  if (error instanceof StoppedLate) throw new EngineError('unreachable', 'sql-estimate', null, error);
   if (!(error instanceof EngineError)) throw error;
   if (LEFT_OPEN.has(error.problem)) return UNKNOWN;
   throw explainFailure(error, query.accepted, null);

@@ -33,6 +33,10 @@ export const VERDICTS_MAX_CHARS = 16 * 1024 * 1024;
 /** Texts that once made the engine deaf are not run again until this process ends. */
 export const QUARANTINE_MAX = 10_000;
 
+/** For how long nothing is run of a caller whose query the engine could not be stopped from running, and for how many callers. */
+export const PENALTY_MS = 600_000;
+export const PENALTY_CALLERS_MAX = 10_000;
+
 /** Between two checks of a guest that did not pass. */
 export const GUEST_CHECK_RETRY_MS = 1_000;
 

@@ -7,6 +7,7 @@ import type { Log } from '../src/log.ts';
 import { explainFailure } from './explain-failure.ts';
 import { WATCHDOG_GRACE_MS } from './limits.ts';
 import { parametersAsSent } from './parameter-texts.ts';
+import type { Penalties } from './penalties.ts';
 import type { Place, Places } from './places.ts';
 import {
   QueryAbandoned,
@@ -27,6 +28,7 @@ export interface RunDeps {
   readonly places: Places;
   readonly unread: UnreadResults;
   readonly watchdog: Watchdog;
+  readonly penalties: Penalties;
   readonly secondsOf: (tier: SqlTierId) => number;
   readonly quarantineMax: number;
   readonly log: Pick<Log, 'error'>;
@@ -53,9 +55,17 @@ export function createRun(deps: RunDeps): SqlSandbox['run'] {
   return async (query, signal) => {
     const digest = digestOf(query.accepted.text);
     if (quarantine.has(digest)) throw quarantined();
+    deps.penalties.check(query.caller);
     deps.unread.check(query.caller);
     const wanted = { caller: query.caller, heavy: query.tier !== 'standard' };
     const place = await deps.places.take(wanted, signal);
+    try {
+      // Again: its caller may have come by one while it waited.
+      deps.penalties.check(query.caller);
+    } catch (error) {
+      place.leave();
+      throw error;
+    }
     return runIn(place, query, signal, { ...deps, quarantine });
   };
 }
@@ -64,13 +74,27 @@ async function runIn(
   place: Place,
   query: SandboxQuery,
   signal: AbortSignal,
-  { guest, watchdog, unread, secondsOf, log, quarantine }: RunDeps & { readonly quarantine: Quarantine },
+  {
+    guest,
+    watchdog,
+    unread,
+    penalties,
+    secondsOf,
+    log,
+    quarantine,
+  }: RunDeps & { readonly quarantine: Quarantine },
 ): Promise<SandboxResult> {
   const maxSeconds = secondsOf(query.tier);
   const queryId = randomUUID();
+  const digest = digestOf(query.accepted.text);
+  // Also when its caller has left by then.
+  const onDeaf = (): void => {
+    quarantine.add(digest);
+    penalties.add(query.caller);
+  };
   const began = performance.now();
   const { outcome, gone } = watchdog.watch(
-    { queryId, maxMs: maxSeconds * 1_000 + WATCHDOG_GRACE_MS, caller: signal },
+    { queryId, maxMs: maxSeconds * 1_000 + WATCHDOG_GRACE_MS, caller: signal, onDeaf },
     (until) =>
       guest.query(
         {
@@ -92,8 +116,6 @@ async function runIn(
     unread.watch(query.caller, result.body);
     return result;
   } catch (error) {
-    const digest = digestOf(query.accepted.text);
-    if (error instanceof StoppedLate && !error.obeyed) quarantine.add(digest);
     if (metSecondWall(error))
       log.error({ err: error, digest }, 'an accepted text was refused by the engine’s grants');
     throw failureOf(error, query, performance.now() - began);

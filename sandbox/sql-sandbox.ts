@@ -117,14 +117,24 @@ export class QueryFailed extends Error {
   }
 }
 
-/** Everybody's turns are taken, and the queue or its patience is at its end. */
+/** Why a query has to come again later. */
+export const BUSY_REASONS = {
+  places: 'Every place for queries is taken at the moment, and the line is long. Nothing was charged.',
+  penalty:
+    'A query of yours could not be stopped when its time was over, and ended the queries of others with it. For ten minutes none of yours is run; nothing was charged.',
+} as const;
+export type BusyReason = keyof typeof BUSY_REASONS;
+
+/** `places`: the turns are taken, and the queue or its patience is at its end. `penalty`: penalties.ts. */
 export class SandboxBusy extends Error {
   readonly retryAfterSeconds: number;
+  readonly reason: BusyReason;
 
-  constructor(retryAfterSeconds: number) {
-    super('every place of the sandbox is taken');
+  constructor(retryAfterSeconds: number, reason: BusyReason = 'places') {
+    super(BUSY_REASONS[reason]);
     this.name = 'SandboxBusy';
     this.retryAfterSeconds = retryAfterSeconds;
+    this.reason = reason;
   }
 }
 

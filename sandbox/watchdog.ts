@@ -15,6 +15,8 @@ export interface WatchOrder {
   /** Wall clock after which it is stopped. */
   readonly maxMs: number;
   readonly caller: AbortSignal;
+  /** Once, when the engine was told to stop it, answers, and still runs it: the query's doing, and no accident of the engine. */
+  readonly onDeaf: () => void;
 }
 
 export interface Watched<Result> {
@@ -55,11 +57,12 @@ export interface WatchdogDeps {
 export function createWatchdog(deps: WatchdogDeps): Watchdog {
   const restart = shareOne(deps.restartEngine);
   return {
-    watch({ queryId, maxMs, caller }, work) {
+    watch(order, work) {
+      const { maxMs, caller } = order;
       const giveUp = new AbortController();
       let ending: Ending | undefined;
       const end = (): Ending => {
-        ending ??= endQuery(queryId, restart, deps);
+        ending ??= endQuery(order, restart, deps);
         return ending;
       };
       const onLeave = (): void => {
@@ -92,12 +95,17 @@ interface Ending {
   readonly gone: Promise<void>;
 }
 
-function endQuery(queryId: string, restart: (() => Promise<void>) | null, deps: WatchdogDeps): Ending {
+function endQuery(
+  { queryId, onDeaf }: Pick<WatchOrder, 'queryId' | 'onDeaf'>,
+  restart: (() => Promise<void>) | null,
+  deps: WatchdogDeps,
+): Ending {
   let tell: (obeyed: boolean) => void = nothing;
   const obeyed = new Promise<boolean>((resolve) => {
     tell = resolve;
   });
-  const gone = untilGone(queryId, deps, async () => {
+  const gone = untilGone(queryId, deps, async (isDeaf) => {
+    if (isDeaf) onDeaf();
     tell(false);
     deps.log.error(
       { queryId },
@@ -110,18 +118,20 @@ function endQuery(queryId: string, restart: (() => Promise<void>) | null, deps: 
   return { obeyed, gone };
 }
 
-/** Never rejects. `onOverdue` runs once. */
+/** Never rejects. `onOverdue` runs once, and is told whether the engine itself said that the query is still there. */
 async function untilGone(
   queryId: string,
   { killer, obeyMaxMs, pollMs }: WatchdogDeps,
-  onOverdue: () => Promise<void>,
+  onOverdue: (isDeaf: boolean) => Promise<void>,
 ): Promise<void> {
   const deadline = performance.now() + obeyMaxMs;
   let isOverdue = false;
-  while (await isThere(killer, queryId)) {
+  for (;;) {
+    const state = await stateOf(killer, queryId);
+    if (state === 'gone') return;
     if (performance.now() > deadline && !isOverdue) {
       isOverdue = true;
-      await onOverdue();
+      await onOverdue(state === 'there');
     } else await sleep(pollMs);
   }
 }
@@ -129,12 +139,12 @@ async function untilGone(
 const NOT_OURS = 'a query does not end, and its place stays taken; the engine is not ours to start anew';
 
 /** Tells the engine again each time: a KILL that comes before its query has begun meets nothing. */
-async function isThere(killer: QueryKiller, queryId: string): Promise<boolean> {
+async function stateOf(killer: QueryKiller, queryId: string): Promise<'there' | 'gone' | 'unknown'> {
   try {
     await killer.kill(queryId);
-    return await killer.isRunning(queryId);
+    return (await killer.isRunning(queryId)) ? 'there' : 'gone';
   } catch {
-    return true; // an engine that cannot be asked may still have it
+    return 'unknown'; // an engine that cannot be asked may still have it
   }
 }
 

@@ -7,6 +7,7 @@ import { createEstimate } from '../sandbox/estimate.ts';
 import { createGuestGate, type GuestGate } from '../sandbox/guest-gate.ts';
 import { inspect } from '../sandbox/inspect.ts';
 import * as limits from '../sandbox/limits.ts';
+import { createPenalties } from '../sandbox/penalties.ts';
 import { createPlaces, type Places } from '../sandbox/places.ts';
 import { loadPolicy, policyVersion } from '../sandbox/policy.ts';
 import { createRun, tierSeconds } from '../sandbox/run-query.ts';
@@ -55,16 +56,21 @@ export function openSandbox(options: SandboxOptions): OpenSandbox {
     obeyMaxMs: killObeyedMaxMs,
     pollMs: limits.KILL_POLL_MS,
   });
+  const penalties = createPenalties({
+    lastsMs: limits.PENALTY_MS,
+    callersMax: limits.PENALTY_CALLERS_MAX,
+  });
   const run = createRun({
     guest,
     places: queryPlaces(options.cores),
     unread: unreadResults(),
     watchdog,
+    penalties,
     secondsOf: options.secondsOf ?? tierSeconds,
     quarantineMax: limits.QUARANTINE_MAX,
     log,
   });
-  const estimate = createEstimate({ guest, places: estimatePlaces() });
+  const estimate = createEstimate({ guest, places: estimatePlaces(), watchdog, penalties });
   return {
     inspect: rememberedInspect(guest, gate),
     run: (query, signal) => gate.pass(() => run(query, signal)),

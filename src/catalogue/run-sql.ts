@@ -3,6 +3,7 @@ import { EngineError } from '../../clickhouse/engine.ts';
 import type { Accepted } from '../../sandbox/inspect.ts';
 import type { Refusal } from '../../sandbox/refusal.ts';
 import {
+  BUSY_REASONS,
   QueryAbandoned,
   QueryFailed,
   type QueryFailure,
@@ -245,7 +246,7 @@ function asFailureOf(error: unknown, tier: SqlTier): never {
     });
   if (error instanceof SandboxBusy)
     throw fail('rate_limited', {
-      detail: 'Every place for queries is taken at the moment, and the line is long. Nothing was charged.',
+      detail: BUSY_REASONS[error.reason],
       retryAfterSeconds: error.retryAfterSeconds,
     });
   return asEngineTrouble(error);

@@ -84,11 +84,11 @@ async function failureOf(running: Promise<unknown>): Promise<unknown> {
   return error;
 }
 
-/** Queries that run, without those that judge. */
-async function queriesOfGuest(): Promise<number> {
+/** Queries that run, without those that judge; those that have run for so long. */
+async function queriesOfGuest(sinceSeconds = sql`0`): Promise<number> {
   const { rows } = await engine.writer.rows({
     name: 'queries-of-guest',
-    sql: sql`SELECT count() FROM system.processes WHERE user = 'guest' AND query LIKE 'SELECT sum(%'`,
+    sql: sql`SELECT count() FROM system.processes WHERE user = 'guest' AND query LIKE 'SELECT sum(%' AND elapsed >= ${sinceSeconds}`,
     maxSeconds: 5,
     maxRows: 1,
   });
@@ -229,20 +229,46 @@ describe('a caller who leaves', () => {
 });
 
 describe('an engine that does not obey', () => {
-  test('is started anew; the text is not run again, the next query is served', async () => {
+  test('is started anew; the text is not run again, nor any of its caller; those of others are', async () => {
     const strict = open({ secondsOf: () => 1, killObeyedMaxMs: 500 });
     const before = engine.pid();
     const error = await failureOf(strict.run(asked(unjudged(DEAF)), NEVER));
     expect(error).toBeInstanceOf(EngineError);
     await waitUntil('a new engine', () => engine.pid() !== before && engine.pid() !== undefined);
     await waitUntil('it serves again', () =>
-      strict.run(asked(unjudged('SELECT 1')), NEVER).then(
+      strict.run(asked(unjudged('SELECT 1'), { caller: 'b' }), NEVER).then(
         ({ body }) => body.resume() !== undefined,
         () => false,
       ),
     );
-    const again = await failureOf(strict.run(asked(unjudged(DEAF)), NEVER));
+    const again = await failureOf(strict.run(asked(unjudged(DEAF), { caller: 'b' }), NEVER));
     expect(again).toMatchObject({ name: 'QueryFailed', reason: 'unsupported', figures: null });
+    const other = await failureOf(strict.run(asked(unjudged('SELECT 1')), NEVER));
+    expect(other).toMatchObject({ name: 'SandboxBusy', reason: 'penalty' });
+  });
+
+  test('is known for it also when its caller leaves first', async () => {
+    const strict = open({ killObeyedMaxMs: 500 });
+    const before = engine.pid();
+    const leaving = new AbortController();
+    const running = failureOf(strict.run(asked(unjudged(`${DEAF} -- left`)), leaving.signal));
+    await waitUntil('its step has begun', async () => (await queriesOfGuest(sql`0.5`)) > 0);
+    leaving.abort();
+    expect(await running).toBeInstanceOf(QueryAbandoned);
+    await waitUntil('a new engine', () => engine.pid() !== before && engine.pid() !== undefined);
+    expect(await failureOf(strict.run(asked(unjudged('SELECT 1')), NEVER))).toMatchObject({
+      reason: 'penalty',
+    });
+  });
+
+  test('by an estimate is no other case: it has an end, and its caller waits', async () => {
+    const strict = open({ killObeyedMaxMs: 500 });
+    const before = engine.pid();
+    const estimate = (text: string) =>
+      failureOf(strict.estimate({ accepted: unjudged(text), parameters: {}, caller: 'a' }, NEVER));
+    expect(await estimate(`SELECT (${DEAF})`)).toBeInstanceOf(EngineError);
+    await waitUntil('a new engine', () => engine.pid() !== before && engine.pid() !== undefined);
+    expect(await estimate('SELECT 1')).toMatchObject({ reason: 'penalty' });
   });
 
   test('and is not ours: the caller is answered, and the place is taken until the query is gone', async () => {
