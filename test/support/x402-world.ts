@@ -64,10 +64,16 @@ function worldOf(chain: DemoChain, facilitator: FacilitatorProcess, relayer: Add
   const facts = knownChain('base-sepolia');
   const [token] = facts?.tokens ?? [];
   if (facts === undefined || token === undefined) throw new Error('Base Sepolia is built in');
+  const balance = async (of: Address): Promise<bigint> => {
+    const data = `0x70a08231${of.slice(2).padStart(64, '0')}`;
+    return BigInt(await chain.rpc.call<string>('eth_call', { to: token.address, data }, 'latest'));
+  };
   const payer = async (): Promise<Wallet> => {
     const wallet = walletOf(`payer ${randomBytes(8).toString('hex')}`);
     watchSecret(wallet.privateKey);
     await mintUsdc(chain.sender, [{ to: wallet.address, amount: GRANT_ATOMS }]);
+    // Mining at once still takes a moment.
+    await waitUntil('the payer has money', async () => (await balance(wallet.address)) === GRANT_ATOMS);
     return wallet;
   };
   return {
@@ -86,7 +92,6 @@ function worldOf(chain: DemoChain, facilitator: FacilitatorProcess, relayer: Add
       const wallet = await payer();
       const data = callApprovePermit2();
       const hash = await chain.sender.send({ from: wallet.address, to: token.address, data });
-      // Mining at once still takes a moment.
       await waitUntil('the approval is mined', async () => {
         return (await chain.rpc.call<unknown>('eth_getTransactionReceipt', hash)) !== null;
       });
@@ -98,10 +103,7 @@ function worldOf(chain: DemoChain, facilitator: FacilitatorProcess, relayer: Add
       const filter = { address: token.address, topics, fromBlock: '0x0', toBlock: 'latest' };
       return (await chain.rpc.call<unknown[]>('eth_getLogs', filter)).length;
     },
-    async balance(of) {
-      const data = `0x70a08231${of.slice(2).padStart(64, '0')}`;
-      return BigInt(await chain.rpc.call<string>('eth_call', { to: token.address, data }, 'latest'));
-    },
+    balance,
     async stop() {
       await facilitator.stop();
       await chain.stop();
