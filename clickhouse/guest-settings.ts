@@ -55,6 +55,8 @@ export function guestSettings(memoryBytes: number): Readonly<Record<string, Sett
     // A text of 64 KiB is judged inside a statement that holds it as hex digits, twice.
     max_query_size: MEBIBYTE,
     cancel_http_readonly_queries_on_client_close: 1,
+    // All versions of a settlement are in one month: its key holds its time. A month of one part is read as it is.
+    do_not_merge_across_partitions_select_final: 1,
     // As the standard has it; without these the engine wants UNION DISTINCT, and an alias for every subquery of a join.
     union_default_mode: 'DISTINCT',
     joined_subquery_requires_alias: 0,

@@ -71,19 +71,38 @@ function viewBodies(database: string): ViewBodies {
 }
 
 const hex = (column: string): string => `concat('0x', lower(hex(t.${column})))`;
-const listed = (pick: (method: EvidenceMethod) => string): string => EVIDENCE_METHODS.map(pick).join(', ');
-const methods = listed((method) => `'${method}'`);
-const tiers = listed((method) => `'${EVIDENCE_LADDER[method].tier}'`);
-/** `transform` wants one plain type, so NULL travels as -1. */
-const probabilities = listed((method) => (EVIDENCE_LADDER[method].probability ?? -1).toFixed(2));
+/** Grades by the code of their method, as lists that the engine indexes: a fifth of the time of comparing names. */
+const codes = Array.from({ length: Math.max(...EVIDENCE_METHODS.map(codeOf)) + 1 }, (_, code) => code);
+const CODE = 'toUInt8(t.method) + 1';
 
-const METHOD = "CAST(t.method, 'LowCardinality(String)')";
-const TIER = `CAST(transform(toString(t.method), [${methods}], [${tiers}], 'ungraded'), 'LowCardinality(String)')`;
-const PROBABILITY = `nullIf(transform(toString(t.method), [${methods}], [${probabilities}], -1.), -1.)`;
+function codeOf(method: EvidenceMethod): number {
+  return EVIDENCE_LADDER[method].code;
+}
+
+function listed(textOf: (method: EvidenceMethod) => string): string {
+  return codes
+    .map((code) => textOf(EVIDENCE_METHODS.find((method) => codeOf(method) === code) ?? 'not_examined'))
+    .join(', ');
+}
+
+/** A word of a short list, kept once in a block of the answer. */
+const word = (list: string, at: string): string => `CAST([${list}][${at}], 'LowCardinality(String)')`;
+
+const METHOD = word(
+  listed((method) => `'${method}'`),
+  CODE,
+);
+const TIER = word(
+  listed((method) => `'${EVIDENCE_LADDER[method].tier}'`),
+  CODE,
+);
+const PROBABILITY = `[${listed((method) => EVIDENCE_LADDER[method].probability?.toFixed(2) ?? 'NULL')}][${CODE}]`;
 const USD = "CAST(t.amount_usd, 'Decimal(38, 6)')";
 
 function settlementsBody(database: string): ViewBody<'settlements'> {
-  const finalBlocks = `(SELECT mapFromArrays(groupArray(toString(chain)), groupArray(finalized_block)) FROM ${database}.chain_status FINAL)`;
+  const reported = (values: string): string => `(SELECT ${values} FROM ${database}.chain_status FINAL)`;
+  // Looked up once a chain, not once a row. A list must not be empty: '' is no chain.
+  const finalBlock = `transform(t.chain, ${reported("arrayPushBack(groupArray(toString(chain)), '')")}, ${reported('arrayPushBack(groupArray(finalized_block), 0)')}, 0)`;
   return {
     columns: {
       chain: 't.chain',
@@ -100,8 +119,8 @@ function settlementsBody(database: string): ViewBody<'settlements'> {
       relayer: hex('relayer'),
       facilitator: 't.facilitator',
       is_self_payment: "CAST(t.payer = t.payee, 'Bool')",
-      // A chain that has stated no final block has none at height 0 either: the map gives 0, and blocks begin above it.
-      finality: `CAST(if(t.block_number <= ${finalBlocks}[toString(t.chain)], 'finalized', 'head'), 'LowCardinality(String)')`,
+      // A chain that has stated no final block has none at height 0 either: blocks begin above it.
+      finality: word("'head', 'finalized'", `1 + (t.block_number <= ${finalBlock})`),
       evidence_tier: TIER,
       evidence_probability: PROBABILITY,
       evidence_method: METHOD,
