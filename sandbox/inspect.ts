@@ -1,5 +1,6 @@
 import { advised } from './advise.ts';
 import { checkClauses } from './check-clauses.ts';
+import { checkSizes } from './check-sizes.ts';
 import { checkStates } from './check-states.ts';
 import { checkFirstWord, checkTokens, type QueryParameter, type TokenFacts } from './check-tokens.ts';
 import { checkTree, type SqlPolicy } from './check-tree.ts';
@@ -67,6 +68,7 @@ export async function inspect(
       new Set(parsed.tokens.map((token) => token.text.replace(/[`"]/g, ''))),
     );
     checkStates(root);
+    checkSizes(root, parsed.tokens);
     const { hasSample } = checkClauses(root);
     if (secondView !== null) checkSecondView(read(await secondView), named);
     return {

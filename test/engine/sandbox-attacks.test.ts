@@ -119,13 +119,16 @@ describe('the first wall', () => {
 });
 
 describe('the second wall', () => {
-  test.each(named(CASES))('%s: %s', async (_id, _what, { sql, params, raw }) => {
-    const answer = await sendRaw(sql, params);
-    expect(answer.ms).toBeLessThan(OVER_MS);
-    expect(answer.text.length).toBeLessThan(ANSWER_MAX_BYTES);
-    if (raw === 'denied') expect(answer.status, answer.text.slice(0, 200)).not.toBe(200);
-    expectNoSecret(answer, raw === 'reads_files' ? [SECRET_ROW, SECRET_HIDDEN] : SECRETS);
-  });
+  test.each(named(CASES.filter(({ raw }) => raw !== 'deaf')))(
+    '%s: %s',
+    async (_id, _what, { sql, params, raw }) => {
+      const answer = await sendRaw(sql, params);
+      expect(answer.ms).toBeLessThan(OVER_MS);
+      expect(answer.text.length).toBeLessThan(ANSWER_MAX_BYTES);
+      if (raw === 'denied') expect(answer.status, answer.text.slice(0, 200)).not.toBe(200);
+      expectNoSecret(answer, raw === 'reads_files' ? [SECRET_ROW, SECRET_HIDDEN] : SECRETS);
+    },
+  );
 
   test('its one documented hole is still that one: the scalar function file()', async () => {
     const answer = await sendRaw(`SELECT file('${secretFile}')`, {});

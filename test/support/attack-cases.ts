@@ -1,6 +1,7 @@
 import type { Attack } from '../attacks/attack.ts';
 import { builtSql } from '../attacks/built-sql.ts';
 import { cteShadowing } from '../attacks/cte-shadowing.ts';
+import { deafKernels } from '../attacks/deaf-kernels.ts';
 import { forgedLines } from '../attacks/forged-lines.ts';
 import { hiddenNames } from '../attacks/hidden-names.ts';
 import { inTable } from '../attacks/in-table.ts';
@@ -41,6 +42,7 @@ const FAMILIES = {
   parameters,
   'planning bombs': planningBombs,
   'resource bombs': resourceBombs,
+  'deaf kernels': deafKernels,
   'built SQL': builtSql,
   statements,
   views,

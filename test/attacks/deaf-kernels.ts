@@ -1,0 +1,111 @@
+import { type Attack, harmless, refused } from './attack.ts';
+
+/**
+ * Functions that look at no clock while they compute one block, given values of which two are large. Each raw text ran on as the
+ * guest for more than six times its limit.
+ */
+
+const deaf = (what: string, text: string) => refused('too_complex', what, text, 'deaf');
+const A_LOT = "repeat('a', 1000000)";
+const NEARLY = "concat(repeat('a', 500000), 'b')";
+const search = (call: string, what = call.split('(')[0] ?? call) => deaf(what, `SELECT ${call}`);
+const small = (what: string, text: string) => harmless(what, 'one of its values is small', `SELECT ${text}`);
+
+export const deafKernels: readonly Attack[] = [
+  search(`position(${A_LOT}, ${NEARLY})`),
+  search(`POSITION(${NEARLY} IN ${A_LOT})`, 'POSITION … IN'),
+  search(`positionUTF8(${A_LOT}, ${NEARLY})`),
+  search(`positionCaseInsensitive(${A_LOT}, ${NEARLY})`),
+  search(`positionCaseInsensitiveUTF8(${A_LOT}, ${NEARLY})`),
+  search(`locate(${NEARLY}, ${A_LOT})`),
+  search(`INSTR(${A_LOT}, ${NEARLY})`),
+  search(`countSubstrings(materialize(${A_LOT}), materialize(${NEARLY}))`),
+  search(`countSubstringsCaseInsensitiveUTF8(${A_LOT}, ${NEARLY})`),
+  search(`length(replaceAll(${A_LOT}, materialize(${NEARLY}), 'x'))`, 'replaceAll'),
+  search(`multiSearchAny(${A_LOT}, [${NEARLY}])`),
+  search(`${A_LOT} ILIKE concat('%', repeat('a', 500000), 'b%')`, 'ILIKE'),
+  deaf('behind aliases', `WITH ${A_LOT} AS h, ${NEARLY} AS n SELECT position(h, n)`),
+  deaf('behind a lambda with a name', `WITH (h, n) -> position(h, n) AS f SELECT f(${A_LOT}, ${NEARLY})`),
+  deaf('as the name of a function', `SELECT arrayMap(position, [${A_LOT}], [${NEARLY}])`),
+  deaf('in the elements of arrays', `SELECT arrayMap((h, n) -> position(h, n), [${A_LOT}], [${NEARLY}])`),
+  deaf(
+    'in columns that are named behind a CTE',
+    `WITH t (payer, payee) AS (SELECT ${A_LOT}, ${NEARLY}) SELECT position(payer, payee) FROM t`,
+  ),
+  deaf(
+    'in columns that are named behind a table',
+    `SELECT position(payer, payee) FROM (SELECT ${A_LOT}, ${NEARLY}) AS t (payer, payee)`,
+  ),
+  deaf(
+    'in rows that are written out',
+    `SELECT position(payer, payee) FROM values('payer String, payee String', (${A_LOT}, ${NEARLY}))`,
+  ),
+  deaf(
+    'in a column that a union names',
+    `SELECT position(payer, concat(substring(payer, 2), 'b')) FROM (SELECT payer FROM settlements LIMIT 0 UNION ALL SELECT ${A_LOT})`,
+  ),
+  deaf(
+    'in a column that is replaced',
+    `SELECT position(payer, concat(substring(payer, 2), 'b')) FROM (SELECT * REPLACE (${A_LOT} AS payer) FROM settlements LIMIT 1)`,
+  ),
+  deaf(
+    'in a text that rows were gathered into',
+    "WITH (SELECT groupConcat('')('a') FROM numbers(1000000)) AS h SELECT position(h, concat(substring(h, 1, 500000), 'b'))",
+  ),
+  deaf(
+    'in a text that doubles',
+    "WITH RECURSIVE r AS (SELECT 1 AS n, 'aa' AS x UNION ALL SELECT n + 1, concat(x, x) FROM r WHERE n < 20) SELECT max(position(x, concat(substring(x, 2), 'b'))) FROM r",
+  ),
+  search("length(extractAll(materialize(repeat('a', 300000)), 'a*b|a'))", 'extractAll'),
+  search("length(replaceRegexpAll(materialize(repeat('a', 300000)), 'a*b|a', 'x'))", 'replaceRegexpAll'),
+  search("countMatches(materialize(repeat('a', 300000)), 'a*b|a')"),
+  search("length(splitByRegexp('a*b|a', materialize(repeat('a', 300000))))", 'splitByRegexp'),
+  search("length(extractAllGroupsVertical(materialize(repeat('a', 300000)), '(a*b|a)'))", 'extractAllGroups'),
+  deaf(
+    'patterns over shorter texts in many rows',
+    "SELECT sum(length(extractAll(repeat('a', 10000 + number % 2), 'a*b|a'))) FROM numbers(8192)",
+  ),
+  search('hasAny(range(300000), range(300000, 600000))'),
+  search('hasAll(range(300000), range(600000))'),
+  deaf(
+    'two arrays that were gathered',
+    'SELECT hasAny(xs, ys) FROM (SELECT groupArray(number) AS xs, groupArray(number + 1000000) AS ys FROM numbers(1000000))',
+  ),
+  deaf(
+    'a constant that is looked through for each row',
+    "WITH (SELECT groupArray(toString(number)) FROM numbers(1000000)) AS xs SELECT sum(has(xs, concat('x', toString(number)))) FROM numbers(8192)",
+  ),
+  deaf(
+    'a constant that is looked through for each element',
+    'SELECT arraySum(arrayMap(x -> has(range(300000), x + 300000), range(300000)))',
+  ),
+  deaf(
+    'a map that is looked through for each row',
+    'SELECT sum(mapFromArrays(range(1000000), range(1000000))[number + 2000000]) FROM numbers(8192)',
+  ),
+  deaf(
+    'keys of a map that are looked through for each row',
+    'SELECT sum(mapContains(mapFromArrays(range(1000000), range(1000000)), number + 2000000)) FROM numbers(8192)',
+  ),
+  deaf(
+    'an object that is looked through for each row',
+    "WITH concat('{', repeat('\"a\":1,', 1000000), '\"b\":1}') AS j SELECT sum(JSONHas(j, toString(number))) FROM numbers(8192)",
+  ),
+  small('a column in a column', 'position(agent_uri, owner) FROM agents'),
+  small(
+    'an address in a gathered text',
+    "position(groupConcat(',')(payer), '0x00000000beef') FROM settlements",
+  ),
+  small('addresses in gathered ones', "hasAny(groupArray(payer), ['0x1', '0x2']) FROM settlements"),
+  small('a pattern over a column', "extractAll(agent_uri, '[a-z]+@[a-z]+') FROM agents"),
+  small(
+    'a steady pattern over a long text',
+    "length(replaceRegexpAll(groupConcat(',')(payer), '0+', '0')) FROM settlements",
+  ),
+  small('a map of few keys', 'map(1, 2)[log_index] FROM settlements'),
+  small(
+    'an element of a gathered array',
+    'xs[number] FROM (SELECT groupArray(payer) AS xs FROM settlements) CROSS JOIN numbers(3)',
+  ),
+  small('a bar', "repeat('█', toUInt32(count())) FROM settlements"),
+];
