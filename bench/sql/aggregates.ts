@@ -14,7 +14,6 @@ const ROUNDS_QUICK = 3;
 const SECONDS_MAX = 120;
 
 const QUESTIONS = {
-  count: 'SELECT count() FROM {}',
   'usd-by-chain': 'SELECT chain, count(), sum(amount_usd) FROM {} GROUP BY chain ORDER BY chain',
   'usd-by-day': 'SELECT toDate(block_time) AS day, sum(amount_usd) FROM {} GROUP BY day ORDER BY day',
   'proven-share':
