@@ -22,7 +22,7 @@ const QUESTIONS = {
     'SELECT payee, sum(amount_usd) AS usd FROM {} GROUP BY payee ORDER BY usd DESC, payee LIMIT 10',
   'unique-payers': 'SELECT uniqExact(payer) FROM {}',
   'self-payments':
-    'SELECT facilitator, countIf(is_self_payment), quantile(0.5)(toFloat64(amount_usd)) FROM {} GROUP BY facilitator ORDER BY facilitator',
+    'SELECT facilitator, countIf(is_self_payment), max(amount_usd) FROM {} GROUP BY facilitator ORDER BY facilitator',
 } as const;
 
 export async function measureAggregates(context: BenchContext): Promise<Figure[]> {
