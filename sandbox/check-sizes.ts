@@ -25,7 +25,12 @@ const SCANNED_BYTES_MAX = 65_536;
 const SEARCHES =
   /^(position|locate|instr|countsubstrings|replace(all|one)?$|multisearch|splitbystring|hastoken|like$|ilike$|notlike$|notilike$)/i;
 const MATCHES =
-  /^(extractall|extractgroups|replaceregexpall|regexp_replace|countmatches|splitbyregexp|regexpextract|regexp_extract|multimatch|multifuzzymatch)/i;
+  /^(extractall|extractgroups|replaceregexpall|regexp_replace|countmatches|splitbyregexp|regexpextract|regexp_extract|multimatch|multifuzzymatch|json_(value|query|exists)$)/i;
+/** Begins anew at every sign that could open something: quadratic by itself. */
+const REREADS = /^extracttextfromhtml$/i;
+/** Paths that name many values at once are looked up from the beginning for each. */
+const JSON_PATHS = /^json_/i;
+const SINGLE_PATH = /^(?!.*([*,]| to |\.\.))/s;
 const COMPARES = /^(hasany|hasall|hassubstr)$/i;
 const SCANS =
   /^(has|indexof|countequal|mapcontains.*|arrayelement|arrayelementornull|json.*|simplejson.*|visitparam.*|position.*|locate|countsubstrings.*|multisearch.*|extract.*|match|multimatch.*|countmatches.*|startswith.*|endswith.*)$/i;
@@ -38,19 +43,32 @@ const STEADY_PATTERN = /^[^*+{}|?]*[*+]?\)?$/;
 
 /** Throws `Refused` (`too_complex`). `tokens` of the canonical text. */
 export function checkSizes(root: TreeNode, tokens: readonly Token[]): void {
-  const sizes = createValueSizes(root, renamesColumns(tokens));
   const own = namesOf(root);
-  const hasMaps = [...walk(root)].some(makesMap);
+  const known: Known = {
+    sizes: createValueSizes(root, renamesColumns(tokens)),
+    own,
+    hasMaps: [...walk(root)].some(makesMap),
+  };
   for (const node of walk(root)) {
     if (node.kind === 'IDENTIFIER') checkName(node, own);
-    if (node.kind !== 'FUNCTION') continue;
-    const name = attribute(node, 'function_name') ?? '';
-    const args = listIn(node, 'ARGUMENTS');
-    if (SEARCHES.test(name)) checkSearch(name, args, sizes);
-    if (MATCHES.test(name)) checkMatch(name, args, sizes);
-    if (COMPARES.test(name)) checkComparison(name, args, sizes);
-    if (SCANS.test(name) && (hasMaps || !ELEMENT.test(name))) checkScan(name, args, sizes, own);
+    if (node.kind === 'FUNCTION') checkCall(node, known);
   }
+}
+
+interface Known {
+  readonly sizes: ValueSizes;
+  readonly own: Names;
+  readonly hasMaps: boolean;
+}
+
+function checkCall(node: TreeNode, { sizes, own, hasMaps }: Known): void {
+  const name = attribute(node, 'function_name') ?? '';
+  const args = listIn(node, 'ARGUMENTS');
+  if (SEARCHES.test(name)) checkSearch(name, args, sizes);
+  if (MATCHES.test(name)) checkMatch(name, args, sizes);
+  if (REREADS.test(name)) for (const text of args) checkMatched(name, text, sizes);
+  if (COMPARES.test(name)) checkComparison(name, args, sizes);
+  if (SCANS.test(name) && (hasMaps || !ELEMENT.test(name))) checkScan(name, args, sizes, own);
 }
 
 function makesMap(node: TreeNode): boolean {
@@ -86,7 +104,7 @@ function checkName(node: TreeNode, own: Names): void {
   const name = attribute(node, 'identifier') ?? '';
   const isArgument = node.parent?.kind === 'LIST' && node.parent.section === 'ARGUMENTS';
   if (!isArgument || own.has(name)) return;
-  if (!SEARCHES.test(name) && !MATCHES.test(name) && !COMPARES.test(name) && !SCANS.test(name)) return;
+  if (![SEARCHES, MATCHES, REREADS, COMPARES, SCANS].some((functions) => functions.test(name))) return;
   refuse('too_complex', {
     near: name,
     detail: `${name} is not available as the name of a function in an argument.`,
@@ -112,16 +130,22 @@ function needleOfLocate(name: string, first: number, second: number): number {
   return /^locate$/i.test(name) ? Math.min(first, second) : second;
 }
 
-function checkMatch(name: string, args: readonly TreeNode[], { bytesOf }: ValueSizes): void {
+function checkMatch(name: string, args: readonly TreeNode[], sizes: ValueSizes): void {
   const [text, pattern] = PATTERN_FIRST.test(name) ? [args[1], args[0]] : args;
   if (text === undefined || pattern === undefined) return;
   const written = /^constant_value: \\?'(.*?)\\?', constant_value_type: String$/s.exec(pattern.rest)?.[1];
-  const isSteady = pattern.kind === 'CONSTANT' && written !== undefined && STEADY_PATTERN.test(written);
-  if (isSteady || bytesOf(text) <= MATCHED_BYTES_MAX) return;
+  const steady = JSON_PATHS.test(name) ? SINGLE_PATH : STEADY_PATTERN;
+  const isSteady = pattern.kind === 'CONSTANT' && written !== undefined && steady.test(written);
+  if (isSteady) return;
+  checkMatched(name, text, sizes);
+}
+
+function checkMatched(name: string, text: TreeNode, { bytesOf }: ValueSizes): void {
+  if (bytesOf(text) <= MATCHED_BYTES_MAX) return;
   refuse('too_complex', {
     near: name,
-    detail: `${name} cannot be stopped once it matches a long text with such a pattern.`,
-    hint: `End the pattern with its only * or + and leave out |, or match columns and texts of at most ${MATCHED_BYTES_MAX} bytes.`,
+    detail: `${name} cannot be stopped once it reads a long text again and again.`,
+    hint: `Give it columns and texts of at most ${MATCHED_BYTES_MAX} bytes, or a pattern that ends with its only * or + and has no |.`,
   });
 }
 

@@ -1,8 +1,8 @@
 import { type Attack, harmless, refused } from './attack.ts';
 
 /**
- * Functions that look at no clock while they compute one block, given values of which two are large. Each raw text ran on as the
- * guest for more than six times its limit.
+ * Functions that look at no clock while they compute one block, given values of which two are large. Raw, as the guest under a
+ * limit of one second, nearly all ran on for 5 s or were still running after 7 s (26.7.2.1, two idle cores).
  */
 
 const deaf = (what: string, text: string) => refused('too_complex', what, text, 'deaf');
@@ -91,6 +91,12 @@ export const deafKernels: readonly Attack[] = [
     'an object that is looked through for each row',
     "WITH concat('{', repeat('\"a\":1,', 1000000), '\"b\":1}') AS j SELECT sum(JSONHas(j, toString(number))) FROM numbers(8192)",
   ),
+  search("length(extractTextFromHTML(repeat('<!--', 250000)))", 'extractTextFromHTML'),
+  search(
+    "length(JSON_QUERY(concat('[', repeat('[1,2,3,4,5,6,7,8],', 50000), '1]'), '$[*][*]'))",
+    'a path of JSON that names many values',
+  ),
+  small('a path of JSON that names one', "JSON_VALUE(base64Decode(agent_uri), '$.name') FROM agents"),
   small('a column in a column', 'position(agent_uri, owner) FROM agents'),
   small(
     'an address in a gathered text',
