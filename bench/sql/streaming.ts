@@ -99,7 +99,7 @@ function apiRequest({ url, nextKey }: SqlLab, format: string, rows: number): Str
   return {
     url: `${url}/v0/sql`,
     headers: { 'content-type': 'application/json', 'x-api-key': nextKey() },
-    body: JSON.stringify({ sql: `${QUESTION} LIMIT ${rows}`, format, tier: 'extended' }),
+    body: JSON.stringify({ sql: `${QUESTION} LIMIT ${rows}`, format }),
   };
 }
 

@@ -159,8 +159,19 @@ describe('the calldata of a ceiling', () => {
   };
 
   function proof(change: Partial<typeof ours>) {
-    const { nonce, amount, owner, payee, token, to, selector, event, reverted, moved } = { ...ours, ...change };
-    const named = [bare(token), number(9_000n), number(nonce), number(9n), number(amount), bare(owner), bare(payee)];
+    const { nonce, amount, owner, payee, token, to, selector, event, reverted, moved } = {
+      ...ours,
+      ...change,
+    };
+    const named = [
+      bare(token),
+      number(9_000n),
+      number(nonce),
+      number(9n),
+      number(amount),
+      bare(owner),
+      bare(payee),
+    ];
     const input = `${selector}${[...named, bare(OTHER), number(0n), number(320n)].join('')}`;
     const topics = [TRANSFER_TOPIC, word(owner), word(payee)];
     const transfer = { ...at, address: token, topics, data: `0x${number(moved ?? amount)}` };
