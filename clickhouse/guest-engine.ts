@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { text as readText } from 'node:stream/consumers';
+import type { Readable } from 'node:stream';
 import type { EngineAccess, Guest, Row } from './engine.ts';
 import { engineErrorOf } from './engine-error.ts';
-import { createGuestHttp } from './guest-http.ts';
+import { createGuestHttp, WHOLE_ANSWER } from './guest-http.ts';
 
 /** The guest's port over HTTP: its own user, its own connections, the public database as the default one. */
 
@@ -32,6 +32,7 @@ export function createGuest(access: EngineAccess): Guest {
         default_format: format,
         max_execution_time: maxSeconds,
         limit: maxRows,
+        ...WHOLE_ANSWER,
       };
       // No clock of its own: the watchdog's is the caller's signal.
       return http.send({ name, text, parameters, words }, { timeout: caller, caller });
@@ -42,6 +43,18 @@ export function createGuest(access: EngineAccess): Guest {
   };
 }
 
+/** By events: an iterator over the stream costs as much as the rest of a round trip. */
+function readText(body: Readable): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = [];
+    body.on('data', (chunk: Buffer) => chunks.push(chunk));
+    body.once('end', () => resolve(Buffer.concat(chunks).toString('utf8')));
+    body.once('error', reject);
+    body.once('aborted', () => reject(new Error('the answer broke off')));
+  });
+}
+
+/** Throws for a line that is no row: the engine appends what went wrong to an answer that had begun. */
 function readRow(line: string): Row {
   return JSON.parse(line) as Row; // one array a line, by the format that was asked for
 }
