@@ -118,10 +118,10 @@ function settlementsBody(database: string): ViewBody<'settlements'> {
       amount_usd: USD,
       relayer: hex('relayer'),
       facilitator: 't.facilitator',
-      is_self_payment: "CAST(t.payer = t.payee, 'Bool')",
+      is_self_payment: 't.is_self_payment',
       // A chain that has stated no final block has none at height 0 either: blocks begin above it.
       finality: word("'head', 'finalized'", `1 + (t.block_number <= ${finalBlock})`),
-      evidence_tier: TIER,
+      evidence_tier: 't.evidence_tier',
       evidence_probability: PROBABILITY,
       evidence_method: METHOD,
     },
