@@ -2,7 +2,7 @@ import { EXACT_OUTPUT } from '../../clickhouse/guest-settings.ts';
 import { createReader } from '../../clickhouse/http-engine.ts';
 import type { PlanId } from '../../src/domain/plan.ts';
 import type { UnitBalance } from '../../src/domain/query-unit.ts';
-import { openSandbox } from '../../src/open-sandbox.ts';
+import { openSandbox, type SandboxOptions } from '../../src/open-sandbox.ts';
 import { addKey, createOrganization } from './access.ts';
 import { type TestApi, testApi } from './api.ts';
 import { type SandboxEngine, sandboxEngine } from './sandbox-engine.ts';
@@ -40,11 +40,11 @@ export interface SqlReply {
 /** Of the machine that the tests believe to run on. */
 const CORES = 2;
 
-export async function sqlApi(): Promise<SqlApi> {
+export async function sqlApi(over: Pick<SandboxOptions, 'secondsOf'> = {}): Promise<SqlApi> {
   const engine = await sandboxEngine();
   const log = watchedLog('sql');
   const reader = createReader(engine.access, log);
-  const sandbox = openSandbox({ access: engine.access, log, cores: CORES, restartEngine: null });
+  const sandbox = openSandbox({ access: engine.access, log, cores: CORES, restartEngine: null, ...over });
   const api = await testApi(reader, { sandbox });
   const { store } = api.access.access;
   return {
