@@ -138,6 +138,12 @@ Try, with the key of an organization that the demo made:
   ${withKey} '${service.url}/v0/facilitators'
   ${withKey} '${service.url}/v0/graph?window=1000&max_edges=10'
 
+SQL over the same data, and what a query would cost:
+
+  ${withKey} -H 'content-type: application/json' '${service.url}/v0/sql' -d '{"sql": "SELECT payee, count() AS n, sum(amount_usd) AS usd FROM settlements GROUP BY payee ORDER BY usd DESC LIMIT 5"}'
+  curl -s -H 'content-type: application/json' '${service.url}/v0/sql' -d '{"sql": "SELECT count() FROM settlements", "explain_only": true}'
+  curl -s '${service.url}/v0/sql/schema'
+
 Without it, what a call costs (402), what agents paid for such calls, and every price:
 
   curl -si '${service.url}/v0/flows'

@@ -9,6 +9,8 @@ import type { Actor } from './actors.ts';
 export interface Errand {
   /** Below the API's base URL. */
   readonly path: string;
+  /** Sent as JSON, by POST. */
+  readonly body?: Readonly<Record<string, unknown>>;
   readonly x402Version: 1 | 2;
   /** What the answer is used for. */
   use?(answer: Response, api: string): Promise<void>;
@@ -30,6 +32,13 @@ export function errandsOf(merchant: Address): readonly Errand[] {
   return [
     { path: '/v0/test/x402', x402Version: 2, use: callWithNewKey },
     { path: `/v0/merchants/${merchant}`, x402Version: 1 },
+    {
+      path: '/v0/sql',
+      body: {
+        sql: 'SELECT payee, sum(amount_usd) AS usd FROM settlements GROUP BY payee ORDER BY usd DESC LIMIT 5',
+      },
+      x402Version: 2,
+    },
     { path: '/v0/graph?window=1000&max_edges=10', x402Version: 2 },
     { path: '/v0/flows?limit=5', x402Version: 2 },
   ];
@@ -42,9 +51,10 @@ export function createShopper(agent: Actor): Shopper {
     2: wrapFetchWithPayment(fetch, client),
   };
   return {
-    async buy(api, { path, x402Version, use }) {
+    async buy(api, { path, body, x402Version, use }) {
       const signal = AbortSignal.timeout(PURCHASE_TIMEOUT_MS);
-      const response = await pay[x402Version](`${api}${path}`, { signal }).catch((cause: unknown) => {
+      const request = body === undefined ? { signal } : { signal, ...posted(body) };
+      const response = await pay[x402Version](`${api}${path}`, request).catch((cause: unknown) => {
         throw new Error(
           `${agent.name} could not pay for ${path}: ${cause instanceof Error ? cause.name : 'no error'}`,
         );
@@ -58,6 +68,10 @@ export function createShopper(agent: Actor): Shopper {
       return decodePaymentResponseHeader(receipt).transaction as Hash; // a transaction hash by the x402 specification
     },
   };
+}
+
+function posted(body: Readonly<Record<string, unknown>>): RequestInit {
+  return { method: 'POST', headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(body) };
 }
 
 /** What a client of version 1 sees of a 402: the offer in the body, not the one in the header. */
