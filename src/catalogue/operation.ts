@@ -180,6 +180,11 @@ export interface UsageOperation<P extends Params, Output extends TObject, Review
    * whatever it refuses costs nothing.
    */
   review(input: InputOf<P>, deps: OperationDeps): Promise<Reviewed>;
+  /**
+   * Finds what the run would fail on before it did anything. Asked before a fixed payment is settled, which no failure gives
+   * back; rejects with a `Failure` for what it is sure of, and with nothing else.
+   */
+  rehearse?(reviewed: Reviewed, deps: OperationDeps, callerName: string): Promise<void>;
   /** Rejects with a `Failure`: one that carries `usedQu` is charged for that, any other costs nothing. */
   run(reviewed: Reviewed, deps: OperationDeps, context: CallContext): Promise<Outcome>;
 }
@@ -206,8 +211,13 @@ export interface AnyOperation extends Omit<Operation, 'run' | 'check'> {
 /** A call whose input is valid as far as one can see without asking the engine. */
 export interface PreparedCall {
   readonly terms: CallTerms;
-  /** The last check, by the engine where there is one; resolves with the run. */
-  review(deps: OperationDeps): Promise<ReviewedRun>;
+  /** The last check, by the engine where there is one. */
+  review(deps: OperationDeps): Promise<ReviewedCall>;
+}
+
+export interface ReviewedCall {
+  readonly run: ReviewedRun;
+  rehearse(deps: OperationDeps, callerName: string): Promise<void>;
 }
 
 export type ReviewedRun = (deps: OperationDeps, context: CallContext) => Promise<Outcome>;
@@ -225,7 +235,8 @@ export function erase<P extends Params, Output extends TObject>(
       const reviewed: ReviewedRun = async (deps, context) =>
         // A TObject's answer is an object; TypeScript cannot see that through Static of a type parameter.
         fixedOutcome((await run(input, deps, context)) as Record<string, unknown>);
-      return { terms, review: () => Promise.resolve(reviewed) };
+      const call: ReviewedCall = { run: reviewed, rehearse: () => Promise.resolve() };
+      return { terms, review: () => Promise.resolve(call) };
     },
   };
 }
@@ -233,7 +244,7 @@ export function erase<P extends Params, Output extends TObject>(
 export function eraseUsage<P extends Params, Output extends TObject, Reviewed>(
   operation: UsageOperation<P, Output, Reviewed>,
 ): AnyOperation {
-  const { run, check, terms, review, ...declared } = operation;
+  const { run, check, terms, review, rehearse, ...declared } = operation;
   return {
     ...declared,
     prepare: (raw, facts) => {
@@ -243,7 +254,10 @@ export function eraseUsage<P extends Params, Output extends TObject, Reviewed>(
         terms: terms(input),
         review: async (deps) => {
           const reviewed = await review(input, deps);
-          return (bound, context) => run(reviewed, bound, context);
+          return {
+            run: (bound, context) => run(reviewed, bound, context),
+            rehearse: async (bound, callerName) => rehearse?.(reviewed, bound, callerName),
+          };
         },
       };
     },

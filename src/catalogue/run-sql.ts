@@ -85,6 +85,7 @@ export const runSql = defineUsageOperation({
     if ('refused' in verdict) throw invalidQuery(verdict.refused);
     return { input, accepted: verdict.accepted };
   },
+  rehearse,
   run: async (reviewed, deps, { callerName }): Promise<Outcome> => {
     const meta = await metaNow(deps);
     return reviewed.input.explain_only
@@ -92,6 +93,21 @@ export const runSql = defineUsageOperation({
       : query(reviewed, deps, { callerName, meta });
   },
 });
+
+/** What only the planning of a query tells: names and types that are not there. Another failure of it is no verdict. */
+async function rehearse(
+  { input, accepted }: ReviewedQuery,
+  { sql }: OperationDeps,
+  callerName: string,
+): Promise<void> {
+  const plan = { accepted, parameters: input.params, caller: callerName };
+  const failure = await sql.estimate(plan).then(
+    () => null,
+    (error: unknown) => error,
+  );
+  if (failure instanceof QueryFailed && !LIMITS.has(failure.reason))
+    return asFailureOf(failure, sqlTierOf(input.tier));
+}
 
 interface Asked {
   readonly callerName: string;

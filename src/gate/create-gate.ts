@@ -1,5 +1,5 @@
 import { NOT_CHARGED, type Outcome } from '../catalogue/answer.ts';
-import type { CallContext, Caller, CallTerms, PreparedCall, ReviewedRun } from '../catalogue/operation.ts';
+import type { CallContext, Caller, CallTerms, PreparedCall, ReviewedCall } from '../catalogue/operation.ts';
 import { sqlTierOf } from '../catalogue/prices.ts';
 import type { Clock } from '../clock.ts';
 import type { Config } from '../config/config.ts';
@@ -112,12 +112,12 @@ async function review(
     request.onRate(decision, tier);
     refuseOverTier(decision, tier, quota);
   }
-  const run = await prepared.review(request.deps);
+  const reviewed = await prepared.review(request.deps);
   return pass(gate, request, {
     terms: prepared.terms,
     passage,
     caller,
-    run,
+    reviewed,
     callerName: quota.key,
     once,
   });
@@ -182,7 +182,7 @@ interface Admitted {
   readonly terms: CallTerms;
   readonly passage: Passage;
   readonly caller: Caller;
-  readonly run: ReviewedRun;
+  readonly reviewed: ReviewedCall;
   readonly callerName: string;
   readonly once: ChargeOnce | null;
 }
@@ -232,6 +232,8 @@ async function passPaid(gate: GateTools, request: GateRequest, admitted: Admitte
   const { shop } = request;
   const { terms } = admitted;
   if (lane === null || shop?.payment === undefined) throw new Error('a payment that nobody can take');
+  // What would fail at once must not cost what nobody gives back.
+  await admitted.reviewed.rehearse(request.deps, admitted.callerName);
   const paid = await askStore(lane.take(shop.order(terms), { payment: shop.payment }));
   const tools = { log, onPaid: (receiptHeader: string) => request.onPaid(receiptHeader) };
   return runOnPayment(tools, paid, terms, (payment) => runNow(gate, request, admitted, payment));
@@ -240,14 +242,14 @@ async function passPaid(gate: GateTools, request: GateRequest, admitted: Admitte
 function runNow(
   { plans }: GateTools,
   request: GateRequest,
-  { run, passage, caller, callerName }: Admitted,
+  { reviewed, passage, caller, callerName }: Admitted,
   payment: SettledPayment | null,
 ): Promise<Outcome> {
   const { surface, idempotencyKey, deps } = request;
   const lane = passage.by === 'payment' ? 'x402' : laneOf(caller, surface, plans);
   const context: CallContext = { caller, surface, lane, payment, idempotencyKey, callerName };
   request.onRun();
-  return run(deps, context);
+  return reviewed.run(deps, context);
 }
 
 function refusalOf(

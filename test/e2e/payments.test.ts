@@ -260,6 +260,10 @@ describe('SQL that is paid by its use', () => {
       status: 400,
       body: { code: 'invalid_query' },
     });
+    expect(await ask(sqlUrl(), payment, { sql: 'SELECT nothing FROM settlements' })).toMatchObject({
+      status: 400,
+      body: { code: 'query_failed', reason: 'unknown_column' },
+    });
     expect(settleCalls()).toBe(0);
     expect((await ask(sqlUrl(), payment, QUERY)).status).toBe(200);
     expect((await ask(sqlUrl(), payment, QUERY)).status).toBe(402);

@@ -134,6 +134,7 @@ export function usageOperation(
   run: (context: CallContext) => Promise<Outcome>,
   { qu = 3, tier = 'standard', free = false }: UsageFacts = {},
   review: () => Promise<void> = () => Promise.resolve(),
+  rehearse: () => Promise<void> = () => Promise.resolve(),
 ): AnyOperation {
   const price = { ...PRICES.metered, qu, x402UsdMicros: BigInt(qu) * 10_000n };
   const operation = defineUsageOperation({
@@ -161,6 +162,7 @@ export function usageOperation(
     example: {},
     terms: () => ({ price: free ? PRICES.free : price, byUse: !free, tier }),
     review,
+    rehearse,
     run: (_reviewed, _deps, context) => run(context),
   });
   return eraseUsage(operation);

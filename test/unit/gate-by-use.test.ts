@@ -72,6 +72,18 @@ const ledgerOf = async (organizationId: string) =>
     ({ kind, units, released }) => `${kind} ${units}${released > 0 ? ` (${released} back)` : ''}`,
   );
 
+test('what a run is sure to fail on is told before a payment is taken, and units do not wait for it', async () => {
+  const sure = () => Promise.reject(fail('query_failed', { detail: 'No such column.' }));
+  const operation = usageOperation(used(1), {}, undefined, sure);
+  const lane = openHandedLane();
+  const paid = gateOver({ lane }).call(gateRequest(operation, { shop: shopWith('payment') }));
+  expect([await outcomeOf(paid), lane.taken]).toEqual(['query_failed', []]);
+  const { credentials } = await customer(10);
+  expect(await outcomeOf(gateOver().call(gateRequest(operation, { credentials })))).toMatchObject({
+    chargedQu: 1,
+  });
+});
+
 describe('what a run used is what it costs', () => {
   test('the units of the price are held, those used are spent, the rest goes back', async () => {
     const { organizationId, credentials } = await customer(10);
