@@ -119,9 +119,25 @@ function watchFamily(root: number) {
 }
 
 /** The lines to try, as the demo prints them. */
-function curlLines(output: string): { readonly url: string; readonly key: string | undefined }[] {
-  const lines = output.matchAll(/^ {2}curl -si? (?:-H 'X-API-Key: ([^']+)' )?'([^']+)'$/gm);
-  return [...lines].map(([, key, url]) => ({ key, url: url ?? '' }));
+function curlLines(output: string): CurlLine[] {
+  const lines = output.matchAll(/^ {2}curl -si? ((?:-H '[^']+' )*)'([^']+)'(?: -d '([^']+)')?$/gm);
+  return [...lines].map(([, flags = '', url = '', body]) => {
+    const headers = Object.fromEntries(
+      [...flags.matchAll(/-H '([^:]+): ([^']+)'/g)].map(([, name = '', value = '']) => [name, value]),
+    );
+    return { url, headers, body, key: headers['X-API-Key'] };
+  });
+}
+
+interface CurlLine {
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string | undefined;
+  readonly key: string | undefined;
+}
+
+function send({ url, headers, body }: CurlLine): Promise<Response> {
+  return fetch(url, body === undefined ? { headers } : { method: 'POST', headers, body });
 }
 
 function figure(output: string, name: string): string {
@@ -157,14 +173,13 @@ describe('npm run demo', () => {
     const run = demo('--port', '0', '--seed', '3');
     await run.says('Ctrl-C stops everything');
     const lines = curlLines(run.output());
-    expect(lines.filter(({ key }) => key !== undefined)).toHaveLength(8);
+    expect(lines.filter(({ key }) => key !== undefined)).toHaveLength(9);
     const [secret] = lines.flatMap(({ key }) => key ?? []);
     watchSecret(secret ?? '');
-    for (const { url, key } of lines) {
-      const answer = await fetch(url, { headers: key === undefined ? {} : { 'X-API-Key': key } });
-      const free = url.endsWith('/account');
-      expect(answer.status, url).toBe(key === undefined && !free ? 402 : 200);
-    }
+    const priced = lines.filter(({ key, url }) => key === undefined && url.endsWith('/v0/flows'));
+    for (const line of lines)
+      expect((await send(line)).status, line.url).toBe(priced.includes(line) ? 402 : 200);
+    expect([lines.length, priced.length]).toEqual([13, 1]);
     watchText('demo-service', readFileSync(join(directory, 'demo-data', 'service.log'), 'utf8'));
     // Guard and node, guard and service, engine, ingest worker, facilitator.
     expect((await run.survivors()).length).toBeGreaterThanOrEqual(7);
