@@ -16,7 +16,7 @@ import { startLineProcess } from './line-process.ts';
 const ROOT = fileURLToPath(new URL('./duckdb', import.meta.url));
 const QUESTIONS = new URL('../../test/fixtures/sql/clickbench-shaped.jsonl', import.meta.url);
 const INSTALL_TIMEOUT_MS = 300_000;
-const ROUNDS = 3;
+const ROUNDS = 2;
 const SECONDS_MAX = 300;
 /** An engine's result in DuckDB's types: it has no integer of 256 bits. */
 const EXPORT = `SELECT * REPLACE (toString(amount) AS amount) FROM settlement_index_public.${PLAIN_TABLE}`;
