@@ -31,7 +31,8 @@ const OS = [
   'openharmony',
 ];
 
-const file = new URL('../package-lock.json', import.meta.url);
+/** Of another package when named: `node scripts/complete-lock.mjs bench/sql/duckdb/package-lock.json`. */
+const file = process.argv[2] ?? new URL('../package-lock.json', import.meta.url);
 const lock = JSON.parse(readFileSync(file, 'utf8'));
 const added = [];
 for (const parent of Object.values({ ...lock.packages })) {

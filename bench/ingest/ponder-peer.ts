@@ -1,8 +1,9 @@
-import { existsSync, mkdtempSync } from 'node:fs';
+import { mkdtempSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { freePort } from '../../demo/free-port.ts';
 import { startGuarded } from '../support/guarded-process.ts';
+import { installPeer } from '../support/install-peer.ts';
 import type { BenchContext } from '../support/run-bench.ts';
 import type { ChainHistory } from './chain-history.ts';
 
@@ -13,36 +14,15 @@ export interface PonderRun {
 }
 
 const ROOT = fileURLToPath(new URL('./ponder', import.meta.url));
-const BINARY = join(ROOT, 'node_modules/ponder/dist/esm/bin/ponder.js');
-const INSTALL_TIMEOUT_MS = 300_000;
+const BINARY_FILE = 'node_modules/ponder/dist/esm/bin/ponder.js';
+const BINARY = join(ROOT, BINARY_FILE);
 const RUN_TIMEOUT_MS = 900_000;
 const SYNC_STARTED = /^Started '.*' historical sync/;
 const READY = /responses from \/ready endpoint/;
 
-/**
- * Installs Ponder beside the bench when it is not there yet. Answers why it cannot be had, or undefined when it is there: an
- * offline machine can still run everything else.
- */
-export async function installPonder({ workspace, say }: BenchContext): Promise<string | undefined> {
-  if (existsSync(BINARY)) return undefined;
-  say('installing Ponder in bench/ingest/ponder (once, about a minute)');
-  const install = startGuarded({
-    command: 'npm',
-    args: ['ci', '--ignore-scripts', '--no-audit', '--no-fund'],
-    cwd: ROOT,
-    environment: { npm_config_fetch_retries: '1' },
-  });
-  workspace.defer(() => install.stop());
-  const late = setTimeout(() => void install.stop(), INSTALL_TIMEOUT_MS);
-  const code = await install.exited;
-  clearTimeout(late);
-  if (code === 0 && existsSync(BINARY)) return undefined;
-  return (
-    install
-      .lastLines()
-      .filter((line) => line.startsWith('npm error'))
-      .join(' ') || `npm ci ended with ${code}`
-  );
+/** Answers why Ponder cannot be had, or undefined when it is there. */
+export function installPonder(context: BenchContext): Promise<string | undefined> {
+  return installPeer(context, { name: 'Ponder', root: ROOT, file: BINARY_FILE });
 }
 
 /** Lets Ponder index the history into a fresh database of its own. Throws when it fails or takes too long. */

@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
-import { createWriteStream, existsSync, readFileSync } from 'node:fs';
+import { createWriteStream, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { fileURLToPath } from 'node:url';
 import type { Guest } from '../../clickhouse/engine.ts';
 import { createGuest } from '../../clickhouse/guest-engine.ts';
 import type { Figure } from '../support/figure.ts';
-import { startGuarded } from '../support/guarded-process.ts';
+import { installPeer } from '../support/install-peer.ts';
 import type { BenchContext } from '../support/run-bench.ts';
 import { PLAIN_TABLE, type SqlLab, sqlLab } from './lab.ts';
 import { startLineProcess } from './line-process.ts';
@@ -15,7 +15,6 @@ import { startLineProcess } from './line-process.ts';
 
 const ROOT = fileURLToPath(new URL('./duckdb', import.meta.url));
 const QUESTIONS = new URL('../../test/fixtures/sql/clickbench-shaped.jsonl', import.meta.url);
-const INSTALL_TIMEOUT_MS = 300_000;
 const ROUNDS = 2;
 const SECONDS_MAX = 300;
 /** An engine's result in DuckDB's types: it has no integer of 256 bits. */
@@ -31,7 +30,11 @@ interface Question {
 type Reply = { readonly ms: number; readonly rows: number } | { readonly error: string };
 
 export async function measureDuckdb(context: BenchContext): Promise<Figure[]> {
-  const missing = await installDuckdb(context);
+  const missing = await installPeer(context, {
+    name: 'DuckDB',
+    root: ROOT,
+    file: 'node_modules/@duckdb/node-api/package.json',
+  });
   if (missing !== undefined) throw new Error(`DuckDB cannot be installed: ${missing}`);
   const lab = await sqlLab(context);
   const file = join(context.workspace.dir, 'settlements.parquet');
@@ -126,21 +129,4 @@ async function exportRows({ engine }: SqlLab, file: string): Promise<void> {
   });
   if (!answer.ok || answer.body === null) throw new Error(await answer.text());
   await pipeline(answer.body, createWriteStream(file));
-}
-
-/** Answers why it cannot be had, or undefined when it is there. */
-async function installDuckdb({ workspace, say }: BenchContext): Promise<string | undefined> {
-  if (existsSync(join(ROOT, 'node_modules/@duckdb/node-api'))) return undefined;
-  say('installing DuckDB in bench/sql/duckdb (once)');
-  const install = startGuarded({
-    command: 'npm',
-    args: ['ci', '--ignore-scripts', '--no-audit', '--no-fund'],
-    cwd: ROOT,
-    environment: { npm_config_fetch_retries: '1' },
-  });
-  workspace.defer(() => install.stop());
-  const late = setTimeout(() => void install.stop(), INSTALL_TIMEOUT_MS);
-  const code = await install.exited;
-  clearTimeout(late);
-  return code === 0 ? undefined : install.lastLines().join(' ').slice(0, 300);
 }
