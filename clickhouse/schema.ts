@@ -24,6 +24,16 @@ export const TABLES = {
   regradeProgress: 'regrade_progress',
   walletRings: 'wallet_rings',
   ringPasses: 'ring_passes',
+  agentEvents: 'agent_events',
+  attestations: 'attestations',
+  agentAttestations: 'agent_attestations',
+  agentVer: 'agent_ver',
+  agentCards: 'agent_cards',
+  feedbackFiles: 'feedback_files',
+  agents: 'agents',
+  endpointOffers: 'endpoint_offers',
+  endpointSources: 'endpoint_sources',
+  payeeActivity: 'payee_activity',
 } as const;
 
 export const SETTLEMENT_COLUMNS = [
@@ -105,4 +115,44 @@ export const RELAYER_ACCOUNT_COLUMNS = [
   'gas_balance',
   'enriched_at',
   'ver',
+] as const;
+
+export const AGENT_EVENT_COLUMNS = [
+  'chain',
+  'agent_id',
+  'block_number',
+  'log_index',
+  'block_time',
+  'block_hash',
+  'tx_hash',
+  'kind',
+  'account',
+  'text',
+  'data',
+  'ver',
+  'del',
+] as const;
+
+export const ATTESTATION_COLUMNS = [
+  'block_time',
+  'chain',
+  'block_number',
+  'log_index',
+  'block_hash',
+  'tx_hash',
+  'kind',
+  'agent_id',
+  'author',
+  'client',
+  'feedback_index',
+  'value',
+  'value_decimals',
+  'tag1',
+  'tag2',
+  'endpoint',
+  'uri',
+  'file_hash',
+  'request_hash',
+  'ver',
+  'del',
 ] as const;

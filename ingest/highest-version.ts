@@ -21,6 +21,15 @@ const VERSIONED: readonly (readonly [table: string, column: 'ver' | 'gen'])[] = 
   [TABLES.payerDay, 'gen'],
   [TABLES.relayerDay, 'gen'],
   [TABLES.chainHour, 'gen'],
+  [TABLES.agentEvents, 'ver'],
+  [TABLES.attestations, 'ver'],
+  [TABLES.agentVer, 'ver'],
+  [TABLES.agentCards, 'ver'],
+  [TABLES.feedbackFiles, 'ver'],
+  [TABLES.agents, 'ver'],
+  [TABLES.endpointOffers, 'ver'],
+  [TABLES.endpointSources, 'ver'],
+  [TABLES.payeeActivity, 'ver'],
 ];
 
 /** Nothing that is written from now on may carry a version that a row already has, even if the clock was set back. */

@@ -1,0 +1,41 @@
+-- Agents as they are now: a pure function of agent_events, agent_cards and agent_attestations, derived anew for every agent
+-- that is dirty (agent_ver.ver > derived_ver). del = 1: its registration was taken back.
+CREATE TABLE IF NOT EXISTS agents
+(
+    chain LowCardinality(String),
+    agent_id UInt256,
+    owner FixedString(20) CODEC(ZSTD(1)),
+    wallet FixedString(20) CODEC(ZSTD(1)),
+    agent_uri String CODEC(ZSTD(3)),
+    registered_at DateTime('UTC'),
+    registered_block UInt64,
+    registered_tx FixedString(32) CODEC(NONE),
+    updated_at DateTime('UTC'),
+    name String CODEC(ZSTD(1)),
+    description String CODEC(ZSTD(3)),
+    image String CODEC(ZSTD(3)),
+    services String CODEC(ZSTD(3)),
+    supported_trust Array(LowCardinality(String)),
+    x402_support UInt8,
+    active UInt8,
+    capabilities Array(LowCardinality(String)),
+    card_status Enum8('none' = 0, 'good' = 1, 'failed' = 2),
+    card_problem LowCardinality(String),
+    card_at DateTime('UTC'),
+    card_due_at DateTime('UTC'),
+    domain String CODEC(ZSTD(1)),
+    domain_proof Enum8('unchecked' = 0, 'proven' = 1, 'refuted' = 2, 'unreachable' = 3),
+    feedback_count UInt64,
+    distinct_clients UInt64,
+    score Nullable(Decimal(76, 18)),
+    last_feedback_at DateTime('UTC'),
+    derived_ver UInt64,
+    ver UInt64,
+    del UInt8,
+    INDEX ix_wallet wallet TYPE bloom_filter(0.001) GRANULARITY 1,
+    INDEX ix_owner owner TYPE bloom_filter(0.001) GRANULARITY 1,
+    INDEX ix_capability capabilities TYPE bloom_filter(0.001) GRANULARITY 1
+)
+ENGINE = ReplacingMergeTree(ver)
+ORDER BY (chain, agent_id)
+SETTINGS index_granularity = 1024;
