@@ -1,43 +1,42 @@
 import { randomUUID } from 'node:crypto';
 import { Readable } from 'node:stream';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { type ClickHouseClient, ClickHouseLogLevel, createClient } from '@clickhouse/client';
 import type { Log } from '../src/log.ts';
-import type { EngineAccess, EngineUser, Reader, Row, Rows, Statement, Writer } from './engine.ts';
-import { type CallSignals, engineErrorOf, isBrokenConnection } from './engine-error.ts';
+import type { EngineAccess, EngineUser, Reader, Statement, Writer } from './engine.ts';
+import { engineErrorOf } from './engine-error.ts';
+import { createEngineHttp, eitherOf } from './engine-http.ts';
+import { type RowSource, readRowBinary, readRows, signalsOf } from './http-rows.ts';
 import { render, sql } from './sql.ts';
 
-/** The ports over ClickHouse's HTTP interface, embedded or remote alike. */
+/** The ports over ClickHouse's HTTP interface, embedded or remote alike. Reads are lean (engine-http.ts), writes the client's. */
 
 const READER_CONNECTIONS_MAX = 32;
 const WRITER_CONNECTIONS_MAX = 8;
-/** The engine's own limit fires first; this one is for an engine that does not answer at all. */
-const CLIENT_GRACE_MS = 3_000;
-const PING_SECONDS = 3;
+const PING: Statement = { name: 'ping', sql: sql`SELECT 1`, maxSeconds: 3, maxRows: 1 };
 const INSERT_SECONDS_MAX = 120;
-/** About what the embedded engine needs to be back after a crash (engine.md 7). */
-const RETRY_AFTER_MS = 400;
 /** Above every statement's own bound, so that only that one counts. */
 const REQUEST_TIMEOUT_MS = 3_600_000;
 const NAME = /^[a-z_][a-z0-9_]*$/;
 
-type Settings = Readonly<Record<string, string | number>>;
-
 /** Reads with the reader's credentials; every request is sent with readonly=2, whatever the user could do. */
 export function createReader(access: EngineAccess, log?: Log): Reader {
-  const client = connect(access, access.reader, READER_CONNECTIONS_MAX);
-  return readerOver(client, log);
+  return readerOver(sourceOf(access, access.reader, READER_CONNECTIONS_MAX, log));
 }
 
 /** DDL and inserts with the writer's credentials. */
 export function createWriter(access: EngineAccess, log?: Log): Writer {
   const client = connect(access, access.writer, WRITER_CONNECTIONS_MAX);
+  const source = sourceOf(access, access.writer, WRITER_CONNECTIONS_MAX, log);
+  const reader = readerOver(source);
   return {
-    ...readerOver(client, log),
+    ...reader,
     run: (statement) => runStatement(client, statement),
     insert: (name, table, columns, rowBinary) => insertRows(client, { name, table, columns, rowBinary }),
     load: (statement, body) => loadBody(client, statement, body),
-    rowBinary: (statement, signal) => readRowBinary(client, statement, signal),
+    rowBinary: (statement, signal) => readRowBinary(source, statement, signal),
+    async close() {
+      await Promise.all([reader.close(), client.close()]);
+    },
   };
 }
 
@@ -58,79 +57,26 @@ export function connect(access: EngineAccess, { user, password }: EngineUser, co
   });
 }
 
-function readerOver(client: ClickHouseClient, log: Log | undefined): Reader {
+function readerOver(source: RowSource): Reader {
   return {
-    rows: (statement, signal) => readRows(client, statement, signal, log),
+    rows: (statement, signal) => readRows(source, statement, signal),
     async ping() {
-      await readRows(
-        client,
-        { name: 'ping', sql: sql`SELECT 1`, maxSeconds: PING_SECONDS, maxRows: 1 },
-        undefined,
-        log,
-      );
+      await readRows(source, PING, undefined);
     },
-    close: () => client.close(),
+    close: async () => source.http.close(),
   };
 }
 
-async function readRows(
-  client: ClickHouseClient,
-  statement: Statement,
-  signal: AbortSignal | undefined,
+function sourceOf(
+  access: EngineAccess,
+  user: EngineUser,
+  connectionsMax: number,
   log: Log | undefined,
-): Promise<Rows> {
-  const signals = signalsOf(statement.maxSeconds, signal);
-  const began = performance.now();
-  try {
-    const answer = await retryOnce(
-      () => fetchRows(client, statement, signals),
-      (error) => {
-        log?.debug({ statement: statement.name, reason: messageOf(error) }, 'read is retried');
-      },
-      signals,
-    );
-    return { ...answer, elapsedMs: performance.now() - began };
-  } catch (error) {
-    throw engineErrorOf(error, statement.name, signals);
-  }
-}
-
-async function fetchRows(client: ClickHouseClient, statement: Statement, signals: CallSignals) {
-  const { query, params } = render(statement.sql);
-  const result = await client.query({
-    query,
-    query_params: params,
-    format: 'JSONCompact',
-    query_id: randomUUID(),
-    abort_signal: eitherOf(signals),
-    clickhouse_settings: { ...READ_SETTINGS, ...boundsOf(statement), ...statement.settings },
-  });
-  const body = await result.json<Row>();
+): RowSource {
   return {
-    rows: body.data,
-    readRows: body.statistics?.rows_read ?? 0,
-    readBytes: body.statistics?.bytes_read ?? 0,
-  };
-}
-
-/**
- * `wait_end_of_query` makes the engine answer an error that occurs half-way with its status and code instead of a torn body.
- * The cancel setting ends the query when the connection closes, which works for read-only requests only.
- */
-const READ_SETTINGS: Settings = {
-  readonly: 2,
-  wait_end_of_query: 1,
-  cancel_http_readonly_queries_on_client_close: 1,
-  output_format_json_quote_64bit_integers: 1,
-  output_format_json_quote_decimals: 1,
-};
-
-function boundsOf(statement: Statement): Settings {
-  return {
-    max_execution_time: statement.maxSeconds,
-    max_result_rows: statement.maxRows,
-    result_overflow_mode: 'throw',
-    log_comment: statement.name,
+    http: createEngineHttp(access.url, user, connectionsMax),
+    database: access.database,
+    onRetry: (statement, reason) => log?.debug({ statement, reason: messageOf(reason) }, 'read is retried'),
   };
 }
 
@@ -212,54 +158,6 @@ async function loadBody(
     for await (const _ of stream); // the acknowledgement is the end of the answer
   } catch (error) {
     throw engineErrorOf(error, statement.name, signals);
-  }
-}
-
-async function readRowBinary(
-  client: ClickHouseClient,
-  statement: Statement,
-  signal: AbortSignal | undefined,
-): Promise<Buffer> {
-  const signals = signalsOf(statement.maxSeconds, signal);
-  const { query, params } = render(statement.sql);
-  try {
-    const { stream } = await client.exec({
-      query: `${query} FORMAT RowBinary`,
-      query_params: params,
-      query_id: randomUUID(),
-      abort_signal: eitherOf(signals),
-      clickhouse_settings: { ...READ_SETTINGS, ...boundsOf(statement), ...statement.settings },
-    });
-    const chunks: Buffer[] = [];
-    for await (const chunk of stream) chunks.push(chunk as Buffer); // the client's stream gives buffers
-    return Buffer.concat(chunks);
-  } catch (error) {
-    throw engineErrorOf(error, statement.name, signals);
-  }
-}
-
-function signalsOf(maxSeconds: number, caller: AbortSignal | undefined): CallSignals {
-  return { timeout: AbortSignal.timeout(maxSeconds * 1000 + CLIENT_GRACE_MS), caller };
-}
-
-function eitherOf({ timeout, caller }: CallSignals): AbortSignal {
-  return caller === undefined ? timeout : AbortSignal.any([timeout, caller]);
-}
-
-async function retryOnce<T>(
-  attempt: () => Promise<T>,
-  onRetry: (error: unknown) => void,
-  signals: CallSignals,
-): Promise<T> {
-  eitherOf(signals).throwIfAborted(); // the client looks at the signal only once the request is under way
-  try {
-    return await attempt();
-  } catch (error) {
-    const ended = signals.timeout.aborted || signals.caller?.aborted === true;
-    if (ended || !isBrokenConnection(error)) throw error;
-    onRetry(error);
-    await sleep(RETRY_AFTER_MS, undefined, { signal: eitherOf(signals) });
-    return attempt();
   }
 }
 

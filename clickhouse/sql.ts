@@ -72,8 +72,11 @@ export function allOf(conditions: readonly Sql[]): Sql {
 }
 
 /** The wire form: text with `{p0:Type}` placeholders, and the parameters. */
-export function render(statement: Sql): { readonly query: string; readonly params: Record<string, unknown> } {
-  const params: Record<string, unknown> = {};
+export function render(statement: Sql): {
+  readonly query: string;
+  readonly params: Record<string, SqlValue['value']>;
+} {
+  const params: Record<string, SqlValue['value']> = {};
   let query = '';
   let count = 0;
   for (const part of statement.parts) {

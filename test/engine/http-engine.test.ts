@@ -51,6 +51,11 @@ describe('rows', () => {
     ]);
   });
 
+  test('half of a character arrives as the sign for one that is none', async () => {
+    const { rows } = await engine.reader.rows({ ...bounds, sql: sql`SELECT ${text('a\ud83d')}` });
+    expect(rows).toEqual([['a\ufffd']]);
+  });
+
   test('integers of 64 bits and more, and decimals, are text and exact', async () => {
     const statement = sql`SELECT toUInt64(18446744073709551615), toInt64(-9007199254740993),
       toUInt256('115792089237316195423570985008687907853269984665640564039457584007913129639935'),
@@ -160,6 +165,34 @@ describe('a failure is an EngineError that says whose fault it is', () => {
     expect(await problemOf(reader.ping())).toEqual(['unreachable', null]);
     await reader.close();
     silent.close();
+  });
+
+  test.each([
+    ['is not in the engine’s format', 'HTTP/1.1 200 OK\r\ncontent-length: 5\r\n\r\nhello'],
+    ['is in its format and holds no rows', 'HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\n{}'],
+    ['breaks off', 'HTTP/1.1 200 OK\r\ncontent-length: 500\r\n\r\n{"data": [[1]]'],
+  ])('an answer that %s is unreachable', async (_, answer) => {
+    const other = createServer((socket) => socket.on('error', () => undefined).end(answer));
+    const reader = createReader({ ...engine.access, url: `http://127.0.0.1:${await listening(other)}` });
+    expect(await problemOf(reader.ping())).toEqual(['unreachable', null]);
+    await reader.close();
+    other.close();
+  });
+
+  test('an answer that stops half-way is a timeout, or aborted by the caller', async () => {
+    const stalled = createServer((socket) =>
+      socket.write('HTTP/1.1 200 OK\r\ncontent-length: 500\r\n\r\n{"data": [[1]]'),
+    );
+    const reader = createReader({ ...engine.access, url: `http://127.0.0.1:${await listening(stalled)}` });
+    const statement = { ...bounds, maxSeconds: 0.1, sql: sql`SELECT 1` };
+    const timedOut = problemOf(reader.rows(statement));
+    const aborted = problemOf(reader.rows(statement, AbortSignal.timeout(200)));
+    expect(await Promise.all([timedOut, aborted])).toEqual([
+      ['timeout', null],
+      ['aborted', null],
+    ]);
+    await reader.close();
+    stalled.close();
   });
 
   test('the error names the statement and holds neither password nor address', async () => {

@@ -1,0 +1,144 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Row, Rows, Statement } from './engine.ts';
+import { type CallSignals, engineErrorOf, isBrokenConnection } from './engine-error.ts';
+import { bytesOf, type EngineHttp, eitherOf, isSuccess, refusalOf, WHOLE_ANSWER } from './engine-http.ts';
+import { render, type SqlValue } from './sql.ts';
+
+/** SELECTs over plain HTTP, answers whole in memory: each is bounded by the statement's `maxRows`. */
+export interface RowSource {
+  readonly http: EngineHttp;
+  readonly database: string;
+  /** Called before a read is repeated. */
+  readonly onRetry: (statement: string, reason: unknown) => void;
+}
+
+/** The engine's own limit fires first; this one is for an engine that does not answer at all. */
+const CLIENT_GRACE_MS = 3_000;
+/** About what the embedded engine needs to be back after a crash (engine.md 7). */
+const RETRY_AFTER_MS = 400;
+
+/**
+ * The whole answer, so that an error that occurs half-way comes with its status and code instead of a torn body. Sent with
+ * readonly=2, whatever the user could do. The cancel setting ends the query when the connection closes, which works for
+ * read-only requests only.
+ */
+const READ_WORDS = {
+  ...WHOLE_ANSWER,
+  readonly: 2,
+  cancel_http_readonly_queries_on_client_close: 1,
+  output_format_json_quote_64bit_integers: 1,
+  output_format_json_quote_decimals: 1,
+} as const;
+
+/** Rows of a statement that is written without a FORMAT. Retried once on a broken connection. Throws `EngineError`. */
+export async function readRows(
+  source: RowSource,
+  statement: Statement,
+  caller: AbortSignal | undefined,
+): Promise<Rows> {
+  const began = performance.now();
+  const answer = await readAs('JSONCompact', decodeRows, source, statement, caller);
+  return { ...answer, elapsedMs: performance.now() - began };
+}
+
+/** The same as bytes, for rows whose JSON would cost more than their use. */
+export function readRowBinary(
+  source: RowSource,
+  statement: Statement,
+  caller: AbortSignal | undefined,
+): Promise<Buffer> {
+  return readAs('RowBinary', (bytes) => bytes, source, statement, caller);
+}
+
+/** Which of the two signals ends a call of `maxSeconds` at the engine. */
+export function signalsOf(maxSeconds: number, caller: AbortSignal | undefined): CallSignals {
+  return { timeout: AbortSignal.timeout(maxSeconds * 1000 + CLIENT_GRACE_MS), caller };
+}
+
+/** What bounds a SELECT in the engine. */
+function boundsOf({ name, maxSeconds, maxRows }: Statement): Record<string, string | number> {
+  return {
+    max_execution_time: maxSeconds,
+    max_result_rows: maxRows,
+    result_overflow_mode: 'throw',
+    log_comment: name,
+  };
+}
+
+async function readAs<Answer>(
+  format: string,
+  decode: (bytes: Buffer) => Answer,
+  source: RowSource,
+  statement: Statement,
+  caller: AbortSignal | undefined,
+): Promise<Answer> {
+  const signals = signalsOf(statement.maxSeconds, caller);
+  const signal = eitherOf(signals);
+  const { query, params } = render(statement.sql);
+  const words = {
+    database: source.database,
+    ...READ_WORDS,
+    ...boundsOf(statement),
+    ...statement.settings,
+    ...Object.fromEntries(Object.entries(params).map(([name, value]) => [`param_${name}`, wireText(value)])),
+  };
+  const text = `${query} FORMAT ${format}`;
+  const read = async (): Promise<Answer> => {
+    const answer = await source.http.send({ text, words: { ...words, query_id: randomUUID() } }, signal);
+    if (!isSuccess(answer)) throw await refusalOf(answer, signal);
+    return decode(await bytesOf(answer, signal));
+  };
+  try {
+    signal.throwIfAborted();
+    return await retryOnce(read, (reason) => source.onRetry(statement.name, reason), signal);
+  } catch (error) {
+    throw engineErrorOf(error, statement.name, signals);
+  }
+}
+
+async function retryOnce<T>(
+  attempt: () => Promise<T>,
+  onRetry: (reason: unknown) => void,
+  signal: AbortSignal,
+): Promise<T> {
+  try {
+    return await attempt();
+  } catch (error) {
+    if (signal.aborted || !isBrokenConnection(error)) throw error;
+    onRetry(error);
+    await sleep(RETRY_AFTER_MS, undefined, { signal });
+    return attempt();
+  }
+}
+
+/** What the engine answers in the format JSONCompact, as far as it is read. */
+interface CompactAnswer {
+  readonly data?: readonly Row[];
+  readonly statistics?: { readonly rows_read?: number; readonly bytes_read?: number };
+}
+
+function decodeRows(bytes: Buffer): Omit<Rows, 'elapsedMs'> {
+  const { data, statistics } = JSON.parse(bytes.toString()) as CompactAnswer; // the engine's; `data` is looked at
+  if (!Array.isArray(data)) throw new TypeError('the engine did not answer in the format that was asked for');
+  return { rows: data, readRows: statistics?.rows_read ?? 0, readBytes: statistics?.bytes_read ?? 0 };
+}
+
+const ESCAPES: Readonly<Record<string, string>> = {
+  '\\': '\\\\',
+  "'": "\\'",
+  '\t': '\\t',
+  '\n': '\\n',
+  '\r': '\\r',
+};
+
+/** A value of a placeholder as the engine reads it off the wire: a text like a field of a tab-separated file. */
+function wireText(value: SqlValue['value']): string {
+  if (typeof value === 'string') return escaped(value);
+  if (typeof value === 'number') return String(value);
+  return `[${value.map((one) => (typeof one === 'string' ? `'${escaped(one)}'` : String(one))).join(',')}]`;
+}
+
+function escaped(text: string): string {
+  return text.replaceAll(/[\\'\t\n\r]/g, (letter) => ESCAPES[letter] ?? letter);
+}
