@@ -23,7 +23,6 @@ const VERSIONED: readonly (readonly [table: string, column: 'ver' | 'gen'])[] = 
   [TABLES.chainHour, 'gen'],
   [TABLES.agentEvents, 'ver'],
   [TABLES.attestations, 'ver'],
-  [TABLES.agentVer, 'ver'],
   [TABLES.agentCards, 'ver'],
   [TABLES.feedbackFiles, 'ver'],
   [TABLES.agents, 'ver'],

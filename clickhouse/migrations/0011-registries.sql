@@ -62,18 +62,20 @@ ORDER BY (chain, agent_id, block_time, block_number, log_index);
 
 CREATE MATERIALIZED VIEW IF NOT EXISTS agent_attestations_mv TO agent_attestations AS SELECT * FROM attestations;
 
--- The newest `ver` of whatever an agent's state is derived from: it is dirty while this is above what it was derived at.
-CREATE TABLE IF NOT EXISTS agent_ver
+-- What an agent's state is derived from has changed while `changes` differs from what it was derived at. A count of written
+-- rows, not the newest `ver`: of two inserts under way the later `ver` may be seen first, and the other would go unnoticed.
+CREATE TABLE IF NOT EXISTS agent_changes
 (
     chain LowCardinality(String),
     agent_id UInt256,
-    ver SimpleAggregateFunction(max, UInt64)
+    changes SimpleAggregateFunction(sum, UInt64),
+    changed_at SimpleAggregateFunction(max, DateTime('UTC'))
 )
 ENGINE = AggregatingMergeTree
 ORDER BY (chain, agent_id);
 
-CREATE MATERIALIZED VIEW IF NOT EXISTS agent_ver_events_mv TO agent_ver AS
-SELECT chain, agent_id, max(ver) AS ver FROM agent_events GROUP BY chain, agent_id;
+CREATE MATERIALIZED VIEW IF NOT EXISTS agent_changes_events_mv TO agent_changes AS
+SELECT chain, agent_id, count() AS changes, now('UTC') AS changed_at FROM agent_events GROUP BY chain, agent_id;
 
-CREATE MATERIALIZED VIEW IF NOT EXISTS agent_ver_attestations_mv TO agent_ver AS
-SELECT chain, agent_id, max(ver) AS ver FROM attestations GROUP BY chain, agent_id;
+CREATE MATERIALIZED VIEW IF NOT EXISTS agent_changes_attestations_mv TO agent_changes AS
+SELECT chain, agent_id, count() AS changes, now('UTC') AS changed_at FROM attestations GROUP BY chain, agent_id;

@@ -32,8 +32,8 @@ CREATE TABLE IF NOT EXISTS agent_cards
 ENGINE = ReplacingMergeTree(ver)
 ORDER BY (chain, agent_id);
 
-CREATE MATERIALIZED VIEW IF NOT EXISTS agent_ver_cards_mv TO agent_ver AS
-SELECT chain, agent_id, max(ver) AS ver FROM agent_cards GROUP BY chain, agent_id;
+CREATE MATERIALIZED VIEW IF NOT EXISTS agent_changes_cards_mv TO agent_changes AS
+SELECT chain, agent_id, count() AS changes, now('UTC') AS changed_at FROM agent_cards GROUP BY chain, agent_id;
 
 -- Files of feedback, by the log that names them. The view below makes a row when the log arrives; whoever fetches the file
 -- replaces it with a later `ver`, and a reorg takes it back like the log.

@@ -1,5 +1,5 @@
 -- Agents as they are now: a pure function of agent_events, agent_cards and agent_attestations, derived anew for every agent
--- that is dirty (agent_ver.ver > derived_ver). del = 1: its registration was taken back.
+-- that is due (agent_changes.changes differs from derived_changes). del = 1: its registration was taken back.
 CREATE TABLE IF NOT EXISTS agents
 (
     chain LowCardinality(String),
@@ -29,7 +29,7 @@ CREATE TABLE IF NOT EXISTS agents
     distinct_clients UInt64,
     score Nullable(Decimal(76, 18)),
     last_feedback_at DateTime('UTC'),
-    derived_ver UInt64,
+    derived_changes UInt64,
     ver UInt64,
     del UInt8,
     INDEX ix_wallet wallet TYPE bloom_filter(0.001) GRANULARITY 1,
@@ -39,3 +39,16 @@ CREATE TABLE IF NOT EXISTS agents
 ENGINE = ReplacingMergeTree(ver)
 ORDER BY (chain, agent_id)
 SETTINGS index_granularity = 1024;
+
+-- The agents of one derivation, with the changes that were read before anything else: whatever comes later is due again.
+CREATE TABLE IF NOT EXISTS agents_due
+(
+    batch UInt64,
+    chain LowCardinality(String),
+    agent_id UInt256,
+    changes UInt64,
+    written_at DateTime('UTC') DEFAULT now()
+)
+ENGINE = MergeTree
+ORDER BY (batch, chain, agent_id)
+TTL written_at + INTERVAL 1 HOUR;
