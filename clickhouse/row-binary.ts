@@ -9,6 +9,8 @@ const U32_MAX = 2 ** 32 - 1;
 const U64_MAX = 2n ** 64n - 1n;
 const U256_MAX = 2n ** 256n - 1n;
 const I64_MAX = 2n ** 63n - 1n;
+const I128_MAX = 2n ** 127n - 1n;
+const I128_BYTES = 16;
 const U256_BYTES = 32;
 const varintMaxBytes = 5;
 /** Above this a native copy is faster than a loop; one length byte reaches to 127. */
@@ -39,14 +41,26 @@ export class RowBinary {
   private longString(text: string): this {
     const bytes = Buffer.byteLength(text, 'utf8');
     this.reserve(varintMaxBytes + bytes);
-    let rest = bytes;
+    this.varint(bytes);
+    this.length += this.buffer.write(text, this.length, 'utf8');
+    return this;
+  }
+
+  private varint(value: number): void {
+    let rest = value;
     while (rest >= 128) {
       this.buffer[this.length++] = (rest & 127) | 128;
       rest >>>= 7;
     }
     this.buffer[this.length++] = rest;
-    this.length += this.buffer.write(text, this.length, 'utf8');
-    return this;
+  }
+
+  /** String of the bytes that `0x` and any number of pairs of hex digits stand for. */
+  hexString(hex: string): this {
+    const bytes = (hex.length - 2) / 2;
+    this.reserve(varintMaxBytes + bytes);
+    this.varint(bytes);
+    return this.hex(hex, bytes);
   }
 
   /** FixedString(20) from `0x` and 40 hex digits. */
@@ -103,6 +117,16 @@ export class RowBinary {
     this.whole(value, Number.MAX_SAFE_INTEGER);
     this.buffer.writeUInt32LE(value % 2 ** 32, this.length);
     this.length = this.buffer.writeUInt32LE(Math.floor(value / 2 ** 32), this.length + 4);
+    return this;
+  }
+
+  /** Int128: two's complement, low word first. */
+  i128(value: bigint): this {
+    this.wholeBig(value, -I128_MAX - 1n, I128_MAX);
+    this.reserve(I128_BYTES);
+    this.buffer.writeBigUInt64LE(value & U64_MAX, this.length);
+    this.buffer.writeBigInt64LE(value >> 64n, this.length + 8);
+    this.length += I128_BYTES;
     return this;
   }
 

@@ -11,6 +11,17 @@ const TokenSchema = Type.Object(
   { additionalProperties: false },
 );
 
+const RegistrySchema = Type.Union([Type.String(), Type.Literal(false)]);
+
+const RegistriesSchema = Type.Object(
+  {
+    identity: Type.Optional(RegistrySchema),
+    reputation: Type.Optional(RegistrySchema),
+    validation: Type.Optional(RegistrySchema),
+  },
+  { additionalProperties: false },
+);
+
 /** One entry of `chains`. */
 export const ChainSchema = Type.Object(
   {
@@ -32,6 +43,12 @@ export const ChainSchema = Type.Object(
       Type.Array(TokenSchema, {
         minItems: 1,
         description: 'EIP-3009 tokens to index beside the built-in ones.',
+      }),
+    ),
+    registries: Type.Optional(
+      Type.Union([RegistriesSchema, Type.Literal(false)], {
+        description:
+          'Addresses of the ERC-8004 registries `identity`, `reputation` and `validation`, over the built-in ones; false for one of them, or for all, does not index it.',
       }),
     ),
     logWindowMax: Type.Optional(

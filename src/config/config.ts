@@ -1,6 +1,6 @@
 import type { Address } from '../domain/address.ts';
 import type { Chain } from '../domain/chain.ts';
-import type { ChainFacts, TokenFacts } from '../domain/known-chains.ts';
+import type { ChainFacts, Registries, TokenFacts } from '../domain/known-chains.ts';
 import type { FileConfig } from './schema.ts';
 
 /** A chain as the program uses it: built-in facts with the configuration laid over them. */
@@ -10,6 +10,7 @@ export interface ChainConfig {
   readonly rpcUrls: readonly string[];
   readonly startBlock: number;
   readonly tokens: readonly TokenFacts[];
+  readonly registries: Registries;
   readonly logWindowMax: number;
   readonly requestsPerSecond: number;
   readonly parallelWindows: number;

@@ -6,6 +6,7 @@ import { ConfigProblem, hideSecrets } from './problem.ts';
 import { checkOauth, resolvePayment } from './resolve-access.ts';
 import { resolveSection } from './resolve-catalogue.ts';
 import { resolveAddress, unknownChain } from './resolve-names.ts';
+import { resolveRegistries } from './resolve-registries.ts';
 import type { FileConfig } from './schema.ts';
 
 /** One day of Base: enough to see something at once, small enough for a public RPC. */
@@ -60,15 +61,17 @@ function resolveChain(entry: FileConfig['chains'][number], at: string, problems:
       problems.push(`${at}.rpcUrls: every entry must be an http, https, ws or wss URL`);
     }
   }
+  const tokens = [
+    ...facts.tokens.filter((token) => !added.some((own) => own.address === token.address)),
+    ...added,
+  ];
   return {
     chain: chainOf(facts.chainId),
     facts,
     rpcUrls,
     startBlock: entry.startBlock ?? DEFAULT_START_BLOCK,
-    tokens: [
-      ...facts.tokens.filter((token) => !added.some((own) => own.address === token.address)),
-      ...added,
-    ],
+    tokens,
+    registries: resolveRegistries(entry.registries, { facts, tokens }, `${at}.registries`, problems),
     logWindowMax: entry.logWindowMax ?? facts.logWindowMax,
     requestsPerSecond: entry.requestsPerSecond ?? DEFAULT_REQUESTS_PER_SECOND,
     parallelWindows: entry.parallelWindows ?? DEFAULT_PARALLEL_WINDOWS,

@@ -1,0 +1,73 @@
+import { RowBinary } from '../../clickhouse/row-binary.ts';
+import type { AgentEvent, Attestation, AttestationKind } from '../../src/domain/registry-event.ts';
+import type { Del } from './encode.ts';
+
+/** The bytes of `agent_events.kind`. */
+const EVENT_CODES: Readonly<Record<AgentEvent['kind'], number>> = {
+  registered: 1,
+  uri_updated: 2,
+  metadata_set: 3,
+  wallet_set: 4,
+  transferred: 5,
+};
+
+/** The bytes of `attestations.kind`. */
+const ATTESTATION_CODES: Readonly<Record<AttestationKind, number>> = {
+  feedback: 1,
+  response: 2,
+  revocation: 3,
+  validation_request: 4,
+  validation_response: 5,
+};
+
+/** Rows of table `agent_events`, columns in the order of `AGENT_EVENT_COLUMNS`. */
+export function encodeAgentEvents(rows: readonly AgentEvent[], ver: bigint, del: Del): Uint8Array {
+  const out = new RowBinary();
+  for (const row of rows) {
+    out
+      .string(row.chain)
+      .u256(row.agentId)
+      .u64(row.blockNumber)
+      .u32(row.logIndex)
+      .dateTime(row.blockTime)
+      .hex32(row.blockHash)
+      .hex32(row.txHash)
+      .u8(EVENT_CODES[row.kind])
+      .hex20(row.account)
+      .string(row.text)
+      .hexString(row.data)
+      .u64(ver)
+      .u8(del);
+  }
+  return out.finish();
+}
+
+/** Rows of table `attestations`, columns in the order of `ATTESTATION_COLUMNS`. */
+export function encodeAttestations(rows: readonly Attestation[], ver: bigint, del: Del): Uint8Array {
+  const out = new RowBinary();
+  for (const row of rows) {
+    out
+      .dateTime(row.blockTime)
+      .string(row.chain)
+      .u64(row.blockNumber)
+      .u32(row.logIndex)
+      .hex32(row.blockHash)
+      .hex32(row.txHash)
+      .u8(ATTESTATION_CODES[row.kind])
+      .u256(row.agentId)
+      .hex20(row.author)
+      .hex20(row.client)
+      .u64(row.feedbackIndex)
+      .i128(row.value)
+      .u8(row.valueDecimals)
+      .string(row.tag1)
+      .string(row.tag2)
+      .string(row.endpoint)
+      .string(row.uri)
+      .hex32(row.fileHash)
+      .hex32(row.requestHash)
+      .u64(ver)
+      .u8(del);
+  }
+  return out.finish();
+}
