@@ -1,0 +1,53 @@
+import { USD_DECIMALS } from './amount.ts';
+
+/**
+ * Prices that sellers declare in dollars, and what an atomic amount is in dollars. Both end as whole millionths, rounded up: a
+ * price that is shown is never below what is asked, and nothing that costs something is shown as free.
+ */
+
+/** A listing above a billion dollars is a mistake or a joke. */
+const PRICE_MAX_MICROS = 10n ** 15n;
+const TEXT_MAX_CHARS = 64;
+const DECIMAL = /^(\d{1,18})(?:\.(\d{1,30}))?$/;
+const MARKED = /^(?:\$\s*(?<dollars>[\d.]+)|(?<number>[\d.]+)\s*(?:USDC?|usdc?|dollars?))$/;
+
+/**
+ * A declared price: `"$0.01"`, `"0.01 USD"`, `"0.01"`, or a number of dollars. Null for anything else. A whole number in a text
+ * without a mark (`"10000"`) is refused: listings write atomic units like that, and the two must not be confused
+ * (read-api.md 2.7). `isDollars`: the name of the field says dollars, so that a bare `"2"` means two.
+ */
+export function readDollars(declared: unknown, { isDollars = false } = {}): bigint | null {
+  if (typeof declared === 'number') return Number.isFinite(declared) ? microsOf(plainText(declared)) : null;
+  if (typeof declared !== 'string' || declared.length > TEXT_MAX_CHARS) return null;
+  const text = declared.trim();
+  const marked = MARKED.exec(text)?.groups;
+  if (marked !== undefined) return microsOf(marked['dollars'] ?? marked['number'] ?? '');
+  return isDollars || text.includes('.') ? microsOf(text) : null;
+}
+
+/** An amount of a dollar token with these decimals; null beyond any sensible price. */
+export function dollarsOfAmount(amount: bigint, decimals: number): bigint | null {
+  const scaled = amount * 10n ** BigInt(USD_DECIMALS);
+  const unit = 10n ** BigInt(decimals);
+  return sensible((scaled + unit - 1n) / unit);
+}
+
+function microsOf(decimal: string): bigint | null {
+  const [, whole, fraction = ''] = DECIMAL.exec(decimal) ?? [];
+  if (whole === undefined) return null;
+  const kept = BigInt(fraction.slice(0, USD_DECIMALS).padEnd(USD_DECIMALS, '0'));
+  const isCut = /[1-9]/.test(fraction.slice(USD_DECIMALS));
+  return sensible(BigInt(whole) * 10n ** BigInt(USD_DECIMALS) + kept + (isCut ? 1n : 0n));
+}
+
+function sensible(micros: bigint): bigint | null {
+  return micros <= PRICE_MAX_MICROS ? micros : null;
+}
+
+/** A double as the decimal that names it, never in scientific notation. */
+function plainText(value: number): string {
+  const text = String(value);
+  const [, digits = '', fraction = '', exponent] = /^(\d+)(?:\.(\d+))?e-(\d+)$/.exec(text) ?? [];
+  if (exponent === undefined) return text;
+  return `0.${'0'.repeat(Number(exponent) - 1)}${digits}${fraction}`.slice(0, 2 + 30);
+}
