@@ -35,6 +35,7 @@ export const TABLES = {
   endpointOffers: 'endpoint_offers',
   endpointSources: 'endpoint_sources',
   payeeActivity: 'payee_activity',
+  endpointList: 'endpoint_list',
 } as const;
 
 export const SETTLEMENT_COLUMNS = [
@@ -154,6 +155,44 @@ export const ATTESTATION_COLUMNS = [
   'uri',
   'file_hash',
   'request_hash',
+  'ver',
+  'del',
+] as const;
+
+export const ENDPOINT_OFFER_COLUMNS = [
+  'resource',
+  'method',
+  'source',
+  'network',
+  'scheme',
+  'asset',
+  'pay_to',
+  'chain',
+  'amount',
+  'price_usd',
+  'max_timeout_seconds',
+  'service_name',
+  'description',
+  'mime_type',
+  'tags',
+  'capabilities',
+  'rule_version',
+  'last_updated',
+  'first_seen',
+  'offer_id',
+  'content_id',
+  'ver',
+  'del',
+] as const;
+
+export const ENDPOINT_SOURCE_COLUMNS = [
+  'source',
+  'kind',
+  'host',
+  'tried_at',
+  'good_at',
+  'problem',
+  'items',
   'ver',
   'del',
 ] as const;

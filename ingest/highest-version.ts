@@ -29,6 +29,7 @@ const VERSIONED: readonly (readonly [table: string, column: 'ver' | 'gen'])[] = 
   [TABLES.endpointOffers, 'ver'],
   [TABLES.endpointSources, 'ver'],
   [TABLES.payeeActivity, 'ver'],
+  [TABLES.endpointList, 'ver'],
 ];
 
 /** Nothing that is written from now on may carry a version that a row already has, even if the clock was set back. */
