@@ -3,12 +3,15 @@ import { createRequire } from 'node:module';
 import { fileURLToPath } from 'node:url';
 
 /**
- * Compiles contracts/doubles.sol to contracts/doubles.json, which is committed so that the demo starts without a 3 s compiler
- * run. `npx tsx demo/chain/compile-contracts.ts` writes it; test/contract/chain-kit.test.ts proves that the two match.
+ * Compiles contracts/*.sol to contracts/*.json, which are committed so that the demo starts without a 3 s compiler run.
+ * `npx tsx demo/chain/compile-contracts.ts` writes them; test/contract/chain-kit.test.ts proves that they match.
  */
 
-const SOURCE = fileURLToPath(new URL('./contracts/doubles.sol', import.meta.url));
-const ARTIFACT = fileURLToPath(new URL('./contracts/doubles.json', import.meta.url));
+export const CONTRACT_FILES = ['doubles', 'identity-registry', 'registries'] as const;
+export type ContractFile = (typeof CONTRACT_FILES)[number];
+
+const fileOf = (name: ContractFile, extension: 'sol' | 'json'): string =>
+  fileURLToPath(new URL(`./contracts/${name}.${extension}`, import.meta.url));
 
 interface CompilerOutput {
   readonly errors?: readonly { readonly severity: string; readonly formattedMessage: string }[];
@@ -20,12 +23,12 @@ interface CompiledContract {
 }
 
 /** Runtime bytecode by contract name. Throws with the compiler's messages. */
-export function compileDoubles(): Record<string, `0x${string}`> {
+export function compileContracts(file: ContractFile): Record<string, `0x${string}`> {
   // solc ships no types; its one function takes and gives JSON text.
   const solc = createRequire(import.meta.url)('solc') as { compile(input: string): string };
   const input = {
     language: 'Solidity',
-    sources: { 'doubles.sol': { content: readFileSync(SOURCE, 'utf8') } },
+    sources: { [file]: { content: readFileSync(fileOf(file, 'sol'), 'utf8') } },
     settings: {
       optimizer: { enabled: true, runs: 200 },
       viaIR: true,
@@ -37,7 +40,7 @@ export function compileDoubles(): Record<string, `0x${string}`> {
   const output = JSON.parse(solc.compile(JSON.stringify(input))) as CompilerOutput; // solc's documented output
   const errors = (output.errors ?? []).filter(({ severity }) => severity === 'error');
   if (errors.length > 0) throw new Error(errors.map(({ formattedMessage }) => formattedMessage).join('\n'));
-  const contracts = Object.entries(output.contracts['doubles.sol'] ?? {});
+  const contracts = Object.entries(output.contracts[file] ?? {});
   return Object.fromEntries(
     contracts
       .filter(([, { evm }]) => evm.deployedBytecode.object !== '')
@@ -46,5 +49,6 @@ export function compileDoubles(): Record<string, `0x${string}`> {
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  writeFileSync(ARTIFACT, `${JSON.stringify(compileDoubles(), null, 2)}\n`);
+  for (const file of CONTRACT_FILES)
+    writeFileSync(fileOf(file, 'json'), `${JSON.stringify(compileContracts(file), null, 2)}\n`);
 }

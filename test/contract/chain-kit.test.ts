@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { keccak256 } from 'viem';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { withBuilderCode, withPlainBuilderCodes } from '../../demo/chain/builder-code.ts';
-import { compileDoubles } from '../../demo/chain/compile-contracts.ts';
+import { CONTRACT_FILES, compileContracts } from '../../demo/chain/compile-contracts.ts';
 import { type DemoChain, startDemoChain } from '../../demo/chain/demo-chain.ts';
 import { mintUsdc } from '../../demo/chain/deploy-usdc.ts';
 import { callBatch, MULTICALL3 } from '../../demo/chain/multicall3.ts';
@@ -180,11 +180,14 @@ test('a reorg to empty blocks keeps the height and takes the payment away', asyn
   expect(await readReceipts(chain.rpc, before, before)).toEqual([]);
 });
 
-test('the committed bytecode is what the committed Solidity compiles to', () => {
-  const committed = JSON.parse(
-    readFileSync(new URL('../../demo/chain/contracts/doubles.json', import.meta.url), 'utf8'),
-  ) as Record<string, `0x${string}`>; // our own artifact
-  const fingerprint = (codes: Record<string, `0x${string}`>) =>
-    Object.entries(codes).map(([name, code]) => [name, keccak256(code)]);
-  expect(fingerprint(committed)).toEqual(fingerprint(compileDoubles()));
-});
+test.each(CONTRACT_FILES)(
+  'the committed bytecode of %s is what the committed Solidity compiles to',
+  (file) => {
+    const committed = JSON.parse(
+      readFileSync(new URL(`../../demo/chain/contracts/${file}.json`, import.meta.url), 'utf8'),
+    ) as Record<string, `0x${string}`>; // our own artifact
+    const fingerprint = (codes: Record<string, `0x${string}`>) =>
+      Object.entries(codes).map(([name, code]) => [name, keccak256(code)]);
+    expect(fingerprint(committed)).toEqual(fingerprint(compileContracts(file)));
+  },
+);
