@@ -63,6 +63,14 @@ export class RowBinary {
     return this.hex(hex, bytes);
   }
 
+  /** Array(String) and Array(LowCardinality(String)). */
+  strings(texts: readonly string[]): this {
+    this.reserve(varintMaxBytes);
+    this.varint(texts.length);
+    for (const text of texts) this.string(text);
+    return this;
+  }
+
   /** FixedString(20) from `0x` and 40 hex digits. */
   hex20(hex: string): this {
     return this.hex(hex, 20);
