@@ -42,6 +42,7 @@ export const FETCH_PROBLEMS = {
   timeout: { retry: true, meaning: 'The file did not arrive in time.' },
   too_large: { retry: true, meaning: 'The file is larger than is read.' },
   too_many_redirects: { retry: true, meaning: 'The host redirects too often.' },
+  broken_encoding: { retry: true, meaning: 'The file is packed in a way that cannot be read.' },
   refused: { retry: true, meaning: 'The host answered with an error status.' },
   wrong_media_type: { retry: true, meaning: 'The file is of another type than JSON or text.' },
 } as const satisfies Record<string, { readonly retry: boolean; readonly meaning: string }>;
