@@ -22,8 +22,8 @@ type ColumnOf<Name extends PublicTableName> = (typeof PUBLIC_TABLES)[Name]['colu
 export const PUBLIC_TABLE_STORES: Readonly<Record<PublicTableName, string | null>> = {
   settlements: 'settlements',
   wallet_settlements: 'wallet_log',
-  agents: null,
-  attestations: null,
+  agents: 'agents',
+  attestations: 'agent_attestations',
   endpoints: null,
   facilitators: 'facilitator_relayers',
   merchant_days: 'payee_day',
@@ -47,8 +47,8 @@ function viewBodies(database: string): ViewBodies {
   return {
     settlements: settlementsBody(database),
     wallet_settlements: walletSettlementsBody(database),
-    agents: emptyBody('agents'),
-    attestations: emptyBody('attestations'),
+    agents: agentsBody(database),
+    attestations: attestationsBody(database),
     endpoints: emptyBody('endpoints'),
     facilitators: {
       columns: {
@@ -148,6 +148,54 @@ function walletSettlementsBody(database: string): ViewBody<'wallet_settlements'>
       evidence_probability: PROBABILITY,
     },
     from: `${database}.wallet_log AS t FINAL WHERE t.del = 0`,
+  };
+}
+
+const ZERO_ADDRESS = "toFixedString(unhex(repeat('00', 20)), 20)";
+
+function agentsBody(database: string): ViewBody<'agents'> {
+  return {
+    columns: {
+      chain: 't.chain',
+      agent_id: 't.agent_id',
+      owner: hex('owner'),
+      wallet: `if(t.wallet = ${ZERO_ADDRESS}, '', ${hex('wallet')})`,
+      agent_uri: 't.agent_uri',
+      name: 't.name',
+      description: 't.description',
+      x402_support: "CAST(t.x402_support, 'Bool')",
+      active: "CAST(t.active, 'Bool')",
+      score: "CAST(t.score, 'Nullable(Float64)')",
+      feedback_count: 't.feedback_count',
+      registered_at: 't.registered_at',
+      updated_at: 't.updated_at',
+    },
+    from: `${database}.agents AS t FINAL WHERE t.del = 0`,
+  };
+}
+
+/** By agent, because that is what analysts ask by; the table by time answers the feed of the API. */
+function attestationsBody(database: string): ViewBody<'attestations'> {
+  const revoked = `(t.chain, t.agent_id, t.client, t.feedback_index) IN (
+  SELECT chain, agent_id, client, feedback_index FROM ${database}.agent_attestations FINAL WHERE kind = 'revocation' AND del = 0)`;
+  const given = 'toFloat64(t.value) / exp10(t.value_decimals)';
+  return {
+    columns: {
+      chain: 't.chain',
+      agent_id: 't.agent_id',
+      kind: "CAST(t.kind, 'LowCardinality(String)')",
+      author: hex('author'),
+      value: `if(t.kind IN ('feedback', 'validation_response'), ${given}, NULL)`,
+      tag1: 't.tag1',
+      tag2: 't.tag2',
+      endpoint: 't.endpoint',
+      uri: 't.uri',
+      revoked: `CAST(t.kind = 'feedback' AND ${revoked}, 'Bool')`,
+      block_time: 't.block_time',
+      tx_hash: hex('tx_hash'),
+      log_index: 't.log_index',
+    },
+    from: `${database}.agent_attestations AS t FINAL WHERE t.del = 0`,
   };
 }
 

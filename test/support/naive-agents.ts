@@ -1,0 +1,95 @@
+import type { Address } from '../../src/domain/address.ts';
+import type { AgentEvent, Attestation } from '../../src/domain/registry-event.ts';
+
+/** What agents must be, folded event by event in the order of the chain: slow, obvious, and another way than the index takes. */
+
+export interface NaiveAgent {
+  readonly chain: string;
+  readonly agentId: string;
+  readonly owner: Address;
+  readonly wallet: Address;
+  readonly uri: string;
+  readonly registeredAt: number;
+  readonly feedbackCount: number;
+  readonly distinctClients: number;
+  /** Mean of the standing feedback, cut at 18 decimals; null without any. */
+  readonly score: string | null;
+}
+
+const SCORE_DECIMALS = 18;
+
+export function naiveAgents(
+  events: readonly AgentEvent[],
+  attestations: readonly Attestation[],
+): NaiveAgent[] {
+  const keys = new Map<string, AgentEvent[]>();
+  for (const event of [...events].sort(byPlace)) {
+    const key = `${event.chain} ${event.agentId}`;
+    keys.set(key, [...(keys.get(key) ?? []), event]);
+  }
+  return [...keys.values()]
+    .flatMap((own) => naiveAgent(own, attestations) ?? [])
+    .sort((one, other) => one.chain.localeCompare(other.chain) || compareIds(one.agentId, other.agentId));
+}
+
+function naiveAgent(
+  events: readonly AgentEvent[],
+  attestations: readonly Attestation[],
+): NaiveAgent | undefined {
+  const registered = events.find(({ kind }) => kind === 'registered');
+  if (registered === undefined) return undefined;
+  let { account: owner, account: wallet, text: uri } = registered;
+  for (const { kind, account, text } of events) {
+    if (kind === 'transferred') owner = account;
+    if (kind === 'wallet_set') wallet = account;
+    if (kind === 'uri_updated') uri = text;
+  }
+  const { chain, agentId, blockTime: registeredAt } = registered;
+  const about = attestations.filter((row) => row.chain === chain && row.agentId === agentId);
+  const standing = about.filter(
+    (row) =>
+      row.kind === 'feedback' &&
+      !about.some(
+        (other) =>
+          other.kind === 'revocation' &&
+          other.client === row.client &&
+          other.feedbackIndex === row.feedbackIndex,
+      ),
+  );
+  return {
+    chain,
+    agentId: String(agentId),
+    owner,
+    wallet,
+    uri,
+    registeredAt,
+    feedbackCount: standing.length,
+    distinctClients: new Set(standing.map(({ client }) => client)).size,
+    score: meanOf(standing),
+  };
+}
+
+function meanOf(standing: readonly Attestation[]): string | null {
+  if (standing.length === 0) return null;
+  const sum = standing.reduce(
+    (total, { value, valueDecimals }) => total + value * 10n ** BigInt(SCORE_DECIMALS - valueDecimals),
+    0n,
+  );
+  return decimalText(sum / BigInt(standing.length));
+}
+
+/** As the engine prints a Decimal: without trailing zeros. */
+function decimalText(scaled: bigint): string {
+  const digits = String(scaled < 0n ? -scaled : scaled).padStart(SCORE_DECIMALS + 1, '0');
+  const whole = digits.slice(0, -SCORE_DECIMALS);
+  const fraction = digits.slice(-SCORE_DECIMALS).replace(/0+$/, '');
+  return `${scaled < 0n ? '-' : ''}${whole}${fraction === '' ? '' : `.${fraction}`}`;
+}
+
+function byPlace(one: AgentEvent, other: AgentEvent): number {
+  return one.blockNumber - other.blockNumber || one.logIndex - other.logIndex;
+}
+
+function compareIds(one: string, other: string): number {
+  return Number(BigInt(one) - BigInt(other));
+}
