@@ -16,14 +16,16 @@ export type Due = { readonly changedWithinSeconds: number } | 'all';
  * what changes after it makes the agent due again.
  */
 export function noteDueSql(batch: bigint, due: Due, agentsMax: number): Sql {
-  const changed =
+  // By the key of both tables: a look at the newest changes must not read half a million agents.
+  const among =
     due === 'all'
-      ? sql`SELECT chain, agent_id, sum(changes) AS changes FROM agent_changes GROUP BY chain, agent_id`
-      : sql`SELECT chain, agent_id, sum(changes) AS changes FROM agent_changes GROUP BY chain, agent_id
-            HAVING max(changed_at) >= now('UTC') - toIntervalSecond(${uint64(due.changedWithinSeconds)})`;
+      ? sql`1`
+      : sql`(chain, agent_id) IN (SELECT chain, agent_id FROM agent_changes
+             WHERE changed_at >= now('UTC') - toIntervalSecond(${uint64(due.changedWithinSeconds)}))`;
   return sql`INSERT INTO agents_due (batch, chain, agent_id, changes)
-    SELECT ${uint64(batch)}, c.chain, c.agent_id, c.changes FROM (${changed}) AS c
-    LEFT JOIN (SELECT chain, agent_id, derived_changes FROM agents FINAL) AS a
+    SELECT ${uint64(batch)}, c.chain, c.agent_id, c.changes
+    FROM (SELECT chain, agent_id, sum(changes) AS changes FROM agent_changes WHERE ${among} GROUP BY chain, agent_id) AS c
+    LEFT JOIN (SELECT chain, agent_id, derived_changes FROM agents FINAL WHERE ${among}) AS a
       ON c.chain = a.chain AND c.agent_id = a.agent_id
     WHERE c.changes != a.derived_changes
     ORDER BY c.chain, c.agent_id LIMIT ${uint64(agentsMax)}`;
