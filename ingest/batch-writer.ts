@@ -1,12 +1,18 @@
 import { Readable } from 'node:stream';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Writer } from '../clickhouse/engine.ts';
-import { DEAD_LETTER_COLUMNS, SETTLEMENT_COLUMNS } from '../clickhouse/schema.ts';
+import {
+  AGENT_EVENT_COLUMNS,
+  ATTESTATION_COLUMNS,
+  DEAD_LETTER_COLUMNS,
+  SETTLEMENT_COLUMNS,
+  TABLES,
+} from '../clickhouse/schema.ts';
 import type { Chain } from '../src/domain/chain.ts';
-import type { Settlement } from '../src/domain/settlement.ts';
 import type { Log } from '../src/log.ts';
-import type { DeadLetter } from './stages/dead-letter.ts';
-import { encodeDeadLetters, encodeSettlements } from './stages/encode.ts';
+import { type BatchRows, countRows } from './stages/batch-rows.ts';
+import { type Del, encodeDeadLetters, encodeSettlements } from './stages/encode.ts';
+import { encodeAgentEvents, encodeAttestations } from './stages/encode-registry.ts';
 import { untilAcknowledged } from './until-acknowledged.ts';
 import type { Versions } from './versions.ts';
 
@@ -17,17 +23,18 @@ import type { Versions } from './versions.ts';
  */
 export interface BatchWriter {
   /** Resolves when all of it is acknowledged. Rejects only when the worker must stop. */
-  write(settlements: readonly Settlement[], deadLetters: readonly DeadLetter[]): Promise<void>;
+  write(rows: BatchRows): Promise<void>;
 }
 
 /** engine.md 3.1: 10k to 100k rows an insert; beyond that only memory grows. */
 const ROWS_PER_INSERT_MAX = 50_000;
 /** Rows encoded before other work gets a turn: about 5 ms. */
 const ROWS_PER_ENCODE_SLICE = 5_000;
+/** Rows of registries hold texts of strangers, up to 67 KiB each: a slice stays below 20 MB whatever they wrote. */
+const TEXT_ROWS_PER_ENCODE_SLICE = 250;
 
 interface Pending {
-  readonly settlements: readonly Settlement[];
-  readonly deadLetters: readonly DeadLetter[];
+  readonly rows: BatchRows;
   readonly resolve: () => void;
   readonly reject: (error: unknown) => void;
 }
@@ -57,10 +64,10 @@ export function createBatchWriter(deps: {
   };
 
   return {
-    write(settlements, deadLetters) {
-      if (settlements.length === 0 && deadLetters.length === 0) return Promise.resolve();
+    write(rows) {
+      if (countRows(rows) === 0) return Promise.resolve();
       return new Promise((resolve, reject) => {
-        queue.push({ settlements, deadLetters, resolve, reject });
+        queue.push({ rows, resolve, reject });
         if (!draining) void drain();
       });
     },
@@ -71,43 +78,83 @@ export function createBatchWriter(deps: {
 function takeGroup(queue: Pending[]): Pending[] {
   const group: Pending[] = [];
   let rows = 0;
-  while (queue[0] && (group.length === 0 || rows + queue[0].settlements.length <= ROWS_PER_INSERT_MAX)) {
+  while (queue[0] && (group.length === 0 || rows + countRows(queue[0].rows) <= ROWS_PER_INSERT_MAX)) {
     const next = queue.shift() as Pending; // queue[0] was just seen
-    rows += next.settlements.length;
+    rows += countRows(next.rows);
     group.push(next);
   }
   return group;
 }
 
+/** All tables of a window get one version; the window counts as written when the last of them is acknowledged. */
 async function writeGroup(
   deps: Parameters<typeof createBatchWriter>[0],
   group: readonly Pending[],
 ): Promise<void> {
-  const { chain, writer, versions, log, signal } = deps;
-  const settlements = group.flatMap((pending) => pending.settlements);
-  const deadLetters = group.flatMap((pending) => pending.deadLetters);
-  await untilAcknowledged(log, signal, async () => {
-    const ver = versions.next();
-    if (settlements.length > 0) await insertSettlements(deps, settlements, ver);
-    if (deadLetters.length > 0) {
-      await writer.insert(`write-dead-letters ${chain}`, 'dead_letters', DEAD_LETTER_COLUMNS, [
-        encodeDeadLetters(deadLetters, ver, 0),
-      ]);
-    }
+  const settlements = group.flatMap(({ rows }) => rows.settlements);
+  const agentEvents = group.flatMap(({ rows }) => rows.agentEvents);
+  const attestations = group.flatMap(({ rows }) => rows.attestations);
+  const deadLetters = group.flatMap(({ rows }) => rows.deadLetters);
+  await untilAcknowledged(deps.log, deps.signal, async () => {
+    const ver = deps.versions.next();
+    await insertRows(deps, SETTLEMENTS, settlements, ver);
+    await insertRows(deps, AGENT_EVENTS, agentEvents, ver);
+    await insertRows(deps, ATTESTATIONS, attestations, ver);
+    await insertRows(deps, DEAD_LETTERS, deadLetters, ver);
   });
 }
 
+/** How the rows of a table are written. */
+interface Target<Row> {
+  readonly name: string;
+  readonly table: string;
+  readonly columns: readonly string[];
+  readonly encode: (rows: readonly Row[], ver: bigint, del: Del) => Uint8Array;
+  readonly rowsPerSlice: number;
+}
+
+const SETTLEMENTS: Target<BatchRows['settlements'][number]> = {
+  name: 'write-settlements',
+  table: TABLES.settlements,
+  columns: SETTLEMENT_COLUMNS,
+  encode: encodeSettlements,
+  rowsPerSlice: ROWS_PER_ENCODE_SLICE,
+};
+const AGENT_EVENTS: Target<BatchRows['agentEvents'][number]> = {
+  name: 'write-agent-events',
+  table: TABLES.agentEvents,
+  columns: AGENT_EVENT_COLUMNS,
+  encode: encodeAgentEvents,
+  rowsPerSlice: TEXT_ROWS_PER_ENCODE_SLICE,
+};
+const ATTESTATIONS: Target<BatchRows['attestations'][number]> = {
+  name: 'write-attestations',
+  table: TABLES.attestations,
+  columns: ATTESTATION_COLUMNS,
+  encode: encodeAttestations,
+  rowsPerSlice: TEXT_ROWS_PER_ENCODE_SLICE,
+};
+const DEAD_LETTERS: Target<BatchRows['deadLetters'][number]> = {
+  name: 'write-dead-letters',
+  table: TABLES.deadLetters,
+  columns: DEAD_LETTER_COLUMNS,
+  encode: encodeDeadLetters,
+  rowsPerSlice: TEXT_ROWS_PER_ENCODE_SLICE,
+};
+
 /** Encodes while the engine already reads the first rows: encoding is a fifth of the whole insert. */
-async function insertSettlements(
+async function insertRows<Row>(
   { chain, writer }: Pick<Parameters<typeof createBatchWriter>[0], 'chain' | 'writer'>,
-  settlements: readonly Settlement[],
+  { name, table, columns, encode, rowsPerSlice }: Target<Row>,
+  rows: readonly Row[],
   ver: bigint,
 ): Promise<void> {
+  if (rows.length === 0) return;
   let unencodable: unknown;
   async function* slices(): AsyncGenerator<Uint8Array> {
     try {
-      for (let at = 0; at < settlements.length; at += ROWS_PER_ENCODE_SLICE) {
-        yield encodeSettlements(settlements.slice(at, at + ROWS_PER_ENCODE_SLICE), ver, 0);
+      for (let at = 0; at < rows.length; at += rowsPerSlice) {
+        yield encode(rows.slice(at, at + rowsPerSlice), ver, 0);
         await nextTurn();
       }
     } catch (error) {
@@ -116,12 +163,7 @@ async function insertSettlements(
     }
   }
   try {
-    await writer.insert(
-      `write-settlements ${chain}`,
-      'settlements',
-      SETTLEMENT_COLUMNS,
-      Readable.from(slices()),
-    );
+    await writer.insert(`${name} ${chain}`, table, columns, Readable.from(slices()));
   } catch (error) {
     // A row that cannot be encoded breaks the connection; it must not be taken for an engine that went away.
     throw unencodable ?? error;

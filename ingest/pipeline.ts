@@ -3,9 +3,9 @@ import type { Catalogue } from './catalogues/catalogue.ts';
 import type { CatalogueHolder } from './catalogues/catalogue-holder.ts';
 import type { ChainStatus } from './chain-status.ts';
 import type { BlockBatch, BlockSource, LogFilter, ReadOptions } from './sources/block-source.ts';
+import { countRows, rowsOfBatch } from './stages/batch-rows.ts';
 import type { DecodeContext } from './stages/decode-context.ts';
 import { logFilterOf } from './stages/log-filter.ts';
-import { settlementsOf } from './stages/settle-batch.ts';
 
 /**
  * One window of blocks, from the node to the acknowledged insert. Head following and backfill are both made of this:
@@ -51,12 +51,13 @@ export function createPipeline(deps: {
         const decodeWith = contextWith(
           (payee) => batch.readWith.isPayee(context.chain, payee) && catalogue.isPayee(context.chain, payee),
         );
-        const { settlements, deadLetters } = settlementsOf(batch, decodeWith, catalogue);
-        await batches.write(settlements, deadLetters);
+        const rows = rowsOfBatch(batch, decodeWith, catalogue);
+        await batches.write(rows);
+        const deadLetters = rows.deadLetters.length;
         status.wrote({
-          rows: settlements.length,
+          rows: countRows(rows) - deadLetters,
           blocks: batch.to - batch.from + 1,
-          deadLetters: deadLetters.length,
+          deadLetters,
         });
       }),
   };

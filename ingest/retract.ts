@@ -1,5 +1,6 @@
 import type { Writer } from '../clickhouse/engine.ts';
-import { dateTime, sql, text, uint64 } from '../clickhouse/sql.ts';
+import { TABLES } from '../clickhouse/schema.ts';
+import { dateTime, type Sql, sql, text, trustedText, uint64 } from '../clickhouse/sql.ts';
 import type { Chain } from '../src/domain/chain.ts';
 import type { Versions } from './versions.ts';
 
@@ -21,6 +22,7 @@ export async function retractAbove(
   ancestor: { readonly number: number; readonly time: number },
 ): Promise<void> {
   const above = sql`block_time >= ${dateTime(ancestor.time)} AND chain = ${text(chain)} AND block_number > ${uint64(ancestor.number)}`;
+  const aboveNumber = sql`chain = ${text(chain)} AND block_number > ${uint64(ancestor.number)}`;
   const ver = (): ReturnType<typeof uint64> => uint64(versions.next());
   const statements = [
     // Before the tombstones: afterwards nobody could tell which keys they were.
@@ -34,11 +36,33 @@ export async function retractAbove(
     sql`INSERT INTO wallet_log SELECT * REPLACE(${ver()} AS ver, 1 AS del)
         FROM (SELECT * FROM wallet_log FINAL WHERE ${above} AND del = 0)`,
     sql`INSERT INTO dead_letters SELECT * REPLACE(${ver()} AS ver, 1 AS del)
-        FROM (SELECT * FROM dead_letters FINAL WHERE chain = ${text(chain)} AND block_number > ${uint64(ancestor.number)} AND del = 0)`,
+        FROM (SELECT * FROM dead_letters FINAL WHERE ${aboveNumber} AND del = 0)`,
+    ...registryTombstones(above, aboveNumber, ver),
   ];
   for (const statement of statements) {
     await writer.run({ name: `retract ${chain}`, sql: statement, maxSeconds: MAX_SECONDS });
   }
+}
+
+/**
+ * The same for the registries' tables, of which two are fed by a view and retracted by themselves as well. That agents have
+ * changed is noted once more from what the tables hold, for the crash between the tombstones and the view.
+ */
+function registryTombstones(above: Sql, aboveNumber: Sql, ver: () => ReturnType<typeof uint64>): Sql[] {
+  const changes = (table: string): Sql =>
+    sql`INSERT INTO agent_changes SELECT chain, agent_id, count() AS changes, now('UTC') AS changed_at
+        FROM ${trustedText(table)} WHERE ${above} GROUP BY chain, agent_id`;
+  const tombstones = (table: string, where: Sql): Sql =>
+    sql`INSERT INTO ${trustedText(table)} SELECT * REPLACE(${ver()} AS ver, 1 AS del)
+        FROM (SELECT * FROM ${trustedText(table)} FINAL WHERE ${where} AND del = 0)`;
+  return [
+    tombstones(TABLES.agentEvents, above),
+    changes(TABLES.agentEvents),
+    tombstones(TABLES.attestations, above),
+    tombstones(TABLES.agentAttestations, above),
+    changes(TABLES.attestations),
+    tombstones(TABLES.feedbackFiles, aboveNumber),
+  ];
 }
 
 /**

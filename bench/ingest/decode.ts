@@ -1,9 +1,9 @@
 import { type Abi, decodeEventLog, parseAbi } from 'viem';
 import { buildCatalogue } from '../../ingest/catalogues/catalogue.ts';
 import type { BlockBatch, BlockRef, RawLog, TransactionFacts } from '../../ingest/sources/block-source.ts';
+import { rowsOfBatch } from '../../ingest/stages/batch-rows.ts';
 import { decodeContextOf } from '../../ingest/stages/decode-context.ts';
 import { TOPIC } from '../../ingest/stages/log-topics.ts';
-import { settlementsOf } from '../../ingest/stages/settle-batch.ts';
 import { address } from '../../src/domain/address.ts';
 import { chainOf } from '../../src/domain/chain.ts';
 import { KNOWN_CHAINS } from '../../src/domain/known-chains.ts';
@@ -117,9 +117,9 @@ function logsPerSecond(logCount: number, decode: () => void): number {
 
 function ourDecoder(): (batch: BlockBatch) => void {
   const catalogue = buildCatalogue({ facilitators: [], payees: [] });
-  const context = decodeContextOf({ chain: BASE, tokens: BASE_TOKENS }, catalogue);
+  const context = decodeContextOf({ chain: BASE, tokens: BASE_TOKENS, registries: {} }, catalogue);
   return (batch) => {
-    const { settlements, deadLetters } = settlementsOf(batch, context, catalogue);
+    const { settlements, deadLetters } = rowsOfBatch(batch, context, catalogue);
     if (settlements.length !== settlementsPerBatch || deadLetters.length > 0)
       throw new Error(`the bench decoded ${settlements.length} of ${settlementsPerBatch} settlements`);
   };

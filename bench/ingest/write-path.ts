@@ -4,6 +4,7 @@ import { createWriter } from '../../clickhouse/http-engine.ts';
 import { migrate } from '../../clickhouse/migrate.ts';
 import { sql } from '../../clickhouse/sql.ts';
 import { createBatchWriter } from '../../ingest/batch-writer.ts';
+import { NO_ROWS } from '../../ingest/stages/batch-rows.ts';
 import { createVersions } from '../../ingest/versions.ts';
 import { address } from '../../src/domain/address.ts';
 import type { Hash, Settlement } from '../../src/domain/settlement.ts';
@@ -77,7 +78,7 @@ async function writeAll(writer: Writer, settlements: readonly Settlement[]): Pro
   const batches = createBatchWriter({ chain, writer, versions: createVersions(0n), log: benchLog(), signal });
   const windows: Promise<void>[] = [];
   for (let at = 0; at < settlements.length; at += ROWS_PER_WINDOW) {
-    windows.push(batches.write(settlements.slice(at, at + ROWS_PER_WINDOW), []));
+    windows.push(batches.write({ ...NO_ROWS, settlements: settlements.slice(at, at + ROWS_PER_WINDOW) }));
   }
   await Promise.all(windows);
 }

@@ -2,10 +2,10 @@ import type { BatchWriter } from '../batch-writer.ts';
 import type { Checkpoints } from '../checkpoints.ts';
 import type { BlockRange } from '../coverage.ts';
 import type { BlockBatch } from '../sources/block-source.ts';
+import { rowsOfBatch } from '../stages/batch-rows.ts';
 import type { DecodeContext } from '../stages/decode-context.ts';
 import { emittersOf } from '../stages/log-kind.ts';
 import { TOPIC } from '../stages/log-topics.ts';
-import { settlementsOf } from '../stages/settle-batch.ts';
 import type { FileKind } from './columns.ts';
 import { cutWindows } from './cut-windows.ts';
 import type { ImportDeps, ImportOptions } from './import-deps.ts';
@@ -36,9 +36,15 @@ export interface GroupRun extends ImportDeps {
   readonly seen: Set<string>;
 }
 
-export interface GroupResult {
+/** Rows written. */
+export interface RowCounts {
   readonly settlements: number;
+  /** Events of ERC-8004 registries, attestations among them. */
+  readonly registryEvents: number;
   readonly deadLetters: number;
+}
+
+export interface GroupResult extends RowCounts {
   readonly covered: readonly BlockRange[];
   readonly unproven: readonly BlockRange[];
   readonly incomplete: readonly BlockRange[];
@@ -62,7 +68,7 @@ export async function importGroup(
   const last = todo.at(-1);
   if (first === undefined || last === undefined) {
     progress.add(logs);
-    return { settlements: 0, deadLetters: 0, covered: [], unproven: [], incomplete: [] };
+    return { settlements: 0, registryEvents: 0, deadLetters: 0, covered: [], unproven: [], incomplete: [] };
   }
   await stageFiles(run, group, { from: first.from, to: last.to });
   const blocks = (await readStagedBlocks(writer, target.staging)).filter(isInside(todo));
@@ -77,10 +83,11 @@ export async function importGroup(
     parts.flatMap(({ covered }) => covered.map(({ to }) => to)),
   );
   const known = new Map([...blocks.map(({ number, hash }) => [number, hash] as const), ...hashes]);
-  const counts = { settlements: 0, deadLetters: 0 };
+  const counts = { settlements: 0, registryEvents: 0, deadLetters: 0 };
   const store = async (batch: BlockBatch, covered: readonly BlockRange[]): Promise<void> => {
     const written = await storeBatch(run, batch);
     counts.settlements += written.settlements;
+    counts.registryEvents += written.registryEvents;
     counts.deadLetters += written.deadLetters;
     progress.wrote(written.settlements);
     progress.add((logs * (1 - LOADING_SHARE)) / windows.length);
@@ -95,15 +102,16 @@ export async function importGroup(
 }
 
 /** Decodes, grades and writes a batch; again when the catalogue changed before its rows were acknowledged. */
-async function storeBatch(
-  { context, grading, batches }: GroupRun,
-  batch: BlockBatch,
-): Promise<{ readonly settlements: number; readonly deadLetters: number }> {
+async function storeBatch({ context, grading, batches }: GroupRun, batch: BlockBatch): Promise<RowCounts> {
   for (;;) {
-    const { settlements, deadLetters } = settlementsOf(batch, context, grading.catalogue());
-    await batches.write(settlements, deadLetters);
+    const rows = rowsOfBatch(batch, context, grading.catalogue());
+    await batches.write(rows);
     if (await grading.isStillTrue())
-      return { settlements: settlements.length, deadLetters: deadLetters.length };
+      return {
+        settlements: rows.settlements.length,
+        registryEvents: rows.agentEvents.length + rows.attestations.length,
+        deadLetters: rows.deadLetters.length,
+      };
   }
 }
 

@@ -6,6 +6,7 @@ import type { BlockRange } from '../coverage.ts';
 import type { DecodeContext } from '../stages/decode-context.ts';
 import { emittersOf } from '../stages/log-kind.ts';
 import { TOPIC } from '../stages/log-topics.ts';
+import { REGISTRY_TOPIC } from '../stages/registry-topics.ts';
 import type { FoundColumn, FoundColumns } from './columns.ts';
 import type { ImportFile } from './import-files.ts';
 import { ImportProblem } from './import-problem.ts';
@@ -44,7 +45,9 @@ export function emitterCodes(context: DecodeContext): readonly string[] {
 }
 
 /** topic0 values in the order of their codes, which begin with 1. */
-export const EVENT_CODES: readonly string[] = Object.values(TOPIC);
+export const EVENT_CODES: readonly string[] = [
+  ...new Set([...Object.values(TOPIC), ...Object.values(REGISTRY_TOPIC)]),
+];
 
 /** Loads the rows of a file that lie in `blocks`. Throws `ImportProblem` where the data is not what its columns promise. */
 export async function loadFile(

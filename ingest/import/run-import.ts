@@ -9,7 +9,7 @@ import { loadCounters } from '../status-row.ts';
 import { untilAcknowledged } from '../until-acknowledged.ts';
 import type { ImportDeps, ImportOptions } from './import-deps.ts';
 import { type ImportFile, missingFacts } from './import-files.ts';
-import { type GroupRun, importGroup } from './import-group.ts';
+import { type GroupRun, importGroup, type RowCounts } from './import-group.ts';
 import { ImportProblem } from './import-problem.ts';
 import type { LoadTarget } from './load-file.ts';
 import {
@@ -25,9 +25,7 @@ import {
 } from './plan-import.ts';
 import { createStaging, dropStaging, dropStaleStaging } from './staging.ts';
 
-export interface ImportSummary {
-  readonly settlements: number;
-  readonly deadLetters: number;
+export interface ImportSummary extends RowCounts {
   /** Now recorded as indexed: the RPC backfill will not read them. */
   readonly covered: readonly BlockRange[];
   /** Imported, but nothing proves that the files hold them whole: the RPC backfill reads them again. */
@@ -95,6 +93,7 @@ export async function runImport(
       total.alreadyIndexed.push(...withoutRanges(final, todo));
       const done = await importGroup(run, group, todo, declared !== null);
       total.settlements += done.settlements;
+      total.registryEvents += done.registryEvents;
       total.deadLetters += done.deadLetters;
       total.covered.push(...done.covered);
       total.unproven.push(...done.unproven);
@@ -115,6 +114,7 @@ export async function runImport(
 
 interface OpenSummary {
   settlements: number;
+  registryEvents: number;
   deadLetters: number;
   readonly covered: BlockRange[];
   readonly unproven: BlockRange[];
@@ -126,6 +126,7 @@ interface OpenSummary {
 function emptySummary(): OpenSummary {
   return {
     settlements: 0,
+    registryEvents: 0,
     deadLetters: 0,
     covered: [],
     unproven: [],
@@ -184,11 +185,20 @@ function wantedRanges(
 
 /** The summary in words, one line each. */
 export function spellSummary(summary: ImportSummary, dryRun: boolean): string[] {
-  const { settlements, deadLetters, covered, unproven, incomplete, alreadyIndexed, notFinal } = summary;
+  const {
+    settlements,
+    registryEvents,
+    deadLetters,
+    covered,
+    unproven,
+    incomplete,
+    alreadyIndexed,
+    notFinal,
+  } = summary;
   const told = (ranges: readonly BlockRange[], text: string): string[] =>
     ranges.length === 0 ? [] : [`${countBlocks(ranges)} blocks ${text}: ${spellRanges(ranges)}`];
   return [
-    `${settlements} settlements and ${deadLetters} dead letters ${dryRun ? 'would be written' : 'written'}`,
+    `${settlements} settlements, ${registryEvents} registry events and ${deadLetters} dead letters ${dryRun ? 'would be written' : 'written'}`,
     ...told(covered, dryRun ? 'would be recorded as indexed' : 'are now recorded as indexed'),
     ...told(
       unproven,

@@ -3,7 +3,7 @@ import type { Hash } from '../../src/domain/settlement.ts';
 import type { RawLog } from '../sources/block-source.ts';
 
 /**
- * Why a log of ours did not become a settlement.
+ * Why a log of ours did not become a row.
  * - `malformed_log`: the event is ours by address and topic, its layout is not the event's;
  * - `unpaired_authorization`: an EIP-3009 authorization was used, but no Transfer of the same token belongs to it;
  * - `amount_out_of_range`: the dollar amount does not fit the engine's `Decimal(18, 6)`.

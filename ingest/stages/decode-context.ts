@@ -1,7 +1,7 @@
 import type { ChainConfig } from '../../src/config/config.ts';
 import type { Address } from '../../src/domain/address.ts';
 import type { Chain } from '../../src/domain/chain.ts';
-import type { TokenFacts } from '../../src/domain/known-chains.ts';
+import { REGISTRY_ROLES, type RegistryRole, type TokenFacts } from '../../src/domain/known-chains.ts';
 import type { Catalogue } from '../catalogues/catalogue.ts';
 import { permit2ProxiesOf, settlementRoutersOf } from '../catalogues/x402-contracts.ts';
 
@@ -12,6 +12,8 @@ export interface DecodeContext {
   readonly tokens: ReadonlyMap<Address, TokenFacts>;
   /** x402's Permit2 proxies, whose `Settled` marks a payment. */
   readonly proxies: ReadonlySet<Address>;
+  /** ERC-8004 registries. No contract has two roles, nor is a token or a proxy as well. */
+  readonly registries: ReadonlyMap<Address, RegistryRole>;
   /** Contracts that serve x402 and nothing else: the proxies and the settlement routers. */
   readonly x402Contracts: ReadonlySet<Address>;
   /** Whether a bare transfer to this payee is kept, to be shown as `not_x402`. */
@@ -19,7 +21,7 @@ export interface DecodeContext {
 }
 
 export function decodeContextOf(
-  config: Pick<ChainConfig, 'chain' | 'tokens'>,
+  config: Pick<ChainConfig, 'chain' | 'tokens' | 'registries'>,
   catalogue: Catalogue,
 ): DecodeContext {
   const { chain } = config;
@@ -28,6 +30,12 @@ export function decodeContextOf(
     chain,
     tokens: new Map(config.tokens.map((token) => [token.address, token])),
     proxies: new Set(proxies),
+    registries: new Map(
+      REGISTRY_ROLES.flatMap((role) => {
+        const at = config.registries[role];
+        return at === undefined ? [] : [[at, role] as const];
+      }),
+    ),
     x402Contracts: new Set([...proxies, ...settlementRoutersOf(chain)]),
     isCataloguedPayee: (payee) => catalogue.isPayee(chain, payee),
   };

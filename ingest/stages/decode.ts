@@ -12,6 +12,8 @@ import type { Marker, UngradedSettlement } from './ungraded-settlement.ts';
 
 export interface Decoded {
   readonly found: UngradedSettlement[];
+  /** Logs of the ERC-8004 registries, which `decodeRegistries` reads. */
+  readonly registryLogs: RawLog[];
   readonly deadLetters: DeadLetter[];
 }
 
@@ -41,7 +43,7 @@ export function decodeBatch(batch: BlockBatch, context: DecodeContext): Decoded 
   const reading: Reading = {
     batch,
     context,
-    decoded: { found: [], deadLetters: [] },
+    decoded: { found: [], registryLogs: [], deadLetters: [] },
     builders: new Map(),
     blockAt: 0,
     token: undefined,
@@ -52,6 +54,7 @@ export function decodeBatch(batch: BlockBatch, context: DecodeContext): Decoded 
     if (log === undefined || kinds[at] === KIND.other || kinds[at] === KIND.proxySettled) continue;
     const refused = refusalOf(kinds[at], markers[at]);
     if (refused) refuse(reading, log, refused);
+    if (kinds[at] === KIND.registry) reading.decoded.registryLogs.push(log);
     if (kinds[at] !== KIND.transfer) continue;
     const marker = markerOf(markers[at]);
     if (marker === 'none' && !goesToCataloguedPayee(log, context)) continue;

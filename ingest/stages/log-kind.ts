@@ -1,23 +1,39 @@
 import type { Address } from '../../src/domain/address.ts';
+import type { RegistryRole } from '../../src/domain/known-chains.ts';
+import type { Hash } from '../../src/domain/settlement.ts';
 import type { RawLog } from '../sources/block-source.ts';
 import type { DecodeContext } from './decode-context.ts';
 import { WORD_CHARS } from './hex-word.ts';
 import { TOPIC } from './log-topics.ts';
+import { TOPICS_OF_ROLE } from './registry-topics.ts';
 
 /** What a log is to us. Numbers, so that a batch's kinds are one byte array instead of an object per log. */
-export const KIND = { other: 0, transfer: 1, authorization: 2, proxySettled: 3, malformed: 4 } as const;
+export const KIND = {
+  other: 0,
+  transfer: 1,
+  authorization: 2,
+  proxySettled: 3,
+  malformed: 4,
+  registry: 5,
+} as const;
 
 export type LogKind = (typeof KIND)[keyof typeof KIND];
 
 const EMPTY_DATA = '0x';
 
-type Emitter = 'token' | 'proxy' | 'other';
+type Emitter = 'token' | 'proxy' | RegistryRole | 'other';
 
-type Emitters = Pick<DecodeContext, 'tokens' | 'proxies'>;
+type Emitters = Pick<DecodeContext, 'tokens' | 'proxies' | 'registries'>;
 
-function emitterOf(log: RawLog, { tokens, proxies }: Emitters): Emitter {
+const REGISTRY_EVENTS: Readonly<Partial<Record<Emitter, ReadonlySet<Hash | undefined>>>> = {
+  identity: new Set(TOPICS_OF_ROLE.identity),
+  reputation: new Set(TOPICS_OF_ROLE.reputation),
+  validation: new Set(TOPICS_OF_ROLE.validation),
+};
+
+function emitterOf(log: RawLog, { tokens, proxies, registries }: Emitters): Emitter {
   if (tokens.has(log.address)) return 'token';
-  return proxies.has(log.address) ? 'proxy' : 'other';
+  return proxies.has(log.address) ? 'proxy' : (registries.get(log.address) ?? 'other');
 }
 
 /**
@@ -31,15 +47,20 @@ export function kindOf(log: RawLog, emitters: Emitters): LogKind {
 function kindFrom(log: RawLog, emitter: Emitter): LogKind {
   switch (log.topics[0]) {
     case TOPIC.transfer:
-      return emitter === 'token' ? transferKind(log) : KIND.other;
+      return emitter === 'token' ? transferKind(log) : registryKind(log, emitter);
     case TOPIC.authorizationUsed:
       return emitter === 'token' ? authorizationKind(log) : KIND.other;
     case TOPIC.permit2Settled:
     case TOPIC.permit2SettledWithPermit:
       return emitter === 'proxy' ? proxyKind(log) : KIND.other;
     default:
-      return KIND.other;
+      return registryKind(log, emitter);
   }
+}
+
+/** Topics are all that is looked at: what is not laid out as its event says is found when it is decoded. */
+function registryKind({ topics }: RawLog, emitter: Emitter): LogKind {
+  return REGISTRY_EVENTS[emitter]?.has(topics[0]) ? KIND.registry : KIND.other;
 }
 
 /** Four topics are an ERC-721 transfer: another event with the same topic0, so not ours rather than malformed. */
@@ -75,6 +96,6 @@ export function kindsOf(logs: readonly RawLog[], emitters: Emitters): Uint8Array
 }
 
 /** The emitters whose logs are asked for. */
-export function emittersOf({ tokens, proxies }: Emitters): Address[] {
-  return [...tokens.keys(), ...proxies];
+export function emittersOf({ tokens, proxies, registries }: Emitters): Address[] {
+  return [...tokens.keys(), ...proxies, ...registries.keys()];
 }

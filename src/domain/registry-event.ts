@@ -3,6 +3,19 @@ import type { Hash, Position } from './settlement.ts';
 
 /** What the three ERC-8004 registries' logs say, decoded. Source: ERC-8004, protocol.md 4.2. */
 
+/**
+ * How much of a registry's text is kept, in bytes on chain. Anybody may write any length there, and gas on an L2 is cheap: what
+ * is longer is cut at the limit (a text between two characters) and the log is kept, because it also says who owns the agent or
+ * how it was rated. Bytes that are no UTF-8 become U+FFFD.
+ */
+export const REGISTRY_LIMITS = {
+  /** `data:` URIs hold whole cards. */
+  uriBytesMax: 65_536,
+  /** Tags, endpoints, and keys of metadata. */
+  labelBytesMax: 1_024,
+  metadataBytesMax: 4_096,
+} as const;
+
 interface RegistryLog extends Position {
   readonly blockHash: Hash;
   readonly txHash: Hash;

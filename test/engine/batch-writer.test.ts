@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { sql } from '../../clickhouse/sql.ts';
 import { createBatchWriter } from '../../ingest/batch-writer.ts';
+import { NO_ROWS } from '../../ingest/stages/batch-rows.ts';
 import { createVersions } from '../../ingest/versions.ts';
 import { address } from '../../src/domain/address.ts';
 import type { Hash, Settlement } from '../../src/domain/settlement.ts';
@@ -62,15 +63,15 @@ test('windows written at once are all in the table when each is acknowledged', a
   const windows = Array.from({ length: 7 }, (_, window) =>
     Array.from({ length: 3_000 }, (__, row) => settlement(window * 3_000 + row)),
   );
-  await Promise.all(windows.map((window) => writer.write(window, [])));
+  await Promise.all(windows.map((window) => writer.write({ ...NO_ROWS, settlements: window })));
   expect(await countFrom(0)).toBe(21_000);
 });
 
 test('a row that no column can hold stops the worker with its reason, and none of its batch is written', async () => {
   const unfit = { ...settlement(1_006_000), blockHash: '0x12' as const };
   const window = Array.from({ length: 6_000 }, (_, row) => settlement(1_000_000 + row));
-  await expect(batches().write([...window, unfit], [])).rejects.toThrow(RangeError);
+  await expect(batches().write({ ...NO_ROWS, settlements: [...window, unfit] })).rejects.toThrow(RangeError);
   expect(await countFrom(1_000_000)).toBe(0);
-  await batches().write([settlement(1_000_000)], []);
+  await batches().write({ ...NO_ROWS, settlements: [settlement(1_000_000)] });
   expect(await countFrom(1_000_000)).toBe(1);
 });

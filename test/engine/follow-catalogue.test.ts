@@ -69,7 +69,7 @@ const payments = (from: number) =>
 
 /** The real pipeline over blocks that need no node: one payment of Alice each, relayed by Ann. */
 function pipelineWith({ holder }: FollowedCatalogue, blocks = payments, writer = engine.writer): Pipeline {
-  const context = decodeContextOf({ chain: BASE, tokens: TOKENS }, holder.current());
+  const context = decodeContextOf({ chain: BASE, tokens: TOKENS, registries: {} }, holder.current());
   return createPipeline({
     context,
     filter: logFilterOf(context),

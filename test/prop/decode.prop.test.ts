@@ -2,11 +2,11 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { buildCatalogue } from '../../ingest/catalogues/catalogue.ts';
 import type { RawLog } from '../../ingest/sources/block-source.ts';
+import { rowsOfBatch } from '../../ingest/stages/batch-rows.ts';
 import { decodeContextOf } from '../../ingest/stages/decode-context.ts';
 import { kindsOf } from '../../ingest/stages/log-kind.ts';
 import { TOPIC } from '../../ingest/stages/log-topics.ts';
 import { MARKER, pairLogs } from '../../ingest/stages/pair.ts';
-import { settlementsOf } from '../../ingest/stages/settle-batch.ts';
 import type { Address } from '../../src/domain/address.ts';
 import { chainOf } from '../../src/domain/chain.ts';
 import {
@@ -28,7 +28,7 @@ const catalogue = buildCatalogue({
   facilitators: [],
   payees: [{ chain: BASE, address: wallet(1_001), name: '', resource: '' }],
 });
-const context = decodeContextOf({ chain: BASE, tokens: TOKENS }, catalogue);
+const context = decodeContextOf({ chain: BASE, tokens: TOKENS, registries: {} }, catalogue);
 
 interface Payment {
   readonly token: Address;
@@ -80,7 +80,7 @@ describe('decoding', () => {
             transactions.map((payments) => ({ events: payments.flatMap(eventsOf) })),
           ),
         );
-        const { settlements, deadLetters } = settlementsOf(batch, context, catalogue);
+        const { settlements, deadLetters } = rowsOfBatch(batch, context, catalogue);
         expect(deadLetters).toEqual([]);
         const found = settlements.map((row) =>
           said({
@@ -101,7 +101,7 @@ describe('decoding', () => {
     fc.assert(
       fc.property(fc.array(payment, { minLength: 1, maxLength: 8 }), (payments) => {
         const batch = batchOf([[{ events: payments.flatMap(eventsOf) }]]);
-        for (const row of settlementsOf(batch, context, catalogue).settlements) {
+        for (const row of rowsOfBatch(batch, context, catalogue).settlements) {
           const log = batch.logs.find(({ logIndex }) => logIndex === row.logIndex);
           expect(log).toMatchObject({ address: row.asset, data: word(row.amount), blockHash: row.blockHash });
           expect(log?.topics[0]).toBe(TOPIC.transfer);
@@ -133,7 +133,7 @@ describe('decoding', () => {
     fc.assert(
       fc.property(fc.array(event, { maxLength: 30 }), (events) => {
         const batch = batchOf([[{ events }]]);
-        const { settlements, deadLetters } = settlementsOf(batch, context, catalogue);
+        const { settlements, deadLetters } = rowsOfBatch(batch, context, catalogue);
         const places = [...settlements, ...deadLetters].map(({ logIndex }) => logIndex);
         expect(new Set(places).size).toBe(places.length);
         const kinds = kindsOf(batch.logs, context);
@@ -205,7 +205,7 @@ test('thousands of lone authorizations in one transaction are told so in a momen
   const events = Array.from({ length: 20_000 }, (_, index) => used(wallet(1 + (index % 3)), index));
   const batch = batchOf([[{ events }]]);
   const began = performance.now();
-  const { deadLetters } = settlementsOf(batch, context, catalogue);
+  const { deadLetters } = rowsOfBatch(batch, context, catalogue);
   expect(deadLetters).toHaveLength(20_000);
   expect(performance.now() - began).toBeLessThan(5_000);
 });

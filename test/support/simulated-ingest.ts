@@ -99,8 +99,9 @@ export async function isCaughtUp(
   { config, model }: SimulatedChain,
   catalogue: Catalogue,
 ): Promise<boolean> {
-  const { chain, tokens, startBlock } = config();
-  const { addresses } = logFilterOf(decodeContextOf({ chain, tokens }, catalogue));
+  const chainConfig = config();
+  const { chain, startBlock } = chainConfig;
+  const { addresses } = logFilterOf(decodeContextOf(chainConfig, catalogue));
   const contracts = contractsName(addresses);
   const { head, backfilled } = await createCheckpoints(
     { chain, contracts },

@@ -30,6 +30,7 @@ const context = (over: Partial<DecodeContext> = {}): DecodeContext => ({
   chain: chainOf(8453),
   tokens: new Map(TOKENS.map((token) => [token.address, token])),
   proxies: new Set([PROXY]),
+  registries: new Map(),
   x402Contracts: new Set([PROXY, ROUTER]),
   isCataloguedPayee: (payee) => payee === CAFE,
   ...over,
@@ -192,7 +193,7 @@ describe('Permit2 proxies', () => {
   });
 
   test('a settlement in a token that is not indexed is nobody’s error', () => {
-    expect(decode({ to: PROXY, events: [settled()] })).toEqual({ found: [], deadLetters: [] });
+    expect(decode({ to: PROXY, events: [settled()] })).toEqual({ found: [], registryLogs: [], deadLetters: [] });
   });
 
   test('Settled of a stranger marks nothing', () => {
@@ -331,7 +332,7 @@ describe('dead letters', () => {
 
   test('an ERC-721 transfer is another event, not a malformed one of ours', () => {
     const nft = { address: USDC, topics: [TOPIC.transfer, word(1), word(2), word(3)], data: '0x' };
-    expect(decode({ events: [nft] })).toEqual({ found: [], deadLetters: [] });
+    expect(decode({ events: [nft] })).toEqual({ found: [], registryLogs: [], deadLetters: [] });
   });
 
   test.each([

@@ -23,7 +23,7 @@ import {
 const CAFE = wallet(0xcafe);
 const contextOn = (chainId: number): DecodeContext =>
   decodeContextOf(
-    { chain: chainOf(chainId), tokens: TOKENS },
+    { chain: chainOf(chainId), tokens: TOKENS, registries: {} },
     buildCatalogue({
       facilitators: [],
       payees: [{ chain: chainOf(8453), address: CAFE, name: '', resource: '' }],

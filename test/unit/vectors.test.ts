@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { buildCatalogue } from '../../ingest/catalogues/catalogue.ts';
 import type { BlockBatch, RawLog } from '../../ingest/sources/block-source.ts';
+import { rowsOfBatch } from '../../ingest/stages/batch-rows.ts';
 import { decodeContextOf } from '../../ingest/stages/decode-context.ts';
-import { settlementsOf } from '../../ingest/stages/settle-batch.ts';
 import { type Address, address } from '../../src/domain/address.ts';
 import { chainOf } from '../../src/domain/chain.ts';
 import type { Hash } from '../../src/domain/settlement.ts';
@@ -80,9 +80,9 @@ function settle(vector: Vector) {
     ? [{ chain: BASE, address: address(vector.expect.to), name: '', resource: '' }]
     : [];
   const catalogue = buildCatalogue({ facilitators: [], payees });
-  return settlementsOf(
+  return rowsOfBatch(
     batchOfVector(vector),
-    decodeContextOf({ chain: BASE, tokens: TOKENS }, catalogue),
+    decodeContextOf({ chain: BASE, tokens: TOKENS, registries: {} }, catalogue),
     catalogue,
   );
 }
