@@ -18,6 +18,8 @@ export const RESULT_MAX_BYTES = 64 * MEBIBYTE;
 export const GUEST_BLOCK_ROWS = 8_192;
 export const GUEST_MEMORY_MAX_BYTES = 500_000_000;
 const GUEST_MEMORY_SHARE = 0.25;
+/** A thread's memory is counted in steps of this; with the engine's own 4 MiB a small query is said to have taken none. */
+const MEMORY_STEP_BYTES = 65_536;
 /** What a sort or an aggregation may put on disk when its memory is not enough. */
 const SPILL_MAX_BYTES = 1024 * MEBIBYTE;
 /** Without a bound of its own: as long as its tier. Inspections send theirs. */
@@ -44,6 +46,9 @@ export function guestSettings(memoryBytes: number): Readonly<Record<string, Sett
     max_bytes_before_external_sort: spillAfterBytes,
     max_temporary_data_on_disk_size_for_query: SPILL_MAX_BYTES,
     max_threads: 1,
+    // Without it each statement has a thread that formats and one that collects beside its own, and waits for both.
+    output_format_parallel_formatting: 0,
+    max_untracked_memory: MEMORY_STEP_BYTES,
     max_block_size: GUEST_BLOCK_ROWS,
     max_rows_to_read: 1_000_000_000,
     // The engine ends a result that is too large, and says so by its size; every other limit fails the query.

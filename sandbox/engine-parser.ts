@@ -5,7 +5,7 @@ import type { Parsed, ParseProblem, QueryParameters, SqlParser, Token } from './
 
 const PARSE_SECONDS = 5;
 /** What our own statement around the text adds to the engine's words. */
-const WRAPPING = /: In scope SELECT formatQuerySingleLine[\s\S]*$/;
+const WRAPPING = /: (?:while executing 'FUNCTION formatQuerySingleLine|In scope WITH materialize)[\s\S]*$/;
 const VERSION = /\s*\((?:[A-Z_]+)\)(?: \(version [^)]*\))?\s*$/;
 const PROBLEM_MAX_CHARS = 2_000;
 
@@ -32,7 +32,8 @@ async function parse(guest: Guest, text: string): Promise<Parsed> {
   const hex = Buffer.from(text, 'utf8').toString('hex');
   const [row] = await guest.explain({
     name: 'sql-parse',
-    text: `SELECT formatQuerySingleLine(unhex('${hex}')) AS canonical, tokenizeQuery(canonical) AS tokens, tokenizeQuery(unhex('${hex}')) AS written`,
+    // As a column: a constant would be computed while the statement is analysed, and its tokens printed there as its name.
+    text: `WITH materialize(unhex('${hex}')) AS text SELECT formatQuerySingleLine(text) AS canonical, tokenizeQuery(canonical) AS tokens, tokenizeQuery(text) AS written`,
     maxSeconds: PARSE_SECONDS,
   });
   const [canonical, tokens, written] = row ?? [];
