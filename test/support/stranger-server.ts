@@ -10,6 +10,8 @@ export interface StrangerServer {
   readonly asked: string[];
   /** Connections that are open now. */
   readonly open: () => number;
+  /** Connections that there ever were. */
+  readonly connections: () => number;
   close(): Promise<void>;
 }
 
@@ -31,29 +33,33 @@ export async function strangerServer(
 export async function rawServer(
   speak: (socket: Socket) => void,
   host = '127.0.0.1',
+  port = 0,
 ): Promise<StrangerServer> {
   const server = createTcpServer((socket) => {
     socket.on('error', () => undefined); // callers hang up, that is the point
     socket.resume();
     speak(socket);
   });
-  return { asked: [], ...(await listen(server, host)) };
+  return { asked: [], ...(await listen(server, host, port)) };
 }
 
-async function listen(server: Server, host: string): Promise<Omit<StrangerServer, 'asked'>> {
+async function listen(server: Server, host: string, atPort = 0): Promise<Omit<StrangerServer, 'asked'>> {
   const sockets = new Set<Socket>();
+  let connections = 0;
   server.on('connection', (socket: Socket) => {
+    connections++;
     sockets.add(socket);
     socket.once('close', () => sockets.delete(socket));
   });
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
-    server.listen(0, host, resolve);
+    server.listen(atPort, host, resolve);
   });
   const { port } = server.address() as AddressInfo; // a TCP server that listens has one
   return {
     port,
     open: () => sockets.size,
+    connections: () => connections,
     async close() {
       for (const socket of sockets) socket.destroy();
       await new Promise((resolve) => server.close(resolve));

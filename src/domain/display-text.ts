@@ -1,0 +1,112 @@
+/**
+ * Texts of strangers, made safe to show as data: names and descriptions of agents, services, endpoints, tags. What a page, a
+ * terminal or a log does with the result is what it does with plain words.
+ *
+ * 1. White space of every kind becomes one space; controls, bidirectional controls, zero-width, tag, private, unassigned and
+ *    otherwise invisible characters and lone surrogates go (so emoji lose their joiners and fall apart into their parts).
+ * 2. Styled letters (mathematical, full-width, Roman numerals) become plain; the rest is composed (NFC). A letter keeps at most
+ *    four combining marks, and a mark without a letter goes.
+ * 3. A word that mixes scripts which look alike has its foreign letters shown as code points: `p{U+0430}ypal`. Latin may be
+ *    mixed with scripts that do not resemble it (`AIエージェント`), and words of one script each stay as they are (`Москва AI`).
+ *    A word that imitates a Latin one in a single foreign script is not told from an honest one: only a dictionary could.
+ * 4. What is longer than `maxChars` code points ends in `…`.
+ */
+export function displayText(raw: string, maxChars: number): string {
+  // Composition works on what may be shown, not on all that was sent; most of what is dropped below is a sign of no good.
+  const bounded = raw.slice(0, maxChars * RAW_UNITS_PER_CHAR);
+  const plain = foldSpace(
+    bounded.replace(INVISIBLE, '').replace(STYLED, (letter) => letter.normalize('NFKC')),
+  );
+  let shown = cut(foldMarks(plain.normalize('NFC')), maxChars);
+  // What the cut leaves of a word is a word: each round shows fewer foreign letters, so this ends.
+  for (let before = ''; before !== shown; ) {
+    before = shown;
+    shown = cut(shown.replace(WORD, showForeignLetters), maxChars);
+  }
+  return shown;
+}
+
+/** Of UTF-16, per code point shown: two for itself and room for marks and what is dropped. */
+const RAW_UNITS_PER_CHAR = 8;
+const SPACE = /[\s\u0085\u2800]+/gu; // U+2800 is a braille letter without a dot
+const INVISIBLE = /(?![\s\u0085])[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Cn}\p{Default_Ignorable_Code_Point}]/gu;
+const STYLED = /[\u2160-\u217f\uff01-\uff5e\u{1d400}-\u{1d7ff}]/gu;
+const MARKS_MAX = 4;
+const EXCESS_MARKS = new RegExp(`(\\p{M}{${MARKS_MAX}})\\p{M}+`, 'gu');
+const STRAY_MARKS = /(?<=^|[\s\p{P}\p{S}])\p{M}+/gu;
+const LETTER = /(\P{M})\p{M}*/gu;
+const WORD = /[\p{L}\p{M}\p{N}]+/gu;
+/** What belongs to every script: digits, signs, marks. */
+const SHARED = /[\p{Script=Common}\p{Script=Inherited}\p{M}]/u;
+/** Latin, and the scripts that are written beside it in one word and have no letter that could be taken for a Latin one. */
+const COMPANION = new RegExp(
+  `[${[
+    'Latin',
+    'Han',
+    'Hiragana',
+    'Katakana',
+    'Bopomofo',
+    'Hangul',
+    'Arabic',
+    'Hebrew',
+    'Thai',
+    'Lao',
+    'Khmer',
+    'Myanmar',
+    'Devanagari',
+    'Bengali',
+    'Gujarati',
+    'Gurmukhi',
+    'Kannada',
+    'Malayalam',
+    'Sinhala',
+    'Tamil',
+    'Telugu',
+    'Ethiopic',
+  ]
+    .map((script) => `\\p{Script=${script}}`)
+    .join('')}]`,
+  'u',
+);
+const LOOK_ALIKE = [
+  /\p{Script=Cyrillic}/u,
+  /\p{Script=Greek}/u,
+  /\p{Script=Armenian}/u,
+  /\p{Script=Georgian}/u,
+  /\p{Script=Cherokee}/u,
+  /\p{Script=Coptic}/u,
+  /\p{Script=Lisu}/u,
+] as const;
+
+function foldSpace(text: string): string {
+  return text.replace(SPACE, ' ').trim();
+}
+
+function foldMarks(text: string): string {
+  return text.replace(EXCESS_MARKS, '$1').replace(STRAY_MARKS, '').normalize('NFC').trim();
+}
+
+function cut(text: string, maxChars: number): string {
+  if (text.length <= maxChars) return text;
+  const chars = [...text];
+  return chars.length <= maxChars
+    ? text
+    : `${chars
+        .slice(0, maxChars - 1)
+        .join('')
+        .trimEnd()}…`;
+}
+
+function showForeignLetters(word: string): string {
+  const letters = [...word].filter((char) => !SHARED.test(char));
+  const foreign = letters.filter((letter) => !COMPANION.test(letter));
+  const scripts = new Set(foreign.map((letter) => LOOK_ALIKE.findIndex((script) => script.test(letter))));
+  const isOneScript = foreign.length === letters.length && scripts.size === 1;
+  if (foreign.length === 0 || isOneScript) return word;
+  // Without its marks: they would sit on the brace.
+  return word.replace(LETTER, (all, letter: string) => (foreign.includes(letter) ? codePoint(letter) : all));
+}
+
+function codePoint(char: string): string {
+  return `{U+${(char.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}}`;
+}
