@@ -3,6 +3,7 @@ import { dirname } from 'node:path';
 import { OPERATIONS } from '../src/catalogue/index.ts';
 import { buildOpenApi } from '../src/catalogue/openapi.ts';
 import { ProblemShape } from '../src/http/problem.ts';
+import { capabilityCatalogueBlock, capabilityRuleBlock } from './reference/capabilities.ts';
 import { configurationPage, configurationTable } from './reference/configuration.ts';
 import { dataQualityBlock } from './reference/data-quality.ts';
 import { errorsPage } from './reference/errors.ts';
@@ -38,6 +39,8 @@ const read = (path: string): string | undefined => {
 
 const BLOCKS: Readonly<Record<string, () => string>> = {
   routes: () => routesTable(OPERATIONS),
+  'capability-catalogue': capabilityCatalogueBlock,
+  'capability-rule': capabilityRuleBlock,
   configuration: configurationTable,
   'data-quality': dataQualityBlock,
   'import-columns': importColumns,
@@ -80,6 +83,7 @@ const files: Readonly<Record<string, string>> = {
   'docs/reference/sql-functions.md': sqlFunctionsPage(),
   'docs/reference/openapi.json': `${JSON.stringify(openApi, null, 2)}\n`,
   'docs/methodology.md': fillBlocks('docs/methodology.md'),
+  'docs/capabilities.md': fillBlocks('docs/capabilities.md'),
   'docs/import.md': fillBlocks('docs/import.md'),
   'docs/sql.md': fillBlocks('docs/sql.md'),
   'README.md': fillBlocks('README.md'),

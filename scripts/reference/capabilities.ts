@@ -1,0 +1,28 @@
+import {
+  CAPABILITIES,
+  CAPABILITIES_MAX,
+  CAPABILITY_RULE_VERSION,
+  CLUE_POINTS,
+  POINTS_NEEDED,
+} from '../../src/domain/capability.ts';
+import { table } from './markdown.ts';
+
+/** The blocks of docs/capabilities.md that src/domain/capability.ts and its catalogue decide. */
+export function capabilityRuleBlock(): string {
+  const points = Object.entries(CLUE_POINTS).map(([place, worth]) => [place, String(worth)]);
+  return `
+${table(['place', 'points'], points)}
+A capability is offered from ${POINTS_NEEDED} points on; at most ${CAPABILITIES_MAX} are kept, the strongest first. Version of the rule: ${CAPABILITY_RULE_VERSION}.
+`;
+}
+
+export function capabilityCatalogueBlock(): string {
+  const rows = CAPABILITIES.map(({ slug, group, unit, summary, phrases }) => [
+    `\`${slug}\``,
+    group,
+    unit,
+    summary,
+    phrases.join(', '),
+  ]);
+  return `\n${table(['slug', 'group', 'unit', 'what it is', 'phrases'], rows)}\n`;
+}
