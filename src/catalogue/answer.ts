@@ -43,5 +43,22 @@ export const NOT_CHARGED: Charge = { heldQu: 0, chargedQu: 0, balance: null };
 
 /** The outcome of a run whose price does not depend on it. */
 export function fixedOutcome(body: Record<string, unknown>): Outcome {
-  return { usedQu: null, answer: () => ({ body }), discard: () => undefined };
+  return new FixedOutcome(body);
+}
+
+class FixedOutcome implements Outcome {
+  readonly usedQu = null;
+  private readonly body: Record<string, unknown>;
+
+  constructor(body: Record<string, unknown>) {
+    this.body = body;
+  }
+
+  answer(): Answer {
+    return { body: this.body };
+  }
+
+  discard(): void {
+    // A body in memory holds nothing.
+  }
 }

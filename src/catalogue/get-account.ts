@@ -84,6 +84,7 @@ export const getAccount = defineOperation({
   }),
   fails: ['upstream_unavailable'],
   paging: 'none',
+  shared: ['metered_routes', 'sql_tiers'],
   caching: 'no-store',
   acceptsUnknownKey: true,
   example: {
@@ -131,7 +132,7 @@ export const getAccount = defineOperation({
         organization === null ? null : { id: organization.id, display_name: organization.displayName },
       ...balancePart(caller, units, deps),
       metered_routes: meteredRoutes(deps.priceList),
-      sql_tiers: SQL_TIERS.map((tier) => sqlTier(tier, mayBuy(tier.tier, deps, context))),
+      sql_tiers: sqlTiers(deps, context),
       top_up_url: topUpUrl(deps.publicUrl, caller),
       as_of: nowText(deps.clock.nowMs()),
       summary: summaryOf(deps, context),
@@ -188,6 +189,21 @@ function meteredRoutes(priceList: readonly PriceListEntry[]): MeteredRoutes {
 }
 
 type SqlTier = (typeof SQL_TIERS)[number];
+type SqlTiers = Static<typeof SqlTierShape>[];
+
+/** By which tiers the caller may buy: there are few such lists, and each is made once. */
+const TIERS_OF = new Map<string, SqlTiers>();
+
+function sqlTiers(deps: Pick<OperationDeps, 'plans' | 'sellsCalls'>, context: CallContext): SqlTiers {
+  let allowed = '';
+  for (const { tier } of SQL_TIERS) if (mayBuy(tier, deps, context)) allowed += `${tier} `;
+  let tiers = TIERS_OF.get(allowed);
+  if (tiers === undefined) {
+    tiers = SQL_TIERS.map((tier) => sqlTier(tier, mayBuy(tier.tier, deps, context)));
+    TIERS_OF.set(allowed, tiers);
+  }
+  return tiers;
+}
 
 /** Without an organization the tier is bought call by call: x402 is offered for the first one only (api.md 5). */
 function mayBuy(

@@ -156,6 +156,8 @@ export interface Operation<P extends Params = Params, Output extends TObject = T
   readonly paging: 'before' | 'offset' | 'none';
   /** Status of a good answer, 200 unless something is made. */
   readonly status?: 200 | 201;
+  /** Fields of `output` whose values many answers have in common, as the same object that nobody changes: lists of prices, say. */
+  readonly shared?: readonly string[];
   /** What a cache may do. `revalidate`: keep, but ask with the ETag each time. */
   readonly caching: 'revalidate' | 'no-store';
   /** True where an unknown key is answered instead of refused (read-api.md 5.3). */
@@ -216,11 +218,9 @@ export interface PreparedCall {
 }
 
 export interface ReviewedCall {
-  readonly run: ReviewedRun;
+  run(deps: OperationDeps, context: CallContext): Promise<Outcome>;
   rehearse(deps: OperationDeps, callerName: string): Promise<void>;
 }
-
-export type ReviewedRun = (deps: OperationDeps, context: CallContext) => Promise<Outcome>;
 
 export function erase<P extends Params, Output extends TObject>(
   operation: Operation<P, Output>,
@@ -229,16 +229,38 @@ export function erase<P extends Params, Output extends TObject>(
   const terms: CallTerms = { price: operation.price, byUse: false, tier: null };
   return {
     ...declared,
-    prepare: (raw, facts) => {
+    prepare(raw, facts) {
       const input = readInput(operation.params, raw, facts);
       check?.(input, facts);
-      const reviewed: ReviewedRun = async (deps, context) =>
-        // A TObject's answer is an object; TypeScript cannot see that through Static of a type parameter.
-        fixedOutcome((await run(input, deps, context)) as Record<string, unknown>);
-      const call: ReviewedCall = { run: reviewed, rehearse: () => Promise.resolve() };
-      return { terms, review: () => Promise.resolve(call) };
+      return new FixedCall(terms, input, run);
     },
   };
+}
+
+/** A call that no engine reviews. */
+class FixedCall<Input> implements PreparedCall, ReviewedCall {
+  readonly terms: CallTerms;
+  private readonly input: Input;
+  private readonly runIt: (input: Input, deps: OperationDeps, context: CallContext) => Promise<unknown>;
+
+  constructor(terms: CallTerms, input: Input, runIt: FixedCall<Input>['runIt']) {
+    this.terms = terms;
+    this.input = input;
+    this.runIt = runIt;
+  }
+
+  review(): Promise<ReviewedCall> {
+    return Promise.resolve(this);
+  }
+
+  async run(deps: OperationDeps, context: CallContext): Promise<Outcome> {
+    // A TObject's answer is an object; TypeScript cannot see that through Static of a type parameter.
+    return fixedOutcome((await this.runIt(this.input, deps, context)) as Record<string, unknown>);
+  }
+
+  rehearse(): Promise<void> {
+    return Promise.resolve();
+  }
 }
 
 export function eraseUsage<P extends Params, Output extends TObject, Reviewed>(

@@ -24,8 +24,13 @@ export function timeTextOrNull(unixSeconds: number | null): string | null {
   return unixSeconds === null ? null : timeText(unixSeconds);
 }
 
+/** The last one made: every answer says when it was given, and thousands are given within a second. */
+let latest = { second: 0, text: timeText(0) };
+
 export function nowText(nowMs: number): string {
-  return timeText(Math.floor(nowMs / 1_000));
+  const second = Math.floor(nowMs / 1_000);
+  if (second !== latest.second) latest = { second, text: timeText(second) };
+  return latest.text;
 }
 
 export const NextBeforeShape = Type.Unsafe<string | null>({

@@ -2,7 +2,7 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 import type { Caller } from '../catalogue/operation.ts';
 import type { Clock } from '../clock.ts';
 import type { AccountStore, Credential, Organization } from '../control/control-store.ts';
-import { isApiKey, keyDigest } from '../domain/api-key.ts';
+import { isApiKey, type KeyDigest, keyDigest } from '../domain/api-key.ts';
 import type { Plan, PlanId } from '../domain/plan.ts';
 import { fail } from '../errors.ts';
 import type { BearerTokens } from './bearer-token.ts';
@@ -45,16 +45,29 @@ const NOBODY: Caller = {
 };
 const UNKNOWN: Caller = { ...NOBODY, keyPresent: true, keyRecognised: false };
 
+/** A credential as it was sent. */
+export interface SentCredential {
+  readonly text: string;
+  /** Null for what is not spelled like a key. */
+  readonly digest: KeyDigest | null;
+}
+
 /**
  * What was sent as a credential; null for nothing, '' for something that can be no credential of ours. `X-API-Key` and a
  * bearer that say different things are refused: whichever we chose, the caller may have meant the other. An `Authorization`
  * of another scheme (a proxy's, say) is not ours when there is an `X-API-Key`.
  */
-export function readCredential(headers: CredentialHeaders): string | null {
-  const key = [headers['x-api-key']].flat().join(', ').trim();
-  const authorization = headers.authorization?.trim() ?? '';
-  const bearer = /^bearer +(\S+)$/i.exec(authorization)?.[1];
-  if (key === '') return authorization === '' ? null : (bearer ?? '');
+export function readCredential(headers: CredentialHeaders): SentCredential | null {
+  const text = credentialText(headers);
+  return text === null ? null : { text, digest: isApiKey(text) ? keyDigest(text) : null };
+}
+
+function credentialText({ authorization = '', 'x-api-key': sent = '' }: CredentialHeaders): string | null {
+  const key = (typeof sent === 'string' ? sent : sent.join(', ')).trim();
+  const token = authorization.trim();
+  if (token === '') return key === '' ? null : key;
+  const bearer = /^bearer +(\S+)$/i.exec(token)?.[1];
+  if (key === '') return bearer ?? '';
   if (bearer === undefined || bearer === key) return key;
   throw fail('malformed_request', {
     detail: 'Authorization and X-API-Key carry different credentials. Send one of them.',
@@ -66,14 +79,15 @@ export function readCredential(headers: CredentialHeaders): string | null {
  * `upstream_unavailable` where the store (`accounts`) or the issuer's key set (`identity_provider`) cannot be asked.
  */
 export async function identify(
-  credential: string | null,
+  credential: SentCredential | null,
   address: string,
   deps: IdentityDeps,
 ): Promise<Identity> {
   if (credential === null) return { caller: NOBODY, quota: addressQuota(address, deps) };
-  const known = credential.startsWith(KEY_PREFIX)
-    ? await identifyKey(credential, deps)
-    : await identifyToken(credential, deps);
+  const { text, digest } = credential;
+  const known = text.startsWith(KEY_PREFIX)
+    ? await identifyKey(digest, deps)
+    : await identifyToken(text, deps);
   return known ?? { caller: UNKNOWN, quota: addressQuota(address, deps) };
 }
 
@@ -85,9 +99,8 @@ export function addressQuota(address: string, deps: Pick<IdentityDeps, 'requests
   };
 }
 
-async function identifyKey(key: string, deps: IdentityDeps): Promise<Identity | null> {
-  if (!isApiKey(key)) return null;
-  const digest = keyDigest(key);
+async function identifyKey(digest: KeyDigest | null, deps: IdentityDeps): Promise<Identity | null> {
+  if (digest === null) return null;
   const found = await askStore(deps.accounts.findKey(digest));
   if (found === null || !isSameDigest(found.key.digest, digest)) return null;
   if (!isValid(found.key, deps.clock.nowMs())) return null;

@@ -10,7 +10,15 @@ import { type Failure, fail } from '../errors.ts';
 import type { Log } from '../log.ts';
 import type { PaymentLane } from '../payment/payment-lane.ts';
 import type { BearerTokens } from './bearer-token.ts';
-import { addressQuota, admit, type Identity, type IdentityDeps, identify, readCredential } from './caller.ts';
+import {
+  addressQuota,
+  admit,
+  type Identity,
+  type IdentityDeps,
+  identify,
+  readCredential,
+  type SentCredential,
+} from './caller.ts';
 import type { Gate, GateAnswer, GateRequest } from './gate.ts';
 import { digestOfCall, runRepeatable } from './idempotency.ts';
 import { createKnownQuotas, isSameQuota, type KnownQuotas } from './known-quotas.ts';
@@ -154,17 +162,18 @@ async function readRequest(gate: GateTools, request: GateRequest): Promise<Reada
 /** Both questions at once where the window is known from before; the answer about the key decides which one counts. */
 async function identifyAndCount(
   gate: GateTools,
-  credential: string | null,
+  credential: SentCredential | null,
   address: string,
 ): Promise<Pick<Readable, 'identity' | 'decision'>> {
-  const guess = credential === null ? undefined : gate.quotas.guess(credential);
+  const digest = credential?.digest ?? null;
+  const guess = digest === null ? undefined : gate.quotas.guess(digest);
   const ahead = guess === undefined ? undefined : gate.count(guess);
   ahead?.catch(() => undefined); // whoever awaits it is told; when the key cannot be read nobody does
   const identity = await identify(credential, address, gate.identity);
   const { quota } = identity;
   if (guess !== undefined && ahead !== undefined && isSameQuota(guess, quota))
     return { identity, decision: await ahead };
-  if (credential !== null && identity.caller.keyRecognised === true) gate.quotas.remember(credential, quota);
+  if (digest !== null && identity.caller.keyRecognised === true) gate.quotas.remember(digest, quota);
   return { identity, decision: await gate.count(quota) };
 }
 

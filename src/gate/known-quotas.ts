@@ -1,4 +1,4 @@
-import { isApiKey, type KeyDigest, keyDigest } from '../domain/api-key.ts';
+import type { KeyDigest } from '../domain/api-key.ts';
 import type { Quota } from './rate-limit.ts';
 
 /**
@@ -7,8 +7,8 @@ import type { Quota } from './rate-limit.ts';
  * organization changed the plan, it was revoked), the request is counted again in the right one.
  */
 export interface KnownQuotas {
-  guess(credential: string): Quota | undefined;
-  remember(credential: string, quota: Quota): void;
+  guess(digest: KeyDigest): Quota | undefined;
+  remember(digest: KeyDigest, quota: Quota): void;
 }
 
 /** A few hundred bytes each. */
@@ -18,11 +18,10 @@ const KEYS_MAX = 10_000;
 export function createKnownQuotas(keysMax = KEYS_MAX): KnownQuotas {
   const quotas = new Map<KeyDigest, Quota>();
   return {
-    guess: (credential) => (isApiKey(credential) ? quotas.get(keyDigest(credential)) : undefined),
-    remember(credential, quota) {
-      if (!isApiKey(credential)) return;
+    guess: (digest) => quotas.get(digest),
+    remember(digest, quota) {
       if (quotas.size >= keysMax) quotas.clear();
-      quotas.set(keyDigest(credential), quota);
+      quotas.set(digest, quota);
     },
   };
 }

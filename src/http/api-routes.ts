@@ -5,11 +5,10 @@ import type { AnyOperation, OperationDeps } from '../catalogue/operation.ts';
 import { fail } from '../errors.ts';
 import type { Gate } from '../gate/gate.ts';
 import { matchesEtag, weakEtag } from './etag.ts';
-import { type NextPage, nextPageLink, rateHeaders } from './headers.ts';
-import { shopOf } from './order.ts';
-import { rawInput } from './raw-input.ts';
+import { type NextPage, nextPageLink } from './headers.ts';
+import { HttpCall } from './http-call.ts';
+import { type PrintAnswer, sharingPrinter } from './print-answer.ts';
 import { JSON_BODY_MAX_BYTES } from './read-body.ts';
-import { boundReader, boundSandbox, startRun } from './request-facts.ts';
 import { sendStream } from './send-stream.ts';
 
 /** The two base paths serve identical answers (read-api.md 9.2). */
@@ -20,6 +19,15 @@ interface ApiDeps {
   readonly sandbox: SqlSandbox;
   readonly gate: Gate;
 }
+
+interface OperationRoute {
+  readonly operation: AnyOperation;
+  readonly api: ApiDeps;
+  /** Null where Fastify prints. */
+  readonly print: PrintAnswer | null;
+}
+
+const JSON_TYPE = 'application/json; charset=utf-8';
 
 /** Turns the declared operations into their routes, once under each base path. */
 export function installOperations(
@@ -42,6 +50,7 @@ export function installOperations(
 }
 
 function installRoute(app: FastifyInstance, url: string, operation: AnyOperation, api: ApiDeps): void {
+  const route: OperationRoute = { operation, api, print: sharingPrinter(operation) };
   app.route({
     method: operation.method,
     url,
@@ -50,7 +59,7 @@ function installRoute(app: FastifyInstance, url: string, operation: AnyOperation
     decompress: false,
     // Only what the operation declares can leave: fields that are not in the schema are not printed.
     schema: { response: { [operation.status ?? 200]: answerSchema(operation) } },
-    handler: (request, reply) => answer(operation, api, request, reply),
+    handler: (request, reply) => answer(route, request, reply),
   });
 }
 
@@ -76,41 +85,16 @@ export function installRefusedMethods(
   app.route(refuse);
 }
 
-async function answer(
-  operation: AnyOperation,
-  api: ApiDeps,
-  request: FastifyRequest,
-  reply: FastifyReply,
-): Promise<unknown> {
-  const { deps, sandbox, gate } = api;
-  const { facts } = request;
-  if (facts === undefined) throw new Error('a request without facts reached a handler');
-  const windows = rateHeaders(reply);
-  const {
-    answer: answered,
-    delivered,
-    replayed,
-  } = await gate.call({
-    operation,
-    raw: () => rawInput(operation, request),
-    credentials: request.headers,
-    address: request.ip,
-    surface: 'http',
-    shop: shopOf(operation, request, deps.publicUrl),
-    mayCharge: request.method !== 'HEAD',
-    idempotencyKey: textOf(request.headers['idempotency-key']),
-    deps: { ...deps, reader: boundReader(deps.reader, facts), sql: boundSandbox(sandbox, facts) },
-    onRate: windows,
-    onPaid: (receipt) => reply.headers({ 'x-payment-response': receipt, 'payment-response': receipt }),
-    onRun: () => startRun(facts),
-  });
+async function answer(route: OperationRoute, request: FastifyRequest, reply: FastifyReply): Promise<unknown> {
+  const { operation, api } = route;
+  const { answer: answered, delivered, replayed } = await api.gate.call(new HttpCall(route, request, reply));
   if (delivered !== null) tellWhenSent(reply, delivered);
   if (replayed) reply.header('idempotent-replayed', 'true');
   if ('stream' in answered) {
     reply.code(operation.status ?? 200);
     return sendStream(request, reply, answered.stream);
   }
-  return sendAnswer(operation, { request, reply, body: answered.body, publicUrl: deps.publicUrl });
+  return sendAnswer(route, { request, reply, body: answered.body });
 }
 
 /** Says once whether the answer left: a connection that ended before, or an answer that could not be printed, did not. */
@@ -125,30 +109,26 @@ function tellWhenSent({ raw }: FastifyReply, delivered: (answered: boolean) => P
   raw.once('close', () => tell(false));
 }
 
-function textOf(header: string | string[] | undefined): string | undefined {
-  const text = [header ?? []].flat().join(', ').trim();
-  return text === '' ? undefined : text;
-}
-
 interface Answered {
   readonly request: FastifyRequest;
   readonly reply: FastifyReply;
   readonly body: Record<string, unknown>;
-  readonly publicUrl: string;
 }
 
-function sendAnswer(operation: AnyOperation, { request, reply, body, publicUrl }: Answered): unknown {
+function sendAnswer({ operation, api, print }: OperationRoute, { request, reply, body }: Answered): unknown {
+  const { publicUrl } = api.deps;
   const next = nextPage(operation, body);
   reply.code(operation.status ?? 200);
   if (next !== undefined) reply.header('link', nextPageLink(publicUrl, request.url, next));
   if (operation.caching === 'no-store') {
     reply.header('cache-control', 'no-store');
-    return body;
+    return print === null ? body : reply.type(JSON_TYPE).send(print(reply, body));
   }
   const etag = weakEtag(body);
   // `private`: answers will differ by caller; `no-cache`: keep it, but ask with the tag each time.
   reply.header('cache-control', 'private, no-cache').header('etag', etag);
-  if (!matchesEtag(request.headers['if-none-match'], etag)) return body;
+  if (!matchesEtag(request.headers['if-none-match'], etag))
+    return print === null ? body : reply.type(JSON_TYPE).send(print(reply, body));
   return reply.code(304).send();
 }
 

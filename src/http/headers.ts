@@ -48,21 +48,35 @@ export function acceptedRequestId(header: string | string[] | undefined): string
  * Sets the headers of one request's windows as they become known: structured fields of draft-ietf-httpapi-ratelimit-headers,
  * one entry for each window, and the older names, which have room for the caller's own window only.
  */
-export function rateHeaders(reply: FastifyReply): (decision: RateDecision, tier: SqlTierId | null) => void {
-  const policies: string[] = [];
-  const windows: string[] = [];
-  return ({ limit, remaining, resetSeconds }, tier) => {
+export class RateHeaders {
+  private readonly reply: FastifyReply;
+  private policies = '';
+  private windows = '';
+
+  constructor(reply: FastifyReply) {
+    this.reply = reply;
+  }
+
+  /** `tier` is null for the caller's own window. */
+  add({ limit, remaining, resetSeconds }: RateDecision, tier: SqlTierId | null): void {
+    const { reply } = this;
     const name = tier === null ? 'default' : `sql-${tier}`;
-    policies.push(`"${name}";q=${limit};w=${RATE_WINDOW_SECONDS}`);
-    windows.push(`"${name}";r=${remaining};t=${resetSeconds}`);
-    reply.headers({ 'ratelimit-policy': policies.join(', '), ratelimit: windows.join(', ') });
+    const comma = this.policies === '' ? '' : ', ';
+    this.policies += `${comma}"${name}";q=${limit};w=${RATE_WINDOW_SECONDS}`;
+    this.windows += `${comma}"${name}";r=${remaining};t=${resetSeconds}`;
+    reply.header('ratelimit-policy', this.policies).header('ratelimit', this.windows);
     if (tier !== null) return;
-    reply.headers({
-      'x-ratelimit-limit': String(limit),
-      'x-ratelimit-remaining': String(remaining),
-      'x-ratelimit-reset': String(resetSeconds),
-    });
-  };
+    reply
+      .header('x-ratelimit-limit', String(limit))
+      .header('x-ratelimit-remaining', String(remaining))
+      .header('x-ratelimit-reset', String(resetSeconds));
+  }
+}
+
+/** What was sent under a name, without white space around it; '' for nothing. A repeated header is one list. Source: RFC 9110 5.3. */
+export function sentText(header: string | string[] | undefined): string {
+  if (header === undefined) return '';
+  return (typeof header === 'string' ? header : header.join(', ')).trim();
 }
 
 export interface NextPage {

@@ -3,6 +3,7 @@ import type { FastifyRequest } from 'fastify';
 import type { AnyOperation, CallTerms } from '../catalogue/operation.ts';
 import type { Shop } from '../gate/gate.ts';
 import type { Order } from '../payment/payment-lane.ts';
+import { sentText } from './headers.ts';
 import { bodyOf } from './raw-input.ts';
 
 /** What a request buys, rebuilt from the route on every request. Source: read-api.md 4.12, api.md 4. */
@@ -11,20 +12,29 @@ import { bodyOf } from './raw-input.ts';
 const HOST = /^(?:[A-Za-z0-9.-]{1,253}|\[[0-9A-Fa-f:.]{2,45}\])(?::\d{1,5})?$/;
 
 /** What is sold at an operation's route, once its terms are known, and the payment that came along. */
-export function shopOf(operation: AnyOperation, request: FastifyRequest, publicUrl: string): Shop {
-  let order: Order | undefined;
-  return {
-    payment: paymentOf(request),
-    order: (terms) => {
-      order ??= orderOf(operation, terms, request, publicUrl);
-      return order;
-    },
-  };
+export class HttpShop implements Shop {
+  readonly payment: string | undefined;
+  private readonly operation: AnyOperation;
+  private readonly request: FastifyRequest;
+  private readonly publicUrl: string;
+  private made: Order | undefined;
+
+  constructor(operation: AnyOperation, request: FastifyRequest, publicUrl: string) {
+    this.payment = paymentOf(request);
+    this.operation = operation;
+    this.request = request;
+    this.publicUrl = publicUrl;
+  }
+
+  order(terms: CallTerms): Order {
+    this.made ??= orderOf(this.operation, terms, this.request, this.publicUrl);
+    return this.made;
+  }
 }
 
 /** The v2 name first; a client that sends both sends the same thing twice. Which version it is, its content says. */
 function paymentOf({ headers }: FastifyRequest): string | undefined {
-  const payment = [headers['payment-signature'] ?? headers['x-payment']].flat().join(', ').trim();
+  const payment = sentText(headers['payment-signature'] ?? headers['x-payment']);
   return payment === '' ? undefined : payment;
 }
 

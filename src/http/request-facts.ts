@@ -85,24 +85,39 @@ function setServerTiming({ facts }: FastifyRequest, reply: FastifyReply): void {
   if (facts === undefined) return;
   const total = performance.now() - facts.startedMs;
   const queue = facts.runMs === undefined ? total : facts.runMs - facts.startedMs + facts.queuedMs;
-  const [queued, engine, all] = [queue, facts.engineMs, total].map((ms) => ms.toFixed(1));
-  reply.header('server-timing', `queue;dur=${queued}, engine;dur=${engine}, total;dur=${all}`);
+  const engine = facts.engineMs;
+  reply.header(
+    'server-timing',
+    `queue;dur=${queue.toFixed(1)}, engine;dur=${engine.toFixed(1)}, total;dur=${total.toFixed(1)}`,
+  );
 }
 
 /** The reader of one request: its statements end with the request, and their time is counted. */
-export function boundReader(reader: Reader, facts: RequestFacts): Reader {
-  return {
-    rows: async (statement) => {
-      const startedMs = performance.now();
-      try {
-        return await reader.rows(statement, runSignal(facts));
-      } finally {
-        facts.engineMs += performance.now() - startedMs;
-      }
-    },
-    ping: () => reader.ping(),
-    close: () => Promise.reject(new Error('a request does not own its reader')),
-  };
+export class BoundReader implements Reader {
+  private readonly reader: Reader;
+  private readonly facts: RequestFacts;
+
+  constructor(reader: Reader, facts: RequestFacts) {
+    this.reader = reader;
+    this.facts = facts;
+  }
+
+  async rows(statement: Parameters<Reader['rows']>[0]): ReturnType<Reader['rows']> {
+    const startedMs = performance.now();
+    try {
+      return await this.reader.rows(statement, runSignal(this.facts));
+    } finally {
+      this.facts.engineMs += performance.now() - startedMs;
+    }
+  }
+
+  ping(): Promise<void> {
+    return this.reader.ping();
+  }
+
+  close(): Promise<void> {
+    return Promise.reject(new Error('a request does not own its reader'));
+  }
 }
 
 /** Aborts when the caller leaves, and at no other time. */
@@ -113,22 +128,35 @@ function leavingSignal(facts: RequestFacts): AbortSignal {
 }
 
 /** The sandbox of one request: what it does ends when the caller leaves, and its time is counted. */
-export function boundSandbox(sandbox: SqlSandbox, facts: RequestFacts): BoundSandbox {
-  return {
-    inspect: (text, parameters) => counted(facts, () => sandbox.inspect(text, parameters)),
-    estimate: (query) => counted(facts, () => sandbox.estimate(query, leavingSignal(facts))),
-    run: async (query) => {
-      try {
-        const result = await sandbox.run(query, leavingSignal(facts));
-        facts.queuedMs += result.queuedMs;
-        facts.engineMs += result.engineMs;
-        return result;
-      } catch (error) {
-        facts.engineMs += figuresOf(error)?.engineMs ?? 0;
-        throw error;
-      }
-    },
-  };
+export class RequestSandbox implements BoundSandbox {
+  private readonly sandbox: SqlSandbox;
+  private readonly facts: RequestFacts;
+
+  constructor(sandbox: SqlSandbox, facts: RequestFacts) {
+    this.sandbox = sandbox;
+    this.facts = facts;
+  }
+
+  inspect(...[text, parameters]: Parameters<BoundSandbox['inspect']>): ReturnType<BoundSandbox['inspect']> {
+    return counted(this.facts, () => this.sandbox.inspect(text, parameters));
+  }
+
+  estimate(query: Parameters<BoundSandbox['estimate']>[0]): ReturnType<BoundSandbox['estimate']> {
+    return counted(this.facts, () => this.sandbox.estimate(query, leavingSignal(this.facts)));
+  }
+
+  async run(query: Parameters<BoundSandbox['run']>[0]): ReturnType<BoundSandbox['run']> {
+    const { facts } = this;
+    try {
+      const result = await this.sandbox.run(query, leavingSignal(facts));
+      facts.queuedMs += result.queuedMs;
+      facts.engineMs += result.engineMs;
+      return result;
+    } catch (error) {
+      facts.engineMs += figuresOf(error)?.engineMs ?? 0;
+      throw error;
+    }
+  }
 }
 
 async function counted<Answer>(facts: RequestFacts, ask: () => Promise<Answer>): Promise<Answer> {
