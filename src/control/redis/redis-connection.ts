@@ -41,9 +41,11 @@ export function openConnection(options: {
     waiting = false;
   });
   tellChanges(redis, options.url, log);
+  const together = togetherOn(redis);
 
   const run = async <T>(command: (redis: Redis) => Promise<T>): Promise<T> => {
     if (waiting) await first;
+    together();
     try {
       return await command(redis);
     } catch (error) {
@@ -81,8 +83,8 @@ function connect(url: string): Redis {
     commandTimeout: COMMAND_TIMEOUT_MS,
     connectTimeout: CONNECT_TIMEOUT_MS,
     enableOfflineQueue: false,
-    // Questions of one turn of the event loop travel together.
-    enableAutoPipelining: true,
+    // `together` does the same for less: a pipeline of the client's costs every question some 20 µs.
+    enableAutoPipelining: false,
     autoResendUnfulfilledCommands: false,
     // Zero: what was under way when the connection broke is rejected then, not after the next attempts.
     maxRetriesPerRequest: 0,
@@ -92,6 +94,24 @@ function connect(url: string): Redis {
     // RESP2 answers the same on every version; RESP3 would give nothing here.
     protocol: 2,
   });
+}
+
+/**
+ * To be called before a command: what is asked in one turn of the event loop leaves in one write, because a system call for each
+ * would cost more than the questions do.
+ */
+function togetherOn(redis: Redis): () => void {
+  let held: Redis['stream'] | undefined;
+  return () => {
+    const { stream } = redis;
+    if (redis.status !== 'ready' || stream === held) return;
+    held = stream;
+    stream.cork();
+    setImmediate(() => {
+      held = undefined;
+      stream.uncork();
+    });
+  };
 }
 
 /** Resolves with the first connection, when the first attempt fails, or after a while; commands then answer for themselves. */

@@ -17,15 +17,26 @@ export interface Statement<Row> {
 /** `Row` is what the columns of `text` spell; the tables are STRICT, so their types hold. */
 export function prepare<Row = never>(db: Database.Database, text: string): Statement<Row> {
   const statement = db.prepare<Parameters>(text);
+  // libsql makes lists of values several times faster than objects.
+  const names = statement.reader
+    ? statement
+        .raw()
+        .columns()
+        .map(({ name }) => name)
+    : [];
   return {
-    one: (parameters) => {
-      const row = statement.get(parameters);
-      if (row === undefined) return undefined;
-      // libsql adds its own `_metadata` to a single row.
-      const { _metadata, ...columns } = row as Row & { readonly _metadata?: unknown };
-      return columns as Row;
+    one(parameters) {
+      const values = statement.get(parameters);
+      return values === undefined ? undefined : rowOf<Row>(names, values);
     },
-    all: (parameters) => statement.all(parameters) as Row[],
+    all: (parameters) => statement.all(parameters).map((values) => rowOf<Row>(names, values)),
     run: (parameters) => statement.run(parameters).changes,
   };
+}
+
+function rowOf<Row>(names: readonly string[], values: unknown): Row {
+  const row: Record<string, unknown> = {};
+  // In raw mode a row is the list of its values.
+  for (const [index, value] of (values as readonly unknown[]).entries()) row[names[index] ?? ''] = value;
+  return row as Row;
 }
