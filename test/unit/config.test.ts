@@ -132,3 +132,34 @@ test('what a plan does not say keeps its default', () => {
   );
   expect(problemsOf({ plans: { gold: {} } })[0]).toContain('gold');
 });
+
+test('registries are the chain’s own, laid over one by one, and false takes them away', () => {
+  const mine = `0x${'ab'.repeat(20)}`;
+  const chains = [
+    { chain: 'base' },
+    { chain: 'base-sepolia', registries: { identity: mine, validation: false } },
+    { chain: 'polygon', registries: false },
+    { chain: 'sonic', registries: { identity: mine } },
+  ];
+  expect(load({ chains }).chains.map(({ registries }) => registries)).toEqual([
+    {
+      identity: '0x8004a169fb4a3325136eb29fa0ceb6d2e539a432',
+      reputation: '0x8004baa17c55a88189ae136b182e5fda19de9b63',
+      validation: '0x8004cc8439f36fd5f9f049d9ff86523df6daab58',
+    },
+    { identity: mine, reputation: '0x8004b663056a597dffe9eccc1965a193b7388713' },
+    {},
+    { identity: mine },
+  ]);
+});
+
+test('a contract with two roles is refused: its logs could not be told apart', () => {
+  const twice = '0x8004baa17c55a88189ae136b182e5fda19de9b63';
+  const usdc = '0x833589fcd6edb6e08f4c7c32d4f71b54bda02913';
+  expect(problemsOf({ chains: [{ chain: 'base', registries: { identity: twice } }] })).toEqual([
+    `chains.0.registries.reputation: ${twice} is a token or another registry as well`,
+  ]);
+  expect(problemsOf({ chains: [{ chain: 'base', registries: { validation: usdc } }] })[0]).toContain(
+    'chains.0.registries.validation',
+  );
+});
