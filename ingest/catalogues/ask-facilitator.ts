@@ -21,6 +21,8 @@ export type FacilitatorAnswer =
   | {
       readonly ok: false;
       readonly problem: AskProblem;
+      /** Of an answer that was refused or redirected; null without one. */
+      readonly status: number | null;
       /** What `Retry-After` asks for; null where it asks for nothing. */
       readonly retryAfterMs: number | null;
     };
@@ -70,11 +72,16 @@ function credentialsOf(url: string): Record<string, string> {
 async function drop(response: Response, problem: AskProblem): Promise<FacilitatorAnswer> {
   await response.body?.cancel();
   const seconds = /^\d{1,6}$/.exec(response.headers.get('retry-after') ?? '')?.[0];
-  return { ok: false, problem, retryAfterMs: seconds === undefined ? null : Number(seconds) * 1_000 };
+  return {
+    ok: false,
+    problem,
+    status: response.status,
+    retryAfterMs: seconds === undefined ? null : Number(seconds) * 1_000,
+  };
 }
 
 function failed(problem: AskProblem): FacilitatorAnswer {
-  return { ok: false, problem, retryAfterMs: null };
+  return { ok: false, problem, status: null, retryAfterMs: null };
 }
 
 /** Null when there is more; the rest is not read. */

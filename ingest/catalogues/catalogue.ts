@@ -10,7 +10,7 @@ import {
 } from './built-in-relayers.ts';
 
 /** Where an entry comes from; stored beside it. */
-export type CatalogueSource = 'built-in' | 'configured' | 'file' | 'supported';
+export type CatalogueSource = 'built-in' | 'configured' | 'file' | 'supported' | 'bazaar';
 
 export interface RelayerEntry {
   readonly chain: Chain;
@@ -52,6 +52,8 @@ export interface CatalogueLayers {
   readonly file?: CatalogueSection;
   /** Below everything: what a facilitator says of itself takes nobody's relayer over. */
   readonly signers?: readonly SupportedSigner[];
+  /** Payees of listed endpoints, below everything too. */
+  readonly listed?: readonly PayeeConfig[];
   /** For tests. */
   readonly builtIn?: readonly BuiltInRelayer[];
 }
@@ -61,7 +63,8 @@ export interface CatalogueLayers {
  * built-in one. Throws `ConfigProblem` where they contradict themselves or each other.
  */
 export function buildCatalogue(section: CatalogueSection, layers: CatalogueLayers = {}): Catalogue {
-  const { file = { facilitators: [], payees: [] }, signers = [], builtIn = readBuiltInRelayers() } = layers;
+  const { file = { facilitators: [], payees: [] }, signers = [], listed = [] } = layers;
+  const { builtIn = readBuiltInRelayers() } = layers;
   const facilitators = [...file.facilitators, ...section.facilitators];
   refuseContradictions(facilitators);
   const names = new Map(facilitators.map(({ id, name }) => [id, name]));
@@ -82,7 +85,11 @@ export function buildCatalogue(section: CatalogueSection, layers: CatalogueLayer
   }));
   return catalogueOf({
     relayers: withSigners(lastOfEach(entries), signers, facilitators),
-    payees: firstOfEach([...payeesOf(section, 'configured'), ...payeesOf(file, 'file')]),
+    payees: firstOfEach([
+      ...payeesOf(section, 'configured'),
+      ...payeesOf(file, 'file'),
+      ...payeesOf({ payees: listed }, 'bazaar'),
+    ]),
     builderCodes: mergeBuilderCodes(facilitators),
   });
 }
@@ -182,7 +189,7 @@ function bySeniority({ firstSeen, facilitator }: SupportedSigner): string {
   return `${firstSeen} ${facilitator}`;
 }
 
-function payeesOf({ payees }: CatalogueSection, source: CatalogueSource): PayeeEntry[] {
+function payeesOf({ payees }: Pick<CatalogueSection, 'payees'>, source: CatalogueSource): PayeeEntry[] {
   return payees.map((payee) => ({ ...payee, source }));
 }
 

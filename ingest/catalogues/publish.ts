@@ -7,6 +7,7 @@ import {
   TABLES,
 } from '../../clickhouse/schema.ts';
 import { type Sql, sql } from '../../clickhouse/sql.ts';
+import type { PayeeConfig } from '../../src/config/config.ts';
 import { address } from '../../src/domain/address.ts';
 import { isChain } from '../../src/domain/chain.ts';
 import { type Catalogue, type CatalogueSource, catalogueOf } from './catalogue.ts';
@@ -105,6 +106,15 @@ export async function readPublishedCatalogue(writer: Writer): Promise<Catalogue>
     })),
     builderCodes: new Map(codes.map(([code = '', facilitator = '']) => [code, facilitator])),
   });
+}
+
+/**
+ * The payees of listed endpoints that are in force. A command that changes the catalogue keeps them: which endpoints are listed is
+ * the business of the ingest process alone.
+ */
+export async function readPublishedListed(writer: Writer): Promise<readonly PayeeConfig[]> {
+  const { payees } = await readPublishedCatalogue(writer);
+  return payees.filter(({ source }) => source === 'bazaar').map(({ source: _, ...payee }) => payee);
 }
 
 function placeOf(chain: string, at: string) {

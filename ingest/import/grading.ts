@@ -5,7 +5,7 @@ import type { Config } from '../../src/config/config.ts';
 import type { Log } from '../../src/log.ts';
 import type { Catalogue } from '../catalogues/catalogue.ts';
 import { createCatalogueSources } from '../catalogues/catalogue-sources.ts';
-import { readPublishedCatalogue } from '../catalogues/publish.ts';
+import { readPublishedCatalogue, readPublishedListed } from '../catalogues/publish.ts';
 import { loadSigners } from '../catalogues/supported-signers.ts';
 import { isIngestRunning } from '../regrade/await-service.ts';
 import { changeCatalogue } from '../regrade/change-catalogue.ts';
@@ -41,7 +41,8 @@ export async function openGrading(deps: {
 }): Promise<Grading> {
   const { config, writer, log, dryRun } = deps;
   if (!(await isIngestRunning(writer))) {
-    const wanted = createCatalogueSources(config, log).read(await loadSigners(writer));
+    const [signers, listed] = [await loadSigners(writer), await readPublishedListed(writer)];
+    const wanted = createCatalogueSources(config, log).read(signers, listed);
     if (wanted === null)
       throw new ImportProblem(['the catalogue of the configuration cannot be read (see above)']);
     if (dryRun) return { catalogue: () => wanted, isStillTrue: () => Promise.resolve(true) };

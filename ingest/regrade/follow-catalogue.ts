@@ -5,6 +5,8 @@ import type { Log } from '../../src/log.ts';
 import type { Catalogue } from '../catalogues/catalogue.ts';
 import { type CatalogueHolder, createCatalogueHolder } from '../catalogues/catalogue-holder.ts';
 import { createCatalogueSources } from '../catalogues/catalogue-sources.ts';
+import type { Listings } from '../catalogues/endpoints/configured-sources.ts';
+import { createListedPayees, type ListedPayees } from '../catalogues/endpoints/listed-payees.ts';
 import { readPublishedCatalogue } from '../catalogues/publish.ts';
 import { createSignerWatch } from '../catalogues/signer-watch.ts';
 import { untilAcknowledged } from '../until-acknowledged.ts';
@@ -17,6 +19,8 @@ import { type SweepProgress, sweepPasses } from './sweep.ts';
 export interface FollowedCatalogue {
   /** What rows are graded by. */
   readonly holder: CatalogueHolder;
+  /** Where endpoints are listed, by the files as they were read last; null before the first reading. */
+  listings(): Listings | null;
   /** Regrades what a predecessor left, then follows every change; until the signal aborts, with its reason. */
   follow(): Promise<never>;
 }
@@ -27,6 +31,8 @@ export interface FollowCatalogueDeps {
   readonly versions: Versions;
   readonly log: Log;
   readonly signal: AbortSignal;
+  /** Payees of listed endpoints; a change of them is followed as one of the files is. */
+  readonly listed?: ListedPayees;
 }
 
 /** How soon a changed file is noticed; a look is two stat calls and a query of one number. */
@@ -42,10 +48,11 @@ export async function openCatalogue(deps: FollowCatalogueDeps): Promise<Followed
   const { config, writer, log, signal } = deps;
   const acknowledged = <T>(attempt: () => Promise<T>): Promise<T> => untilAcknowledged(log, signal, attempt);
   const sources = createCatalogueSources(config, log);
+  const listed = deps.listed ?? createListedPayees();
   const signers = await createSignerWatch({ ...deps, facilitators: sources.facilitators });
   const published = await acknowledged(() => readPublishedCatalogue(writer));
   // A file that is broken at the moment of a restart must not unname everybody: what was published last stays in force.
-  const first = sources.read(signers.known()) ?? published;
+  const first = sources.read(signers.known(), listed.current()) ?? published;
   const begun = await changeCatalogue(deps, first);
   const holder = createCatalogueHolder(first);
   const ownOf = (pass: number | null): number[] => (pass === null ? [] : [pass]);
@@ -64,13 +71,14 @@ export async function openCatalogue(deps: FollowCatalogueDeps): Promise<Followed
   const nextCatalogue = async (seen: number): Promise<Catalogue> => {
     for (;;) {
       await delay(LOOK_EVERY_MS, undefined, { signal });
-      const wanted = sources.read(signers.known());
+      const wanted = sources.read(signers.known(), listed.current());
       if (wanted !== null && !isSame(wanted, holder.current())) return wanted;
       if ((await acknowledged(() => highestPass(writer))) > seen) return holder.current();
     }
   };
   return {
     holder,
+    listings: sources.listings,
     async follow() {
       const [never] = await Promise.all([followFiles(), signers.watch()]);
       return never;

@@ -7,6 +7,7 @@ import type { Config } from '../../src/config/config.ts';
 import type { Log } from '../../src/log.ts';
 import type { Catalogue } from '../catalogues/catalogue.ts';
 import { createCatalogueSources } from '../catalogues/catalogue-sources.ts';
+import { readPublishedListed } from '../catalogues/publish.ts';
 import { loadSigners } from '../catalogues/supported-signers.ts';
 import { highestVersion } from '../highest-version.ts';
 import { createVersions } from '../versions.ts';
@@ -46,7 +47,8 @@ export async function regrade(deps: RegradeCommandDeps, given: RegradeArguments)
   const writer = createWriter(access, log);
   try {
     await requireTables(writer);
-    const wanted = createCatalogueSources(config, log).read(await loadSigners(writer));
+    const [signers, listed] = [await loadSigners(writer), await readPublishedListed(writer)];
+    const wanted = createCatalogueSources(config, log).read(signers, listed);
     if (wanted === null) throw new RegradeProblem('the catalogue cannot be read');
     if (given.dryRun) tellPreview(deps, given, await previewRegrade(writer, wanted));
     else tellOutcome(deps, given, await follow(deps, given, writer, wanted));

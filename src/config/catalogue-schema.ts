@@ -9,7 +9,7 @@ export const FacilitatorSchema = Type.Object(
     url: Type.Optional(
       Type.String({
         description:
-          'Where it answers /verify and /settle. Its /supported is asked every hour for the addresses that it relays with.',
+          'Where it answers /verify and /settle. Every hour its /supported is asked for the addresses that it relays with, and its /discovery/resources for the endpoints that it lists.',
       }),
     ),
     relayers: Type.Array(
@@ -44,10 +44,18 @@ const sectionProperties = {
     description: 'Named facilitators beside the built-in dated table.',
   }),
   payees: Type.Array(PayeeSchema, { default: [], description: 'payTo addresses of known resources.' }),
+  wellKnown: Type.Array(Type.String(), {
+    default: [],
+    description:
+      'Origins of sellers, such as `https://api.example.com`, whose /.well-known/x402 is read every hour for endpoints of their own.',
+  }),
 };
 
-/** A catalogue file: what the configuration may say too, in a file of its own. */
-export const CatalogueFileSchema = Type.Object(sectionProperties, { additionalProperties: false });
+/** A catalogue file: what the configuration may say too, and endpoints, whose items are read as those of a facilitator are. */
+export const CatalogueFileSchema = Type.Object(
+  { ...sectionProperties, endpoints: Type.Optional(Type.Array(Type.Unknown())) },
+  { additionalProperties: false },
+);
 
 /** The key `catalogue`. */
 export const CatalogueSchema = Type.Object(
@@ -56,7 +64,7 @@ export const CatalogueSchema = Type.Object(
     file: Type.Union([Type.String(), Type.Null()], {
       default: null,
       description:
-        'A JSON file with further `facilitators` and `payees`, read again when it changes; the configuration wins over it.',
+        'A JSON file with further `facilitators`, `payees` and `wellKnown`, and with `endpoints` (items as /discovery/resources lists them), read again when it changes; the configuration wins over it.',
     }),
   },
   { default: {}, additionalProperties: false },

@@ -43,6 +43,10 @@ export interface PayeeConfig {
 export interface CatalogueSection {
   readonly facilitators: readonly FacilitatorConfig[];
   readonly payees: readonly PayeeConfig[];
+  /** Origins whose /.well-known/x402 is read. */
+  readonly wellKnown?: readonly string[];
+  /** Items as a bazaar lists them, not yet read; a catalogue file alone may have them. */
+  readonly endpoints?: readonly unknown[];
 }
 
 /** One way in which we are paid: a token on a chain, to an address of ours. */

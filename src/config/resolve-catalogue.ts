@@ -19,6 +19,10 @@ export function resolveSection(
       name: entry.name ?? '',
       resource: entry.resource ?? '',
     })),
+    wellKnown: section.wellKnown.map((origin, index) =>
+      resolveOrigin(origin, `${at}wellKnown.${index}`, problems),
+    ),
+    ...(section.endpoints === undefined ? {} : { endpoints: section.endpoints }),
   };
 }
 
@@ -45,4 +49,13 @@ function resolveUrl(url: string, at: string, problems: string[]): string {
     problems.push(`${at}: must be an http or https URL`);
   }
   return url;
+}
+
+/** The origin as browsers spell it. */
+function resolveOrigin(text: string, at: string, problems: string[]): string {
+  const url = URL.canParse(text) ? new URL(text) : null;
+  const isOrigin =
+    url !== null && /^https?:$/.test(url.protocol) && url.username === '' && url.href === `${url.origin}/`;
+  if (!isOrigin) problems.push(`${at}: must be an http or https origin, without a path`);
+  return url?.origin ?? text;
 }

@@ -1,0 +1,76 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { untilAcknowledged } from '../../until-acknowledged.ts';
+import { countActivity } from './count-activity.ts';
+import { deriveList } from './derive-list.ts';
+import { ENDPOINT_LIMITS, type EndpointLimits, type FollowEndpointsDeps } from './endpoint-limits.ts';
+import { loadListedPayees } from './listed-payees.ts';
+import { createSourceWatch } from './watch-sources.ts';
+
+/**
+ * The endpoint catalogue of an ingest process: sources are read again and again, what they list becomes the directory, its
+ * addresses become payees of the catalogue, and their activity is counted anew. Nothing else waits for any of it.
+ */
+
+/** Until the signal aborts, with its reason. */
+export async function followEndpoints(deps: FollowEndpointsDeps): Promise<never> {
+  const limits = { ...ENDPOINT_LIMITS, ...deps.limits };
+  const watch = await createSourceWatch(deps, limits);
+  const settle = createSettling(deps, limits);
+  const readSources = async (): Promise<never> => {
+    for (;;) {
+      if (watch.look()) settle.changed();
+      await settle.carryOn(watch.isIdle());
+      await delay(limits.lookEveryMs, undefined, { signal: deps.signal });
+    }
+  };
+  const countAgain = async (): Promise<never> => {
+    for (;;) {
+      await settle.recount();
+      await delay(limits.recountMs, undefined, { signal: deps.signal });
+    }
+  };
+  const [never] = await Promise.all([readSources(), countAgain(), watch.failed]);
+  return never;
+}
+
+/** Carries changes on: to the list soon, to the catalogue's payees all at once when the reading is over. */
+function createSettling(deps: FollowEndpointsDeps, limits: EndpointLimits) {
+  const { writer, versions, config, payees, log, signal } = deps;
+  const chains = config.chains.map(({ chain }) => chain);
+  const acknowledged = <T>(attempt: () => Promise<T>): Promise<T> => untilAcknowledged(log, signal, attempt);
+  // What a predecessor left behind is carried on as a change is.
+  let listWaits = true;
+  let payeesWaitSinceMs: number | null = performance.now();
+  let listedAtMs = Number.NEGATIVE_INFINITY;
+  let payeesChangedAtMs = Number.NEGATIVE_INFINITY;
+
+  const arePayeesDue = (isIdle: boolean): boolean => {
+    const nowMs = performance.now();
+    if (payeesWaitSinceMs === null || nowMs - payeesChangedAtMs < limits.payeesEveryMs) return false;
+    return isIdle || nowMs - payeesWaitSinceMs >= limits.payeesWaitMaxMs;
+  };
+  const followPayees = async (): Promise<void> => {
+    payeesWaitSinceMs = null;
+    const next = await acknowledged(() => loadListedPayees(writer, chains));
+    if (!payees.replace(next)) return;
+    payeesChangedAtMs = performance.now();
+    log.info({ payees: next.length }, 'payees of listed endpoints changed');
+  };
+  return {
+    changed(): void {
+      listWaits = true;
+      payeesWaitSinceMs ??= performance.now();
+    },
+    async carryOn(isIdle: boolean): Promise<void> {
+      if (arePayeesDue(isIdle)) await followPayees();
+      if (!listWaits || (!isIdle && performance.now() - listedAtMs < limits.listEveryMs)) return;
+      listWaits = false;
+      await acknowledged(() => deriveList(writer, () => versions.next()));
+      listedAtMs = performance.now();
+    },
+    async recount(): Promise<void> {
+      await acknowledged(() => countActivity(writer, { chains, nowMs: deps.nowMs(), ver: versions.next() }));
+      listWaits = true;
+    },
+  };
+}

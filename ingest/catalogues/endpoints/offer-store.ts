@@ -1,0 +1,72 @@
+import type { Writer } from '../../../clickhouse/engine.ts';
+import { RowBinary } from '../../../clickhouse/row-binary.ts';
+import { ENDPOINT_OFFER_COLUMNS, TABLES } from '../../../clickhouse/schema.ts';
+import { sql, text, texts, uint64 } from '../../../clickhouse/sql.ts';
+import { encodeOffer, hexOfU128, type OfferRow } from './offer-rows.ts';
+
+/** Table `endpoint_offers`: what a source lists by now, read as digests and written where it changed. */
+
+const MAX_SECONDS = 60;
+/** Two digests and a time in RowBinary. */
+const KNOWN_ROW_BYTES = 36;
+const CONTENT_AT = 16;
+const FIRST_SEEN_AT = 32;
+/** Above what one source may list (SYNC_LIMITS); 60 bytes each in memory. */
+const KNOWN_ROWS_MAX = 2_000_000;
+/** Digests of one statement; they travel as a parameter. */
+const IDS_PER_STATEMENT = 2_000;
+
+export interface KnownOffer {
+  readonly contentId: string;
+  /** Unix seconds. */
+  readonly firstSeen: number;
+}
+
+/** By offer id. */
+export type KnownOffers = Map<string, KnownOffer>;
+
+export async function loadOffers(writer: Writer, source: string): Promise<KnownOffers> {
+  const bytes = await writer.rowBinary({
+    name: 'endpoint-offers-known',
+    sql: sql`SELECT offer_id, content_id, first_seen FROM endpoint_offers FINAL WHERE source = ${text(source)} AND del = 0`,
+    maxSeconds: MAX_SECONDS,
+    maxRows: KNOWN_ROWS_MAX,
+  });
+  const known: KnownOffers = new Map();
+  for (let at = 0; at + KNOWN_ROW_BYTES <= bytes.length; at += KNOWN_ROW_BYTES)
+    known.set(hexOfU128(bytes, at), {
+      contentId: hexOfU128(bytes, at + CONTENT_AT),
+      firstSeen: bytes.readUInt32LE(at + FIRST_SEEN_AT),
+    });
+  return known;
+}
+
+/** Repeating it under a higher version changes nothing. */
+export async function saveOffers(
+  writer: Writer,
+  rows: readonly { readonly row: OfferRow; readonly firstSeen: number }[],
+  ver: bigint,
+): Promise<void> {
+  if (rows.length === 0) return;
+  const out = new RowBinary();
+  for (const { row, firstSeen } of rows) encodeOffer(out, row, firstSeen, ver);
+  await writer.insert('endpoint-offers-save', TABLES.endpointOffers, ENDPOINT_OFFER_COLUMNS, [out.finish()]);
+}
+
+/** Buries offers of a source. The engine copies their keys, so that nobody has to hold them. */
+export async function buryOffers(
+  writer: Writer,
+  { source, offerIds }: { readonly source: string; readonly offerIds: readonly string[] },
+  nextVer: () => bigint,
+): Promise<void> {
+  for (let at = 0; at < offerIds.length; at += IDS_PER_STATEMENT) {
+    const ids = offerIds.slice(at, at + IDS_PER_STATEMENT).map((id) => BigInt(`0x${id}`).toString());
+    await writer.run({
+      name: 'endpoint-offers-bury',
+      sql: sql`INSERT INTO endpoint_offers
+        SELECT * REPLACE(${uint64(nextVer())} AS ver, toUInt8(1) AS del) FROM endpoint_offers FINAL
+        WHERE source = ${text(source)} AND del = 0 AND offer_id IN (SELECT toUInt128(arrayJoin(${texts(ids)})))`,
+      maxSeconds: MAX_SECONDS,
+    });
+  }
+}

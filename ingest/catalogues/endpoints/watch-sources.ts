@@ -1,0 +1,105 @@
+import { untilAcknowledged } from '../../until-acknowledged.ts';
+import type { EndpointLimits, FollowEndpointsDeps } from './endpoint-limits.ts';
+import { buryOffers, loadOffers } from './offer-store.ts';
+import { loadSourceStates, type SourceState, saveSourceState } from './source-states.ts';
+import { type EndpointSource, type SyncOutcome, syncSource } from './sync-source.ts';
+
+/** Reads each source when it is due, forgets those that are not configured any more, and remembers how each answered. */
+export interface SourceWatch {
+  /** Begins what is due. True when offers have changed since it was asked last. */
+  look(): boolean;
+  /** Whether nothing is being read. */
+  isIdle(): boolean;
+  /** Rejects when a reading ends in what no waiting mends. */
+  readonly failed: Promise<never>;
+}
+
+type WatchLimits = Pick<EndpointLimits, 'refreshMs' | 'retryMs' | 'syncsMax'>;
+
+export async function createSourceWatch(
+  deps: FollowEndpointsDeps,
+  limits: WatchLimits,
+): Promise<SourceWatch> {
+  const { writer, versions, log, signal } = deps;
+  const acknowledged = <T>(attempt: () => Promise<T>): Promise<T> => untilAcknowledged(log, signal, attempt);
+  const states = new Map(
+    (await acknowledged(() => loadSourceStates(writer))).map((state) => [state.source, state]),
+  );
+  const due = new Map<string, { readonly mark: string; readonly atMs: number }>();
+  const underWay = new Set<string>();
+  let hasChanged = false;
+  let fail: (cause: unknown) => void = () => undefined;
+  const failed = new Promise<never>((_, reject) => {
+    fail = reject;
+  });
+  failed.catch(() => undefined); // whoever waits for it hears of it
+  const begin = (id: string, work: () => Promise<void>): void => {
+    underWay.add(id);
+    work().then(
+      () => underWay.delete(id),
+      (cause: unknown) => fail(cause),
+    );
+  };
+
+  const read = async (source: EndpointSource): Promise<void> => {
+    const outcome = await syncSource(deps, source);
+    const { id, mark } = source;
+    if (outcome.written > 0) hasChanged = true;
+    const isGood = outcome.problem === null;
+    due.set(id, {
+      mark,
+      atMs: performance.now() + (isGood && outcome.isWhole ? limits.refreshMs : limits.retryMs),
+    });
+    const state = stateAfter(source, outcome, states.get(id), Math.floor(deps.nowMs() / 1_000));
+    await acknowledged(() => saveSourceState(writer, state, { ver: versions.next(), isGone: false }));
+    states.set(id, state);
+    const told = { source: id, host: source.host, offers: outcome.offers, written: outcome.written };
+    if (isGood) log.info(told, 'endpoints read');
+    else
+      log.warn({ ...told, problem: outcome.problem }, 'endpoints not read to the end; what was listed stays');
+  };
+  const forget = async (state: SourceState): Promise<void> => {
+    const known = await acknowledged(() => loadOffers(writer, state.source));
+    const offerIds = [...known.keys()];
+    await acknowledged(() => buryOffers(writer, { source: state.source, offerIds }, () => versions.next()));
+    await acknowledged(() => saveSourceState(writer, state, { ver: versions.next(), isGone: true }));
+    states.delete(state.source);
+    hasChanged = true;
+    log.info(
+      { source: state.source, offers: offerIds.length },
+      'endpoints of a source that is not configured are gone',
+    );
+  };
+  const isDue = ({ id, mark }: EndpointSource): boolean => {
+    const last = due.get(id);
+    return last?.mark !== mark || performance.now() >= last.atMs;
+  };
+  return {
+    failed,
+    isIdle: () => underWay.size === 0,
+    look() {
+      const configured = deps.sources();
+      if (configured !== null) {
+        const ids = new Set(configured.map(({ id }) => id));
+        for (const state of states.values())
+          if (!ids.has(state.source) && !underWay.has(state.source)) begin(state.source, () => forget(state));
+        for (const source of configured)
+          if (underWay.size < limits.syncsMax && !underWay.has(source.id) && isDue(source))
+            begin(source.id, () => read(source));
+      }
+      const changed = hasChanged;
+      hasChanged = false;
+      return changed;
+    },
+  };
+}
+
+function stateAfter(
+  { id, kind, host }: EndpointSource,
+  { problem, offers }: SyncOutcome,
+  before: SourceState | undefined,
+  now: number,
+): SourceState {
+  const goodAt = problem === null ? now : (before?.goodAt ?? 0);
+  return { source: id, kind, host, triedAt: now, goodAt, problem, items: offers };
+}
