@@ -63,6 +63,6 @@ function deriveSql(ver: bigint): Sql {
 
 function burySql(ver: bigint): Sql {
   return sql`INSERT INTO endpoint_list
-    SELECT * REPLACE(${uint64(ver)} AS ver, toUInt8(1) AS del) FROM endpoint_list FINAL
-    WHERE del = 0 AND (resource, method) NOT IN (SELECT resource, method FROM ${LIVE_OFFERS})`;
+    SELECT * REPLACE(${uint64(ver)} AS ver, toUInt8(1) AS del) FROM (SELECT * FROM endpoint_list FINAL
+      WHERE del = 0 AND (resource, method) NOT IN (SELECT resource, method FROM ${LIVE_OFFERS}))`;
 }

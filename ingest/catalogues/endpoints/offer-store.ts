@@ -53,7 +53,10 @@ export async function saveOffers(
   await writer.insert('endpoint-offers-save', TABLES.endpointOffers, ENDPOINT_OFFER_COLUMNS, [out.finish()]);
 }
 
-/** Buries offers of a source. The engine copies their keys, so that nobody has to hold them. */
+/**
+ * Buries offers of a source. The engine copies their keys, so that nobody has to hold them; from an inner SELECT, because a name
+ * that REPLACE gives hides the column in the WHERE beside it.
+ */
 export async function buryOffers(
   writer: Writer,
   { source, offerIds }: { readonly source: string; readonly offerIds: readonly string[] },
@@ -64,8 +67,8 @@ export async function buryOffers(
     await writer.run({
       name: 'endpoint-offers-bury',
       sql: sql`INSERT INTO endpoint_offers
-        SELECT * REPLACE(${uint64(nextVer())} AS ver, toUInt8(1) AS del) FROM endpoint_offers FINAL
-        WHERE source = ${text(source)} AND del = 0 AND offer_id IN (SELECT toUInt128(arrayJoin(${texts(ids)})))`,
+        SELECT * REPLACE(${uint64(nextVer())} AS ver, toUInt8(1) AS del) FROM (SELECT * FROM endpoint_offers FINAL
+          WHERE source = ${text(source)} AND del = 0 AND offer_id IN (SELECT toUInt128(arrayJoin(${texts(ids)}))))`,
       maxSeconds: MAX_SECONDS,
     });
   }
