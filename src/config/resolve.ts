@@ -33,6 +33,7 @@ export function resolveConfig(file: FileConfig, configFile: string | null): Conf
   }
   const payment = resolvePayment(file.payment, chains, problems);
   checkOauth(file.oauth, problems);
+  checkGateways(file.identities.ipfsGateways, problems);
   if (problems.length > 0) throw new ConfigProblem(problems.map(hideSecrets));
   const catalogueFile = file.catalogue.file === null ? null : resolve(file.catalogue.file);
   return {
@@ -43,6 +44,12 @@ export function resolveConfig(file: FileConfig, configFile: string | null): Conf
     payment,
     catalogue: { ...section, file: catalogueFile },
   };
+}
+
+function checkGateways(gateways: readonly string[], problems: string[]): void {
+  for (const gateway of gateways)
+    if (!/^https?:$/.test(URL.canParse(gateway) ? new URL(gateway).protocol : ''))
+      problems.push('identities.ipfsGateways: every entry must be an http or https URL');
 }
 
 function resolveChain(entry: FileConfig['chains'][number], at: string, problems: string[]): ChainConfig {

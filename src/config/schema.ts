@@ -3,6 +3,7 @@ import { LOG_LEVELS } from '../log.ts';
 import { AccessSchema, ControlSchema, OauthSchema, PaymentSchema, PlansSchema } from './access-schema.ts';
 import { CatalogueSchema } from './catalogue-schema.ts';
 import { ChainSchema } from './chain-schema.ts';
+import { IdentitiesSchema } from './identities-schema.ts';
 
 const UserSchema = Type.Object(
   { user: Type.String({ minLength: 1 }), password: Type.String() },
@@ -92,6 +93,7 @@ export const ConfigSchema = Type.Object(
       description: 'Chains to index and serve. The first is the default of questions about one chain.',
     }),
     catalogue: CatalogueSchema,
+    identities: IdentitiesSchema,
     access: AccessSchema,
     plans: PlansSchema,
     payment: PaymentSchema,

@@ -70,6 +70,14 @@ test('a broken RPC URL is refused without repeating the key inside it', () => {
   expect(problem).not.toContain('secret-key');
 });
 
+test('strangers’ files are fetched from public hosts alone unless the configuration says otherwise', () => {
+  const { identities } = loadConfig({ env: {} });
+  expect(identities).toMatchObject({ fetch: true, allowPrivateHosts: false, allowHttp: false, ports: [] });
+  const [problem] = problemsOf({ identities: { ipfsGateways: ['ipfs.example/secret'] } });
+  expect(problem).toContain('identities.ipfsGateways');
+  expect(problem).not.toContain('secret');
+});
+
 test('a file that is not JSON says so', () => {
   expect(problemsOf('{')[0]).toContain('is not JSON');
 });
