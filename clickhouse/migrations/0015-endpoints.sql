@@ -70,7 +70,8 @@ ORDER BY (pay_to, chain);
 
 -- The directory as it is listed: one row per resource and method, with everything that it is filtered and ordered by. Derived
 -- from endpoint_offers and payee_activity by the engine; `content` is a digest of the row, so that only changes are written.
--- pay_to, network and price_usd are those of the cheapest offer; the counts are those of all its addresses.
+-- pay_to, network and price_usd are those of the cheapest offer; the counts are those of all its addresses. `offers` is the list
+-- of its offers in JSON, cheapest first, so that a page is one reading.
 CREATE TABLE IF NOT EXISTS endpoint_list
 (
     resource String CODEC(ZSTD(1)),
@@ -87,6 +88,7 @@ CREATE TABLE IF NOT EXISTS endpoint_list
     networks Array(LowCardinality(String)),
     chains Array(LowCardinality(String)),
     sources Array(LowCardinality(String)),
+    offers String CODEC(ZSTD(3)),
     search_text String CODEC(ZSTD(1)),
     shared_pay_to UInt8,
     settlement_count UInt64,

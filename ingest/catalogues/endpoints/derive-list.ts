@@ -23,12 +23,18 @@ const said = (column: Sql): Sql => sql`argMax(${column}, (${column} != '', last_
 /** An offer whose price is known comes before one whose price is not. */
 const CHEAPEST = sql`(isNull(price_usd), ifNull(price_usd, 0), network, scheme, asset, pay_to, source)`;
 
+/** Numbers as texts: JSON's are too small for some of them. */
+const OFFER = sql`CAST((isNull(price_usd), price_usd, network, scheme, asset, pay_to, source, toString(amount), chain, max_timeout_seconds),
+  'Tuple(is_unpriced Bool, price Nullable(Decimal(38, 6)), network String, scheme String, asset String, pay_to String, source String,
+    amount Nullable(String), chain String, max_timeout_seconds UInt32)')`;
+
 const DERIVED = sql`SELECT resource, method,
     ${said(sql`service_name`)} AS service_name_, ${said(sql`description`)} AS description_, ${said(sql`mime_type`)} AS mime_type_,
     arraySort(groupUniqArrayArray(tags)) AS tags_, arraySort(groupUniqArrayArray(capabilities)) AS capabilities_,
     argMin(pay_to, ${CHEAPEST}) AS pay_to_, argMin(network, ${CHEAPEST}) AS network_, min(price_usd) AS price_usd_,
     arraySort(groupUniqArray(pay_to)) AS pay_tos_, arraySort(groupUniqArray(network)) AS networks_,
     arraySort(groupUniqArrayIf(chain, chain != '')) AS chains_, arraySort(groupUniqArray(source)) AS sources_,
+    toJSONString(arraySort(groupArray(${OFFER}))) AS offers_,
     lowerUTF8(concat(resource, ' ', service_name_, ' ', description_, ' ', arrayStringConcat(tags_, ' '))) AS search_text_,
     max(shared) AS shared_,
     groupUniqArray((pay_to, chain, n, payers, usd)) AS paid,
@@ -36,25 +42,26 @@ const DERIVED = sql`SELECT resource, method,
     CAST(arraySum(one -> one.5, paid), 'Decimal(38, 6)') AS settled_usd_, max(last) AS last_settled_at_,
     max(last_updated) AS last_updated_
   FROM (
-    SELECT offers.*, shared, activity.settlement_count AS n, activity.unique_payers AS payers, activity.settled_usd AS usd,
-      activity.last_settled_at AS last
+    SELECT offers.*, shared, n, payers, usd, last
     FROM (SELECT * FROM ${LIVE_OFFERS}) AS offers
-    LEFT JOIN (SELECT pay_to, chain, settlement_count, unique_payers, settled_usd, last_settled_at FROM payee_activity FINAL
-      WHERE del = 0) AS activity USING (pay_to, chain)
-    LEFT JOIN (SELECT pay_to, uniqExact(resource) > 1 AS shared FROM ${LIVE_OFFERS} GROUP BY pay_to) AS payees USING (pay_to))
+    LEFT JOIN (SELECT pay_to AS paid_to, chain AS paid_on, settlement_count AS n, unique_payers AS payers, settled_usd AS usd,
+        last_settled_at AS last FROM payee_activity FINAL WHERE del = 0) AS activity
+      ON offers.pay_to = paid_to AND offers.chain = paid_on
+    LEFT JOIN (SELECT pay_to AS shared_to, uniqExact(resource) > 1 AS shared FROM ${LIVE_OFFERS} GROUP BY pay_to) AS payees
+      ON offers.pay_to = shared_to)
   GROUP BY resource, method`;
 
 function deriveSql(ver: bigint): Sql {
   return sql`INSERT INTO endpoint_list
       (resource, method, service_name, description, mime_type, tags, capabilities, pay_to, network, price_usd, pay_tos, networks,
-        chains, sources, search_text, shared_pay_to, settlement_count, unique_payers, settled_usd, last_settled_at, last_updated,
+        chains, sources, offers, search_text, shared_pay_to, settlement_count, unique_payers, settled_usd, last_settled_at, last_updated,
         content, ver, del)
     SELECT resource, method, service_name_, description_, mime_type_, tags_, capabilities_, pay_to_, network_, price_usd_, pay_tos_,
-      networks_, chains_, sources_, search_text_, shared_, settlement_count_, unique_payers_, settled_usd_, last_settled_at_,
+      networks_, chains_, sources_, offers_, search_text_, shared_, settlement_count_, unique_payers_, settled_usd_, last_settled_at_,
       last_updated_, content_, ${uint64(ver)}, 0
     FROM (
       SELECT *, cityHash64(service_name_, description_, mime_type_, tags_, capabilities_, pay_to_, network_,
-        toString(ifNull(price_usd_, -1)), pay_tos_, networks_, chains_, sources_, shared_, settlement_count_, unique_payers_,
+        toString(ifNull(price_usd_, -1)), pay_tos_, networks_, chains_, sources_, offers_, shared_, settlement_count_, unique_payers_,
         toString(settled_usd_), last_settled_at_, last_updated_) AS content_
       FROM (${DERIVED})) AS derived
     LEFT JOIN (SELECT resource, method, content, del AS is_buried FROM endpoint_list FINAL) AS listed USING (resource, method)
