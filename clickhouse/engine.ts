@@ -95,6 +95,8 @@ export interface GuestQuery extends GuestStatement {
   readonly format: string;
   /** Rows that the engine gives at most, exactly. */
   readonly maxRows: number;
+  /** Whether the engine may hold a large result in its memory until it is read, instead of in a file. Default: no. */
+  readonly heldInMemory?: boolean;
 }
 
 export interface GuestResult {

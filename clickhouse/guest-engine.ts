@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Readable } from 'node:stream';
 import type { EngineAccess, Guest, Row } from './engine.ts';
 import { engineErrorOf } from './engine-error.ts';
-import { createGuestHttp, WHOLE_ANSWER } from './guest-http.ts';
+import { createGuestHttp, wholeAnswer } from './guest-http.ts';
 
 /** The guest's port over HTTP: its own user, its own connections, the public database as the default one. */
 
@@ -26,13 +26,16 @@ export function createGuest(access: EngineAccess): Guest {
         throw engineErrorOf(error, name, signals);
       }
     },
-    query({ name, text, parameters = {}, maxSeconds, queryId, format, maxRows }, caller) {
+    query(
+      { name, text, parameters = {}, maxSeconds, queryId, format, maxRows, heldInMemory = false },
+      caller,
+    ) {
       const words = {
         query_id: queryId,
         default_format: format,
         max_execution_time: maxSeconds,
         limit: maxRows,
-        ...WHOLE_ANSWER,
+        ...wholeAnswer(heldInMemory),
       };
       // No clock of its own: the watchdog's is the caller's signal.
       return http.send({ name, text, parameters, words }, { timeout: caller, caller });

@@ -29,15 +29,16 @@ export interface GuestHttpStatement {
 const RETRY_MAX_MS = 2_000;
 const RETRY_AFTER_MS = 200;
 const KEEP_ALIVE_MS = 10_000;
-/** Has to be above 1 MiB to count. */
-const ANSWER_IN_MEMORY_BYTES = 2 * 1024 * 1024;
+const MEBIBYTE = 1024 * 1024;
+/** Answers up to this always wait in memory instead of in a file. Has to be above 1 MiB to count. */
+const SMALL_ANSWER_BYTES = 2 * MEBIBYTE;
+/** The same for those that may be held there: as large as an answer to a caller can be. What is more goes to a file. */
+const HELD_IN_MEMORY_BYTES = 64 * MEBIBYTE;
 
 /** For a statement whose figures and failures must be known before the first byte of its answer. */
-export const WHOLE_ANSWER = {
-  wait_end_of_query: 1,
-  // Smaller answers wait in memory instead of in a file.
-  buffer_size: ANSWER_IN_MEMORY_BYTES,
-} as const;
+export function wholeAnswer(heldInMemory: boolean): Readonly<Record<string, number>> {
+  return { wait_end_of_query: 1, buffer_size: heldInMemory ? HELD_IN_MEMORY_BYTES : SMALL_ANSWER_BYTES };
+}
 
 export function createGuestHttp({ url, database, guest }: EngineAccess): GuestHttp {
   const isTls = url.startsWith('https:');

@@ -40,6 +40,9 @@ export const PENALTY_CALLERS_MAX = 10_000;
 /** Between two checks of a guest that did not pass. */
 export const GUEST_CHECK_RETRY_MS = 1_000;
 
+/** Results that the engine holds in memory at once: of guest-http.ts' `HELD_IN_MEMORY_BYTES` each. */
+export const RESULTS_IN_MEMORY_MAX = 2;
+
 /** Results that have not been read to their end, of all callers and of one, and how long reading one may take. */
 export const UNREAD_RESULTS_MAX = 32;
 export const UNREAD_RESULTS_MAX_PER_CALLER = 8;

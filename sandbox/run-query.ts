@@ -5,6 +5,7 @@ import { SQL_TIERS } from '../src/catalogue/prices.ts';
 import type { SqlTierId } from '../src/domain/plan.ts';
 import type { Log } from '../src/log.ts';
 import { explainFailure } from './explain-failure.ts';
+import type { HeldResults } from './held-results.ts';
 import { WATCHDOG_GRACE_MS } from './limits.ts';
 import { parametersAsSent } from './parameter-texts.ts';
 import type { Penalties } from './penalties.ts';
@@ -27,6 +28,7 @@ export interface RunDeps {
   readonly guest: Pick<Guest, 'query'>;
   readonly places: Places;
   readonly unread: UnreadResults;
+  readonly held: HeldResults;
   readonly watchdog: Watchdog;
   readonly penalties: Penalties;
   readonly secondsOf: (tier: SqlTierId) => number;
@@ -78,6 +80,7 @@ async function runIn(
     guest,
     watchdog,
     unread,
+    held,
     penalties,
     secondsOf,
     log,
@@ -92,6 +95,7 @@ async function runIn(
     quarantine.add(digest);
     penalties.add(query.caller);
   };
+  const inMemory = held.take();
   const began = performance.now();
   const { outcome, gone } = watchdog.watch(
     { queryId, maxMs: maxSeconds * 1_000 + WATCHDOG_GRACE_MS, caller: signal, onDeaf },
@@ -105,6 +109,7 @@ async function runIn(
           queryId,
           format: ENGINE_FORMATS[query.format],
           maxRows: query.maxRows,
+          heldInMemory: inMemory !== null,
         },
         until,
       ),
@@ -114,8 +119,10 @@ async function runIn(
   try {
     const result = resultOf(await outcome, place);
     unread.watch(query.caller, result.body);
+    inMemory?.freeWith(result.body);
     return result;
   } catch (error) {
+    void gone.then(inMemory?.free);
     if (metSecondWall(error))
       log.error({ err: error, digest }, 'an accepted text was refused by the engine’s grants');
     throw failureOf(error, query, performance.now() - began);

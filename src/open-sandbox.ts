@@ -5,6 +5,7 @@ import { checkGuest } from '../sandbox/check-guest.ts';
 import { createEngineParser } from '../sandbox/engine-parser.ts';
 import { createEstimate } from '../sandbox/estimate.ts';
 import { createGuestGate, type GuestGate } from '../sandbox/guest-gate.ts';
+import { createHeldResults } from '../sandbox/held-results.ts';
 import { inspect } from '../sandbox/inspect.ts';
 import * as limits from '../sandbox/limits.ts';
 import { createPenalties } from '../sandbox/penalties.ts';
@@ -64,6 +65,7 @@ export function openSandbox(options: SandboxOptions): OpenSandbox {
     guest,
     places: queryPlaces(options.cores),
     unread: unreadResults(),
+    held: createHeldResults(limits.RESULTS_IN_MEMORY_MAX),
     watchdog,
     penalties,
     secondsOf: options.secondsOf ?? tierSeconds,

@@ -18,7 +18,7 @@ export interface RowTally {
 /** Finds where lines end in consecutive chunks: offsets after each end, in order, written into `into`; returns how many. */
 export type FindLineEnds = (chunk: Uint8Array, into: number[]) => number;
 
-const NEWLINE = 0x0a;
+export const NEWLINE = 0x0a;
 const QUOTE = 0x22;
 
 /** Formats that escape line breaks inside of values: JSON by lines. */
@@ -100,6 +100,6 @@ function rowTaker(
   };
 }
 
-function byteLength(parts: readonly Buffer[]): number {
+export function byteLength(parts: readonly Buffer[]): number {
   return parts.reduce((bytes, part) => bytes + part.length, 0);
 }

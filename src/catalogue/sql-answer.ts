@@ -1,4 +1,5 @@
 import { Readable } from 'node:stream';
+import { countedRows } from '../../sandbox/results/counted-rows.ts';
 import { jsonAnswer } from '../../sandbox/results/json-answer.ts';
 import { readAhead } from '../../sandbox/results/read-ahead.ts';
 import { csvLineEnds, plainLineEnds, type RowTally, wholeRows } from '../../sandbox/results/whole-rows.ts';
@@ -98,11 +99,8 @@ function inColumns(result: SandboxResult, facts: SqlAnswerFacts, charge: Charge)
 const READ_AHEAD_BYTES = 1024 * 1024;
 
 async function inLines(result: SandboxResult, facts: SqlAnswerFacts): Promise<PendingAnswer> {
-  const isCsv = facts.format === 'csv';
   const tally: RowTally = { rows: 0, bytes: 0, truncated: false };
-  const limits = { headLines: isCsv ? 1 : 0, rowsMax: facts.maxRows, bytesMax: SQL_ANSWER_MAX_BYTES };
-  const rows = wholeRows(result.body, isCsv ? csvLineEnds() : plainLineEnds(), limits, tally);
-  const ahead = await readAhead(rows, READ_AHEAD_BYTES);
+  const ahead = await readAhead(rowsOf(result, facts, tally), READ_AHEAD_BYTES);
   const tallyHeaders = () => rowHeaders(tally.rows, tally.truncated || result.cutByBytes);
   return {
     firstLine: firstLineOf(ahead.begun),
@@ -118,10 +116,20 @@ async function inLines(result: SandboxResult, facts: SqlAnswerFacts): Promise<Pe
   };
 }
 
+function rowsOf(result: SandboxResult, { format, maxRows }: SqlAnswerFacts, tally: RowTally) {
+  const bytesMax = SQL_ANSWER_MAX_BYTES;
+  // In CSV a line can end inside of a value, which only a look at every byte tells.
+  if (format === 'csv')
+    return wholeRows(result.body, csvLineEnds(), { headLines: 1, rowsMax: maxRows, bytesMax }, tally);
+  if (result.resultRows <= maxRows)
+    return countedRows(result.body, { rows: result.resultRows, bytesMax }, tally);
+  return wholeRows(result.body, plainLineEnds(), { headLines: 0, rowsMax: maxRows, bytesMax }, tally);
+}
+
 function firstLineOf(begun: readonly Buffer[]): string {
-  const [first] = begun;
-  const end = first?.indexOf(0x0a) ?? -1;
-  return first === undefined || end === -1 ? '' : first.toString('utf8', 0, end);
+  const withEnd = begun.findIndex((chunk) => chunk.includes(0x0a));
+  const text = Buffer.concat(begun.slice(0, withEnd + 1));
+  return text.toString('utf8', 0, text.indexOf(0x0a) + 1).trimEnd();
 }
 
 function streamed(

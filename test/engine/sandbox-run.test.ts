@@ -263,6 +263,13 @@ describe('an engine that does not obey', () => {
 
   test('by an estimate is no other case: it has an end, and its caller waits', async () => {
     const strict = open({ killObeyedMaxMs: 500 });
+    // The one before this was started a moment ago, and is not asked in vain.
+    await waitUntil('the engine serves', () =>
+      engine.guest.explain({ name: 'ready', text: 'SELECT 1', maxSeconds: 5 }).then(
+        () => true,
+        () => false,
+      ),
+    );
     const before = engine.pid();
     const estimate = (text: string) =>
       failureOf(strict.estimate({ accepted: unjudged(text), parameters: {}, caller: 'a' }, NEVER));

@@ -2,6 +2,7 @@ import { Readable } from 'node:stream';
 import { text as readText } from 'node:stream/consumers';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { countedRows } from '../../sandbox/results/counted-rows.ts';
 import { jsonAnswer } from '../../sandbox/results/json-answer.ts';
 import { columnsOf, objectWriter, valueTexts } from '../../sandbox/results/json-rows.ts';
 import { readAhead } from '../../sandbox/results/read-ahead.ts';
@@ -107,6 +108,47 @@ describe('whole rows', () => {
     const limits = { headLines: 0, rowsMax: 3, bytesMax: 1_000 };
     for await (const _ of wholeRows(endless(), plainLineEnds(), limits, tally)) void _;
     expect({ read, ...tally }).toEqual({ read: 4, rows: 3, bytes: 12, truncated: true });
+  });
+});
+
+describe('rows whose number is known', () => {
+  const pass = async (text: string, rows: number, bytesMax: number, sizes: readonly number[]) => {
+    const tally: RowTally = { rows: 0, bytes: 0, truncated: false };
+    const parts: Buffer[] = [];
+    const body = Readable.from(inPieces(text, sizes));
+    for await (const part of countedRows(body, { rows, bytesMax }, tally)) parts.push(part);
+    return { ...tally, text: Buffer.concat(parts).toString('utf8') };
+  };
+
+  test('whatever the pieces and the cap, they are cut as rows that are looked at one by one', async () => {
+    const lineArb = fc.string({ unit: 'binary', maxLength: 30 }).map((line) => line.replaceAll('\n', ' '));
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(lineArb, { maxLength: 30 }),
+        sizesArb,
+        fc.integer({ min: 0, max: 600 }),
+        async (lines, sizes, bytesMax) => {
+          const text = lines.map((line) => `${line}\n`).join('');
+          expect(await pass(text, lines.length, bytesMax, sizes)).toEqual(
+            await cut(text, { bytesMax, sizes }),
+          );
+        },
+      ),
+    );
+  });
+
+  test('below the cap the chunks are passed on as they came, not copied', async () => {
+    const pieces = inPieces('{"a":1}\n{"a":2}\n{"a":3}\n', [11, 5]);
+    const passed: Buffer[] = [];
+    const tally: RowTally = { rows: 0, bytes: 0, truncated: false };
+    for await (const part of countedRows(Readable.from(pieces), { rows: 3, bytesMax: 100 }, tally))
+      passed.push(part);
+    expect(passed.slice(0, -1).every((part, index) => part === pieces[index])).toBe(true);
+    expect(passed).toHaveLength(pieces.length);
+  });
+
+  test('a result that ends inside of a row is a failure, not an answer', async () => {
+    await expect(pass('whole\nhal', 2, 1_000, [4])).rejects.toThrow('middle of a row');
   });
 });
 

@@ -1,0 +1,65 @@
+import { byteLength, NEWLINE, type RowTally } from './whole-rows.ts';
+
+/**
+ * Rows of a format that writes one line each, whose number the engine has told and which are not too many: the chunks are
+ * passed on as they came, and only the cap of bytes is watched. Not a line is looked for but the first of each chunk.
+ */
+export interface CountedRows {
+  /** Rows in the whole text. */
+  readonly rows: number;
+  readonly bytesMax: number;
+}
+
+/**
+ * Passes on what `wholeRows` would. `tally` is up to date once the rows have ended. Where the cap cuts, the rest is read to
+ * its end and counted: that tells how many rows were passed on.
+ */
+export async function* countedRows(
+  body: AsyncIterable<Buffer>,
+  { rows, bytesMax }: CountedRows,
+  tally: RowTally,
+): AsyncGenerator<Buffer, void, undefined> {
+  // Not passed on yet: a row begins in it, and whether that ends before the cap is seen in what follows.
+  let held: Buffer[] = [];
+  let rowsLeft = 0;
+  for await (const chunk of body) {
+    if (tally.truncated) {
+      rowsLeft += countLines(chunk);
+      continue;
+    }
+    const firstEnd = chunk.indexOf(NEWLINE) + 1;
+    const known = tally.bytes + byteLength(held) + (firstEnd === 0 ? chunk.length : firstEnd);
+    if (known > bytesMax) {
+      const { fitting, rest } = cut([...held, chunk], bytesMax - tally.bytes);
+      rowsLeft += countLines(rest);
+      tally.truncated = true;
+      tally.bytes += fitting.length;
+      held = [];
+      if (fitting.length > 0) yield fitting;
+    } else if (firstEnd > 0) {
+      tally.bytes += byteLength(held);
+      yield* held;
+      held = [chunk];
+    } else held.push(chunk);
+  }
+  const { fitting, rest } = cut(held, bytesMax - tally.bytes);
+  if (rest.length === 0 && fitting.length > 0 && fitting.at(-1) !== NEWLINE)
+    throw new Error('the engine ended a result in the middle of a row');
+  tally.truncated ||= rest.length > 0;
+  tally.bytes += fitting.length;
+  tally.rows = rows - rowsLeft - countLines(rest);
+  if (fitting.length > 0) yield fitting;
+}
+
+/** At the end of the last row that fits. */
+function cut(parts: readonly Buffer[], room: number): { readonly fitting: Buffer; readonly rest: Buffer } {
+  const text = Buffer.concat(parts);
+  const end = text.length <= room ? text.length : text.subarray(0, room).lastIndexOf(NEWLINE) + 1;
+  return { fitting: text.subarray(0, end), rest: text.subarray(end) };
+}
+
+function countLines(text: Buffer): number {
+  let count = 0;
+  for (let at = text.indexOf(NEWLINE); at !== -1; at = text.indexOf(NEWLINE, at + 1)) count += 1;
+  return count;
+}
