@@ -23,6 +23,8 @@ export const WARNINGS = {
   finality_unknown:
     'Only final settlements were asked for, and a served chain has not stated a final block: it contributes none.',
   graph_edges_cut: 'More pairs of wallets paid each other than max_edges shows: the largest are shown.',
+  endpoints_catalog_stale:
+    'Part of the endpoint directory may be outdated: a source was not read to its end lately, or none ever was.',
   graph_scan_capped: 'The window holds more settlements than one graph may read: the newest were read.',
 } as const;
 
