@@ -4,6 +4,7 @@ import { getGraph } from './get-graph.ts';
 import { getMerchant } from './get-merchant.ts';
 import { getSqlSchema } from './get-sql-schema.ts';
 import { getTelemetry } from './get-telemetry.ts';
+import { listCapabilities } from './list-capabilities.ts';
 import { listEntitySettlements } from './list-entity-settlements.ts';
 import { listFacilitators } from './list-facilitators.ts';
 import { listFlows } from './list-flows.ts';
@@ -24,6 +25,7 @@ export const OPERATIONS: readonly AnyOperation[] = [
   erase(getMerchant),
   erase(getAgent),
   erase(getGraph),
+  erase(listCapabilities),
   erase(getTelemetry),
   erase(getSqlSchema),
   eraseUsage(runSql),

@@ -10,6 +10,7 @@ import type { SettledPayment } from '../domain/payment.ts';
 import type { Plan, PlanId, SqlTierId } from '../domain/plan.ts';
 import type { UnitBalance } from '../domain/query-unit.ts';
 import type { ErrorCode } from '../errors.ts';
+import type { Capabilities } from '../reads/capabilities.ts';
 import type { DatasetFacts } from '../reads/dataset.ts';
 import type { Freshness } from '../reads/freshness.ts';
 import type { Graphs } from '../reads/graphs.ts';
@@ -102,6 +103,7 @@ export interface OperationDeps {
   readonly rollups: Rollups;
   readonly graphs: Graphs;
   readonly relayers: Relayers;
+  readonly capabilities: Capabilities;
   readonly publicTableRows: PublicTableRows;
   /** Bound to the request: its queries stop when the caller leaves. */
   readonly sql: BoundSandbox;

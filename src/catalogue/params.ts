@@ -1,9 +1,11 @@
 import { type TSchema, Type } from '@sinclair/typebox';
 import { type Address, isAddress, readAddress } from '../domain/address.ts';
+import { CAPABILITIES } from '../domain/capability.ts';
 import { type Chain, isChain } from '../domain/chain.ts';
 import { CURSOR_MAX_CHARS } from '../domain/cursor.ts';
 import { EVIDENCE_TIERS, type EvidenceTier } from '../domain/evidence.ts';
 import { fail } from '../errors.ts';
+import { nearest } from '../nearest-name.ts';
 import type { FinalityFilter } from '../reads/finality.ts';
 
 /**
@@ -256,6 +258,35 @@ export const namedOnlyParam = flagParam('Whether to list only relayers that a ca
 export const enrichedOnlyParam = flagParam(
   'Whether to list only relayers whose account was read from the chain.',
 );
+
+const CAPABILITY_FIELDS = ['all', 'compact'] as const;
+
+export const capabilityFieldsParam: Param<(typeof CAPABILITY_FIELDS)[number]> = {
+  in: 'query',
+  description: '`compact`: slug, name and provider_count alone. `all` (default): everything.',
+  required: false,
+  schema: Type.Union(
+    CAPABILITY_FIELDS.map((fields) => Type.Literal(fields)),
+    { default: 'all' },
+  ),
+  read: (raw, name) => (raw === undefined ? 'all' : readChoice(raw, name, CAPABILITY_FIELDS)),
+};
+
+export const capabilitySlugParam: Param<string> = {
+  in: 'path',
+  description: 'A capability, by its slug as `/capabilities` lists it.',
+  required: true,
+  schema: Type.String({ pattern: '^[a-z0-9-]+$' }),
+  example: 'web-search',
+  read: (raw, name) => {
+    const slugs = CAPABILITIES.map(({ slug }) => slug);
+    const slug = slugs.find((known) => known === raw);
+    if (slug !== undefined) return slug;
+    const meant = isText(raw) ? nearest(raw, slugs) : undefined;
+    const hint = meant === undefined ? '/capabilities lists them.' : `Did you mean ${meant}?`;
+    throw invalid(name, `${quoted(raw)} is no capability. ${hint}`);
+  },
+};
 
 function readChoice<Choice extends string>(raw: unknown, name: string, choices: readonly Choice[]): Choice {
   const choice = choices.find((candidate) => candidate === raw);

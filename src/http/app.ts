@@ -13,6 +13,7 @@ import type { CursorKeys } from '../domain/cursor.ts';
 import { fail } from '../errors.ts';
 import type { Gate } from '../gate/gate.ts';
 import type { Log } from '../log.ts';
+import { createCapabilities } from '../reads/capabilities.ts';
 import { createDatasetFacts } from '../reads/dataset.ts';
 import { createFreshness } from '../reads/freshness.ts';
 import { createGraphs } from '../reads/graphs.ts';
@@ -120,6 +121,7 @@ function operationDeps(options: AppOptions): OperationDeps {
     graphs: createGraphs({ clock }),
     publicTableRows: createPublicTableRows({ reader, clock }),
     relayers: createRelayers({ reader, clock, rollups, chains }),
+    capabilities: createCapabilities({ reader, clock }),
     priceList: PRICE_LIST,
     accounts,
     plans: config.plans,

@@ -65,6 +65,7 @@ const PATHS: Readonly<Record<string, string>> = {
   getMerchant: `/v0/merchants/${wallet(0xb2)}`,
   getAgent: `/v0/agents/${wallet(0xa1)}`,
   getGraph: '/v0/graph?days=1',
+  listCapabilities: '/v0/capabilities',
   getTelemetry: '/v0/telemetry',
   getSqlSchema: '/v0/sql/schema',
   runSql: '/v0/sql',

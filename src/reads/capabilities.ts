@@ -1,0 +1,95 @@
+import type { Reader } from '../../clickhouse/engine.ts';
+import { type Sql, sql, text, uint32 } from '../../clickhouse/sql.ts';
+import type { Clock } from '../clock.ts';
+import { CAPABILITIES } from '../domain/capability.ts';
+import { ask } from './ask.ts';
+import { cached } from './cached.ts';
+import { integerField, textField } from './decode.ts';
+
+/** Who offers which job, counted over the directory and the agents. */
+export interface CapabilityCounts {
+  /** Different payTo addresses with a listed resource. */
+  readonly providers: number;
+  readonly endpoints: number;
+  /** Active agents whose card speaks of it. */
+  readonly agents: number;
+}
+
+export interface Capabilities {
+  /** By slug; a capability that nobody offers is missing. Renewed at most twice a minute. */
+  counts(): Promise<ReadonlyMap<string, CapabilityCounts>>;
+}
+
+/** What offers of one capability cost, in millionths of a dollar. */
+export interface GoingRate {
+  readonly p25: bigint;
+  readonly p50: bigint;
+  readonly p75: bigint;
+  /** Offers with a known price above zero, which the quartiles are of. */
+  readonly offers: number;
+}
+
+const RESOURCE = 'endpoints';
+const COUNTS_MAX_AGE_MS = 30_000;
+const MAX_SECONDS = 5;
+
+export function createCapabilities(deps: { readonly reader: Reader; readonly clock: Clock }): Capabilities {
+  const load = () => readCounts(deps.reader);
+  return { counts: cached({ clock: deps.clock, maxAgeMs: COUNTS_MAX_AGE_MS, load }) };
+}
+
+async function readCounts(reader: Reader): Promise<ReadonlyMap<string, CapabilityCounts>> {
+  const { rows } = await ask(reader, RESOURCE, {
+    name: 'capability-counts',
+    maxSeconds: MAX_SECONDS,
+    maxRows: CAPABILITIES.length * 2,
+    sql: sql`SELECT slug, sum(providers), sum(endpoints), sum(agents) FROM (
+        SELECT arrayJoin(capabilities) AS slug, uniqExactIf(pay_to, pay_to != '') AS providers, count() AS endpoints, 0 AS agents
+          FROM (SELECT capabilities, pay_to, del FROM endpoint_list FINAL) WHERE del = 0 GROUP BY slug
+        UNION ALL
+        SELECT arrayJoin(capabilities), 0, 0, count()
+          FROM (SELECT capabilities, active, del FROM agents FINAL) WHERE del = 0 AND active = 1 GROUP BY 1)
+      WHERE slug IN (${slugs()}) GROUP BY slug ORDER BY slug LIMIT ${uint32(CAPABILITIES.length)}`,
+  });
+  return new Map(
+    rows.map(([slug, providers, endpoints, agents]) => [
+      textField(slug),
+      {
+        providers: integerField(providers),
+        endpoints: integerField(endpoints),
+        agents: integerField(agents),
+      },
+    ]),
+  );
+}
+
+/** What an older rule mapped onto is not listed any more. */
+function slugs(): Sql {
+  return CAPABILITIES.map(({ slug }) => sql`${text(slug)}`).reduce((all, next) => sql`${all}, ${next}`);
+}
+
+/**
+ * The quartiles of what the resources of a capability cost, each resource by its cheapest offer; null without any. Prices that
+ * really are asked: of an even number the lower of the two in the middle.
+ */
+export async function readGoingRate(reader: Reader, slug: string): Promise<GoingRate | null> {
+  const { rows } = await ask(reader, RESOURCE, {
+    name: 'capability-going-rate',
+    maxSeconds: MAX_SECONDS,
+    maxRows: 1,
+    sql: sql`SELECT count(), arrayMap(price -> toString(toInt64(price * 1000000)), quantilesExactLow(0.25, 0.5, 0.75)(assumeNotNull(price_usd)))
+      FROM (SELECT capabilities, price_usd, del FROM endpoint_list FINAL WHERE has(capabilities, ${text(slug)}))
+      WHERE del = 0 AND price_usd > 0`,
+  });
+  const [count, quartiles] = rows[0] ?? [];
+  const offers = integerField(count);
+  if (offers === 0) return null;
+  const [p25, p50, p75] = pricesOf(quartiles);
+  return { p25, p50, p75, offers };
+}
+
+function pricesOf(field: unknown): readonly [bigint, bigint, bigint] {
+  if (!Array.isArray(field)) throw new TypeError('expected a list of prices from the engine');
+  const [p25, p50, p75] = field.map(textField);
+  return [BigInt(p25 ?? 0), BigInt(p50 ?? 0), BigInt(p75 ?? 0)];
+}
