@@ -32,6 +32,7 @@ export const TABLES = {
   feedbackFiles: 'feedback_files',
   agents: 'agents',
   agentsDue: 'agents_due',
+  agentWallets: 'agent_wallets',
   endpointOffers: 'endpoint_offers',
   endpointSources: 'endpoint_sources',
   payeeActivity: 'payee_activity',

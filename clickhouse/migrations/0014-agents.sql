@@ -32,13 +32,29 @@ CREATE TABLE IF NOT EXISTS agents
     derived_changes UInt64,
     ver UInt64,
     del UInt8,
-    INDEX ix_wallet wallet TYPE bloom_filter(0.001) GRANULARITY 1,
     INDEX ix_owner owner TYPE bloom_filter(0.001) GRANULARITY 1,
-    INDEX ix_capability capabilities TYPE bloom_filter(0.001) GRANULARITY 1
+    INDEX ix_capability capabilities TYPE bloom_filter(0.001) GRANULARITY 1,
+    -- Words of name and description: a search reads the granules that hold all of them (src/reads/agents.ts spells the same).
+    INDEX ix_words lower(concat(name, ' ', description)) TYPE text(tokenizer = 'splitByNonAlpha')
 )
 ENGINE = ReplacingMergeTree(ver)
 ORDER BY (chain, agent_id)
-SETTINGS index_granularity = 1024;
+-- A page names agents from all over the table.
+SETTINGS index_granularity = 256;
+
+-- Which agents may have a wallet: every one that ever had it. Whoever looks a wallet up asks `agents` whether it still has.
+CREATE TABLE IF NOT EXISTS agent_wallets
+(
+    wallet FixedString(20),
+    chain LowCardinality(String),
+    agent_id UInt256
+)
+ENGINE = ReplacingMergeTree
+ORDER BY (wallet, chain, agent_id)
+SETTINGS index_granularity = 256;
+
+CREATE MATERIALIZED VIEW IF NOT EXISTS agent_wallets_mv TO agent_wallets AS
+SELECT wallet, chain, agent_id FROM agents WHERE del = 0 AND wallet != toFixedString('', 20);
 
 -- The agents of one derivation, with the changes that were read before anything else: whatever comes later is due again.
 CREATE TABLE IF NOT EXISTS agents_due

@@ -6,7 +6,6 @@ import { fail } from '../errors.ts';
 import { finalOnly } from '../reads/finality.ts';
 import type { Warning } from '../reads/freshness.ts';
 import type { GraphAnswer, GraphQuery } from '../reads/graphs.ts';
-import type { Directory } from '../reads/names.ts';
 import {
   GRAPH_EDGES_DEFAULT,
   graphDaysParam,
@@ -123,12 +122,11 @@ export const getGraph = defineOperation({
     const statuses = await fresh.statuses();
     const final = finalOnly(input.finality, statuses);
     const { wallet, chain: only, finality, max_edges: edgesMax } = input;
-    const [answer, directory] = await Promise.all([
-      graphs.read(reader, { span, wallet, chain: only, final, edgesMax }),
-      names.directory(),
-    ]);
+    const answer = await graphs.read(reader, { span, wallet, chain: only, final, edgesMax });
     const { graph, days, since, until } = answer;
-    const nameOf = nameOn(directory, only === undefined ? chains : [only]);
+    const directory = await names.of(graph.nodes.map((node) => node.wallet));
+    const named = only === undefined ? chains : [only];
+    const nameOf = (node: Address): string | null => directory.walletName(node, named);
     const warnings = graphWarnings(answer);
     const meta = await listMeta({ chain: only, chains, statuses, nowMs, finality }, graph.edges, dataset);
     const allWarnings = [...(meta.warnings ?? []), ...warnings];
@@ -182,17 +180,6 @@ function applied(input: GraphInput) {
     chain: input.chain ?? null,
     finality: input.finality,
     max_edges: input.max_edges,
-  };
-}
-
-/** A wallet is the same on every chain; the first chain that knows a name gives it. */
-function nameOn(directory: Directory, chains: readonly Chain[]): (wallet: Address) => string | null {
-  return (wallet) => {
-    for (const chain of chains) {
-      const name = directory.walletName(chain, wallet);
-      if (name !== null) return name;
-    }
-    return null;
   };
 }
 

@@ -15,7 +15,12 @@ import {
   walletParam,
 } from './params.ts';
 import { PRICES } from './prices.ts';
-import { NAMED_SETTLEMENT_EXAMPLE, NamedSettlementShape, namedSettlementAnswer } from './settlement-shape.ts';
+import {
+  NAMED_SETTLEMENT_EXAMPLE,
+  NamedSettlementShape,
+  namedSettlementAnswer,
+  partiesOf,
+} from './settlement-shape.ts';
 import { AddressShape, NextBeforeShape } from './shapes.ts';
 import { nextBefore, readBefore } from './walk.ts';
 
@@ -62,10 +67,11 @@ export const listEntitySettlements = defineOperation({
     const nowMs = clock.nowMs();
     const statuses = await freshness.statuses();
     const final = finalOnly(finality, statuses);
-    const [page, directory] = await Promise.all([
-      readWalletPage({ reader }, { wallet, limit, before: from, role, counterparty, chain, final }),
-      names.directory(),
-    ]);
+    const page = await readWalletPage(
+      { reader },
+      { wallet, limit, before: from, role, counterparty, chain, final },
+    );
+    const directory = await names.of(partiesOf(page.rows));
     return {
       wallet,
       settlements: page.rows.map((row) =>

@@ -128,7 +128,7 @@ export const listFacilitators = defineOperation({
     const nowMs = clock.nowMs();
     const [ranking, directory, statuses] = await Promise.all([
       relayers.ranking(),
-      names.directory(),
+      names.of([]),
       freshness.statuses(),
     ]);
     const matching = ranking.relayers.filter((relayer) => isWanted(relayer, input));

@@ -6,7 +6,12 @@ import { META_EXAMPLE, SettlementMetaShape, settlementMeta } from './list-meta.t
 import { defineOperation } from './operation.ts';
 import { beforeParam, chainParam, finalityParam, limitParam } from './params.ts';
 import { PRICES } from './prices.ts';
-import { NAMED_SETTLEMENT_EXAMPLE, NamedSettlementShape, namedSettlementAnswer } from './settlement-shape.ts';
+import {
+  NAMED_SETTLEMENT_EXAMPLE,
+  NamedSettlementShape,
+  namedSettlementAnswer,
+  partiesOf,
+} from './settlement-shape.ts';
 import { NextBeforeShape } from './shapes.ts';
 import { nextBefore, readBefore } from './walk.ts';
 
@@ -38,13 +43,11 @@ export const listFlows = defineOperation({
     const nowMs = clock.nowMs();
     const statuses = await freshness.statuses();
     const final = finalOnly(finality, statuses);
-    const [page, directory] = await Promise.all([
-      readFeed(
-        { reader, clock, newestTime: dataset.newestTime },
-        { limit, before: from, chain, facilitator: undefined, tier: undefined, final },
-      ),
-      names.directory(),
-    ]);
+    const page = await readFeed(
+      { reader, clock, newestTime: dataset.newestTime },
+      { limit, before: from, chain, facilitator: undefined, tier: undefined, final },
+    );
+    const directory = await names.of(partiesOf(page.rows));
     return {
       flows: page.rows.map((row) =>
         namedSettlementAnswer(row, finalityOf(row.blockNumber, statuses.get(row.chain)), directory),

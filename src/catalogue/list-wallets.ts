@@ -1,8 +1,5 @@
 import { type Static, Type } from '@sinclair/typebox';
-import type { Address } from '../domain/address.ts';
-import type { Chain } from '../domain/chain.ts';
 import { finalOnly } from '../reads/finality.ts';
-import type { Directory } from '../reads/names.ts';
 import type { ListedWallet } from '../reads/wallet-figures.ts';
 import { readWalletList } from '../reads/wallet-list.ts';
 import { ListMetaShape, listMeta, META_EXAMPLE } from './list-meta.ts';
@@ -69,16 +66,13 @@ export const listWallets = defineOperation({
     const { reader, clock, cursorKeys, dataset, names, freshness, rollups, chains } = deps;
     const from = readWalletBefore(cursorKeys, SCOPE, before);
     const nowMs = clock.nowMs();
-    const [statuses, coverage, directory] = await Promise.all([
-      freshness.statuses(),
-      rollups.coverage(),
-      names.directory(),
-    ]);
+    const [statuses, coverage] = await Promise.all([freshness.statuses(), rollups.coverage()]);
     const final = finalOnly(finality, statuses);
     const page = await readWalletList({ reader, coverage }, { limit, before: from, role, chain, final });
+    const directory = await names.of(page.rows.map((row) => row.wallet));
     const named = chain === undefined ? chains : [chain];
     return {
-      wallets: page.rows.map((row) => walletAnswer(row, nameOf(directory, named, row.wallet))),
+      wallets: page.rows.map((row) => walletAnswer(row, directory.walletName(row.wallet, named))),
       next_before: nextWalletBefore(cursorKeys, SCOPE, page.nextBefore),
       meta: await listMeta({ chain, chains, statuses, nowMs, finality }, page.rows, dataset),
     };
@@ -94,9 +88,4 @@ function walletAnswer(row: ListedWallet, name: string | null): Static<typeof Wal
     first_seen: timeText(row.firstSeen),
     last_seen: timeText(row.lastSeen),
   };
-}
-
-/** A wallet is catalogued per chain; the first chain that knows it names it. */
-function nameOf(directory: Directory, chains: readonly Chain[], wallet: Address): string | null {
-  return chains.map((chain) => directory.walletName(chain, wallet)).find((name) => name !== null) ?? null;
 }

@@ -1,4 +1,5 @@
 import { type Static, Type } from '@sinclair/typebox';
+import type { Address } from '../domain/address.ts';
 import { usdNumber } from '../domain/amount.ts';
 import {
   EVIDENCE_LADDER,
@@ -110,10 +111,15 @@ export function namedSettlementAnswer(
 ): NamedSettlementAnswer {
   // Assigned, not spread: spreading so many fields into a literal is 30 times slower (V8's slow path).
   return Object.assign(settlementAnswer(row, finality), {
-    payer_name: directory.walletName(row.chain, row.payer),
-    payee_name: directory.walletName(row.chain, row.payee),
+    payer_name: directory.walletName(row.payer, [row.chain]),
+    payee_name: directory.walletName(row.payee, [row.chain]),
     facilitator_name: row.facilitator === '' ? null : directory.facilitatorName(row.facilitator),
   });
+}
+
+/** The wallets that a page names. */
+export function partiesOf(rows: readonly ListedSettlement[]): Address[] {
+  return rows.flatMap(({ payer, payee }) => [payer, payee]);
 }
 
 /** A row as documentation shows it. */
