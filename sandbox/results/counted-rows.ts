@@ -12,7 +12,7 @@ export interface CountedRows {
 
 /**
  * Passes on what `wholeRows` would. `tally` is up to date once the rows have ended. Where the cap cuts, the rest is read to
- * its end and counted: that tells how many rows were passed on.
+ * its end and counted: that tells how many rows were passed on. The first row comes in one chunk, for whoever looks at it.
  */
 export async function* countedRows(
   body: AsyncIterable<Buffer>,
@@ -21,6 +21,7 @@ export async function* countedRows(
 ): AsyncGenerator<Buffer, void, undefined> {
   // Not passed on yet: a row begins in it, and whether that ends before the cap is seen in what follows.
   let held: Buffer[] = [];
+  let hasFirst = false;
   let rowsLeft = 0;
   for await (const chunk of body) {
     if (tally.truncated) {
@@ -36,10 +37,13 @@ export async function* countedRows(
       tally.bytes += fitting.length;
       held = [];
       if (fitting.length > 0) yield fitting;
-    } else if (firstEnd > 0) {
+    } else if (firstEnd > 0 && hasFirst) {
       tally.bytes += byteLength(held);
       yield* held;
       held = [chunk];
+    } else if (firstEnd > 0) {
+      hasFirst = true;
+      held = [joined([...held, chunk])];
     } else held.push(chunk);
   }
   const { fitting, rest } = cut(held, bytesMax - tally.bytes);
@@ -53,9 +57,14 @@ export async function* countedRows(
 
 /** At the end of the last row that fits. */
 function cut(parts: readonly Buffer[], room: number): { readonly fitting: Buffer; readonly rest: Buffer } {
-  const text = Buffer.concat(parts);
+  const text = joined(parts);
   const end = text.length <= room ? text.length : text.subarray(0, room).lastIndexOf(NEWLINE) + 1;
   return { fitting: text.subarray(0, end), rest: text.subarray(end) };
+}
+
+function joined(parts: readonly Buffer[]): Buffer {
+  const [only] = parts;
+  return parts.length === 1 && only !== undefined ? only : Buffer.concat(parts);
 }
 
 function countLines(text: Buffer): number {

@@ -127,9 +127,9 @@ function rowsOf(result: SandboxResult, { format, maxRows }: SqlAnswerFacts, tall
 }
 
 function firstLineOf(begun: readonly Buffer[]): string {
-  const withEnd = begun.findIndex((chunk) => chunk.includes(0x0a));
-  const text = Buffer.concat(begun.slice(0, withEnd + 1));
-  return text.toString('utf8', 0, text.indexOf(0x0a) + 1).trimEnd();
+  const [first] = begun;
+  const end = first?.indexOf(0x0a) ?? -1;
+  return first === undefined || end === -1 ? '' : first.toString('utf8', 0, end);
 }
 
 function streamed(

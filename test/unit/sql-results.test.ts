@@ -137,6 +137,13 @@ describe('rows whose number is known', () => {
     );
   });
 
+  test('the first row comes whole in the first chunk, however it arrives', async () => {
+    const tally: RowTally = { rows: 0, bytes: 0, truncated: false };
+    const body = Readable.from(inPieces('{"a":1,"a":2}\n{"a":3,"a":4}\n', [3]));
+    const first = await countedRows(body, { rows: 2, bytesMax: 100 }, tally).next();
+    expect(String(first.value)).toMatch(/^\{"a":1,"a":2\}\n/);
+  });
+
   test('below the cap the chunks are passed on as they came, not copied', async () => {
     const pieces = inPieces('{"a":1}\n{"a":2}\n{"a":3}\n', [11, 5]);
     const passed: Buffer[] = [];
