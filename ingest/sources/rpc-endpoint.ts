@@ -1,5 +1,6 @@
-import { getHttpRpcClient, getWebSocketRpcClient } from 'viem/utils';
+import { getWebSocketRpcClient } from 'viem/utils';
 import { providerName } from '../../src/log.ts';
+import { createJsonPoster, type PostedAnswer } from './post-json.ts';
 import { createRateLimit } from './rate-limit.ts';
 import { failureOfRpcError, failureOfStatus, RpcFailure } from './rpc-failure.ts';
 import type { RpcLimits } from './rpc-limits.ts';
@@ -104,34 +105,45 @@ function createGate(max: number): <T>(task: () => Promise<T>) => Promise<T> {
   };
 }
 
-/**
- * viem's client, below its transport: the transport's own batching pairs answers with calls by position, so that a node that
- * leaves one out of a batch shifts all the others. Here they are paired by id. The signal covers the body too, viem's own
- * time-out only the headers.
- */
+/** Answers are paired with calls by their id: a node that leaves one out of a batch must not shift all the others. */
 function overHttp(url: string, limits: RpcLimits): Post {
-  const client = getHttpRpcClient(url, {
-    timeout: limits.requestTimeoutMs,
-    maxResponseBodySize: limits.maxResponseBytes,
-    onResponse: (response) => {
-      const { status } = response;
-      // Other 4xx may carry a JSON-RPC error that says what is wrong with the range; let viem read the body.
-      if (status === 429 || status === 413 || status >= 500)
-        throw failureOfStatus(status, response.headers.get('retry-after'));
-    },
-  });
+  const poster = createJsonPoster(url, limits.maxResponseBytes);
   return async (calls, signal) => {
-    const body = calls.map(({ method, params }, id) => ({ id, method, params }));
-    const single = body[0];
-    const answer: unknown =
-      body.length === 1 && single !== undefined
-        ? await client.request({ body: single, fetchOptions: { signal } })
-        : await client.request({ body, fetchOptions: { signal } });
+    const body = calls.map(({ method, params }, id) => ({ jsonrpc: '2.0', id, method, params }));
+    const answer = readPosted(await poster.post(JSON.stringify(body.length === 1 ? body[0] : body), signal));
     if (Array.isArray(answer)) return answer;
     if (body.length === 1) return [{ ...readAnswer(answer), id: 0 }];
     // A node that refuses a batch as such answers one error object for all.
     return body.map(({ id }) => ({ ...readAnswer(answer), id }));
   };
+}
+
+/** The parsed body. Throws for a status that says enough, and for another error status unless its body is a JSON-RPC error. */
+function readPosted({ status, retryAfter, text }: PostedAnswer): unknown {
+  if (status === 429 || status === 413 || status >= 500) throw failureOfStatus(status, retryAfter);
+  if (status < 300) return JSON.parse(text);
+  // Other 4xx may carry a JSON-RPC error that says what is wrong with the range.
+  const answer = parseOrNull(text);
+  if (isRpcError(readAnswer(answer).error)) return answer;
+  throw failureOfStatus(status, retryAfter);
+}
+
+function parseOrNull(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null; // a page of a proxy: the status says what there is to say
+  }
+}
+
+function isRpcError(error: unknown): boolean {
+  if (typeof error !== 'object' || error === null) return false;
+  return (
+    'code' in error &&
+    typeof error.code === 'number' &&
+    'message' in error &&
+    typeof error.message === 'string'
+  );
 }
 
 function overWebSocket(url: string, limits: RpcLimits): Post {
@@ -180,7 +192,7 @@ function matchAnswers(calls: readonly RpcCall[], answers: readonly RpcAnswer[]):
 /** Errors wrap errors; a loop among them must not hold us. */
 const MAX_CAUSES = 5;
 
-/** Looks only at names and our own errors: viem's and undici's messages contain the URL. */
+/** Looks only at names and our own errors: the messages of clients contain the URL. */
 function failureOfTransport(error: unknown): RpcFailure {
   for (
     let cause = error, depth = 0;
@@ -188,10 +200,7 @@ function failureOfTransport(error: unknown): RpcFailure {
     cause = cause.cause, depth++
   ) {
     if (cause instanceof RpcFailure) return cause;
-    if ('status' in cause && typeof cause.status === 'number') return failureOfStatus(cause.status, null);
     if (cause instanceof SyntaxError) return new RpcFailure('unreadable', 'the answer is not whole JSON');
-    if (cause.name === 'ResponseBodyTooLargeError')
-      return new RpcFailure('too-large', 'the answer is too large');
     if (cause.name === 'TimeoutError') return new RpcFailure('timeout', 'no answer in time');
   }
   return new RpcFailure('unavailable', 'the connection failed');
