@@ -44,7 +44,7 @@ export function deriveSql(batch: bigint, ver: bigint): Sql {
       feedback_count, distinct_clients, score, last_feedback_at, derived_changes, ver, del)
     SELECT d.chain, d.agent_id, e.owner, e.wallet, e.uri, e.registered_at, e.registered_block, e.registered_tx,
       greatest(e.changed_at, c.good_at),
-      c.name, c.description, c.image, c.services, c.supported_trust, c.x402_support, c.active, c.capabilities,
+      c.name, c.description, c.image, c.services, c.supported_trust, c.x402_support, if(c.good_at = 0, 0, c.active), c.capabilities,
       multiIf(c.tried_at != 0, CAST(toInt8(c.status), ${CARD_STATUS}), CAST(0, ${CARD_STATUS})),
       if(e.uri = '', 'empty_uri', if(c.uri = e.uri, c.problem, '')), c.good_at,
       multiIf(e.uri = '', ${NEVER_DUE}, c.uri = e.uri, c.next_try_at, toDateTime(0, 'UTC')),

@@ -1,0 +1,175 @@
+import { type Static, Type } from '@sinclair/typebox';
+import type { AgentRow } from '../reads/agent-row.ts';
+import {
+  AddressShape,
+  ChainShape,
+  CountShape,
+  nullable,
+  TimeShape,
+  timeText,
+  timeTextOrNull,
+} from './shapes.ts';
+
+/** An ERC-8004 agent as /agents, /leaderboard and the profiles show it. Source: api.md 3; protocol.md 4. */
+
+const NullableText = Type.Unsafe<string | null>(nullable(Type.String()));
+const NullableTime = Type.Unsafe<string | null>(nullable(TimeShape));
+
+export const AgentIdShape = Type.String({
+  pattern: '^[0-9]+$',
+  description: 'Token id in the identity registry of the chain; a decimal string, ids start at 0.',
+});
+
+const ServiceShape = Type.Object({
+  name: Type.String({ description: 'web, A2A, MCP, OASF, …, as the card spells it.' }),
+  endpoint: Type.String(),
+  version: Type.String(),
+  skills: Type.Array(Type.String()),
+  domains: Type.Array(Type.String()),
+});
+
+const ACTIVITY_STATUSES = ['active', 'idle', 'unseen'] as const;
+export type ActivityStatus = (typeof ACTIVITY_STATUSES)[number];
+/** A wallet that settled within this many days is active. */
+export const ACTIVE_DAYS = 30;
+
+const CARD_STATUSES = ['none', 'good', 'failed'] as const;
+const DOMAIN_PROOFS = ['unchecked', 'proven', 'refuted', 'unreachable'] as const;
+
+export const ScoreShape = Type.Unsafe<number | null>({
+  type: ['number', 'null'],
+  description:
+    'Mean of the feedback values that were not revoked, scaled by their decimals; null without feedback. Feedback has no common scale: a client may give 5 of 5 or 87 of 100.',
+});
+
+export const AgentShape = Type.Object({
+  chain: ChainShape,
+  agent_id: AgentIdShape,
+  owner: AddressShape,
+  wallet: Type.Unsafe<string | null>({
+    ...nullable(AddressShape),
+    description: 'Address that it pays and is paid with; null when it was cleared.',
+  }),
+  name: Type.Unsafe<string | null>({
+    ...nullable(Type.String()),
+    description: 'As the card claims, made safe to show; null without a card.',
+  }),
+  description: NullableText,
+  image: NullableText,
+  agent_uri: NullableText,
+  services: Type.Array(ServiceShape),
+  capabilities: Type.Array(Type.String(), { description: 'Slugs of /capabilities, by a published rule.' }),
+  supported_trust: Type.Array(Type.String()),
+  x402_support: Type.Boolean({ description: 'Whether the card declares x402.' }),
+  active: Type.Unsafe<boolean | null>({
+    type: ['boolean', 'null'],
+    description: 'Whether the card says that the agent is in service; null without a card.',
+  }),
+  score: ScoreShape,
+  feedback_count: { ...CountShape, description: 'Feedback that was not revoked.' },
+  distinct_clients: { ...CountShape, description: 'Different addresses that gave it.' },
+  registered_at: TimeShape,
+  last_activity_at: {
+    ...TimeShape,
+    description: 'Newest of its registration, its changes, feedback about it and settlements of its wallet.',
+  },
+  activity_status: Type.Unsafe<ActivityStatus>({
+    type: 'string',
+    enum: [...ACTIVITY_STATUSES],
+    description: `active: its wallet settled within ${ACTIVE_DAYS} days. idle: it settled before. unseen: it never did.`,
+  }),
+  card: Type.Object({
+    status: Type.Unsafe<(typeof CARD_STATUSES)[number]>({ type: 'string', enum: [...CARD_STATUSES] }),
+    problem: Type.Unsafe<string | null>({
+      ...nullable(Type.String()),
+      description: 'Why the newest try gave no card; the last good one is shown meanwhile.',
+    }),
+    fetched_at: NullableTime,
+  }),
+  domain: Type.Unsafe<string | null>({
+    ...nullable(Type.String()),
+    description: 'Domain that the card claims, to be believed when `domain_proof` is proven.',
+  }),
+  domain_proof: Type.Unsafe<(typeof DOMAIN_PROOFS)[number]>({
+    type: 'string',
+    enum: [...DOMAIN_PROOFS],
+    description: 'Whether the domain itself names the agent in /.well-known/agent-registration.json.',
+  }),
+});
+
+export type AgentAnswer = Static<typeof AgentShape>;
+
+/** `lastSettledAt`: of the agent's wallet, Unix seconds; null when it never settled. */
+export function agentAnswer(row: AgentRow, lastSettledAt: number | null, nowSeconds: number): AgentAnswer {
+  const hasCard = row.card.fetchedAt !== null;
+  return {
+    chain: row.chain,
+    agent_id: String(row.agentId),
+    owner: row.owner,
+    wallet: row.wallet,
+    name: textOrNull(row.name),
+    description: textOrNull(row.description),
+    image: textOrNull(row.image),
+    agent_uri: textOrNull(row.agentUri),
+    services: row.services.map((service) => ({
+      ...service,
+      skills: [...service.skills],
+      domains: [...service.domains],
+    })),
+    capabilities: [...row.capabilities],
+    supported_trust: [...row.supportedTrust],
+    x402_support: row.x402Support,
+    active: hasCard ? row.active : null,
+    score: row.score === null ? null : Number(row.score),
+    feedback_count: row.feedbackCount,
+    distinct_clients: row.distinctClients,
+    registered_at: timeText(row.registeredAt),
+    last_activity_at: timeText(
+      Math.max(row.registeredAt, row.updatedAt, row.lastFeedbackAt ?? 0, lastSettledAt ?? 0),
+    ),
+    activity_status: activityOf(lastSettledAt, nowSeconds),
+    card: {
+      status: row.card.status,
+      problem: textOrNull(row.card.problem),
+      fetched_at: timeTextOrNull(row.card.fetchedAt),
+    },
+    domain: textOrNull(row.domain),
+    domain_proof: row.domainProof,
+  };
+}
+
+function activityOf(lastSettledAt: number | null, nowSeconds: number): ActivityStatus {
+  if (lastSettledAt === null) return 'unseen';
+  return nowSeconds - lastSettledAt <= ACTIVE_DAYS * 86_400 ? 'active' : 'idle';
+}
+
+function textOrNull(text: string): string | null {
+  return text === '' ? null : text;
+}
+
+export const AGENT_EXAMPLE: AgentAnswer = {
+  chain: 'eip155:8453',
+  agent_id: '2290',
+  owner: '0x4020615294c913f045dc10f0a5cdebd86c280001',
+  wallet: '0x8d4f05a0f2c1b3e49a7766554433221100ffeedd',
+  name: 'Weather by the call',
+  description: 'Forecasts and observations for any place, paid per call.',
+  image: 'https://weather.example/logo.png',
+  agent_uri: 'https://weather.example/agent-card.json',
+  services: [
+    { name: 'MCP', endpoint: 'https://weather.example/mcp', version: '2025-06-18', skills: [], domains: [] },
+  ],
+  capabilities: ['weather'],
+  supported_trust: ['reputation'],
+  x402_support: true,
+  active: true,
+  score: 92.5,
+  feedback_count: 214,
+  distinct_clients: 131,
+  registered_at: '2026-02-03T10:20:31Z',
+  last_activity_at: '2026-11-20T09:15:01Z',
+  activity_status: 'active',
+  card: { status: 'good', problem: null, fetched_at: '2026-11-20T03:12:40Z' },
+  domain: 'weather.example',
+  domain_proof: 'proven',
+};

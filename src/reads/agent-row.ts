@@ -1,0 +1,96 @@
+import { type Sql, sql } from '../../clickhouse/sql.ts';
+import type { Address } from '../domain/address.ts';
+import type { AgentService } from '../domain/agent-card.ts';
+import type { Chain } from '../domain/chain.ts';
+import { bigintField, integerField, textField } from './decode.ts';
+
+/** An ERC-8004 agent as the index has derived it. Times are Unix seconds; texts are safe to show. */
+export interface AgentRow {
+  readonly chain: Chain;
+  readonly agentId: bigint;
+  readonly owner: Address;
+  /** Null when it was cleared. */
+  readonly wallet: Address | null;
+  readonly agentUri: string;
+  readonly registeredAt: number;
+  readonly updatedAt: number;
+  readonly name: string;
+  readonly description: string;
+  readonly image: string;
+  readonly services: readonly AgentService[];
+  readonly supportedTrust: readonly string[];
+  readonly capabilities: readonly string[];
+  readonly x402Support: boolean;
+  readonly active: boolean;
+  readonly card: {
+    /** none: never tried; good and failed: the newest try. */
+    readonly status: 'none' | 'good' | 'failed';
+    /** Why there is no newer card; '' when there is nothing to say. */
+    readonly problem: string;
+    /** When the card that is shown was fetched; null when there never was one. */
+    readonly fetchedAt: number | null;
+  };
+  readonly domain: string;
+  readonly domainProof: 'unchecked' | 'proven' | 'refuted' | 'unreachable';
+  readonly feedbackCount: number;
+  readonly distinctClients: number;
+  /** Mean of the feedback that stands, as exact decimal text; null without any. */
+  readonly score: string | null;
+  /** Null without feedback. */
+  readonly lastFeedbackAt: number | null;
+}
+
+/** The columns behind `decodeAgent`, in its order. */
+export const AGENT_COLUMNS: Sql = sql`chain, toString(agent_id), lower(hex(owner)), if(wallet = toFixedString('', 20), '', lower(hex(wallet))),
+  agent_uri, toUnixTimestamp(registered_at), toUnixTimestamp(updated_at), name, description, image, services,
+  supported_trust, capabilities, x402_support, active, toString(card_status), card_problem, toUnixTimestamp(card_at),
+  domain, toString(domain_proof), feedback_count, distinct_clients, toString(score), toUnixTimestamp(last_feedback_at)`;
+
+export function decodeAgent(row: readonly unknown[]): AgentRow {
+  const wallet = textField(row[3]);
+  const feedbackCount = integerField(row[20]);
+  return {
+    chain: textField(row[0]) as Chain, // written by ingest from `Chain` values only
+    agentId: bigintField(row[1]),
+    owner: `0x${textField(row[2])}` as Address, // 40 hex digits of a FixedString(20)
+    wallet: wallet === '' ? null : (`0x${wallet}` as Address), // likewise
+    agentUri: textField(row[4]),
+    registeredAt: integerField(row[5]),
+    updatedAt: integerField(row[6]),
+    name: textField(row[7]),
+    description: textField(row[8]),
+    image: textField(row[9]),
+    services: servicesField(row[10]),
+    supportedTrust: textsField(row[11]),
+    capabilities: textsField(row[12]),
+    x402Support: integerField(row[13]) === 1,
+    active: integerField(row[14]) === 1,
+    card: {
+      status: textField(row[15]) as AgentRow['card']['status'], // the column's enum
+      problem: textField(row[16]),
+      fetchedAt: timeOrNull(row[17]),
+    },
+    domain: textField(row[18]),
+    domainProof: textField(row[19]) as AgentRow['domainProof'], // the column's enum
+    feedbackCount,
+    distinctClients: integerField(row[21]),
+    score: row[22] === null ? null : textField(row[22]),
+    lastFeedbackAt: timeOrNull(row[23]),
+  };
+}
+
+function timeOrNull(field: unknown): number | null {
+  const time = integerField(field);
+  return time === 0 ? null : time;
+}
+
+function textsField(field: unknown): string[] {
+  if (!Array.isArray(field)) throw new TypeError('expected a list of texts from the engine');
+  return field.map(textField);
+}
+
+/** Written by the card reader from `AgentService[]`; '' for an agent without a card. */
+function servicesField(field: unknown): readonly AgentService[] {
+  const text = textField(field);
+  return text === '' ? [] : (JSON.parse(text) as AgentService[]);
+}
