@@ -3,6 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Writer } from '../clickhouse/engine.ts';
 import type { Config } from '../src/config/config.ts';
 import type { Log } from '../src/log.ts';
+import { openEndpoints } from './catalogues/endpoints/open-endpoints.ts';
 import { newsKey } from './chain-status.ts';
 import { enrichRelayers } from './enrich-relayers.ts';
 import { highestVersion } from './highest-version.ts';
@@ -37,7 +38,9 @@ export async function runIngest(deps: {
   const runs: ChainRun[] = [];
   try {
     const versions = createVersions(await untilAcknowledged(log, signal, () => highestVersion(writer)));
-    const catalogue = await openCatalogue({ config, writer, versions, log, signal });
+    const endpoints = await openEndpoints({ config, writer, versions, log, signal });
+    const listed = endpoints.payees;
+    const catalogue = await openCatalogue({ config, writer, versions, log, signal, listed });
     const enrichments: (() => Promise<void>)[] = [];
     for (const chain of config.chains) {
       const source = createRpcSource(chain, { log, signal });
@@ -52,6 +55,7 @@ export async function runIngest(deps: {
     await Promise.all([
       ...runs.map((run) => run.done),
       catalogue.follow(),
+      endpoints.follow(catalogue.listings),
       ...enrichments.map((enrich) => enrich()),
       publishStatus(runs, writer, versions, log, signal),
       reportProgress(chains, log, signal, deps.terminal),

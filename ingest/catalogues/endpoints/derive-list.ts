@@ -7,11 +7,13 @@ import { type Sql, sql, uint64 } from '../../../clickhouse/sql.ts';
  */
 
 const MAX_SECONDS = 300;
+/** Prices as texts: a reader would make a double of a number. */
+const EXACT_JSON = { output_format_json_quote_decimals: 1 };
 
 /** Two versions are taken: a row that comes back must win over its burial, however the statements overlap. */
 export async function deriveList(writer: Writer, nextVer: () => bigint): Promise<void> {
   const derive = (name: string, statement: Sql) =>
-    writer.run({ name, sql: statement, maxSeconds: MAX_SECONDS });
+    writer.run({ name, sql: statement, maxSeconds: MAX_SECONDS, settings: EXACT_JSON });
   await derive('endpoint-list-bury', burySql(nextVer()));
   await derive('endpoint-list-derive', deriveSql(nextVer()));
 }
@@ -23,7 +25,6 @@ const said = (column: Sql): Sql => sql`argMax(${column}, (${column} != '', last_
 /** An offer whose price is known comes before one whose price is not. */
 const CHEAPEST = sql`(isNull(price_usd), ifNull(price_usd, 0), network, scheme, asset, pay_to, source)`;
 
-/** Numbers as texts: JSON's are too small for some of them. */
 const OFFER = sql`CAST((isNull(price_usd), price_usd, network, scheme, asset, pay_to, source, toString(amount), chain, max_timeout_seconds),
   'Tuple(is_unpriced Bool, price Nullable(Decimal(38, 6)), network String, scheme String, asset String, pay_to String, source String,
     amount Nullable(String), chain String, max_timeout_seconds UInt32)')`;

@@ -1,0 +1,47 @@
+import type { Writer } from '../../../clickhouse/engine.ts';
+import { systemClock } from '../../../src/clock.ts';
+import type { Config } from '../../../src/config/config.ts';
+import type { Log } from '../../../src/log.ts';
+import { createSafeFetcher } from '../../identities/safe-fetch.ts';
+import { untilAcknowledged } from '../../until-acknowledged.ts';
+import type { Versions } from '../../versions.ts';
+import { configuredSources, type Listings } from './configured-sources.ts';
+import { dollarTokens } from './dollar-tokens.ts';
+import type { EndpointLimits } from './endpoint-limits.ts';
+import { followEndpoints } from './follow-endpoints.ts';
+import { createListedPayees, type ListedPayees, loadListedPayees } from './listed-payees.ts';
+
+/** The endpoint catalogue of an ingest process, for as long as it runs. */
+export interface OpenEndpoints {
+  /** What the catalogue is built with; known before the first grade, because a restart must not unname them. */
+  readonly payees: ListedPayees;
+  /** Until the signal aborts, with its reason. */
+  follow(listings: () => Listings | null): Promise<never>;
+}
+
+export async function openEndpoints(deps: {
+  readonly config: Pick<Config, 'chains' | 'identities'>;
+  readonly writer: Writer;
+  readonly versions: Versions;
+  readonly log: Log;
+  readonly signal: AbortSignal;
+  readonly limits?: Partial<EndpointLimits>;
+}): Promise<OpenEndpoints> {
+  const { config, writer, log, signal } = deps;
+  const chains = config.chains.map(({ chain }) => chain);
+  const payees = createListedPayees(
+    await untilAcknowledged(log, signal, () => loadListedPayees(writer, chains)),
+  );
+  const fetcher = createSafeFetcher({ settings: config.identities, log });
+  return {
+    payees,
+    follow: (listings) =>
+      followEndpoints({
+        ...deps,
+        payees,
+        tokens: dollarTokens(config),
+        nowMs: systemClock.nowMs,
+        sources: configuredSources(listings, { fetcher }),
+      }),
+  };
+}

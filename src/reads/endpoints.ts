@@ -1,0 +1,167 @@
+import type { Reader } from '../../clickhouse/engine.ts';
+import { allOf, type Sql, sql, text, uint32 } from '../../clickhouse/sql.ts';
+import { microsFromDecimal } from '../domain/amount.ts';
+import type { Chain } from '../domain/chain.ts';
+import { ask } from './ask.ts';
+import { integerField, textField } from './decode.ts';
+
+/**
+ * The priced directory: what listings publish, one row per resource and method, most used first. Read from `endpoint_list`,
+ * which ingest derives; the inner SELECT finds the page over narrow columns, the outer reads it by its keys.
+ */
+
+export interface EndpointFilter {
+  /** Lower case; each must occur in the URL, the name, the description or a tag. */
+  readonly words?: readonly string[];
+  readonly capability?: string | undefined;
+  /** An address, lower case on EVM networks. */
+  readonly payTo?: string | undefined;
+  /** CAIP-2 of an EVM chain, under whichever name it was published. */
+  readonly chain?: Chain | undefined;
+  /** As published. */
+  readonly network?: string | undefined;
+  /** Endpoints without a known price are above any. */
+  readonly maxPriceMicros?: bigint | undefined;
+  /** In any case. */
+  readonly tag?: string | undefined;
+}
+
+export interface EndpointOfferRow {
+  readonly scheme: string;
+  readonly network: string;
+  readonly chain: string;
+  readonly asset: string;
+  /** Atomic units; null where the listing does not say. */
+  readonly amount: string | null;
+  readonly priceUsdMicros: bigint | null;
+  readonly payTo: string;
+  readonly source: string;
+  readonly maxTimeoutSeconds: number;
+}
+
+export interface EndpointRow {
+  readonly resource: string;
+  readonly method: string;
+  readonly serviceName: string;
+  readonly description: string;
+  readonly mimeType: string;
+  readonly tags: readonly string[];
+  readonly capabilities: readonly string[];
+  /** Of the cheapest offer, as are `network` and `priceUsdMicros`. */
+  readonly payTo: string;
+  readonly network: string;
+  readonly priceUsdMicros: bigint | null;
+  /** Cheapest first; those without a known price last. */
+  readonly offers: readonly EndpointOfferRow[];
+  readonly sources: readonly string[];
+  readonly isPayToShared: boolean;
+  readonly settlementCount: number;
+  readonly uniquePayers: number;
+  readonly settledUsdMicros: bigint;
+  /** Unix seconds; null without a settlement. */
+  readonly lastSettledAt: number | null;
+  /** Unix seconds; null where no listing says. */
+  readonly lastUpdated: number | null;
+}
+
+const RESOURCE = 'endpoints';
+const MAX_SECONDS = 10;
+
+/** At most `limit` of them, from `offset` on: by settlements of the last 30 days, then by resource and method. */
+export async function readEndpoints(
+  reader: Reader,
+  filter: EndpointFilter,
+  { limit, offset }: { readonly limit: number; readonly offset: number },
+): Promise<EndpointRow[]> {
+  const { rows } = await ask(reader, RESOURCE, {
+    name: 'endpoints-page',
+    maxSeconds: MAX_SECONDS,
+    maxRows: limit,
+    sql: sql`SELECT resource, method, service_name, description, mime_type, tags, capabilities, pay_to, network, toString(price_usd),
+        offers, sources, shared_pay_to, settlement_count, unique_payers, toString(settled_usd), toUnixTimestamp(last_settled_at),
+        toUnixTimestamp(last_updated)
+      FROM endpoint_list FINAL
+      WHERE del = 0 AND (resource, method) IN (
+        SELECT resource, method FROM endpoint_list FINAL WHERE ${allOf([sql`del = 0`, ...conditions(filter)])}
+        ORDER BY settlement_count DESC, resource, method LIMIT ${uint32(limit)} OFFSET ${uint32(offset)})
+      ORDER BY settlement_count DESC, resource, method`,
+  });
+  return rows.map(decodeEndpoint);
+}
+
+function conditions(filter: EndpointFilter): Sql[] {
+  const { words = [], capability, payTo, chain, network, maxPriceMicros, tag } = filter;
+  const has = (list: Sql, value: string | undefined): Sql[] =>
+    value === undefined ? [] : [sql`has(${list}, ${text(value)})`];
+  return [
+    ...has(sql`capabilities`, capability),
+    ...has(sql`pay_tos`, payTo),
+    ...has(sql`chains`, chain),
+    ...has(sql`networks`, network),
+    ...(tag === undefined
+      ? []
+      : [sql`arrayExists(one -> lowerUTF8(one) = ${text(tag.toLowerCase())}, tags)`]),
+    ...(maxPriceMicros === undefined
+      ? []
+      : [sql`price_usd <= toDecimal128(${text(decimalText(maxPriceMicros))}, 6)`]),
+    ...words.map((word) => sql`position(search_text, ${text(word)}) > 0`),
+  ];
+}
+
+function decimalText(micros: bigint): string {
+  return `${micros / 1_000_000n}.${String(micros % 1_000_000n).padStart(6, '0')}`;
+}
+
+function decodeEndpoint(row: readonly unknown[]): EndpointRow {
+  return {
+    resource: textField(row[0]),
+    method: textField(row[1]),
+    serviceName: textField(row[2]),
+    description: textField(row[3]),
+    mimeType: textField(row[4]),
+    tags: textsField(row[5]),
+    capabilities: textsField(row[6]),
+    payTo: textField(row[7]),
+    network: textField(row[8]),
+    priceUsdMicros: priceField(row[9]),
+    offers: readOffers(textField(row[10])),
+    sources: textsField(row[11]),
+    isPayToShared: integerField(row[12]) !== 0,
+    settlementCount: integerField(row[13]),
+    uniquePayers: integerField(row[14]),
+    settledUsdMicros: microsFromDecimal(textField(row[15])),
+    lastSettledAt: timeField(row[16]),
+    lastUpdated: timeField(row[17]),
+  };
+}
+
+function textsField(field: unknown): readonly string[] {
+  if (!Array.isArray(field)) throw new TypeError('expected a list of texts from the engine');
+  return field.map(textField);
+}
+
+function priceField(field: unknown): bigint | null {
+  return field === null ? null : microsFromDecimal(textField(field));
+}
+
+/** 1970 stands for never. */
+function timeField(field: unknown): number | null {
+  const time = integerField(field);
+  return time === 0 ? null : time;
+}
+
+/** JSON that the engine printed from its own columns (ingest/catalogues/endpoints/derive-list.ts). */
+function readOffers(json: string): EndpointOfferRow[] {
+  const offers = JSON.parse(json) as readonly Record<string, unknown>[];
+  return offers.map((offer) => ({
+    scheme: textField(offer['scheme']),
+    network: textField(offer['network']),
+    chain: textField(offer['chain']),
+    asset: textField(offer['asset']),
+    amount: offer['amount'] === null ? null : textField(offer['amount']),
+    priceUsdMicros: priceField(offer['price']),
+    payTo: textField(offer['pay_to']),
+    source: textField(offer['source']),
+    maxTimeoutSeconds: integerField(offer['max_timeout_seconds']),
+  }));
+}
