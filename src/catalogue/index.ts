@@ -5,6 +5,7 @@ import { getMerchant } from './get-merchant.ts';
 import { getSqlSchema } from './get-sql-schema.ts';
 import { getTelemetry } from './get-telemetry.ts';
 import { listCapabilities } from './list-capabilities.ts';
+import { listEndpoints } from './list-endpoints.ts';
 import { listEntitySettlements } from './list-entity-settlements.ts';
 import { listFacilitators } from './list-facilitators.ts';
 import { listFlows } from './list-flows.ts';
@@ -26,6 +27,7 @@ export const OPERATIONS: readonly AnyOperation[] = [
   erase(getAgent),
   erase(getGraph),
   erase(listCapabilities),
+  erase(listEndpoints),
   erase(getTelemetry),
   erase(getSqlSchema),
   eraseUsage(runSql),

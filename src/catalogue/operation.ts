@@ -12,6 +12,7 @@ import type { UnitBalance } from '../domain/query-unit.ts';
 import type { ErrorCode } from '../errors.ts';
 import type { Capabilities } from '../reads/capabilities.ts';
 import type { DatasetFacts } from '../reads/dataset.ts';
+import type { EndpointSources } from '../reads/endpoint-sources.ts';
 import type { Freshness } from '../reads/freshness.ts';
 import type { Graphs } from '../reads/graphs.ts';
 import type { Names } from '../reads/names.ts';
@@ -103,6 +104,7 @@ export interface OperationDeps {
   readonly rollups: Rollups;
   readonly graphs: Graphs;
   readonly relayers: Relayers;
+  readonly endpointSources: EndpointSources;
   readonly capabilities: Capabilities;
   readonly publicTableRows: PublicTableRows;
   /** Bound to the request: its queries stop when the caller leaves. */

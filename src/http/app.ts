@@ -15,6 +15,7 @@ import type { Gate } from '../gate/gate.ts';
 import type { Log } from '../log.ts';
 import { createCapabilities } from '../reads/capabilities.ts';
 import { createDatasetFacts } from '../reads/dataset.ts';
+import { createEndpointSources } from '../reads/endpoint-sources.ts';
 import { createFreshness } from '../reads/freshness.ts';
 import { createGraphs } from '../reads/graphs.ts';
 import { createNames } from '../reads/names.ts';
@@ -120,6 +121,7 @@ function operationDeps(options: AppOptions): OperationDeps {
     rollups,
     graphs: createGraphs({ clock }),
     publicTableRows: createPublicTableRows({ reader, clock }),
+    endpointSources: createEndpointSources({ reader, clock }),
     relayers: createRelayers({ reader, clock, rollups, chains }),
     capabilities: createCapabilities({ reader, clock }),
     priceList: PRICE_LIST,

@@ -66,6 +66,7 @@ const PATHS: Readonly<Record<string, string>> = {
   getAgent: `/v0/agents/${wallet(0xa1)}`,
   getGraph: '/v0/graph?days=1',
   listCapabilities: '/v0/capabilities',
+  listEndpoints: '/v0/endpoints',
   getTelemetry: '/v0/telemetry',
   getSqlSchema: '/v0/sql/schema',
   runSql: '/v0/sql',

@@ -8,6 +8,7 @@ const FILLED_BY_TESTS = [
   ...['settlements', 'wallet_log', 'blocks', 'chain_status', 'hour_ver', 'retracted_keys'],
   ...['rollup_state', 'payer_day', 'payee_day', 'relayer_day', 'chain_hour'],
   ...['facilitator_relayers', 'catalogued_payees', 'relayer_accounts'],
+  ...['endpoint_offers', 'endpoint_sources', 'payee_activity', 'endpoint_list'],
 ];
 
 /** Makes the database as good as new, so that no test sees the rows of the one before. */
