@@ -134,10 +134,11 @@ const ANYBODY: Omit<CallContext, 'surface' | 'idempotencyKey'> = {
 
 /** Reads the request and runs the operation: what is left of a gate that asks nobody. */
 const OPEN_GATE: Gate = {
-  call: async ({ operation, raw, deps, surface, idempotencyKey, onRun }) => {
-    const { run } = await operation.prepare(raw(), deps).review(deps);
-    onRun();
-    const outcome = await run(deps, { ...ANYBODY, surface, idempotencyKey });
+  call: async (request) => {
+    const { operation, deps, surface, idempotencyKey } = request;
+    const reviewed = await operation.prepare(request.raw(), deps).review(deps);
+    request.onRun();
+    const outcome = await reviewed.run(deps, { ...ANYBODY, surface, idempotencyKey });
     return { answer: outcome.answer(NOT_CHARGED), delivered: () => Promise.resolve(), replayed: false };
   },
 };

@@ -1,4 +1,4 @@
-import { createHash, randomBytes } from 'node:crypto';
+import { hash, randomBytes } from 'node:crypto';
 
 /**
  * API keys: `six_live_` or `six_trial_` and 43 base62 characters (256 bits). Only the SHA-256 digest is ever stored; with that
@@ -38,5 +38,5 @@ export function isApiKey(text: string): text is ApiKey {
 }
 
 export function keyDigest(key: ApiKey): KeyDigest {
-  return createHash('sha256').update(key).digest('hex') as KeyDigest;
+  return hash('sha256', key, 'hex') as KeyDigest;
 }

@@ -257,6 +257,39 @@ test('nobody else on the machine can read the directory or the files', async () 
   }
 });
 
+test('what was read is read again once anybody changed it, also another process', async () => {
+  const path = join(freshDirectory(), 'control.db');
+  const store = await openFunded(path);
+  const digest = 'a'.repeat(64) as KeyDigest;
+  const key: KeyRecord = {
+    id: 'key_1',
+    digest,
+    kind: 'live',
+    organizationId: 'org',
+    label: 'label',
+    createdAtMs: 1,
+    expiresAtMs: null,
+    revokedAtMs: null,
+  };
+  const seen = async () => {
+    const [found, balance] = [await store.accounts.findKey(digest), await store.units.balance('org')];
+    return [found?.organization?.plan, found?.key.revokedAtMs, balance?.balance];
+  };
+  expect(await seen()).toEqual([undefined, undefined, GRANTED]);
+  await store.accounts.addKey(key);
+  expect(await seen()).toEqual(['free', null, GRANTED]);
+  await hold(store, 'h1', 7);
+  expect(await seen()).toEqual(['free', null, GRANTED - 7]);
+  const other = new Database(path);
+  ending.push(() => void other.close());
+  other.exec("UPDATE organization SET plan = 'pro'");
+  expect(await seen()).toEqual(['pro', null, GRANTED - 7]);
+  other.exec('UPDATE api_key SET revoked_at_ms = 5');
+  expect(await seen()).toEqual(['pro', 5, GRANTED - 7]);
+  other.exec('DELETE FROM api_key');
+  expect(await seen()).toEqual([undefined, undefined, GRANTED - 7]);
+});
+
 test('an error names no digest and no id', async () => {
   const store = await openFunded();
   const key: KeyRecord = {

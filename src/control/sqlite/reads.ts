@@ -19,6 +19,7 @@ import {
   THIS_PAYMENT,
 } from './columns.ts';
 import { openForReading } from './database.ts';
+import { keepAnswers } from './kept-answers.ts';
 import { type PaymentRow, paymentOf } from './payment-row.ts';
 import { prepare } from './statement.ts';
 
@@ -27,7 +28,18 @@ export type Reads = ReturnType<typeof openReads>;
 
 export function openReads(path: string) {
   const db = openForReading(path);
-  return { ...accountReads(db), ...unitReads(db), ...paymentReads(db), close: () => void db.close() };
+  const { findKey, ...accounts } = accountReads(db);
+  const { balance, ...units } = unitReads(db);
+  const kept = keepAnswers(db);
+  return {
+    ...accounts,
+    ...units,
+    ...paymentReads(db),
+    // What every call of a key asks.
+    findKey: kept(findKey as (digest: string) => Credential | null) as typeof findKey,
+    balance: kept(balance),
+    close: () => void db.close(),
+  };
 }
 
 /** A range of the index, also from the first. */
