@@ -2,7 +2,6 @@ import type { Readable } from 'node:stream';
 import type { SqlTierId } from '../src/domain/plan.ts';
 import type { Accepted, Verdict } from './inspect.ts';
 import type { QueryParameters } from './parser.ts';
-import type { Position } from './refusal.ts';
 
 /**
  * The sandbox as operations see it: judge a text, run what was accepted, or say what running it would cost. Nothing runs that
@@ -95,7 +94,6 @@ export class QueryFailed extends Error {
   /** For the caller: the engine's words without physical names, paths, hosts, versions and settings. */
   readonly detail: string;
   readonly hint: string | undefined;
-  readonly position: Position | undefined;
   /** Null when it never reached the engine. */
   readonly figures: RunFigures | null;
 
@@ -103,7 +101,6 @@ export class QueryFailed extends Error {
     readonly reason: QueryFailure;
     readonly detail: string;
     readonly hint?: string | undefined;
-    readonly position?: Position | undefined;
     readonly figures: RunFigures | null;
     readonly cause?: unknown;
   }) {
@@ -112,7 +109,6 @@ export class QueryFailed extends Error {
     this.reason = facts.reason;
     this.detail = facts.detail;
     this.hint = facts.hint;
-    this.position = facts.position;
     this.figures = facts.figures;
   }
 }

@@ -241,14 +241,13 @@ const LIMITS: ReadonlySet<QueryFailure> = new Set(['timeout', 'memory', 'rows_re
  */
 function asFailureOf(error: unknown, tier: SqlTier): never {
   if (error instanceof QueryFailed) {
-    const { reason, detail, hint, position, figures } = error;
+    const { reason, detail, hint, figures } = error;
     const ran = figures !== null && (LIMITS.has(reason) || figures.rowsRead > 0);
     throw fail('query_failed', {
       detail,
       query: {
         reason,
         ...(hint === undefined ? {} : { hint }),
-        ...(position === undefined ? {} : { position }),
       },
       ...(ran ? { usedQu: unitsFor(figures.engineMs, tier) } : {}),
       cause: error,
