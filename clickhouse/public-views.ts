@@ -24,7 +24,7 @@ export const PUBLIC_TABLE_STORES: Readonly<Record<PublicTableName, string | null
   wallet_settlements: 'wallet_log',
   agents: 'agents',
   attestations: 'agent_attestations',
-  endpoints: null,
+  endpoints: 'endpoint_offers',
   facilitators: 'facilitator_relayers',
   merchant_days: 'payee_day',
   payer_days: 'payer_day',
@@ -49,7 +49,7 @@ function viewBodies(database: string): ViewBodies {
     wallet_settlements: walletSettlementsBody(database),
     agents: agentsBody(database),
     attestations: attestationsBody(database),
-    endpoints: emptyBody('endpoints'),
+    endpoints: endpointsBody(database),
     facilitators: {
       columns: {
         chain: 't.chain',
@@ -199,6 +199,24 @@ function attestationsBody(database: string): ViewBody<'attestations'> {
   };
 }
 
+/** Every way to pay, once for each source that lists it. */
+function endpointsBody(database: string): ViewBody<'endpoints'> {
+  return {
+    columns: {
+      resource: 't.resource',
+      method: 't.method',
+      service_name: 't.service_name',
+      pay_to: 't.pay_to',
+      chain: 't.chain',
+      asset: 't.asset',
+      price_usd: 't.price_usd',
+      tags: "CAST(t.tags, 'Array(String)')",
+      last_updated: 't.last_updated',
+    },
+    from: `${database}.endpoint_offers AS t FINAL WHERE t.del = 0`,
+  };
+}
+
 const dayColumns = {
   chain: 't.chain',
   day: 't.day',
@@ -244,14 +262,4 @@ function daysFrom(
   )
   GROUP BY chain, day, wallet
 ) AS t`;
-}
-
-/** A table that other work fills: it exists, with its columns and without rows. */
-function emptyBody<Name extends PublicTableName>(name: Name): ViewBody<Name> {
-  const columns = PUBLIC_TABLES[name].columns.map((column) => [
-    column.name,
-    `defaultValueOfTypeName('${column.type.replaceAll("'", "\\'")}')`,
-  ]);
-  // Every column of the table is there, by the line above.
-  return { columns: Object.fromEntries(columns) as ViewBody<Name>['columns'], from: 'numbers(0)' };
 }

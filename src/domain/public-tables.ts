@@ -128,11 +128,12 @@ export const PUBLIC_TABLES = {
     ],
   },
   endpoints: {
-    meaning: 'Priced resources that facilitators and sellers publish.',
+    meaning:
+      'Priced resources that facilitators and sellers publish: one row for each way to pay, and for each source that lists it.',
     cheapBy: ['pay_to', 'resource'],
     columns: [
       column('resource', TEXT, 'URL of the resource.'),
-      column('method', NAME, 'HTTP method.'),
+      column('method', NAME, 'HTTP method; GET where the listing does not say.'),
       column('service_name', TEXT, 'Name of the service.'),
       column('pay_to', TEXT, 'Address that is paid.'),
       chain,
