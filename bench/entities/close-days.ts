@@ -1,6 +1,7 @@
 import type { Writer } from '../../clickhouse/engine.ts';
 import { closeSlice } from '../../ingest/rollup/close-slice.ts';
 import { formOf, loadDirtySlices } from '../../ingest/rollup/dirty-slices.ts';
+import { mergeRelayerTotals } from '../../ingest/rollup/relayer-totals.ts';
 import { ROLLUP_LIMITS } from '../../ingest/rollup/rollup-limits.ts';
 import type { Slice } from '../../ingest/rollup/slice.ts';
 import { createVersions } from '../../ingest/versions.ts';
@@ -16,7 +17,7 @@ export interface Closing {
 
 const REPORT_EVERY_MS = 5_000;
 
-/** Closes whatever is dirty before `todayStart` (Unix seconds), slice by slice, as the rollup worker does. */
+/** Closes whatever is dirty before `todayStart` (Unix seconds), slice by slice, and merges relayers, as the rollup worker does. */
 export async function closeDays(
   writer: Writer,
   todayStart: number,
@@ -35,7 +36,9 @@ export async function closeDays(
     reported = performance.now();
     say(`${index + 1} of ${dirty.length} days closed${timeLeft(began, index + 1, dirty.length)}`);
   }
+  const merging = await timed(() => mergeRelayerTotals({ writer, versions: createVersions(0n) }));
   const ms = performance.now() - began;
+  say(`relayers merged in ${(merging.ms / 1_000).toFixed(1)} s`);
   say(`${dirty.length} days closed in ${(ms / 1_000).toFixed(1)} s`);
   return { slices, ms };
 }

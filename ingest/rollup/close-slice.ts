@@ -15,7 +15,7 @@ const MEBIBYTE = 1024 * 1024;
  * One thread and little memory: point reads keep their latency beside it (design.md 3). Groups beyond the second bound go to
  * disk. A slice is one block, and so one part: readers see all of its new rows or none.
  */
-const COMPUTE_SETTINGS = {
+export const COMPUTE_SETTINGS = {
   max_threads: 1,
   max_insert_threads: 1,
   max_memory_usage: 1024 * MEBIBYTE,

@@ -15,6 +15,8 @@ export interface RollupLimits {
   readonly splitAboveRows: number;
   /** Slices computed before the list is asked for again: what became dirty meanwhile and is newer goes first. */
   readonly slicesPerPassMax: number;
+  /** How often the totals of relayers are merged anew at most, when nothing is left to close. Until then slices are read. */
+  readonly totalsEveryMs: number;
 }
 
 export const ROLLUP_LIMITS: RollupLimits = {
@@ -24,4 +26,5 @@ export const ROLLUP_LIMITS: RollupLimits = {
   closeAnywayAfterMs: 5 * 60_000,
   splitAboveRows: 1_000_000,
   slicesPerPassMax: 32,
+  totalsEveryMs: 60_000,
 };

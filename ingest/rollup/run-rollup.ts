@@ -7,6 +7,7 @@ import type { Versions } from '../versions.ts';
 import { createWaiting, isClosable, isPartlyClosable, type Waiting } from './choose-slices.ts';
 import { closeSlice } from './close-slice.ts';
 import { formOf, loadDirtySlices } from './dirty-slices.ts';
+import { mergeRelayerTotals } from './relayer-totals.ts';
 import { ROLLUP_LIMITS, type RollupLimits } from './rollup-limits.ts';
 import { createRollupReport } from './rollup-progress.ts';
 import type { DirtySlice } from './slice.ts';
@@ -31,15 +32,37 @@ export async function runRollup(deps: RollupDeps): Promise<void> {
   const { log, signal, clock } = deps;
   const waiting = createWaiting(limits);
   const report = createRollupReport(log, deps.terminal ?? null, () => clock.nowMs());
+  const totals = createTotals({ ...deps, limits });
   try {
     while (!signal.aborted) {
       const closed = await pass({ ...deps, limits, waiting, report });
       // Something was done: there may be more, and what became dirty meanwhile may be newer.
-      if (closed === 0) await delay(limits.pollMs, undefined, { signal });
+      if (closed > 0) continue;
+      await totals.refresh();
+      await delay(limits.pollMs, undefined, { signal });
     }
   } catch (error) {
     if (!signal.aborted) throw error;
   }
+}
+
+/** Kept behind the closing of slices, which readers wait for more. */
+function createTotals({
+  writer,
+  versions,
+  log,
+  signal,
+  clock,
+  limits,
+}: RollupDeps & { limits: RollupLimits }) {
+  let mergedMs = Number.NEGATIVE_INFINITY;
+  return {
+    async refresh(): Promise<void> {
+      if (clock.nowMs() - mergedMs < limits.totalsEveryMs) return;
+      const outcome = await untilAcknowledged(log, signal, () => mergeRelayerTotals({ writer, versions }));
+      if (outcome === 'merged') mergedMs = clock.nowMs();
+    },
+  };
 }
 
 interface PassDeps extends Omit<RollupDeps, 'limits' | 'terminal'> {

@@ -7,7 +7,9 @@ import type { Chain } from '../domain/chain.ts';
 import { ask } from './ask.ts';
 import { cached } from './cached.ts';
 import { bigintField, integerField, textField } from './decode.ts';
-import { closedSlices, openRows, type RollupCoverage, type Rollups } from './rollup-coverage.ts';
+import { unionAll } from './profile-scope.ts';
+import { closedRelayers, type RelayerTotals, readRelayerTotals } from './relayer-totals.ts';
+import { openRows, type RollupCoverage, type Rollups } from './rollup-coverage.ts';
 
 /**
  * The relayers of every served chain, busiest first. The ranking is the same for every caller and costs a pass over the
@@ -40,6 +42,7 @@ export interface RelayerRanking {
   /** Unix milliseconds. */
   readonly rankedAtMs: number;
   readonly coverage: RollupCoverage;
+  readonly totals: RelayerTotals | null;
   /** Busiest first; then by chain and address. */
   readonly relayers: readonly Relayer[];
   /** Distinct parties, by relayer, as far as a page asked for them. */
@@ -79,32 +82,35 @@ async function readRanking(deps: Parameters<typeof createRelayers>[0]): Promise<
   const { reader, clock, rollups, chains } = deps;
   const rankedAtMs = clock.nowMs();
   const coverage = await rollups.coverage();
+  const totals = await readRelayerTotals(reader, RELAYERS_RESOURCE, coverage);
   const { rows } = await ask(reader, RELAYERS_RESOURCE, {
     name: 'relayers-ranking',
     maxSeconds: RANKING_MAX_SECONDS,
     maxRows: chains.length * RANKED_PER_CHAIN + KNOWN_MAX,
     settings: { do_not_merge_across_partitions_select_final: 1 },
-    sql: rankingSql(chains, coverage),
+    sql: rankingSql(chains, { coverage, totals }),
   });
-  return { rankedAtMs, coverage, relayers: rows.map(decodeRelayer), parties: new Map() };
+  return { rankedAtMs, coverage, totals, relayers: rows.map(decodeRelayer), parties: new Map() };
 }
 
-/** A key whose settlements all vanished stays in the rollup with a count of zero. */
-function rankingSql(chains: readonly Chain[], coverage: RollupCoverage): Sql {
+function rankingSql(chains: readonly Chain[], past: Pick<RelayerRanking, 'coverage' | 'totals'>): Sql {
   const served = sql`chain IN ${texts(chains)}`;
+  const parts = unionAll([
+    ...closedRelayers(
+      sql`chain, relayer, settlement_count AS counted, settled_usd AS usd_part, first_time, last_time`,
+      [served],
+      past,
+    ),
+    sql`SELECT chain, relayer, toUInt64(1), toDecimal128(amount_usd, 6), block_time, block_time
+      FROM (SELECT chain, relayer, amount_usd, block_time, del FROM settlements FINAL
+        WHERE ${allOf([openRows(past.coverage), served])}) WHERE del = 0`,
+  ]);
   return sql`SELECT totals.chain, lower(hex(address)), facilitator, settlements, toString(usd),
       toUnixTimestamp(first_seen), toUnixTimestamp(last_seen), nonce, toString(gas_balance), toUnixTimestamp(enriched_at)
     FROM (
       SELECT chain, relayer AS address, sum(counted) AS settlements, sum(usd_part) AS usd, min(first_time) AS first_seen,
         max(last_time) AS last_seen, row_number() OVER (PARTITION BY chain ORDER BY settlements DESC, address) AS place
-      FROM (
-        SELECT chain, relayer, settlement_count AS counted, settled_usd AS usd_part, first_time, last_time
-        FROM (SELECT chain, relayer, settlement_count, settled_usd, first_time, last_time FROM relayer_day FINAL
-          WHERE ${allOf([served, closedSlices(coverage)])}) WHERE counted > 0
-        UNION ALL
-        SELECT chain, relayer, toUInt64(1), toDecimal128(amount_usd, 6), block_time, block_time
-        FROM (SELECT chain, relayer, amount_usd, block_time, del FROM settlements FINAL
-          WHERE ${allOf([openRows(coverage), served])}) WHERE del = 0)
+      FROM (${parts})
       GROUP BY chain, relayer) AS totals
     LEFT JOIN (SELECT chain, address, facilitator FROM facilitator_relayers FINAL WHERE del = 0) AS named USING (chain, address)
     LEFT JOIN (SELECT chain, address, nonce, gas_balance, enriched_at FROM relayer_accounts FINAL) AS accounts USING (chain, address)
@@ -144,7 +150,7 @@ export async function distinctParties(
       maxSeconds: DISTINCT_MAX_SECONDS,
       maxRows: missing.length,
       settings: { do_not_merge_across_partitions_select_final: 1 },
-      sql: distinctSql(missing, ranking.coverage),
+      sql: distinctSql(missing, ranking),
     });
     for (const row of rows) {
       const key = `${textField(row[0])} 0x${textField(row[1])}`;
@@ -156,18 +162,17 @@ export async function distinctParties(
 }
 
 /** The relayer of a settlement is not in its sort key, so it is chosen after versions are merged. */
-function distinctSql(relayers: readonly Relayer[], coverage: RollupCoverage): Sql {
+function distinctSql(relayers: readonly Relayer[], past: RelayerRanking): Sql {
   const wanted = sql`(chain, relayer) IN (SELECT pair.1, toFixedString(unhex(substring(pair.2, 3)), 20)
     FROM (SELECT arrayJoin(arrayZip(${texts(relayers.map(({ chain }) => chain))}, ${texts(relayers.map(({ address }) => address))})) AS pair))`;
+  const parts = unionAll([
+    ...closedRelayers(sql`chain, relayer, payers, payees`, [wanted], past),
+    sql`SELECT chain, relayer, uniqCombined64State(14)(payer), uniqCombined64State(14)(payee)
+      FROM (SELECT chain, relayer, payer, payee, del FROM settlements FINAL WHERE ${openRows(past.coverage)})
+      WHERE del = 0 AND ${wanted} GROUP BY chain, relayer`,
+  ]);
   return sql`SELECT chain, lower(hex(relayer)), uniqCombined64Merge(14)(payers), uniqCombined64Merge(14)(payees)
-    FROM (
-      SELECT chain, relayer, payers, payees FROM (SELECT chain, relayer, payers, payees FROM relayer_day FINAL
-        WHERE ${wanted} AND ${closedSlices(coverage)})
-      UNION ALL
-      SELECT chain, relayer, uniqCombined64State(14)(payer), uniqCombined64State(14)(payee)
-      FROM (SELECT chain, relayer, payer, payee, del FROM settlements FINAL WHERE ${openRows(coverage)})
-      WHERE del = 0 AND ${wanted} GROUP BY chain, relayer)
-    GROUP BY chain, relayer`;
+    FROM (${parts}) GROUP BY chain, relayer`;
 }
 
 function keyOf({ chain, address }: Relayer): string {

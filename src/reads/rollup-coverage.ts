@@ -1,4 +1,5 @@
 import type { Reader } from '../../clickhouse/engine.ts';
+import { sliceStart } from '../../clickhouse/rollup-basis.ts';
 import { dateTime, type Sql, sql, texts, uint32 } from '../../clickhouse/sql.ts';
 import type { Clock } from '../clock.ts';
 import { ask } from './ask.ts';
@@ -119,8 +120,7 @@ export function openFrom(coverage: RollupCoverage, time: number): RollupCoverage
 
 /** Condition on the columns `day` and `hour` of a rollup table: rows that count. */
 export function closedSlices({ open, splitDays }: RollupCoverage): Sql {
-  const start = sql`toDateTime(day, 'UTC') + if(hour < 0, 0, hour) * 3600`;
-  return sql`(hour >= 0) = has(${texts(splitDays)}, toString(day)) AND NOT (${within(start, open)})`;
+  return sql`(hour >= 0) = has(${texts(splitDays)}, toString(day)) AND NOT (${within(sliceStart, open)})`;
 }
 
 /** Condition on the column `hour` of chain_hour, whose rows are the same in both forms of a day: rows that count. */

@@ -1,6 +1,8 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { trustedText } from '../../clickhouse/sql.ts';
+import { mergeRelayerTotals } from '../../ingest/rollup/relayer-totals.ts';
+import { createVersions } from '../../ingest/versions.ts';
 import type { Address } from '../../src/domain/address.ts';
 import type { Chain } from '../../src/domain/chain.ts';
 import type { Settlement } from '../../src/domain/settlement.ts';
@@ -132,15 +134,18 @@ const slots = fc.uniqueArray(
 );
 
 describe('/v0/facilitators', () => {
-  test('equals a naive recount, whatever is closed, open, rewritten or retracted', async () => {
+  test('equals a naive recount, whatever is closed, merged, open, rewritten or retracted', async () => {
+    const versions = createVersions(0n);
+    const merge = () => mergeRelayerTotals({ writer: engine.writer, versions });
     await fc.assert(
       fc.asyncProperty(
         slots,
         fc.array(fc.nat(59), { maxLength: 20 }),
         fc.array(fc.nat(59), { maxLength: 20 }),
         fc.subarray([0, 1, 2, 3, 4]),
+        fc.subarray(['closed', 'changed'] as const),
         fc.constantFrom(1, 3, 100),
-        async (history, before, after, closedDays, limit) => {
+        async (history, before, after, closedDays, mergedWhen, limit) => {
           await empty();
           const rows = history.map(slotRow);
           const pick = (indexes: readonly number[]): Settlement[] =>
@@ -152,7 +157,9 @@ describe('/v0/facilitators', () => {
             engine.writer,
             closedDays.map((day) => NOON - day * DAY),
           );
+          if (mergedWhen.includes('closed')) await merge();
           await tombstone(engine.writer, pick(after).slice(0, 4));
+          if (mergedWhen.includes('changed')) await merge();
           const gone = new Set([...pick(before).slice(0, 4), ...pick(after).slice(0, 4)]);
           const live = rows.filter((row) => !gone.has(row));
           await api.close();

@@ -7,6 +7,7 @@ const MAX_SECONDS = 30;
 const FILLED_BY_TESTS = [
   ...['settlements', 'wallet_log', 'blocks', 'chain_status', 'hour_ver', 'retracted_keys'],
   ...['rollup_state', 'payer_day', 'payee_day', 'relayer_day', 'chain_hour'],
+  ...['relayer_totals', 'relayer_total_passes'],
   ...['facilitator_relayers', 'catalogued_payees', 'relayer_accounts'],
   ...['endpoint_offers', 'endpoint_sources', 'payee_activity', 'endpoint_list'],
 ];

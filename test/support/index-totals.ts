@@ -1,5 +1,7 @@
 import type { Reader } from '../../clickhouse/engine.ts';
 import { type Sql, sql, trustedText } from '../../clickhouse/sql.ts';
+import { unionAll } from '../../src/reads/profile-scope.ts';
+import { closedRelayers, type RelayerTotals } from '../../src/reads/relayer-totals.ts';
 import { closedHours, closedSlices, openRows, type RollupCoverage } from '../../src/reads/rollup-coverage.ts';
 import type { Lines, Recount } from './recount.ts';
 
@@ -24,10 +26,19 @@ export async function readIndex(reader: Reader, coverage: RollupCoverage): Promi
     linesOf(reader, 'truth-wallet-log', WALLET_LOG),
     linesOf(reader, 'truth-payees', partySql('payee', 'payer', coverage)),
     linesOf(reader, 'truth-payers', partySql('payer', 'payee', coverage)),
-    linesOf(reader, 'truth-relayers', relayerSql(coverage)),
+    linesOf(reader, 'truth-relayers', relayerSql(coverage, null)),
     linesOf(reader, 'truth-chain-hours', chainHourSql(coverage)),
   ]);
   return { settlements, walletLog, payees, payers, relayers, chainHours };
+}
+
+/** The relayers once more, with one row of each for all that is merged, as the API reads them. */
+export function readMergedRelayers(
+  reader: Reader,
+  coverage: RollupCoverage,
+  totals: RelayerTotals,
+): Promise<Lines> {
+  return linesOf(reader, 'truth-merged-relayers', relayerSql(coverage, totals));
 }
 
 const hex = (column: string): string => `concat('0x', lower(hex(${column})))`;
@@ -72,7 +83,10 @@ function partySql(party: 'payer' | 'payee', other: 'payer' | 'payee', coverage: 
     ) GROUP BY wallet_, chain`;
 }
 
-function relayerSql(coverage: RollupCoverage): Sql {
+const RELAYER_COLUMNS = sql`relayer, chain, settlement_count AS n, settled_usd AS usd, payers AS payers_,
+  payees AS payees_, first_time AS first_time_, last_time AS last_time_`;
+
+function relayerSql(coverage: RollupCoverage, totals: RelayerTotals | null): Sql {
   const figures = line(
     'sum(n)',
     micros('sum(usd)'),
@@ -83,9 +97,7 @@ function relayerSql(coverage: RollupCoverage): Sql {
   );
   return sql`
     SELECT ${trustedText(`${line(hex('relayer'), 'chain')}, ${figures}`)} FROM (
-      SELECT relayer, chain, settlement_count AS n, settled_usd AS usd, payers AS payers_, payees AS payees_,
-        first_time AS first_time_, last_time AS last_time_
-      FROM relayer_day FINAL WHERE settlement_count > 0 AND ${closedSlices(coverage)}
+      ${unionAll(closedRelayers(RELAYER_COLUMNS, [], { coverage, totals }))}
       UNION ALL
       SELECT relayer, chain, count(), sum(toDecimal128(amount_usd, 6)), uniqCombined64State(14)(payer),
         uniqCombined64State(14)(payee), min(block_time), max(block_time)

@@ -1,8 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Writer } from '../../clickhouse/engine.ts';
 import { sql } from '../../clickhouse/sql.ts';
+import { mergeRelayerTotals } from '../../ingest/rollup/relayer-totals.ts';
 import type { RollupLimits } from '../../ingest/rollup/rollup-limits.ts';
 import { runRollup } from '../../ingest/rollup/run-rollup.ts';
+import { untilAcknowledged } from '../../ingest/until-acknowledged.ts';
 import { createVersions } from '../../ingest/versions.ts';
 import { createLog } from '../../src/log.ts';
 
@@ -18,18 +20,21 @@ const LIMITS: RollupLimits = {
   closeAnywayAfterMs: 0,
   splitAboveRows: 50,
   slicesPerPassMax: 4,
+  totalsEveryMs: 0,
 };
 
 /**
- * The product's rollup worker as a process that ends when nothing is dirty. Rejects when it dies or meets what no waiting mends.
+ * The product's rollup worker as a process that ends when nothing is dirty and the relayers' totals are merged from that.
+ * Rejects when it dies or meets what no waiting mends.
  * `observer` sees the tables whatever happens to the worker.
  */
 export async function rollUp(writer: Writer, observer: Writer): Promise<void> {
   const ending = new AbortController();
+  const versions = createVersions(0n);
   let failed = false;
   const running = runRollup({
     writer,
-    versions: createVersions(0n),
+    versions,
     log,
     signal: ending.signal,
     clock: { nowMs: () => Date.now() },
@@ -42,6 +47,9 @@ export async function rollUp(writer: Writer, observer: Writer): Promise<void> {
   while (!failed && (await dirtySlices(observer)) > 0) await delay(POLL_MS);
   ending.abort();
   await running;
+  // By itself it may have been ended before it came to this.
+  const { signal } = new AbortController();
+  await untilAcknowledged(log, signal, () => mergeRelayerTotals({ writer, versions }));
 }
 
 /** Infinite while the engine does not answer. */

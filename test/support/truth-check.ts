@@ -1,7 +1,8 @@
 import { EngineError } from '../../clickhouse/engine.ts';
 import { Failure } from '../../src/errors.ts';
+import { readRelayerTotals } from '../../src/reads/relayer-totals.ts';
 import { type RollupCoverage, readCoverage } from '../../src/reads/rollup-coverage.ts';
-import { readIndex } from './index-totals.ts';
+import { readIndex, readMergedRelayers } from './index-totals.ts';
 import type { KillableEngine } from './killable-engine.ts';
 import { createRecounter, type Lines, type Recount } from './recount.ts';
 import { eventually } from './simulated-ingest.ts';
@@ -17,10 +18,15 @@ export function createTruthCheck(world: SimulatedWorld, engine: KillableEngine):
   const recount = createRecounter();
   return async (mustBeClosed) => {
     const truth = await recount(world.chains, world.catalogue());
-    const { coverage, index } = await readOnce(engine);
+    const { coverage, index, merged } = await readOnce(engine);
     const open = JSON.stringify(coverage.open);
     if (mustBeClosed && coverage.open.length !== 1) throw new Error(`still open after a full pass: ${open}`);
-    const wrong = PARTS.flatMap((part) => differences(part, index[part], truth[part]));
+    if (mustBeClosed && merged === null)
+      throw new Error('the totals of relayers do not hold after a full pass');
+    const wrong = [
+      ...PARTS.flatMap((part) => differences(part, index[part], truth[part])),
+      ...(merged === null ? [] : differences('merged relayers', merged, truth.relayers)),
+    ];
     if (wrong.length > 0) throw new Error([`the index is wrong, open is ${open}`, ...wrong].join('\n'));
   };
 }
@@ -28,16 +34,19 @@ export function createTruthCheck(world: SimulatedWorld, engine: KillableEngine):
 interface Reading {
   readonly coverage: RollupCoverage;
   readonly index: Recount;
+  /** Relayers from their merged totals; null while these do not hold. */
+  readonly merged: Lines | null;
 }
 
 /** All of it from one life of the engine: a kill that was aimed at a write can come late and hit the reading. */
 async function readOnce(engine: KillableEngine): Promise<Reading> {
   const found: Reading[] = [];
   await eventually('the engine answers everything', async () => {
-    const coverage = await readCoverage(engine.reader).catch((error: unknown) => {
-      throw error instanceof Failure && error.cause instanceof EngineError ? error.cause : error;
-    });
-    found.push({ coverage, index: await readIndex(engine.reader, coverage) });
+    const { reader } = engine;
+    const coverage = await readCoverage(reader).catch(throwCause);
+    const totals = await readRelayerTotals(reader, 'relayers', coverage).catch(throwCause);
+    const merged = totals === null ? null : await readMergedRelayers(reader, coverage, totals);
+    found.push({ coverage, index: await readIndex(reader, coverage), merged });
     return true;
   });
   const [reading] = found;
@@ -45,7 +54,12 @@ async function readOnce(engine: KillableEngine): Promise<Reading> {
   return reading;
 }
 
-function differences(part: keyof Recount, index: Lines, truth: Lines): string[] {
+/** The engine's failure, for which the reading is repeated, instead of what the API would answer. */
+function throwCause(error: unknown): never {
+  throw error instanceof Failure && error.cause instanceof EngineError ? error.cause : error;
+}
+
+function differences(part: string, index: Lines, truth: Lines): string[] {
   const keys = [...new Set([...index.keys(), ...truth.keys()])].filter(
     (key) => index.get(key) !== truth.get(key),
   );
