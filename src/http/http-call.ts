@@ -9,7 +9,7 @@ import { HttpShop } from './order.ts';
 import { rawInput } from './raw-input.ts';
 import { BoundReader, type RequestFacts, RequestSandbox, startRun } from './request-facts.ts';
 
-export interface CalledRoute {
+interface CalledRoute {
   readonly operation: AnyOperation;
   readonly api: { readonly deps: OperationDeps; readonly sandbox: SqlSandbox };
 }
