@@ -1,9 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Hash } from '../src/domain/settlement.ts';
+import type { LiveRegistry } from './identities/live-registry.ts';
 import type { Errand, Shopper } from './shopper.ts';
 import type { Traffic } from './traffic.ts';
 
-/** Traffic at the tip: blocks, purchases over x402 that run meanwhile, and a reorg every so often. */
+/** Traffic at the tip: blocks, purchases over x402 that run meanwhile, agents that register and rate, and a reorg every so often. */
 export interface Live {
   /**
    * Mines one block with `settlements` payments, one of which may be a purchase that is only begun. Every so often a
@@ -32,17 +33,20 @@ export interface LiveOptions {
   readonly errands: readonly Errand[];
   readonly blocksPerReorg: number;
   readonly blocksPerPurchase: number;
+  /** What happens in the ERC-8004 registries, in every third block. */
+  readonly identities: { readonly live: LiveRegistry };
   /** Awaited before each reorg. */
   beforeReorg?(): Promise<unknown>;
 }
 
 const REORG_DEPTH_MAX = 6;
+const BLOCKS_PER_REGISTRY_ACT = 3;
 const SETTLE_BLOCK_EVERY_MS = 100;
 /** Blocks that no reorg may undo: the token and the agents' money are in them. */
 const FIXED_BLOCKS = 2;
 
 export function createLive(options: LiveOptions): Live {
-  const { traffic, service, shoppers, errands } = options;
+  const { traffic, service, shoppers, errands, identities } = options;
   const { random } = traffic;
   const pending = new Set<Promise<void>>();
   const purchases = { made: [] as Hash[], failed: [] as string[] };
@@ -82,6 +86,8 @@ export function createLive(options: LiveOptions): Live {
       blocks += 1;
       const buys = settlements > 1 && pending.size === 0 && blocks % options.blocksPerPurchase === 0;
       if (buys) beginPurchase();
+      if (blocks % BLOCKS_PER_REGISTRY_ACT === 0)
+        await traffic.send([identities.live.next(traffic.ledger.rows())]);
       await traffic.block(buys ? settlements - 1 : settlements, nowSeconds());
       if (blocks % options.blocksPerReorg !== 0) return;
       // A facilitator that waits for a receipt must not lose it.

@@ -165,7 +165,7 @@ function planners(world: MixDependencies, source: ReturnType<typeof paymentSourc
     },
     async bareToStranger() {
       const data = callBareTransfer(random.pick(source.strangers).address, source.amount());
-      return trap({ from: random.pick(cast.agents).address, to: token.address, data });
+      return payingNobody({ from: random.pick(cast.agents).address, to: token.address, data });
     },
     async replay(settlementsMax) {
       // The first time, nothing has been paid yet that could be replayed.
@@ -233,6 +233,7 @@ function selfSent(from: Address, to: Address, data: Hex): PlannedTransaction {
   return { transaction: { from, to, data }, settlements: 1, expected: 'self_relayed' };
 }
 
-function trap(transaction: Transaction): PlannedTransaction {
+/** A trap, or something else that happens on the chain: no row may come of it. */
+export function payingNobody(transaction: Transaction): PlannedTransaction {
   return { transaction, settlements: 0, expected: 'by_payee' };
 }

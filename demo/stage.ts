@@ -6,6 +6,15 @@ import { type Cast, X402_BUILDER_CODE, X402_FACILITATOR_ID } from './actors.ts';
 import { type ApiClient, createApiClient } from './api-client.ts';
 import { startFacilitator } from './facilitator.ts';
 import { freePort } from './free-port.ts';
+import { startCardHost } from './identities/card-host.ts';
+import {
+  createIdentities,
+  type Identities,
+  identitiesConfig,
+  playAfter,
+  playBefore,
+  STORY_BLOCKS,
+} from './identities/identities.ts';
 import { type ServiceConfig, type SpawnedService, spawnService } from './service.ts';
 import { createShopper, type Errand, errandsOf, type Shopper } from './shopper.ts';
 import { makeTraffic, type Traffic } from './traffic.ts';
@@ -30,6 +39,7 @@ export interface StageOptions {
 export interface Stage {
   readonly world: World;
   readonly traffic: Traffic;
+  readonly identities: Identities;
   readonly facilitatorUrl: string;
   readonly shoppers: readonly Shopper[];
   /** What they buy. */
@@ -66,18 +76,20 @@ const SERVED_POLL_MS = 50;
 export async function openStage(options: StageOptions): Promise<Stage> {
   const { say, cleanups, seed, log } = options;
   const blocks = historyBlocks(options.historySettlements);
-  const genesisTime = Math.floor(Date.now() / 1_000) - QUIET_SECONDS - blocks * BLOCK_SECONDS;
+  const pastSeconds = QUIET_SECONDS + (blocks + STORY_BLOCKS) * BLOCK_SECONDS;
+  const genesisTime = Math.floor(Date.now() / 1_000) - pastSeconds;
   const dataDir = `${options.directory}/index`;
   const opening = openAccount(dataDir, log);
   const world = await owned(cleanups, startWorld({ seed, genesisTime }));
-  say(`anvil runs at ${world.chain.url} with Circle's USDC, Multicall3 and Permit2`);
+  say(`anvil runs at ${world.chain.url} with Circle's USDC, Multicall3, Permit2 and the ERC-8004 registries`);
   const traffic = await makeTraffic(world, { seed });
-  const { progress, historySettlements: settlements } = options;
-  await traffic.history({ settlements, blocks, secondsApart: BLOCK_SECONDS, progress });
+  const host = await owned(cleanups, startCardHost());
+  const identities = createIdentities(world.cast, { seed, host });
+  await writeHistory({ ...options, world, traffic, identities, blocks });
   const historyHead = traffic.head.number;
   const apiKey = await opening;
   const ports = await choosePorts(options);
-  const config = serviceConfig({ world, ...ports, historyHead, dataDir });
+  const config = serviceConfig({ world, identities, ...ports, historyHead, dataDir });
   const service = await owned(cleanups, spawnService({ config, directory: options.directory }));
   const readyMs = performance.now();
   const client = createApiClient(service.url, apiKey);
@@ -90,6 +102,7 @@ export async function openStage(options: StageOptions): Promise<Stage> {
   return {
     world,
     traffic,
+    identities,
     facilitatorUrl: facilitator.url,
     shoppers: world.cast.x402Agents.map(createShopper),
     errands: errandsOf(merchant.address),
@@ -114,6 +127,22 @@ function owned<Started extends { stop(): Promise<void> }>(
     ),
   );
   return starting;
+}
+
+/** Agents register before anybody pays, and are rated for what was paid. */
+async function writeHistory(
+  stage: StageOptions & {
+    readonly world: World;
+    readonly traffic: Traffic;
+    readonly identities: Identities;
+    readonly blocks: number;
+  },
+): Promise<void> {
+  const { traffic, progress, blocks, historySettlements: settlements } = stage;
+  const play = { ...stage, secondsApart: BLOCK_SECONDS };
+  await playBefore(stage.identities.story, play);
+  await traffic.history({ settlements, blocks, secondsApart: BLOCK_SECONDS, progress });
+  await playAfter(stage.identities.story, play);
 }
 
 function historyBlocks(settlements: number): number {
@@ -143,9 +172,14 @@ async function choosePorts({ port: wanted, say }: StageOptions): Promise<Ports> 
  * for sale.
  */
 function serviceConfig(
-  options: Ports & { readonly world: World; readonly historyHead: number; readonly dataDir: string },
+  options: Ports & {
+    readonly world: World;
+    readonly identities: Identities;
+    readonly historyHead: number;
+    readonly dataDir: string;
+  },
 ): ServiceConfig & { readonly http: { readonly port: number } } {
-  const { world, historyHead } = options;
+  const { world, identities, historyHead } = options;
   return {
     dataDir: options.dataDir,
     http: { port: options.port, requestsPerMinute: REQUESTS_PER_MINUTE },
@@ -165,23 +199,30 @@ function serviceConfig(
         requestsPerSecond: 100_000,
       },
     ],
-    catalogue: catalogueOf(world.cast, options.port),
+    catalogue: catalogueOf(world.cast, identities, options.port),
+    identities: identitiesConfig(identities.host),
   };
 }
 
-function catalogueOf(cast: Cast, port: number): NonNullable<ServiceConfig['catalogue']> {
+function catalogueOf(
+  cast: Cast,
+  { bazaars, host }: Identities,
+  port: number,
+): NonNullable<ServiceConfig['catalogue']> {
   const chain = CHAIN;
   const api = { ...cast.api, catalogued: true, resource: `http://127.0.0.1:${port}/v0` };
   return {
     facilitators: cast.facilitators.map(({ id, name, relayers }) => ({
       id,
       name,
+      ...(bazaars[id] === undefined ? {} : { url: bazaars[id] }),
       builderCodes: id === X402_FACILITATOR_ID ? [X402_BUILDER_CODE] : [],
       relayers: relayers.map((address) => ({ chain, address, firstSeen: '2025-01-01' })),
     })),
     payees: [...cast.merchants, api]
       .filter(({ catalogued }) => catalogued)
       .map(({ address, name, resource }) => ({ chain, address, name, resource })),
+    wellKnown: [host.origin],
   };
 }
 

@@ -3,9 +3,9 @@ import type { EvidenceMethod } from '../src/domain/evidence.ts';
 import type { Hash } from '../src/domain/settlement.ts';
 import { EXACT_PROXY, UPTO_PROXY } from './chain/permit2.ts';
 import { reorg } from './chain/reorg.ts';
-import { mine } from './chain/sender.ts';
+import { mine, type Transaction } from './chain/sender.ts';
 import { createLedger, type Ledger, type LedgerRules } from './ledger.ts';
-import { createPaymentMix, type PlannedTransaction } from './payment-mix.ts';
+import { createPaymentMix, type PlannedTransaction, payingNobody } from './payment-mix.ts';
 import { type Random, seededRandom } from './random.ts';
 import type { World } from './world.ts';
 
@@ -23,6 +23,8 @@ export interface Traffic {
    * they do on chains with sub-second blocks.
    */
   block(settlements: number, time: number): Promise<void>;
+  /** Puts transactions that pay nobody into the pool, for the next block; a reorg undoes and returns them like payments. */
+  send(transactions: readonly Transaction[]): Promise<Hash[]>;
   /** Mines `blocks` blocks, `secondsApart`, with `settlements` payments in total; `progress` is told after every block. */
   history(options: HistoryOptions): Promise<void>;
   /**
@@ -57,12 +59,13 @@ export async function makeTraffic(world: World, options: { readonly seed: number
   const head = { ...(await readHead(world)) };
   const counters = { reorgs: 0, deepestReorg: 0 };
 
-  const send = async (planned: readonly PlannedTransaction[]): Promise<void> => {
+  const send = async (planned: readonly PlannedTransaction[]): Promise<Hash[]> => {
     const hashes = await chain.sender.sendAll(planned.map(({ transaction }) => transaction));
     for (const [index, hash] of hashes.entries()) {
       const one = planned[index];
       if (one !== undefined) made.set(hash, one);
     }
+    return hashes;
   };
   const planBlock = async (settlements: number): Promise<PlannedTransaction[]> => {
     const planned: PlannedTransaction[] = [];
@@ -95,6 +98,7 @@ export async function makeTraffic(world: World, options: { readonly seed: number
       return counters.deepestReorg;
     },
     block,
+    send: (transactions) => send(transactions.map(payingNobody)),
     async history({ settlements, blocks, secondsApart, progress }) {
       const start = ledger.count;
       for (let done = 0; done < blocks; done++) {

@@ -1,4 +1,13 @@
-import { encodeFunctionData, type Hex, pad, parseAbi, stringToHex, zeroHash } from 'viem';
+import {
+  concatHex,
+  encodeAbiParameters,
+  encodeFunctionData,
+  type Hex,
+  pad,
+  parseAbi,
+  stringToHex,
+  zeroHash,
+} from 'viem';
 import { signTypedData } from 'viem/accounts';
 import { type Address, address } from '../../src/domain/address.ts';
 import type { Hash } from '../../src/domain/settlement.ts';
@@ -98,6 +107,13 @@ export function callRegister(
   if (uri !== undefined) return encodeFunctionData({ abi: IDENTITY, functionName: 'register', args: [uri] });
   return encodeFunctionData({ abi: IDENTITY, functionName: 'register', args: [] });
 }
+
+/** register(string) with a URI of any bytes: the contract does not ask whether they are UTF-8. */
+export function callRegisterRaw(uri: Hex): Hex {
+  return concatHex([REGISTER_URI, encodeAbiParameters([{ type: 'bytes' }], [uri])]); // encoded as a string is
+}
+
+const REGISTER_URI = '0xf2c298be';
 
 const bytesOf = (value: Hex | { readonly text: string }): Hex =>
   typeof value === 'string' ? value : stringToHex(value.text);

@@ -1,0 +1,130 @@
+import { keccak256, stringToHex } from 'viem';
+import type { Address } from '../../src/domain/address.ts';
+import {
+  callAppendResponse,
+  callRegister,
+  callRegisterRaw,
+  callRevokeFeedback,
+  callValidationRequest,
+  callValidationResponse,
+  type MetadataEntries,
+  toIdentity,
+  toReputation,
+  toValidation,
+} from '../chain/registries.ts';
+import type { Transaction } from '../chain/sender.ts';
+import { type Wallet, walletOf } from '../chain/wallets.ts';
+import type { Random } from '../random.ts';
+import type { Payment } from './feedback-files.ts';
+import { type Rating, type RatingSource, rate } from './ratings.ts';
+import type { RegisteredAgent, RegistryCast } from './registry-cast.ts';
+import { changesOf } from './registry-changes.ts';
+
+/** What happens in the registries during the demo's history, as the transactions of one block each, in this order. */
+export interface RegistryStory {
+  registrations(): Transaction[];
+  /** `time`: Unix seconds of the newest block. */
+  changes(time: number): Promise<Transaction[]>;
+  /** Ratings by those who paid, some with files that point to what they paid. */
+  ratings(paid: readonly Payment[]): Transaction[];
+  /** Revocations, responses and validations, after `ratings`. */
+  aftermath(): Transaction[];
+}
+
+export interface StoryDependencies extends RatingSource {
+  readonly registry: RegistryCast;
+}
+
+const RATINGS_PER_SELLER = 7;
+const RATED_OTHERS = 8;
+const REVOKED_SHARE = 0.12;
+const RESPONSE_SHARE = 0.2;
+const VALIDATIONS = 8;
+const ANSWERED_VALIDATIONS = 6;
+const VALIDATION_MAX = 100;
+
+export function createRegistryStory(dependencies: StoryDependencies): RegistryStory {
+  const { registry, host, random } = dependencies;
+  const given: (Rating & { readonly index: bigint })[] = [];
+  return {
+    registrations: () => [...registry.sellers, ...registry.others].map(register),
+    changes: (time) => changesOf({ registry, host, time }),
+    ratings(paid) {
+      const ratings = [
+        ...registry.sellers.flatMap((agent) => ratingsOfSeller(agent, paid, dependencies)),
+        ...registry.others.slice(0, RATED_OTHERS).map((agent, k) => {
+          const client = registry.sellers[k]?.owner ?? agent.owner;
+          return rate(agent, { client: client.address, payment: null }, dependencies);
+        }),
+      ];
+      given.push(...numbered(ratings));
+      return ratings.map(({ transaction }) => transaction);
+    },
+    aftermath: () => [
+      ...given
+        .filter(() => random.chance(REVOKED_SHARE))
+        .map(({ agent, client, index }) => toReputation(client, callRevokeFeedback(agent.agentId, index))),
+      ...given.filter(() => random.chance(RESPONSE_SHARE)).map(respond),
+      ...registry.sellers.slice(0, VALIDATIONS).flatMap((agent, k) => validate(agent, k, random)),
+    ],
+  };
+}
+
+const SAID_ON_CHAIN: MetadataEntries = { framework: { text: 'demo' }, tier: '0x01' };
+
+/** Every third agent says a little about itself on chain too. */
+export function register({ owner, uri }: RegisteredAgent, position: number): Transaction {
+  if (uri === null) return toIdentity(owner.address, callRegister());
+  if (typeof uri === 'object') return toIdentity(owner.address, callRegisterRaw(uri.raw));
+  const plain = position % 3 > 0;
+  return toIdentity(owner.address, callRegister(plain ? { uri } : { uri, metadata: SAID_ON_CHAIN }));
+}
+
+function ratingsOfSeller(agent: RegisteredAgent, paid: readonly Payment[], source: RatingSource): Rating[] {
+  const { random } = source;
+  const own = paid.filter(({ payee, payer }) => payee === agent.owner.address && payer !== payee);
+  const chosen = new Set<Payment>();
+  for (let tries = 0; tries < RATINGS_PER_SELLER && own.length > 0; tries++) chosen.add(random.pick(own));
+  return [...chosen].map((payment) => rate(agent, { client: payment.payer as Address, payment }, source)); // of a receipt
+}
+
+/** Indices are 1-based per agent and client, in the order of the block. */
+function numbered(ratings: readonly Rating[]): (Rating & { readonly index: bigint })[] {
+  const counts = new Map<string, bigint>();
+  return ratings.map((rating) => {
+    const key = `${rating.agent.agentId} ${rating.client}`;
+    const index = (counts.get(key) ?? 0n) + 1n;
+    counts.set(key, index);
+    return { ...rating, index };
+  });
+}
+
+function respond({ agent, client, index }: Rating & { readonly index: bigint }): Transaction {
+  const { agentId, owner } = agent;
+  const response = {
+    agentId,
+    client,
+    feedbackIndex: index,
+    uri: `https://${agent.label}.example/answers/${index}`,
+  };
+  return toReputation(owner.address, callAppendResponse(response));
+}
+
+const VALIDATORS: readonly Wallet[] = [walletOf('validator/one'), walletOf('validator/two')];
+
+/** The last ones stay unanswered; the first validator changes its mind once. */
+function validate({ agentId, owner, label }: RegisteredAgent, k: number, random: Random): Transaction[] {
+  const validator = (VALIDATORS[k % VALIDATORS.length] ?? owner).address;
+  const requestHash = keccak256(stringToHex(`validation of ${label}`));
+  const uri = `https://${label}.example/work.json`;
+  const request = toValidation(
+    owner.address,
+    callValidationRequest({ validator, agentId, uri, requestHash }),
+  );
+  const answer = (): Transaction => {
+    const response = random.below(VALIDATION_MAX + 1);
+    return toValidation(validator, callValidationResponse({ requestHash, response, tag: 'rerun' }));
+  };
+  if (k >= ANSWERED_VALIDATIONS) return [request];
+  return k === 0 ? [request, answer(), answer()] : [request, answer()];
+}
