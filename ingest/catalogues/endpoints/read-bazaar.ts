@@ -140,7 +140,8 @@ async function askPage(
       signal,
     );
     const page = pageOf(answer, limits);
-    const pauseMs = limits.retryPausesMs[tries];
+    // A list that has not begun is tried again as a whole, later; one that is half read would have to begin anew.
+    const pauseMs = offset === 0 ? undefined : limits.retryPausesMs[tries];
     if (typeof page !== 'string' || !PASSING.has(page) || pauseMs === undefined) return page;
     const asked = answer.ok ? 0 : (answer.retryAfterMs ?? 0);
     await delay(Math.max(pauseMs, Math.min(asked, limits.retryAfterMaxMs)), undefined, { signal });

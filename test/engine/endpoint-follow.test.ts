@@ -1,0 +1,213 @@
+import { mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer, type Server } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { type Sql, sql } from '../../clickhouse/sql.ts';
+import type { EndpointLimits } from '../../ingest/catalogues/endpoints/endpoint-limits.ts';
+import { openEndpoints } from '../../ingest/catalogues/endpoints/open-endpoints.ts';
+import { openCatalogue } from '../../ingest/regrade/follow-catalogue.ts';
+import { createVersions } from '../../ingest/versions.ts';
+import { loadConfig } from '../../src/config/load.ts';
+import { SEEN } from '../../src/domain/evidence.ts';
+import { type Bazaar, listedItem, startBazaar } from '../support/bazaar.ts';
+import { type TestEngine, testEngine, testLog } from '../support/engine.ts';
+import { insertSettlements, settlement, wallet } from '../support/rows.ts';
+import { waitUntil } from '../support/wait-until.ts';
+
+/** The endpoint catalogue as ingest runs it: real files, a real bazaar, a real seller, the real regrade behind them. */
+
+let engine: TestEngine;
+let directory: string;
+let bazaar: Bazaar;
+const started: { readonly ending: AbortController; readonly running: Promise<unknown> }[] = [];
+const servers: Server[] = [];
+const SHOP = wallet(0xb2);
+const QUICK: Partial<EndpointLimits> = {
+  lookEveryMs: 20,
+  recountMs: 1_000,
+  listEveryMs: 50,
+  payeesEveryMs: 0,
+  refreshMs: 60_000,
+  retryMs: 200,
+};
+
+beforeEach(async () => {
+  engine = await testEngine();
+  directory = mkdtempSync(join(tmpdir(), 'settlement-index-endpoints-'));
+  bazaar = await startBazaar();
+  write('catalogue.json', {});
+  configure({ facilitators: [{ id: 'shop', url: bazaar.url }] });
+});
+afterEach(async () => {
+  await stop();
+  await bazaar.close();
+  for (const server of servers.splice(0)) server.close();
+  await engine?.close();
+  rmSync(directory, { recursive: true, force: true });
+});
+
+function write(name: string, content: unknown): void {
+  const path = join(directory, name);
+  writeFileSync(`${path}.new`, typeof content === 'string' ? content : JSON.stringify(content));
+  renameSync(`${path}.new`, path);
+}
+
+function configure(catalogue: Record<string, unknown>): void {
+  write('config.json', {
+    catalogue: { file: join(directory, 'catalogue.json'), ...catalogue },
+    identities: { allowPrivateHosts: true },
+  });
+}
+
+async function start(limits = QUICK): Promise<void> {
+  const ending = new AbortController();
+  const deps = {
+    config: loadConfig({ file: join(directory, 'config.json'), env: {} }),
+    writer: engine.writer,
+    versions: createVersions(0n),
+    log: testLog,
+    signal: ending.signal,
+  };
+  const endpoints = await openEndpoints({ ...deps, limits });
+  const catalogue = await openCatalogue({ ...deps, listed: endpoints.payees });
+  const running = Promise.all([catalogue.follow(), endpoints.follow(catalogue.listings)]);
+  running.catch(() => undefined);
+  started.push({ ending, running });
+}
+
+async function stop(): Promise<void> {
+  for (const { ending, running } of started.splice(0)) {
+    ending.abort();
+    await running.catch((error: unknown) => {
+      if (!ending.signal.aborted || !String(error).includes('bort')) throw error;
+    });
+  }
+}
+
+async function ask(statement: Sql): Promise<readonly (readonly unknown[])[]> {
+  return (await engine.reader.rows({ name: 'test', sql: statement, maxSeconds: 10, maxRows: 1_000 })).rows;
+}
+
+const listed = async () =>
+  (await ask(sql`SELECT resource FROM endpoint_list FINAL WHERE del = 0 ORDER BY resource`)).map(String);
+const lists =
+  (...resources: string[]) =>
+  async () =>
+    JSON.stringify(await listed()) === JSON.stringify(resources);
+const methods = async () =>
+  (await ask(sql`SELECT toString(method) FROM settlements FINAL WHERE del = 0 ORDER BY block_number`)).map(
+    String,
+  );
+const passes = async () => Number((await ask(sql`SELECT uniqExact(pass) FROM catalogue_passes`))[0]?.[0]);
+const states = () =>
+  ask(
+    sql`SELECT source, problem, good_at > toDateTime(0), toUInt32(items) FROM endpoint_sources FINAL WHERE del = 0 ORDER BY source`,
+  );
+
+const RELAYED = { seen: SEEN.authorization_used | SEEN.third_party_relay | SEEN.direct_call };
+
+test('payments to a listed address are those of a catalogued payee, after one pass for the whole list', async () => {
+  await insertSettlements(engine.writer, [
+    settlement({ blockNumber: 1, payee: SHOP, ...RELAYED }),
+    settlement({ blockNumber: 2, payee: wallet(0x77), ...RELAYED }),
+  ]);
+  bazaar.items = Array.from({ length: 450 }, (_, at) =>
+    listedItem(`https://shop.example/${at}`, { payTo: at === 0 ? SHOP : wallet(0x1000 + at) }),
+  );
+  await start();
+  await waitUntil('the payment is graded anew', async () => (await methods())[0] === 'catalogued_payee');
+  expect(await methods()).toEqual(['catalogued_payee', 'gasless_authorization']);
+  await waitUntil('the list is derived', async () => (await listed()).length === 450);
+  // The relayers of the built-in table are one pass, the payees of the list another.
+  expect(await passes()).toBe(2);
+  expect(
+    await ask(
+      sql`SELECT name, resource, source FROM (SELECT * FROM catalogued_payees FINAL) WHERE del = 0 AND address = unhex(${{ kind: 'value', type: 'String', value: SHOP.slice(2) }})`,
+    ),
+  ).toEqual([['shop.example', 'https://shop.example/0', 'bazaar']]);
+
+  // A restart without the bazaar unnames nobody and regrades nothing.
+  await stop();
+  await bazaar.close();
+  await start();
+  await waitUntil('the bazaar is found to be gone', async () => (await states())[0]?.[1] === 'unreachable');
+  expect(await methods()).toEqual(['catalogued_payee', 'gasless_authorization']);
+  expect(await passes()).toBe(2);
+  expect((await listed()).length).toBe(450);
+}, 60_000);
+
+test('a configured name stays above a listed one', async () => {
+  configure({
+    facilitators: [{ id: 'shop', url: bazaar.url }],
+    payees: [{ chain: 'base', address: SHOP, name: 'The Shop' }],
+  });
+  bazaar.items = [
+    listedItem('https://imposter.example/', { payTo: SHOP, item: { serviceName: 'Imposter' } }),
+  ];
+  await start();
+  await waitUntil('the list is derived', lists('https://imposter.example/'));
+  expect(
+    await ask(sql`SELECT name, source FROM (SELECT * FROM catalogued_payees FINAL) WHERE del = 0`),
+  ).toEqual([['The Shop', 'configured']]);
+});
+
+test('sources come and go with the configuration, and the catalogue file is read again when it changes', async () => {
+  bazaar.items = [listedItem('https://one.example/')];
+  write('catalogue.json', { endpoints: [listedItem('https://file.example/a'), { nonsense: true }, 7] });
+  await start();
+  await waitUntil('both are listed', lists('https://file.example/a', 'https://one.example/'));
+  write('catalogue.json', { endpoints: [listedItem('https://file.example/b')] });
+  await waitUntil('the file is read again', lists('https://file.example/b', 'https://one.example/'));
+  write('catalogue.json', '{ broken');
+  configure({});
+  write('catalogue.json', {});
+  await waitUntil('both are gone', lists());
+  expect(await states()).toEqual([['file', '', 1, 0]]);
+}, 60_000);
+
+test('a seller lists its own resources at /.well-known/x402, and nobody else’s', async () => {
+  const server = createServer((request, response) =>
+    request.url === '/.well-known/x402'
+      ? response.setHeader('content-type', 'application/json').end(
+          JSON.stringify({
+            x402Version: 2,
+            resources: [
+              'https://only-a-url.example/',
+              listedItem('/relative'),
+              listedItem('https://elsewhere.example/'),
+              {
+                resource: '/v1',
+                scheme: 'exact',
+                network: 'base',
+                maxAmountRequired: '7',
+                asset: '0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913',
+                payTo: SHOP,
+              },
+            ],
+          }),
+        )
+      : response.writeHead(404).end(),
+  );
+  servers.push(server);
+  await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
+  const address = server.address();
+  const origin = typeof address === 'object' && address !== null ? `http://127.0.0.1:${address.port}` : '';
+  configure({ wellKnown: [origin] });
+  await start();
+  await waitUntil('its own are listed', lists(`${origin}/relative`, `${origin}/v1`));
+  expect(await states()).toEqual([
+    ['file', '', 1, 0],
+    [`well_known:${origin}`, '', 1, 2],
+  ]);
+});
+
+test('a bazaar that fails is asked again soon, and told as what it is', async () => {
+  bazaar.manners = (response) => Boolean(response.writeHead(403).end());
+  await start();
+  await waitUntil('the failure is told', async () => (await states())[0]?.[1] === 'refused', 60_000);
+  bazaar.items = [listedItem('https://late.example/')];
+  bazaar.manners = () => false;
+  await waitUntil('it is read', lists('https://late.example/'), 60_000);
+  expect((await states())[0]).toEqual(['bazaar:shop', '', 1, 1]);
+}, 60_000);
