@@ -1,5 +1,6 @@
 import { getAccount } from './get-account.ts';
 import { getAgent } from './get-agent.ts';
+import { getCapability } from './get-capability.ts';
 import { getGraph } from './get-graph.ts';
 import { getMerchant } from './get-merchant.ts';
 import { getSqlSchema } from './get-sql-schema.ts';
@@ -27,6 +28,7 @@ export const OPERATIONS: readonly AnyOperation[] = [
   erase(getAgent),
   erase(getGraph),
   erase(listCapabilities),
+  erase(getCapability),
   erase(listEndpoints),
   erase(getTelemetry),
   erase(getSqlSchema),

@@ -2,6 +2,7 @@ import type { Reader } from '../../clickhouse/engine.ts';
 import { type Sql, sql, text, uint32 } from '../../clickhouse/sql.ts';
 import type { Clock } from '../clock.ts';
 import { CAPABILITIES } from '../domain/capability.ts';
+import { AGENT_COLUMNS, type AgentRow, decodeAgent } from './agent-row.ts';
 import { ask } from './ask.ts';
 import { cached } from './cached.ts';
 import { integerField, textField } from './decode.ts';
@@ -92,4 +93,25 @@ function pricesOf(field: unknown): readonly [bigint, bigint, bigint] {
   if (!Array.isArray(field)) throw new TypeError('expected a list of prices from the engine');
   const [p25, p50, p75] = field.map(textField);
   return [BigInt(p25 ?? 0), BigInt(p50 ?? 0), BigInt(p75 ?? 0)];
+}
+
+export type CapabilityAgent = Pick<
+  AgentRow,
+  'chain' | 'agentId' | 'name' | 'wallet' | 'x402Support' | 'score' | 'feedbackCount'
+>;
+
+/** Active agents whose card speaks of a capability, most rated first, then those that registered first. */
+export async function readCapabilityAgents(
+  reader: Reader,
+  slug: string,
+  agentsMax: number,
+): Promise<CapabilityAgent[]> {
+  const { rows } = await ask(reader, 'agents', {
+    name: 'capability-agents',
+    maxSeconds: MAX_SECONDS,
+    maxRows: agentsMax,
+    sql: sql`SELECT ${AGENT_COLUMNS} FROM (SELECT * FROM agents FINAL WHERE has(capabilities, ${text(slug)}))
+      WHERE del = 0 AND active = 1 ORDER BY feedback_count DESC, chain, agent_id LIMIT ${uint32(agentsMax)}`,
+  });
+  return rows.map(decodeAgent);
 }

@@ -1,0 +1,134 @@
+import { type Static, Type } from '@sinclair/typebox';
+import { usdNumber } from '../domain/amount.ts';
+import { CAPABILITIES } from '../domain/capability.ts';
+import { type CapabilityAgent, readCapabilityAgents, readGoingRate } from '../reads/capabilities.ts';
+import { isCatalogueStale } from '../reads/endpoint-sources.ts';
+import { readEndpoints } from '../reads/endpoints.ts';
+import { AgentIdShape, ScoreShape } from './agent-shape.ts';
+import { ENDPOINT_EXAMPLE, EndpointShape, endpointAnswer, staleness } from './endpoint-shape.ts';
+import { CAPABILITY_EXAMPLE, CAPABILITY_FIELDS, capabilityAnswer } from './list-capabilities.ts';
+import { WarningsShape } from './list-meta.ts';
+import { defineOperation } from './operation.ts';
+import { capabilitySlugParam, limitParam } from './params.ts';
+import { PRICES } from './prices.ts';
+import { AddressShape, ChainShape, CountShape, nowText, nullable, TimeShape, UsdShape } from './shapes.ts';
+
+/** Agents that an answer names; /agents?capability= lists them all. */
+const AGENTS_MAX = 20;
+
+const GoingRateShape = Type.Object({
+  p25_usd: UsdShape,
+  p50_usd: UsdShape,
+  p75_usd: UsdShape,
+  offers: {
+    ...CountShape,
+    description: 'Resources with a known price above zero, which the quartiles are of.',
+  },
+});
+
+type GoingRateAnswer = Static<typeof GoingRateShape>;
+
+const CapabilityAgentShape = Type.Object({
+  chain: ChainShape,
+  agent_id: AgentIdShape,
+  name: Type.Unsafe<string | null>(nullable(Type.String())),
+  wallet: Type.Unsafe<string | null>(nullable(AddressShape)),
+  x402_support: Type.Boolean(),
+  score: ScoreShape,
+  feedback_count: CountShape,
+});
+
+export const getCapability = defineOperation({
+  id: 'getCapability',
+  method: 'GET',
+  path: '/capabilities/{slug}',
+  summary: 'Who offers one job, at what price, and what they were really paid',
+  description:
+    'The listed resources that offer a capability, most used first: price, payTo and observed activity as in /endpoints (whose filter `capability` lists them all). `going_rate` are the quartiles of what they cost now, each by its cheapest offer; null when no price is known. `agents` are ERC-8004 agents whose card speaks of it, most rated first. Everything but the observed activity is what sellers say of themselves.',
+  price: PRICES.keyed,
+  params: { slug: capabilitySlugParam, limit: limitParam },
+  output: Type.Object({
+    capability: Type.Object(CAPABILITY_FIELDS),
+    going_rate: Type.Unsafe<GoingRateAnswer | null>({ ...GoingRateShape, type: ['object', 'null'] }),
+    offers: Type.Array(EndpointShape),
+    offers_total: {
+      ...CountShape,
+      description: 'Listed resources that offer it; `offers` are the first ones.',
+    },
+    agents: Type.Array(CapabilityAgentShape, { description: `At most ${AGENTS_MAX}.` }),
+    meta: Type.Object({ as_of: TimeShape, warnings: Type.Optional(WarningsShape) }),
+  }),
+  fails: ['invalid_parameter', 'upstream_unavailable'],
+  paging: 'none',
+  caching: 'revalidate',
+  acceptsUnknownKey: false,
+  example: {
+    capability: CAPABILITY_EXAMPLE,
+    going_rate: { p25_usd: 0.002, p50_usd: 0.005, p75_usd: 0.01, offers: 112 },
+    offers: [ENDPOINT_EXAMPLE],
+    offers_total: 118,
+    agents: [
+      {
+        chain: 'eip155:8453',
+        agent_id: '2290',
+        name: 'Searchlight',
+        wallet: '0x8d4f05a0f2c1b3e49a7766554433221100ffeedd',
+        x402_support: true,
+        score: 92.5,
+        feedback_count: 214,
+      },
+    ],
+    meta: { as_of: '2026-11-20T09:15:04Z' },
+  },
+  run: async ({ slug, limit }, { reader, clock, capabilities, endpointSources }) => {
+    const nowMs = clock.nowMs();
+    const [counts, rate, rows, agents, states] = await Promise.all([
+      capabilities.counts(),
+      readGoingRate(reader, slug),
+      readEndpoints(reader, { capability: slug }, { limit, offset: 0 }),
+      readCapabilityAgents(reader, slug, AGENTS_MAX),
+      endpointSources.states(),
+    ]);
+    const found = counts.get(slug) ?? { providers: 0, endpoints: 0, agents: 0 };
+    const isStale = staleness(states, nowMs);
+    return {
+      capability: capabilityAnswer(capabilityOf(slug), found),
+      going_rate:
+        rate === null
+          ? null
+          : {
+              p25_usd: usdNumber(rate.p25),
+              p50_usd: usdNumber(rate.p50),
+              p75_usd: usdNumber(rate.p75),
+              offers: rate.offers,
+            },
+      offers: rows.map((row) => endpointAnswer(row, isStale)),
+      // The counts may be half a minute old, the rows are not.
+      offers_total: Math.max(found.endpoints, rows.length),
+      agents: agents.map(agentOfCapability),
+      meta: {
+        as_of: nowText(nowMs),
+        ...(isCatalogueStale(states, nowMs) ? { warnings: ['endpoints_catalog_stale' as const] } : {}),
+      },
+    };
+  },
+});
+
+/** The parameter takes no other slug. */
+function capabilityOf(slug: string): (typeof CAPABILITIES)[number] {
+  const capability = CAPABILITIES.find((one) => one.slug === slug);
+  if (capability === undefined) throw new Error(`no capability ${slug}`);
+  return capability;
+}
+
+function agentOfCapability(agent: CapabilityAgent): Static<typeof CapabilityAgentShape> {
+  return {
+    chain: agent.chain,
+    agent_id: String(agent.agentId),
+    name: agent.name === '' ? null : agent.name,
+    wallet: agent.wallet,
+    x402_support: agent.x402Support,
+    score: agent.score === null ? null : Number(agent.score),
+    feedback_count: agent.feedbackCount,
+  };
+}
