@@ -7,6 +7,7 @@ import { openEndpoints } from './catalogues/endpoints/open-endpoints.ts';
 import { newsKey } from './chain-status.ts';
 import { enrichRelayers } from './enrich-relayers.ts';
 import { highestVersion } from './highest-version.ts';
+import { runIdentities } from './identities/run-identities.ts';
 import { type ChainRun, indexChain } from './index-chain.ts';
 import { reportProgress } from './progress.ts';
 import { openCatalogue } from './regrade/follow-catalogue.ts';
@@ -56,6 +57,7 @@ export async function runIngest(deps: {
       ...runs.map((run) => run.done),
       catalogue.follow(),
       endpoints.follow(catalogue.listings),
+      runIdentities({ config, writer, versions, log, signal }),
       ...enrichments.map((enrich) => enrich()),
       publishStatus(runs, writer, versions, log, signal),
       reportProgress(chains, log, signal, deps.terminal),

@@ -1,0 +1,36 @@
+/** When a file is tried again. Times are Unix seconds, UTC. */
+
+/** The last second that the engine's DateTime can hold. */
+export const NEVER = 4_294_967_295;
+
+const MINUTE = 60;
+const DAY = 86_400;
+
+export interface RetryTimes {
+  /** After the first failure; doubled with each further one. */
+  readonly firstRetrySeconds: number;
+  readonly retryMaxSeconds: number;
+  /** A good file that its owner may change. */
+  readonly refreshSeconds: number;
+}
+
+/** Of cards: most URIs of the registries lead nowhere, and a week is soon enough to see that they still do. */
+export const CARD_TIMES: RetryTimes = {
+  firstRetrySeconds: 10 * MINUTE,
+  retryMaxSeconds: 7 * DAY,
+  refreshSeconds: DAY,
+};
+
+/** So that what failed together does not come back together. */
+const SPREAD = 0.2;
+const DOUBLINGS_MAX = 20;
+
+/** The next try after `failures` tries in a row that failed, at least one. */
+export function retryAt(now: number, failures: number, times: RetryTimes, random = Math.random): number {
+  const wait = times.firstRetrySeconds * 2 ** Math.min(failures - 1, DOUBLINGS_MAX);
+  return now + Math.ceil(Math.min(wait, times.retryMaxSeconds) * (1 + SPREAD * random()));
+}
+
+export function refreshAt(now: number, times: RetryTimes, random = Math.random): number {
+  return now + Math.ceil(times.refreshSeconds * (1 + SPREAD * random()));
+}

@@ -1,0 +1,29 @@
+import type { Writer } from '../../clickhouse/engine.ts';
+import { type Clock, systemClock } from '../../src/clock.ts';
+import type { Config } from '../../src/config/config.ts';
+import type { Log } from '../../src/log.ts';
+import type { Versions } from '../versions.ts';
+import { deriveAgents } from './derive-agents.ts';
+import { fetchCards } from './fetch-cards.ts';
+import { createSafeFetcher } from './safe-fetch.ts';
+
+/**
+ * Keeps everything about agents that is not a log: derives them, and fetches the files that they and their raters name. Until the
+ * signal aborts; an error that is not a stranger's ends all of it.
+ */
+export async function runIdentities(deps: {
+  readonly config: Pick<Config, 'chains' | 'identities'>;
+  readonly writer: Writer;
+  readonly versions: Versions;
+  readonly log: Log;
+  readonly signal: AbortSignal;
+  readonly clock?: Clock;
+}): Promise<void> {
+  const { config, log, clock = systemClock } = deps;
+  const work = [deriveAgents(deps)];
+  if (config.identities.fetch) {
+    const fetcher = createSafeFetcher({ settings: config.identities, log });
+    work.push(fetchCards({ ...deps, clock, fetcher }));
+  }
+  await Promise.all(work);
+}
