@@ -17,7 +17,8 @@ import { median } from '../support/quantiles.ts';
  */
 
 const BASE = chainOf(8453);
-const BASE_TOKENS = KNOWN_CHAINS.find(({ chainId }) => chainId === 8453)?.tokens ?? [];
+const { tokens: BASE_TOKENS = [], registries = {} } =
+  KNOWN_CHAINS.find(({ chainId }) => chainId === 8453) ?? {};
 const goalRatio = 50;
 const settlementsPerBlock = 50;
 /** About what a window of a busy chain holds; what it decodes to is written and forgotten before the next. */
@@ -117,7 +118,7 @@ function logsPerSecond(logCount: number, decode: () => void): number {
 
 function ourDecoder(): (batch: BlockBatch) => void {
   const catalogue = buildCatalogue({ facilitators: [], payees: [] });
-  const context = decodeContextOf({ chain: BASE, tokens: BASE_TOKENS, registries: {} }, catalogue);
+  const context = decodeContextOf({ chain: BASE, tokens: BASE_TOKENS, registries }, catalogue);
   return (batch) => {
     const { settlements, deadLetters } = rowsOfBatch(batch, context, catalogue);
     if (settlements.length !== settlementsPerBatch || deadLetters.length > 0)
