@@ -13,10 +13,11 @@ export const ACTIVITY_DAYS = 30;
 const DAY_SECONDS = 86_400;
 const MAX_SECONDS = 300;
 
+/** True when anything is other than it was stored. `ver` must be above every one given before. */
 export async function countActivity(
   writer: Writer,
   { chains, nowMs, ver }: { readonly chains: readonly Chain[]; readonly nowMs: number; readonly ver: bigint },
-): Promise<void> {
+): Promise<boolean> {
   const now = Math.floor(nowMs / 1_000);
   const since = (Math.floor(now / DAY_SECONDS) - (ACTIVITY_DAYS - 1)) * DAY_SECONDS;
   await writer.run({
@@ -25,6 +26,13 @@ export async function countActivity(
     maxSeconds: MAX_SECONDS,
     settings: { do_not_merge_across_partitions_select_final: 1 },
   });
+  const { rows } = await writer.rows({
+    name: 'endpoint-activity-written',
+    sql: sql`SELECT count() FROM payee_activity WHERE ver = ${uint64(ver)}`,
+    maxSeconds: MAX_SECONDS,
+    maxRows: 1,
+  });
+  return Number(rows[0]?.[0]) > 0;
 }
 
 interface Count {

@@ -13,6 +13,7 @@ export interface EndpointLimits {
   readonly lookEveryMs: number;
   /** Sources that are read at the same time. */
   readonly syncsMax: number;
+  /** Activity is also counted when a reading is over that changed something. */
   readonly recountMs: number;
   /** While sources are being read, the directory follows them this often. */
   readonly listEveryMs: number;
@@ -28,7 +29,7 @@ export const ENDPOINT_LIMITS: EndpointLimits = {
   lookEveryMs: 1_000,
   syncsMax: 4,
   recountMs: 300_000,
-  listEveryMs: 30_000,
+  listEveryMs: 60_000,
   payeesEveryMs: 600_000,
   payeesWaitMaxMs: 3_600_000,
 };

@@ -16,20 +16,14 @@ export async function followEndpoints(deps: FollowEndpointsDeps): Promise<never>
   const limits = { ...ENDPOINT_LIMITS, ...deps.limits };
   const watch = await createSourceWatch(deps, limits);
   const settle = createSettling(deps, limits);
-  const readSources = async (): Promise<never> => {
+  const carryOn = async (): Promise<never> => {
     for (;;) {
       if (watch.look()) settle.changed();
       await settle.carryOn(watch.isIdle());
       await delay(limits.lookEveryMs, undefined, { signal: deps.signal });
     }
   };
-  const countAgain = async (): Promise<never> => {
-    for (;;) {
-      await settle.recount();
-      await delay(limits.recountMs, undefined, { signal: deps.signal });
-    }
-  };
-  const [never] = await Promise.all([readSources(), countAgain(), watch.failed]);
+  const [never] = await Promise.all([carryOn(), watch.failed]);
   return never;
 }
 
@@ -40,8 +34,10 @@ function createSettling(deps: FollowEndpointsDeps, limits: EndpointLimits) {
   const acknowledged = <T>(attempt: () => Promise<T>): Promise<T> => untilAcknowledged(log, signal, attempt);
   // What a predecessor left behind is carried on as a change is.
   let listWaits = true;
+  let countWaits = true;
   let payeesWaitSinceMs: number | null = performance.now();
   let listedAtMs = Number.NEGATIVE_INFINITY;
+  let countedAtMs = Number.NEGATIVE_INFINITY;
   let payeesChangedAtMs = Number.NEGATIVE_INFINITY;
 
   const arePayeesDue = (isIdle: boolean): boolean => {
@@ -51,26 +47,43 @@ function createSettling(deps: FollowEndpointsDeps, limits: EndpointLimits) {
   };
   const followPayees = async (): Promise<void> => {
     payeesWaitSinceMs = null;
-    const next = await acknowledged(() => loadListedPayees(writer, chains));
+    const next = await acknowledged(() => loadListedPayees(writer, { chains, nowMs: deps.nowMs() }));
     if (!payees.replace(next)) return;
     payeesChangedAtMs = performance.now();
     log.info({ payees: next.length }, 'payees of listed endpoints changed');
   };
+  const isCountDue = (isIdle: boolean): boolean =>
+    (countWaits && isIdle) || performance.now() - countedAtMs >= limits.recountMs;
+  const recount = async (): Promise<void> => {
+    countWaits = false;
+    let attempts = 0;
+    const hasChanged = await acknowledged(() => {
+      attempts++;
+      return countActivity(writer, { chains, nowMs: deps.nowMs(), ver: versions.next() });
+    });
+    // An attempt that was not acknowledged may have written all there was to write.
+    if (hasChanged || attempts > 1) listWaits = true;
+    countedAtMs = performance.now();
+  };
+  const isListDue = (isIdle: boolean): boolean =>
+    listWaits && (isIdle || performance.now() - listedAtMs >= limits.listEveryMs);
+  const list = async (): Promise<void> => {
+    listWaits = false;
+    await acknowledged(() => deriveList(writer, () => versions.next()));
+    listedAtMs = performance.now();
+  };
   return {
+    /** Offers were written. */
     changed(): void {
       listWaits = true;
+      countWaits = true;
       payeesWaitSinceMs ??= performance.now();
     },
+    /** `isIdle`: no source is being read. */
     async carryOn(isIdle: boolean): Promise<void> {
       if (arePayeesDue(isIdle)) await followPayees();
-      if (!listWaits || (!isIdle && performance.now() - listedAtMs < limits.listEveryMs)) return;
-      listWaits = false;
-      await acknowledged(() => deriveList(writer, () => versions.next()));
-      listedAtMs = performance.now();
-    },
-    async recount(): Promise<void> {
-      await acknowledged(() => countActivity(writer, { chains, nowMs: deps.nowMs(), ver: versions.next() }));
-      listWaits = true;
+      if (isCountDue(isIdle)) await recount();
+      if (isListDue(isIdle)) await list();
     },
   };
 }

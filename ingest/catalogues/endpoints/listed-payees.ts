@@ -1,8 +1,9 @@
 import type { Writer } from '../../../clickhouse/engine.ts';
-import { sql, texts, uint32 } from '../../../clickhouse/sql.ts';
+import { sql, texts, uint32, uint64 } from '../../../clickhouse/sql.ts';
 import type { PayeeConfig } from '../../../src/config/config.ts';
 import { address } from '../../../src/domain/address.ts';
 import { type Chain, isChain } from '../../../src/domain/chain.ts';
+import { VERSION_UNITS_PER_MS } from '../../../src/domain/version-time.ts';
 
 /**
  * The addresses that listed offers are paid to, as payees of the catalogue: a relayed payment to one of them is the payment of
@@ -13,18 +14,28 @@ import { type Chain, isChain } from '../../../src/domain/chain.ts';
 /** A regrade reads the rows of every one of them, and the catalogue is held in memory. */
 export const LISTED_PAYEES_MAX = 50_000;
 const MAX_SECONDS = 60;
+/**
+ * How long an address stays after its last offer is gone from a source that is still read: a payee that leaves the catalogue
+ * loses its bare transfers for good, and listings flicker.
+ */
+export const LISTED_PAYEE_GRACE_MS = 7 * 86_400_000;
 
 /** By the time at which they were first listed, then by chain and address. */
 export async function loadListedPayees(
   writer: Writer,
-  chains: readonly Chain[],
-  payeesMax = LISTED_PAYEES_MAX,
+  {
+    chains,
+    nowMs,
+    payeesMax = LISTED_PAYEES_MAX,
+  }: { readonly chains: readonly Chain[]; readonly nowMs: number; readonly payeesMax?: number },
 ): Promise<PayeeConfig[]> {
+  const graceFrom = BigInt(Math.max(0, nowMs - LISTED_PAYEE_GRACE_MS)) * VERSION_UNITS_PER_MS;
   const { rows } = await writer.rows({
     name: 'listed-payees',
     sql: sql`SELECT chain, pay_to, argMin((service_name, resource), (first_seen, resource, method, source)) AS named
       FROM (SELECT chain, pay_to, service_name, resource, first_seen, method, source FROM endpoint_offers FINAL
-        WHERE del = 0 AND chain IN ${texts(chains)})
+        WHERE chain IN ${texts(chains)} AND (del = 0 OR (ver >= ${uint64(graceFrom)}
+          AND source IN (SELECT source FROM endpoint_sources FINAL WHERE del = 0))))
       GROUP BY chain, pay_to ORDER BY min(first_seen), chain, pay_to LIMIT ${uint32(payeesMax)}`,
     maxSeconds: MAX_SECONDS,
     maxRows: payeesMax,

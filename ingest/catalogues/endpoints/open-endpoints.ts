@@ -30,7 +30,9 @@ export async function openEndpoints(deps: {
   const { config, writer, log, signal } = deps;
   const chains = config.chains.map(({ chain }) => chain);
   const payees = createListedPayees(
-    await untilAcknowledged(log, signal, () => loadListedPayees(writer, chains)),
+    await untilAcknowledged(log, signal, () =>
+      loadListedPayees(writer, { chains, nowMs: systemClock.nowMs() }),
+    ),
   );
   const fetcher = createSafeFetcher({ settings: config.identities, log });
   return {
