@@ -1,7 +1,8 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { sql } from '../../clickhouse/sql.ts';
+import { sql, uint64 } from '../../clickhouse/sql.ts';
 import { dollarTokens } from '../../ingest/catalogues/endpoints/dollar-tokens.ts';
 import { BAZAAR_LIMITS, readBazaar } from '../../ingest/catalogues/endpoints/read-bazaar.ts';
+import { remapOffers } from '../../ingest/catalogues/endpoints/remap-offers.ts';
 import {
   type EndpointSource,
   type SyncOutcome,
@@ -18,6 +19,7 @@ import { NOON } from '../support/rows.ts';
 
 let engine: TestEngine;
 let bazaar: Bazaar;
+let nowSeconds = NOON;
 const versions = createVersions(0n);
 const never = new AbortController().signal;
 const LIMITS = { ...BAZAAR_LIMITS, pageItems: 10, pauseMs: 0, retryPausesMs: [1, 1], pageTimeoutMs: 2_000 };
@@ -29,6 +31,7 @@ afterAll(() => engine?.close());
 beforeEach(async () => {
   await emptyTables(engine.writer);
   bazaar = await startBazaar();
+  nowSeconds = NOON;
 });
 afterEach(() => bazaar.close());
 
@@ -42,7 +45,7 @@ function sync(limits = LIMITS): Promise<SyncOutcome> {
   };
   const tokens = dollarTokens(loadConfig({ env: {} }));
   return syncSource(
-    { writer: engine.writer, versions, tokens, nowMs: () => NOON * 1_000, log: testLog, signal: never },
+    { writer: engine.writer, versions, tokens, nowMs: () => nowSeconds * 1_000, log: testLog, signal: never },
     source,
   );
 }
@@ -75,6 +78,7 @@ test('only what changed is written, and what came first keeps its day', async ()
   await sync();
   const before = await rowsWritten();
   bazaar.items[7] = listedItem(url(7), { amount: '20000' });
+  nowSeconds += 3_600;
   expect(await sync()).toMatchObject({ written: 1 });
   expect(await rowsWritten()).toBeLessThanOrEqual(before + 1);
   expect(
@@ -249,4 +253,35 @@ test('the same offer listed twice, and offers that differ in one part of their k
     ['GET', 'eip155:8453', 'eip155:8453', '0x00000000000000000000000000000000000000cc', '10000'],
     ['POST', 'eip155:8453', 'eip155:8453', '0x00000000000000000000000000000000000000b2', '10000'],
   ]);
+});
+
+test('offers that an older rule has mapped are mapped anew, and a reading then finds nothing to write', async () => {
+  bazaar.items = Array.from({ length: 30 }, (_, at) =>
+    listedItem(url(at), {
+      ...(at % 2 === 0 ? {} : { network: 'base' }),
+      item: {
+        tags: ['web search'],
+        serviceName: 'Search',
+        description: 'Finds pages',
+        lastUpdated: NOON - at,
+      },
+    }),
+  );
+  await sync();
+  const capabilities = () =>
+    ask(sql`SELECT capabilities, rule_version, toUInt32(count()), toUnixTimestamp(min(first_seen)) FROM endpoint_offers FINAL
+      WHERE del = 0 GROUP BY 1, 2`);
+  const mapped = await capabilities();
+  expect(mapped.map(([, , count]) => count)).toEqual([30]);
+  await engine.writer.run({
+    name: 'test-older-rule',
+    sql: sql`INSERT INTO endpoint_offers SELECT * REPLACE(['old-job'] AS capabilities, toUInt16(0) AS rule_version, toUInt128(0) AS content_id,
+      ${uint64(versions.next())} AS ver) FROM (SELECT * FROM endpoint_offers FINAL)`,
+    maxSeconds: 10,
+  });
+  nowSeconds += 60;
+  expect(await remapOffers({ writer: engine.writer, versions, log: testLog, signal: never })).toBe(30);
+  expect(await capabilities()).toEqual(mapped);
+  expect(await remapOffers({ writer: engine.writer, versions, log: testLog, signal: never })).toBe(0);
+  expect(await sync()).toMatchObject({ offers: 30, written: 0 });
 });

@@ -4,6 +4,7 @@ import { countActivity } from './count-activity.ts';
 import { deriveList } from './derive-list.ts';
 import { ENDPOINT_LIMITS, type EndpointLimits, type FollowEndpointsDeps } from './endpoint-limits.ts';
 import { loadListedPayees } from './listed-payees.ts';
+import { remapOffers } from './remap-offers.ts';
 import { createSourceWatch } from './watch-sources.ts';
 
 /**
@@ -14,8 +15,9 @@ import { createSourceWatch } from './watch-sources.ts';
 /** Until the signal aborts, with its reason. */
 export async function followEndpoints(deps: FollowEndpointsDeps): Promise<never> {
   const limits = { ...ENDPOINT_LIMITS, ...deps.limits };
-  const watch = await createSourceWatch(deps, limits);
   const settle = createSettling(deps, limits);
+  if ((await remapOffers(deps)) > 0) settle.changed();
+  const watch = await createSourceWatch(deps, limits);
   const carryOn = async (): Promise<never> => {
     for (;;) {
       if (watch.look()) settle.changed();
