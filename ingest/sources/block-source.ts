@@ -51,11 +51,19 @@ export interface BlockBatch {
   readonly transactions: ReadonlyMap<Hash, TransactionFacts>;
 }
 
-/** What to fetch, fixed per chain. */
-export interface LogFilter {
+/** Events, by topic0, and the contracts that emit them. */
+export interface EventsOf {
   readonly addresses: readonly Address[];
-  /** topic0 alternatives. */
   readonly topics: readonly Hash[];
+}
+
+/** What to fetch, fixed per chain. */
+export interface LogFilter extends EventsOf {
+  /**
+   * Which of the events matter from which of the contracts; without it, each from each. All are asked for in one call, but
+   * where only events may be missing that do not matter from these contracts, no proof is needed that they are not.
+   */
+  readonly matters?: readonly EventsOf[];
   /** True when the log can become (part of) a settlement, so that its block is read with transactions. */
   readonly isCandidate: (log: RawLog) => boolean;
 }

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Hash } from '../../src/domain/settlement.ts';
 import type { Log } from '../../src/log.ts';
-import type { LogFilter, RawLog } from './block-source.ts';
+import type { EventsOf, LogFilter, RawLog } from './block-source.ts';
 import { checkOfBlock, orderLogs } from './check-batch.ts';
 import { createBlooms, isCoveredBy, isEmptyBloom } from './logs-bloom.ts';
 import { type BlockAnswer, readLogs } from './read-answers.ts';
@@ -12,7 +12,7 @@ import type { Question, RpcPool } from './rpc-pool.ts';
 /**
  * Proves that no log is missing, from the 2048-bit filter that every header carries (see logs-bloom.ts).
  *
- * A block without logs of ours is proved by its header when the filter excludes our contracts or events. When it does not
+ * A block without logs of ours is proved by its header when the filter excludes our contracts, or their events. When it does not
  * (on a busy chain filters are nearly full), all logs of that block are asked for by its hash. Together they must set every
  * bit of the header's filter, and ours among them no other bit: then ours are the ones in the list, or the range answer was
  * wrong. The list's filter need not be equal: some chains answer logs that their headers leave out (Polygon's older
@@ -54,6 +54,11 @@ export function createProver(deps: {
     if (!warned) deps.log.warn('this chain’s headers carry no log filter: missing logs cannot be detected');
     warned = true;
     return false;
+  };
+  /** Most headers exclude all contracts or all events at once; few are looked at group by group. */
+  const mayHold = (bloom: string, filter: LogFilter): boolean => {
+    const isIn = ({ addresses, topics }: EventsOf): boolean => blooms.mayContain(bloom, addresses, topics);
+    return isIn(filter) && (filter.matters?.some(isIn) ?? true);
   };
   const isExplained = (bloom: string | null, all: readonly RawLog[], found: readonly RawLog[]): boolean =>
     bloom !== null && isCoveredBy(bloom, blooms.of(all)) && isCoveredBy(blooms.of(found), bloom);
@@ -98,7 +103,7 @@ export function createProver(deps: {
         if (!isUsable(block.bloom, found.length > 0)) continue;
         if (found.length > 0) {
           if (blooms.of(found) !== block.bloom) busy.push({ block, logs: found });
-        } else if (blooms.mayContain(block.bloom, filter.addresses, filter.topics)) {
+        } else if (mayHold(block.bloom, filter)) {
           silent.push({ block, logs: found });
         }
       }

@@ -1,5 +1,4 @@
-import type { Hash } from '../../src/domain/settlement.ts';
-import type { LogFilter, RawLog } from '../sources/block-source.ts';
+import type { EventsOf, LogFilter, RawLog } from '../sources/block-source.ts';
 import type { DecodeContext } from './decode-context.ts';
 import { addressInWord } from './hex-word.ts';
 import { emittersOf, KIND, kindOf } from './log-kind.ts';
@@ -11,16 +10,22 @@ import { TOPICS_OF_ROLE } from './registry-topics.ts';
  * own transaction, so whatever `decodeBatch` needs of a transaction is there.
  */
 export function logFilterOf(context: DecodeContext): LogFilter {
+  const matters = whatMatters(context);
   return {
     addresses: emittersOf(context),
-    topics: topicsOf(context),
+    topics: [...new Set(matters.flatMap(({ topics }) => topics))],
+    matters,
     isCandidate: (log) => isCandidate(log, context),
   };
 }
 
-function topicsOf({ registries }: DecodeContext): Hash[] {
-  const events = [...registries.values()].flatMap((role) => TOPICS_OF_ROLE[role]);
-  return [...new Set<Hash>([...Object.values(TOPIC), ...events])];
+/** A Permit2 proxy's Transfer would say nothing, nor would a token's registration. */
+function whatMatters({ tokens, proxies, registries }: DecodeContext): EventsOf[] {
+  return [
+    { addresses: [...tokens.keys()], topics: [TOPIC.transfer, TOPIC.authorizationUsed] },
+    { addresses: [...proxies], topics: [TOPIC.permit2Settled, TOPIC.permit2SettledWithPermit] },
+    ...[...registries].map(([address, role]) => ({ addresses: [address], topics: TOPICS_OF_ROLE[role] })),
+  ];
 }
 
 /** A registry's log needs its block alone, for the time; that its transaction is read with it costs little: they are rare. */

@@ -1,8 +1,13 @@
 import { expect, test } from 'vitest';
-import type { RawLog } from '../../ingest/sources/block-source.ts';
-import { fingerprint } from '../../ingest/sources/prove-complete.ts';
+import type { LogFilter, RawLog } from '../../ingest/sources/block-source.ts';
+import { createBlooms } from '../../ingest/sources/logs-bloom.ts';
+import { createProver, fingerprint } from '../../ingest/sources/prove-complete.ts';
+import type { BlockAnswer } from '../../ingest/sources/read-answers.ts';
+import { RPC_LIMITS } from '../../ingest/sources/rpc-limits.ts';
+import type { RpcPool } from '../../ingest/sources/rpc-pool.ts';
 import type { Address } from '../../src/domain/address.ts';
 import type { Hash } from '../../src/domain/settlement.ts';
+import { createLog } from '../../src/log.ts';
 
 const hashOf = (byte: string) => `0x${byte.repeat(32)}` as Hash; // 32 bytes
 const log: RawLog = {
@@ -28,4 +33,75 @@ test.each<[string, Partial<RawLog>]>([
 ])('a log with another %s makes another fingerprint', (_, change) => {
   expect(fingerprint([{ ...log, ...change }])).not.toBe(fingerprint([log]));
   expect(fingerprint([log, { ...log, ...change }])).not.toBe(fingerprint([log, log]));
+});
+
+const addressOf = (byte: string): Address => `0x${byte.repeat(20)}` as Address; // 20 bytes
+const [TOKEN, REGISTRY, STRANGER] = [addressOf('aa'), addressOf('bb'), addressOf('cc')];
+const [TRANSFER, RATED] = [hashOf('11'), hashOf('22')];
+const filter: LogFilter = {
+  addresses: [TOKEN, REGISTRY],
+  topics: [TRANSFER, RATED],
+  matters: [
+    { addresses: [TOKEN], topics: [TRANSFER] },
+    { addresses: [REGISTRY], topics: [RATED] },
+  ],
+  isCandidate: () => false,
+};
+
+/** How many blocks are asked for by hash when a block's header holds these logs and the range answer none. */
+async function proofsOf(held: readonly (readonly [Address, Hash])[], by: LogFilter): Promise<number> {
+  let asked = 0;
+  const pool = {
+    askAll: (questions: readonly unknown[]) => {
+      asked += questions.length;
+      return Promise.resolve([]);
+    },
+  } as unknown as RpcPool; // the prover asks, and nothing else
+  const bloom = createBlooms().of(held.map(([address, topic]) => ({ address, topics: [topic] })));
+  const block: BlockAnswer = {
+    number: 1,
+    hash: hashOf('07'),
+    parentHash: hashOf('06'),
+    time: 1,
+    bloom,
+    transactions: [],
+  };
+  await createProver({ pool, limits: RPC_LIMITS, log: createLog('silent', 'test') }).prove([block], [], by);
+  return asked;
+}
+
+test.each<[string, readonly (readonly [Address, Hash])[], number]>([
+  ['a contract of ours with an event that matters from it', [[REGISTRY, RATED]], 1],
+  [
+    'the same beside others',
+    [
+      [STRANGER, TRANSFER],
+      [REGISTRY, RATED],
+    ],
+    1,
+  ],
+  [
+    'another contract’s event and a log of ours that does not matter',
+    [
+      [STRANGER, TRANSFER],
+      [REGISTRY, hashOf('33')],
+    ],
+    0,
+  ],
+  ['an event of ours from a stranger', [[STRANGER, RATED]], 0],
+])('%s', async (_, held, proofs) => {
+  expect(await proofsOf(held, filter)).toBe(proofs);
+});
+
+test('without groups every event matters from every contract', async () => {
+  const { addresses, topics, isCandidate } = filter;
+  expect(
+    await proofsOf(
+      [
+        [STRANGER, TRANSFER],
+        [REGISTRY, hashOf('33')],
+      ],
+      { addresses, topics, isCandidate },
+    ),
+  ).toBe(1);
 });
