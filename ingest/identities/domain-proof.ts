@@ -4,6 +4,7 @@ import { parseBounded } from './card/bounded-json.ts';
 import { readRegistrations } from './card/read-card.ts';
 import type { DomainProof } from './card-row.ts';
 import type { DocumentFetcher } from './document-fetcher.ts';
+import { FILE_MEDIA_TYPES } from './file-media-types.ts';
 
 /**
  * Whether the domain that an agent claims says so itself, by /.well-known/agent-registration.json. Source: ERC-8004, protocol.md
@@ -13,7 +14,6 @@ import type { DocumentFetcher } from './document-fetcher.ts';
 const FILE = '/.well-known/agent-registration.json';
 /** Platforms may list thousands of agents. */
 const FILE_MAX_BYTES = 1024 * 1024;
-const MEDIA_TYPES = ['application/json', 'text/json', 'text/plain', 'application/octet-stream', ''] as const;
 
 /** The origin that a card claims: of its web service, else of another service, else of its own URI; null for none. */
 export function claimedOrigin(card: AgentCard, uri: string, isTrial: boolean): URL | null {
@@ -58,7 +58,7 @@ async function readClaims(
   fetcher: DocumentFetcher,
   signal: AbortSignal,
 ): Promise<AgentCard['registrations'] | null> {
-  const options = { maxBytes: FILE_MAX_BYTES, mediaTypes: MEDIA_TYPES, signal };
+  const options = { maxBytes: FILE_MAX_BYTES, mediaTypes: FILE_MEDIA_TYPES, signal };
   const document = await fetcher.fetch(new URL(FILE, origin).href, options);
   if (!document.ok) return null;
   const file = parseBounded(document.bytes);

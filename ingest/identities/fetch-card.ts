@@ -3,10 +3,11 @@ import { CAPABILITY_RULE_VERSION, capabilitiesOf } from '../../src/domain/capabi
 import type { Chain } from '../../src/domain/chain.ts';
 import { CARD_MAX_BYTES, readCard } from './card/read-card.ts';
 import type { CardRow, StoredCard } from './card-row.ts';
-import { type DocumentFetcher, FETCH_PROBLEMS, type FetchProblem } from './document-fetcher.ts';
+import type { DocumentFetcher } from './document-fetcher.ts';
 import { claimedOrigin, type DomainProver } from './domain-proof.ts';
 import type { DueCard } from './due-cards.ts';
-import { NEVER, type RetryTimes, refreshAt, retryAt } from './retry-times.ts';
+import { FILE_MEDIA_TYPES } from './file-media-types.ts';
+import { isMutable, isWorthATry, NEVER, type RetryTimes, refreshAt, retryAt } from './retry-times.ts';
 
 export interface FetchCardDeps {
   readonly fetcher: DocumentFetcher;
@@ -21,23 +22,12 @@ export interface FetchCardDeps {
   readonly signal: AbortSignal;
 }
 
-/** Servers of raw files say text/plain, gateways say what they guess; pages are not read. */
-const MEDIA_TYPES: readonly string[] = [
-  'application/json',
-  'application/ld+json',
-  'text/json',
-  'text/plain',
-  'application/octet-stream',
-  'binary/octet-stream',
-  '',
-];
-
 /** Tries once; the row to write, whatever came of it. Throws only when the signal aborts. */
 export async function fetchCard(due: DueCard, deps: FetchCardDeps): Promise<CardRow> {
   const { fetcher, signal } = deps;
   const document = await fetcher.fetch(due.uri, {
     maxBytes: CARD_MAX_BYTES,
-    mediaTypes: MEDIA_TYPES,
+    mediaTypes: FILE_MEDIA_TYPES,
     signal,
   });
   if (!document.ok) return failedRow(due, document.problem, deps);
@@ -94,22 +84,4 @@ export function cardCapabilities(card: Pick<AgentCard, 'name' | 'description' | 
     tags: [],
     skills: card.services.flatMap((service) => [...service.skills, ...service.domains]),
   });
-}
-
-/** What the URI itself holds or hashes cannot turn out otherwise; of a host, all but what the URI is to blame for. */
-function isWorthATry(uri: string, problem: string): boolean {
-  if (isFetchProblem(problem)) return FETCH_PROBLEMS[problem].retry && !isData(uri);
-  return isMutable(uri);
-}
-
-function isFetchProblem(problem: string): problem is FetchProblem {
-  return Object.hasOwn(FETCH_PROBLEMS, problem);
-}
-
-function isData(uri: string): boolean {
-  return /^\s*data:/i.test(uri);
-}
-
-function isMutable(uri: string): boolean {
-  return /^\s*https?:/i.test(uri);
 }

@@ -10,6 +10,14 @@ const HOST_PAUSE_MS = 200;
 /** IPFS is many hosts behind a gateway; this many share it. */
 const GATEWAY_LANES = 4;
 
+export function laneOptions(
+  concurrency: number,
+  signal: AbortSignal,
+  { hostPauseMs }: { readonly hostPauseMs?: number },
+): LaneOptions {
+  return { concurrency, signal, ...(hostPauseMs === undefined ? {} : { pauseMs: hostPauseMs }) };
+}
+
 export interface LaneItem {
   readonly uri: string;
 }
@@ -27,32 +35,57 @@ export function lanesOf<T extends LaneItem>(items: readonly T[]): readonly (read
 }
 
 function laneOf(uri: string, index: number): string {
-  if (/^\s*https?:/i.test(uri) && URL.canParse(uri)) return new URL(uri).host;
+  if (isWeb(uri) && URL.canParse(uri)) return new URL(uri).host;
   return /^\s*(?:ipfs:|\/ipfs\/)/i.test(uri) ? `ipfs ${index % GATEWAY_LANES}` : `own ${index}`;
 }
 
-/** Works all lanes off, at most `concurrency` at once; throws what the work throws, after all others have stopped. */
-export async function runLanes<T>(
+/** Problems of a host, not of a file. */
+const HOST_PROBLEMS: ReadonlySet<string> = new Set(['timeout', 'unreachable', 'name_not_found']);
+const HOST_DOWN_AFTER = 3;
+
+export interface LaneOptions {
+  readonly concurrency: number;
+  readonly signal: AbortSignal;
+  readonly pauseMs?: number;
+}
+
+/**
+ * Works all lanes off, at most `concurrency` at once. `work` answers how an item failed, '' when it did not; it is told `down`
+ * when the last few of its host failed by the same problem: whoever else waits for that host need not find out by himself.
+ * Throws what the work throws, after all others have stopped.
+ */
+export async function runLanes<T extends LaneItem>(
   lanes: readonly (readonly T[])[],
-  {
-    concurrency,
-    signal,
-    pauseMs = HOST_PAUSE_MS,
-  }: { readonly concurrency: number; readonly signal: AbortSignal; readonly pauseMs?: number },
-  /** `before`: what the same lane has done already, newest last. */
-  work: (item: T, before: readonly T[]) => Promise<void>,
+  { concurrency, signal, pauseMs = HOST_PAUSE_MS }: LaneOptions,
+  work: (item: T, down: string | null) => Promise<string>,
 ): Promise<void> {
   // The longest first: the batch ends with the slowest host.
   const waiting = [...lanes].sort((one, other) => one.length - other.length);
+  const runLane = async (lane: readonly T[]): Promise<void> => {
+    const problems: string[] = [];
+    for (const [index, item] of lane.entries()) {
+      signal.throwIfAborted();
+      const down = hostProblem(item, problems);
+      if (index > 0 && down === null) await delay(pauseMs, undefined, { signal });
+      problems.push(await work(item, down));
+    }
+  };
   const worker = async (): Promise<void> => {
-    for (let lane = waiting.pop(); lane !== undefined; lane = waiting.pop())
-      for (const [index, item] of lane.entries()) {
-        signal.throwIfAborted();
-        if (index > 0) await delay(pauseMs, undefined, { signal });
-        await work(item, lane.slice(0, index));
-      }
+    for (let lane = waiting.pop(); lane !== undefined; lane = waiting.pop()) await runLane(lane);
   };
   const outcomes = await Promise.allSettled(Array.from({ length: concurrency }, worker));
   const failed = outcomes.find((outcome) => outcome.status === 'rejected');
   if (failed) throw failed.reason;
+}
+
+/** Gateways stand for many hosts: what one of them cannot find says nothing about the next. */
+function hostProblem(item: LaneItem, problems: readonly string[]): string | null {
+  const last = problems.slice(-HOST_DOWN_AFTER);
+  const [first = ''] = last;
+  if (last.length < HOST_DOWN_AFTER || !HOST_PROBLEMS.has(first) || !isWeb(item.uri)) return null;
+  return last.every((problem) => problem === first) ? first : null;
+}
+
+function isWeb(uri: string): boolean {
+  return /^\s*https?:/i.test(uri);
 }

@@ -1,4 +1,6 @@
-/** When a file is tried again. Times are Unix seconds, UTC. */
+import { FETCH_PROBLEMS, type FetchProblem } from './document-fetcher.ts';
+
+/** When a file is tried again, if ever. Times are Unix seconds, UTC. */
 
 /** The last second that the engine's DateTime can hold. */
 export const NEVER = 4_294_967_295;
@@ -33,4 +35,23 @@ export function retryAt(now: number, failures: number, times: RetryTimes, random
 
 export function refreshAt(now: number, times: RetryTimes, random = Math.random): number {
   return now + Math.ceil(times.refreshSeconds * (1 + SPREAD * random()));
+}
+
+/** What the URI itself holds or hashes cannot turn out otherwise; of a host, all but what the URI is to blame for. */
+export function isWorthATry(uri: string, problem: string): boolean {
+  if (isFetchProblem(problem)) return FETCH_PROBLEMS[problem].retry && !isData(uri);
+  return isMutable(uri);
+}
+
+/** Whether the same URI may lead to another file tomorrow. */
+export function isMutable(uri: string): boolean {
+  return /^\s*https?:/i.test(uri);
+}
+
+function isFetchProblem(problem: string): problem is FetchProblem {
+  return Object.hasOwn(FETCH_PROBLEMS, problem);
+}
+
+function isData(uri: string): boolean {
+  return /^\s*data:/i.test(uri);
 }

@@ -4,6 +4,7 @@ import type { Config } from '../../src/config/config.ts';
 import type { Log } from '../../src/log.ts';
 import type { Versions } from '../versions.ts';
 import { deriveAgents } from './derive-agents.ts';
+import { fetchFeedback } from './feedback/fetch-feedback.ts';
 import { fetchCards } from './fetch-cards.ts';
 import { createSafeFetcher } from './safe-fetch.ts';
 
@@ -23,7 +24,7 @@ export async function runIdentities(deps: {
   const work = [deriveAgents(deps)];
   if (config.identities.fetch) {
     const fetcher = createSafeFetcher({ settings: config.identities, log });
-    work.push(fetchCards({ ...deps, clock, fetcher }));
+    work.push(fetchCards({ ...deps, clock, fetcher }), fetchFeedback({ ...deps, clock, fetcher }));
   }
   await Promise.all(work);
 }

@@ -31,7 +31,7 @@ export interface SafeFetchDeps {
 }
 
 /** DNS, connections, redirects and the body together; of IPFS, per gateway. */
-const DEADLINE_MS = 15_000;
+const DEADLINE_MS = 10_000;
 const REDIRECTS_MAX = 4;
 const URL_MAX_CHARS = 4_096;
 const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
