@@ -63,7 +63,7 @@ export function publishWellKnown(host: CardHost, cast: Cast): void {
     json({
       version: 1,
       resources: [
-        item('/paid/search', 'Web search for agents.', 3_000n),
+        item('/paid/web-search', 'Web search for agents.', 3_000n),
         item('/paid/transcribe', 'Transcription of podcasts, speech to text.', 8_000n),
       ],
     }),
