@@ -8,6 +8,7 @@ import { configurationPage, configurationTable } from './reference/configuration
 import { dataQualityBlock } from './reference/data-quality.ts';
 import { errorsPage } from './reference/errors.ts';
 import { evidencePage } from './reference/evidence.ts';
+import { fileProblemsBlock } from './reference/identities.ts';
 import { importColumns } from './reference/import-columns.ts';
 import { operationsPage, routesTable } from './reference/operations.ts';
 import { paymentStagesPage } from './reference/payment-stages.ts';
@@ -43,6 +44,7 @@ const BLOCKS: Readonly<Record<string, () => string>> = {
   'capability-rule': capabilityRuleBlock,
   configuration: configurationTable,
   'data-quality': dataQualityBlock,
+  'file-problems': fileProblemsBlock,
   'import-columns': importColumns,
   'sql-failures': sqlFailuresBlock,
   'sql-formats': sqlFormatsBlock,
@@ -84,6 +86,7 @@ const files: Readonly<Record<string, string>> = {
   'docs/reference/openapi.json': `${JSON.stringify(openApi, null, 2)}\n`,
   'docs/methodology.md': fillBlocks('docs/methodology.md'),
   'docs/capabilities.md': fillBlocks('docs/capabilities.md'),
+  'docs/identities.md': fillBlocks('docs/identities.md'),
   'docs/import.md': fillBlocks('docs/import.md'),
   'docs/sql.md': fillBlocks('docs/sql.md'),
   'README.md': fillBlocks('README.md'),
