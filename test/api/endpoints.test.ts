@@ -88,7 +88,7 @@ beforeAll(async () => {
     listedItem('https://weather.example/v1', { payTo: BUSY, amount: '20000', network: 'base' }),
   ]);
   await answered('bazaar:one');
-  await answered('bazaar:two', { goodAt: NOON - 4 * 3_600, triedAt: NOON, problem: 'unreachable' });
+  await answered('bazaar:two', { goodAt: NOON - 600, triedAt: NOON, problem: 'unreachable' });
   await insertSettlements(engine.writer, [
     ...[1, 2, 3].map((at) =>
       settlement({ blockNumber: at, payee: BUSY, payer: wallet(at % 2), amountUsdMicros: 1n }),
@@ -246,7 +246,7 @@ describe('what cannot be read any more', () => {
         source: 'bazaar:two',
         problem: 'unreachable',
         stale: true,
-        good_at: '2026-11-20T08:00:00Z',
+        good_at: '2026-11-20T11:50:00Z',
       }),
     ]);
   });

@@ -64,7 +64,7 @@ describe('the activity of listed addresses', () => {
     settlement({
       chain: at % 5 === 0 ? POLYGON : BASE,
       blockNumber: 100 + at,
-      blockTime: NOON - (at % 40) * DAY - at,
+      blockTime: NOON - (at % 8) * 5 * DAY - at,
       payer: wallet(1 + (at % 7)),
       payee: [SHOP, MALL, OTHER][at % 3] ?? SHOP,
       amountUsdMicros: BigInt(at) * 1_000_001n,
@@ -114,6 +114,16 @@ describe('the activity of listed addresses', () => {
     await count();
     expect(await activity()).toEqual(naively(some));
     expect(await rowsOf('payee_activity')).toBeLessThanOrEqual(4);
+    // One hour of a day that is closed by hours is open again: its others must not count twice.
+    const late = settlement({
+      blockNumber: 900,
+      blockTime: NOON - DAY - 3_600,
+      payee: SHOP,
+      payer: wallet(1),
+    });
+    await insertSettlements(engine.writer, [late]);
+    await count();
+    expect(await activity()).toEqual(naively([...some, late]));
   });
 
   test('follows reorgs and the calendar, and writes what changed only', async () => {
