@@ -55,14 +55,24 @@ CREATE TABLE IF NOT EXISTS attestations
 )
 ENGINE = ReplacingMergeTree(ver)
 PARTITION BY toYYYYMM(block_time)
-ORDER BY (block_time, chain, block_number, log_index);
+ORDER BY (block_time, chain, block_number, log_index)
+-- Pages of a rare filter name rows from all over the table.
+SETTINGS index_granularity = 1024;
 
 -- The same rows by agent: scores and the page of an agent read these alone.
 CREATE TABLE IF NOT EXISTS agent_attestations AS attestations
 ENGINE = ReplacingMergeTree(ver)
-ORDER BY (chain, agent_id, block_time, block_number, log_index);
+ORDER BY (chain, agent_id, block_time, block_number, log_index)
+-- A page asks what was revoked of feedback about agents from all over the table.
+SETTINGS index_granularity = 256;
 
 ALTER TABLE agent_attestations ADD INDEX IF NOT EXISTS ix_block block_number TYPE minmax GRANULARITY 1;
+ALTER TABLE agent_attestations ADD INDEX IF NOT EXISTS ix_kind kind TYPE set(8) GRANULARITY 1;
+
+-- Filters of the feed (src/reads/attestations.ts spells the same): without them a rare one reads the whole table.
+ALTER TABLE attestations ADD INDEX IF NOT EXISTS ix_kind kind TYPE set(8) GRANULARITY 1;
+ALTER TABLE attestations ADD INDEX IF NOT EXISTS ix_client client TYPE bloom_filter(0.001) GRANULARITY 1;
+ALTER TABLE attestations ADD INDEX IF NOT EXISTS ix_tags [tag1, tag2] TYPE bloom_filter(0.001) GRANULARITY 1;
 
 CREATE MATERIALIZED VIEW IF NOT EXISTS agent_attestations_mv TO agent_attestations AS SELECT * FROM attestations;
 
