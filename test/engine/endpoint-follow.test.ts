@@ -144,12 +144,29 @@ test('a configured name stays above a listed one', async () => {
   });
   bazaar.items = [
     listedItem('https://imposter.example/', { payTo: SHOP, item: { serviceName: 'Imposter' } }),
+    listedItem('https://other.example/', { payTo: wallet(0xc4) }),
   ];
   await start();
-  await waitUntil('the list is derived', lists('https://imposter.example/'));
-  expect(
-    await ask(sql`SELECT name, source FROM (SELECT * FROM catalogued_payees FINAL) WHERE del = 0`),
-  ).toEqual([['The Shop', 'configured']]);
+  const payees = () =>
+    ask(sql`SELECT name, source FROM (SELECT * FROM catalogued_payees FINAL) WHERE del = 0 ORDER BY address`);
+  await waitUntil('the list is in force', async () => (await payees()).length === 2);
+  expect(await payees()).toEqual([
+    ['The Shop', 'configured'],
+    ['other.example', 'bazaar'],
+  ]);
+});
+
+test('an address whose offer is gone stays a payee for a while, and goes with its source', async () => {
+  const payees = async () =>
+    (await ask(sql`SELECT name FROM (SELECT * FROM catalogued_payees FINAL) WHERE del = 0`)).map(String);
+  bazaar.items = [listedItem('https://shop.example/', { payTo: SHOP })];
+  await start({ ...QUICK, refreshMs: 100 });
+  await waitUntil('it is a payee', async () => (await payees()).length === 1);
+  bazaar.items = [];
+  await waitUntil('its offer is gone', lists());
+  expect(await payees()).toEqual(['shop.example']);
+  configure({});
+  await waitUntil('it is no payee any more', async () => (await payees()).length === 0);
 });
 
 test('sources come and go with the configuration, and the catalogue file is read again when it changes', async () => {
