@@ -7,8 +7,11 @@ import { fileURLToPath } from 'node:url';
 import Database from 'libsql';
 import { afterEach, expect, test, vi } from 'vitest';
 import { type ControlStore, type KeyRecord, StoreUnavailable } from '../../src/control/control-store.ts';
+import { openForReading } from '../../src/control/sqlite/database.ts';
 import { NewerStore } from '../../src/control/sqlite/failures.ts';
+import { keepAnswers } from '../../src/control/sqlite/kept-answers.ts';
 import { openSqliteStore } from '../../src/control/sqlite/sqlite-store.ts';
+import { prepare } from '../../src/control/sqlite/statement.ts';
 import type { KeyDigest } from '../../src/domain/api-key.ts';
 import { readLedger } from '../support/unit-books.ts';
 import { waitUntil } from '../support/wait-until.ts';
@@ -282,12 +285,34 @@ test('what was read is read again once anybody changed it, also another process'
   expect(await seen()).toEqual(['free', null, GRANTED - 7]);
   const other = new Database(path);
   ending.push(() => void other.close());
-  other.exec("UPDATE organization SET plan = 'pro'");
+  const elsewhere = async (text: string) => {
+    other.exec(text);
+    // Nobody hears of another process within a turn of the event loop.
+    await new Promise(setImmediate);
+  };
+  await elsewhere("UPDATE organization SET plan = 'pro'");
   expect(await seen()).toEqual(['pro', null, GRANTED - 7]);
-  other.exec('UPDATE api_key SET revoked_at_ms = 5');
+  await elsewhere('UPDATE api_key SET revoked_at_ms = 5');
   expect(await seen()).toEqual(['pro', 5, GRANTED - 7]);
-  other.exec('DELETE FROM api_key');
+  await elsewhere('DELETE FROM api_key');
   expect(await seen()).toEqual([undefined, undefined, GRANTED - 7]);
+});
+
+test('what this process committed is seen in the same turn of the event loop', async () => {
+  const path = join(freshDirectory(), 'control.db');
+  await openFunded(path);
+  const [reading, writing] = [openForReading(path), new Database(path)];
+  ending.push(
+    () => void reading.close(),
+    () => void writing.close(),
+  );
+  const { keep, lookAgain } = keepAnswers(reading);
+  const plan = prepare<{ plan: string }>(reading, 'SELECT plan FROM organization WHERE id = :id');
+  const planOf = keep((id) => plan.one({ id })?.plan ?? null);
+  expect(planOf('org')).toBe('free');
+  writing.exec("UPDATE organization SET plan = 'pro'");
+  lookAgain();
+  expect(planOf('org')).toBe('pro');
 });
 
 test('an error names no digest and no id', async () => {

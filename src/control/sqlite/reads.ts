@@ -30,14 +30,15 @@ export function openReads(path: string) {
   const db = openForReading(path);
   const { findKey, ...accounts } = accountReads(db);
   const { balance, ...units } = unitReads(db);
-  const kept = keepAnswers(db);
+  const { keep, lookAgain } = keepAnswers(db);
   return {
     ...accounts,
     ...units,
     ...paymentReads(db),
     // What every call of a key asks.
-    findKey: kept(findKey as (digest: string) => Credential | null) as typeof findKey,
-    balance: kept(balance),
+    findKey: keep(findKey as (digest: string) => Credential | null) as typeof findKey,
+    balance: keep(balance),
+    lookAgain,
     close: () => void db.close(),
   };
 }

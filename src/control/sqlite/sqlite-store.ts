@@ -20,8 +20,8 @@ import { createWriteQueue, type WriteQueue } from './write-queue.ts';
  * this program wrote it), and is tried again with every call.
  */
 export function openSqliteStore(options: { readonly path: string; readonly log?: Log }): ControlStore {
-  const queue = createWriteQueue(options);
-  const reader = createReader(options.path, queue);
+  const queue = createWriteQueue({ ...options, onCommitted: () => reader.lookAgain() });
+  const reader: Reader = createReader(options.path, queue);
   const rates = createMemoryRates();
   let closed: Promise<void> | undefined;
   const close = async (): Promise<void> => {
@@ -33,10 +33,7 @@ export function openSqliteStore(options: { readonly path: string; readonly log?:
     units: unitStore(queue, reader),
     payments: paymentStore(queue, reader),
     rates: {
-      take: async (request) => {
-        if (closed !== undefined) throw closedError();
-        return rates.take(request);
-      },
+      take: (request) => (closed === undefined ? rates.take(request) : Promise.reject(closedError())),
     },
     replies: {
       begin: (request) => queue.write('beginReply', request),
@@ -90,6 +87,8 @@ function paymentStore(queue: WriteQueue, reader: Reader): PaymentStore {
 
 interface Reader {
   ask<Answer>(question: (reads: Reads) => Answer): Promise<Answer>;
+  /** To be called when something was committed. */
+  lookAgain(): void;
   close(): void;
 }
 
@@ -101,18 +100,22 @@ function createReader(path: string, queue: WriteQueue): Reader {
     reads?.close();
     reads = undefined;
   };
+  const answer = <Answer>(question: (reads: Reads) => Answer): Answer => {
+    if (closed) throw closedError();
+    try {
+      reads ??= openReads(path);
+      return question(reads);
+    } catch (error) {
+      drop();
+      throw errorOf(failureOf(error));
+    }
+  };
   return {
     ask: async (question) => {
       if (reads === undefined) await queue.write('ping', null);
-      if (closed) throw closedError();
-      try {
-        reads ??= openReads(path);
-        return question(reads);
-      } catch (error) {
-        drop();
-        throw errorOf(failureOf(error));
-      }
+      return answer(question);
     },
+    lookAgain: () => reads?.lookAgain(),
     close: () => {
       closed = true;
       drop();

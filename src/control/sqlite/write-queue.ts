@@ -38,6 +38,8 @@ interface Flight {
 export interface WriteQueueOptions {
   readonly path: string;
   readonly log?: Log | undefined;
+  /** Something may have been committed: called before anybody is told. */
+  readonly onCommitted?: () => void;
   /** Tests start one that dies or hangs. */
   readonly startThread?: (data: WriteThreadData) => Worker;
   readonly stallMs?: number;
@@ -138,6 +140,7 @@ class WriteLane {
     if (flight === undefined) return;
     clearTimeout(flight.stalls);
     this.flight = undefined;
+    this.options.onCommitted?.();
     this.send();
     this.tellLog(outcomes);
     if (flight.stalled) return;
