@@ -8,9 +8,9 @@ import { fileURLToPath } from 'node:url';
  */
 
 export const CONTRACT_FILES = ['doubles', 'identity-registry', 'registries'] as const;
-export type ContractFile = (typeof CONTRACT_FILES)[number];
+type ContractFile = (typeof CONTRACT_FILES)[number];
 
-const fileOf = (name: ContractFile, extension: 'sol' | 'json'): string =>
+const fileOf = (name: string, extension: 'sol' | 'json'): string =>
   fileURLToPath(new URL(`./contracts/${name}.${extension}`, import.meta.url));
 
 interface CompilerOutput {
@@ -22,13 +22,18 @@ interface CompiledContract {
   readonly evm: { readonly deployedBytecode: { readonly object: string } };
 }
 
-/** Runtime bytecode by contract name. Throws with the compiler's messages. */
-export function compileContracts(file: ContractFile): Record<string, `0x${string}`> {
+/** Runtime bytecode by contract name. */
+export type Artifact = Readonly<Record<string, `0x${string}`>>;
+
+/** Every file, in one run: loading the compiler takes longer than compiling. Throws with the compiler's messages. */
+export function compileContracts(): Readonly<Record<ContractFile, Artifact>> {
   // solc ships no types; its one function takes and gives JSON text.
   const solc = createRequire(import.meta.url)('solc') as { compile(input: string): string };
   const input = {
     language: 'Solidity',
-    sources: { [file]: { content: readFileSync(fileOf(file, 'sol'), 'utf8') } },
+    sources: Object.fromEntries(
+      CONTRACT_FILES.map((file) => [file, { content: readFileSync(fileOf(file, 'sol'), 'utf8') }]),
+    ),
     settings: {
       optimizer: { enabled: true, runs: 200 },
       viaIR: true,
@@ -40,15 +45,20 @@ export function compileContracts(file: ContractFile): Record<string, `0x${string
   const output = JSON.parse(solc.compile(JSON.stringify(input))) as CompilerOutput; // solc's documented output
   const errors = (output.errors ?? []).filter(({ severity }) => severity === 'error');
   if (errors.length > 0) throw new Error(errors.map(({ formattedMessage }) => formattedMessage).join('\n'));
-  const contracts = Object.entries(output.contracts[file] ?? {});
+  const artifacts = CONTRACT_FILES.map((file) => [file, artifactOf(output.contracts[file] ?? {})] as const);
+  return Object.fromEntries(artifacts) as Record<ContractFile, Artifact>; // an entry for every file
+}
+
+/** Interfaces and abstract contracts have no code. */
+function artifactOf(contracts: Readonly<Record<string, CompiledContract>>): Artifact {
   return Object.fromEntries(
-    contracts
+    Object.entries(contracts)
       .filter(([, { evm }]) => evm.deployedBytecode.object !== '')
       .map(([name, { evm }]) => [name, `0x${evm.deployedBytecode.object}` as const]),
   );
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  for (const file of CONTRACT_FILES)
-    writeFileSync(fileOf(file, 'json'), `${JSON.stringify(compileContracts(file), null, 2)}\n`);
+  for (const [file, artifact] of Object.entries(compileContracts()))
+    writeFileSync(fileOf(file, 'json'), `${JSON.stringify(artifact, null, 2)}\n`);
 }

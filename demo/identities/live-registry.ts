@@ -1,5 +1,11 @@
 import type { Actor } from '../actors.ts';
-import { callRevokeFeedback, callSetAgentUri, toIdentity, toReputation } from '../chain/registries.ts';
+import {
+  callRevokeFeedback,
+  callSetAgentUri,
+  callTransferAgent,
+  toIdentity,
+  toReputation,
+} from '../chain/registries.ts';
 import type { Transaction } from '../chain/sender.ts';
 import type { Random } from '../random.ts';
 import type { CardHost } from './card-host.ts';
@@ -25,7 +31,7 @@ export interface LiveRegistryDependencies {
 
 /** Only payments of late are rated. */
 const RECENT_PAYMENTS = 200;
-const KINDS = ['register', 'rate', 'rate', 'rate', 'revoke', 'rename', 'spoil'] as const;
+const KINDS = ['register', 'rate', 'rate', 'rate', 'revoke', 'rename', 'spoil', 'sell'] as const;
 
 /** A reorg may drop what this planned, or give a new agent another id: then a card claims an id that is not its agent's. */
 export function createLiveRegistry(dependencies: LiveRegistryDependencies): LiveRegistry {
@@ -44,6 +50,8 @@ export function createLiveRegistry(dependencies: LiveRegistryDependencies): Live
       return toReputation(client, callRevokeFeedback(random.pick(registry.sellers).agentId, 1n));
     },
     rename: () => changeUri(random.pick(registry.others), 'good', dependencies),
+    // Refused for an agent that was sold before.
+    sell: () => sell(random.pick(registry.others), dependencies),
     spoil: () => changeUri(random.pick(registry.others), 'broken', dependencies),
   };
   return { next: (paid) => acts[random.pick(KINDS)](paid) };
@@ -80,4 +88,12 @@ function changeUri(
     owner.address,
     callSetAgentUri(agentId, to === 'good' ? card : 'data:application/json,{"na'),
   );
+}
+
+function sell(
+  { agentId, owner }: RegisteredAgent,
+  { owners, random }: LiveRegistryDependencies,
+): Transaction {
+  const move = { agentId, from: owner.address, to: random.pick(owners).address };
+  return toIdentity(owner.address, callTransferAgent(move));
 }
