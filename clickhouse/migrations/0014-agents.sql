@@ -34,8 +34,9 @@ CREATE TABLE IF NOT EXISTS agents
     del UInt8,
     INDEX ix_owner owner TYPE bloom_filter(0.001) GRANULARITY 1,
     INDEX ix_capability capabilities TYPE bloom_filter(0.001) GRANULARITY 1,
-    -- Words of name and description: a search reads the granules that hold all of them (src/reads/agents.ts spells the same).
-    INDEX ix_words lower(concat(name, ' ', description)) TYPE text(tokenizer = 'splitByNonAlpha')
+    -- Words of name and description in any script: letters, marks and digits; of Chinese and Japanese, which are written without
+    -- spaces, every letter. A search reads the granules that hold all of them (src/reads/agent-words.ts spells the same).
+    INDEX ix_words replaceRegexpAll(replaceRegexpAll(lowerUTF8(concat(name, ' ', description)), '[^\\p{L}\\p{M}\\p{N}]+', ' '), '[\\p{Han}\\p{Hiragana}\\p{Katakana}]', ' \\0 ') TYPE text(tokenizer = 'splitByNonAlpha')
 )
 ENGINE = ReplacingMergeTree(ver)
 ORDER BY (chain, agent_id)
@@ -68,3 +69,20 @@ CREATE TABLE IF NOT EXISTS agents_due
 ENGINE = MergeTree
 ORDER BY (batch, chain, agent_id)
 TTL written_at + INTERVAL 1 HOUR;
+
+-- When each wallet was last seen in a settlement: pages of agents ask for a hundred wallets at once, and a granule of wallet_log
+-- for each is a hundred times as many rows. A settlement that a reorg took back still counts here; the newest time cannot be
+-- unlearned, and shortly after the same payment is mostly in another block.
+CREATE TABLE IF NOT EXISTS wallet_seen
+(
+    wallet FixedString(20),
+    last_time SimpleAggregateFunction(max, DateTime('UTC'))
+)
+ENGINE = AggregatingMergeTree
+ORDER BY wallet
+SETTINGS index_granularity = 256;
+
+CREATE MATERIALIZED VIEW IF NOT EXISTS wallet_seen_mv TO wallet_seen AS
+SELECT arrayJoin([payer, payee]) AS wallet, max(block_time) AS last_time FROM settlements WHERE del = 0 GROUP BY wallet;
+
+INSERT INTO wallet_seen SELECT arrayJoin([payer, payee]) AS wallet, max(block_time) AS last_time FROM settlements WHERE del = 0 GROUP BY wallet;

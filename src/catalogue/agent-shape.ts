@@ -1,4 +1,5 @@
 import { type Static, Type } from '@sinclair/typebox';
+import type { Address } from '../domain/address.ts';
 import type { AgentRow } from '../reads/agent-row.ts';
 import {
   AddressShape,
@@ -28,6 +29,11 @@ const ServiceShape = Type.Object({
   domains: Type.Array(Type.String()),
 });
 
+const DATA_URI_MAX_CHARS = 256;
+const DATA_URI = /^data:/i;
+/** Controls, bidirectional controls, zero-width and unassigned characters: no URI has them as they are. */
+const INVISIBLE = /(?!\p{Cs})[\p{C}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/gu;
+
 const ACTIVITY_STATUSES = ['active', 'idle', 'unseen'] as const;
 export type ActivityStatus = (typeof ACTIVITY_STATUSES)[number];
 /** A wallet that settled within this many days is active. */
@@ -55,8 +61,14 @@ export const AgentShape = Type.Object({
     description: 'As the card claims, made safe to show; null without a card.',
   }),
   description: NullableText,
-  image: NullableText,
-  agent_uri: NullableText,
+  image: Type.Unsafe<string | null>({
+    ...nullable(Type.String()),
+    description: 'https or ipfs URL. An image that the card itself holds (data:) is not carried.',
+  }),
+  agent_uri: Type.Unsafe<string | null>({
+    ...nullable(Type.String()),
+    description: `Where the card is. A data: URI is the card itself: of one longer than ${DATA_URI_MAX_CHARS} characters the start is shown, and …; SQL has all of it. Invisible characters are percent-encoded.`,
+  }),
   services: Type.Array(ServiceShape),
   capabilities: Type.Array(Type.String(), { description: 'Slugs of /capabilities, by a published rule.' }),
   supported_trust: Type.Array(Type.String()),
@@ -71,7 +83,8 @@ export const AgentShape = Type.Object({
   registered_at: TimeShape,
   last_activity_at: {
     ...TimeShape,
-    description: 'Newest of its registration, its changes, feedback about it and settlements of its wallet.',
+    description:
+      'Newest of its registration, its changes, feedback about it and settlements of its wallet on any indexed chain; a settlement that a reorg took back counts too.',
   },
   activity_status: Type.Unsafe<ActivityStatus>({
     type: 'string',
@@ -99,6 +112,18 @@ export const AgentShape = Type.Object({
 
 export type AgentAnswer = Static<typeof AgentShape>;
 
+/** The agents of a page. `lastSettled`: Unix seconds by wallet; one that never settled is missing. */
+export function agentAnswers(
+  rows: readonly AgentRow[],
+  lastSettled: ReadonlyMap<Address, number>,
+  nowMs: number,
+): AgentAnswer[] {
+  const nowSeconds = Math.floor(nowMs / 1_000);
+  return rows.map((row) =>
+    agentAnswer(row, row.wallet === null ? null : (lastSettled.get(row.wallet) ?? null), nowSeconds),
+  );
+}
+
 /** `lastSettledAt`: of the agent's wallet, Unix seconds; null when it never settled. */
 export function agentAnswer(row: AgentRow, lastSettledAt: number | null, nowSeconds: number): AgentAnswer {
   const hasCard = row.card.fetchedAt !== null;
@@ -109,8 +134,8 @@ export function agentAnswer(row: AgentRow, lastSettledAt: number | null, nowSeco
     wallet: row.wallet,
     name: textOrNull(row.name),
     description: textOrNull(row.description),
-    image: textOrNull(row.image),
-    agent_uri: textOrNull(row.agentUri),
+    image: DATA_URI.test(row.image) ? null : textOrNull(row.image),
+    agent_uri: textOrNull(shownUri(row.agentUri)),
     services: row.services.map((service) => ({
       ...service,
       skills: [...service.skills],
@@ -141,6 +166,13 @@ export function agentAnswer(row: AgentRow, lastSettledAt: number | null, nowSeco
 function activityOf(lastSettledAt: number | null, nowSeconds: number): ActivityStatus {
   if (lastSettledAt === null) return 'unseen';
   return nowSeconds - lastSettledAt <= ACTIVE_DAYS * 86_400 ? 'active' : 'idle';
+}
+
+/** As the owner wrote it, but for what could deceive a reader and for the bulk of a card. */
+function shownUri(uri: string): string {
+  const isLong = DATA_URI.test(uri) && uri.length > DATA_URI_MAX_CHARS;
+  const shown = isLong ? `${uri.slice(0, DATA_URI_MAX_CHARS)}…` : uri;
+  return shown.replace(INVISIBLE, encodeURIComponent);
 }
 
 function textOrNull(text: string): string | null {

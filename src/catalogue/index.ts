@@ -5,6 +5,7 @@ import { getGraph } from './get-graph.ts';
 import { getMerchant } from './get-merchant.ts';
 import { getSqlSchema } from './get-sql-schema.ts';
 import { getTelemetry } from './get-telemetry.ts';
+import { listAgents } from './list-agents.ts';
 import { listCapabilities } from './list-capabilities.ts';
 import { listEndpoints } from './list-endpoints.ts';
 import { listEntitySettlements } from './list-entity-settlements.ts';
@@ -26,6 +27,7 @@ export const OPERATIONS: readonly AnyOperation[] = [
   erase(listFacilitators),
   erase(getMerchant),
   erase(getAgent),
+  erase(listAgents),
   erase(getGraph),
   erase(listCapabilities),
   erase(getCapability),

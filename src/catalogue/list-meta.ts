@@ -156,16 +156,16 @@ export async function settlementMeta(
   return emptyMeta(facts, dataset);
 }
 
-/** `meta` of a page whose rows are not settlements. */
+/** `meta` of a page whose rows are not settlements. `dataset` counts what the list is of. */
 export async function listMeta(
   facts: MetaFacts,
   shown: readonly unknown[],
-  dataset: DatasetFacts,
+  dataset: Pick<DatasetFacts, 'rowCount'>,
 ): Promise<ListMeta> {
   return shown.length > 0 ? metaAnswer(facts) : emptyMeta(facts, dataset);
 }
 
-async function emptyMeta(facts: MetaFacts, dataset: DatasetFacts): Promise<ListMeta> {
+async function emptyMeta(facts: MetaFacts, dataset: Pick<DatasetFacts, 'rowCount'>): Promise<ListMeta> {
   return {
     ...servedFacts(facts),
     dataset_last_written_at: timeTextOrNull(lastWrittenAt(facts.statuses)),

@@ -118,7 +118,8 @@ function readChain(
   throw invalid(name, `${name} ${quoted(raw)} is not served here; supported: ${supported}.`);
 }
 
-function readAddressParam(raw: unknown, name: string): Address {
+/** An address in any case, as lower case. */
+export function readAddressParam(raw: unknown, name: string): Address {
   const outcome = isText(raw) ? readAddress(raw) : 'malformed';
   if (isAddress(outcome)) return outcome;
   throw invalid(
@@ -129,7 +130,7 @@ function readAddressParam(raw: unknown, name: string): Address {
   );
 }
 
-const ADDRESS_SCHEMA = Type.String({ pattern: '^0x[0-9a-fA-F]{40}$' });
+export const ADDRESS_SCHEMA = Type.String({ pattern: '^0x[0-9a-fA-F]{40}$' });
 
 export const walletParam: Param<Address> = {
   in: 'path',

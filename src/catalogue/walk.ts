@@ -1,8 +1,11 @@
 import type { Address } from '../domain/address.ts';
 import {
+  type AgentPosition,
   type CursorKeys,
+  mintAgentCursor,
   mintCursor,
   mintWalletCursor,
+  readAgentCursor,
   readCursor,
   readWalletCursor,
 } from '../domain/cursor.ts';
@@ -29,6 +32,16 @@ export function readWalletBefore(
   return readWalletCursor(keys, scope, before) ?? refuseCursor();
 }
 
+/** `readBefore` for a list of agents. */
+export function readAgentBefore(
+  keys: CursorKeys,
+  scope: string,
+  before: string | undefined,
+): AgentPosition | undefined {
+  if (before === undefined) return undefined;
+  return readAgentCursor(keys, scope, before) ?? refuseCursor();
+}
+
 function refuseCursor(): never {
   throw fail('invalid_parameter', {
     parameter: 'before',
@@ -47,4 +60,12 @@ export function nextWalletBefore(
   wallet: Address | undefined,
 ): string | null {
   return wallet === undefined ? null : mintWalletCursor(keys, scope, wallet);
+}
+
+export function nextAgentBefore(
+  keys: CursorKeys,
+  scope: string,
+  position: AgentPosition | undefined,
+): string | null {
+  return position === undefined ? null : mintAgentCursor(keys, scope, position);
 }

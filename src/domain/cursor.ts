@@ -1,6 +1,6 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { type Address, isAddress, readAddress } from './address.ts';
-import { isChain } from './chain.ts';
+import { type Chain, isChain } from './chain.ts';
 import type { Position } from './settlement.ts';
 
 /** What a client sends back as `before`. Opaque to clients. */
@@ -10,6 +10,8 @@ const VERSION = 1;
 const MAC_BYTES = 16;
 /** A real cursor is about 130 characters; a longer text cannot be one of ours and is not worth hashing. */
 export const CURSOR_MAX_CHARS = 512;
+/** A decimal uint256 has at most 78 digits. */
+const AGENT_ID = /^\d{1,78}$/;
 const ALPHABET = /^[A-Za-z0-9_-]+$/;
 
 /**
@@ -53,6 +55,25 @@ export function readWalletCursor(keys: CursorKeys, scope: string, text: string):
   const wallet = unseal(keys, scope, text)?.[0];
   const outcome = typeof wallet === 'string' ? readAddress(wallet) : 'malformed';
   return isAddress(outcome) ? outcome : undefined;
+}
+
+/** Where a list of agents stands: its sort key. */
+export interface AgentPosition {
+  readonly chain: Chain;
+  readonly agentId: bigint;
+}
+
+/** `mintCursor` for a list of agents. The id may exceed what a JSON number holds, so it is a decimal text. */
+export function mintAgentCursor(keys: CursorKeys, scope: string, { chain, agentId }: AgentPosition): Cursor {
+  return seal(keys, scope, [chain, String(agentId)]);
+}
+
+/** `readCursor` for a list of agents. */
+export function readAgentCursor(keys: CursorKeys, scope: string, text: string): AgentPosition | undefined {
+  const [chain, agentId] = unseal(keys, scope, text) ?? [];
+  return typeof chain === 'string' && isChain(chain) && typeof agentId === 'string' && AGENT_ID.test(agentId)
+    ? { chain, agentId: BigInt(agentId) }
+    : undefined;
 }
 
 function seal(keys: CursorKeys, scope: string, fields: readonly (string | number)[]): Cursor {

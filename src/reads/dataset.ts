@@ -5,12 +5,16 @@ import { ask } from './ask.ts';
 import { cached } from './cached.ts';
 import { integerField } from './decode.ts';
 
-/** Facts about the whole table of settlements, for empty pages and as a hint where the feed starts. */
+/** Facts about whole tables, for empty pages and as a hint where the feed starts. */
 export interface DatasetFacts {
   /** Live settlements, exact as of at most five seconds ago. */
   rowCount(): Promise<number>;
   /** Newest block time of any row, Unix seconds; null for an empty table. Up to two seconds old. */
   newestTime(): Promise<number | null>;
+  /** Agents of every chain, exact as of at most five seconds ago. */
+  agentCount(): Promise<number>;
+  /** Attestations of every chain, exact as of at most five seconds ago. */
+  attestationCount(): Promise<number>;
 }
 
 const RESOURCE = 'settlements';
@@ -31,6 +35,12 @@ export function createDatasetFacts(deps: { readonly reader: Reader; readonly clo
       keep: (newest) => newest !== null,
       load: () => readNewestTime(reader),
     }),
+    agentCount: cached({ clock, maxAgeMs: ROW_COUNT_MAX_AGE_MS, load: () => countAgents(reader) }),
+    attestationCount: cached({
+      clock,
+      maxAgeMs: ROW_COUNT_MAX_AGE_MS,
+      load: () => countAttestations(reader),
+    }),
   };
 }
 
@@ -41,6 +51,27 @@ async function countRows(reader: Reader): Promise<number> {
     maxRows: 1,
     settings: { do_not_merge_across_partitions_select_final: 1 },
     sql: sql`SELECT count() FROM (SELECT del FROM settlements FINAL) WHERE del = 0`,
+  });
+  return integerField(rows[0]?.[0]);
+}
+
+async function countAgents(reader: Reader): Promise<number> {
+  const { rows } = await ask(reader, 'agents', {
+    name: 'dataset-agent-count',
+    maxSeconds: ROW_COUNT_MAX_SECONDS,
+    maxRows: 1,
+    sql: sql`SELECT count() FROM (SELECT del FROM agents FINAL) WHERE del = 0`,
+  });
+  return integerField(rows[0]?.[0]);
+}
+
+async function countAttestations(reader: Reader): Promise<number> {
+  const { rows } = await ask(reader, 'attestations', {
+    name: 'dataset-attestation-count',
+    maxSeconds: ROW_COUNT_MAX_SECONDS,
+    maxRows: 1,
+    settings: { do_not_merge_across_partitions_select_final: 1 },
+    sql: sql`SELECT count() FROM (SELECT del FROM attestations FINAL) WHERE del = 0`,
   });
   return integerField(rows[0]?.[0]);
 }

@@ -64,6 +64,7 @@ const PATHS: Readonly<Record<string, string>> = {
   listFacilitators: '/v0/facilitators',
   getMerchant: `/v0/merchants/${wallet(0xb2)}`,
   getAgent: `/v0/agents/${wallet(0xa1)}`,
+  listAgents: '/v0/agents',
   getGraph: '/v0/graph?days=1',
   listEndpoints: '/v0/endpoints',
   listCapabilities: '/v0/capabilities',

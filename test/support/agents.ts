@@ -56,7 +56,7 @@ async function writeCard(
     maxSeconds: 10,
     sql: sql`INSERT INTO agent_cards (chain, agent_id, uri, status, tried_at, next_try_at, good_uri, good_at,
         name, description, image, services, supported_trust, x402_support, active, capabilities, ver, del)
-      SELECT ${text(chain)}, ${trustedText(String(agentId))}, ${text(uri)}, 'good', toDateTime(${trustedText(String(NOON))}, 'UTC'),
+      SELECT ${text(chain)}, toUInt256(${text(String(agentId))}), ${text(uri)}, 'good', toDateTime(${trustedText(String(NOON))}, 'UTC'),
         toDateTime(4000000000, 'UTC'), ${text(uri)}, toDateTime(${trustedText(String(NOON))}, 'UTC'),
         ${text(name)}, ${text(description)}, ${text(image)}, ${text(JSON.stringify(services))}, ${texts(supportedTrust)},
         ${uint8(Number(x402Support))}, ${uint8(Number(active))}, ${texts(capabilities)}, ${uint64(nextVer())}, 0`,

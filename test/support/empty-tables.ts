@@ -5,7 +5,7 @@ const MAX_SECONDS = 30;
 
 /** Everything that rows, blocks and rollups leave behind, and what the catalogues say of them. */
 const FILLED_BY_TESTS = [
-  ...['settlements', 'wallet_log', 'blocks', 'chain_status', 'hour_ver', 'retracted_keys'],
+  ...['settlements', 'wallet_log', 'blocks', 'chain_status', 'hour_ver', 'retracted_keys', 'wallet_seen'],
   ...['rollup_state', 'payer_day', 'payee_day', 'relayer_day', 'chain_hour'],
   ...['relayer_totals', 'relayer_total_passes'],
   ...['facilitator_relayers', 'catalogued_payees', 'relayer_accounts'],

@@ -8,8 +8,8 @@ const REPEATABLE = [
   /^CREATE (TABLE|VIEW|MATERIALIZED VIEW|DICTIONARY) IF NOT EXISTS /,
   /^CREATE OR REPLACE (VIEW|DICTIONARY|FUNCTION) /,
   /^DROP (TABLE|VIEW|DICTIONARY) IF EXISTS /,
-  // Into a table that keeps the maximum: the same rows again change nothing.
-  /^INSERT INTO hour_ver SELECT /,
+  // Into tables that keep the maximum: the same rows again change nothing.
+  /^INSERT INTO (hour_ver|wallet_seen) SELECT /,
   /^ALTER TABLE \w+ (ADD (COLUMN|INDEX|PROJECTION) IF NOT EXISTS|DROP (COLUMN|INDEX|PROJECTION) IF EXISTS|MATERIALIZE (INDEX|COLUMN)|MODIFY|COMMENT) /,
 ];
 
