@@ -5,12 +5,14 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { type Sql, sql } from '../../clickhouse/sql.ts';
 import type { EndpointLimits } from '../../ingest/catalogues/endpoints/endpoint-limits.ts';
+import { WHOLE } from '../../ingest/catalogues/endpoints/listing.ts';
 import { openEndpoints } from '../../ingest/catalogues/endpoints/open-endpoints.ts';
+import { syncSource } from '../../ingest/catalogues/endpoints/sync-source.ts';
 import { openCatalogue } from '../../ingest/regrade/follow-catalogue.ts';
 import { createVersions } from '../../ingest/versions.ts';
 import { loadConfig } from '../../src/config/load.ts';
 import { SEEN } from '../../src/domain/evidence.ts';
-import { type Bazaar, listedItem, startBazaar } from '../support/bazaar.ts';
+import { type Bazaar, listedItem, sendPage, startBazaar } from '../support/bazaar.ts';
 import { type TestEngine, testEngine, testLog } from '../support/engine.ts';
 import { insertSettlements, settlement, wallet } from '../support/rows.ts';
 import { waitUntil } from '../support/wait-until.ts';
@@ -86,7 +88,7 @@ async function stop(): Promise<void> {
 }
 
 async function ask(statement: Sql): Promise<readonly (readonly unknown[])[]> {
-  return (await engine.reader.rows({ name: 'test', sql: statement, maxSeconds: 10, maxRows: 1_000 })).rows;
+  return (await engine.reader.rows({ name: 'test', sql: statement, maxSeconds: 10, maxRows: 5_000 })).rows;
 }
 
 const listed = async () =>
@@ -162,9 +164,12 @@ test('an address whose offer is gone stays a payee for a while, and goes with it
   bazaar.items = [listedItem('https://shop.example/', { payTo: SHOP })];
   await start({ ...QUICK, refreshMs: 100 });
   await waitUntil('it is a payee', async () => (await payees()).length === 1);
-  bazaar.items = [];
-  await waitUntil('its offer is gone', lists());
-  expect(await payees()).toEqual(['shop.example']);
+  bazaar.items = [listedItem('https://other.example/', { payTo: wallet(0xc4) })];
+  await waitUntil('its offer is gone', lists('https://other.example/'));
+  await waitUntil('the payees are those of the new list', async () =>
+    (await payees()).includes('other.example'),
+  );
+  expect(await payees()).toContain('shop.example');
   configure({});
   await waitUntil('it is no payee any more', async () => (await payees()).length === 0);
 });
@@ -180,6 +185,10 @@ test('sources come and go with the configuration, and the catalogue file is read
   configure({});
   write('catalogue.json', {});
   await waitUntil('both are gone', lists());
+  configure({ facilitators: [{ id: 'shop', url: bazaar.url }] });
+  await waitUntil('who comes back is read at once', lists('https://one.example/'));
+  configure({});
+  await waitUntil('it is gone again', lists());
   expect(await states()).toEqual([['file', '', 1, 0]]);
 }, 60_000);
 
@@ -228,3 +237,43 @@ test('a bazaar that fails is asked again soon, and told as what it is', async ()
   await waitUntil('it is read', lists('https://late.example/'), 60_000);
   expect((await states())[0]).toEqual(['bazaar:shop', '', 1, 1]);
 }, 60_000);
+
+test('offers of a source whose first reading was cut off, and which is not configured any more, are gone', async () => {
+  const { signal } = new AbortController();
+  await syncSource(
+    {
+      writer: engine.writer,
+      versions: createVersions(0n),
+      tokens: { decimalsOf: () => null },
+      nowMs: Date.now,
+      log: testLog,
+      signal,
+    },
+    {
+      id: 'bazaar:gone',
+      kind: 'bazaar',
+      host: '',
+      mark: '',
+      read: (take) => take([listedItem('https://gone.example/')]).then(() => WHOLE),
+    },
+  );
+  bazaar.items = [listedItem('https://one.example/')];
+  await start();
+  await waitUntil('only the other is listed', lists('https://one.example/'));
+  expect((await states()).map(([source]) => source)).toEqual(['bazaar:shop', 'file']);
+});
+
+test('the directory fills while a long list is being read', async () => {
+  const gate = { open: (): void => undefined };
+  const opened = new Promise<void>((resolve) => (gate.open = resolve));
+  bazaar.items = Array.from({ length: 2_100 }, (_, at) => listedItem(`https://shop.example/${at}`));
+  bazaar.manners = (response, question) => {
+    if (question.offset < 2_000) return false;
+    void opened.then(() => sendPage(response, bazaar.items, question));
+    return true;
+  };
+  await start({ ...QUICK, listEveryMs: 0 });
+  await waitUntil('what was read so far is listed', async () => (await listed()).length === 2_000);
+  gate.open();
+  await waitUntil('the rest is', async () => (await listed()).length === 2_100);
+});

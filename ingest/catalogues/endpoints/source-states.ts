@@ -12,6 +12,7 @@ const SOURCES_MAX = 100_000;
 /** Codes of the Enum8. */
 const KIND_CODES = { bazaar: 1, well_known: 2, file: 3 } as const;
 export type SourceKind = keyof typeof KIND_CODES;
+const SOURCE_KINDS: readonly SourceKind[] = ['bazaar', 'well_known', 'file'];
 
 export interface SourceState {
   readonly source: string;
@@ -27,7 +28,25 @@ export interface SourceState {
   readonly items: number;
 }
 
+/** Also of sources whose first reading was cut off before its state was stored: their offers must be forgotten like others. */
 export async function loadSourceStates(writer: Writer): Promise<SourceState[]> {
+  const stored = await readStates(writer);
+  const { rows } = await writer.rows({
+    name: 'endpoint-sources-without-state',
+    sql: sql`SELECT DISTINCT source FROM endpoint_offers FINAL
+      WHERE del = 0 AND source NOT IN (SELECT source FROM endpoint_sources FINAL WHERE del = 0)`,
+    maxSeconds: MAX_SECONDS,
+    maxRows: SOURCES_MAX,
+  });
+  return [...stored, ...rows.map(([source]) => neverRead(String(source)))];
+}
+
+function neverRead(source: string): SourceState {
+  const kind = SOURCE_KINDS.find((known) => source === known || source.startsWith(`${known}:`)) ?? 'file';
+  return { source, kind, host: '', triedAt: 0, goodAt: 0, problem: null, items: 0 };
+}
+
+async function readStates(writer: Writer): Promise<SourceState[]> {
   const { rows } = await writer.rows({
     name: 'endpoint-sources-load',
     sql: sql`SELECT source, toString(kind), host, toUnixTimestamp(tried_at), toUnixTimestamp(good_at), problem, items

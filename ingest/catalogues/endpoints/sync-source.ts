@@ -46,16 +46,23 @@ const OFFERS_MAX = 600_000;
 
 /**
  * Makes the stored offers of a source what it lists now. Whatever was seen is stored, also of a reading that broke off; what was
- * not seen is buried only when the whole list was read.
+ * not seen is buried only when the whole list was read. `onWritten` is told whenever rows have changed.
  */
-export async function syncSource(deps: SyncDeps, source: EndpointSource): Promise<SyncOutcome> {
+export async function syncSource(
+  deps: SyncDeps,
+  source: EndpointSource,
+  onWritten: () => void = () => undefined,
+): Promise<SyncOutcome> {
   const { writer, versions, log, signal } = deps;
   const acknowledged = <T>(attempt: () => Promise<T>): Promise<T> => untilAcknowledged(log, signal, attempt);
   const known = await acknowledged(() => loadOffers(writer, source.id));
   const nowSeconds = Math.floor(deps.nowMs() / 1_000);
   const changes = createChanges(known, nowSeconds);
   const flush = (atLeast: number) =>
-    changes.flush(atLeast, (rows) => acknowledged(() => saveOffers(writer, rows, versions.next())));
+    changes.flush(atLeast, async (rows) => {
+      await acknowledged(() => saveOffers(writer, rows, versions.next()));
+      onWritten();
+    });
   const facts: ItemFacts = {
     tokens: deps.tokens,
     nowSeconds,
@@ -72,6 +79,7 @@ export async function syncSource(deps: SyncDeps, source: EndpointSource): Promis
   await flush(1);
   const gone = outcome.isWhole && !changes.isFull() ? changes.unseen() : [];
   await acknowledged(() => buryOffers(writer, { source: source.id, offerIds: gone }, () => versions.next()));
+  if (gone.length > 0) onWritten();
   return {
     problem: outcome.problem ?? (changes.isFull() ? 'too_many_items' : null),
     isWhole: outcome.isWhole && !changes.isFull(),

@@ -42,9 +42,10 @@ export async function createSourceWatch(
   };
 
   const read = async (source: EndpointSource): Promise<void> => {
-    const outcome = await syncSource(deps, source);
+    const outcome = await syncSource(deps, source, () => {
+      hasChanged = true;
+    });
     const { id, mark } = source;
-    if (outcome.written > 0) hasChanged = true;
     const isGood = outcome.problem === null;
     due.set(id, {
       mark,
@@ -64,6 +65,7 @@ export async function createSourceWatch(
     await acknowledged(() => buryOffers(writer, { source: state.source, offerIds }, () => versions.next()));
     await acknowledged(() => saveSourceState(writer, state, { ver: versions.next(), isGone: true }));
     states.delete(state.source);
+    due.delete(state.source); // who comes back has nothing stored
     hasChanged = true;
     log.info(
       { source: state.source, offers: offerIds.length },
