@@ -62,19 +62,26 @@ const CARD_STATUS = sql`'Enum8(\\'none\\' = 0, \\'good\\' = 1, \\'failed\\' = 2)
 /**
  * What the identity registry would answer. A registration starts with its owner as wallet; the registry logs every later
  * change of it, the clearing at a transfer too.
+ *
+ * A contract may sell its agent from within the mint, and the registry logs `Registered` and the first wallet after that: they
+ * say what held before. So a transfer counts over `Registered`, wherever it stands, and the wallet that is logged right after
+ * `Registered` counts only where no other is.
  */
 function stateOf(due: Sql): Sql {
   const place = sql`(block_number, log_index)`;
   return sql`SELECT chain, agent_id,
-      argMaxIf(account, ${place}, kind IN ('registered', 'transferred')) AS owner,
-      if(countIf(kind = 'wallet_set') > 0, argMaxIf(account, ${place}, kind = 'wallet_set'), argMinIf(account, ${place}, kind = 'registered')) AS wallet,
+      argMaxIf(account, (kind = 'transferred', block_number, log_index), kind IN ('registered', 'transferred')) AS owner,
+      if(countIf(kind = 'wallet_set') > 0, argMaxIf(account, (is_later, block_number, log_index), kind = 'wallet_set'), argMinIf(account, ${place}, kind = 'registered')) AS wallet,
       argMaxIf(text, ${place}, kind IN ('registered', 'uri_updated')) AS uri,
       countIf(kind = 'registered') AS registrations,
       minIf(block_time, kind = 'registered') AS registered_at,
       minIf(block_number, kind = 'registered') AS registered_block,
       argMinIf(tx_hash, ${place}, kind = 'registered') AS registered_tx,
       max(block_time) AS changed_at
-    FROM (SELECT * FROM agent_events FINAL WHERE (chain, agent_id) IN ${due}) WHERE del = 0
+    FROM (SELECT *, (chain, agent_id, block_number, log_index) NOT IN (
+            SELECT chain, agent_id, block_number, toUInt32(log_index + 1) FROM agent_events FINAL
+            WHERE (chain, agent_id) IN ${due} AND kind = 'registered' AND del = 0) AS is_later
+          FROM agent_events FINAL WHERE (chain, agent_id) IN ${due}) WHERE del = 0
     GROUP BY chain, agent_id`;
 }
 

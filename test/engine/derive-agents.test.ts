@@ -97,13 +97,31 @@ describe('an agent is what its events say', () => {
     expect((await states())[0]).toMatchObject({ owner: wallet(0xb1), wallet: wallet(0xb9) });
   });
 
+  test('an agent that was sold within its mint belongs to the buyer and has no wallet, whatever is logged after', async () => {
+    const at = { agentId: 9n, blockNumber: 1_015 };
+    const [seller, buyer] = [wallet(0xa7), wallet(0xb7)];
+    await insertAgentEvents(engine.writer, [
+      agentEvent({ ...at, kind: 'transferred', account: seller, logIndex: 0 }),
+      agentEvent({ ...at, kind: 'wallet_set', account: NO_WALLET, logIndex: 1 }),
+      agentEvent({ ...at, kind: 'transferred', account: buyer, logIndex: 2 }),
+      agentEvent({ ...at, kind: 'registered', account: seller, logIndex: 4 }),
+      agentEvent({ ...at, kind: 'wallet_set', account: seller, logIndex: 5 }),
+    ]);
+    await derive();
+    expect((await states()).at(-1)).toMatchObject({ agentId: '9', owner: buyer, wallet: NO_WALLET });
+    const later = { agentId: 9n, kind: 'wallet_set', account: wallet(0xb8), blockNumber: 1_016 } as const;
+    await insertAgentEvents(engine.writer, [agentEvent(later)]);
+    await derive();
+    expect((await states()).at(-1)).toMatchObject({ owner: buyer, wallet: wallet(0xb8) });
+  });
+
   test('what a reorg takes back is gone, and an agent whose registration went is no agent', async () => {
     await insertAgentEvents(engine.writer, registration({ agentId: 3n, blockNumber: 1_020 }));
     await derive();
-    expect((await states()).map(({ agentId }) => agentId)).toEqual(['1', '2', '3']);
+    expect((await states()).map(({ agentId }) => agentId)).toEqual(['1', '2', '3', '9']);
     await insertAgentEvents(engine.writer, registration({ agentId: 3n, blockNumber: 1_020 }), 1);
     await derive();
-    expect((await states()).map(({ agentId }) => agentId)).toEqual(['1', '2']);
+    expect((await states()).map(({ agentId }) => agentId)).toEqual(['1', '2', '9']);
   });
 
   test('an agent that nothing was written about is not derived again', async () => {
@@ -116,6 +134,7 @@ describe('an agent is what its events say', () => {
   test('a card is due when its URI was never tried; without a URI there is nothing to fetch', async () => {
     expect(await cardsDue()).toEqual([
       ['none', '', 0],
+      ['none', 'empty_uri', 4_294_967_295],
       ['none', 'empty_uri', 4_294_967_295],
     ]);
   });

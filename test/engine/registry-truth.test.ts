@@ -9,13 +9,16 @@ import { createWriter } from '../../clickhouse/http-engine.ts';
 import { migrate } from '../../clickhouse/migrate.ts';
 import { sql, trustedText } from '../../clickhouse/sql.ts';
 import type { FeedbackView } from '../../demo/chain/registry-views.ts';
+import { highestVersion } from '../../ingest/highest-version.ts';
+import { deriveDue } from '../../ingest/identities/derive-agents.ts';
 import { importFiles } from '../../ingest/import/import-command.ts';
+import { createVersions } from '../../ingest/versions.ts';
 import { runIngest } from '../../ingest/worker.ts';
 import type { Config } from '../../src/config/config.ts';
 import { loadConfig } from '../../src/config/load.ts';
 import { dropDatabase, freshDatabase, testLog } from '../support/engine.ts';
 import { type ChainExport, exportChain, writeExport } from '../support/parquet-export.ts';
-import { registryOperation } from '../support/registry-operations.ts';
+import { type RegistryOperation, registryOperation } from '../support/registry-operations.ts';
 import { foldAgents, NOBODY, type RegistryRows, type Row, rowsOfLogs } from '../support/registry-oracle.ts';
 import { type RegistryWorld, startRegistryWorld } from '../support/registry-world.ts';
 import { waitUntil } from '../support/wait-until.ts';
@@ -34,8 +37,10 @@ const ROUNDS = [
   { depth: 7, stops: 'never' },
   { depth: 6, stops: 'at the tip' },
 ] as const;
-const BLOCKS_BETWEEN = 4;
+const BLOCKS_BETWEEN = 3;
 const OPERATIONS_PER_BLOCK = 12;
+/** Half a minute on an idle machine. */
+const TIMEOUT_MS = 300_000;
 /** anvil calls a block final 64 blocks below its head: enough for a history that is read backwards as well. */
 const QUIET_BLOCKS = 70;
 
@@ -101,17 +106,21 @@ function startIngest(access: EngineAccess, config: Config): () => Promise<void> 
 
 /** Every block up to the one that the chain ends with is promised. */
 async function waitForTip(writer: Writer): Promise<void> {
-  await waitUntil('the index is at the tip', async () => {
-    const tip = await world.chain.rpc.call<{ hash: Hex }>('eth_getBlockByNumber', 'latest', false);
-    const { rows } = await writer.rows({
-      name: 'test-checkpoints',
-      sql: sql`SELECT count(), (SELECT count() FROM chain_status FINAL WHERE state = 'following') FROM checkpoints FINAL
+  await waitUntil(
+    'the index is at the tip',
+    async () => {
+      const tip = await world.chain.rpc.call<{ hash: Hex }>('eth_getBlockByNumber', 'latest', false);
+      const { rows } = await writer.rows({
+        name: 'test-checkpoints',
+        sql: sql`SELECT count(), (SELECT count() FROM chain_status FINAL WHERE state = 'following') FROM checkpoints FINAL
                WHERE del = 0 AND kind = 'head' AND concat('0x', lower(hex(end_hash))) = ${{ kind: 'value', type: 'String', value: tip.hash }}`,
-      maxSeconds: 10,
-      maxRows: 1,
-    });
-    return rows[0]?.map(Number).join() === '1,1';
-  });
+        maxSeconds: 10,
+        maxRows: 1,
+      });
+      return rows[0]?.map(Number).join() === '1,1';
+    },
+    TIMEOUT_MS,
+  );
 }
 
 async function rowsIn(writer: Writer): Promise<RegistryRows> {
@@ -156,63 +165,129 @@ async function expectTruth(rows: RegistryRows): Promise<void> {
   );
 }
 
+/** What random operations might miss: the owner of agent 0 is at most one of the two who rate it. */
+const EVERY_KIND: readonly (readonly RegistryOperation[])[] = [
+  [
+    ...[0, 1].map(
+      (by): RegistryOperation => ({ kind: 'rate', agent: 0, by, value: 1n, decimals: 0, tag: '', uri: 'u' }),
+    ),
+    { kind: 'askValidation', agent: 0, request: 3 },
+  ],
+  [
+    ...[0, 1].map((to): RegistryOperation => ({ kind: 'respond', agent: 0, by: 2, to, index: 0 })),
+    { kind: 'answerValidation', request: 3, byStranger: false, value: 88 },
+  ],
+  [0, 1].map((by): RegistryOperation => ({ kind: 'revoke', agent: 0, by, index: 0 })),
+];
+
+/** The product's own derivation, from rows that reorgs have taken back and replaced since it derived last. */
+async function expectAgents(writer: Writer): Promise<void> {
+  const versions = createVersions(await highestVersion(writer));
+  const deps = { writer, versions, log: testLog, signal: new AbortController().signal };
+  while ((await deriveDue(deps)) > 0);
+  const { rows } = await writer.rows({
+    name: 'test-agents',
+    sql: sql`SELECT toString(agent_id), concat('0x', lower(hex(owner))), concat('0x', lower(hex(wallet))), agent_uri, toUInt32(feedback_count),
+               toUInt32(distinct_clients), toString(score)
+             FROM agents FINAL WHERE del = 0 ORDER BY agent_id`,
+    maxSeconds: 10,
+    maxRows: 1_000,
+  });
+  const truth = await world.truth();
+  expect(
+    rows.map(([id, owner, wallet, uri, count, clients, score]) => [
+      id,
+      owner,
+      wallet,
+      uri,
+      count,
+      clients,
+      score === null ? null : scoreE18(String(score)),
+    ]),
+  ).toEqual(
+    truth.map((agent) => [
+      String(agent.agentId),
+      agent.owner,
+      agent.wallet,
+      agent.uri,
+      agent.feedbackCount,
+      agent.distinctClients,
+      agent.scoreE18,
+    ]),
+  );
+}
+
+/** A decimal of up to 18 places in units of the last one. */
+function scoreE18(decimal: string): bigint {
+  const [whole = '', places = ''] = decimal.split('.');
+  return BigInt(`${whole}${places.padEnd(18, '0')}`);
+}
+
 const OPERATIONS = fc.sample(registryOperation, { numRuns: 500, seed: 8_004 });
 
 async function grow(blocks: number): Promise<void> {
   for (let block = 0; block < blocks; block++) await world.block(OPERATIONS.splice(0, OPERATIONS_PER_BLOCK));
 }
 
-test('after reorgs and restarts the rows are the surviving logs, and the agents are what the contracts say', async () => {
-  const { access, writer } = await database();
-  const config = configOf();
-  let stop = startIngest(access, config);
-  for (const { depth, stops: stopped } of ROUNDS) {
-    await grow(BLOCKS_BETWEEN);
-    if (stopped !== 'anywhere') await waitForTip(writer);
-    if (stopped !== 'never') await stop();
-    await world.reorg(depth, OPERATIONS.splice(0, OPERATIONS_PER_BLOCK));
-    if (stopped !== 'never') stop = startIngest(access, config);
+test(
+  'after reorgs and restarts the rows are the surviving logs, and the agents are what the contracts say',
+  async () => {
+    const { access, writer } = await database();
+    const config = configOf();
+    let stop = startIngest(access, config);
+    for (const { depth, stops: stopped } of ROUNDS) {
+      await grow(BLOCKS_BETWEEN);
+      if (stopped !== 'anywhere') await waitForTip(writer);
+      if (stopped !== 'never') await stop();
+      await world.reorg(depth, OPERATIONS.splice(0, OPERATIONS_PER_BLOCK));
+      if (stopped !== 'never') stop = startIngest(access, config);
+      await waitForTip(writer);
+      await expectTruth(await rowsIn(writer));
+      await expectAgents(writer);
+    }
+    for (const operations of EVERY_KIND) await world.block(operations);
     await waitForTip(writer);
-    await expectTruth(await rowsIn(writer));
-  }
-  await world.block([{ kind: 'askValidation', agent: 0, request: 3 }]);
-  await world.block([{ kind: 'answerValidation', request: 3, byStranger: false, value: 88 }]);
-  await waitForTip(writer);
-  await stop();
-  const found = await rowsIn(writer);
-  expect(found).toEqual(await rowsOnChain(await exportChain(world.chain.rpc)));
-  const agents = foldAgents(found);
-  expect(new Set(found.events.map((row) => row[5])).size).toBe(5);
-  expect(new Set(found.attestations.map((row) => row[5])).size).toBe(5);
-  expect(agents.some(({ wallet }) => wallet === NOBODY)).toBe(true);
-  expect(agents.some(({ owner }) => owner.endsWith('beef'))).toBe(true);
-  expect(agents.flatMap(({ feedback }) => feedback).some(({ revoked }) => revoked)).toBe(true);
-});
+    await stop();
+    const found = await rowsIn(writer);
+    expect(found).toEqual(await rowsOnChain(await exportChain(world.chain.rpc)));
+    const agents = foldAgents(found);
+    expect(new Set(found.events.map((row) => row[5])).size).toBe(5);
+    expect(new Set(found.attestations.map((row) => row[5])).size).toBe(5);
+    expect(agents.some(({ wallet }) => wallet === NOBODY)).toBe(true);
+    expect(agents.some(({ owner }) => owner.endsWith('beef'))).toBe(true);
+    expect(agents.flatMap(({ feedback }) => feedback).some(({ revoked }) => revoked)).toBe(true);
+  },
+  TIMEOUT_MS,
+);
 
-test('a history that is read backwards and one that is imported give the same rows', async () => {
-  await world.chain.rpc.call('anvil_mine', `0x${QUIET_BLOCKS.toString(16)}`);
-  const exported = await exportChain(world.chain.rpc);
-  const expected = await rowsOnChain(exported);
-  const [read, imported] = [await database(), await database()];
-  const stop = startIngest(read.access, configOf());
-  await waitForTip(read.writer);
-  await stop();
-  expect(await rowsIn(read.writer)).toEqual(expected);
+test(
+  'a history that is read backwards and one that is imported give the same rows',
+  async () => {
+    await world.chain.rpc.call('anvil_mine', `0x${QUIET_BLOCKS.toString(16)}`);
+    const exported = await exportChain(world.chain.rpc);
+    const expected = await rowsOnChain(exported);
+    const [read, imported] = [await database(), await database()];
+    const stop = startIngest(read.access, configOf());
+    await waitForTip(read.writer);
+    await stop();
+    expect(await rowsIn(read.writer)).toEqual(expected);
 
-  const pattern = await writeExport(imported.access, directory(), exported);
-  const said: string[] = [];
-  const summary = await importFiles(
-    {
-      config: configOf(),
-      access: imported.access,
-      log: testLog,
-      signal: new AbortController().signal,
-      isTerminal: false,
-      say: (line) => said.push(line),
-    },
-    { parquet: [pattern], assumeFinal: true, allContracts: true },
-  );
-  expect(await rowsIn(imported.writer)).toEqual(expected);
-  expect(summary.registryEvents).toBe(expected.events.length + expected.attestations.length);
-  expect(said.join()).toContain(`${summary.registryEvents} registry events`);
-});
+    const pattern = await writeExport(imported.access, directory(), exported);
+    const said: string[] = [];
+    const summary = await importFiles(
+      {
+        config: configOf(),
+        access: imported.access,
+        log: testLog,
+        signal: new AbortController().signal,
+        isTerminal: false,
+        say: (line) => said.push(line),
+      },
+      { parquet: [pattern], assumeFinal: true, allContracts: true },
+    );
+    expect(await rowsIn(imported.writer)).toEqual(expected);
+    expect(summary.registryEvents).toBe(expected.events.length + expected.attestations.length);
+    expect(said.join()).toContain(`${summary.registryEvents} registry events`);
+  },
+  TIMEOUT_MS,
+);

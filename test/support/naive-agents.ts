@@ -39,9 +39,11 @@ function naiveAgent(
   const registered = events.find(({ kind }) => kind === 'registered');
   if (registered === undefined) return undefined;
   let { account: owner, account: wallet, text: uri } = registered;
-  for (const { kind, account, text } of events) {
+  for (const { kind, account, text, blockNumber, logIndex } of events) {
     if (kind === 'transferred') owner = account;
-    if (kind === 'wallet_set') wallet = account;
+    // Logged right after `Registered`: what held at the mint, whatever happened within it.
+    const isAtMint = blockNumber === registered.blockNumber && logIndex === registered.logIndex + 1;
+    if (kind === 'wallet_set' && !isAtMint) wallet = account;
     if (kind === 'uri_updated') uri = text;
   }
   const { chain, agentId, blockTime: registeredAt } = registered;
