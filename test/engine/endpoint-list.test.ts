@@ -117,7 +117,7 @@ describe('the activity of listed addresses', () => {
     // One hour of a day that is closed by hours is open again: its others must not count twice.
     const late = settlement({
       blockNumber: 900,
-      blockTime: NOON - DAY - 3_600,
+      blockTime: NOON - 7_200,
       payee: SHOP,
       payer: wallet(1),
     });
