@@ -10,7 +10,7 @@ export const getAgent = defineOperation({
   path: '/agents/{wallet}',
   summary: 'What a wallet paid, and what the figures are worth',
   description:
-    'The same answer as a merchant profile, judged as a payer: signals are about the wallets that it pays. Settlements only: ERC-8004 identities are not indexed yet, so `erc8004_agents` is empty.',
+    'The same answer as a merchant profile, judged as a payer: signals are about the wallets that it pays. Any wallet has one; `erc8004_agents` are the agents that pay and are paid with it. An agent is found by its id on `/agents`.',
   price: PRICES.keyed,
   params: { wallet: walletParam, chain: chainOrAllParam, finality: finalityParam },
   output: ProfileShape,

@@ -4,10 +4,13 @@ import type { Chain } from '../domain/chain.ts';
 import { type JudgedRole, judge, METHOD_VERSION, VERDICT_MEANING } from '../domain/data-quality.ts';
 import { SCAN_ROWS_MAX } from '../reads/counterparty-scan.ts';
 import { type FinalityFilter, finalOnly } from '../reads/finality.ts';
+import { readLastSettled } from '../reads/last-settled.ts';
 import { CHART_DAYS, type Profile, readProfile } from '../reads/profile.ts';
 import { type Directions, NO_FLOWS, startOfDay } from '../reads/profile-totals.ts';
 import type { WalletRing } from '../reads/rings.ts';
+import { readWalletAgents } from '../reads/wallet-agents.ts';
 import { readWalletEntities, type WalletEntity } from '../reads/wallet-entities.ts';
+import { agentAnswers } from './agent-shape.ts';
 import { metaAnswer } from './list-meta.ts';
 import type { OperationDeps } from './operation.ts';
 import type { EntityAnswer, ProfileAnswer } from './profile-shape.ts';
@@ -32,16 +35,19 @@ export async function answerProfile(request: ProfileRequest, deps: ProfileDeps):
   const nowSeconds = Math.floor(nowMs / 1_000);
   const statuses = await freshness.statuses();
   const final = finalOnly(finality, statuses);
-  const [profile, entities] = await Promise.all([
+  const [profile, entities, agents, lastSettled] = await Promise.all([
     readProfile(deps, { wallet, role, chain, final, nowSeconds, scanRowsMax }),
     readWalletEntities(reader, { wallet, chain }),
+    readWalletAgents(reader, { wallet, chain }),
+    readLastSettled(reader, [wallet]),
   ]);
   return {
     wallet,
     role,
     coverage: coverageAnswer(profile, scanRowsMax),
     entities: entities.map(entityAnswer),
-    erc8004_agents: [],
+    erc8004_agents: agentAnswers(agents.shown, lastSettled, nowMs),
+    erc8004_agents_total: agents.total,
     aggregates: aggregatesAnswer(profile, { role, nowSeconds, finality }),
     data_quality: qualityAnswer(profile, role),
     meta: metaAnswer({ chain, chains, statuses, nowMs, finality }),
@@ -65,9 +71,9 @@ function coverageAnswer(
 function entityAnswer(entity: WalletEntity): EntityAnswer {
   const { kind, chain, source } = entity;
   const common = { kind, chain, name: entity.name === '' ? null : entity.name, source };
-  return entity.kind === 'payee'
-    ? { ...common, resource: entity.resource }
-    : { ...common, facilitator: entity.facilitator, since: entity.since };
+  return entity.kind === 'relayer'
+    ? { ...common, facilitator: entity.facilitator, since: entity.since }
+    : { ...common, resource: entity.resource };
 }
 
 function aggregatesAnswer(

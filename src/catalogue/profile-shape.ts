@@ -1,6 +1,9 @@
 import { type Static, Type } from '@sinclair/typebox';
 import type { Chain } from '../domain/chain.ts';
 import { SIGNALS, VERDICTS, type Verdict } from '../domain/data-quality.ts';
+import { WALLET_AGENTS_COUNTED_MAX, WALLET_AGENTS_SHOWN_MAX } from '../reads/wallet-agents.ts';
+import { WALLET_ENDPOINTS_MAX, type WalletEntity } from '../reads/wallet-entities.ts';
+import { AGENT_EXAMPLE, AgentShape } from './agent-shape.ts';
 import { MetaShape } from './list-meta.ts';
 import { AddressShape, ChainShape, CountShape, nullable, TimeShape, UsdShape } from './shapes.ts';
 
@@ -36,15 +39,15 @@ const CoverageShape = Type.Object({
 });
 
 const EntityShape = Type.Object({
-  kind: Type.Unsafe<'payee' | 'relayer'>({
+  kind: Type.Unsafe<WalletEntity['kind']>({
     type: 'string',
-    enum: ['payee', 'relayer'],
-    description: 'payee: payTo of a catalogued resource. relayer: sends settlements for a facilitator.',
+    enum: ['payee', 'relayer', 'endpoint'],
+    description: `payee: payTo of a catalogued resource. relayer: sends settlements for a facilitator. endpoint: a resource of /endpoints with an offer that is paid to it; at most ${WALLET_ENDPOINTS_MAX}, by URL.`,
   }),
   chain: ChainShape,
   name: Type.Unsafe<string | null>(nullable(Type.String())),
   source: Type.String({ description: 'The catalogue that says so.' }),
-  resource: Type.Optional(Type.String({ description: 'Of a payee: what it sells.' })),
+  resource: Type.Optional(Type.String({ description: 'Of a payee and an endpoint: what is sold.' })),
   facilitator: Type.Optional(Type.String({ description: 'Of a relayer: id of the facilitator.' })),
   since: Type.Optional(DateShape),
 });
@@ -127,9 +130,14 @@ export const ProfileShape = Type.Object({
   }),
   coverage: CoverageShape,
   entities: Type.Array(EntityShape, { description: 'What the catalogues know of the address, per chain.' }),
-  erc8004_agents: Type.Array(Type.Object({ chain: ChainShape, agent_id: Type.String() }), {
-    description: 'ERC-8004 agents of this wallet. Identities are not indexed yet, so this is always empty.',
+  erc8004_agents: Type.Array(AgentShape, {
+    maxItems: WALLET_AGENTS_SHOWN_MAX,
+    description: `ERC-8004 agents that pay and are paid with this address now, on the chain served, the most recently rated first; at most ${WALLET_AGENTS_SHOWN_MAX}. Agents that it owns and that use another wallet are on \`/agents?owner=\`. \`finality\` does not filter them.`,
   }),
+  erc8004_agents_total: {
+    ...CountShape,
+    description: `How many there are, of which \`erc8004_agents\` shows the first. Counted among ${WALLET_AGENTS_COUNTED_MAX.toLocaleString('en')} that ever had the address: a wallet with more of them counts too low.`,
+  },
   aggregates: AggregatesShape,
   data_quality: DataQualityShape,
   meta: MetaShape,
@@ -172,7 +180,8 @@ export const PROFILE_EXAMPLE: ProfileAnswer = {
       resource: 'https://weather.example/now',
     },
   ],
-  erc8004_agents: [],
+  erc8004_agents: [AGENT_EXAMPLE],
+  erc8004_agents_total: 1,
   aggregates: {
     ...EXAMPLE_FLOWS,
     distinct_counterparties: 41,
@@ -217,6 +226,8 @@ export const AGENT_PROFILE_EXAMPLE: ProfileAnswer = {
   wallet: '0x4020615294c913f045dc10f0a5cdebd86c280001',
   role: 'payer',
   entities: [],
+  erc8004_agents: [],
+  erc8004_agents_total: 0,
   aggregates: {
     ...PROFILE_EXAMPLE.aggregates,
     inbound_usd: 0,

@@ -6,10 +6,10 @@ import { ask } from './ask.ts';
 import { textField } from './decode.ts';
 import { onChain } from './settlement-row.ts';
 
-/** What the catalogues know of an address on a chain. */
+/** What the catalogues know of an address on a chain. An endpoint is a resource with an offer that is paid to it. */
 export type WalletEntity =
   | {
-      readonly kind: 'payee';
+      readonly kind: 'payee' | 'endpoint';
       readonly chain: Chain;
       readonly name: string;
       readonly resource: string;
@@ -25,6 +25,8 @@ export type WalletEntity =
       readonly source: string;
     };
 
+/** An address may be paid for thousands; `/endpoints?pay_to=` lists them all. */
+export const WALLET_ENDPOINTS_MAX = 20;
 const MAX_SECONDS = 5;
 /** Two catalogues on more chains than a deployment lists. */
 const ENTITIES_MAX = 2_000;
@@ -33,6 +35,7 @@ export async function readWalletEntities(
   reader: Reader,
   query: { readonly wallet: Address; readonly chain: Chain | undefined },
 ): Promise<WalletEntity[]> {
+  const offered = allOf([sql`pay_to = ${text(query.wallet)} AND chain != ''`, ...onChain(query.chain)]);
   const known = allOf([sql`address = unhex(${text(query.wallet.slice(2))})`, ...onChain(query.chain)]);
   const { rows } = await ask(reader, 'catalogues', {
     name: 'wallet-entities',
@@ -43,8 +46,12 @@ export async function readWalletEntities(
           FROM (SELECT * FROM catalogued_payees FINAL WHERE ${known}) WHERE del = 0
         UNION ALL
         SELECT 'relayer', toString(chain), toString(facilitator_name), toString(facilitator), toString(first_seen), toString(source)
-          FROM (SELECT * FROM facilitator_relayers FINAL WHERE ${known}) WHERE del = 0)
-      ORDER BY kind, on_chain LIMIT ${uint32(ENTITIES_MAX)}`,
+          FROM (SELECT * FROM facilitator_relayers FINAL WHERE ${known}) WHERE del = 0
+        UNION ALL
+        SELECT 'endpoint', toString(chain), service_name, resource, '', toString(source)
+          FROM (SELECT resource, source, chain, service_name, del FROM endpoint_offers FINAL WHERE ${offered}) WHERE del = 0
+          ORDER BY resource, chain, source LIMIT 1 BY resource, chain LIMIT ${uint32(WALLET_ENDPOINTS_MAX)})
+      ORDER BY indexOf(['payee', 'relayer', 'endpoint'], kind), on_chain, about LIMIT ${uint32(ENTITIES_MAX)}`,
   });
   return rows.map(decodeEntity);
 }
@@ -52,7 +59,7 @@ export async function readWalletEntities(
 function decodeEntity(row: readonly unknown[]): WalletEntity {
   const [kind, chainName, name, about, since, source] = row.map(textField);
   const common = { chain: chainName as Chain, name: name ?? '', source: source ?? '' }; // written by ingest from `Chain` values
-  return kind === 'payee'
-    ? { kind, ...common, resource: about ?? '' }
-    : { kind: 'relayer', ...common, facilitator: about ?? '', since: since ?? '' };
+  return kind === 'relayer'
+    ? { kind, ...common, facilitator: about ?? '', since: since ?? '' }
+    : { kind: kind === 'payee' ? kind : 'endpoint', ...common, resource: about ?? '' };
 }
