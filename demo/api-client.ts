@@ -4,7 +4,26 @@ import type { ApiKey } from '../src/domain/api-key.ts';
 export interface ApiClient {
   /** One page, newest first. */
   transactions(before: string | null, limit: number): Promise<Page>;
+  /** One page, newest registration first. */
+  agents(before: string | null, limit: number): Promise<AgentPage>;
   telemetry(): Promise<Telemetry>;
+}
+
+export interface AgentPage {
+  readonly agents: readonly ServedAgent[];
+  readonly next_before: string | null;
+}
+
+/** The parts of an agent that the registries can contradict, and its name. */
+export interface ServedAgent {
+  readonly agent_id: string;
+  readonly owner: string;
+  readonly wallet: string | null;
+  readonly name: string | null;
+  readonly agent_uri: string | null;
+  readonly score: number | null;
+  readonly feedback_count: number;
+  readonly distinct_clients: number;
 }
 
 export interface Page {
@@ -52,11 +71,11 @@ export function createApiClient(url: string, apiKey: ApiKey): ApiClient {
       throw new Error(`GET ${path.split('?')[0]}: ${response.status} ${JSON.stringify(body)}`);
     return body as Answer; // pinned by the service's own OpenAPI tests
   };
+  const page = (limit: number, before: string | null): string =>
+    `limit=${limit}${before === null ? '' : `&before=${encodeURIComponent(before)}`}`;
   return {
-    transactions: (before, limit) =>
-      get<Page>(
-        `/transactions?limit=${limit}${before === null ? '' : `&before=${encodeURIComponent(before)}`}`,
-      ),
+    transactions: (before, limit) => get<Page>(`/transactions?${page(limit, before)}`),
+    agents: (before, limit) => get<AgentPage>(`/agents?${page(limit, before)}`),
     async telemetry() {
       const { chains } = await get<{ chains: readonly Telemetry[] }>('/telemetry');
       const [chain] = chains;

@@ -33,14 +33,14 @@ export interface LiveOptions {
   readonly errands: readonly Errand[];
   readonly blocksPerReorg: number;
   readonly blocksPerPurchase: number;
-  /** What happens in the ERC-8004 registries, in every third block. */
+  /** What happens in the ERC-8004 registries, in every second block. */
   readonly identities: { readonly live: LiveRegistry };
   /** Awaited before each reorg. */
   beforeReorg?(): Promise<unknown>;
 }
 
 const REORG_DEPTH_MAX = 6;
-const BLOCKS_PER_REGISTRY_ACT = 3;
+const BLOCKS_PER_REGISTRY_ACT = 2;
 const SETTLE_BLOCK_EVERY_MS = 100;
 /** Blocks that no reorg may undo: the token and the agents' money are in them. */
 const FIXED_BLOCKS = 2;

@@ -115,17 +115,18 @@ async function runOn(stage: Stage, directory: string): Promise<never> {
 }
 
 function welcome(stage: Stage, directory: string): string {
-  const { service, world, apiKey, facilitatorUrl, traffic } = stage;
+  const { service, world, apiKey, facilitatorUrl, traffic, identities } = stage;
   const wallet = world.cast.merchants[0]?.address ?? '';
   const withKey = `curl -s -H 'X-API-Key: ${apiKey}'`;
   return `
-The demo runs: ${traffic.ledger.count} settlements of history, and a new block every second.
+The demo runs: ${traffic.ledger.count} settlements and ${identities.registered} agents of history, and a new block every second.
 
   API            ${service.url}/v0/flows
   description    ${service.url}/openapi.json
   health         ${service.url}/v0/telemetry
   chain          ${world.chain.url} (Base Sepolia's chain id, 84532)
   facilitator    ${facilitatorUrl}/supported (agents pay the API through it, to ${world.cast.api.address})
+  agents’ files  ${identities.host.origin} (cards and feedback, honest and hostile, and two bazaars)
   data and log   ${directory} (service.log)
 
 Try, with the key of an organization that the demo made:
@@ -137,6 +138,13 @@ Try, with the key of an organization that the demo made:
   ${withKey} '${service.url}/v0/merchants/${wallet}'
   ${withKey} '${service.url}/v0/facilitators'
   ${withKey} '${service.url}/v0/graph?window=1000&max_edges=10'
+
+Who is behind the wallets, by the ERC-8004 registries and their cards, and what they sell:
+
+  ${withKey} '${service.url}/v0/agents?q=weather'
+  ${withKey} '${service.url}/v0/capabilities/web-search'
+  curl -s '${service.url}/v0/capabilities?fields=compact'
+  curl -s '${service.url}/v0/endpoints?limit=3'
 
 SQL over the same data, and what a query would cost:
 

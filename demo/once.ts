@@ -1,5 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Audit, auditIndex } from './audit.ts';
+import { createRegistryViews } from './chain/registry-views.ts';
+import { type AgentAudit, auditAgents } from './identities/audit-agents.ts';
 import { createLive, type Live } from './live.ts';
 import { showProgress } from './progress.ts';
 import type { Stage } from './stage.ts';
@@ -32,12 +34,14 @@ export async function runOnce(stage: Stage, wanted: number): Promise<Outcome> {
   const minedAt = performance.now();
   const servedAt = await untilServed(stage, deadline);
   const audit = await auditUntilTrue(stage, deadline);
+  const agents = await agentsUntilTrue(stage, deadline);
   const history = await caughtUp;
   const seen = await untilReorgsReported(stage);
   return {
     wanted,
     survived: stage.traffic.ledger.count,
     audit,
+    agents,
     firstServedMs: stage.firstServedMs,
     history: { rows, ...history },
     lagMs: servedAt === null ? null : servedAt - minedAt,
@@ -119,6 +123,16 @@ async function auditUntilTrue({ client, traffic }: Stage, deadline: number): Pro
     const progress = showProgress('served rows compared', Math.max(1, truth.length));
     const audit = await auditIndex(client, truth, (rows) => progress.update(Math.min(rows, truth.length)));
     progress.finish();
+    if (audit.lies === 0 || performance.now() > deadline) return audit;
+    await sleep(RECHECK_MS);
+  }
+}
+
+/** The same of agents: they are derived a moment after their logs are read. */
+async function agentsUntilTrue({ client, world }: Stage, deadline: number): Promise<AgentAudit> {
+  const views = createRegistryViews(world.chain.url);
+  for (;;) {
+    const audit = await auditAgents(client, views);
     if (audit.lies === 0 || performance.now() > deadline) return audit;
     await sleep(RECHECK_MS);
   }

@@ -1,6 +1,7 @@
 import { EVIDENCE_LADDER, EVIDENCE_METHODS } from '../src/domain/evidence.ts';
 import type { ServedRow } from './api-client.ts';
 import type { Audit } from './audit.ts';
+import type { AgentAudit } from './identities/audit-agents.ts';
 import type { Purchases } from './live.ts';
 
 export interface Outcome {
@@ -9,6 +10,7 @@ export interface Outcome {
   /** Settlements that survive on the chain. */
   readonly survived: number;
   readonly audit: Audit;
+  readonly agents: AgentAudit;
   readonly firstServedMs: number;
   /** Rows of history and how long after its readiness the service had them; null when it never said that it was done. */
   readonly history: { readonly rows: number; readonly ms: number | null; readonly rowsPerSecondPeak: number };
@@ -19,12 +21,13 @@ export interface Outcome {
 }
 
 /**
- * True when the API serves exactly what survives on the chain, as much of it as was asked for, and sold what agents wanted to
+ * True when the API serves exactly what survives on the chain, settlements and agents, as much as was asked for, and sold what agents wanted to
  * buy for payments that it serves itself.
  */
 export function isTrue(outcome: Outcome): boolean {
-  const { audit, survived, wanted, purchases } = outcome;
-  const whole = audit.lies === 0 && audit.served.length === survived && survived === wanted;
+  const { audit, agents, survived, wanted, purchases } = outcome;
+  const whole =
+    agents.lies === 0 && audit.lies === 0 && audit.served.length === survived && survived === wanted;
   return whole && purchases.failed.length === 0 && servedPurchases(outcome) === purchases.made.length;
 }
 
@@ -57,16 +60,27 @@ export function summarize(outcome: Outcome): string {
       'x402 purchases',
       `${purchases.made.length} of our own API, ${servedPurchases(outcome)} of them in the index as proven, ${purchases.failed.length} failed`,
     ],
+    ['agents', agentsText(outcome.agents)],
     ['lies', lies(audit)],
   ];
   const lines = facts.map(([name, value]) => `  ${name.padEnd(16)}${value}`);
-  return [gradeTable(audit.served), '', ...lines, ...audit.examples.map((text) => `    ${text}`)].join('\n');
+  return [
+    gradeTable(audit.served),
+    '',
+    ...lines,
+    ...[...audit.examples, ...outcome.agents.examples].map((text) => `    ${text}`),
+  ].join('\n');
 }
 
 function historyText({ rows, ms, rowsPerSecondPeak }: Outcome['history']): string {
   if (ms === null) return `${rows} rows, not finished in time`;
   const mean = Math.round(rows / (ms / 1_000));
   return `${rows} rows in ${seconds(ms)} from readiness: ${mean} rows/s (peak reported ${Math.round(rowsPerSecondPeak)})`;
+}
+
+function agentsText({ registered, served, named, lies: wrong }: AgentAudit): string {
+  const compared = wrong === 0 ? 'all as the registries say' : `${wrong} other than the registries say`;
+  return `${served} served, ${registered} registered, ${compared}; ${named} with a card`;
 }
 
 function lies({ lies: total, missing, extra, duplicate, wrong }: Audit): string {

@@ -159,6 +159,9 @@ describe('npm run demo -- --once', () => {
     expect(figure(output, 'x402 purchases')).toMatch(
       /^([4-9]|\d{2,}) of our own API, \1 of them in the index as proven, 0 failed$/,
     );
+    expect(figure(output, 'agents')).toMatch(
+      /^(\d+) served, \1 registered, all as the registries say; \d+ with a card$/,
+    );
     expect(figure(output, 'first served')).toMatch(/^\d+\.\d s after the start$/);
     expect(figure(output, 'history')).toMatch(/\d+ rows\/s/);
     expect(figure(output, 'lag')).toMatch(/^\d+ ms/);
@@ -173,13 +176,13 @@ describe('npm run demo', () => {
     const run = demo('--port', '0', '--seed', '3');
     await run.says('Ctrl-C stops everything');
     const lines = curlLines(run.output());
-    expect(lines.filter(({ key }) => key !== undefined)).toHaveLength(9);
+    expect(lines.filter(({ key }) => key !== undefined)).toHaveLength(11);
     const [secret] = lines.flatMap(({ key }) => key ?? []);
     watchSecret(secret ?? '');
     const priced = lines.filter(({ key, url }) => key === undefined && url.endsWith('/v0/flows'));
     for (const line of lines)
       expect((await send(line)).status, line.url).toBe(priced.includes(line) ? 402 : 200);
-    expect([lines.length, priced.length]).toEqual([13, 1]);
+    expect([lines.length, priced.length]).toEqual([17, 1]);
     watchText('demo-service', readFileSync(join(directory, 'demo-data', 'service.log'), 'utf8'));
     // Guard and node, guard and service, engine, ingest worker, facilitator.
     expect((await run.survivors()).length).toBeGreaterThanOrEqual(7);
