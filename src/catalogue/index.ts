@@ -2,10 +2,12 @@ import { getAccount } from './get-account.ts';
 import { getAgent } from './get-agent.ts';
 import { getCapability } from './get-capability.ts';
 import { getGraph } from './get-graph.ts';
+import { getLeaderboard } from './get-leaderboard.ts';
 import { getMerchant } from './get-merchant.ts';
 import { getSqlSchema } from './get-sql-schema.ts';
 import { getTelemetry } from './get-telemetry.ts';
 import { listAgents } from './list-agents.ts';
+import { listAttestations } from './list-attestations.ts';
 import { listCapabilities } from './list-capabilities.ts';
 import { listEndpoints } from './list-endpoints.ts';
 import { listEntitySettlements } from './list-entity-settlements.ts';
@@ -28,6 +30,8 @@ export const OPERATIONS: readonly AnyOperation[] = [
   erase(getMerchant),
   erase(getAgent),
   erase(listAgents),
+  erase(getLeaderboard),
+  erase(listAttestations),
   erase(getGraph),
   erase(listCapabilities),
   erase(getCapability),

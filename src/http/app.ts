@@ -18,6 +18,7 @@ import { createDatasetFacts } from '../reads/dataset.ts';
 import { createEndpointSources } from '../reads/endpoint-sources.ts';
 import { createFreshness } from '../reads/freshness.ts';
 import { createGraphs } from '../reads/graphs.ts';
+import { createLeaderboard } from '../reads/leaderboard.ts';
 import { createNames } from '../reads/names.ts';
 import { createPublicTableRows } from '../reads/public-table-rows.ts';
 import { createRelayers } from '../reads/relayers.ts';
@@ -124,6 +125,7 @@ function operationDeps(options: AppOptions): OperationDeps {
     endpointSources: createEndpointSources({ reader, clock }),
     relayers: createRelayers({ reader, clock, rollups, chains }),
     capabilities: createCapabilities({ reader, clock }),
+    leaderboard: createLeaderboard({ reader, clock, chains }),
     priceList: PRICE_LIST,
     accounts,
     plans: config.plans,

@@ -65,6 +65,8 @@ const PATHS: Readonly<Record<string, string>> = {
   getMerchant: `/v0/merchants/${wallet(0xb2)}`,
   getAgent: `/v0/agents/${wallet(0xa1)}`,
   listAgents: '/v0/agents',
+  getLeaderboard: '/v0/leaderboard?include_spam=1',
+  listAttestations: '/v0/attestations',
   getGraph: '/v0/graph?days=1',
   listEndpoints: '/v0/endpoints',
   listCapabilities: '/v0/capabilities',

@@ -1,0 +1,95 @@
+import { Type } from '@sinclair/typebox';
+import type { AgentRow } from '../reads/agent-row.ts';
+import { readAgents } from '../reads/agents.ts';
+import { readLastSettled } from '../reads/last-settled.ts';
+import { LEADERBOARD_OFFSET_MAX, type RankedAgent } from '../reads/leaderboard.ts';
+import { AGENT_EXAMPLE, AgentShape, agentAnswers } from './agent-shape.ts';
+import { LIST_META_FIELDS, listMeta, META_EXAMPLE } from './list-meta.ts';
+import { defineOperation } from './operation.ts';
+import { chainOrAllParam, limitParam } from './params.ts';
+import { PRICES } from './prices.ts';
+import { includeSpamParam, leaderboardOffsetParam } from './registry-params.ts';
+import { NextOffsetShape, nowText, TimeShape } from './shapes.ts';
+
+const RankShape = Type.Integer({ minimum: 1, description: 'Place on the whole leaderboard; 1 is the best.' });
+
+export const getLeaderboard = defineOperation({
+  id: 'getLeaderboard',
+  method: 'GET',
+  path: '/leaderboard',
+  summary: 'ERC-8004 agents by the mean of their feedback, best first',
+  description:
+    'Agents by score, highest first, then by chain and agent_id; of the default chain unless `chain` names another or `all`. Agents without feedback count as spam and are left out unless `include_spam` puts them last. A score is the mean of whatever clients gave: there is no common scale, and one rating of 100 stands above a thousand of 99, so look at `feedback_count` and `distinct_clients`. Pages are cut from a ranking that is renewed at most every ten seconds, deep ones less often (`meta.ranked_at`): rank, score and feedback figures are of then, the rest of the row is of now. Pages of one ranking fit together; from one ranking to the next an agent can move across a page boundary, and an agent whose registration a reorg took back is missing from its page.',
+  price: PRICES.keyed,
+  params: {
+    limit: limitParam,
+    offset: leaderboardOffsetParam,
+    chain: chainOrAllParam,
+    include_spam: includeSpamParam,
+  },
+  output: Type.Object({
+    leaderboard: Type.Array(Type.Object({ rank: RankShape, ...AgentShape.properties })),
+    next_offset: NextOffsetShape,
+    meta: Type.Object({
+      ...LIST_META_FIELDS,
+      page_scored_agents: Type.Integer({ minimum: 0, description: 'Agents of this page with a score.' }),
+      ranked_at: TimeShape,
+    }),
+  }),
+  fails: ['invalid_parameter', 'upstream_unavailable'],
+  paging: 'offset',
+  caching: 'revalidate',
+  acceptsUnknownKey: false,
+  example: {
+    leaderboard: [{ rank: 1, ...AGENT_EXAMPLE }],
+    next_offset: 50,
+    meta: {
+      chain: META_EXAMPLE.chain,
+      as_of: META_EXAMPLE.as_of,
+      freshness: META_EXAMPLE.freshness,
+      page_scored_agents: 1,
+      ranked_at: META_EXAMPLE.as_of,
+    },
+  },
+  run: async ({ limit, offset, chain, include_spam: withUnscored }, deps) => {
+    const { reader, clock, dataset, freshness, leaderboard, chains } = deps;
+    const nowMs = clock.nowMs();
+    const [page, statuses] = await Promise.all([
+      leaderboard.page({ chain, withUnscored }, { offset, limit }),
+      freshness.statuses(),
+    ]);
+    const current = await readAgents(reader, page.agents, { conditions: [], limit });
+    const rows = page.agents.flatMap((ranked) => placed(ranked, current));
+    const lastSettled = await readLastSettled(
+      reader,
+      rows.map(({ wallet }) => wallet),
+    );
+    const scored = rows.filter(({ score }) => score !== null).length;
+    const meta = await listMeta({ chain, chains, statuses, nowMs }, rows, { rowCount: dataset.agentCount });
+    const warnings = [
+      ...(meta.warnings ?? []),
+      ...(rows.length > 0 && scored === 0 ? (['no_agent_on_this_page_has_a_score'] as const) : []),
+    ];
+    const next = offset + limit;
+    return {
+      leaderboard: agentAnswers(rows, lastSettled, nowMs).map((answer, index) => ({
+        rank: rows[index]?.rank ?? 0,
+        ...answer,
+      })),
+      next_offset: page.hasMore && next <= LEADERBOARD_OFFSET_MAX ? next : null,
+      meta: {
+        ...meta,
+        ...(warnings.length > 0 ? { warnings } : {}),
+        page_scored_agents: scored,
+        ranked_at: nowText(page.rankedAtMs),
+      },
+    };
+  },
+});
+
+/** What a page shows of a ranked agent: the figures that placed it there, whatever came since. Nothing when it is gone. */
+function placed(ranked: RankedAgent, current: readonly AgentRow[]): (AgentRow & { readonly rank: number })[] {
+  const row = current.find(({ chain, agentId }) => chain === ranked.chain && agentId === ranked.agentId);
+  const { rank, score, feedbackCount, distinctClients } = ranked;
+  return row === undefined ? [] : [{ ...row, rank, score, feedbackCount, distinctClients }];
+}
