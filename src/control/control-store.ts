@@ -148,7 +148,8 @@ export interface UnitStore {
   /**
    * Sets units aside. `insufficient` takes nothing, leaves no ledger row and leaves the id free. A hold replayed with the same
    * id takes nothing twice and answers `replayed`, also after it was resolved, and whatever else is asked. `unknown` for an
-   * unknown organization.
+   * unknown organization. A new hold lets a few of the organization's resolved ones be forgotten (retention.ts): those with
+   * `overdueAtMs + HOLD_KEPT_MS <= heldAtMs` of the new one. Their ids are unknown and free then; the ledger keeps its rows.
    */
   hold(hold: Hold): Promise<{
     readonly outcome: 'held' | 'insufficient' | 'replayed' | 'unknown';
@@ -239,7 +240,8 @@ export interface PaymentStore {
   find(id: AuthorizationId): Promise<PaymentRecord | null>;
   /**
    * Takes the authorization for one caller: of any number at once, in any process, exactly one is `claimed`. A lapsed lease
-   * frees nothing: the settlement may have happened. `taken` comes with the record as it is.
+   * frees nothing: the settlement may have happened. `taken` comes with the record as it is. Payments that were served may be
+   * forgotten PAYMENT_KEPT_MS after `expiresAtMs` (retention.ts), and no others.
    */
   claim(
     claim: Pick<

@@ -9,9 +9,10 @@ import {
   type PaymentRecord,
   StoreUnavailable,
 } from '../../src/control/control-store.ts';
+import { HOLD_KEPT_MS, HOLDS_FORGOTTEN_PER_HOLD, PAYMENT_KEPT_MS } from '../../src/control/retention.ts';
 import type { KeyDigest } from '../../src/domain/api-key.ts';
 import { NO_UNITS, UNITS_MAX } from '../../src/domain/query-unit.ts';
-import { expectBooks, readLedger } from '../support/unit-books.ts';
+import { expectBooks, readLedger, troubleOf } from '../support/unit-books.ts';
 
 /** A store without data (its windows of rates may be those of an earlier test), and further handles on the same data. */
 export interface OpenedStore {
@@ -90,6 +91,7 @@ export function controlStoreContract(name: string, open: Open, { sharedRates }: 
     keys(fresh);
     grantsAndHolds(fresh);
     capturesAndReleases(fresh);
+    forgottenHolds(fresh);
     ledgers(fresh);
     claims(fresh);
     servings(fresh);
@@ -644,6 +646,45 @@ function capturesAndReleases(fresh: Open): void {
   });
 }
 
+function forgottenHolds(fresh: Open): void {
+  test('resolved holds are forgotten after HOLD_KEPT_MS, a few with every hold; open ones and the books stay', async () => {
+    const { store } = await funded(fresh, 100);
+    for (const id of ['captured', 'released', 'third', 'open', 'fresh'])
+      await store.units.hold(holdOf(id, 2, id === 'fresh' ? { overdueAtMs: T0 + 60_001 } : {}));
+    await capture(store, 'captured', 1);
+    await release(store, 'released');
+    await capture(store, 'third', 2);
+    await capture(store, 'fresh', 2);
+    const known = async () => {
+      const outcomes: string[] = [];
+      for (const id of ['captured', 'released', 'third', 'fresh'])
+        outcomes.push((await release(store, id)).outcome);
+      return tally(outcomes);
+    };
+    const later = (holdId: string, heldAtMs: number) =>
+      store.units.hold(holdOf(holdId, 1, { heldAtMs, overdueAtMs: heldAtMs + 1 }));
+
+    await later('before', T0 + 60_000 + HOLD_KEPT_MS - 1);
+    expect(await known()).toEqual({ captured: 3, replayed: 1 });
+    const replayed = await later('before', T0 + 60_000 + HOLD_KEPT_MS);
+    expect(replayed.outcome).toBe('replayed');
+    expect(await known()).toEqual({ captured: 3, replayed: 1 });
+    await later('first', T0 + 60_000 + HOLD_KEPT_MS);
+    expect((await known())['unknown']).toBe(HOLDS_FORGOTTEN_PER_HOLD);
+    await later('second', T0 + 60_000 + HOLD_KEPT_MS);
+    expect(await known()).toEqual({ captured: 1, unknown: 3 });
+
+    expect((await capture(store, 'open', 2)).outcome).toBe('captured');
+    expect(await capture(store, 'third', 1)).toMatchObject({ outcome: 'unknown', charged: 0 });
+    const rows = await store.units.ledger({ organizationId: 'org', after: 0, limit: 100 });
+    expect(troubleOf(rows, await store.units.balance('org'))).toBeNull();
+    expect(rows.filter(({ subject }) => subject === 'third').map(({ kind }) => kind)).toEqual([
+      'hold',
+      'capture',
+    ]);
+  });
+}
+
 function ledgers(fresh: Open): void {
   test('every change is one row, field for field', async () => {
     const { store } = await funded(fresh, 0);
@@ -957,6 +998,23 @@ function servings(fresh: Open): void {
     expect(await store.payments.find(id)).toMatchObject({ state: 'served', attempts: 1 });
     expect(await serve(store, id)).toEqual({ outcome: 'used', attempt: 0 });
     expect(await serve(store, id, { nowMs: T0 + 999_999 })).toEqual({ outcome: 'used', attempt: 0 });
+  });
+
+  test('a payment is remembered: served ones until PAYMENT_KEPT_MS after they expired, others for good', async () => {
+    const { store } = await fresh();
+    const [served, settled, settling] = [authorization('1'), authorization('2'), authorization('3')];
+    for (const id of [served, settled, settling]) await store.payments.claim(claimOf(id));
+    for (const id of [served, settled])
+      await store.payments.recordSettlement({ id, transaction: TRANSACTION });
+    const { attempt } = await serve(store, served);
+    await store.payments.finishServing({ id: served, attempt, answered: true });
+    const claimAt = (claimedAtMs: number) =>
+      store.payments.claim(claimOf(authorization(`at ${claimedAtMs}`), { claimedAtMs }));
+    await claimAt(T0 + 300_000 + PAYMENT_KEPT_MS - 1);
+    expect(await store.payments.find(served)).toMatchObject({ state: 'served' });
+    await claimAt(T0 + 300_000 + PAYMENT_KEPT_MS);
+    expect(await store.payments.find(settled)).toMatchObject({ state: 'settled' });
+    expect(await store.payments.find(settling)).toMatchObject({ state: 'settling' });
   });
 
   test('a payment not answered is served again, until its attempts are used up', async () => {

@@ -6,6 +6,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { type ControlStore, type KeyRecord, StoreUnavailable } from '../../src/control/control-store.ts';
 import { openConnection, type RedisConnection } from '../../src/control/redis/redis-connection.ts';
 import { openRedisStore, storeOver } from '../../src/control/redis/redis-store.ts';
+import { PAYMENT_KEPT_MS } from '../../src/control/retention.ts';
 import type { KeyDigest } from '../../src/domain/api-key.ts';
 import { controlStoreContract } from '../contract/control-store.ts';
 import { openFreshRedis } from '../support/redis-control.ts';
@@ -268,6 +269,31 @@ describe.skipIf(!redisIsThere())('the Redis adapter', () => {
     await untilBack(store);
     expect((await store.units.capture(captureOf('flushed'))).outcome).toBe('captured');
     expect((await store.units.hold(holdOf('restarted'))).outcome).toBe('held');
+  });
+
+  test('a served payment ends by itself PAYMENT_KEPT_MS after it expired, one that waits never does', async () => {
+    const keyPrefix = `test-${randomUUID()}`;
+    const { payments } = openStore(server.url, keyPrefix);
+    const operator = rawClient(server.url);
+    const endsInMs = async (nonce: string) => {
+      const [name] = await operator.keys(`${keyPrefix}:*:${nonce}}:payment`);
+      return name === undefined ? null : await operator.pttl(name);
+    };
+    const serveAt = async (nonce: string, nowMs: number, answered: boolean) => {
+      await payments.claim(claimOf(nonce));
+      const { id } = claimOf(nonce);
+      await payments.recordSettlement({ id, transaction: '0xd' });
+      const begun = await payments.beginServing({ id, nowMs, leaseUntilMs: nowMs + 1, attemptsMax: 2 });
+      await payments.finishServing({ id, attempt: begun.attempt, answered });
+    };
+    await serveAt('1', T0, true);
+    const left = (await endsInMs('1')) ?? 0;
+    expect(left).toBeGreaterThan(60_000 + PAYMENT_KEPT_MS);
+    expect(left).toBeLessThan(60_000 + PAYMENT_KEPT_MS + 2 * 3_600_000);
+    await serveAt('2', T0 + 2 * PAYMENT_KEPT_MS, true);
+    expect(await endsInMs('2')).toBeGreaterThan(0);
+    await serveAt('3', T0, false);
+    expect(await endsInMs('3')).toBe(-1);
   });
 
   test('a request that is counted costs no write to disk, a hold does', async () => {

@@ -13,6 +13,7 @@ import {
   StoreUnavailable,
   type UnitStore,
 } from '../../src/control/control-store.ts';
+import { HOLD_KEPT_MS, HOLDS_FORGOTTEN_PER_HOLD } from '../../src/control/retention.ts';
 import { NO_UNITS, UNITS_MAX, type UnitBalance } from '../../src/domain/query-unit.ts';
 
 /**
@@ -91,6 +92,13 @@ function openHandle(data: ModelData): ControlStore {
 
 function byBytes(a: string, b: string): number {
   return Buffer.compare(Buffer.from(a), Buffer.from(b));
+}
+
+function forgetResolved({ holds }: UnitAccount, nowMs: number): void {
+  const old = [...holds.values()]
+    .filter(({ state, hold }) => state !== 'open' && hold.overdueAtMs + HOLD_KEPT_MS <= nowMs)
+    .sort((a, b) => a.hold.overdueAtMs - b.hold.overdueAtMs);
+  for (const { hold } of old.slice(0, HOLDS_FORGOTTEN_PER_HOLD)) holds.delete(hold.holdId);
 }
 
 /** A page of things by id, those after `after`. */
@@ -182,6 +190,7 @@ function unitsOf({ accounts }: ModelData, guard: Guard): UnitStore {
       if (account.holds.has(hold.holdId)) return { outcome: 'replayed', balance: account.units };
       const { holdId: subject, units, heldAtMs: atMs, operation: note } = hold;
       if (account.units.balance < units) return { outcome: 'insufficient', balance: account.units };
+      forgetResolved(account, atMs);
       account.holds.set(subject, { hold, state: 'open', charged: 0 });
       append(
         account,

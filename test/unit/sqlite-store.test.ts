@@ -7,6 +7,7 @@ import { fileURLToPath } from 'node:url';
 import Database from 'libsql';
 import { afterEach, expect, test, vi } from 'vitest';
 import { type ControlStore, type KeyRecord, StoreUnavailable } from '../../src/control/control-store.ts';
+import { PAYMENT_KEPT_MS } from '../../src/control/retention.ts';
 import { openForReading } from '../../src/control/sqlite/database.ts';
 import { NewerStore } from '../../src/control/sqlite/failures.ts';
 import { keepAnswers } from '../../src/control/sqlite/kept-answers.ts';
@@ -221,7 +222,7 @@ test('a file of a newer program is refused in words, and left as it was', async 
   expect(refusal).toBeInstanceOf(NewerStore);
   expect(refusal).toBeInstanceOf(StoreUnavailable);
   expect(String(refusal)).toMatch(
-    /newer version of this program: its schema is 99, the newest known here is 1$/,
+    /newer version of this program: its schema is 99, the newest known here is 2$/,
   );
   expect(String(refusal)).not.toContain(directory);
   await expect(store.units.balance('org')).rejects.toBeInstanceOf(NewerStore);
@@ -296,6 +297,36 @@ test('what was read is read again once anybody changed it, also another process'
   expect(await seen()).toEqual(['pro', 5, GRANTED - 7]);
   await elsewhere('DELETE FROM api_key');
   expect(await seen()).toEqual([undefined, undefined, GRANTED - 7]);
+});
+
+test('a served payment is forgotten with a claim that comes PAYMENT_KEPT_MS after it expired', async () => {
+  const { payments } = await openFunded();
+  const idOf = (nonce: string) => ({ chain: 'eip155:1', asset: '0xa', payer: '0xb', nonce });
+  const claimAt = (nonce: string, claimedAtMs: number) =>
+    payments.claim({
+      id: idOf(nonce),
+      binding: 'b',
+      resource: 'GET /v0/flows',
+      payTo: '0xc',
+      amount: '1',
+      claimedAtMs,
+      expiresAtMs: 1_000,
+      leaseUntilMs: claimedAtMs,
+    });
+  await claimAt('served', 0);
+  await payments.recordSettlement({ id: idOf('served'), transaction: '0xd' });
+  const { attempt } = await payments.beginServing({
+    id: idOf('served'),
+    nowMs: 0,
+    leaseUntilMs: 1,
+    attemptsMax: 1,
+  });
+  await payments.finishServing({ id: idOf('served'), attempt, answered: true });
+  await claimAt('before', 999 + PAYMENT_KEPT_MS);
+  expect(await payments.find(idOf('served'))).toMatchObject({ state: 'served' });
+  await claimAt('after', 1_000 + PAYMENT_KEPT_MS);
+  expect(await payments.find(idOf('served'))).toBeNull();
+  expect(await payments.find(idOf('before'))).toMatchObject({ state: 'settling' });
 });
 
 test('what this process committed is seen in the same turn of the event loop', async () => {

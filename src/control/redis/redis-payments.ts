@@ -6,6 +6,7 @@ import type {
   PaymentState,
   PaymentStore,
 } from '../control-store.ts';
+import { PAYMENT_KEPT_MS } from '../retention.ts';
 import { fieldsOf, listOf, numberOf, oneOf, textOf } from './decode.ts';
 import { encodeKey, encodeRevocation, type KeyRegistry } from './key-registry.ts';
 import { listTrialKey } from './redis-accounts.ts';
@@ -24,6 +25,9 @@ const PAYMENT_STATES = [
  * it announces may still be on its way to Redis.
  */
 const STALE_CLAIM_MS = 3_600_000;
+
+/** How much longer than promised Redis keeps a served payment: it goes by another clock than the caller. */
+const KEEP_LONGER_MS = 3_600_000;
 
 interface Parts {
   readonly redis: RedisConnection;
@@ -58,7 +62,8 @@ export function redisPayments(parts: Parts): PaymentStore {
     },
     finishServing: async ({ id, attempt, answered }) => {
       const next: PaymentState = answered ? 'served' : 'settled';
-      await redis.script('finishServing', [slots.payment(paymentHome(id))], [attempt, next]);
+      const values = [attempt, next, PAYMENT_KEPT_MS, KEEP_LONGER_MS];
+      await redis.script('finishServing', [slots.payment(paymentHome(id))], values);
     },
     unresolved: (question) => unresolved(parts, question),
     issueKey: ({ id, key }) => issueKey(parts, paymentHome(id), key),

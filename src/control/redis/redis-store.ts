@@ -16,7 +16,7 @@ import { slotsOf } from './slots.ts';
  * to the record and the record last: until then nothing has happened, and the same call may be repeated.
  *
  * As durable as the server: with `appendonly yes` and `appendfsync always` a change is on disk before its promise resolves.
- * A replica that takes over may miss the last ones. Rows and resolved holds are kept for good, about 320 bytes for a metered call.
+ * A replica that takes over may miss the last ones. Rows of the ledger are kept for good, two for a metered call, about 220 bytes.
  *
  * Speaks to one node. Keys and scripts are laid out for a Redis Cluster, but its redirections are not followed: a node that has not
  * all slots answers as unavailable.

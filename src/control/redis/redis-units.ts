@@ -1,5 +1,6 @@
 import { NO_UNITS, UNITS_MAX, type UnitBalance } from '../../domain/query-unit.ts';
 import { type Hold, LEDGER_KINDS, type LedgerEntry, type UnitStore } from '../control-store.ts';
+import { HOLD_KEPT_MS, HOLDS_FORGOTTEN_PER_HOLD } from '../retention.ts';
 import { listOf, numberOf, oneOf, textOf } from './decode.ts';
 import { idsAfter } from './redis-accounts.ts';
 import type { RedisConnection } from './redis-connection.ts';
@@ -33,9 +34,12 @@ export function redisUnits(redis: RedisConnection, slots: Slots): UnitStore {
         slots.ledger(home),
         slots.holds(home),
         slots.openHolds(home),
+        slots.resolvedHolds(home),
       ];
-      const values = [hold.holdId, hold.units, hold.operation, hold.heldAtMs, hold.overdueAtMs];
-      const answer = decodeAnswer(await redis.script('hold', keys, values));
+      const { holdId, units, operation, heldAtMs, overdueAtMs } = hold;
+      const values = [holdId, units, operation, heldAtMs, overdueAtMs];
+      const forgetting = [heldAtMs - HOLD_KEPT_MS, HOLDS_FORGOTTEN_PER_HOLD];
+      const answer = decodeAnswer(await redis.script('hold', keys, [...values, ...forgetting]));
       const outcome = oneOf(['held', 'insufficient', 'replayed', 'unknown'], answer.outcome);
       return { outcome, balance: answer.balance };
     },
@@ -79,7 +83,8 @@ function refuseUnits(units: number, least: number): void {
 }
 
 function resolvingKeys(slots: Slots, home: Home): readonly string[] {
-  return [slots.units(home), slots.ledger(home), slots.holds(home), slots.openHolds(home)];
+  const holds = [slots.holds(home), slots.openHolds(home), slots.resolvedHolds(home)];
+  return [slots.units(home), slots.ledger(home), ...holds];
 }
 
 function decodeAnswer(value: unknown): Answer {

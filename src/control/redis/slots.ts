@@ -15,6 +15,8 @@ export interface Slots {
   holds(home: Home): string;
   /** Open holds by the time they are overdue. */
   openHolds(home: Home): string;
+  /** Resolved holds by the time they would have been overdue. */
+  resolvedHolds(home: Home): string;
   payment(home: Home): string;
   /** Key records by id. */
   keys(home: Home): string;
@@ -47,6 +49,7 @@ export function slotsOf(prefix: string): Slots {
     grants: (home) => in_(home, 'grants'),
     holds: (home) => in_(home, 'holds'),
     openHolds: (home) => in_(home, 'open-holds'),
+    resolvedHolds: (home) => in_(home, 'resolved-holds'),
     payment: (home) => in_(home, 'payment'),
     keys: (home) => in_(home, 'keys'),
     digests: (home) => in_(home, 'digests'),

@@ -1,5 +1,6 @@
 import type Database from 'libsql';
 import type { AuthorizationId, PaymentRecord } from '../control-store.ts';
+import { PAYMENT_KEPT_MS, PAYMENTS_FORGOTTEN_PER_CLAIM } from '../retention.ts';
 import { PAYMENT_COLUMNS, THIS_PAYMENT } from './columns.ts';
 import { keyInserter } from './insert-key.ts';
 import { type PaymentRow, paymentOf } from './payment-row.ts';
@@ -33,7 +34,15 @@ function claimer(db: Database.Database, find: Find): PaymentWrites['claim'] {
         :leaseUntilMs)
      ON CONFLICT (chain, asset, payer, nonce) DO NOTHING`,
   );
+  const forgetServed = prepare(
+    db,
+    `DELETE FROM payment WHERE (chain, asset, payer, nonce) IN
+       (SELECT chain, asset, payer, nonce FROM payment
+        WHERE state = 'served' AND expires_at_ms <= :claimedAtMs - ${PAYMENT_KEPT_MS}
+        ORDER BY expires_at_ms LIMIT ${PAYMENTS_FORGOTTEN_PER_CLAIM})`,
+  );
   return ({ id, ...rest }) => {
+    forgetServed.run({ claimedAtMs: rest.claimedAtMs });
     const claimed = insert.run({ ...id, ...rest }) === 1;
     const record = find(id);
     if (record === undefined) throw new Error('a claimed payment cannot be read');

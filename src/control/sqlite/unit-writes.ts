@@ -1,6 +1,7 @@
 import type Database from 'libsql';
 import { NO_UNITS, UNITS_MAX, type UnitBalance } from '../../domain/query-unit.ts';
 import type { Hold, LedgerEntry } from '../control-store.ts';
+import { HOLD_KEPT_MS, HOLDS_FORGOTTEN_PER_HOLD } from '../retention.ts';
 import { BALANCE_COLUMNS, HOLD_COLUMNS } from './columns.ts';
 import { prepare } from './statement.ts';
 import type { UnitWrites } from './write-types.ts';
@@ -22,6 +23,8 @@ interface Books {
   granted(grant: { readonly organizationId: string; readonly grantId: string }): boolean;
   holdOf(hold: { readonly organizationId: string; readonly holdId: string }): HoldRow | undefined;
   addHold(hold: Hold): void;
+  /** Forgets a few of those that were resolved long before the time of this one. */
+  forgetHolds(before: Pick<Hold, 'organizationId' | 'heldAtMs'>): void;
   resolveHold(hold: HoldRow): void;
   /** Writes the new balance and its ledger row, and answers the balance. */
   book(change: Change): UnitBalance;
@@ -57,6 +60,7 @@ function addHold(books: Books, hold: Hold): ReturnType<UnitWrites['hold']> {
   if (books.holdOf(hold)) return { outcome: 'replayed', balance: before };
   if (before.balance < hold.units) return { outcome: 'insufficient', balance: before };
   const { organizationId, units, operation, heldAtMs } = hold;
+  books.forgetHolds(hold);
   books.addHold(hold);
   const after = { ...before, balance: before.balance - units, held: before.held + units };
   const row = { kind: 'hold', units, released: 0, subject: hold.holdId, note: operation } as const;
@@ -128,6 +132,13 @@ function openBooks(db: Database.Database): Books {
     `INSERT INTO hold (organization_id, hold_id, units, operation, held_at_ms, overdue_at_ms)
      VALUES (:organizationId, :holdId, :units, :operation, :heldAtMs, :overdueAtMs)`,
   );
+  const forgetHolds = prepare(
+    db,
+    `DELETE FROM hold WHERE organization_id = :organizationId AND hold_id IN
+       (SELECT hold_id FROM hold
+        WHERE organization_id = :organizationId AND state <> 'open' AND overdue_at_ms <= :heldAtMs - ${HOLD_KEPT_MS}
+        ORDER BY overdue_at_ms LIMIT ${HOLDS_FORGOTTEN_PER_HOLD})`,
+  );
   const resolveHold = prepare(
     db,
     `UPDATE hold SET state = :state, charged = :charged
@@ -149,6 +160,7 @@ function openBooks(db: Database.Database): Books {
     granted: (grant) => granted.one(grant) !== undefined,
     holdOf: (question) => hold.one(question),
     addHold: (added) => void insertHold.run({ ...added }),
+    forgetHolds: ({ organizationId, heldAtMs }) => void forgetHolds.run({ organizationId, heldAtMs }),
     resolveHold: (resolved) => void resolveHold.run({ ...resolved }),
     book: ({ organizationId, after, ...row }) => {
       const sequence = count.one({ organizationId, ...after })?.sequence;

@@ -7,5 +7,5 @@ if state == 'served' then return { 'used', '0' } end
 if state == 'serving' and tonumber(found[2]) > tonumber(ARGV[1]) then return { 'busy', '0' } end
 if tonumber(found[3]) >= tonumber(ARGV[3]) then return { 'used', '0' } end
 local attempt = redis.call('HINCRBY', KEYS[1], 'attempts', 1)
-redis.call('HSET', KEYS[1], 'state', 'serving', 'leaseUntilMs', ARGV[2])
+redis.call('HSET', KEYS[1], 'state', 'serving', 'leaseUntilMs', ARGV[2], 'servingAtMs', ARGV[1])
 return { 'serving', tostring(attempt) }

@@ -1,11 +1,11 @@
--- KEYS: units, ledger, holds, open holds. ARGV: hold id, units, at.
+-- KEYS: units, ledger, holds, open holds, resolved holds. ARGV: hold id, units, at.
 local units = read_units(KEYS[1])
 local state = redis.call('HGET', KEYS[3], ARGV[1])
 if not state then return answer('unknown', 0, units) end
 if state == 'released' then return answer('released', 0, units) end
 local before = string.match(state, '^captured (%d+)$')
 if before then return answer('replayed', tonumber(before), units) end
-local held, operation = open_hold(state)
+local held, overdue_at, operation = open_hold(state)
 local charged = tonumber(ARGV[2])
 if charged > held then return answer('more_than_held', 0, units) end
 units.held = units.held - held
@@ -13,6 +13,7 @@ units.spent = units.spent + charged
 units.balance = units.balance + held - charged
 redis.call('HSET', KEYS[3], ARGV[1], 'captured ' .. digits(charged))
 redis.call('ZREM', KEYS[4], ARGV[1])
+redis.call('ZADD', KEYS[5], overdue_at, ARGV[1])
 write_units(KEYS[1], units)
 write_row(KEYS[2], units,
   { at = ARGV[3], kind = 'capture', units = charged, released = held - charged, subject = ARGV[1], note = operation })

@@ -1,14 +1,15 @@
--- KEYS: units, ledger, holds, open holds. ARGV: hold id, kind, note, at.
+-- KEYS: units, ledger, holds, open holds, resolved holds. ARGV: hold id, kind, note, at.
 local units = read_units(KEYS[1])
 local state = redis.call('HGET', KEYS[3], ARGV[1])
 if not state then return answer('unknown', 0, units) end
 if state == 'released' then return answer('replayed', 0, units) end
 if string.match(state, '^captured ') then return answer('captured', 0, units) end
-local held = open_hold(state)
+local held, overdue_at = open_hold(state)
 units.held = units.held - held
 units.balance = units.balance + held
 redis.call('HSET', KEYS[3], ARGV[1], 'released')
 redis.call('ZREM', KEYS[4], ARGV[1])
+redis.call('ZADD', KEYS[5], overdue_at, ARGV[1])
 write_units(KEYS[1], units)
 write_row(KEYS[2], units,
   { at = ARGV[4], kind = ARGV[2], units = held, released = 0, subject = ARGV[1], note = ARGV[3] })

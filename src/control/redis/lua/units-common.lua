@@ -34,6 +34,6 @@ end
 
 -- An open hold is 'open <units> <held at> <overdue at> <operation>', a resolved one 'captured <units>' or 'released'.
 local function open_hold(state)
-  local units, operation = string.match(state, '^open (%d+) %S+ %S+ (.*)$')
-  return tonumber(units), operation
+  local units, overdue_at, operation = string.match(state, '^open (%d+) %S+ (%S+) (.*)$')
+  return tonumber(units), overdue_at, operation
 end
