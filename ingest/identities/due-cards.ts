@@ -1,5 +1,5 @@
 import type { Writer } from '../../clickhouse/engine.ts';
-import { dateTime, type Sql, sql, trustedText, uint32 } from '../../clickhouse/sql.ts';
+import { dateTime, type Sql, sql, trustedText, uint32, uint64 } from '../../clickhouse/sql.ts';
 import { type Chain, isChain } from '../../src/domain/chain.ts';
 import { NO_CARD, readStoredCard, STORED_CARD_COLUMNS, type StoredCard } from './card-row.ts';
 
@@ -27,21 +27,29 @@ const LOOKED_AT_MAX = 2_000;
 /** Of one host in a batch: a host with a hundred thousand agents is fetched beside the others, not before them. */
 const PER_HOST_MAX = 20;
 
+/** What is looked for: up to `filesMax` files that are due at `now` (Unix seconds), in rows of a version above `since`. */
+export interface DueQuery {
+  readonly filesMax: number;
+  readonly now: number;
+  /** 0 for all rows. */
+  readonly since: bigint;
+}
+
 /**
- * Up to `cardsMax` agents that are due at `now` (Unix seconds), in no order: they are drawn by lot, so that every host gets on in proportion.
- * Those that were fetched since table `agents` was derived are left out.
+ * Agents that are due, in no order: they are drawn by lot, so that every host gets on in proportion. Those that were fetched
+ * since table `agents` was derived are left out.
  */
-export async function readDueCards(writer: Writer, cardsMax: number, now: number): Promise<DueCards> {
-  const total = await countDue(writer, now);
-  if (total === 0) return { due: [], total };
+export async function readDueCards(writer: Writer, query: DueQuery): Promise<DueCards> {
+  const counted = query.since === 0n ? await countDue(writer, query.now) : null;
+  if (counted === 0) return { due: [], total: 0 };
   const { rows } = await writer.rows({
     name: 'cards-due',
-    sql: dueSql(cardsMax, now),
+    sql: dueSql(query),
     maxSeconds: MAX_SECONDS,
-    maxRows: cardsMax,
+    maxRows: query.filesMax,
     settings: SETTINGS,
   });
-  return { due: rows.flatMap(readDue), total };
+  return { due: rows.flatMap(readDue), total: counted ?? rows.length };
 }
 
 async function countDue(writer: Writer, now: number): Promise<number> {
@@ -59,18 +67,20 @@ function isDue(now: number): Sql {
   return sql`del = 0 AND card_due_at <= ${dateTime(now)}`;
 }
 
-function dueSql(cardsMax: number, now: number): Sql {
-  // Keys first: the URIs of half a million agents are not read for a few hundred.
-  const chosen = sql`(SELECT chain, agent_id FROM agents FINAL WHERE ${isDue(now)}
-    ORDER BY cityHash64(chain, agent_id, ${uint32(now)}) LIMIT ${uint32(LOOKED_AT_MAX)})`;
+function dueSql({ filesMax, now, since }: DueQuery): Sql {
+  const lot = (id: Sql): Sql => sql`cityHash64(${id}, ${uint32(now)})`;
+  // Keys first: the URIs of half a million agents are not read for a few hundred. Of what was written lately, rows that were
+  // replaced since may be among them; they are judged by their newest version below, and no merge of the whole is waited for.
+  const rows = since === 0n ? sql`agents FINAL WHERE` : sql`agents WHERE ver > ${uint64(since)} AND`;
+  const chosen = sql`(SELECT chain, agent_id FROM ${rows} ${isDue(now)} ORDER BY ${lot(sql`agent_id`)} LIMIT ${uint32(LOOKED_AT_MAX)})`;
   return sql`SELECT a.chain, toString(a.agent_id), a.agent_uri, if(c.uri = a.agent_uri, c.failures, 0), ${STORED_CARD}
-    FROM (SELECT chain, agent_id, agent_uri FROM agents FINAL WHERE del = 0 AND (chain, agent_id) IN ${chosen}) AS a
+    FROM (SELECT chain, agent_id, agent_uri FROM agents FINAL WHERE ${isDue(now)} AND (chain, agent_id) IN ${chosen}) AS a
     LEFT JOIN (SELECT * FROM agent_cards FINAL WHERE (chain, agent_id) IN ${chosen}) AS c
       ON a.chain = c.chain AND a.agent_id = c.agent_id
     WHERE a.agent_uri != '' AND (c.uri != a.agent_uri OR c.next_try_at <= ${dateTime(now)})
-    ORDER BY cityHash64(a.agent_id, ${uint32(now)})
+    ORDER BY ${lot(sql`a.agent_id`)}
     LIMIT ${uint32(PER_HOST_MAX)} BY if(startsWith(lower(a.agent_uri), 'http'), domain(a.agent_uri), toString(a.agent_id))
-    LIMIT ${uint32(cardsMax)}`;
+    LIMIT ${uint32(filesMax)}`;
 }
 
 /** Columns of `agent_cards` as c, the way `readStoredCard` takes them. */

@@ -13,7 +13,15 @@ import { type FetchCardDeps, failedRow, fetchCard } from './fetch-card.ts';
 import { laneOptions, lanesOf, runLanes } from './host-lanes.ts';
 import { remapCards } from './remap-cards.ts';
 import { CARD_TIMES, type RetryTimes } from './retry-times.ts';
-import { collectRows, type FetchedBatch, QUEUE_LIMITS, type QueueLimits, runQueue } from './run-queue.ts';
+import {
+  collectRows,
+  type FetchedBatch,
+  type Look,
+  lookedAtSince,
+  QUEUE_LIMITS,
+  type QueueLimits,
+  runQueue,
+} from './run-queue.ts';
 
 /**
  * Fetches the cards of agents whose URI was never tried, has changed, or is due again. May be killed anywhere: what was not
@@ -41,21 +49,22 @@ export interface CardQueueDeps {
 export async function fetchCards(deps: CardQueueDeps): Promise<void> {
   const limits = { ...CARD_QUEUE_LIMITS, ...deps.limits };
   let isRemapped = false;
-  await runQueue('agent cards', { ...deps, limits }, async () => {
+  await runQueue('agent cards', { ...deps, limits }, async (look) => {
     if (!isRemapped) await remapCards(deps);
     isRemapped = true;
-    return fetchDueCards(deps);
+    return fetchDueCards(deps, look);
   });
 }
 
 /** One batch: looks, fetches, writes. */
-export async function fetchDueCards(deps: CardQueueDeps): Promise<FetchedBatch> {
+export async function fetchDueCards(deps: CardQueueDeps, look: Look = 'all'): Promise<FetchedBatch> {
   const { config, writer, clock, log, signal } = deps;
   const limits = { ...CARD_QUEUE_LIMITS, ...deps.limits };
   const beganMs = performance.now();
-  const now = Math.floor(clock.nowMs() / 1_000);
+  const nowMs = clock.nowMs();
+  const query = { now: Math.floor(nowMs / 1_000), since: lookedAtSince(look, nowMs) };
   const { due, total } = await untilAcknowledged(log, signal, () =>
-    readDueCards(writer, limits.filesPerBatch, now),
+    readDueCards(writer, { ...query, filesMax: limits.filesPerBatch }),
   );
   const lookedMs = performance.now() - beganMs;
   const cardDeps = cardDepsOf(deps, limits);
@@ -67,7 +76,7 @@ export async function fetchDueCards(deps: CardQueueDeps): Promise<FetchedBatch> 
     return row.problem;
   });
   await rows.finish();
-  return { fetched: due.length, total, lookedMs };
+  return { fetched: rows.count(), total, lookedMs };
 }
 
 function cardDepsOf(

@@ -7,6 +7,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 
 /** Between two requests to one host. */
 const HOST_PAUSE_MS = 200;
+/** So that an agent that is registered while hosts time out does not wait for all of them. */
+const BEGIN_WITHIN_MS = 30_000;
 /** IPFS is many hosts behind a gateway; this many share it. */
 const GATEWAY_LANES = 4;
 
@@ -47,24 +49,28 @@ export interface LaneOptions {
   readonly concurrency: number;
   readonly signal: AbortSignal;
   readonly pauseMs?: number;
+  /** Nothing is begun after this: what came meanwhile is looked at again. */
+  readonly beginWithinMs?: number;
 }
 
 /**
- * Works all lanes off, at most `concurrency` at once. `work` answers how an item failed, '' when it did not; it is told `down`
+ * Works the lanes off, at most `concurrency` at once, as far as it gets in the time that it has. `work` answers how an item failed, '' when it did not; it is told `down`
  * when the last few of its host failed by the same problem: whoever else waits for that host need not find out by himself.
  * Throws what the work throws, after all others have stopped.
  */
 export async function runLanes<T extends LaneItem>(
   lanes: readonly (readonly T[])[],
-  { concurrency, signal, pauseMs = HOST_PAUSE_MS }: LaneOptions,
+  { concurrency, signal, pauseMs = HOST_PAUSE_MS, beginWithinMs = BEGIN_WITHIN_MS }: LaneOptions,
   work: (item: T, down: string | null) => Promise<string>,
 ): Promise<void> {
   // The longest first: the batch ends with the slowest host.
   const waiting = [...lanes].sort((one, other) => one.length - other.length);
+  const endMs = performance.now() + beginWithinMs;
   const runLane = async (lane: readonly T[]): Promise<void> => {
     const problems: string[] = [];
     for (const [index, item] of lane.entries()) {
       signal.throwIfAborted();
+      if (performance.now() > endMs) return;
       const down = hostProblem(item, problems);
       if (index > 0 && down === null) await delay(pauseMs, undefined, { signal });
       problems.push(await work(item, down));

@@ -385,9 +385,24 @@ describe('the queue', () => {
     expect(await fetchAll()).toBe(10);
   });
 
+  test('finds what was written lately without looking at everything, and what is older by looking at everything', async () => {
+    const at = (afterMs: number): Partial<CardQueueDeps> => ({ clock: { nowMs: () => Date.now() + afterMs } });
+    await register(dataUri({ name: 'New' }), dataUri({ name: 'Also' }));
+    expect(await fetchDueCards(queue(at(3_600_000)), 'recent')).toMatchObject({ fetched: 0 });
+    expect(await fetchDueCards(queue(at(0)), 'recent')).toMatchObject({ fetched: 2, total: 2 });
+    expect(await fetchDueCards(queue(at(0)), 'recent')).toMatchObject({ fetched: 0 });
+    await changeUri(1, dataUri({ name: 'Changed' }));
+    // The row that said that agent 0 was due is still there; the newest one says that it is not.
+    expect(await fetchDueCards(queue(at(0)), 'recent')).toMatchObject({ fetched: 1, total: 1 });
+    await changeUri(0, dataUri({ name: 'Old' }));
+    expect(await fetchDueCards(queue(at(3_600_000)), 'all')).toMatchObject({ fetched: 1 });
+  });
+
   test('runs until it is told to stop, and takes up what is registered meanwhile', async () => {
     const ending = new AbortController();
-    const running = fetchCards(queue({ signal: ending.signal, limits: { pollMs: 10, restFactor: 0 } }));
+    const running = fetchCards(
+      queue({ signal: ending.signal, limits: { pollMs: 10, fullEveryMs: 0, restFactor: 0 } }),
+    );
     await register(dataUri({ name: 'Later' }));
     await waitUntil('it is fetched', async () => (await cards()).length === 1);
     ending.abort();

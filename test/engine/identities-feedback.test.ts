@@ -203,7 +203,9 @@ test('a log that a reorg takes back, or replaces, while its file is fetched stay
 
 test('the queue runs until it is told to stop', async () => {
   const ending = new AbortController();
-  const running = fetchFeedback(queue({ signal: ending.signal, limits: { pollMs: 10, restFactor: 0 } }));
+  const running = fetchFeedback(
+    queue({ signal: ending.signal, limits: { pollMs: 10, fullEveryMs: 0, restFactor: 0 } }),
+  );
   await rate({ uri: dataUri({ proofOfPayment: PROOF }) });
   await waitUntil('it is fetched', async () => (await files())[0]?.['status'] === 'good');
   ending.abort();

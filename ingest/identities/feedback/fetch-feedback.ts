@@ -11,7 +11,15 @@ import type { DocumentFetcher } from '../document-fetcher.ts';
 import { FILE_MEDIA_TYPES } from '../file-media-types.ts';
 import { laneOptions, lanesOf, runLanes } from '../host-lanes.ts';
 import { isWorthATry, NEVER, type RetryTimes, retryAt } from '../retry-times.ts';
-import { collectRows, type FetchedBatch, QUEUE_LIMITS, type QueueLimits, runQueue } from '../run-queue.ts';
+import {
+  collectRows,
+  type FetchedBatch,
+  type Look,
+  lookedAtSince,
+  QUEUE_LIMITS,
+  type QueueLimits,
+  runQueue,
+} from '../run-queue.ts';
 import { readDueFeedback } from './due-feedback.ts';
 import {
   type DueFeedback,
@@ -55,17 +63,21 @@ export interface FeedbackQueueDeps {
 /** Until the signal aborts. */
 export async function fetchFeedback(deps: FeedbackQueueDeps): Promise<void> {
   const limits = { ...QUEUE_LIMITS, ...deps.limits };
-  await runQueue('feedback files', { ...deps, limits }, () => fetchDueFeedback(deps));
+  await runQueue('feedback files', { ...deps, limits }, (look) => fetchDueFeedback(deps, look));
 }
 
 /** One batch: looks, fetches, writes. */
-export async function fetchDueFeedback(deps: FeedbackQueueDeps): Promise<FetchedBatch> {
+export async function fetchDueFeedback(deps: FeedbackQueueDeps, look: Look = 'all'): Promise<FetchedBatch> {
   const { config, writer, clock, log, signal } = deps;
   const limits = { ...QUEUE_LIMITS, ...deps.limits };
   const now = (): number => Math.floor(clock.nowMs() / 1_000);
   const beganMs = performance.now();
   const { due, total } = await untilAcknowledged(log, signal, () =>
-    readDueFeedback(writer, limits.filesPerBatch, now()),
+    readDueFeedback(writer, {
+      filesMax: limits.filesPerBatch,
+      now: now(),
+      since: lookedAtSince(look, clock.nowMs()),
+    }),
   );
   const lookedMs = performance.now() - beganMs;
   const rows = collectRows<readonly [DueFeedback, FeedbackOutcome]>(limits, (full) =>
@@ -82,7 +94,7 @@ export async function fetchDueFeedback(deps: FeedbackQueueDeps): Promise<Fetched
     return outcome.status === 'failed' ? outcome.problem : '';
   });
   await rows.finish();
-  return { fetched: due.length, total, lookedMs };
+  return { fetched: rows.count(), total, lookedMs };
 }
 
 async function fetchOne(
