@@ -71,7 +71,7 @@ async function start(limits = QUICK): Promise<void> {
     log: testLog,
     signal: ending.signal,
   };
-  const endpoints = await openEndpoints({ ...deps, limits });
+  const endpoints = await openEndpoints({ ...deps, limits, bazaarLimits: { pauseMs: 0 } });
   const catalogue = await openCatalogue({ ...deps, listed: endpoints.payees });
   const running = Promise.all([catalogue.follow(), endpoints.follow(catalogue.listings)]);
   running.catch(() => undefined);

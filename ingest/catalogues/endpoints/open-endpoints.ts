@@ -10,6 +10,7 @@ import { dollarTokens } from './dollar-tokens.ts';
 import type { EndpointLimits } from './endpoint-limits.ts';
 import { followEndpoints } from './follow-endpoints.ts';
 import { createListedPayees, type ListedPayees, loadListedPayees } from './listed-payees.ts';
+import type { BazaarLimits } from './read-bazaar.ts';
 
 /** The endpoint catalogue of an ingest process, for as long as it runs. */
 export interface OpenEndpoints {
@@ -26,8 +27,9 @@ export async function openEndpoints(deps: {
   readonly log: Log;
   readonly signal: AbortSignal;
   readonly limits?: Partial<EndpointLimits>;
+  readonly bazaarLimits?: Partial<BazaarLimits>;
 }): Promise<OpenEndpoints> {
-  const { config, writer, log, signal } = deps;
+  const { config, writer, log, signal, bazaarLimits = {} } = deps;
   const chains = config.chains.map(({ chain }) => chain);
   const payees = createListedPayees(
     await untilAcknowledged(log, signal, () =>
@@ -43,7 +45,7 @@ export async function openEndpoints(deps: {
         payees,
         tokens: dollarTokens(config),
         nowMs: systemClock.nowMs,
-        sources: configuredSources(listings, { fetcher }),
+        sources: configuredSources(listings, { fetcher, bazaarLimits }),
       }),
   };
 }

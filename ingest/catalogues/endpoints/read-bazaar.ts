@@ -18,7 +18,7 @@ export interface BazaarLimits {
   readonly retryPausesMs: readonly number[];
   /** What a `Retry-After` is obeyed up to. */
   readonly retryAfterMaxMs: number;
-  /** Between two pages. */
+  /** Between two pages: a long list is read in minutes, and nobody is pressed for it. */
   readonly pauseMs: number;
   readonly pagesMax: number;
   readonly itemsMax: number;
@@ -32,7 +32,7 @@ export const BAZAAR_LIMITS: BazaarLimits = {
   pageTimeoutMs: 20_000,
   retryPausesMs: [1_000, 5_000, 20_000],
   retryAfterMaxMs: 60_000,
-  pauseMs: 50,
+  pauseMs: 200,
   pagesMax: 5_000,
   itemsMax: 250_000,
   totalMs: 2_400_000,
