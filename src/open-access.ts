@@ -3,7 +3,7 @@ import type { Accounts } from './catalogue/operation.ts';
 import type { Clock } from './clock.ts';
 import type { Config } from './config/config.ts';
 import { createAccounts } from './control/accounts.ts';
-import type { ControlStore } from './control/control-store.ts';
+import type { ControlStore, PaymentRecord } from './control/control-store.ts';
 import { openRedisStore } from './control/redis/redis-store.ts';
 import { openSqliteStore } from './control/sqlite/sqlite-store.ts';
 import { createBearerTokens } from './gate/bearer-token.ts';
@@ -57,6 +57,7 @@ export function openAccess(parts: AccessParts, store: ControlStore): Access {
   const settlements = { store: store.payments, witnessFor, clock, log };
   const lane = openLane(config, { ...settlements, running: store.replies });
   const { requestsPerMinute } = config.http;
+  let lastUnsettled: PaymentRecord | null = null;
   const bearer = createBearerTokens(oauth, clock);
   return {
     store,
@@ -76,8 +77,9 @@ export function openAccess(parts: AccessParts, store: ControlStore): Access {
       clock,
       log,
       resolvePayments: async (limit) => {
-        const { settled, dropped } = await resolveUnsettled(settlements, limit);
-        return settled + dropped;
+        const pass = await resolveUnsettled(settlements, limit, lastUnsettled);
+        lastUnsettled = pass.next;
+        return pass.settled + pass.dropped;
       },
     }),
   };

@@ -236,6 +236,12 @@ export interface PaymentRecord {
   readonly keyId: string | null;
 }
 
+export interface UnresolvedPage {
+  readonly nowMs: number;
+  readonly after?: Pick<PaymentRecord, 'id' | 'leaseUntilMs'> | null;
+  readonly limit: number;
+}
+
 export interface PaymentStore {
   find(id: AuthorizationId): Promise<PaymentRecord | null>;
   /**
@@ -280,8 +286,11 @@ export interface PaymentStore {
     readonly attempt: number;
     readonly answered: boolean;
   }): Promise<void>;
-  /** Payments in `settling` whose lease lapsed by `nowMs`, by `leaseUntilMs`: their process died, or the outcome is unknown. */
-  unresolved(question: { readonly nowMs: number; readonly limit: number }): Promise<readonly PaymentRecord[]>;
+  /**
+   * Payments in `settling` whose lease lapsed by `nowMs`, by `leaseUntilMs`: their process died, or the outcome is unknown. Those
+   * of one time stand in an order of the store's own. With `after`, the last of a page, those behind it, whatever became of it.
+   */
+  unresolved(question: UnresolvedPage): Promise<readonly PaymentRecord[]>;
   /**
    * Adds the trial key that a settled payment bought and names it on the payment, both or neither. `issued` once in the life
    * of a payment, in any state but `settling` (that is `unsettled`); `already_issued` with the id of its key ever after. `keyId`

@@ -94,6 +94,7 @@ export function controlStoreContract(name: string, open: Open, { sharedRates }: 
     forgottenHolds(fresh);
     ledgers(fresh);
     claims(fresh);
+    unresolvedPages(fresh);
     servings(fresh);
     issuedKeys(fresh);
     rates(fresh);
@@ -960,6 +961,31 @@ function claims(fresh: Open): void {
     expect(await lapsed(FAR_MS)).toEqual([1, 5, 9]);
     const [first] = await store.payments.unresolved({ nowMs: FAR_MS, limit: 1 });
     expect(first).toEqual(await store.payments.find(authorization('1')));
+  });
+}
+
+function unresolvedPages(fresh: Open): void {
+  test('unresolved payments are read in pages without gap or repetition, also of one time, also when the last was resolved', async () => {
+    const { store } = await fresh();
+    const nonces = ['0x2', '0x10', '0x1', '0xff', '0x3', '0xa'];
+    for (const nonce of nonces) await store.payments.claim(claimOf(authorization(nonce)));
+    await store.payments.claim(claimOf(authorization('0x0'), { leaseUntilMs: T0 + 40_000 }));
+    await store.payments.claim(claimOf(authorization('0x9'), { leaseUntilMs: T0 + 20_000 }));
+    const all = await store.payments.unresolved({ nowMs: FAR_MS, limit: 100 });
+    expect(all).toHaveLength(nonces.length + 2);
+    for (const limit of [1, 2, 3, 8]) {
+      const found: PaymentRecord[] = [];
+      for (;;) {
+        const after = found.at(-1) ?? null;
+        const page = await store.payments.unresolved({ nowMs: FAR_MS, after, limit });
+        found.push(...page);
+        if (page.length < limit) break;
+      }
+      expect(found).toEqual(all);
+    }
+    const after = all[2] ?? null;
+    await store.payments.dropClaim(after?.id ?? authorization('none'));
+    expect(await store.payments.unresolved({ nowMs: FAR_MS, after, limit: 100 })).toEqual(all.slice(3));
   });
 }
 

@@ -101,6 +101,12 @@ function forgetResolved({ holds }: UnitAccount, nowMs: number): void {
   for (const { hold } of old.slice(0, HOLDS_FORGOTTEN_PER_HOLD)) holds.delete(hold.holdId);
 }
 
+type Leased = Pick<PaymentRecord, 'id' | 'leaseUntilMs'>;
+
+function byLease(a: Leased, b: Leased): number {
+  return a.leaseUntilMs - b.leaseUntilMs || byBytes(nameOf(a.id), nameOf(b.id));
+}
+
 /** A page of things by id, those after `after`. */
 function pageOf<T extends { readonly id: string }>(
   all: Iterable<T>,
@@ -314,10 +320,11 @@ function paymentsOf({ payments, keys }: ModelData, guard: Guard): PaymentStore {
       if (record?.state !== 'serving' || record.attempts !== attempt) return;
       update(record, { state: answered ? 'served' : 'settled' });
     }),
-    unresolved: guard(({ nowMs, limit }) =>
+    unresolved: guard(({ nowMs, after = null, limit }) =>
       [...payments.values()]
         .filter(({ state, leaseUntilMs }) => state === 'settling' && leaseUntilMs <= nowMs)
-        .sort((a, b) => a.leaseUntilMs - b.leaseUntilMs)
+        .filter((record) => after === null || byLease(record, after) > 0)
+        .sort(byLease)
         .slice(0, limit),
     ),
     issueKey: guard(({ id, key }) => {

@@ -5,6 +5,7 @@ import type {
   PaymentRecord,
   PaymentState,
   PaymentStore,
+  UnresolvedPage,
 } from '../control-store.ts';
 import { PAYMENT_KEPT_MS } from '../retention.ts';
 import { fieldsOf, listOf, numberOf, oneOf, textOf } from './decode.ts';
@@ -141,8 +142,9 @@ function decodePayment(fields: ReadonlyMap<string, string>): StoredPayment {
   return { record, token: text('claim') };
 }
 
+/** Those of one time are ordered by their homes. */
 function entryOf(token: string, home: Home): string {
-  return `${token} ${home}`;
+  return `${home} ${token}`;
 }
 
 /** The change that ended the claim is made already: should this fail, readers pass over the entry until it is stale. */
@@ -152,24 +154,36 @@ async function takeOffList({ redis, slots }: Parts, entry: string): Promise<void
 
 async function unresolved(
   parts: Parts,
-  { nowMs, limit }: { readonly nowMs: number; readonly limit: number },
+  { nowMs, after = null, limit }: UnresolvedPage,
 ): Promise<readonly PaymentRecord[]> {
   const { redis, slots } = parts;
+  const first = after?.leaseUntilMs ?? '-inf';
   const found: PaymentRecord[] = [];
   let seen = 0;
   while (found.length < limit) {
     const from = seen;
     const wanted = limit - found.length;
     const flat = await redis.run((client) =>
-      client.zrangebyscore(slots.openClaims, '-inf', nowMs, 'WITHSCORES', 'LIMIT', from, wanted),
+      client.zrangebyscore(slots.openClaims, first, nowMs, 'WITHSCORES', 'LIMIT', from, wanted),
     );
     const entries = entriesOf(flat);
-    const records = await Promise.all(entries.map((entry) => claimBehind(parts, entry, nowMs)));
+    const behind = after === null ? entries : entries.filter((entry) => isBehind(entry, after));
+    const records = await Promise.all(behind.map((entry) => claimBehind(parts, entry, nowMs)));
     for (const record of records) if (record !== null) found.push(record);
     seen += entries.length;
     if (entries.length < wanted) break;
   }
   return found;
+}
+
+/** Redis orders entries of one score by their bytes. */
+function isBehind(
+  { entry, home, leaseUntilMs }: ListedClaim,
+  after: Pick<PaymentRecord, 'id' | 'leaseUntilMs'>,
+): boolean {
+  if (leaseUntilMs !== after.leaseUntilMs) return true;
+  const last = paymentHome(after.id);
+  return home !== last && Buffer.compare(Buffer.from(entry), Buffer.from(`${last} `)) > 0;
 }
 
 interface ListedClaim {
@@ -184,10 +198,10 @@ function entriesOf(flat: readonly string[]): readonly ListedClaim[] {
   const entries: ListedClaim[] = [];
   for (let i = 0; i + 1 < flat.length; i += 2) {
     const entry = textOf(flat[i]);
-    const space = entry.indexOf(' ');
+    const space = entry.lastIndexOf(' ');
     // Written by entryOf, as all entries are.
-    const home = entry.slice(space + 1) as Home;
-    entries.push({ entry, token: entry.slice(0, space), home, leaseUntilMs: numberOf(flat[i + 1]) });
+    const home = entry.slice(0, space) as Home;
+    entries.push({ entry, token: entry.slice(space + 1), home, leaseUntilMs: numberOf(flat[i + 1]) });
   }
   return entries;
 }

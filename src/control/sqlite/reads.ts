@@ -8,6 +8,7 @@ import type {
   LedgerEntry,
   Organization,
   PaymentRecord,
+  UnresolvedPage,
 } from '../control-store.ts';
 import {
   BALANCE_COLUMNS,
@@ -130,19 +131,28 @@ function unitReads(db: Connection) {
   };
 }
 
+const FROM_THE_FIRST = {
+  leaseUntilMs: Number.MIN_SAFE_INTEGER,
+  id: { chain: '', asset: '', payer: '', nonce: '' },
+};
+
 function paymentReads(db: Connection) {
   const payment = prepare<PaymentRow>(db, `SELECT ${PAYMENT_COLUMNS} FROM payment WHERE ${THIS_PAYMENT}`);
   const unresolved = prepare<PaymentRow>(
     db,
-    `SELECT ${PAYMENT_COLUMNS} FROM payment WHERE state = 'settling' AND lease_until_ms <= :nowMs
-     ORDER BY lease_until_ms, claimed_at_ms LIMIT :limit`,
+    `SELECT ${PAYMENT_COLUMNS} FROM payment
+     WHERE state = 'settling' AND lease_until_ms <= :nowMs AND lease_until_ms >= :leaseUntilMs
+       AND (lease_until_ms, chain, asset, payer, nonce) > (:leaseUntilMs, :chain, :asset, :payer, :nonce)
+     ORDER BY lease_until_ms, chain, asset, payer, nonce LIMIT :limit`,
   );
   return {
     findPayment: (id: AuthorizationId): PaymentRecord | null => {
       const row = payment.one({ ...id });
       return row === undefined ? null : paymentOf(row);
     },
-    unresolved: (question: { readonly nowMs: number; readonly limit: number }): PaymentRecord[] =>
-      unresolved.all(question).map(paymentOf),
+    unresolved: ({ nowMs, after, limit }: UnresolvedPage): PaymentRecord[] => {
+      const { id, leaseUntilMs } = after ?? FROM_THE_FIRST;
+      return unresolved.all({ nowMs, limit, leaseUntilMs, ...id }).map(paymentOf);
+    },
   };
 }
