@@ -136,7 +136,7 @@ export const ProfileShape = Type.Object({
   }),
   erc8004_agents_total: {
     ...CountShape,
-    description: `How many there are, of which \`erc8004_agents\` shows the first. Counted among ${WALLET_AGENTS_COUNTED_MAX.toLocaleString('en')} that ever had the address: a wallet with more of them counts too low.`,
+    description: `How many there are, of which \`erc8004_agents\` shows the first. Counted among the first ${WALLET_AGENTS_COUNTED_MAX.toLocaleString('en')}, by chain and id, that ever had the address.`,
   },
   aggregates: AggregatesShape,
   data_quality: DataQualityShape,

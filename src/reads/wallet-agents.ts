@@ -18,7 +18,7 @@ export interface WalletAgents {
 
 /** Of a wallet: the rest is on `/agents`, by owner. */
 export const WALLET_AGENTS_SHOWN_MAX = 20;
-/** A wallet can register agents for as long as it pays for blocks: those with the lowest ids of each chain are looked at. */
+/** A wallet can register agents for as long as it pays for blocks: the first by chain and id are looked at. */
 export const WALLET_AGENTS_COUNTED_MAX = 10_000;
 const MAX_SECONDS = 5;
 
