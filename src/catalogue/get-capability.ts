@@ -1,20 +1,22 @@
 import { type Static, Type } from '@sinclair/typebox';
 import { usdNumber } from '../domain/amount.ts';
 import { CAPABILITIES } from '../domain/capability.ts';
-import { type CapabilityAgent, readCapabilityAgents, readGoingRate } from '../reads/capabilities.ts';
+import {
+  type CapabilityAgent,
+  MOST_RATED_MAX,
+  readCapabilityAgents,
+  readGoingRate,
+} from '../reads/capabilities.ts';
 import { isCatalogueStale } from '../reads/endpoint-sources.ts';
 import { readEndpoints } from '../reads/endpoints.ts';
 import { AgentIdShape, ScoreShape } from './agent-shape.ts';
 import { ENDPOINT_EXAMPLE, EndpointShape, endpointAnswer, staleness } from './endpoint-shape.ts';
-import { CAPABILITY_EXAMPLE, CAPABILITY_FIELDS, capabilityAnswer } from './list-capabilities.ts';
+import { CAPABILITY_EXAMPLE, CAPABILITY_FIELDS, capabilityAnswer, NOBODY } from './list-capabilities.ts';
 import { WarningsShape } from './list-meta.ts';
 import { defineOperation } from './operation.ts';
 import { capabilitySlugParam, limitParam } from './params.ts';
 import { PRICES } from './prices.ts';
 import { AddressShape, ChainShape, CountShape, nowText, nullable, TimeShape, UsdShape } from './shapes.ts';
-
-/** Agents that an answer names; /agents?capability= lists them all. */
-const AGENTS_MAX = 20;
 
 const GoingRateShape = Type.Object({
   p25_usd: UsdShape,
@@ -55,7 +57,7 @@ export const getCapability = defineOperation({
       ...CountShape,
       description: 'Listed resources that offer it; `offers` are the first ones.',
     },
-    agents: Type.Array(CapabilityAgentShape, { description: `At most ${AGENTS_MAX}.` }),
+    agents: Type.Array(CapabilityAgentShape, { description: `At most ${MOST_RATED_MAX}.` }),
     meta: Type.Object({ as_of: TimeShape, warnings: Type.Optional(WarningsShape) }),
   }),
   fails: ['invalid_parameter', 'upstream_unavailable'],
@@ -82,14 +84,13 @@ export const getCapability = defineOperation({
   },
   run: async ({ slug, limit }, { reader, clock, capabilities, endpointSources }) => {
     const nowMs = clock.nowMs();
-    const [counts, rate, rows, agents, states] = await Promise.all([
-      capabilities.counts(),
+    const found = (await capabilities.counts()).get(slug) ?? NOBODY;
+    const [rate, rows, agents, states] = await Promise.all([
       readGoingRate(reader, slug),
       readEndpoints(reader, { capability: slug }, { limit, offset: 0 }),
-      readCapabilityAgents(reader, slug, AGENTS_MAX),
+      readCapabilityAgents(reader, slug, found.mostRated),
       endpointSources.states(),
     ]);
-    const found = counts.get(slug) ?? { providers: 0, endpoints: 0, agents: 0 };
     const isStale = staleness(states, nowMs);
     return {
       capability: capabilityAnswer(capabilityOf(slug), found),

@@ -33,7 +33,7 @@ const CapabilityShape = Type.Object({
 
 type CapabilityAnswer = Static<typeof CapabilityShape>;
 
-const NOBODY: CapabilityCounts = { providers: 0, endpoints: 0, agents: 0 };
+export const NOBODY: CapabilityCounts = { providers: 0, endpoints: 0, agents: 0, mostRated: [] };
 
 export const CAPABILITY_EXAMPLE = {
   slug: 'web-search',

@@ -2,10 +2,13 @@ import type { Reader } from '../../clickhouse/engine.ts';
 import { type Sql, sql, text, uint32 } from '../../clickhouse/sql.ts';
 import type { Clock } from '../clock.ts';
 import { CAPABILITIES } from '../domain/capability.ts';
-import { AGENT_COLUMNS, type AgentRow, decodeAgent } from './agent-row.ts';
+import type { Chain } from '../domain/chain.ts';
+import type { AgentPosition } from '../domain/cursor.ts';
+import type { AgentRow } from './agent-row.ts';
+import { readAgents } from './agents.ts';
 import { ask } from './ask.ts';
 import { cached } from './cached.ts';
-import { integerField, textField } from './decode.ts';
+import { bigintField, integerField, textField } from './decode.ts';
 
 /** Who offers which job, counted over the directory and the agents. */
 export interface CapabilityCounts {
@@ -14,6 +17,8 @@ export interface CapabilityCounts {
   readonly endpoints: number;
   /** Active agents whose card speaks of it. */
   readonly agents: number;
+  /** The first ones of them, most rated first, then those that registered first. At most `MOST_RATED_MAX`. */
+  readonly mostRated: readonly AgentPosition[];
 }
 
 export interface Capabilities {
@@ -30,6 +35,8 @@ export interface GoingRate {
   readonly offers: number;
 }
 
+/** Agents that are named of one capability. */
+export const MOST_RATED_MAX = 20;
 const RESOURCE = 'endpoints';
 const COUNTS_MAX_AGE_MS = 30_000;
 const MAX_SECONDS = 5;
@@ -44,24 +51,35 @@ async function readCounts(reader: Reader): Promise<ReadonlyMap<string, Capabilit
     name: 'capability-counts',
     maxSeconds: MAX_SECONDS,
     maxRows: CAPABILITIES.length * 2,
-    sql: sql`SELECT slug, sum(providers), sum(endpoints), sum(agents) FROM (
-        SELECT arrayJoin(capabilities) AS slug, uniqExactIf(pay_to, pay_to != '') AS providers, count() AS endpoints, 0 AS agents
+    sql: sql`SELECT slug, sum(providers), sum(endpoints), sum(agents), arrayMap(one -> (one.2, toString(one.3)), groupArrayArray(best)) FROM (
+        SELECT arrayJoin(capabilities) AS slug, uniqExactIf(pay_to, pay_to != '') AS providers, count() AS endpoints, 0 AS agents, [] AS best
           FROM (SELECT capabilities, pay_to, del FROM endpoint_list FINAL) WHERE del = 0 GROUP BY slug
         UNION ALL
-        SELECT arrayJoin(capabilities), 0, 0, count()
-          FROM (SELECT capabilities, active, del FROM agents FINAL) WHERE del = 0 AND active = 1 GROUP BY 1)
+        SELECT arrayJoin(capabilities), 0, 0, count(),
+            groupArraySorted(${uint32(MOST_RATED_MAX)})((-toInt64(feedback_count), toString(chain), agent_id))
+          FROM (SELECT chain, agent_id, feedback_count, capabilities, active, del FROM agents FINAL) WHERE del = 0 AND active = 1 GROUP BY 1)
       WHERE slug IN (${slugs()}) GROUP BY slug ORDER BY slug LIMIT ${uint32(CAPABILITIES.length)}`,
   });
   return new Map(
-    rows.map(([slug, providers, endpoints, agents]) => [
+    rows.map(([slug, providers, endpoints, agents, mostRated]) => [
       textField(slug),
       {
         providers: integerField(providers),
         endpoints: integerField(endpoints),
         agents: integerField(agents),
+        mostRated: agentsField(mostRated),
       },
     ]),
   );
+}
+
+function agentsField(field: unknown): AgentPosition[] {
+  if (!Array.isArray(field)) throw new TypeError('expected a list of agents from the engine');
+  // Pairs of our own columns.
+  return (field as unknown[][]).map(([chain, id]) => ({
+    chain: textField(chain) as Chain,
+    agentId: bigintField(id),
+  }));
 }
 
 /** What an older rule mapped onto is not listed any more. */
@@ -100,18 +118,18 @@ export type CapabilityAgent = Pick<
   'chain' | 'agentId' | 'name' | 'wallet' | 'x402Support' | 'score' | 'feedbackCount'
 >;
 
-/** Active agents whose card speaks of a capability, most rated first, then those that registered first. */
+/**
+ * The agents of `mostRated` as they are now, most rated first. Choosing them costs a pass over all agents, so they are chosen
+ * together with the counts: one that was rated since may be missing for as long.
+ */
 export async function readCapabilityAgents(
   reader: Reader,
   slug: string,
-  agentsMax: number,
+  mostRated: readonly AgentPosition[],
 ): Promise<CapabilityAgent[]> {
-  const { rows } = await ask(reader, 'agents', {
-    name: 'capability-agents',
-    maxSeconds: MAX_SECONDS,
-    maxRows: agentsMax,
-    sql: sql`SELECT ${AGENT_COLUMNS} FROM (SELECT * FROM agents FINAL WHERE has(capabilities, ${text(slug)}))
-      WHERE del = 0 AND active = 1 ORDER BY feedback_count DESC, chain, agent_id LIMIT ${uint32(agentsMax)}`,
-  });
-  return rows.map(decodeAgent);
+  const conditions = [sql`active = 1`, sql`has(capabilities, ${text(slug)})`];
+  const agents = await readAgents(reader, mostRated, { conditions, limit: MOST_RATED_MAX });
+  return mostRated
+    .flatMap((at) => agents.filter(({ chain, agentId }) => chain === at.chain && agentId === at.agentId))
+    .toSorted((a, b) => b.feedbackCount - a.feedbackCount);
 }
