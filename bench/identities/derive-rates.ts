@@ -6,9 +6,9 @@ import { deriveDue } from '../../ingest/identities/derive-agents.ts';
 import type { Due } from '../../ingest/identities/derive-sql.ts';
 import { benchLog } from '../support/bench-engine.ts';
 import type { Figure } from '../support/figure.ts';
-import { median, timed } from '../support/quantiles.ts';
+import { median } from '../support/quantiles.ts';
 import type { BenchContext } from '../support/run-bench.ts';
-import { type IdentityLab, oneRow, rowsReadSoFar } from './lab.ts';
+import { type IdentityLab, oneRow, type Used, usedBy } from './lab.ts';
 import { BENCH_CHAINS } from './synthetic-agents.ts';
 import { insertFeedback } from './synthetic-feedback.ts';
 
@@ -19,7 +19,9 @@ const RECENT_SECONDS = 5;
 const LOOKS = 5;
 const REPORT_EVERY_MS = 10_000;
 type Context = Pick<BenchContext, 'quick' | 'say'>;
-const SHOWN = { goal: '-', ok: true };
+/** How the names of the statements begin. */
+const DERIVE = 'agents-';
+const DIRECTORY = 'endpoint-';
 
 export async function measureDerivations(lab: IdentityLab, context: Context): Promise<Figure[]> {
   return [
@@ -31,19 +33,24 @@ export async function measureDerivations(lab: IdentityLab, context: Context): Pr
 
 /** Every agent is due. */
 async function measureBacklog(lab: IdentityLab, context: Context): Promise<Figure[]> {
-  const began = performance.now();
-  let reported = began;
-  let derived = 0;
-  for (let some = await derive(lab); some > 0; some = await derive(lab)) {
-    derived += some;
-    if (performance.now() - reported < REPORT_EVERY_MS) continue;
-    reported = performance.now();
-    context.say(`${derived} of ${lab.size.agents} agents derived`);
-  }
-  const ms = performance.now() - began;
-  context.say(`${derived} agents derived in ${(ms / 1_000).toFixed(1)} s`);
-  await requireScores(lab, derived);
-  return [{ name: 'derive-backlog', value: (derived / ms) * 1_000, unit: 'agents/s', ...SHOWN }];
+  let reported = performance.now();
+  const { ms, cpuMs, rowsRead, result } = await usedBy(lab, DERIVE, async () => {
+    let derived = 0;
+    for (let some = await derive(lab); some > 0; some = await derive(lab)) {
+      derived += some;
+      if (performance.now() - reported < REPORT_EVERY_MS) continue;
+      reported = performance.now();
+      context.say(`${derived} of ${lab.size.agents} agents derived`);
+    }
+    return derived;
+  });
+  context.say(`${result} agents derived in ${(ms / 1_000).toFixed(1)} s`);
+  await requireScores(lab, result);
+  return [
+    shown('derive-backlog', (result / ms) * 1_000, 'agents/s'),
+    shown('derive-backlog-of-processor-time', (result / cpuMs) * 1_000, 'agents/s'),
+    shown('derive-backlog-rows-read-per-agent', rowsRead / result, 'rows'),
+  ];
 }
 
 /** A fast wrong score is no result: every rating that stands counts for its agent once. */
@@ -67,56 +74,50 @@ async function requireScores(lab: IdentityLab, derived: number): Promise<void> {
 async function measureLooks(lab: IdentityLab, context: Context): Promise<Figure[]> {
   await sleep((RECENT_SECONDS + 1) * 1_000);
   const recent = { changedWithinSeconds: RECENT_SECONDS };
-  const idle = await look(lab, recent, 0);
-  const full = await look(lab, 'all', 0);
+  const nothing = async (): Promise<void> => {};
+  const idle = await look(lab, recent, 0, nothing);
+  const full = await look(lab, 'all', 0, nothing);
   const busiest = await ratingsOfBusiest(lab);
-  const rated = [];
-  for (let round = 0; round < LOOKS; round++) {
-    await rateBusiest(lab, round);
-    rated.push(await lookOnce(lab, recent, 1));
-  }
   context.say(`the busiest agent has ${busiest} ratings`);
-  const readMax = Math.max(...rated.map(({ rowsRead }) => rowsRead));
-  // Its ratings, and what granules bring along; what is due is found by the same look as before.
-  const readBelow = Math.ceil(busiest * 1.5 + idle.rowsRead + lab.size.agents / 10);
+  const rated = await look(lab, recent, 1, (round) => rateBusiest(lab, round));
+  // Its ratings, what granules bring along, and finding out what is due.
+  const readBelow = Math.ceil(busiest * 1.5 + lab.size.agents / 10);
   return [
-    { name: 'derive-nothing-recent-p50', value: idle.ms, unit: 'ms', ...SHOWN },
-    { name: 'derive-nothing-recent-rows-read', value: idle.rowsRead, unit: 'rows', ...SHOWN },
-    { name: 'derive-nothing-full-p50', value: full.ms, unit: 'ms', ...SHOWN },
-    { name: 'derive-nothing-full-rows-read', value: full.rowsRead, unit: 'rows', ...SHOWN },
-    { name: 'derive-busiest-p50', value: median(rated.map(({ ms }) => ms)), unit: 'ms', ...SHOWN },
-    { name: 'derive-busiest-ratings', value: busiest, unit: 'rows', ...SHOWN },
-    {
-      name: 'derive-busiest-rows-read-max',
-      value: readMax,
-      unit: 'rows',
-      ...(context.quick ? SHOWN : { goal: `<${readBelow}`, ok: readMax < readBelow }),
-    },
+    ...lookFigures('derive-nothing-recent', idle, context.quick ? undefined : lab.size.agents / 10),
+    ...lookFigures('derive-nothing-full', full, undefined),
+    ...lookFigures('derive-busiest', rated, context.quick ? undefined : readBelow),
+    shown('derive-busiest-ratings', busiest, 'rows'),
   ];
 }
 
+function lookFigures(name: string, looks: readonly Look[], readBelow: number | undefined): Figure[] {
+  const rowsRead = Math.max(...looks.map((one) => one.rowsRead));
+  const read = shown(`${name}-rows-read-max`, rowsRead, 'rows');
+  return [
+    shown(`${name}-p50`, median(looks.map(({ ms }) => ms)), 'ms'),
+    shown(`${name}-processor-p50`, median(looks.map(({ cpuMs }) => cpuMs)), 'ms'),
+    readBelow === undefined ? read : { ...read, goal: `<${readBelow}`, ok: rowsRead < readBelow },
+  ];
+}
+
+type Look = Used & { readonly ms: number };
+
+/** Looks after `before` has changed something, each of which must derive `expected` agents. */
 async function look(
   lab: IdentityLab,
   due: Due,
   expected: number,
-): Promise<{ readonly ms: number; readonly rowsRead: number }> {
+  before: (round: number) => Promise<void>,
+): Promise<Look[]> {
   const looks = [];
-  for (let round = 0; round < LOOKS; round++) looks.push(await lookOnce(lab, due, expected));
-  return {
-    ms: median(looks.map(({ ms }) => ms)),
-    rowsRead: Math.max(...looks.map(({ rowsRead }) => rowsRead)),
-  };
-}
-
-async function lookOnce(
-  lab: IdentityLab,
-  due: Due,
-  expected: number,
-): Promise<{ readonly ms: number; readonly rowsRead: number }> {
-  const before = await rowsReadSoFar(lab);
-  const { ms, result } = await timed(() => derive(lab, due));
-  if (result !== expected) throw new Error(`${result} agents were derived where ${expected} changed`);
-  return { ms, rowsRead: (await rowsReadSoFar(lab)) - before };
+  for (let round = 0; round < LOOKS; round++) {
+    await before(round);
+    const used = await usedBy(lab, DERIVE, () => derive(lab, due));
+    if (used.result !== expected)
+      throw new Error(`${used.result} agents were derived where ${expected} changed`);
+    looks.push(used);
+  }
+  return looks;
 }
 
 async function ratingsOfBusiest(lab: IdentityLab): Promise<number> {
@@ -140,8 +141,9 @@ async function measureDirectory(lab: IdentityLab, context: Context): Promise<Fig
   const count = () =>
     countActivity(engine.writer, { chains: BENCH_CHAINS, nowMs: noon * 1_000, ver: versions.next() });
   const list = () => deriveList(engine.writer, () => versions.next());
-  const [counted, listed] = [await timed(count), await timed(list)];
-  const [countedAgain, listedAgain] = [await timed(count), await timed(list)];
+  const used = (work: () => Promise<unknown>) => usedBy(lab, DIRECTORY, work);
+  const [counted, listed] = [await used(count), await used(list)];
+  const [countedAgain, listedAgain] = [await used(count), await used(list)];
   const [resources, active] = await oneRow(
     lab,
     sql`SELECT count(), countIf(settlement_count > 0) FROM endpoint_list FINAL WHERE del = 0`,
@@ -150,16 +152,23 @@ async function measureDirectory(lab: IdentityLab, context: Context): Promise<Fig
     throw new Error(`${resources} resources are listed of ${lab.size.resources}, ${active} with settlements`);
   context.say(`${resources} resources listed, ${active} of them paid in the last 30 days`);
   return [
-    { name: 'count-activity', value: counted.ms, unit: 'ms', ...SHOWN },
-    { name: 'count-activity-unchanged', value: countedAgain.ms, unit: 'ms', ...SHOWN },
-    {
-      name: 'derive-directory',
-      value: (lab.size.resources / listed.ms) * 1_000,
-      unit: 'resources/s',
-      ...SHOWN,
-    },
-    { name: 'derive-directory-unchanged', value: listedAgain.ms, unit: 'ms', ...SHOWN },
+    ...passFigures('count-activity', counted),
+    ...passFigures('count-activity-unchanged', countedAgain),
+    ...passFigures('derive-directory', listed),
+    ...passFigures('derive-directory-unchanged', listedAgain),
   ];
+}
+
+function passFigures(name: string, { ms, cpuMs, rowsRead }: Look): Figure[] {
+  return [
+    shown(name, ms, 'ms'),
+    shown(`${name}-processor`, cpuMs, 'ms'),
+    shown(`${name}-rows-read`, rowsRead, 'rows'),
+  ];
+}
+
+function shown(name: string, value: number, unit: string): Figure {
+  return { name, value, unit, goal: '-', ok: true };
 }
 
 function derive({ engine, versions }: IdentityLab, due?: Due): Promise<number> {

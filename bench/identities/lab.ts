@@ -1,8 +1,9 @@
-import { type Sql, sql } from '../../clickhouse/sql.ts';
+import { type Sql, sql, text } from '../../clickhouse/sql.ts';
 import { createVersions, type Versions } from '../../ingest/versions.ts';
 import { closeDays } from '../entities/close-days.ts';
 import { type BenchEngine, startBenchEngine } from '../support/bench-engine.ts';
 import { type MeasuredApi, startMeasuredApi } from '../support/measured-api.ts';
+import { timed } from '../support/quantiles.ts';
 import type { BenchContext } from '../support/run-bench.ts';
 import { seedHistory } from '../support/seed-history.ts';
 import { timeLeft } from '../support/time-left.ts';
@@ -71,7 +72,7 @@ export async function openLab({ quick, workspace, say }: BenchContext): Promise<
     firstTime: firstTime + agents.seconds,
     seconds: FEEDBACK_DAYS * DAY_SECONDS - SLACK_SECONDS,
   };
-  const engine = await startBenchEngine(workspace, 'identities');
+  const engine = await startBenchEngine(workspace, 'identities', { queryLog: true });
   const versions = createVersions(0n);
   const seed: Seed = { engine, versions, say };
   await seedHistory(
@@ -150,8 +151,30 @@ export async function oneRow(
   return rows[0] ?? [];
 }
 
-/** Rows that the engine has read for anything since it started; between two looks at a quiet engine, those of one statement. */
-export async function rowsReadSoFar(lab: Pick<IdentityLab, 'engine'>): Promise<number> {
-  const [value] = await oneRow(lab, sql`SELECT sum(value) FROM system.events WHERE event = 'SelectedRows'`);
-  return Number(value);
+/** What statements of ours used, by the engine's own log. */
+export interface Used {
+  readonly rowsRead: number;
+  /** Of a processor, milliseconds: what a busy machine cannot stretch. */
+  readonly cpuMs: number;
+}
+
+/** Runs `work` and adds up what its statements whose names begin with `prefix` used. */
+export async function usedBy<T>(
+  lab: Pick<IdentityLab, 'engine'>,
+  prefix: string,
+  work: () => Promise<T>,
+): Promise<Used & { readonly ms: number; readonly result: T }> {
+  const [from] = await oneRow(lab, sql`SELECT toString(now64(6))`);
+  const { ms, result } = await timed(work);
+  await lab.engine.writer.run({
+    name: 'bench-flush',
+    sql: sql`SYSTEM FLUSH LOGS query_log`,
+    maxSeconds: STATEMENT_SECONDS_MAX,
+  });
+  const [rows, micros] = await oneRow(
+    lab,
+    sql`SELECT sum(read_rows), sum(ProfileEvents['OSCPUVirtualTimeMicroseconds']) FROM system.query_log
+      WHERE type = 'QueryFinish' AND startsWith(log_comment, ${text(prefix)}) AND query_start_time_microseconds >= toDateTime64(${text(String(from))}, 6)`,
+  );
+  return { ms, result, rowsRead: Number(rows), cpuMs: Number(micros) / 1_000 };
 }

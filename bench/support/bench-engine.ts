@@ -23,12 +23,19 @@ export function benchLog(): Log {
 }
 
 /** Starts the engine in a directory of its own; the workspace ends it when nobody else has. */
-export async function startBenchEngine(workspace: Workspace, name: string): Promise<BenchEngine> {
+export async function startBenchEngine(
+  workspace: Workspace,
+  name: string,
+  {
+    queryLog = false,
+  }: { /** Whether the engine keeps what each statement used. */ readonly queryLog?: boolean } = {},
+): Promise<BenchEngine> {
   const log = benchLog();
   const engine = await startEmbeddedEngine({
     dataDir: join(workspace.dir, name),
     database: 'settlement_index',
     maxMemoryMegabytes: MAX_MEMORY_MEGABYTES,
+    queryLog,
     log,
   });
   workspace.defer(() => engine.stop());
