@@ -8,7 +8,7 @@ const ANSWERS_MAX = 10_000;
 const LOOK_MAX_MS = 2;
 
 /** Keeps what a reading connection was answered until anybody, in whatever process, commits to the file. */
-export interface KeptAnswers {
+interface KeptAnswers {
   /** A question whose answers are kept. */
   keep<Answer>(ask: (name: string) => Answer): (name: string) => Answer;
   /** To be called when this process has committed something: whoever is told so must see it at once. */
