@@ -8,6 +8,7 @@ import { ChainFreshnessShape, chainFreshnessAnswer, WarningsShape } from './list
 import { defineOperation } from './operation.ts';
 import { PRICES } from './prices.ts';
 import { CountShape, nowText, TimeShape, timeTextOrNull } from './shapes.ts';
+import { IDENTITIES_EXAMPLE, IdentitiesShape, identitiesAnswer } from './telemetry-identities.ts';
 
 /** Health of the index, not totals (read-api.md 1.4). */
 
@@ -71,7 +72,7 @@ export const getTelemetry = defineOperation({
   method: 'GET',
   path: '/telemetry',
   summary: 'Health of the index: freshness, ingest rate and faults per chain',
-  description: `Per chain: how far the index is, what ingest is doing and what went wrong; and how much of time the rollups do not answer for yet. \`status\` is degraded while a chain has not started, does not answer, has stopped, or is more than ${INDEX_LAG_WARNING_SECONDS} seconds behind.`,
+  description: `Per chain: how far the index is, what ingest is doing and what went wrong; and how much of time the rollups do not answer for yet; and how far agents, their cards and the files of feedback are. \`status\` is degraded while a chain has not started, does not answer, has stopped, or is more than ${INDEX_LAG_WARNING_SECONDS} seconds behind.`,
   price: PRICES.free,
   params: {},
   output: Type.Object({
@@ -81,6 +82,7 @@ export const getTelemetry = defineOperation({
     engine: Type.Object({ status: Type.String(), uptime_seconds: NullableInteger }),
     chains: Type.Array(ChainShape),
     rollups: RollupsShape,
+    identities: IdentitiesShape,
     warnings: WarningsShape,
     as_of: TimeShape,
   }),
@@ -122,14 +124,17 @@ export const getTelemetry = defineOperation({
       oldest_open_at: '2026-11-20T00:00:00Z',
       last_closed_at: '2026-11-20T00:15:04Z',
     },
+    identities: IDENTITIES_EXAMPLE,
     warnings: [],
     as_of: '2026-11-20T09:15:04Z',
   },
-  run: async (_input, { reader, clock, freshness, chains, version, startedAtMs }) => {
-    const [engineUptime, statuses, rollups] = await Promise.all([
+  run: async (_input, { reader, clock, freshness, chains, version, startedAtMs, ...deps }) => {
+    const [engineUptime, statuses, rollups, identities, sources] = await Promise.all([
       readEngineUptime(reader),
       freshness.statuses(),
       readRollupState(reader),
+      deps.identityStates.state(),
+      deps.endpointSources.states(),
     ]);
     const nowMs = clock.nowMs();
     const answers = chains.map((chain) => chainAnswer(chain, statuses.get(chain), nowMs));
@@ -140,6 +145,7 @@ export const getTelemetry = defineOperation({
       engine: { status: 'ok', uptime_seconds: engineUptime },
       chains: answers,
       rollups: rollupsAnswer(rollups),
+      identities: identitiesAnswer(identities, sources, { chains, nowMs }),
       warnings: warningsOf(chains, statuses, nowMs),
       as_of: nowText(nowMs),
     };
