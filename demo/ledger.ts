@@ -40,6 +40,7 @@ export interface Ledger {
   rollback(block: number): void;
   /** Surviving settlements. */
   readonly count: number;
+  /** In the order of the chain. */
   rows(): TrueRow[];
   tiers(): Record<EvidenceTier, number>;
   /** Transactions of a block, in order, whether or not they paid anything. */

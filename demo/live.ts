@@ -71,8 +71,13 @@ export function createLive(options: LiveOptions): Live {
       .finally(() => pending.delete(purchase));
     pending.add(purchase);
   };
-  const reorgDepth = (): number =>
-    Math.min(1 + random.below(REORG_DEPTH_MAX), traffic.head.number - FIXED_BLOCKS);
+  /** Deep enough to undo a payment: a reader may not have seen the empty blocks above the newest one. 0 for none. */
+  const reorgDepth = (): number => {
+    const wanted = 1 + random.below(REORG_DEPTH_MAX);
+    const newest = traffic.ledger.rows().at(-1)?.blockNumber ?? 0;
+    const depth = Math.max(wanted, traffic.head.number - newest + 1);
+    return depth <= REORG_DEPTH_MAX ? Math.min(depth, traffic.head.number - FIXED_BLOCKS) : 0;
+  };
 
   const settleDown = async (): Promise<void> => {
     while (pending.size > 0) {

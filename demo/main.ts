@@ -142,6 +142,8 @@ Try, with the key of an organization that the demo made:
 Who is behind the wallets, by the ERC-8004 registries and their cards, and what they sell:
 
   ${withKey} '${service.url}/v0/agents?q=weather'
+  ${withKey} '${service.url}/v0/leaderboard?limit=5'
+  ${withKey} '${service.url}/v0/attestations?kind=feedback&limit=3'
   ${withKey} '${service.url}/v0/capabilities/web-search'
   curl -s '${service.url}/v0/capabilities?fields=compact'
   curl -s '${service.url}/v0/endpoints?limit=3'

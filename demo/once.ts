@@ -97,7 +97,7 @@ async function untilHistoryIndexed(stage: Stage, deadline: number): Promise<Hist
 
 /** When the newest settlement was served; null when the deadline came first. */
 async function untilServed({ client, traffic }: Stage, deadline: number): Promise<number | null> {
-  const newest = Math.max(...traffic.ledger.rows().map(({ blockNumber }) => blockNumber));
+  const newest = traffic.ledger.rows().at(-1)?.blockNumber;
   while (performance.now() < deadline) {
     const [row] = (await client.transactions(null, 1)).transactions;
     if (row?.block_number === newest) return performance.now();

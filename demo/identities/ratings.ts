@@ -22,9 +22,10 @@ export interface RatingSource {
 const FILE_SHARE = 0.7;
 const TRUE_SHARE = 0.6;
 
-/** What clients measure: the tag, the decimals of its values, and their range. */
+/** What clients measure: the tag, the decimals of its values, and their range. Stars are what most of them give. */
+const STARS = { tag: 'starred', decimals: 0, least: 20, most: 100 } as const;
 const MEASURES = [
-  { tag: 'starred', decimals: 0, least: 20, most: 100 },
+  ...Array<typeof STARS>(6).fill(STARS),
   { tag: 'uptime', decimals: 2, least: 9_000, most: 10_000 },
   { tag: 'successRate', decimals: 1, least: 500, most: 1_000 },
   { tag: 'responseTime', decimals: 0, least: 80, most: 900 },

@@ -176,13 +176,13 @@ describe('npm run demo', () => {
     const run = demo('--port', '0', '--seed', '3');
     await run.says('Ctrl-C stops everything');
     const lines = curlLines(run.output());
-    expect(lines.filter(({ key }) => key !== undefined)).toHaveLength(11);
+    expect(lines.filter(({ key }) => key !== undefined)).toHaveLength(13);
     const [secret] = lines.flatMap(({ key }) => key ?? []);
     watchSecret(secret ?? '');
     const priced = lines.filter(({ key, url }) => key === undefined && url.endsWith('/v0/flows'));
     for (const line of lines)
       expect((await send(line)).status, line.url).toBe(priced.includes(line) ? 402 : 200);
-    expect([lines.length, priced.length]).toEqual([17, 1]);
+    expect([lines.length, priced.length]).toEqual([19, 1]);
     watchText('demo-service', readFileSync(join(directory, 'demo-data', 'service.log'), 'utf8'));
     // Guard and node, guard and service, engine, ingest worker, facilitator.
     expect((await run.survivors()).length).toBeGreaterThanOrEqual(7);
