@@ -83,6 +83,13 @@ export const ERRORS = {
     advice: 'Top up, or pay for this call with one of `accepts`.',
     retryable: false,
   },
+  forbidden_origin: {
+    status: 403,
+    title: 'Not from here',
+    advice:
+      'Call the MCP surface under the host name of the deployment, from a program or from a page of the deployment itself.',
+    retryable: false,
+  },
   upgrade_required: {
     status: 403,
     title: 'The plan does not include this',

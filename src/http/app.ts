@@ -13,12 +13,13 @@ import type { CursorKeys } from '../domain/cursor.ts';
 import { fail } from '../errors.ts';
 import type { Gate } from '../gate/gate.ts';
 import type { Log } from '../log.ts';
+import { createMcpSurface } from '../mcp/mcp-server.ts';
+import { DOCS_RESOURCES } from '../mcp/resources.ts';
 import { createCapabilities } from '../reads/capabilities.ts';
 import { createDatasetFacts } from '../reads/dataset.ts';
 import { createEndpointSources } from '../reads/endpoint-sources.ts';
 import { createFreshness } from '../reads/freshness.ts';
 import { createGraphs } from '../reads/graphs.ts';
-import { createIdentityStates } from '../reads/identity-state.ts';
 import { createLeaderboard } from '../reads/leaderboard.ts';
 import { createNames } from '../reads/names.ts';
 import { createPublicTableRows } from '../reads/public-table-rows.ts';
@@ -28,6 +29,7 @@ import { installOperations } from './api-routes.ts';
 import { answerClientError } from './client-error.ts';
 import { asFailure, installFailures, sendFailure } from './failures.ts';
 import { ACCEPTED_HEADERS, acceptedRequestId, EXPOSED_HEADERS, VARY } from './headers.ts';
+import { installMcp, mcpHostnames } from './mcp-route.ts';
 import { ProblemShape } from './problem.ts';
 import { installRequestFacts } from './request-facts.ts';
 import { installServiceRoutes } from './service-routes.ts';
@@ -91,6 +93,15 @@ export function buildApp(options: AppOptions): FastifyInstance {
   app.register((routes, _options, done) => {
     const { gate, sandbox } = options;
     installOperations(routes, operations, { deps, sandbox, gate });
+    const surface = createMcpSurface({
+      operations,
+      resources: DOCS_RESOURCES,
+      gate,
+      version: options.version,
+      publicUrl,
+      log,
+    });
+    installMcp(routes, { surface, deps, sandbox, hostnames: mcpHostnames(options.config.http) });
     const openApi = buildOpenApi({
       operations,
       problem: ProblemShape,
@@ -127,7 +138,6 @@ function operationDeps(options: AppOptions): OperationDeps {
     relayers: createRelayers({ reader, clock, rollups, chains }),
     capabilities: createCapabilities({ reader, clock }),
     leaderboard: createLeaderboard({ reader, clock, chains }),
-    identityStates: createIdentityStates({ reader, clock }),
     priceList: PRICE_LIST,
     accounts,
     plans: config.plans,

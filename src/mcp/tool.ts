@@ -1,0 +1,60 @@
+import type { AnyOperation } from '../catalogue/operation.ts';
+import { firstSentence, inputSchema, type JsonSchema, outputSchema } from './tool-schema.ts';
+
+/** An operation as a tool. Source: api.md 6. */
+export interface Tool {
+  readonly operation: AnyOperation;
+  readonly definition: ToolDefinition;
+}
+
+export interface ToolDefinition {
+  readonly name: string;
+  readonly title: string;
+  readonly description: string;
+  readonly inputSchema: JsonSchema;
+  readonly outputSchema: JsonSchema;
+  readonly annotations: {
+    readonly readOnlyHint: true;
+    readonly openWorldHint: false;
+  };
+}
+
+/** Nothing is changed by any tool but what is charged; the index is a closed world. */
+const ANNOTATIONS = { readOnlyHint: true, openWorldHint: false } as const;
+
+/** By name. */
+export function toolsOf(operations: readonly AnyOperation[]): ReadonlyMap<string, Tool> {
+  return new Map(
+    operations.map((operation) => {
+      const name = toolName(operation.id);
+      const definition = {
+        name,
+        title: operation.summary,
+        description: `${firstSentence(operation.description)} ${costOf(operation)}`,
+        inputSchema: inputSchema(operation),
+        outputSchema: outputSchema(operation),
+        annotations: ANNOTATIONS,
+      };
+      return [name, { operation, definition }];
+    }),
+  );
+}
+
+/** `listFlows` is `list_flows`. */
+export function toolName(operationId: string): string {
+  return operationId.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+}
+
+/** In units only: there is no x402 door here. */
+function costOf({ price, id }: AnyOperation): string {
+  switch (price.class) {
+    case 'free':
+      return 'Free.';
+    case 'keyed':
+      return 'Any key, 0 QU.';
+    case 'metered':
+      return id === 'runSql' ? 'At least 1 QU.' : `${price.qu ?? 0} QU.`;
+    case 'sold':
+      return 'Sold over HTTP only: this tool explains how.';
+  }
+}
