@@ -3,6 +3,7 @@ import { cpSync } from 'node:fs';
 /** What tsc does not emit but the program reads at run time, relative to the files that read it. */
 const ASSETS = [
   'clickhouse/migrations',
+  'docs',
   'ingest/catalogues/facilitator-relayers.json',
   'sandbox/functions.json',
   'src/control/redis/lua',
