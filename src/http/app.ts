@@ -20,6 +20,7 @@ import { createDatasetFacts } from '../reads/dataset.ts';
 import { createEndpointSources } from '../reads/endpoint-sources.ts';
 import { createFreshness } from '../reads/freshness.ts';
 import { createGraphs } from '../reads/graphs.ts';
+import { createIdentityStates } from '../reads/identity-state.ts';
 import { createLeaderboard } from '../reads/leaderboard.ts';
 import { createNames } from '../reads/names.ts';
 import { createPublicTableRows } from '../reads/public-table-rows.ts';
@@ -138,6 +139,7 @@ function operationDeps(options: AppOptions): OperationDeps {
     relayers: createRelayers({ reader, clock, rollups, chains }),
     capabilities: createCapabilities({ reader, clock }),
     leaderboard: createLeaderboard({ reader, clock, chains }),
+    identityStates: createIdentityStates({ reader, clock }),
     priceList: PRICE_LIST,
     accounts,
     plans: config.plans,
