@@ -80,8 +80,8 @@ async function measureLooks(lab: IdentityLab, context: Context): Promise<Figure[
   const busiest = await ratingsOfBusiest(lab);
   context.say(`the busiest agent has ${busiest} ratings`);
   const rated = await look(lab, recent, 1, (round) => rateBusiest(lab, round));
-  // Its ratings, what granules bring along, and finding out what is due.
-  const readBelow = Math.ceil(busiest * 1.5 + lab.size.agents / 10);
+  // Its ratings once, with what their granules and those of its events bring along.
+  const readBelow = busiest * 2;
   return [
     ...lookFigures('derive-nothing-recent', idle, context.quick ? undefined : lab.size.agents / 10),
     ...lookFigures('derive-nothing-full', full, undefined),

@@ -1,5 +1,5 @@
 import { empty, type Sql, sql, text, uint32 } from '../../clickhouse/sql.ts';
-import type { Ask, RouteQuestion } from './ask-route.ts';
+import type { RouteQuestion } from './ask-route.ts';
 import type { IdentityLab } from './lab.ts';
 import { ABSENT_WORD, COMMON_WORD } from './synthetic-words.ts';
 
@@ -77,64 +77,38 @@ export function directoryQuestions({ size, agents }: IdentityLab, quick: boolean
     endpoints('word-common', `&q=${COMMON_WORD}`, saying(COMMON_WORD)),
     endpoints('word-absent', `&q=${ABSENT_WORD}`, saying(ABSENT_WORD), { findsNothing: true }),
     endpoints('capability', `&capability=${COLD_CAPABILITY}`, offering(COLD_CAPABILITY)),
-    ...capabilityQuestions(size.resources + agents.agents),
+    ...capabilityQuestions({ size, agents }),
     ...nameQuestions(),
   ];
 }
 
-function capabilityQuestions(rows: number): RouteQuestion[] {
+function capabilityQuestions({ size, agents }: Pick<IdentityLab, 'size' | 'agents'>): RouteQuestion[] {
   const list = { asks: [{ path: '/v0/capabilities' }], keysOf: slugsOf };
-  const one = (
-    slug: string,
-    what: string,
-    ask: Ask,
-    keysOf: (body: CapabilityBody) => string[],
-  ): RouteQuestion => ({
-    name: `capability-${what}`,
-    asks: [ask],
-    keysOf: (body) => keysOf(body as CapabilityBody), // our own API
-    goals: { rowsReadBelow: rows * (slug === HOT_CAPABILITY ? 2.5 : 2), fasterThanScan: 1 },
-  });
-  const path = (slug: string): string => `/v0/capabilities/${slug}?limit=${LIMIT}`;
-  const offers = ({ offers }: CapabilityBody): string[] => endpointKeys(offers);
-  const agents = (body: CapabilityBody): string[] =>
-    body.agents.map(({ chain, agent_id }) => `${chain} ${agent_id}`);
+  // All offers and agents; what is left of it within half a minute.
+  const counting = (size.resources + agents.agents) * 1.2;
+  const remembering = size.resources * 2.5;
   return [
-    // Counting all offers and agents anew, and within half a minute of it.
-    { ...list, name: 'capabilities-counted', goals: { rowsReadBelow: rows * 1.2 } },
+    { ...list, name: 'capabilities-counted', goals: { rowsReadBelow: counting } },
     { ...list, name: 'capabilities-remembered', remembers: true, goals: { rowsReadBelow: 10_000 } },
-    one(
-      HOT_CAPABILITY,
-      'hot',
-      { path: path(HOT_CAPABILITY), scan: offersScan(offering(HOT_CAPABILITY), { limit: LIMIT }) },
-      offers,
-    ),
-    one(
-      COLD_CAPABILITY,
-      'cold',
-      { path: path(COLD_CAPABILITY), scan: offersScan(offering(COLD_CAPABILITY), { limit: LIMIT }) },
-      offers,
-    ),
-    {
-      ...one(
-        HOT_CAPABILITY,
-        'hot-agents',
-        { path: path(HOT_CAPABILITY), scan: agentsScan(HOT_CAPABILITY) },
-        agents,
-      ),
-      remembers: true,
-      goals: { rowsReadBelow: rows * 1.5 },
-    },
-    {
-      ...one(
-        COLD_CAPABILITY,
-        'cold-agents',
-        { path: path(COLD_CAPABILITY), scan: agentsScan(COLD_CAPABILITY) },
-        agents,
-      ),
-      remembers: true,
-      goals: { rowsReadBelow: rows * 1.5 },
-    },
+    ...[HOT_CAPABILITY, COLD_CAPABILITY].flatMap((slug): RouteQuestion[] => {
+      const path = `/v0/capabilities/${slug}?limit=${LIMIT}`;
+      return [
+        {
+          name: `capability-${slug}-counted`,
+          asks: [{ path, scan: offersScan(offering(slug), { limit: LIMIT }) }],
+          keysOf: (body) => endpointKeys((body as CapabilityBody).offers), // our own API
+          goals: { rowsReadBelow: counting + remembering },
+        },
+        {
+          name: `capability-${slug}-remembered`,
+          asks: [{ path, scan: agentsScan(slug) }],
+          keysOf: (body) =>
+            (body as CapabilityBody).agents.map(({ chain, agent_id }) => `${chain} ${agent_id}`), // our own API
+          remembers: true,
+          goals: { rowsReadBelow: remembering },
+        },
+      ];
+    }),
   ];
 }
 
