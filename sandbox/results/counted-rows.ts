@@ -29,8 +29,7 @@ export async function* countedRows(
       continue;
     }
     const firstEnd = chunk.indexOf(NEWLINE) + 1;
-    const known = tally.bytes + byteLength(held) + (firstEnd === 0 ? chunk.length : firstEnd);
-    if (known > bytesMax) {
+    if (tally.bytes + byteLength(held) + toRowEnd(chunk, firstEnd) > bytesMax) {
       const { fitting, rest } = cut([...held, chunk], bytesMax - tally.bytes);
       rowsLeft += countLines(rest);
       tally.truncated = true;
@@ -53,6 +52,11 @@ export async function* countedRows(
   tally.bytes += fitting.length;
   tally.rows = rows - rowsLeft - countLines(rest);
   if (fitting.length > 0) yield fitting;
+}
+
+/** Bytes of the chunk that belong to the row which began before it. */
+function toRowEnd(chunk: Buffer, firstEnd: number): number {
+  return firstEnd === 0 ? chunk.length : firstEnd;
 }
 
 /** At the end of the last row that fits. */

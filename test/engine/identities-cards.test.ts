@@ -386,7 +386,9 @@ describe('the queue', () => {
   });
 
   test('finds what was written lately without looking at everything, and what is older by looking at everything', async () => {
-    const at = (afterMs: number): Partial<CardQueueDeps> => ({ clock: { nowMs: () => Date.now() + afterMs } });
+    const at = (afterMs: number): Partial<CardQueueDeps> => ({
+      clock: { nowMs: () => Date.now() + afterMs },
+    });
     await register(dataUri({ name: 'New' }), dataUri({ name: 'Also' }));
     expect(await fetchDueCards(queue(at(3_600_000)), 'recent')).toMatchObject({ fetched: 0 });
     expect(await fetchDueCards(queue(at(0)), 'recent')).toMatchObject({ fetched: 2, total: 2 });

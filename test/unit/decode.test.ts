@@ -193,7 +193,11 @@ describe('Permit2 proxies', () => {
   });
 
   test('a settlement in a token that is not indexed is nobody’s error', () => {
-    expect(decode({ to: PROXY, events: [settled()] })).toEqual({ found: [], registryLogs: [], deadLetters: [] });
+    expect(decode({ to: PROXY, events: [settled()] })).toEqual({
+      found: [],
+      registryLogs: [],
+      deadLetters: [],
+    });
   });
 
   test('Settled of a stranger marks nothing', () => {
