@@ -177,7 +177,7 @@ function agentsBody(database: string): ViewBody<'agents'> {
 /** By agent, because that is what analysts ask by; the table by time answers the feed of the API. */
 function attestationsBody(database: string): ViewBody<'attestations'> {
   const revoked = `(t.chain, t.agent_id, t.client, t.feedback_index) IN (
-  SELECT chain, agent_id, client, feedback_index FROM ${database}.agent_attestations FINAL WHERE kind = 'revocation' AND del = 0)`;
+  SELECT chain, agent_id, client, feedback_index FROM ${database}.feedback_revocations FINAL WHERE del = 0)`;
   const given = 'toFloat64(t.value) / exp10(t.value_decimals)';
   return {
     columns: {

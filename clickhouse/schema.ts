@@ -27,6 +27,7 @@ export const TABLES = {
   agentEvents: 'agent_events',
   attestations: 'attestations',
   agentAttestations: 'agent_attestations',
+  feedbackRevocations: 'feedback_revocations',
   agentChanges: 'agent_changes',
   agentCards: 'agent_cards',
   feedbackFiles: 'feedback_files',

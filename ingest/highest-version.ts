@@ -23,6 +23,7 @@ const VERSIONED: readonly (readonly [table: string, column: 'ver' | 'gen'])[] = 
   [TABLES.chainHour, 'gen'],
   [TABLES.agentEvents, 'ver'],
   [TABLES.attestations, 'ver'],
+  [TABLES.feedbackRevocations, 'ver'],
   [TABLES.agentCards, 'ver'],
   [TABLES.feedbackFiles, 'ver'],
   [TABLES.agents, 'ver'],

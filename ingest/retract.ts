@@ -45,7 +45,7 @@ export async function retractAbove(
 }
 
 /**
- * The same for the registries' tables, of which two are fed by a view and retracted by themselves as well. That agents have
+ * The same for the registries' tables, of which three are fed by a view and retracted by themselves as well. That agents have
  * changed is noted once more from what the tables hold, for the crash between the tombstones and the view.
  */
 function registryTombstones(above: Sql, aboveNumber: Sql, ver: () => ReturnType<typeof uint64>): Sql[] {
@@ -60,6 +60,7 @@ function registryTombstones(above: Sql, aboveNumber: Sql, ver: () => ReturnType<
     changes(TABLES.agentEvents),
     tombstones(TABLES.attestations, above),
     tombstones(TABLES.agentAttestations, above),
+    tombstones(TABLES.feedbackRevocations, above),
     changes(TABLES.attestations),
     tombstones(TABLES.feedbackFiles, aboveNumber),
   ];

@@ -76,6 +76,27 @@ ALTER TABLE attestations ADD INDEX IF NOT EXISTS ix_tags [tag1, tag2] TYPE bloom
 
 CREATE MATERIALIZED VIEW IF NOT EXISTS agent_attestations_mv TO agent_attestations AS SELECT * FROM attestations;
 
+-- Which feedback was revoked, by what names it: a page asks for fifty ratings of agents that may have a million.
+CREATE TABLE IF NOT EXISTS feedback_revocations
+(
+    chain LowCardinality(String),
+    agent_id UInt256,
+    client FixedString(20),
+    feedback_index UInt64,
+    block_time DateTime('UTC'),
+    block_number UInt64,
+    log_index UInt32,
+    ver UInt64,
+    del UInt8
+)
+ENGINE = ReplacingMergeTree(ver)
+ORDER BY (chain, agent_id, client, feedback_index, block_time, block_number, log_index)
+SETTINGS index_granularity = 256;
+
+CREATE MATERIALIZED VIEW IF NOT EXISTS feedback_revocations_mv TO feedback_revocations AS
+SELECT chain, agent_id, client, feedback_index, block_time, block_number, log_index, ver, del
+FROM attestations WHERE kind = 'revocation';
+
 -- What an agent's state is derived from has changed while `changes` differs from what it was derived at. A count of written
 -- rows, not the newest `ver`: of two inserts under way the later `ver` may be seen first, and the other would go unnoticed.
 CREATE TABLE IF NOT EXISTS agent_changes

@@ -1,7 +1,8 @@
+import { randomInt } from 'node:crypto';
 import type { Writer } from '../../clickhouse/engine.ts';
 import { rollupBasis, sliceStart } from '../../clickhouse/rollup-basis.ts';
 import { dateTime, sql, text, trustedText, uint64 } from '../../clickhouse/sql.ts';
-import type { Versions } from '../versions.ts';
+import { VERSION_STEP, type Versions } from '../versions.ts';
 import { COMPUTE_SETTINGS } from './close-slice.ts';
 
 /** Some 180,000 rows of relayer_day at 10 M settlements take two seconds; a machine under load may need a multiple of it. */
@@ -34,9 +35,7 @@ export async function mergeRelayerTotals({
   const { basis, lastGen, isCurrent } = await readPasses(writer, until);
   if (isCurrent) return 'current';
   if (until === 0 || (await firstOpen(writer)) < until) return 'open';
-  const fresh = versions.next();
-  // Another worker's clock may be ahead of ours.
-  const gen = fresh > lastGen ? fresh : lastGen + 1n;
+  const gen = ownGeneration(versions.next(), lastGen);
   await writer.run({
     name: 'relayer-totals-merge',
     maxSeconds: MERGE_MAX_SECONDS,
@@ -55,6 +54,14 @@ export async function mergeRelayerTotals({
   });
   await dropOld(writer);
   return 'merged';
+}
+
+/**
+ * Above every pass that can be seen, whose clock may have been ahead of ours, and nobody else's: the merge of a worker that was
+ * killed may still be running unseen, and under one generation the rows of both would be added up.
+ */
+function ownGeneration(fresh: bigint, lastGen: bigint): bigint {
+  return (fresh > lastGen ? fresh : lastGen + 1n) + BigInt(randomInt(Number(VERSION_STEP)));
 }
 
 /** Unix seconds at which the first dirty slice begins, or the end of all that is rolled up; 0 without settlements. */

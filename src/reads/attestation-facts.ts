@@ -1,5 +1,5 @@
 import type { Reader } from '../../clickhouse/engine.ts';
-import { dateTime, type Sql, sql, texts, uint64s } from '../../clickhouse/sql.ts';
+import { type Sql, sql, texts, uint64s } from '../../clickhouse/sql.ts';
 import type { Address } from '../domain/address.ts';
 import type { ProofOfPayment } from '../domain/proof-of-payment.ts';
 import type { Hash } from '../domain/settlement.ts';
@@ -95,27 +95,19 @@ async function readAgentNames(
   );
 }
 
-/**
- * Which feedback of a page was revoked. Revocations are found by their kind among unmerged versions, from the oldest feedback of
- * the page on; then the versions of these rows alone are merged: an agent may have a million ratings.
- */
+/** Which feedback of a page was revoked, by the key of the table of revocations. */
 async function readRevoked(
   reader: Reader,
   feedback: readonly AttestationRow[],
 ): Promise<ReadonlySet<string>> {
   if (feedback.length === 0) return new Set();
-  const key = sql`chain, agent_id, block_time, block_number, log_index`;
-  const isRevocation = sql`kind = 'revocation' AND del = 0
-    AND (chain, lower(hex(client)), toString(agent_id), feedback_index) IN ${feedbackSet(feedback)}`;
-  const since = dateTime(Math.min(...feedback.map(({ blockTime }) => blockTime)));
   const { rows } = await ask(reader, ATTESTATIONS_RESOURCE, {
     name: 'attestations-revoked',
     maxSeconds: MAX_SECONDS,
     maxRows: feedback.length,
     sql: sql`SELECT DISTINCT chain, toString(agent_id), lower(hex(client)), toString(feedback_index)
-      FROM (SELECT * FROM agent_attestations FINAL WHERE (${key}) IN (SELECT ${key} FROM agent_attestations
-        WHERE (chain, agent_id) IN ${agentSet(feedback)} AND block_time >= ${since} AND ${isRevocation}))
-      WHERE ${isRevocation}`,
+      FROM (SELECT * FROM feedback_revocations FINAL
+        WHERE (chain, agent_id, client, feedback_index) IN ${feedbackSet(feedback)}) WHERE del = 0`,
   });
   return new Set(
     rows.map(([chain, agentId, client, index]) =>
@@ -129,8 +121,8 @@ function feedbackSet(feedback: readonly AttestationRow[]): Sql {
   const clients = texts(feedback.map(({ client }) => client.slice(2)));
   const ids = texts(feedback.map(({ agentId }) => String(agentId)));
   const indexes = uint64s(feedback.map(({ feedbackIndex }) => feedbackIndex));
-  return sql`(SELECT given.1, given.2, given.3, given.4
-    FROM (SELECT arrayJoin(arrayZip(${chains}, ${clients}, ${ids}, ${indexes})) AS given))`;
+  return sql`(SELECT given.1, toUInt256(given.2), toFixedString(unhex(given.3), 20), given.4
+    FROM (SELECT arrayJoin(arrayZip(${chains}, ${ids}, ${clients}, ${indexes})) AS given))`;
 }
 
 async function readFiles(

@@ -71,10 +71,19 @@ function tableOf({ agentId }: AttestationQuery): Sql {
 
 /** Conditions on the sort key: they may be applied before versions are merged. */
 function keyConditions({ chains, agentId }: AttestationQuery): Sql[] {
+  const [only] = chains;
   return [
-    sql`chain IN ${texts(chains)}`,
+    // One chain by equality: only then may the engine read the rows behind it in their order.
+    chains.length === 1 && only !== undefined ? sql`chain = ${text(only)}` : sql`chain IN ${texts(chains)}`,
     ...(agentId === undefined ? [] : [sql`agent_id = toUInt256(${text(String(agentId))})`]),
   ];
+}
+
+/** Newest first, spelled as the table is ordered where that is the same: an agent may have a million ratings. */
+function orderOf({ chains, agentId }: AttestationQuery): Sql {
+  return chains.length === 1 && agentId !== undefined
+    ? sql`chain DESC, agent_id DESC, block_time DESC, block_number DESC, log_index DESC`
+    : sql`block_time DESC, chain DESC, block_number DESC, log_index DESC`;
 }
 
 /** A reorg can put another log in the place of a row, so these hold for the newest version only. */
@@ -102,7 +111,7 @@ async function readKeys(
     settings: { read_in_order_use_virtual_row: 1 },
     sql: sql`SELECT toUnixTimestamp(block_time), chain, block_number, log_index FROM ${tableOf(query)}
       WHERE ${allOf([...below, ...keyConditions(query), ...rowConditions(query)])}
-      ORDER BY block_time DESC, chain DESC, block_number DESC, log_index DESC LIMIT ${uint32(limit)}`,
+      ORDER BY ${orderOf(query)} LIMIT ${uint32(limit)}`,
   });
   return rows.map((row) => ({
     blockTime: integerField(row[0]),

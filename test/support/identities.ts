@@ -43,6 +43,7 @@ const IDENTITY_TABLES = [
   'agents_due',
   'attestations',
   'agent_attestations',
+  'feedback_revocations',
   'feedback_files',
 ] as const;
 
