@@ -135,6 +135,7 @@ const TABLES_OF_REGISTRIES = [
   'agent_events',
   'attestations',
   'agent_attestations',
+  'feedback_revocations',
   'feedback_files',
 ] as const;
 
@@ -156,14 +157,18 @@ const timeOf = (block: number): number => NOON + (block - 1_000) * 2;
 const above = (chain: Chain, block: number): Promise<void> =>
   retractAbove(engine.writer, versions, chain, { number: block, time: timeOf(block) });
 
-/** One event of an agent and one feedback with a file, per block. */
+/** One event of an agent, one feedback with a file and its revocation, per block. */
 async function writeBlocks(chain: Chain, blocks: readonly number[]): Promise<void> {
   await batchesOf(chain).write({
     ...NO_ROWS,
     agentEvents: blocks.map((blockNumber) => agentEvent({ chain, blockNumber })),
-    attestations: blocks.map((blockNumber) =>
-      attestation({ chain, blockNumber, blockTime: timeOf(blockNumber), logIndex: 1, uri: 'ipfs://file' }),
-    ),
+    attestations: blocks.flatMap((blockNumber) => {
+      const at = { chain, blockNumber, blockTime: timeOf(blockNumber) };
+      return [
+        attestation({ ...at, logIndex: 1, uri: 'ipfs://file' }),
+        attestation({ ...at, logIndex: 2, kind: 'revocation' }),
+      ];
+    }),
   });
 }
 
@@ -188,23 +193,23 @@ test('everything above the ancestor is gone from every table, and every other ch
     expect([table, await liveBlocks(table, chain)]).toEqual([table, [1, 2, 3]]);
 });
 
-test.each(['agent_attestations', 'feedback_files'] as const)(
-  'a row that a crash left in %s alone is retracted too',
-  async (table) => {
-    const chain = chainOf(table === 'feedback_files' ? 14 : 15);
-    await writeBlocks(chain, [1]);
-    const time = table === 'feedback_files' ? sql`` : sql`, block_time + 10 AS block_time`;
-    await engine.writer.run({
-      name: 'orphan',
-      sql: sql`INSERT INTO ${trustedText(table)} SELECT * REPLACE(6 AS block_number${time})
+test.each([
+  ['agent_attestations', chainOf(15)],
+  ['feedback_files', chainOf(14)],
+  ['feedback_revocations', chainOf(18)],
+] as const)('a row that a crash left in %s alone is retracted too', async (table, chain) => {
+  await writeBlocks(chain, [1]);
+  const time = table === 'feedback_files' ? sql`` : sql`, block_time + 10 AS block_time`;
+  await engine.writer.run({
+    name: 'orphan',
+    sql: sql`INSERT INTO ${trustedText(table)} SELECT * REPLACE(6 AS block_number${time})
                FROM (SELECT * FROM ${trustedText(table)} FINAL WHERE chain = ${trustedText(`'${chain}'`)})`,
-      maxSeconds: 10,
-    });
-    expect(await liveBlocks(table, chain)).toEqual([1, 6]);
-    await above(chain, 1);
-    expect(await liveBlocks(table, chain)).toEqual([1]);
-  },
-);
+    maxSeconds: 10,
+  });
+  expect(await liveBlocks(table, chain)).toEqual([1, 6]);
+  await above(chain, 1);
+  expect(await liveBlocks(table, chain)).toEqual([1]);
+});
 
 test('agents whose tombstones a crash hid from the view are due all the same', async () => {
   const chain = chainOf(16);

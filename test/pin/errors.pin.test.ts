@@ -16,6 +16,7 @@ test('codes and statuses', () => {
     payment_failed: 402,
     insufficient_qu: 402,
     upgrade_required: 403,
+    forbidden_origin: 403,
     payment_in_progress: 409,
     request_in_progress: 409,
     reply_not_kept: 409,
