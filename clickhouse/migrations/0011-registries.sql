@@ -23,7 +23,9 @@ CREATE TABLE IF NOT EXISTS agent_events
     INDEX ix_block block_number TYPE minmax GRANULARITY 1
 )
 ENGINE = ReplacingMergeTree(ver)
-ORDER BY (chain, agent_id, block_number, log_index);
+ORDER BY (chain, agent_id, block_number, log_index)
+-- Read by single keys from all over the table.
+SETTINGS index_granularity = 256;
 
 -- Logs of the reputation and validation registries, by time.
 -- author: who wrote it (feedback and revocation: the client; response: the responder; validation: the validator asked).
@@ -57,7 +59,7 @@ ENGINE = ReplacingMergeTree(ver)
 PARTITION BY toYYYYMM(block_time)
 ORDER BY (block_time, chain, block_number, log_index)
 -- Pages of a rare filter name rows from all over the table.
-SETTINGS index_granularity = 1024;
+SETTINGS index_granularity = 512;
 
 -- The same rows by agent: scores and the page of an agent read these alone.
 CREATE TABLE IF NOT EXISTS agent_attestations AS attestations

@@ -30,7 +30,9 @@ CREATE TABLE IF NOT EXISTS agent_cards
     del UInt8
 )
 ENGINE = ReplacingMergeTree(ver)
-ORDER BY (chain, agent_id);
+ORDER BY (chain, agent_id)
+-- Read by single keys from all over the table.
+SETTINGS index_granularity = 256;
 
 CREATE MATERIALIZED VIEW IF NOT EXISTS agent_changes_cards_mv TO agent_changes AS
 SELECT chain, agent_id, count() AS changes, now('UTC') AS changed_at FROM agent_cards GROUP BY chain, agent_id;
@@ -59,7 +61,9 @@ CREATE TABLE IF NOT EXISTS feedback_files
     del UInt8
 )
 ENGINE = ReplacingMergeTree(ver)
-ORDER BY (chain, block_number, log_index);
+ORDER BY (chain, block_number, log_index)
+-- Read by single keys from all over the table.
+SETTINGS index_granularity = 256;
 
 CREATE MATERIALIZED VIEW IF NOT EXISTS feedback_files_mv TO feedback_files AS
 SELECT chain, block_number, log_index, agent_id, client, uri, file_hash, ver, del
