@@ -5,6 +5,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { OPERATIONS } from '../../src/catalogue/index.ts';
 import { toolName } from '../../src/mcp/tool.ts';
+import type { ApiAnswer } from '../support/api.ts';
 import { BASE, insertSettlements, NOON, reportChain, settlement, wallet } from '../support/rows.ts';
 import { type Customer, type SqlApi, sqlApi } from '../support/sql-api.ts';
 
@@ -48,8 +49,11 @@ async function connect(
 }
 
 /** A call's answer, as agents see it. */
-// biome-ignore lint/suspicious/noExplicitAny: tests look into answers of every shape
-type Told = { readonly said: any; readonly text: string; readonly isError: boolean };
+interface Told {
+  readonly said: ApiAnswer['body'];
+  readonly text: string;
+  readonly isError: boolean;
+}
 
 async function call(client: Client, name: string, given: Record<string, unknown> = {}): Promise<Told> {
   const { content, structuredContent, isError } = await client.callTool({ name, arguments: given });
