@@ -1,0 +1,41 @@
+import { useState } from 'preact/hooks';
+import { announce } from '../announce.tsx';
+import { copyText } from '../clipboard.ts';
+
+interface CopyButtonProps {
+  readonly text: string;
+  /** What it is, for the name of the button: `Copy address`. */
+  readonly what: string;
+  /** Shown as a text button instead of the small sign. */
+  readonly label?: string;
+}
+
+const SHOWN_AS_COPIED_MS = 1_200;
+
+export function CopyButton({ text, what, label }: CopyButtonProps) {
+  const [isCopied, setCopied] = useState(false);
+  const onClick = async (): Promise<void> => {
+    const done = await copyText(text);
+    announce(done ? `${what} copied` : `${what} could not be copied`);
+    if (!done) return;
+    setCopied(true);
+    setTimeout(() => setCopied(false), SHOWN_AS_COPIED_MS);
+  };
+  if (label !== undefined)
+    return (
+      <button type="button" class="button" onClick={() => void onClick()}>
+        {isCopied ? 'Copied' : label}
+      </button>
+    );
+  return (
+    <button
+      type="button"
+      class="copy"
+      aria-label={`Copy ${what}`}
+      title={`Copy ${what}`}
+      onClick={() => void onClick()}
+    >
+      <span aria-hidden="true">{isCopied ? '✓' : '⧉'}</span>
+    </button>
+  );
+}

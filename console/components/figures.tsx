@@ -1,0 +1,25 @@
+import { useEffect, useState } from 'preact/hooks';
+import { agoText, timeText, usdText } from '../format.ts';
+
+/** Dollars, exact. */
+export function Usd({ usd }: { readonly usd: number | string }) {
+  return <span class="number">{usdText(usd)}</span>;
+}
+
+const AGO_EVERY_MS = 5_000;
+
+/** A time in UTC. `ago` shows how long ago it was, and moves on; the time itself is in the title. */
+export function Time({ at, ago = false }: { readonly at: string; readonly ago?: boolean }) {
+  const [nowMs, setNowMs] = useState(Date.now);
+  useEffect(() => {
+    if (!ago) return;
+    const timer = setInterval(() => setNowMs(Date.now()), AGO_EVERY_MS);
+    return () => clearInterval(timer);
+  }, [ago]);
+  const whole = timeText(at);
+  return (
+    <time dateTime={at} title={whole} class="number">
+      {ago ? agoText(at, nowMs) : whole}
+    </time>
+  );
+}

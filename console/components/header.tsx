@@ -1,0 +1,106 @@
+import { useState } from 'preact/hooks';
+import { account } from '../account.ts';
+import { countText } from '../format.ts';
+import { PAGES } from '../pages.ts';
+import { Link } from '../router.tsx';
+import { session } from '../session.ts';
+import { useStore } from '../store.ts';
+import { chooseTheme, THEMES, type Theme, theme } from '../theme.ts';
+import { isKeyDialogOpen } from './key-dialog-state.ts';
+
+const THEME_NAMES: Readonly<Record<Theme, string>> = { system: 'System', light: 'Light', dark: 'Dark' };
+
+/** `section` is the part of the console that is open, as `pages.ts` names it. */
+export function Header({ section }: { readonly section: string }) {
+  const [isOpen, setOpen] = useState(false);
+  return (
+    <header class="top">
+      <Link to="/" class="brand">
+        <Mark />
+        <span>Settlement Index</span>
+      </Link>
+      <button
+        type="button"
+        class="button menu-button"
+        aria-expanded={isOpen}
+        aria-controls="navigation"
+        onClick={() => setOpen(!isOpen)}
+      >
+        Menu
+      </button>
+      <nav id="navigation" class={isOpen ? 'open' : ''} aria-label="Console">
+        <ul>
+          {PAGES.filter(({ inNavigation }) => inNavigation).map(({ path, title }) => (
+            <li key={path} onClick={() => setOpen(false)}>
+              <Link to={path} current={path === section}>
+                {title}
+              </Link>
+            </li>
+          ))}
+        </ul>
+      </nav>
+      <div class="top-tools">
+        <ThemeChoice />
+        <KeyButton />
+      </div>
+    </header>
+  );
+}
+
+/** Two settled flows that meet: the sign of the index. */
+function Mark() {
+  return (
+    <svg class="mark" viewBox="0 0 24 24" width="22" height="22" aria-hidden="true">
+      <path d="M3 7h9a5 5 0 0 1 0 10H3" fill="none" stroke="currentColor" stroke-width="2.4" />
+      <circle cx="20" cy="12" r="2.6" fill="currentColor" />
+    </svg>
+  );
+}
+
+function ThemeChoice() {
+  const chosen = useStore(theme);
+  return (
+    <label class="theme">
+      <span class="visually-hidden">Theme</span>
+      <select
+        value={chosen}
+        onChange={({ currentTarget }) => {
+          const wanted = THEMES.find((known) => known === currentTarget.value);
+          if (wanted !== undefined) chooseTheme(wanted);
+        }}
+      >
+        {THEMES.map((known) => (
+          <option key={known} value={known}>
+            {THEME_NAMES[known]}
+          </option>
+        ))}
+      </select>
+    </label>
+  );
+}
+
+function KeyButton() {
+  return (
+    <button type="button" class="button key-button" aria-haspopup="dialog" onClick={() => isKeyDialogOpen.set(true)}>
+      <KeyText />
+    </button>
+  );
+}
+
+function KeyText() {
+  const { origin } = useStore(session);
+  const known = useStore(account);
+  if (origin === 'none') return <>Enter key</>;
+  const name = origin === 'visitor' ? 'Demo visitor' : (known?.organisation?.display_name ?? 'Key');
+  if (known?.key_recognised === false) return <span class="bad">Unknown key</span>;
+  return (
+    <>
+      <span class="key-name">{name}</span>
+      {known?.balance == null ? null : (
+        <span class={known.balance.low_balance ? 'number warn' : 'number muted'}>
+          {countText(known.balance.available_qu)} QU
+        </span>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,96 @@
+import type { ComponentType } from 'preact';
+import { matchRoute, type RouteParams } from './route-match.ts';
+
+/** What every page gets: the `:names` of its path, and the query of the address. */
+export interface PageProps {
+  readonly params: RouteParams;
+  readonly query: URLSearchParams;
+}
+
+export interface PageEntry {
+  /** Below /console, with `:names`. */
+  readonly path: string;
+  /** Of the browser’s tab, and its name in the navigation. */
+  readonly title: string;
+  /** Whether the navigation lists it, in the order of this list. */
+  readonly inNavigation: boolean;
+  /** Paths that start so light up its entry in the navigation. */
+  readonly section: string;
+  /** Each page is a chunk of its own. */
+  load(): Promise<ComponentType<PageProps>>;
+}
+
+/** Every page of the console. The first is /console itself. */
+export const PAGES: readonly PageEntry[] = [
+  {
+    path: '/',
+    title: 'Live flow',
+    inNavigation: true,
+    section: '/',
+    load: () => import('./pages/flows.tsx').then(({ FlowsPage }) => FlowsPage),
+  },
+  {
+    path: '/sql',
+    title: 'SQL',
+    inNavigation: true,
+    section: '/sql',
+    load: () => import('./pages/sql.tsx').then(({ SqlPage }) => SqlPage),
+  },
+  {
+    path: '/merchants',
+    title: 'Merchants',
+    inNavigation: true,
+    section: '/merchants',
+    load: () => import('./pages/merchants.tsx').then(({ MerchantsPage }) => MerchantsPage),
+  },
+  {
+    path: '/merchants/:address',
+    title: 'Merchant',
+    inNavigation: false,
+    section: '/merchants',
+    load: () => import('./pages/merchant.tsx').then(({ MerchantPage }) => MerchantPage),
+  },
+  {
+    path: '/agents',
+    title: 'Agents',
+    inNavigation: true,
+    section: '/agents',
+    load: () => import('./pages/agents.tsx').then(({ AgentsPage }) => AgentsPage),
+  },
+  {
+    path: '/agents/:wallet',
+    title: 'Agent',
+    inNavigation: false,
+    section: '/agents',
+    load: () => import('./pages/agent.tsx').then(({ AgentPage }) => AgentPage),
+  },
+  {
+    path: '/leaderboard',
+    title: 'Leaderboard',
+    inNavigation: true,
+    section: '/leaderboard',
+    load: () => import('./pages/leaderboard.tsx').then(({ LeaderboardPage }) => LeaderboardPage),
+  },
+  {
+    path: '/facilitators',
+    title: 'Facilitators',
+    inNavigation: true,
+    section: '/facilitators',
+    load: () => import('./pages/facilitators.tsx').then(({ FacilitatorsPage }) => FacilitatorsPage),
+  },
+  {
+    path: '/status',
+    title: 'Status',
+    inNavigation: true,
+    section: '/status',
+    load: () => import('./pages/status.tsx').then(({ StatusPage }) => StatusPage),
+  },
+];
+
+export function findPage(path: string): { readonly entry: PageEntry; readonly params: RouteParams } | null {
+  for (const entry of PAGES) {
+    const params = matchRoute(entry.path, path);
+    if (params !== null) return { entry, params };
+  }
+  return null;
+}

@@ -1,0 +1,39 @@
+import { createStore } from './store.ts';
+
+/** What the visitor chose; `system` follows the browser. Remembered on this device. */
+export const THEMES = ['system', 'light', 'dark'] as const;
+export type Theme = (typeof THEMES)[number];
+
+const STORED_AS = 'six.theme';
+
+export const theme = createStore<Theme>('system');
+
+/** Whether the page is dark now, also when the browser decides. */
+export const isDark = createStore(false);
+
+const darkScheme = matchMedia('(prefers-color-scheme: dark)');
+
+export function applyStoredTheme(): void {
+  darkScheme.addEventListener('change', showTheme);
+  theme.set(readTheme());
+  showTheme();
+}
+
+export function chooseTheme(chosen: Theme): void {
+  if (chosen === 'system') localStorage.removeItem(STORED_AS);
+  else localStorage.setItem(STORED_AS, chosen);
+  theme.set(chosen);
+  showTheme();
+}
+
+function readTheme(): Theme {
+  const stored = localStorage.getItem(STORED_AS);
+  return THEMES.find((known) => known === stored) ?? 'system';
+}
+
+function showTheme(): void {
+  const chosen = theme.get();
+  if (chosen === 'system') delete document.documentElement.dataset['theme'];
+  else document.documentElement.dataset['theme'] = chosen;
+  isDark.set(chosen === 'system' ? darkScheme.matches : chosen === 'dark');
+}
