@@ -37,6 +37,13 @@ export const PAGES: readonly PageEntry[] = [
     load: () => import('./pages/sql.tsx').then(({ SqlPage }) => SqlPage),
   },
   {
+    path: '/transactions',
+    title: 'Settlements',
+    inNavigation: true,
+    section: '/transactions',
+    load: () => import('./pages/transactions.tsx').then(({ TransactionsPage }) => TransactionsPage),
+  },
+  {
     path: '/merchants',
     title: 'Merchants',
     inNavigation: true,
@@ -79,11 +86,39 @@ export const PAGES: readonly PageEntry[] = [
     load: () => import('./pages/facilitators.tsx').then(({ FacilitatorsPage }) => FacilitatorsPage),
   },
   {
+    path: '/endpoints',
+    title: 'Endpoints',
+    inNavigation: true,
+    section: '/endpoints',
+    load: () => import('./pages/endpoints.tsx').then(({ EndpointsPage }) => EndpointsPage),
+  },
+  {
+    path: '/capabilities',
+    title: 'Capabilities',
+    inNavigation: false,
+    section: '/endpoints',
+    load: () => import('./pages/capabilities.tsx').then(({ CapabilitiesPage }) => CapabilitiesPage),
+  },
+  {
+    path: '/capabilities/:slug',
+    title: 'Capability',
+    inNavigation: false,
+    section: '/endpoints',
+    load: () => import('./pages/capability.tsx').then(({ CapabilityPage }) => CapabilityPage),
+  },
+  {
     path: '/status',
     title: 'Status',
     inNavigation: true,
     section: '/status',
     load: () => import('./pages/status.tsx').then(({ StatusPage }) => StatusPage),
+  },
+  {
+    path: '/account',
+    title: 'Account',
+    inNavigation: true,
+    section: '/account',
+    load: () => import('./pages/account.tsx').then(({ AccountPage }) => AccountPage),
   },
 ];
 

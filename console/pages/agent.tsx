@@ -1,5 +1,8 @@
 import type { PageProps } from '../pages.ts';
+import { WalletView } from '../parts/wallet-view.tsx';
 
-export function AgentPage(_props: PageProps) {
-  return <h1>Agent</h1>;
+/** A wallet by whom it pays. */
+export function AgentPage({ params, query }: PageProps) {
+  const wallet = params['wallet'] ?? '';
+  return <WalletView key={wallet} wallet={wallet} party="payer" query={query} />;
 }

@@ -1,5 +1,8 @@
 import type { PageProps } from '../pages.ts';
+import { WalletView } from '../parts/wallet-view.tsx';
 
-export function MerchantPage(_props: PageProps) {
-  return <h1>Merchant</h1>;
+/** A wallet by who pays it. */
+export function MerchantPage({ params, query }: PageProps) {
+  const wallet = params['address'] ?? '';
+  return <WalletView key={wallet} wallet={wallet} party="payee" query={query} />;
 }

@@ -1,5 +1,148 @@
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { account } from '../account.ts';
 import type { PageProps } from '../pages.ts';
+import type { ApiProblem } from '../problem.ts';
+import { CostLine } from '../sql/cost-line.tsx';
+import type { Mark, SqlEditor } from '../sql/editor.ts';
+import { type EstimateState, useEstimate } from '../sql/estimate.ts';
+import { lastQuestion, rememberLast } from '../sql/history.ts';
+import { inLines } from '../sql/lay-out.ts';
+import { Parameters } from '../sql/parameters.tsx';
+import { findPlaceholders, valuesFor } from '../sql/placeholders.ts';
+import { QueryEditor } from '../sql/query-editor.tsx';
+import { ResultPanel } from '../sql/result-panel.tsx';
+import { type RunState, useRunner } from '../sql/run.ts';
+import { SchemaBrowser } from '../sql/schema-browser.tsx';
+import { DEFAULT_TIER, fragmentOf, readFragment } from '../sql/share.ts';
+import { Toolbar } from '../sql/toolbar.tsx';
+import type { SqlQuestion, SqlSchema } from '../sql/wire.ts';
+import { useStore } from '../store.ts';
+import { useAnswer } from '../use-answer.ts';
 
+/** What stands in the editor of somebody who comes for the first time. */
+const FIRST_QUESTION: SqlQuestion = {
+  sql: `SELECT payee, count() AS settlements, sum(amount_usd) AS usd
+FROM settlements
+WHERE block_time >= now() - INTERVAL 7 DAY
+GROUP BY payee
+ORDER BY usd DESC
+LIMIT 20`,
+  tier: DEFAULT_TIER,
+  params: {},
+};
+
+const FIRST_ROWS_MAX = 1_000;
+/** The last query is written down after a pause. */
+const REMEMBER_AFTER_MS = 400;
+
+/** Analysts’ SQL: editor, schema, cost, result. */
 export function SqlPage(_props: PageProps) {
-  return <h1>SQL</h1>;
+  const [written, setWritten] = useWritten();
+  const [rowsMax, setRowsMax] = useState(FIRST_ROWS_MAX);
+  const [isSchemaOpen, setSchemaOpen] = useState(false);
+  const editor = useRef<SqlEditor | null>(null);
+  const schema = useAnswer<SqlSchema>('/sql/schema');
+  const tiers = useStore(account)?.sql_tiers ?? [];
+  const { state, run, cancel } = useRunner();
+  const isRunning = state.phase === 'running';
+  const question = useMemo(() => ({ ...written, params: valuesFor(written.sql, written.params) }), [written]);
+  const estimate = useEstimate(question, isRunning);
+  const canRun = written.sql.trim() !== '';
+  const start = (): void => {
+    if (!canRun || isRunning) return;
+    history.replaceState(null, '', fragmentOf(question));
+    run(question, rowsMax);
+  };
+  return (
+    <>
+      <h1 class="visually-hidden">SQL</h1>
+      <div class="sql-page">
+        <aside class={isSchemaOpen ? 'schema panel open' : 'schema panel'} aria-label="Tables">
+          <button
+            type="button"
+            class="button schema-toggle"
+            aria-expanded={isSchemaOpen}
+            onClick={() => setSchemaOpen(!isSchemaOpen)}
+          >
+            Tables and columns
+          </button>
+          <div class="schema-body">
+            <SchemaBrowser schema={schema} onInsert={(name) => editor.current?.insert(name)} />
+          </div>
+        </aside>
+        <div class="sql-main">
+          <section class="panel" aria-label="Query">
+            <Toolbar
+              isRunning={isRunning}
+              canRun={canRun}
+              tier={written.tier}
+              tiers={tiers}
+              rowsMax={rowsMax}
+              shareUrl={`${location.origin}${location.pathname}${fragmentOf(question)}`}
+              examples={schema.answer?.examples ?? []}
+              onRun={start}
+              onCancel={cancel}
+              onTier={(tier) => setWritten({ ...written, tier })}
+              onRowsMax={setRowsMax}
+              onExample={(sql) => setWritten({ ...written, sql: inLines(sql) })}
+            />
+            <QueryEditor
+              text={written.sql}
+              schema={schema.answer}
+              mark={markOf(estimate, state, written.sql)}
+              onChange={(sql) => setWritten({ ...written, sql })}
+              onRun={start}
+              onReady={(ready) => {
+                editor.current = ready;
+              }}
+            />
+            <Parameters
+              placeholders={findPlaceholders(written.sql)}
+              values={written.params}
+              onChange={(params) => setWritten({ ...written, params })}
+            />
+            <CostLine estimate={estimate} state={state} />
+          </section>
+          <ResultPanel
+            state={state}
+            onOpen={({ sql, tier, params }) => setWritten({ sql, tier, params })}
+            onShowPlace={(place) => editor.current?.goTo(place)}
+          />
+        </div>
+      </div>
+    </>
+  );
+}
+
+/** The query that is being written: from the address, or the last one, and kept for the next visit. */
+function useWritten(): [SqlQuestion, (next: SqlQuestion) => void] {
+  const [written, setWritten] = useState<SqlQuestion>(
+    () => readFragment(location.hash) ?? lastQuestion() ?? FIRST_QUESTION,
+  );
+  useEffect(() => {
+    const timer = setTimeout(() => rememberLast(written), REMEMBER_AFTER_MS);
+    return () => clearTimeout(timer);
+  }, [written]);
+  useEffect(() => {
+    const follow = (): void => {
+      const shared = readFragment(location.hash);
+      if (shared !== null) setWritten(shared);
+    };
+    addEventListener('hashchange', follow);
+    return () => removeEventListener('hashchange', follow);
+  }, []);
+  return [written, setWritten];
+}
+
+/** The place of the newest verdict: that of the estimate, which follows the text, or that of the run. */
+function markOf(estimate: EstimateState, state: RunState, sql: string): Mark | null {
+  const problem = refusalOf(estimate) ?? (state.phase === 'failed' ? state.problem : null);
+  if (problem === null || sql.trim() === '') return null;
+  const { position, near, detail, hint } = problem.body;
+  if (position === undefined) return null;
+  return { ...position, near: near ?? '', message: hint === undefined ? detail : `${detail} ${hint}` };
+}
+
+function refusalOf(estimate: EstimateState): ApiProblem | null {
+  return estimate.phase === 'refused' ? estimate.problem : null;
 }

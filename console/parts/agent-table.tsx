@@ -1,0 +1,104 @@
+import { Time } from '../components/figures.tsx';
+import { chainText } from '../format.ts';
+import { Link } from '../router.tsx';
+import { scoreMeaning } from './agent-card.tsx';
+import { AttestationLine } from './agent-facts.tsx';
+import { Cell } from './settlement-table.tsx';
+import { WalletLink } from './wallet-link.tsx';
+import type { Agent } from './wire.ts';
+
+interface AgentTableProps {
+  readonly caption: string;
+  readonly agents: readonly (Agent & { readonly rank?: number })[];
+  readonly isRanked: boolean;
+}
+
+const TAGS_SHOWN = 3;
+
+export function AgentTable({ caption, agents, isRanked }: AgentTableProps) {
+  const columns = [
+    ...(isRanked ? ['Rank'] : []),
+    'Agent',
+    'Wallet',
+    'Score',
+    'Feedback',
+    'Capabilities',
+    'Activity',
+  ];
+  return (
+    <div class="table-wrap">
+      <table class="data agents">
+        <caption class="visually-hidden">{caption}</caption>
+        <thead>
+          <tr>
+            {columns.map((name) => (
+              <th key={name} scope="col" class={name === 'Score' || name === 'Rank' ? 'number' : undefined}>
+                {name}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {agents.map((agent) => (
+            <AgentRow key={`${agent.chain}/${agent.agent_id}`} agent={agent} isRanked={isRanked} />
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+function AgentRow({
+  agent,
+  isRanked,
+}: {
+  readonly agent: Agent & { readonly rank?: number };
+  readonly isRanked: boolean;
+}) {
+  return (
+    <tr>
+      {isRanked ? (
+        <Cell name="Rank" class="number">
+          {agent.rank}
+        </Cell>
+      ) : null}
+      <Cell name="Agent" class="agent-cell">
+        <strong>{agent.name ?? <span class="muted">no name</span>}</strong>
+        <span class="muted small">
+          #{agent.agent_id} on {chainText(agent.chain)}
+        </span>
+        {agent.description === null ? null : <span class="clamp small">{agent.description}</span>}
+      </Cell>
+      <Cell name="Wallet">
+        {agent.wallet === null ? (
+          <span class="muted">none set</span>
+        ) : (
+          <WalletLink wallet={agent.wallet} party="payee" />
+        )}
+      </Cell>
+      <Cell name="Score" class="number">
+        <span title={scoreMeaning(agent)}>
+          {agent.score === null ? <span class="muted">unscored</span> : agent.score}
+        </span>
+      </Cell>
+      <Cell name="Feedback">
+        <AttestationLine agent={agent} />
+      </Cell>
+      <Cell name="Capabilities" class="tags">
+        {agent.x402_support ? <span class="badge tier-proven">x402</span> : null}
+        {agent.capabilities.slice(0, TAGS_SHOWN).map((slug) => (
+          <Link key={slug} class="badge quiet" to={`/capabilities/${slug}`}>
+            {slug}
+          </Link>
+        ))}
+        {agent.capabilities.length > TAGS_SHOWN ? (
+          <span class="muted small">+{agent.capabilities.length - TAGS_SHOWN}</span>
+        ) : null}
+      </Cell>
+      <Cell name="Activity">
+        <span class={`badge activity-${agent.activity_status}`}>{agent.activity_status}</span>{' '}
+        <Time at={agent.last_activity_at} ago />
+      </Cell>
+    </tr>
+  );
+}

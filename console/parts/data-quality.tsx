@@ -1,0 +1,76 @@
+import { SIGNALS, VERDICT_MEANING } from '../../src/domain/data-quality.ts';
+import type { DataQuality, Signal } from './wire.ts';
+
+/** The verdict about a wallet's figures, and every signal with its value and threshold. */
+
+const SIGNAL_NAMES: Readonly<Record<string, string>> = {
+  self_payment_share: 'Paid to itself',
+  payer_concentration: 'Concentration of payers',
+  single_payer_dominance: 'Largest payer',
+  payee_concentration: 'Concentration of payees',
+  single_payee_dominance: 'Largest payee',
+  reciprocity: 'Money that comes back',
+  ring_membership: 'Payment rings',
+};
+
+export function DataQualityCard({ quality }: { readonly quality: DataQuality }) {
+  return (
+    <section class="card" aria-labelledby="quality-title">
+      <div class="card-head">
+        <h2 id="quality-title">Data quality</h2>
+        <span class={`badge verdict-${quality.verdict}`}>{quality.verdict}</span>
+      </div>
+      <p class="note">{verdictText(quality.verdict)}</p>
+      <ul class="signals">
+        {quality.signals.map((signal) => (
+          <SignalItem key={signal.id} signal={signal} />
+        ))}
+      </ul>
+      <p class="note muted">A verdict is about the figures, not about the people. {quality.note}</p>
+    </section>
+  );
+}
+
+function verdictText(verdict: string): string {
+  const known = Object.entries(VERDICT_MEANING).find(([name]) => name === verdict);
+  return known === undefined ? verdict : known[1];
+}
+
+function ruleOf(id: string) {
+  return Object.entries(SIGNALS).find(([name]) => name === id)?.[1];
+}
+
+function SignalItem({ signal }: { readonly signal: Signal }) {
+  const rule = ruleOf(signal.id);
+  const isCount = rule?.unit === 'count';
+  return (
+    <li class={signal.triggered ? 'signal is-triggered' : 'signal'} title={rule?.meaning}>
+      <span class="signal-name">
+        {SIGNAL_NAMES[signal.id] ?? signal.id}
+        {signal.triggered ? <span class="signal-mark">reached</span> : null}
+      </span>
+      <span class="signal-value">
+        {signal.value === null ? 'nothing to measure' : valueText(signal.value, isCount)}
+        <span class="muted"> / {valueText(signal.threshold, isCount)}</span>
+      </span>
+      {isCount || signal.value === null ? null : <Meter value={signal.value} threshold={signal.threshold} />}
+      <span class="signal-meaning">{rule?.meaning}</span>
+    </li>
+  );
+}
+
+/** Shares come in ten-thousandths: percent with two decimals is all of it. */
+function valueText(value: number, isCount: boolean): string {
+  return isCount ? String(value) : `${(value * 100).toFixed(2).replace(/\.?0+$/, '')} %`;
+}
+
+/** The value on a line from nothing to all, with the threshold marked. Decoration: the texts say the same. */
+function Meter({ value, threshold }: { readonly value: number; readonly threshold: number }) {
+  return (
+    <svg class="meter" viewBox="0 0 100 6" preserveAspectRatio="none" aria-hidden="true">
+      <rect class="meter-ground" x="0" y="1" width="100" height="4" />
+      <rect class="meter-value" x="0" y="1" width={Math.min(1, value) * 100} height="4" />
+      <rect class="meter-threshold" x={Math.min(1, threshold) * 100 - 0.4} y="0" width="0.8" height="6" />
+    </svg>
+  );
+}

@@ -1,0 +1,179 @@
+import type { Static, TSchema } from '@sinclair/typebox';
+import { describe, expect, expectTypeOf, it } from 'vitest';
+import { flowPictureOf } from '../../console/parts/flow-layout.ts';
+import { walletGraphOf } from '../../console/parts/graph-layout.ts';
+import { coinText, microsOf, shareText, usdTextOfMicros } from '../../console/parts/money.ts';
+import { columnHeight, piecesOf, slotsOf } from '../../console/parts/ribbons.ts';
+import { searchPath } from '../../console/parts/search-path.ts';
+import type * as wire from '../../console/parts/wire.ts';
+import type * as service from '../../console/parts/wire-service.ts';
+import type { getAccount } from '../../src/catalogue/get-account.ts';
+import type { getAgent } from '../../src/catalogue/get-agent.ts';
+import type { getCapability } from '../../src/catalogue/get-capability.ts';
+import type { getGraph } from '../../src/catalogue/get-graph.ts';
+import type { getLeaderboard } from '../../src/catalogue/get-leaderboard.ts';
+import type { getMerchant } from '../../src/catalogue/get-merchant.ts';
+import type { getTelemetry } from '../../src/catalogue/get-telemetry.ts';
+import type { listAgents } from '../../src/catalogue/list-agents.ts';
+import type { listCapabilities } from '../../src/catalogue/list-capabilities.ts';
+import type { listEndpoints } from '../../src/catalogue/list-endpoints.ts';
+import type { listEntitySettlements } from '../../src/catalogue/list-entity-settlements.ts';
+import type { listFacilitators } from '../../src/catalogue/list-facilitators.ts';
+import type { listFlows } from '../../src/catalogue/list-flows.ts';
+import type { listTransactions } from '../../src/catalogue/list-transactions.ts';
+import type { listWallets } from '../../src/catalogue/list-wallets.ts';
+
+type Answer<Operation extends { readonly output: TSchema }> = Static<Operation['output']>;
+
+/** Never run by a browser; the compiler is the test. */
+it('what the console reads is what the operations declare', () => {
+  expectTypeOf<Answer<typeof listFlows>>().toExtend<wire.FlowsAnswer>();
+  expectTypeOf<Answer<typeof listTransactions>>().toExtend<wire.TransactionsAnswer>();
+  expectTypeOf<Answer<typeof listEntitySettlements>>().toExtend<wire.EntitySettlementsAnswer>();
+  expectTypeOf<Answer<typeof getMerchant>>().toExtend<wire.ProfileAnswer>();
+  expectTypeOf<Answer<typeof getAgent>>().toExtend<wire.ProfileAnswer>();
+  expectTypeOf<Answer<typeof getGraph>>().toExtend<wire.GraphAnswer>();
+  expectTypeOf<Answer<typeof listAgents>>().toExtend<wire.AgentsAnswer>();
+  expectTypeOf<Answer<typeof getLeaderboard>>().toExtend<wire.LeaderboardAnswer>();
+  expectTypeOf<Answer<typeof listWallets>>().toExtend<wire.WalletsAnswer>();
+  expectTypeOf<Answer<typeof listFacilitators>>().toExtend<wire.FacilitatorsAnswer>();
+  expectTypeOf<Answer<typeof listEndpoints>>().toExtend<wire.EndpointsAnswer>();
+  expectTypeOf<Answer<typeof listCapabilities>>().toExtend<wire.CapabilitiesAnswer>();
+  expectTypeOf<Answer<typeof getCapability>>().toExtend<wire.CapabilityAnswer>();
+  expectTypeOf<Answer<typeof getTelemetry>>().toExtend<service.TelemetryAnswer>();
+  expectTypeOf<Answer<typeof getAccount>>().toExtend<service.AccountAnswer>();
+});
+
+describe('money', () => {
+  it('sums of dollars on a page are exact', () => {
+    const sum = [0.1, 0.2, 0.000001, 8_000_000_000.123456].reduce((total, usd) => total + microsOf(usd), 0n);
+    expect(sum).toBe(8_000_000_000_423_457n);
+    expect(usdTextOfMicros(sum)).toBe('$8,000,000,000.423457');
+    expect(usdTextOfMicros(microsOf(0.000001))).toBe('$0.000001');
+    expect(usdTextOfMicros(microsOf(-12.5))).toBe('-$12.50');
+  });
+
+  it('a share is 100 % only of everything and 0 % only of nothing', () => {
+    expect(shareText(999_999n, 1_000_000n)).toBe('99.9 %');
+    expect(shareText(1_000_000n, 1_000_000n)).toBe('100 %');
+    expect(shareText(1n, 1_000_000n)).toBe('under 0.1 %');
+    expect(shareText(0n, 1_000_000n)).toBe('0 %');
+    expect(shareText(0n, 0n)).toBeNull();
+  });
+
+  it('wei are cut to six decimals of the coin, never rounded up', () => {
+    expect(coinText('183204117702250048')).toBe('0.183204');
+    expect(coinText('1999999999999999999')).toBe('1.999999');
+    expect(coinText('1234000000000000000000')).toBe('1,234');
+    expect(coinText('0')).toBe('0');
+  });
+});
+
+describe('pictures', () => {
+  it('slots share a column in proportion, never overlap, and grow it when the least does not fit', () => {
+    const slots = slotsOf([3, 1], { height: 100, gap: 4, least: 8 });
+    expect(slots).toEqual([
+      { top: 0, height: 68 },
+      { top: 72, height: 28 },
+    ]);
+    expect(columnHeight(slotsOf([1, 1, 1], { height: 10, gap: 2, least: 20 }))).toBe(64);
+    expect(slotsOf([0, 0], { height: 50, gap: 0, least: 10 }).map(({ height }) => height)).toEqual([10, 10]);
+    expect(columnHeight(slotsOf([], { height: 50, gap: 2, least: 10 }))).toBe(0);
+  });
+
+  it('the pieces of a slot fill it exactly', () => {
+    const pieces = piecesOf({ top: 5, height: 20 }, [1, 3]);
+    expect(pieces).toEqual([
+      { top: 5, height: 5 },
+      { top: 10, height: 15 },
+    ]);
+  });
+
+  it('every settlement is in the picture of the flow once on each side, the smallest parties added up', () => {
+    const rows = Array.from({ length: 30 }, (_, at) => settlement(at));
+    const { payers, facilitators, payees, inflows, outflows } = flowPictureOf(rows);
+    for (const column of [payers, facilitators, payees]) {
+      expect(column.reduce((sum, { count }) => sum + count, 0)).toBe(30);
+      expect(column.reduce((sum, { usdMicros }) => sum + usdMicros, 0n)).toBe(465_000_000n);
+    }
+    expect(payees).toHaveLength(7);
+    expect(payees.at(-1)).toMatchObject({ id: '', label: '24 others' });
+    const thickness = (links: typeof inflows): number =>
+      links.reduce((sum, { from }) => sum + from.height, 0);
+    expect(thickness(inflows)).toBeCloseTo(payers.reduce((sum, { slot }) => sum + slot.height, 0));
+    expect(thickness(outflows)).toBeCloseTo(facilitators.reduce((sum, { slot }) => sum + slot.height, 0));
+  });
+
+  it('a wallet that pays and is paid stands on both sides of the graph, the rest beyond ten is counted', () => {
+    const [center, other] = [addressOf(1), addressOf(2)];
+    const edges = [
+      { payer: other, payee: center, usd: 5, count: 2, last_seen: '2026-11-20T09:15:01Z' },
+      { payer: center, payee: other, usd: 1, count: 1, last_seen: '2026-11-20T09:15:01Z' },
+      ...Array.from({ length: 12 }, (_, at) => ({
+        payer: addressOf(10 + at),
+        payee: center,
+        usd: 0.5,
+        count: 1,
+        last_seen: '2026-11-20T09:15:01Z',
+      })),
+    ];
+    const picture = walletGraphOf(center, graphOf(edges));
+    expect(picture.payees.map(({ wallet }) => wallet)).toEqual([other]);
+    expect(picture.payers[0]?.wallet).toBe(other);
+    expect(picture.payers).toHaveLength(10);
+    expect(picture.hiddenPayers).toBe(3);
+    for (const { slot } of [...picture.payers, ...picture.payees]) {
+      expect(slot.top).toBeGreaterThanOrEqual(0);
+      expect(slot.top + slot.height).toBeLessThanOrEqual(picture.height);
+    }
+  });
+});
+
+describe('search', () => {
+  it('an address leads to its wallet, anything else to agents, nothing to nowhere', () => {
+    expect(searchPath(` 0x${'Ab'.repeat(20)} `)).toBe(`/merchants/0x${'ab'.repeat(20)}`);
+    expect(searchPath('weather & wind')).toBe('/agents?q=weather%20%26%20wind');
+    expect(searchPath('0x12')).toBe('/agents?q=0x12');
+    expect(searchPath('  ')).toBeNull();
+  });
+});
+
+function addressOf(at: number): string {
+  return `0x${at.toString(16).padStart(40, '0')}`;
+}
+
+function settlement(at: number): wire.NamedSettlement {
+  return {
+    chain: 'eip155:8453',
+    block_number: at,
+    block_time: '2026-11-20T09:15:01Z',
+    tx_hash: `0x${at.toString(16).padStart(64, '0')}`,
+    log_index: 0,
+    payer: addressOf(at % 3),
+    payee: addressOf(100 + at),
+    asset_symbol: 'USDC',
+    amount: String((at + 1) * 1_000_000),
+    amount_usd: at + 1,
+    relayer: addressOf(7),
+    facilitator: at % 2 === 0 ? 'first' : null,
+    is_self_payment: false,
+    finality: 'final',
+    evidence: { verified: true, method: 'facilitator_relay', probability: 1, tier: 'proven', reasons: [] },
+  };
+}
+
+function graphOf(edges: wire.GraphAnswer['edges']): wire.GraphAnswer {
+  return {
+    complete: true,
+    since: null,
+    until: null,
+    nodes: [],
+    edges,
+    meta: {
+      chain: null,
+      as_of: '2026-11-20T09:15:01Z',
+      freshness: { chains: [] },
+      excluded: { self_payments: 0, self_payment_usd: 0 },
+    },
+  };
+}
