@@ -23,6 +23,18 @@ module.exports = {
       'Only http imports fastify.',
     ),
     only(
+      'surfaces-know-not-each-other',
+      { path: '^src/mcp' },
+      { path: '^src/http' },
+      'MCP answers exchanges that HTTP hands it; it never reaches back.',
+    ),
+    only(
+      'only-mcp-knows-its-sdk',
+      { path: '^(src|clickhouse|ingest)', pathNot: '^src/mcp' },
+      { path: 'node_modules/@modelcontextprotocol' },
+      'Only mcp imports the SDK of the protocol.',
+    ),
+    only(
       'only-clickhouse-knows-the-client',
       { path: '^(src|ingest)' },
       { path: 'node_modules/(@clickhouse|ffi-rs|chdb)' },

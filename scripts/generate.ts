@@ -2,7 +2,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { OPERATIONS } from '../src/catalogue/index.ts';
 import { buildOpenApi } from '../src/catalogue/openapi.ts';
-import { ProblemShape } from '../src/http/problem.ts';
+import { ProblemShape } from '../src/problem.ts';
 import { capabilityCatalogueBlock, capabilityRuleBlock } from './reference/capabilities.ts';
 import { configurationPage, configurationTable } from './reference/configuration.ts';
 import { dataQualityBlock } from './reference/data-quality.ts';

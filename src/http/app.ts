@@ -15,6 +15,7 @@ import type { Gate } from '../gate/gate.ts';
 import type { Log } from '../log.ts';
 import { createMcpSurface } from '../mcp/mcp-server.ts';
 import { DOCS_RESOURCES } from '../mcp/resources.ts';
+import { ProblemShape } from '../problem.ts';
 import { createCapabilities } from '../reads/capabilities.ts';
 import { createDatasetFacts } from '../reads/dataset.ts';
 import { createEndpointSources } from '../reads/endpoint-sources.ts';
@@ -31,7 +32,6 @@ import { answerClientError } from './client-error.ts';
 import { asFailure, installFailures, sendFailure } from './failures.ts';
 import { ACCEPTED_HEADERS, acceptedRequestId, EXPOSED_HEADERS, VARY } from './headers.ts';
 import { installMcp, mcpHostnames } from './mcp-route.ts';
-import { ProblemShape } from './problem.ts';
 import { installRequestFacts } from './request-facts.ts';
 import { installServiceRoutes } from './service-routes.ts';
 

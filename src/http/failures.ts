@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { ERRORS, type ErrorCode, Failure, fail } from '../errors.ts';
 import type { Log } from '../log.ts';
-import { PROBLEM_TYPE, problemOf } from './problem.ts';
+import { PROBLEM_TYPE, problemOf } from '../problem.ts';
 
 export interface FailureOptions {
   readonly log: Log;

@@ -1,7 +1,7 @@
 import type { CallToolResult } from '@modelcontextprotocol/server';
 import type { AnyOperation } from '../catalogue/operation.ts';
 import { ERRORS } from '../errors.ts';
-import type { Problem } from '../http/problem.ts';
+import type { Problem } from '../problem.ts';
 import { toolName } from './tool.ts';
 
 /** What a tool answers: the REST answer as `structuredContent`, and a short text that says what it is and what to do next. */

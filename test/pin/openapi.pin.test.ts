@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { OPERATIONS } from '../../src/catalogue/index.ts';
 import { buildOpenApi } from '../../src/catalogue/openapi.ts';
 import { ERROR_CODES, ERRORS } from '../../src/errors.ts';
-import { ProblemShape } from '../../src/http/problem.ts';
+import { ProblemShape } from '../../src/problem.ts';
 import { complaints } from '../support/answer-schema.ts';
 
 const root = new URL('../../', import.meta.url);

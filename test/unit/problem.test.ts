@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { problemOf } from '../../src/http/problem.ts';
+import { problemOf } from '../../src/problem.ts';
 
 const place = { path: '/v0/flows', requestId: 'r', publicUrl: '' };
 

@@ -4,7 +4,7 @@ import {
   type PaymentOffer,
   type PaymentStage,
   type PaymentTrouble,
-} from '../domain/payment.ts';
+} from './domain/payment.ts';
 import {
   type ChargeFacts,
   ERROR_CODES,
@@ -12,7 +12,7 @@ import {
   type ErrorCode,
   type FailureContext,
   type QueryTrouble,
-} from '../errors.ts';
+} from './errors.ts';
 
 /** The error answer, `application/problem+json`. Source: RFC 9457, api.md 1. */
 
