@@ -1,10 +1,16 @@
-import { Agent, type ClientRequest, type IncomingMessage, request } from 'node:http';
-import { Agent as TlsAgent, request as tlsRequest } from 'node:https';
-import { text as readText } from 'node:stream/consumers';
+import type { IncomingMessage } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { parseError } from '@clickhouse/client';
 import { type EngineAccess, EngineError, type GuestResult, type QueryFigures } from './engine.ts';
 import { type CallSignals, engineErrorOf } from './engine-error.ts';
+import {
+  createEngineHttp,
+  eitherOf,
+  type HttpStatement,
+  isSuccess,
+  refusalOf,
+  WHOLE_ANSWER,
+} from './engine-http.ts';
+import { QUERIES_AT_ONCE_MAX } from './guest-settings.ts';
 import { publicDatabaseOf } from './public-database.ts';
 
 /**
@@ -17,89 +23,44 @@ export interface GuestHttp {
   close(): void;
 }
 
-export interface GuestHttpStatement {
+export interface GuestHttpStatement extends HttpStatement {
   readonly name: string;
-  readonly text: string;
+  /** Values of the text's placeholders, in the escapes of TabSeparated. */
   readonly parameters: Readonly<Record<string, string>>;
-  /** Words of the HTTP interface, and the settings that a guest may send. */
-  readonly words: Readonly<Record<string, string | number>>;
 }
 
 /** The embedded engine is back about 400 ms after a crash (engine.md 7), later on a busy machine. */
 const RETRY_MAX_MS = 2_000;
 const RETRY_AFTER_MS = 200;
-const KEEP_ALIVE_MS = 10_000;
-const MEBIBYTE = 1024 * 1024;
-/** Answers up to this always wait in memory instead of in a file. Has to be above 1 MiB to count. */
-const SMALL_ANSWER_BYTES = 2 * MEBIBYTE;
-/** The same for those that may be held there: as large as an answer to a caller can be. What is more goes to a file. */
-const HELD_IN_MEMORY_BYTES = 64 * MEBIBYTE;
+/** Of an answer that waits in memory: as large as one to a caller can be. What is more goes to a file. */
+const HELD_IN_MEMORY_BYTES = 64 * 1024 * 1024;
 
 /** For a statement whose figures and failures must be known before the first byte of its answer. */
 export function wholeAnswer(heldInMemory: boolean): Readonly<Record<string, number>> {
-  return { wait_end_of_query: 1, buffer_size: heldInMemory ? HELD_IN_MEMORY_BYTES : SMALL_ANSWER_BYTES };
+  return heldInMemory ? { ...WHOLE_ANSWER, buffer_size: HELD_IN_MEMORY_BYTES } : WHOLE_ANSWER;
 }
 
 export function createGuestHttp({ url, database, guest }: EngineAccess): GuestHttp {
-  const isTls = url.startsWith('https:');
-  const agent = isTls
-    ? new TlsAgent({ keepAlive: true, timeout: KEEP_ALIVE_MS })
-    : new Agent({ keepAlive: true, timeout: KEEP_ALIVE_MS });
-  const authorization = `Basic ${Buffer.from(`${guest.user}:${guest.password}`).toString('base64')}`;
-  const base = new URL(url);
-  base.searchParams.set('database', publicDatabaseOf(database));
-  const { hostname, port, pathname, search } = base;
-  const sendOnce = (statement: GuestHttpStatement, signal: AbortSignal): Promise<IncomingMessage> => {
-    const path = `${pathname}${search}${queryOf(statement)}`;
-    // Bare brackets are how a URL spells an IPv6 host, and not how a socket does.
-    const host = hostname.replace(/^\[|\]$/g, '');
-    const options = { host, port, path, method: 'POST', agent, headers: { authorization } };
-    const sent = isTls ? tlsRequest(options) : request(options);
-    return answerOf(sent, statement.text, signal);
-  };
+  const http = createEngineHttp(url, guest, QUERIES_AT_ONCE_MAX);
+  const publicDatabase = publicDatabaseOf(database);
   return {
-    async send(statement, signals) {
+    async send({ name, text, words, parameters }, signals) {
       const either = eitherOf(signals);
+      const statement = { text, words: { database: publicDatabase, ...words, ...asWords(parameters) } };
       try {
         either.throwIfAborted();
-        const answer = await retryRefused(() => sendOnce(statement, either), either);
-        return await resultOf(answer, statement.name, signals);
+        const answer = await retryRefused(() => http.send(statement, either), either);
+        return await resultOf(answer, name, signals);
       } catch (error) {
-        throw engineErrorOf(error, statement.name, signals);
+        throw engineErrorOf(error, name, signals);
       }
     },
-    close: () => agent.destroy(),
+    close: http.close,
   };
 }
 
-function eitherOf({ timeout, caller }: CallSignals): AbortSignal {
-  return caller === undefined ? timeout : AbortSignal.any([timeout, caller]);
-}
-
-/** Put together by hand: a URL object would cost a tenth of a judgement. */
-function queryOf({ words, parameters }: GuestHttpStatement): string {
-  const pairs = [
-    ...Object.entries(words),
-    ...Object.entries(parameters).map(([name, value]) => [`param_${name}`, value] as const),
-  ];
-  return pairs.map(([name, value]) => `&${encodeURIComponent(name)}=${encodeURIComponent(value)}`).join('');
-}
-
-/** Resolves with the head of the answer; an abort before it closes the connection, by which the engine stops the query. */
-function answerOf(sent: ClientRequest, body: string, signal: AbortSignal): Promise<IncomingMessage> {
-  return new Promise((resolve, reject) => {
-    const stop = (): void => void sent.destroy(new Error('the query was given up'));
-    signal.addEventListener('abort', stop, { once: true });
-    sent.once('error', (error) => {
-      signal.removeEventListener('abort', stop);
-      reject(error);
-    });
-    sent.once('response', (answer) => {
-      signal.removeEventListener('abort', stop);
-      resolve(answer);
-    });
-    sent.end(body);
-  });
+function asWords(parameters: GuestHttpStatement['parameters']): HttpStatement['words'] {
+  return Object.fromEntries(Object.entries(parameters).map(([name, value]) => [`param_${name}`, value]));
 }
 
 /**
@@ -127,11 +88,11 @@ function isRefused(error: unknown): boolean {
 
 async function resultOf(answer: IncomingMessage, name: string, signals: CallSignals): Promise<GuestResult> {
   const figures = figuresOf(answer.headers['x-clickhouse-summary']);
-  const code = answer.headers['x-clickhouse-exception-code'];
-  if (answer.statusCode === 200 && code === undefined && figures !== null) return { figures, body: answer };
-  const said = parseError(await readText(answer));
+  if (isSuccess(answer) && figures !== null) return { figures, body: answer };
+  const said = await refusalOf(answer, eitherOf(signals));
   const known = engineErrorOf(said, name, signals);
-  throw new EngineError(known.problem, name, known.engineCode ?? numberOf(code), said, figures);
+  const code = known.engineCode ?? numberOf(answer.headers['x-clickhouse-exception-code']);
+  throw new EngineError(known.problem, name, code, said, figures);
 }
 
 function figuresOf(summary: string | string[] | undefined): QueryFigures | null {

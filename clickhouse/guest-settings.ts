@@ -25,7 +25,7 @@ const SPILL_MAX_BYTES = 1024 * MEBIBYTE;
 /** Without a bound of its own: as long as its tier. Inspections send theirs. */
 const SECONDS_UNLESS_SENT = 10;
 /** Above all that the sandbox does at once, so that judging a text is never refused while long queries run. */
-const QUERIES_AT_ONCE_MAX = 64;
+export const QUERIES_AT_ONCE_MAX = 64;
 
 export type SettingValue = string | number;
 
