@@ -229,6 +229,14 @@ describe('a caller who leaves', () => {
 });
 
 describe('an engine that does not obey', () => {
+  const untilServing = () =>
+    waitUntil('the engine serves', () =>
+      engine.guest.explain({ name: 'ready', text: 'SELECT 1', maxSeconds: 5 }).then(
+        () => true,
+        () => false,
+      ),
+    );
+
   test('is started anew; the text is not run again, nor any of its caller; those of others are', async () => {
     const strict = open({ secondsOf: () => 1, killObeyedMaxMs: 500 });
     const before = engine.pid();
@@ -264,17 +272,13 @@ describe('an engine that does not obey', () => {
   test('by an estimate is no other case: it has an end, and its caller waits', async () => {
     const strict = open({ killObeyedMaxMs: 500 });
     // The one before this was started a moment ago, and is not asked in vain.
-    await waitUntil('the engine serves', () =>
-      engine.guest.explain({ name: 'ready', text: 'SELECT 1', maxSeconds: 5 }).then(
-        () => true,
-        () => false,
-      ),
-    );
+    await untilServing();
     const before = engine.pid();
     const estimate = (text: string) =>
       failureOf(strict.estimate({ accepted: unjudged(text), parameters: {}, caller: 'a' }, NEVER));
     expect(await estimate(`SELECT (${DEAF})`)).toBeInstanceOf(EngineError);
     await waitUntil('a new engine', () => engine.pid() !== before && engine.pid() !== undefined);
+    await untilServing();
     expect(await estimate('SELECT 1')).toMatchObject({ reason: 'penalty' });
   });
 
