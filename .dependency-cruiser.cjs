@@ -101,8 +101,44 @@ module.exports = {
       'The sandbox judges and runs; who pays and who asks is not its business.',
     ),
     only(
+      'the-console-runs-in-a-browser',
+      { path: '^console' },
+      { path: '(^(src|clickhouse|ingest|sandbox|demo|test|scripts)|node_modules/@types/node)' },
+      'The console is bundled for browsers and talks to the API over HTTP: it imports nothing of the service.',
+    ),
+    only(
+      'the-console-is-bundled',
+      { path: '^(src|clickhouse|ingest|sandbox)' },
+      { path: '(^console|node_modules/(preact|@codemirror|@lezer|chart\\.js))' },
+      'The service serves the console’s files and imports none of them.',
+    ),
+    only(
+      'docs-site-knows-no-transport',
+      { path: '^src/docs-site' },
+      { path: '(node_modules/(fastify|@fastify)|^src/(http|mcp|control|gate|payment|reads))' },
+      'The documentation is made of texts and declarations; http serves it.',
+    ),
+    only(
+      'only-docs-site-knows-markdown',
+      { path: '^src', pathNot: '^src/docs-site' },
+      { path: 'node_modules/(marked|highlight.js|minisearch)' },
+      'Only the documentation is rendered.',
+    ),
+    only(
+      'client-stands-alone',
+      { path: '^client' },
+      { pathNot: '^client' },
+      'The client runs in browsers and in programs of others: it imports nothing but itself.',
+    ),
+    only(
+      'bridge-knows-no-service',
+      { path: '^src/mcp-bridge' },
+      { path: '^(clickhouse|ingest|sandbox|src/(?!mcp-bridge))' },
+      'The bridge passes messages on: it runs where the service does not.',
+    ),
+    only(
       'no-tests-in-products',
-      { path: '^(src|clickhouse|ingest)' },
+      { path: '^(src|clickhouse|ingest|console)' },
       { path: '^(test|bench|demo)' },
       'Products never import tests, benches or the demo.',
     ),
@@ -115,7 +151,7 @@ module.exports = {
     enhancedResolveOptions: {
       exportsFields: ['exports'],
       conditionNames: ['import', 'node', 'default'],
-      extensions: ['.ts', '.mjs', '.cjs', '.js', '.json'],
+      extensions: ['.ts', '.tsx', '.mjs', '.cjs', '.js', '.json'],
     },
   },
 };

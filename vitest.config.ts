@@ -5,8 +5,8 @@ import { keepTemporaryFilesInMemory } from './test/support/memory-directory.ts';
 keepTemporaryFilesInMemory();
 
 /**
- * fast: pure code. engine: needs the real ClickHouse (one engine for the run, a database per file). redis: needs a redis-server, one per file. e2e: whole processes on
- * a real chain node, killed and lied to. Forks everywhere: native code and child processes do not mix with threads.
+ * fast: pure code. engine: needs the real ClickHouse (one engine for the run, a database per file). redis: needs a redis-server, one per file. browser: the console in a real
+ * Chromium. e2e: whole processes on a real chain node, killed and lied to. Forks everywhere: native code and child processes do not mix with threads.
  */
 export default defineConfig({
   test: {
@@ -38,6 +38,15 @@ export default defineConfig({
         test: {
           name: 'redis',
           include: ['test/redis/**/*.test.ts'],
+          pool: 'forks',
+          testTimeout: 60_000,
+          hookTimeout: 60_000,
+        },
+      },
+      {
+        test: {
+          name: 'browser',
+          include: ['test/browser/**/*.test.ts'],
           pool: 'forks',
           testTimeout: 60_000,
           hookTimeout: 60_000,

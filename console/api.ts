@@ -14,8 +14,14 @@ export interface AskOptions {
 }
 
 /** The JSON answer of a GET below /v0, such as `getJson<Flows>('/flows', { query: { limit: 20 } })`. */
-export async function getJson<Answer>(path: string, { query = {}, signal }: AskOptions = {}): Promise<Answer> {
-  const response = await send(`${API_BASE}${path}${queryText(query)}`, signal === undefined ? {} : { signal });
+export async function getJson<Answer>(
+  path: string,
+  { query = {}, signal }: AskOptions = {},
+): Promise<Answer> {
+  const response = await send(
+    `${API_BASE}${path}${queryText(query)}`,
+    signal === undefined ? {} : { signal },
+  );
   // The declared answer of our own API, of the same version as this page.
   return (await readWhole(response, (whole) => whole.json())) as Answer;
 }

@@ -33,7 +33,6 @@ export function App() {
     return followLinks();
   }, []);
   const isFirst = useRef(true);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: runs when another page is opened
   useEffect(() => {
     if (isFirst.current) {
       isFirst.current = false;

@@ -50,7 +50,8 @@ export function aboutText(value: number): string {
     scaled /= UNIT;
     unit += 1;
   }
-  const digits = unit === 0 && Number.isInteger(scaled) ? String(scaled) : String(Number(scaled.toPrecision(3)));
+  const digits =
+    unit === 0 && Number.isInteger(scaled) ? String(scaled) : String(Number(scaled.toPrecision(3)));
   return `${value < 0 ? '-' : ''}${digits}${UNITS[unit] ?? ''}`;
 }
 

@@ -28,54 +28,33 @@ export function useAnswer<Answer>(
   { query = {}, refreshMs }: UseAnswerOptions = {},
 ): AnswerState<Answer> {
   const { key } = useStore(session);
-  const question = path === null ? null : JSON.stringify([path, query, key === null]);
-  const [state, setState] = useState<{ question: string | null; answer: Answer | null; problem: ApiProblem | null }>({
-    question,
-    answer: null,
-    problem: null,
-  });
+  const question = path === null ? null : JSON.stringify([path, query]);
+  const [state, setState] = useState<Told<Answer>>({ question, answer: null, problem: null });
   const [turn, setTurn] = useState(0);
   const [isLoading, setLoading] = useState(path !== null);
   const queryNow = useRef(query);
   queryNow.current = query;
-  // biome-ignore lint/correctness/useExhaustiveDependencies: `question` stands for path and query, `turn` asks again
+  // `question` stands for path and query; `key` and `turn` ask again.
   useEffect(() => {
     if (path === null) return;
-    const leaving = new AbortController();
-    let timer: number | undefined;
     setLoading(true);
-    const ask = async (): Promise<void> => {
-      const { signal } = leaving;
-      let waitMs = refreshMs;
-      try {
-        const answer = await getJson<Answer>(path, { query: queryNow.current, signal });
+    return keepAsking<Answer>({
+      ask: (signal) => getJson<Answer>(path, { query: queryNow.current, signal }),
+      refreshMs,
+      onAnswer: (answer) => {
         setState({ question, answer, problem: null });
-      } catch (error) {
-        if (isAbort(error) || signal.aborted) return;
-        if (!(error instanceof ApiProblem)) throw error;
-        const problem = error;
-        setState((before) => ({ question, answer: before.question === question ? before.answer : null, problem }));
-        if (waitMs !== undefined) waitMs = Math.max(waitMs, (problem.retryAfterSeconds ?? 0) * 1_000);
-      }
-      setLoading(false);
-      if (waitMs !== undefined) timer = window.setTimeout(() => void askWhenSeen(), waitMs);
-    };
-    const askWhenSeen = async (): Promise<void> => {
-      if (document.visibilityState === 'hidden') return; // the return to the tab asks
-      await ask();
-    };
-    const onSeen = (): void => {
-      if (refreshMs === undefined || document.visibilityState === 'hidden') return;
-      clearTimeout(timer);
-      void ask();
-    };
-    document.addEventListener('visibilitychange', onSeen);
-    void ask();
-    return () => {
-      leaving.abort();
-      clearTimeout(timer);
-      document.removeEventListener('visibilitychange', onSeen);
-    };
+        setLoading(false);
+      },
+      onProblem: (problem) => {
+        // What was known stays beside the problem of a refresh.
+        setState((before) => ({
+          question,
+          answer: before.question === question ? before.answer : null,
+          problem,
+        }));
+        setLoading(false);
+      },
+    });
   }, [question, key, turn, refreshMs]);
   const isOfNow = state.question === question;
   return {
@@ -84,4 +63,64 @@ export function useAnswer<Answer>(
     isLoading: isLoading || !isOfNow,
     reload: useCallback(() => setTurn((before) => before + 1), []),
   };
+}
+
+interface Told<Answer> {
+  readonly question: string | null;
+  readonly answer: Answer | null;
+  readonly problem: ApiProblem | null;
+}
+
+interface Asking<Answer> {
+  ask(signal: AbortSignal): Promise<Answer>;
+  readonly refreshMs: number | undefined;
+  onAnswer(answer: Answer): void;
+  onProblem(problem: ApiProblem): void;
+}
+
+/** Asks once, or again and again while the tab is seen; the function that it gives ends it and aborts what is under way. */
+function keepAsking<Answer>({ ask, refreshMs, onAnswer, onProblem }: Asking<Answer>): () => void {
+  const leaving = new AbortController();
+  const { signal } = leaving;
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  let isAsking = false;
+  const askNow = async (): Promise<void> => {
+    clearTimeout(timer);
+    if (isAsking) return;
+    isAsking = true;
+    const problem = await askOnce(ask, signal, onAnswer);
+    isAsking = false;
+    if (signal.aborted) return;
+    if (problem !== null) onProblem(problem);
+    if (refreshMs === undefined) return;
+    timer = setTimeout(askWhenSeen, Math.max(refreshMs, (problem?.retryAfterSeconds ?? 0) * 1_000));
+  };
+  // Nobody looks at a hidden tab; the return to it asks.
+  const askWhenSeen = (): void => {
+    if (document.visibilityState !== 'hidden') void askNow();
+  };
+  if (refreshMs !== undefined) document.addEventListener('visibilitychange', askWhenSeen);
+  void askNow();
+  return () => {
+    leaving.abort();
+    clearTimeout(timer);
+    document.removeEventListener('visibilitychange', askWhenSeen);
+  };
+}
+
+/** Null when there was an answer, or nobody waits for one any more. */
+async function askOnce<Answer>(
+  ask: (signal: AbortSignal) => Promise<Answer>,
+  signal: AbortSignal,
+  onAnswer: (answer: Answer) => void,
+): Promise<ApiProblem | null> {
+  try {
+    const answer = await ask(signal);
+    if (!signal.aborted) onAnswer(answer);
+    return null;
+  } catch (error) {
+    if (signal.aborted || isAbort(error)) return null;
+    if (error instanceof ApiProblem) return error;
+    throw error;
+  }
 }

@@ -89,7 +89,7 @@ export async function openStage(options: StageOptions): Promise<Stage> {
   const historyHead = traffic.head.number;
   const apiKey = await opening;
   const ports = await choosePorts(options);
-  const config = serviceConfig({ world, identities, ...ports, historyHead, dataDir });
+  const config = serviceConfig({ world, identities, ...ports, historyHead, dataDir, apiKey });
   const service = await owned(cleanups, spawnService({ config, directory: options.directory }));
   const readyMs = performance.now();
   const client = createApiClient(service.url, apiKey);
@@ -177,6 +177,7 @@ function serviceConfig(
     readonly identities: Identities;
     readonly historyHead: number;
     readonly dataDir: string;
+    readonly apiKey: ApiKey;
   },
 ): ServiceConfig & { readonly http: { readonly port: number } } {
   const { world, identities, historyHead } = options;
@@ -185,6 +186,8 @@ function serviceConfig(
     http: { port: options.port, requestsPerMinute: REQUESTS_PER_MINUTE },
     plans: { [DEMO_PLAN]: { requestsPerMinute: REQUESTS_PER_MINUTE } },
     access: { anonymous: 'priced' },
+    // Who opens the console can try everything at once.
+    console: { visitorKey: options.apiKey },
     payment: {
       facilitatorUrl: `http://127.0.0.1:${options.facilitatorPort}`,
       accept: [{ chain: CHAIN, payTo: world.cast.api.address }],

@@ -35,7 +35,16 @@ export function CopyButton({ text, what, label }: CopyButtonProps) {
       title={`Copy ${what}`}
       onClick={() => void onClick()}
     >
-      <span aria-hidden="true">{isCopied ? '✓' : '⧉'}</span>
+      <CopySign isCopied={isCopied} />
     </button>
+  );
+}
+
+/** Two sheets, or a tick. Drawn: not every font has the characters. */
+function CopySign({ isCopied }: { readonly isCopied: boolean }) {
+  return (
+    <svg class="copy-sign" viewBox="0 0 16 16" width="14" height="14" aria-hidden="true" focusable="false">
+      {isCopied ? <path d="M3 8.5l3.2 3.2L13 4.8" /> : <path d="M6 6h7v7H6zM10 6V3H3v7h3" />}
+    </svg>
   );
 }

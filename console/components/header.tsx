@@ -1,8 +1,8 @@
-import { useState } from 'preact/hooks';
+import { useEffect, useState } from 'preact/hooks';
 import { account } from '../account.ts';
 import { countText } from '../format.ts';
 import { PAGES } from '../pages.ts';
-import { Link } from '../router.tsx';
+import { Link, place } from '../router.tsx';
 import { session } from '../session.ts';
 import { useStore } from '../store.ts';
 import { chooseTheme, THEMES, type Theme, theme } from '../theme.ts';
@@ -13,6 +13,9 @@ const THEME_NAMES: Readonly<Record<Theme, string>> = { system: 'System', light: 
 /** `section` is the part of the console that is open, as `pages.ts` names it. */
 export function Header({ section }: { readonly section: string }) {
   const [isOpen, setOpen] = useState(false);
+  const here = useStore(place);
+  // `here` is not read: a page that was opened closes the menu.
+  useEffect(() => setOpen(false), [here]);
   return (
     <header class="top">
       <Link to="/" class="brand">
@@ -31,7 +34,7 @@ export function Header({ section }: { readonly section: string }) {
       <nav id="navigation" class={isOpen ? 'open' : ''} aria-label="Console">
         <ul>
           {PAGES.filter(({ inNavigation }) => inNavigation).map(({ path, title }) => (
-            <li key={path} onClick={() => setOpen(false)}>
+            <li key={path}>
               <Link to={path} current={path === section}>
                 {title}
               </Link>
@@ -81,7 +84,12 @@ function ThemeChoice() {
 
 function KeyButton() {
   return (
-    <button type="button" class="button key-button" aria-haspopup="dialog" onClick={() => isKeyDialogOpen.set(true)}>
+    <button
+      type="button"
+      class="button key-button"
+      aria-haspopup="dialog"
+      onClick={() => isKeyDialogOpen.set(true)}
+    >
       <KeyText />
     </button>
   );

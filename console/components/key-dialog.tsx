@@ -15,7 +15,12 @@ export function KeyDialog() {
     else dialog.current?.close();
   }, [isOpen]);
   return (
-    <dialog ref={dialog} class="dialog" aria-labelledby="key-title" onClose={() => isKeyDialogOpen.set(false)}>
+    <dialog
+      ref={dialog}
+      class="dialog"
+      aria-labelledby="key-title"
+      onClose={() => isKeyDialogOpen.set(false)}
+    >
       {isOpen ? <KeyForm /> : null}
     </dialog>
   );
@@ -50,11 +55,19 @@ function KeyForm() {
         />
       </label>
       <label class="check">
-        <input type="checkbox" checked={remember} onChange={({ currentTarget }) => setRemember(currentTarget.checked)} />
+        <input
+          type="checkbox"
+          checked={remember}
+          onChange={({ currentTarget }) => setRemember(currentTarget.checked)}
+        />
         <span>Remember on this device (else until the tab is closed)</span>
       </label>
       <p class="muted small">
-        It is kept in this browser and sent to this API only, as a header. <a href="/plans">Plans and how to get a key</a>
+        It is kept in this browser and sent to this API only, as a header.{' '}
+        <a href="/plans">Plans and how to get a key</a>,{' '}
+        <a href="/console/account" onClick={() => isKeyDialogOpen.set(false)}>
+          your account and all prices
+        </a>
       </p>
       <div class="row end">
         {origin === 'entered' ? (
@@ -81,7 +94,9 @@ function AccountFacts() {
   if (known === null) return <p class="muted">Looking up what you may do …</p>;
   return (
     <>
-      {origin === 'visitor' ? <p>This deployment lends every visitor a key, so that everything here can be tried.</p> : null}
+      {origin === 'visitor' ? (
+        <p>This deployment lends every visitor a key, so that everything here can be tried.</p>
+      ) : null}
       <dl class="facts">
         <dt>Organization</dt>
         <dd>{known.organisation?.display_name ?? 'none'}</dd>
@@ -90,7 +105,11 @@ function AccountFacts() {
         <dt>Lane</dt>
         <dd>{known.lane}</dd>
         <dt>Balance</dt>
-        <dd>{known.balance === null ? known.balance_note : `${countText(known.balance.available_qu)} Query Units`}</dd>
+        <dd>
+          {known.balance === null
+            ? known.balance_note
+            : `${countText(known.balance.available_qu)} Query Units`}
+        </dd>
       </dl>
       <p class="muted small">{known.summary}</p>
     </>

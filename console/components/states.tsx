@@ -1,10 +1,16 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
-import { isKeyDialogOpen } from './key-dialog-state.ts';
 import type { ApiProblem } from '../problem.ts';
+import { isKeyDialogOpen } from './key-dialog-state.ts';
 
 /** Nothing to show, and why. */
-export function EmptyState({ title, children }: { readonly title: string; readonly children?: ComponentChildren }) {
+export function EmptyState({
+  title,
+  children,
+}: {
+  readonly title: string;
+  readonly children?: ComponentChildren;
+}) {
   return (
     <div class="state">
       <p class="state-title">{title}</p>
@@ -39,7 +45,11 @@ export function ProblemState({ problem, onRetry }: ProblemStateProps) {
       <p class="state-title">{body.title}</p>
       <p>{body.detail}</p>
       {body.hint === undefined ? null : <p>{body.hint}</p>}
-      {body.code === 'insufficient_qu' ? <p><a href="/plans#top-up">How to get more units</a></p> : null}
+      {body.code === 'insufficient_qu' ? (
+        <p>
+          <a href="/plans#top-up">How to get more units</a>
+        </p>
+      ) : null}
       <div class="row">
         {onRetry === undefined ? null : <RetryButton problem={problem} onRetry={onRetry} />}
         <span class="muted small">
@@ -54,7 +64,9 @@ export function ProblemState({ problem, onRetry }: ProblemStateProps) {
 function NeedsKey({ problem: { body } }: { readonly problem: ApiProblem }) {
   return (
     <div class="state problem" role="alert">
-      <p class="state-title">{body.code === 'invalid_api_key' ? 'This key is not known' : 'This needs a key'}</p>
+      <p class="state-title">
+        {body.code === 'invalid_api_key' ? 'This key is not known' : 'This needs a key'}
+      </p>
       <p>
         {body.code === 'invalid_api_key'
           ? body.detail

@@ -11,7 +11,7 @@ export class ConfigProblem extends Error {
 
 /** A password or a URL with a path key must not be echoed back by a validation message. */
 export function hideSecrets(problem: string): string {
-  return /password|secret|rpcUrls|clickhouse\.url|facilitators\.\d+\.url|facilitatorUrl|facilitatorHeaders|redisUrl/i.test(
+  return /password|secret|rpcUrls|clickhouse\.url|facilitators\.\d+\.url|facilitatorUrl|facilitatorHeaders|redisUrl|visitorKey/i.test(
     problem,
   )
     ? problem.replace(/, not .*$/s, '')

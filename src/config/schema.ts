@@ -3,6 +3,7 @@ import { LOG_LEVELS } from '../log.ts';
 import { AccessSchema, ControlSchema, OauthSchema, PaymentSchema, PlansSchema } from './access-schema.ts';
 import { CatalogueSchema } from './catalogue-schema.ts';
 import { ChainSchema } from './chain-schema.ts';
+import { ConsoleSchema } from './console-schema.ts';
 import { IdentitiesSchema } from './identities-schema.ts';
 
 const UserSchema = Type.Object(
@@ -99,6 +100,7 @@ export const ConfigSchema = Type.Object(
     payment: PaymentSchema,
     oauth: OauthSchema,
     control: ControlSchema,
+    console: ConsoleSchema,
     cursorSecrets: Type.Array(Type.String({ minLength: 32 }), {
       default: [],
       description: 'Keys that sign cursors, newest first. Default: one generated key in the data directory.',

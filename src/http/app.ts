@@ -29,6 +29,7 @@ import { createRelayers } from '../reads/relayers.ts';
 import { createRollups } from '../reads/rollup-coverage.ts';
 import { installOperations } from './api-routes.ts';
 import { answerClientError } from './client-error.ts';
+import { installConsole } from './console-route.ts';
 import { asFailure, installFailures, sendFailure } from './failures.ts';
 import { ACCEPTED_HEADERS, acceptedRequestId, EXPOSED_HEADERS, VARY } from './headers.ts';
 import { installMcp, mcpHostnames } from './mcp-route.ts';
@@ -36,7 +37,7 @@ import { installRequestFacts } from './request-facts.ts';
 import { installServiceRoutes } from './service-routes.ts';
 
 export interface AppOptions {
-  readonly config: Pick<Config, 'http' | 'chains' | 'plans'>;
+  readonly config: Pick<Config, 'http' | 'chains' | 'plans' | 'console'>;
   readonly reader: Reader;
   readonly sandbox: SqlSandbox;
   readonly cursorKeys: CursorKeys;
@@ -102,6 +103,7 @@ export function buildApp(options: AppOptions): FastifyInstance {
       publicUrl,
       log,
     });
+    installConsole(routes, options.config.console);
     installMcp(routes, { surface, deps, sandbox, hostnames: mcpHostnames(options.config.http) });
     const openApi = buildOpenApi({
       operations,

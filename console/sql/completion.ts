@@ -1,0 +1,72 @@
+import type {
+  Completion,
+  CompletionContext,
+  CompletionResult,
+  CompletionSource,
+} from '@codemirror/autocomplete';
+import type { SqlSchema } from './wire.ts';
+
+/** Names that fit here: columns of the tables that the query names, tables, and functions. Keywords come from the dialect. */
+
+/** Above what else fits, the nearer the better. */
+const BOOST = { column: 3, table: 2, function: 0 } as const;
+
+export function schemaCompletions(schema: SqlSchema): CompletionSource {
+  const tables = schema.tables.map(
+    ({ name, meaning }): Completion => ({
+      label: name,
+      type: 'class',
+      detail: 'table',
+      info: meaning,
+      boost: BOOST.table,
+    }),
+  );
+  const functions = schema.functions.map(
+    (name): Completion => ({ label: name, type: 'function', apply: `${name}(`, boost: BOOST.function }),
+  );
+  return (context: CompletionContext): CompletionResult | null => {
+    const word = context.matchBefore(/[A-Za-z_]\w*/);
+    if (word === null && !context.explicit) return null;
+    const from = word?.from ?? context.pos;
+    // What follows a dot belongs to a table: the source of the language package knows it.
+    if (context.state.sliceDoc(from - 1, from) === '.') return null;
+    return {
+      from,
+      options: [...columnsInSight(schema, context.state.sliceDoc()), ...tables, ...functions],
+      validFor: /^\w*$/,
+    };
+  };
+}
+
+/** Of the tables that are named anywhere in the text; of all while there is none yet. */
+function columnsInSight({ tables }: SqlSchema, text: string): Completion[] {
+  const words = new Set(text.match(/\w+/g) ?? []);
+  const named = tables.filter(({ name }) => words.has(name));
+  const options = new Map<string, Completion>();
+  for (const { name: table, columns } of named.length === 0 ? tables : named)
+    for (const { name, type, meaning } of columns)
+      if (!options.has(name))
+        options.set(name, {
+          label: name,
+          type: 'property',
+          detail: `${type} · ${table}`,
+          info: meaning,
+          boost: BOOST.column,
+        });
+  return [...options.values()];
+}
+
+/** What the language package completes after `table.` and `alias.`. */
+export function columnsByTable({ tables }: SqlSchema): Record<string, Completion[]> {
+  return Object.fromEntries(
+    tables.map(({ name, columns }) => [
+      name,
+      columns.map(({ name: label, type, meaning }) => ({
+        label,
+        type: 'property',
+        detail: type,
+        info: meaning,
+      })),
+    ]),
+  );
+}

@@ -1,0 +1,84 @@
+import { useEffect, useState } from 'preact/hooks';
+import { bytesText, countText, millisecondsText } from '../format.ts';
+import type { EstimateState } from './estimate.ts';
+import type { RunState } from './run.ts';
+import type { SqlEstimate } from './wire.ts';
+
+/** What the query would cost, is costing, or did cost. */
+export function CostLine({
+  estimate,
+  state,
+}: {
+  readonly estimate: EstimateState;
+  readonly state: RunState;
+}) {
+  if (state.phase === 'running') return <Running startedAtMs={state.startedAtMs} />;
+  return (
+    <p class="cost">
+      <EstimateText estimate={estimate} />
+    </p>
+  );
+}
+
+const TICK_MS = 100;
+
+function Running({ startedAtMs }: { readonly startedAtMs: number }) {
+  const [nowMs, setNowMs] = useState(Date.now);
+  useEffect(() => {
+    const timer = setInterval(() => setNowMs(Date.now()), TICK_MS);
+    return () => clearInterval(timer);
+  }, []);
+  return (
+    <p class="cost running">
+      Running for <span class="number">{millisecondsText(Math.max(0, nowMs - startedAtMs))}</span>
+    </p>
+  );
+}
+
+function EstimateText({ estimate }: { readonly estimate: EstimateState }) {
+  switch (estimate.phase) {
+    case 'none':
+      return <span class="muted">Estimates are free: write a query to see what it would cost.</span>;
+    case 'asking':
+      return <span class="muted">Estimating …</span>;
+    case 'refused':
+      return <span class="bad">{estimate.problem.body.detail}</span>;
+    case 'known':
+      return <Known estimate={estimate.estimate} />;
+  }
+}
+
+/** In words of our own; what is not here is shown as its code. */
+const WARNINGS: Readonly<Record<string, string>> = {
+  no_time_filter: 'no condition on time',
+  no_key_filter: 'no condition on a key: reads the whole table',
+  estimate_unavailable: 'the engine did not estimate in time',
+  tier_too_small: 'may need a larger tier',
+  format_ignored: 'FORMAT is ignored here',
+  sample_ignored: 'SAMPLE has no effect',
+  index_lagging: 'the index is behind the chain',
+};
+
+function Known({
+  estimate: { estimate, warnings, tier, advised_tier: advised },
+}: {
+  readonly estimate: SqlEstimate;
+}) {
+  const { qu_min: least, qu_max: most, rows_to_read: rows, bytes_to_read: bytes } = estimate;
+  return (
+    <>
+      <span>
+        Estimate <strong class="number">{least === most ? most : `${least}–${most}`} QU</strong>
+      </span>
+      {rows === null ? null : (
+        <span class="muted number">
+          reads about {countText(rows)} rows{bytes === null ? '' : `, ${bytesText(bytes)}`}
+        </span>
+      )}
+      {advised === tier ? null : <span class="warn">advised tier: {advised}</span>}
+      {warnings.length === 0 ? null : (
+        <span class="warn">{warnings.map((code) => WARNINGS[code] ?? code).join(' · ')}</span>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,59 @@
+import { useEffect, useRef, useState } from 'preact/hooks';
+import type { Mark, SqlEditor } from './editor.ts';
+import type { SqlSchema } from './wire.ts';
+
+interface QueryEditorProps {
+  readonly text: string;
+  readonly schema: SqlSchema | null;
+  readonly mark: Mark | null;
+  onChange(text: string): void;
+  onRun(): void;
+  /** Given once, for what only an editor can do. */
+  onReady(editor: SqlEditor): void;
+}
+
+/** The editor is a chunk of its own; until it is there a plain text area takes the query. */
+export function QueryEditor({ text, schema, mark, onChange, onRun, onReady }: QueryEditorProps) {
+  const host = useRef<HTMLDivElement>(null);
+  const [editor, setEditor] = useState<SqlEditor | null>(null);
+  const now = useRef({ text, onChange, onRun, onReady });
+  now.current = { text, onChange, onRun, onReady };
+  useEffect(() => {
+    let isHere = true;
+    let made: SqlEditor | undefined;
+    void import('./editor.ts').then(({ createSqlEditor }) => {
+      if (!isHere || host.current === null) return;
+      made = createSqlEditor({
+        host: host.current,
+        text: now.current.text,
+        onChange: (next) => now.current.onChange(next),
+        onRun: () => now.current.onRun(),
+      });
+      setEditor(made);
+      now.current.onReady(made);
+    });
+    return () => {
+      isHere = false;
+      made?.destroy();
+    };
+  }, []);
+  useEffect(() => editor?.setText(text), [editor, text]);
+  useEffect(() => {
+    if (schema !== null) editor?.setSchema(schema);
+  }, [editor, schema]);
+  useEffect(() => editor?.setMark(mark), [editor, mark]);
+  return (
+    <div class="editor">
+      <div ref={host} class="editor-host" hidden={editor === null} />
+      {editor === null ? (
+        <textarea
+          class="editor-plain"
+          aria-label="SQL query"
+          spellcheck={false}
+          value={text}
+          onInput={({ currentTarget }) => onChange(currentTarget.value)}
+        />
+      ) : null}
+    </div>
+  );
+}

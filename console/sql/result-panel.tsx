@@ -1,0 +1,155 @@
+import { useState } from 'preact/hooks';
+import { EmptyState, ProblemState } from '../components/states.tsx';
+import { bytesText, countText, millisecondsText } from '../format.ts';
+import type { ApiProblem } from '../problem.ts';
+import { Downloads } from './downloads.tsx';
+import { HistoryList } from './history-list.tsx';
+import { ResultChart } from './result-chart.tsx';
+import { ResultGrid } from './result-grid.tsx';
+import type { RunState } from './run.ts';
+import type { SqlQuestion, SqlResult } from './wire.ts';
+
+const TABS = { table: 'Table', chart: 'Chart', history: 'History' } as const;
+type Tab = keyof typeof TABS;
+const TAB_IDS: readonly Tab[] = ['table', 'chart', 'history'];
+
+interface ResultPanelProps {
+  readonly state: RunState;
+  onOpen(question: SqlQuestion): void;
+  onShowPlace(place: { readonly line: number; readonly column: number }): void;
+}
+
+export function ResultPanel({ state, onOpen, onShowPlace }: ResultPanelProps) {
+  const [tab, setTab] = useState<Tab>('table');
+  return (
+    <section class="panel result" aria-label="Result">
+      <div class="tabs" role="tablist" aria-label="Views of the result">
+        {TAB_IDS.map((id) => (
+          <button
+            key={id}
+            type="button"
+            role="tab"
+            id={`tab-${id}`}
+            aria-selected={tab === id}
+            aria-controls="tab-panel"
+            tabIndex={tab === id ? 0 : -1}
+            onClick={() => setTab(id)}
+            onKeyDown={(event) => moveTab(event, id, setTab)}
+          >
+            {TABS[id]}
+          </button>
+        ))}
+        {state.phase === 'done' ? <Charge result={state.result} /> : null}
+      </div>
+      <div id="tab-panel" role="tabpanel" aria-labelledby={`tab-${tab}`}>
+        {tab === 'history' ? <HistoryList onOpen={onOpen} /> : <Outcome {...{ state, tab, onShowPlace }} />}
+      </div>
+    </section>
+  );
+}
+
+/** Source: the tabs pattern of WAI-ARIA. */
+function moveTab(event: KeyboardEvent, from: Tab, setTab: (tab: Tab) => void): void {
+  const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
+  if (step === undefined) return;
+  const next = TAB_IDS[(TAB_IDS.indexOf(from) + step + TAB_IDS.length) % TAB_IDS.length];
+  if (next === undefined) return;
+  setTab(next);
+  document.getElementById(`tab-${next}`)?.focus();
+}
+
+function Charge({
+  result: { row_count: rows, duration_ms: ms, statistics, usage },
+}: {
+  readonly result: SqlResult;
+}) {
+  return (
+    <p class="charge">
+      <span class="number">{countText(rows)} rows</span>
+      <span class="number muted">{millisecondsText(ms)}</span>
+      <span class="number muted">
+        read {countText(statistics.rows_read)} rows, {bytesText(statistics.bytes_read)}
+      </span>
+      <strong class="number">charged {usage.units_charged} QU</strong>
+    </p>
+  );
+}
+
+function Outcome({
+  state,
+  tab,
+  onShowPlace,
+}: Pick<ResultPanelProps, 'state' | 'onShowPlace'> & { readonly tab: Tab }) {
+  switch (state.phase) {
+    case 'idle':
+      return (
+        <EmptyState title="Run the query to see its rows">
+          <p>Control or ⌘ and Enter runs it from the editor. The estimate above is free.</p>
+        </EmptyState>
+      );
+    case 'running':
+      return <p class="state loading">Running …</p>;
+    case 'cancelled':
+      return (
+        <EmptyState title={`Cancelled after ${millisecondsText(state.afterMs)}`}>
+          <p>The engine stopped. The time that it used until then is charged.</p>
+        </EmptyState>
+      );
+    case 'failed':
+      return <Failed problem={state.problem} onShowPlace={onShowPlace} />;
+    case 'done':
+      return <Done result={state.result} question={state.question} tab={tab} />;
+  }
+}
+
+function Failed({
+  problem,
+  onShowPlace,
+}: { readonly problem: ApiProblem } & Pick<ResultPanelProps, 'onShowPlace'>) {
+  const { position, near, usage } = problem.body;
+  return (
+    <div class="failed">
+      <ProblemState problem={problem} />
+      {position === undefined ? null : (
+        <button type="button" class="button" onClick={() => onShowPlace(position)}>
+          Line {position.line}, column {position.column}
+          {near === undefined ? '' : `: ${near}`}
+        </button>
+      )}
+      {usage === undefined || usage.units_charged === 0 ? null : (
+        <p class="warn small">Charged {usage.units_charged} QU for the time until it failed.</p>
+      )}
+    </div>
+  );
+}
+
+interface DoneProps {
+  readonly result: SqlResult;
+  readonly question: SqlQuestion;
+  readonly tab: Tab;
+}
+
+function Done({ result, question, tab }: DoneProps) {
+  return (
+    <>
+      {result.truncated ? (
+        <p class="notice warn">
+          There are more rows than these {countText(result.row_count)}. Choose more rows above, or download
+          the whole result.
+        </p>
+      ) : null}
+      {tab === 'chart' ? <ResultChart result={result} /> : <Rows result={result} />}
+      <Downloads question={question} />
+    </>
+  );
+}
+
+function Rows({ result }: { readonly result: SqlResult }) {
+  if (result.rows.length === 0)
+    return (
+      <EmptyState title="No rows">
+        <p>The query ran and found nothing.</p>
+      </EmptyState>
+    );
+  return <ResultGrid result={result} />;
+}

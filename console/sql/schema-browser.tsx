@@ -1,0 +1,95 @@
+import { useState } from 'preact/hooks';
+import { Loading, ProblemState } from '../components/states.tsx';
+import { countText } from '../format.ts';
+import type { AnswerState } from '../use-answer.ts';
+import type { SchemaTable, SqlSchema } from './wire.ts';
+
+interface SchemaBrowserProps {
+  readonly schema: AnswerState<SqlSchema>;
+  /** A name that was chosen goes to where the cursor is. */
+  onInsert(name: string): void;
+}
+
+/** Tables and columns with what they mean; a column that is cheap to filter by has a mark. */
+export function SchemaBrowser({ schema: { answer, problem, reload }, onInsert }: SchemaBrowserProps) {
+  const [wanted, setWanted] = useState('');
+  if (answer === null)
+    return problem === null ? (
+      <Loading what="the tables" />
+    ) : (
+      <ProblemState problem={problem} onRetry={reload} />
+    );
+  const word = wanted.trim().toLowerCase();
+  const shown = answer.tables.filter((table) => word === '' || matches(table, word));
+  return (
+    <>
+      <label class="schema-search">
+        <span class="visually-hidden">Find a table or a column</span>
+        <input
+          type="search"
+          placeholder="Find a table or column"
+          value={wanted}
+          onInput={({ currentTarget }) => setWanted(currentTarget.value)}
+        />
+      </label>
+      {shown.map((table) => (
+        <Table key={table.name} table={table} word={word} onInsert={onInsert} />
+      ))}
+      {shown.length === 0 ? <p class="muted small">No table or column has that in its name.</p> : null}
+      <p class="muted small">
+        <span class="cheap" aria-hidden="true">
+          ◆
+        </span>{' '}
+        a condition on it reads little. <a href="/v0/sql/schema">All of it as JSON</a>
+      </p>
+    </>
+  );
+}
+
+function matches({ name, columns }: SchemaTable, word: string): boolean {
+  return name.includes(word) || columns.some((column) => column.name.includes(word));
+}
+
+function Table({
+  table: { name, meaning, row_count: rows, cheap_by: cheapBy, columns },
+  word,
+  onInsert,
+}: {
+  readonly table: SchemaTable;
+  readonly word: string;
+  onInsert(name: string): void;
+}) {
+  const shown = columns.filter((column) => word === '' || name.includes(word) || column.name.includes(word));
+  return (
+    <details class="schema-table" open={word !== ''}>
+      <summary title={meaning}>
+        <span class="mono">{name}</span>
+        <span class="muted small number">{countText(rows)}</span>
+      </summary>
+      <p class="muted small">{meaning}</p>
+      <ul>
+        {shown.map((column) => (
+          <li key={column.name}>
+            <button
+              type="button"
+              class="schema-column"
+              title={column.meaning}
+              onClick={() => onInsert(column.name)}
+            >
+              <span class="mono">{column.name}</span>
+              {cheapBy.includes(column.name) ? (
+                <span class="cheap" title="A condition on it reads little">
+                  ◆<span class="visually-hidden"> cheap to filter by</span>
+                </span>
+              ) : null}
+              <span class="muted small type">{column.type}</span>
+            </button>
+          </li>
+        ))}
+      </ul>
+      <button type="button" class="button insert" onClick={() => onInsert(name)}>
+        Insert the name
+      </button>
+    </details>
+  );
+}

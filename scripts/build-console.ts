@@ -1,0 +1,16 @@
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { buildConsole } from '../src/http/console-build.ts';
+import { CONSOLE_MANIFEST, type ConsoleManifest } from '../src/http/console-files.ts';
+
+/** Writes the bundled console to dist, from where the compiled service serves it. Part of `npm run build`. */
+
+const directory = new URL('../dist/console/assets/', import.meta.url);
+const { script, style, files } = await buildConsole();
+const mediaTypes = Object.fromEntries([...files].map(([name, { mediaType }]) => [name, mediaType]));
+const manifest: ConsoleManifest = { script, style, mediaTypes };
+
+// Files of an older build have other names and would stay for ever.
+rmSync(directory, { recursive: true, force: true });
+mkdirSync(directory, { recursive: true });
+for (const [name, { bytes }] of files) writeFileSync(new URL(name, directory), bytes);
+writeFileSync(new URL(CONSOLE_MANIFEST, directory), `${JSON.stringify(manifest, null, 2)}\n`);
