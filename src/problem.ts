@@ -1,4 +1,5 @@
 import { type Static, Type } from '@sinclair/typebox';
+import { PAYMENT_OFFER_SCHEMA } from './catalogue/openapi-payments.ts';
 import {
   PAYMENT_STAGES,
   type PaymentOffer,
@@ -24,7 +25,7 @@ export const ProblemShape = Type.Object({
   status: Type.Integer({ minimum: 400, maximum: 599 }),
   detail: Type.String({ description: 'What happened in this request.' }),
   instance: Type.String({ format: 'uri-reference', description: 'The path that was asked for.' }),
-  code: Type.Unsafe<ErrorCode>({ type: 'string', enum: [...ERROR_CODES] }),
+  code: Type.Unsafe<ErrorCode>({ title: 'ErrorCode', type: 'string', enum: [...ERROR_CODES] }),
   request_id: Type.String(),
   parameter: Type.Optional(Type.String({ description: 'The parameter at fault.' })),
   resource: Type.Optional(Type.String({ description: 'What could not be read.' })),
@@ -37,13 +38,14 @@ export const ProblemShape = Type.Object({
   ),
   error: Type.Optional(Type.String({ description: 'What x402 clients of version 1 read.' })),
   accepts: Type.Optional(
-    Type.Array(Type.Record(Type.String(), Type.Unknown()), {
+    Type.Array(Type.Unsafe<Readonly<Record<string, unknown>>>(PAYMENT_OFFER_SCHEMA), {
       description: 'Complete x402 offers: sign one, and send the same request again with X-PAYMENT.',
     }),
   ),
   stage: Type.Optional(
     Type.Unsafe<PaymentStage>({
       type: 'string',
+      title: 'PaymentStage',
       enum: Object.keys(PAYMENT_STAGES),
       description: 'Where the payment failed.',
     }),
@@ -63,7 +65,7 @@ export const ProblemShape = Type.Object({
   position: Type.Optional(
     Type.Object(
       { line: Type.Integer({ minimum: 1 }), column: Type.Integer({ minimum: 1 }) },
-      { description: 'Where in the text that was sent, counted from 1.' },
+      { title: 'QueryPosition', description: 'Where in the text that was sent, counted from 1.' },
     ),
   ),
   near: Type.Optional(Type.String({ description: 'What stands there.' })),
@@ -77,7 +79,7 @@ export const ProblemShape = Type.Object({
           description: 'What the organization has left; null where the call was paid for over x402.',
         }),
       },
-      { description: 'Query Units that were charged although the call failed.' },
+      { title: 'ChargedUnits', description: 'Query Units that were charged although the call failed.' },
     ),
   ),
 });

@@ -1,4 +1,4 @@
-import { failsOf } from '../../src/catalogue/openapi.ts';
+import { failsOf } from '../../src/catalogue/openapi-failures.ts';
 import type { AnyOperation } from '../../src/catalogue/operation.ts';
 import { usdNumber } from '../../src/domain/amount.ts';
 import { ERRORS } from '../../src/errors.ts';

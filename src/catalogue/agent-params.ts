@@ -65,6 +65,7 @@ export const ownerParam: Param<Address | undefined> = {
   description: 'Only agents that this address owns. What an address is paid with is on /agents/{wallet}.',
   required: false,
   schema: ADDRESS_SCHEMA,
+  example: '0x4020615294c913f045dc10f0a5cdebd86c280001',
   read: (raw, name) => (raw === undefined ? undefined : readAddressParam(raw, name)),
 };
 

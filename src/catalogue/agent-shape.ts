@@ -21,13 +21,16 @@ export const AgentIdShape = Type.String({
   description: 'Token id in the identity registry of the chain; a decimal string, ids start at 0.',
 });
 
-const ServiceShape = Type.Object({
-  name: Type.String({ description: 'web, A2A, MCP, OASF, …, as the card spells it.' }),
-  endpoint: Type.String(),
-  version: Type.String(),
-  skills: Type.Array(Type.String()),
-  domains: Type.Array(Type.String()),
-});
+const ServiceShape = Type.Object(
+  {
+    name: Type.String({ description: 'web, A2A, MCP, OASF, …, as the card spells it.' }),
+    endpoint: Type.String(),
+    version: Type.String(),
+    skills: Type.Array(Type.String()),
+    domains: Type.Array(Type.String()),
+  },
+  { title: 'AgentService' },
+);
 
 const DATA_URI_MAX_CHARS = 256;
 const DATA_URI = /^data:/i;
@@ -48,67 +51,73 @@ export const ScoreShape = Type.Unsafe<number | null>({
     'Mean of the feedback values that were not revoked, scaled by their decimals; null without feedback. Feedback has no common scale: a client may give 5 of 5 or 87 of 100.',
 });
 
-export const AgentShape = Type.Object({
-  chain: ChainShape,
-  agent_id: AgentIdShape,
-  owner: AddressShape,
-  wallet: Type.Unsafe<string | null>({
-    ...nullable(AddressShape),
-    description: 'Address that it pays and is paid with; null when it was cleared.',
-  }),
-  name: Type.Unsafe<string | null>({
-    ...nullable(Type.String()),
-    description: 'As the card claims, made safe to show; null without a card.',
-  }),
-  description: NullableText,
-  image: Type.Unsafe<string | null>({
-    ...nullable(Type.String()),
-    description: 'https or ipfs URL. An image that the card itself holds (data:) is not carried.',
-  }),
-  agent_uri: Type.Unsafe<string | null>({
-    ...nullable(Type.String()),
-    description: `Where the card is. A data: URI is the card itself: of one longer than ${DATA_URI_MAX_CHARS} characters the start is shown, and …; SQL has all of it. Invisible characters are percent-encoded.`,
-  }),
-  services: Type.Array(ServiceShape),
-  capabilities: Type.Array(Type.String(), { description: 'Slugs of /capabilities, by a published rule.' }),
-  supported_trust: Type.Array(Type.String()),
-  x402_support: Type.Boolean({ description: 'Whether the card declares x402.' }),
-  active: Type.Unsafe<boolean | null>({
-    type: ['boolean', 'null'],
-    description: 'Whether the card says that the agent is in service; null without a card.',
-  }),
-  score: ScoreShape,
-  feedback_count: { ...CountShape, description: 'Feedback that was not revoked.' },
-  distinct_clients: { ...CountShape, description: 'Different addresses that gave it.' },
-  registered_at: TimeShape,
-  last_activity_at: {
-    ...TimeShape,
-    description:
-      'Newest of its registration, its changes, feedback about it and settlements of its wallet on any indexed chain; a settlement that a reorg took back counts too.',
-  },
-  activity_status: Type.Unsafe<ActivityStatus>({
-    type: 'string',
-    enum: [...ACTIVITY_STATUSES],
-    description: `active: its wallet settled within ${ACTIVE_DAYS} days. idle: it settled before. unseen: it never did.`,
-  }),
-  card: Type.Object({
-    status: Type.Unsafe<(typeof CARD_STATUSES)[number]>({ type: 'string', enum: [...CARD_STATUSES] }),
-    problem: Type.Unsafe<string | null>({
-      ...nullable(Type.String()),
-      description: 'Why the newest try gave no card; the last good one is shown meanwhile.',
+export const AgentShape = Type.Object(
+  {
+    chain: ChainShape,
+    agent_id: AgentIdShape,
+    owner: AddressShape,
+    wallet: Type.Unsafe<string | null>({
+      ...nullable(AddressShape),
+      description: 'Address that it pays and is paid with; null when it was cleared.',
     }),
-    fetched_at: NullableTime,
-  }),
-  domain: Type.Unsafe<string | null>({
-    ...nullable(Type.String()),
-    description: 'Domain that the card claims, to be believed when `domain_proof` is proven.',
-  }),
-  domain_proof: Type.Unsafe<(typeof DOMAIN_PROOFS)[number]>({
-    type: 'string',
-    enum: [...DOMAIN_PROOFS],
-    description: 'Whether the domain itself names the agent in /.well-known/agent-registration.json.',
-  }),
-});
+    name: Type.Unsafe<string | null>({
+      ...nullable(Type.String()),
+      description: 'As the card claims, made safe to show; null without a card.',
+    }),
+    description: NullableText,
+    image: Type.Unsafe<string | null>({
+      ...nullable(Type.String()),
+      description: 'https or ipfs URL. An image that the card itself holds (data:) is not carried.',
+    }),
+    agent_uri: Type.Unsafe<string | null>({
+      ...nullable(Type.String()),
+      description: `Where the card is. A data: URI is the card itself: of one longer than ${DATA_URI_MAX_CHARS} characters the start is shown, and …; SQL has all of it. Invisible characters are percent-encoded.`,
+    }),
+    services: Type.Array(ServiceShape),
+    capabilities: Type.Array(Type.String(), { description: 'Slugs of /capabilities, by a published rule.' }),
+    supported_trust: Type.Array(Type.String()),
+    x402_support: Type.Boolean({ description: 'Whether the card declares x402.' }),
+    active: Type.Unsafe<boolean | null>({
+      type: ['boolean', 'null'],
+      description: 'Whether the card says that the agent is in service; null without a card.',
+    }),
+    score: ScoreShape,
+    feedback_count: { ...CountShape, description: 'Feedback that was not revoked.' },
+    distinct_clients: { ...CountShape, description: 'Different addresses that gave it.' },
+    registered_at: TimeShape,
+    last_activity_at: {
+      ...TimeShape,
+      description:
+        'Newest of its registration, its changes, feedback about it and settlements of its wallet on any indexed chain; a settlement that a reorg took back counts too.',
+    },
+    activity_status: Type.Unsafe<ActivityStatus>({
+      type: 'string',
+      enum: [...ACTIVITY_STATUSES],
+      description: `active: its wallet settled within ${ACTIVE_DAYS} days. idle: it settled before. unseen: it never did.`,
+    }),
+    card: Type.Object(
+      {
+        status: Type.Unsafe<(typeof CARD_STATUSES)[number]>({ type: 'string', enum: [...CARD_STATUSES] }),
+        problem: Type.Unsafe<string | null>({
+          ...nullable(Type.String()),
+          description: 'Why the newest try gave no card; the last good one is shown meanwhile.',
+        }),
+        fetched_at: NullableTime,
+      },
+      { title: 'AgentCard' },
+    ),
+    domain: Type.Unsafe<string | null>({
+      ...nullable(Type.String()),
+      description: 'Domain that the card claims, to be believed when `domain_proof` is proven.',
+    }),
+    domain_proof: Type.Unsafe<(typeof DOMAIN_PROOFS)[number]>({
+      type: 'string',
+      enum: [...DOMAIN_PROOFS],
+      description: 'Whether the domain itself names the agent in /.well-known/agent-registration.json.',
+    }),
+  },
+  { title: 'Agent' },
+);
 
 export type AgentAnswer = Static<typeof AgentShape>;
 

@@ -33,111 +33,132 @@ function orNull<Shape extends Record<string, unknown>>(shape: Shape): Shape {
   return { ...shape, type: ['object', 'null'] };
 }
 
-const FileShape = Type.Object({
-  status: Type.Unsafe<FeedbackFileState['status']>({
-    type: 'string',
-    enum: [...FILE_STATUSES],
-    description: 'new: not tried yet. good: it was read. failed: the newest try; it is tried again.',
-  }),
-  problem: Type.Unsafe<string | null>({
-    ...nullable(Type.String()),
-    description:
-      'Why the newest try failed; of a good file `other_agent` or `other_client` when it is about somebody else than its log.',
-  }),
-  hash_matches: Type.Unsafe<boolean | null>({
-    type: ['boolean', 'null'],
-    description: 'Whether it has the hash that was logged; null when it was not read, or none was logged.',
-  }),
-});
-
-const ProofSettlementShape = Type.Object({
-  log_index: CountShape,
-  amount: Type.String({ pattern: '^[0-9]+$', description: 'Atomic units.' }),
-  amount_usd: UsdShape,
-  payer: AddressShape,
-  payee: AddressShape,
-});
-
-const ProofShape = Type.Object({
-  chain: ChainShape,
-  tx_hash: HashShape,
-  from: AddressShape,
-  to: AddressShape,
-  status: Type.Unsafe<ProofStatus>({
-    type: 'string',
-    enum: [...PROOF_STATUSES],
-    description:
-      'proven: a settlement of this transaction went from one to the other. contradicted: the transaction is in the index and no settlement of it did, or the file is not the one that was logged, or is about somebody else. unknown: the transaction is not in the index.',
-  }),
-  settlement: Type.Unsafe<Static<typeof ProofSettlementShape> | null>({
-    ...orNull(ProofSettlementShape),
-    description: 'The first one between them in that transaction; null unless proven.',
-  }),
-});
-
-export const AttestationShape = Type.Object({
-  chain: ChainShape,
-  agent_id: AgentIdShape,
-  agent_name: Type.Unsafe<string | null>({
-    ...nullable(Type.String()),
-    description: 'As its card claims, made safe to show.',
-  }),
-  kind: Type.Unsafe<AttestationKind>({ type: 'string', enum: [...ATTESTATION_KINDS] }),
-  author: {
-    ...AddressShape,
-    description:
-      'Who wrote it: of feedback and revocations the client, of responses the responder, of validations the validator who was asked.',
+const FileShape = Type.Object(
+  {
+    status: Type.Unsafe<FeedbackFileState['status']>({
+      type: 'string',
+      enum: [...FILE_STATUSES],
+      description: 'new: not tried yet. good: it was read. failed: the newest try; it is tried again.',
+    }),
+    problem: Type.Unsafe<string | null>({
+      ...nullable(Type.String()),
+      description:
+        'Why the newest try failed; of a good file `other_agent` or `other_client` when it is about somebody else than its log.',
+    }),
+    hash_matches: Type.Unsafe<boolean | null>({
+      type: ['boolean', 'null'],
+      description: 'Whether it has the hash that was logged; null when it was not read, or none was logged.',
+    }),
   },
-  client: Type.Unsafe<string | null>({
-    ...nullable(AddressShape),
-    description: 'Who gave the feedback that it is, answers or revokes; null for validations.',
-  }),
-  feedback_index: Type.Unsafe<string | null>({
-    ...nullable(Type.String({ pattern: '^[0-9]+$' })),
-    description: 'Which feedback of this client about this agent, from 1; null for validations.',
-  }),
-  value: Type.Unsafe<number | null>({
-    type: ['number', 'null'],
-    description:
-      'Of feedback: the value given, on a scale of the client’s choosing. Of a validation_response: 0 to 100. Else null.',
-  }),
-  value_raw: Type.Unsafe<string | null>({
-    ...nullable(Type.String({ pattern: '^-?[0-9]+$' })),
-    description: 'The integer that was logged; `value` is it with `value_decimals` decimals, as a double.',
-  }),
-  value_decimals: Type.Unsafe<number | null>({ type: ['integer', 'null'], minimum: 0, maximum: 18 }),
-  tag1: NullableText,
-  tag2: NullableText,
-  endpoint: NullableText,
-  uri: Type.Unsafe<string | null>({
-    ...nullable(Type.String()),
-    description: `Where its file is: at most ${URI_MAX_CHARS} characters, of a data: URI ${DATA_URI_MAX_CHARS}, then \u2026; SQL has all of it.`,
-  }),
-  file_hash: { ...NullableHash, description: 'keccak-256 of the file as logged; null when none was given.' },
-  request_hash: { ...NullableHash, description: 'Of validations: which request it is, or answers.' },
-  revoked: Type.Unsafe<boolean | null>({
-    type: ['boolean', 'null'],
-    description: 'Of feedback: whether its client has revoked it since. Else null.',
-  }),
-  file: Type.Unsafe<Static<typeof FileShape> | null>({
-    ...orNull(FileShape),
-    description: 'What came of fetching the file of feedback; null where it names none, and for other kinds.',
-  }),
-  proof_of_payment: Type.Unsafe<Static<typeof ProofShape> | null>({
-    ...orNull(ProofShape),
-    description:
-      'The payment that the file names, held against the settlements now; null where it names none.',
-  }),
-  block_number: CountShape,
-  block_time: TimeShape,
-  tx_hash: HashShape,
-  log_index: CountShape,
-  finality: Type.Unsafe<Finality>({
-    type: 'string',
-    enum: ['head', 'finalized'],
-    description: 'head: a reorg can still undo it.',
-  }),
-});
+  { title: 'FeedbackFile' },
+);
+
+const ProofSettlementShape = Type.Object(
+  {
+    log_index: CountShape,
+    amount: Type.String({ pattern: '^[0-9]+$', description: 'Atomic units.' }),
+    amount_usd: UsdShape,
+    payer: AddressShape,
+    payee: AddressShape,
+  },
+  { title: 'ProofSettlement' },
+);
+
+const ProofShape = Type.Object(
+  {
+    chain: ChainShape,
+    tx_hash: HashShape,
+    from: AddressShape,
+    to: AddressShape,
+    status: Type.Unsafe<ProofStatus>({
+      type: 'string',
+      enum: [...PROOF_STATUSES],
+      description:
+        'proven: a settlement of this transaction went from one to the other. contradicted: the transaction is in the index and no settlement of it did, or the file is not the one that was logged, or is about somebody else. unknown: the transaction is not in the index.',
+    }),
+    settlement: Type.Unsafe<Static<typeof ProofSettlementShape> | null>({
+      ...orNull(ProofSettlementShape),
+      description: 'The first one between them in that transaction; null unless proven.',
+    }),
+  },
+  { title: 'ProofOfPayment' },
+);
+
+export const AttestationShape = Type.Object(
+  {
+    chain: ChainShape,
+    agent_id: AgentIdShape,
+    agent_name: Type.Unsafe<string | null>({
+      ...nullable(Type.String()),
+      description: 'As its card claims, made safe to show.',
+    }),
+    kind: Type.Unsafe<AttestationKind>({
+      title: 'AttestationKind',
+      type: 'string',
+      enum: [...ATTESTATION_KINDS],
+    }),
+    author: {
+      ...AddressShape,
+      description:
+        'Who wrote it: of feedback and revocations the client, of responses the responder, of validations the validator who was asked.',
+    },
+    client: Type.Unsafe<string | null>({
+      ...nullable(AddressShape),
+      description: 'Who gave the feedback that it is, answers or revokes; null for validations.',
+    }),
+    feedback_index: Type.Unsafe<string | null>({
+      ...nullable(Type.String({ pattern: '^[0-9]+$' })),
+      description: 'Which feedback of this client about this agent, from 1; null for validations.',
+    }),
+    value: Type.Unsafe<number | null>({
+      type: ['number', 'null'],
+      description:
+        'Of feedback: the value given, on a scale of the client’s choosing. Of a validation_response: 0 to 100. Else null.',
+    }),
+    value_raw: Type.Unsafe<string | null>({
+      ...nullable(Type.String({ pattern: '^-?[0-9]+$' })),
+      description: 'The integer that was logged; `value` is it with `value_decimals` decimals, as a double.',
+    }),
+    value_decimals: Type.Unsafe<number | null>({ type: ['integer', 'null'], minimum: 0, maximum: 18 }),
+    tag1: NullableText,
+    tag2: NullableText,
+    endpoint: NullableText,
+    uri: Type.Unsafe<string | null>({
+      ...nullable(Type.String()),
+      description: `Where its file is: at most ${URI_MAX_CHARS} characters, of a data: URI ${DATA_URI_MAX_CHARS}, then \u2026; SQL has all of it.`,
+    }),
+    file_hash: {
+      ...NullableHash,
+      description: 'keccak-256 of the file as logged; null when none was given.',
+    },
+    request_hash: { ...NullableHash, description: 'Of validations: which request it is, or answers.' },
+    revoked: Type.Unsafe<boolean | null>({
+      type: ['boolean', 'null'],
+      description: 'Of feedback: whether its client has revoked it since. Else null.',
+    }),
+    file: Type.Unsafe<Static<typeof FileShape> | null>({
+      ...orNull(FileShape),
+      description:
+        'What came of fetching the file of feedback; null where it names none, and for other kinds.',
+    }),
+    proof_of_payment: Type.Unsafe<Static<typeof ProofShape> | null>({
+      ...orNull(ProofShape),
+      description:
+        'The payment that the file names, held against the settlements now; null where it names none.',
+    }),
+    block_number: CountShape,
+    block_time: TimeShape,
+    tx_hash: HashShape,
+    log_index: CountShape,
+    finality: Type.Unsafe<Finality>({
+      title: 'Finality',
+      type: 'string',
+      enum: ['head', 'finalized'],
+      description: 'head: a reorg can still undo it.',
+    }),
+  },
+  { title: 'Attestation' },
+);
 
 export type AttestationAnswer = Static<typeof AttestationShape>;
 

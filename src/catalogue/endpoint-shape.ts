@@ -14,27 +14,30 @@ const PriceShape = Type.Unsafe<number | null>({
   description: 'Dollars, rounded up to a millionth; null when it is not known.',
 });
 
-const AcceptShape = Type.Object({
-  scheme: Type.String(),
-  network: Type.String({ description: 'As published: a version 1 name or CAIP-2.' }),
-  chain: Type.Unsafe<string | null>({
-    type: ['string', 'null'],
-    description: 'CAIP-2 of the EVM chain; null for another network.',
-  }),
-  asset: Type.String(),
-  amount: Type.Unsafe<string | null>({
-    type: ['string', 'null'],
-    description:
-      'Atomic units of the asset, a ceiling where the scheme is `upto`; null when it is not published.',
-  }),
-  price_usd: PriceShape,
-  pay_to: Type.String(),
-  source: Type.String({ description: 'Who lists it, an entry of `meta.sources`.' }),
-  max_timeout_seconds: {
-    ...CountShape,
-    description: 'How long the offer stands; 0 when it is not published.',
+const AcceptShape = Type.Object(
+  {
+    scheme: Type.String(),
+    network: Type.String({ description: 'As published: a version 1 name or CAIP-2.' }),
+    chain: Type.Unsafe<string | null>({
+      type: ['string', 'null'],
+      description: 'CAIP-2 of the EVM chain; null for another network.',
+    }),
+    asset: Type.String(),
+    amount: Type.Unsafe<string | null>({
+      type: ['string', 'null'],
+      description:
+        'Atomic units of the asset, a ceiling where the scheme is `upto`; null when it is not published.',
+    }),
+    price_usd: PriceShape,
+    pay_to: Type.String(),
+    source: Type.String({ description: 'Who lists it, an entry of `meta.sources`.' }),
+    max_timeout_seconds: {
+      ...CountShape,
+      description: 'How long the offer stands; 0 when it is not published.',
+    },
   },
-});
+  { title: 'EndpointOffer' },
+);
 
 const ObservedShape = Type.Object(
   {
@@ -47,53 +50,68 @@ const ObservedShape = Type.Object(
     last_settled_at: NullableTime,
   },
   {
+    title: 'ObservedActivity',
     description:
       'What the pay_to addresses of the offers were paid on the chains that this deployment indexes, today and the 29 UTC days before. It belongs to the addresses: with `shared_pay_to` other resources took part of it. Of several addresses the figures are added up.',
   },
 );
 
-export const EndpointShape = Type.Object({
-  resource: Type.String({ description: 'URL of the resource.' }),
-  method: Type.String({ description: 'HTTP method; GET where the listing does not say.' }),
-  service_name: NullableText,
-  description: NullableText,
-  mime_type: NullableText,
-  accepts: Type.Array(AcceptShape, { description: 'Ways to pay, cheapest first.' }),
-  price_usd: PriceShape,
-  pay_to: Type.String({ description: 'Of the cheapest offer, as is `network`.' }),
-  network: Type.String(),
-  tags: Type.Array(Type.String()),
-  capabilities: Type.Array(Type.String(), { description: 'Slugs of `/capabilities`, by a documented rule.' }),
-  last_updated: Type.Unsafe<string | null>({
-    ...NullableTime,
-    description: 'As the listing says; null when it does not.',
-  }),
-  observed: ObservedShape,
-  shared_pay_to: Type.Boolean({
-    description:
-      'Whether one of its pay_to addresses is paid for other resources too: `observed` then belongs to the address.',
-  }),
-  stale: Type.Boolean({
-    description: 'Whether nobody who lists it has answered well of late: it may be outdated.',
-  }),
-});
+export const EndpointShape = Type.Object(
+  {
+    resource: Type.String({ description: 'URL of the resource.' }),
+    method: Type.String({ description: 'HTTP method; GET where the listing does not say.' }),
+    service_name: NullableText,
+    description: NullableText,
+    mime_type: NullableText,
+    accepts: Type.Array(AcceptShape, { description: 'Ways to pay, cheapest first.' }),
+    price_usd: PriceShape,
+    pay_to: Type.String({ description: 'Of the cheapest offer, as is `network`.' }),
+    network: Type.String(),
+    tags: Type.Array(Type.String()),
+    capabilities: Type.Array(Type.String(), {
+      description: 'Slugs of `/capabilities`, by a documented rule.',
+    }),
+    last_updated: Type.Unsafe<string | null>({
+      ...NullableTime,
+      description: 'As the listing says; null when it does not.',
+    }),
+    observed: ObservedShape,
+    shared_pay_to: Type.Boolean({
+      description:
+        'Whether one of its pay_to addresses is paid for other resources too: `observed` then belongs to the address.',
+    }),
+    stale: Type.Boolean({
+      description: 'Whether nobody who lists it has answered well of late: it may be outdated.',
+    }),
+  },
+  { title: 'Endpoint' },
+);
 
-export const EndpointSourceShape = Type.Object({
-  source: Type.String(),
-  kind: Type.Unsafe<EndpointSourceState['kind']>({ type: 'string', enum: ['bazaar', 'well_known', 'file'] }),
-  host: Type.Unsafe<string | null>({ type: ['string', 'null'], description: 'Null for the catalogue file.' }),
-  offers: { ...CountShape, description: 'Offers that its last reading saw.' },
-  tried_at: TimeShape,
-  good_at: Type.Unsafe<string | null>({
-    ...NullableTime,
-    description: 'Its last reading to the end; null without one.',
-  }),
-  problem: Type.Unsafe<string | null>({
-    type: ['string', 'null'],
-    description: 'Why the last reading failed; null when it was good.',
-  }),
-  stale: Type.Boolean(),
-});
+export const EndpointSourceShape = Type.Object(
+  {
+    source: Type.String(),
+    kind: Type.Unsafe<EndpointSourceState['kind']>({
+      type: 'string',
+      enum: ['bazaar', 'well_known', 'file'],
+    }),
+    host: Type.Unsafe<string | null>({
+      type: ['string', 'null'],
+      description: 'Null for the catalogue file.',
+    }),
+    offers: { ...CountShape, description: 'Offers that its last reading saw.' },
+    tried_at: TimeShape,
+    good_at: Type.Unsafe<string | null>({
+      ...NullableTime,
+      description: 'Its last reading to the end; null without one.',
+    }),
+    problem: Type.Unsafe<string | null>({
+      type: ['string', 'null'],
+      description: 'Why the last reading failed; null when it was good.',
+    }),
+    stale: Type.Boolean(),
+  },
+  { title: 'EndpointSource' },
+);
 
 export function endpointAnswer(
   row: EndpointRow,

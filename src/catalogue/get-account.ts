@@ -10,34 +10,46 @@ import { CountShape, nowText, nullable, TimeShape } from './shapes.ts';
 
 /** Who the caller is and what everything costs. Source: read-api.md 2.1, 2.2, 3, 4.1. */
 
-const OrganisationShape = Type.Object({ id: Type.String(), display_name: Type.String() });
-const BalanceShape = Type.Object({
-  available_qu: CountShape,
-  low_balance_threshold_qu: CountShape,
-  low_balance: Type.Boolean(),
-});
+const OrganisationShape = Type.Object(
+  { id: Type.String(), display_name: Type.String() },
+  { title: 'Organisation' },
+);
+const BalanceShape = Type.Object(
+  {
+    available_qu: CountShape,
+    low_balance_threshold_qu: CountShape,
+    low_balance: Type.Boolean(),
+  },
+  { title: 'UnitBalance' },
+);
 
-const MeteredRouteShape = Type.Object({
-  operation: Type.String(),
-  method: Type.String(),
-  path: Type.String(),
-  qu: Type.Unsafe<number | null>({
-    type: ['integer', 'null'],
-    minimum: 0,
-    description: 'Query Units on the credit lane; null where units buy nothing.',
-  }),
-  x402_usd: Type.Number({ minimum: 0, description: 'Dollars on the x402 lane.' }),
-});
+const MeteredRouteShape = Type.Object(
+  {
+    operation: Type.String(),
+    method: Type.String(),
+    path: Type.String(),
+    qu: Type.Unsafe<number | null>({
+      type: ['integer', 'null'],
+      minimum: 0,
+      description: 'Query Units on the credit lane; null where units buy nothing.',
+    }),
+    x402_usd: Type.Number({ minimum: 0, description: 'Dollars on the x402 lane.' }),
+  },
+  { title: 'RoutePrice' },
+);
 
-const SqlTierShape = Type.Object({
-  tier: Type.String(),
-  timeout_seconds: CountShape,
-  max_qu: Type.Integer({ minimum: 1, description: 'Held for the call, and the most it can cost.' }),
-  requests_per_minute: CountShape,
-  allowed: Type.Boolean({ description: 'Whether this caller’s plan may buy the tier.' }),
-  available: Type.Boolean({ description: 'Whether this deployment can serve the tier at all.' }),
-  note: Type.Unsafe<string | null>({ type: ['string', 'null'] }),
-});
+const SqlTierShape = Type.Object(
+  {
+    tier: Type.String(),
+    timeout_seconds: CountShape,
+    max_qu: Type.Integer({ minimum: 1, description: 'Held for the call, and the most it can cost.' }),
+    requests_per_minute: CountShape,
+    allowed: Type.Boolean({ description: 'Whether this caller’s plan may buy the tier.' }),
+    available: Type.Boolean({ description: 'Whether this deployment can serve the tier at all.' }),
+    note: Type.Unsafe<string | null>({ type: ['string', 'null'] }),
+  },
+  { title: 'AccountSqlTier' },
+);
 
 const TIERS = ['anonymous', 'trial', 'oauth', ...PLAN_IDS] as const;
 type Tier = (typeof TIERS)[number];
@@ -66,9 +78,9 @@ export const getAccount = defineOperation({
     authenticated: Type.Boolean(),
     key_present: Type.Boolean(),
     key_recognised: Type.Unsafe<boolean | null>({ type: ['boolean', 'null'] }),
-    tier: Type.Unsafe<Tier>({ type: 'string', enum: [...TIERS] }),
+    tier: Type.Unsafe<Tier>({ title: 'AccountTier', type: 'string', enum: [...TIERS] }),
     plan: Type.Unsafe<string | null>({ type: ['string', 'null'] }),
-    lane: Type.Unsafe<Lane>({ type: 'string', enum: [...LANES] }),
+    lane: Type.Unsafe<Lane>({ title: 'Lane', type: 'string', enum: [...LANES] }),
     organisation: Type.Unsafe<Static<typeof OrganisationShape> | null>(nullable(OrganisationShape)),
     balance: Type.Unsafe<Static<typeof BalanceShape> | null>(nullable(BalanceShape)),
     balance_note: Type.Optional(

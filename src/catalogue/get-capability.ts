@@ -18,27 +18,33 @@ import { capabilitySlugParam, limitParam } from './params.ts';
 import { PRICES } from './prices.ts';
 import { AddressShape, ChainShape, CountShape, nowText, nullable, TimeShape, UsdShape } from './shapes.ts';
 
-const GoingRateShape = Type.Object({
-  p25_usd: UsdShape,
-  p50_usd: UsdShape,
-  p75_usd: UsdShape,
-  offers: {
-    ...CountShape,
-    description: 'Resources with a known price above zero, which the quartiles are of.',
+const GoingRateShape = Type.Object(
+  {
+    p25_usd: UsdShape,
+    p50_usd: UsdShape,
+    p75_usd: UsdShape,
+    offers: {
+      ...CountShape,
+      description: 'Resources with a known price above zero, which the quartiles are of.',
+    },
   },
-});
+  { title: 'GoingRate' },
+);
 
 type GoingRateAnswer = Static<typeof GoingRateShape>;
 
-const CapabilityAgentShape = Type.Object({
-  chain: ChainShape,
-  agent_id: AgentIdShape,
-  name: Type.Unsafe<string | null>(nullable(Type.String())),
-  wallet: Type.Unsafe<string | null>(nullable(AddressShape)),
-  x402_support: Type.Boolean(),
-  score: ScoreShape,
-  feedback_count: CountShape,
-});
+const CapabilityAgentShape = Type.Object(
+  {
+    chain: ChainShape,
+    agent_id: AgentIdShape,
+    name: Type.Unsafe<string | null>(nullable(Type.String())),
+    wallet: Type.Unsafe<string | null>(nullable(AddressShape)),
+    x402_support: Type.Boolean(),
+    score: ScoreShape,
+    feedback_count: CountShape,
+  },
+  { title: 'CapabilityAgent' },
+);
 
 export const getCapability = defineOperation({
   id: 'getCapability',
@@ -50,7 +56,7 @@ export const getCapability = defineOperation({
   price: PRICES.keyed,
   params: { slug: capabilitySlugParam, limit: limitParam },
   output: Type.Object({
-    capability: Type.Object(CAPABILITY_FIELDS),
+    capability: Type.Object(CAPABILITY_FIELDS, { title: 'Capability' }),
     going_rate: Type.Unsafe<GoingRateAnswer | null>({ ...GoingRateShape, type: ['object', 'null'] }),
     offers: Type.Array(EndpointShape),
     offers_total: {
@@ -58,7 +64,10 @@ export const getCapability = defineOperation({
       description: 'Listed resources that offer it; `offers` are the first ones.',
     },
     agents: Type.Array(CapabilityAgentShape, { description: `At most ${MOST_RATED_MAX}.` }),
-    meta: Type.Object({ as_of: TimeShape, warnings: Type.Optional(WarningsShape) }),
+    meta: Type.Object(
+      { as_of: TimeShape, warnings: Type.Optional(WarningsShape) },
+      { title: 'CapabilityMeta' },
+    ),
   }),
   fails: ['invalid_parameter', 'upstream_unavailable'],
   paging: 'none',

@@ -28,13 +28,18 @@ export const getLeaderboard = defineOperation({
     include_spam: includeSpamParam,
   },
   output: Type.Object({
-    leaderboard: Type.Array(Type.Object({ rank: RankShape, ...AgentShape.properties })),
+    leaderboard: Type.Array(
+      Type.Object({ rank: RankShape, ...AgentShape.properties }, { title: 'RankedAgent' }),
+    ),
     next_offset: NextOffsetShape,
-    meta: Type.Object({
-      ...LIST_META_FIELDS,
-      page_scored_agents: Type.Integer({ minimum: 0, description: 'Agents of this page with a score.' }),
-      ranked_at: TimeShape,
-    }),
+    meta: Type.Object(
+      {
+        ...LIST_META_FIELDS,
+        page_scored_agents: Type.Integer({ minimum: 0, description: 'Agents of this page with a score.' }),
+        ranked_at: TimeShape,
+      },
+      { title: 'LeaderboardMeta' },
+    ),
   }),
   fails: ['invalid_parameter', 'upstream_unavailable'],
   paging: 'offset',

@@ -13,36 +13,53 @@ import { SQL_EXAMPLE } from './sql-shapes.ts';
 
 /** What SQL may read and use, for whoever writes it. Source: api.md 3, 5. */
 
-const TableShape = Type.Object({
-  name: Type.String(),
-  meaning: Type.String(),
-  row_count: Type.Integer({
-    minimum: 0,
-    description: 'About: rows as they are stored. count() of the table is exact.',
-  }),
-  cheap_by: Type.Array(Type.String(), {
-    description: 'Columns by which a constant in WHERE reads little, the most helpful first.',
-  }),
-  columns: Type.Array(Type.Object({ name: Type.String(), type: Type.String(), meaning: Type.String() })),
-});
-
-const LimitsShape = Type.Object({
-  text_bytes: CountShape,
-  parameters: CountShape,
-  answer_bytes: CountShape,
-  seconds_per_qu: CountShape,
-  tiers: Type.Array(
-    Type.Object({
-      tier: Type.String(),
-      timeout_seconds: CountShape,
-      max_qu: CountShape,
-      requests_per_minute: CountShape,
+const TableShape = Type.Object(
+  {
+    name: Type.String(),
+    meaning: Type.String(),
+    row_count: Type.Integer({
+      minimum: 0,
+      description: 'About: rows as they are stored. count() of the table is exact.',
     }),
-  ),
-  formats: Type.Array(
-    Type.Object({ format: Type.String(), media_type: Type.String(), max_rows: CountShape }),
-  ),
-});
+    cheap_by: Type.Array(Type.String(), {
+      description: 'Columns by which a constant in WHERE reads little, the most helpful first.',
+    }),
+    columns: Type.Array(
+      Type.Object(
+        { name: Type.String(), type: Type.String(), meaning: Type.String() },
+        { title: 'SqlTableColumn' },
+      ),
+    ),
+  },
+  { title: 'SqlTable' },
+);
+
+const LimitsShape = Type.Object(
+  {
+    text_bytes: CountShape,
+    parameters: CountShape,
+    answer_bytes: CountShape,
+    seconds_per_qu: CountShape,
+    tiers: Type.Array(
+      Type.Object(
+        {
+          tier: Type.String(),
+          timeout_seconds: CountShape,
+          max_qu: CountShape,
+          requests_per_minute: CountShape,
+        },
+        { title: 'SqlTierLimits' },
+      ),
+    ),
+    formats: Type.Array(
+      Type.Object(
+        { format: Type.String(), media_type: Type.String(), max_rows: CountShape },
+        { title: 'SqlFormatLimits' },
+      ),
+    ),
+  },
+  { title: 'SqlLimits' },
+);
 
 const EXAMPLES = [
   {
@@ -99,7 +116,9 @@ export const getSqlSchema = defineOperation({
     functions: Type.Array(Type.String()),
     table_functions: Type.Array(Type.String()),
     limits: LimitsShape,
-    examples: Type.Array(Type.Object({ question: Type.String(), sql: Type.String() })),
+    examples: Type.Array(
+      Type.Object({ question: Type.String(), sql: Type.String() }, { title: 'SqlExample' }),
+    ),
     meta: MetaShape,
   }),
   fails: ['upstream_unavailable'],

@@ -15,55 +15,64 @@ import { IDENTITIES_EXAMPLE, IdentitiesShape, identitiesAnswer } from './telemet
 const NullableTime = Type.Unsafe<string | null>({ type: ['string', 'null'], format: 'date-time' });
 const NullableInteger = Type.Unsafe<number | null>({ type: ['integer', 'null'], minimum: 0 });
 
-const BackfillShape = Type.Object({
-  blocks_done: CountShape,
-  blocks_total: CountShape,
-  percent: Type.Unsafe<number | null>({
-    type: ['number', 'null'],
-    minimum: 0,
-    maximum: 100,
-    description: 'Null when there is nothing to backfill.',
-  }),
-  eta_seconds: Type.Unsafe<number | null>({
-    type: ['integer', 'null'],
-    minimum: 0,
-    description: 'At the present rate; null while there is none.',
-  }),
-});
+const BackfillShape = Type.Object(
+  {
+    blocks_done: CountShape,
+    blocks_total: CountShape,
+    percent: Type.Unsafe<number | null>({
+      type: ['number', 'null'],
+      minimum: 0,
+      maximum: 100,
+      description: 'Null when there is nothing to backfill.',
+    }),
+    eta_seconds: Type.Unsafe<number | null>({
+      type: ['integer', 'null'],
+      minimum: 0,
+      description: 'At the present rate; null while there is none.',
+    }),
+  },
+  { title: 'Backfill' },
+);
 
-const ChainShape = Type.Object({
-  ...ChainFreshnessShape.properties,
-  state: Type.String({
-    description:
-      'starting, backfilling, following, unreachable, stopped; or not_started before the first report.',
-  }),
-  provider: Type.String({ description: 'Whether the chain’s RPC provider answers, in words.' }),
-  backfill: BackfillShape,
-  rows_per_second: Type.Number({ minimum: 0 }),
-  blocks_per_second: Type.Number({ minimum: 0 }),
-  rows_written: CountShape,
-  reorgs: CountShape,
-  deepest_reorg: CountShape,
-  retries: CountShape,
-  contradictions: Type.Integer({
-    minimum: 0,
-    description: 'Answers of a provider that contradicted the chain.',
-  }),
-  dead_letters: Type.Integer({ minimum: 0, description: 'Logs that could not become a settlement.' }),
-  last_error: Type.Unsafe<string | null>({ type: ['string', 'null'], description: 'Short code.' }),
-  last_written_at: NullableTime,
-  reported_at: NullableTime,
-});
+const ChainShape = Type.Object(
+  {
+    ...ChainFreshnessShape.properties,
+    state: Type.String({
+      description:
+        'starting, backfilling, following, unreachable, stopped; or not_started before the first report.',
+    }),
+    provider: Type.String({ description: 'Whether the chain’s RPC provider answers, in words.' }),
+    backfill: BackfillShape,
+    rows_per_second: Type.Number({ minimum: 0 }),
+    blocks_per_second: Type.Number({ minimum: 0 }),
+    rows_written: CountShape,
+    reorgs: CountShape,
+    deepest_reorg: CountShape,
+    retries: CountShape,
+    contradictions: Type.Integer({
+      minimum: 0,
+      description: 'Answers of a provider that contradicted the chain.',
+    }),
+    dead_letters: Type.Integer({ minimum: 0, description: 'Logs that could not become a settlement.' }),
+    last_error: Type.Unsafe<string | null>({ type: ['string', 'null'], description: 'Short code.' }),
+    last_written_at: NullableTime,
+    reported_at: NullableTime,
+  },
+  { title: 'ChainTelemetry' },
+);
 
-const RollupsShape = Type.Object({
-  open_slices: Type.Integer({
-    minimum: 0,
-    description:
-      'Days, or hours of busy days, that are still read from their rows; the present day always is.',
-  }),
-  oldest_open_at: NullableTime,
-  last_closed_at: NullableTime,
-});
+const RollupsShape = Type.Object(
+  {
+    open_slices: Type.Integer({
+      minimum: 0,
+      description:
+        'Days, or hours of busy days, that are still read from their rows; the present day always is.',
+    }),
+    oldest_open_at: NullableTime,
+    last_closed_at: NullableTime,
+  },
+  { title: 'RollupTelemetry' },
+);
 
 const STATUSES = ['ok', 'degraded'] as const;
 
@@ -79,7 +88,10 @@ export const getTelemetry = defineOperation({
     status: Type.Unsafe<(typeof STATUSES)[number]>({ type: 'string', enum: [...STATUSES] }),
     version: Type.String(),
     uptime_seconds: CountShape,
-    engine: Type.Object({ status: Type.String(), uptime_seconds: NullableInteger }),
+    engine: Type.Object(
+      { status: Type.String(), uptime_seconds: NullableInteger },
+      { title: 'EngineHealth' },
+    ),
     chains: Type.Array(ChainShape),
     rollups: RollupsShape,
     identities: IdentitiesShape,

@@ -21,39 +21,54 @@ export const AppliedShape = Type.Object(
     finality: Type.Unsafe<'finalized' | 'any'>({ type: 'string', enum: ['finalized', 'any'] }),
     max_edges: Type.Integer({ minimum: 1 }),
   },
-  { description: 'The question as it was understood: which form, and every value in effect.' },
+  {
+    title: 'GraphApplied',
+    description: 'The question as it was understood: which form, and every value in effect.',
+  },
 );
 
-export const GraphNodeShape = Type.Object({
-  wallet: AddressShape,
-  name: Type.Unsafe<string | null>({ type: ['string', 'null'], description: 'Null when unknown.' }),
-  window_usd: Type.Number({
-    description: 'in_usd + out_usd. Over all nodes: exactly twice the sum of edge.usd.',
-  }),
-  window_count: Type.Integer({
-    minimum: 1,
-    description: 'Settlements in and out. Over all nodes: exactly twice the sum of edge.count.',
-  }),
-  in_usd: UsdShape,
-  out_usd: UsdShape,
-});
+export const GraphNodeShape = Type.Object(
+  {
+    wallet: AddressShape,
+    name: Type.Unsafe<string | null>({ type: ['string', 'null'], description: 'Null when unknown.' }),
+    window_usd: Type.Number({
+      description: 'in_usd + out_usd. Over all nodes: exactly twice the sum of edge.usd.',
+    }),
+    window_count: Type.Integer({
+      minimum: 1,
+      description: 'Settlements in and out. Over all nodes: exactly twice the sum of edge.count.',
+    }),
+    in_usd: UsdShape,
+    out_usd: UsdShape,
+  },
+  { title: 'GraphNode' },
+);
 
-export const GraphEdgeShape = Type.Object({
-  payer: AddressShape,
-  payee: AddressShape,
-  usd: UsdShape,
-  count: Type.Integer({ minimum: 1 }),
-  first_seen: TimeShape,
-  last_seen: TimeShape,
-});
+export const GraphEdgeShape = Type.Object(
+  {
+    payer: AddressShape,
+    payee: AddressShape,
+    usd: UsdShape,
+    count: Type.Integer({ minimum: 1 }),
+    first_seen: TimeShape,
+    last_seen: TimeShape,
+  },
+  { title: 'GraphEdge' },
+);
 
-export const GraphMetaShape = Type.Object({
-  ...LIST_META_FIELDS,
-  excluded: Type.Object(
-    { self_payments: CountShape, self_payment_usd: UsdShape },
-    { description: 'Payments of wallets to themselves within the window: in no edge and no node.' },
-  ),
-});
+export const GraphMetaShape = Type.Object(
+  {
+    ...LIST_META_FIELDS,
+    excluded: Type.Object(
+      { self_payments: CountShape, self_payment_usd: UsdShape },
+      {
+        title: 'GraphExcluded',
+        description: 'Payments of wallets to themselves within the window: in no edge and no node.',
+      },
+    ),
+  },
+  { title: 'GraphMeta' },
+);
 
 export function nodeAnswer(
   node: GraphNode,

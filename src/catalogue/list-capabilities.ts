@@ -20,16 +20,19 @@ export const CAPABILITY_FIELDS = {
   agent_count: { ...CountShape, description: 'Active ERC-8004 agents whose card speaks of it.' },
 };
 
-const CapabilityShape = Type.Object({
-  slug: CAPABILITY_FIELDS.slug,
-  name: CAPABILITY_FIELDS.name,
-  provider_count: CAPABILITY_FIELDS.provider_count,
-  group: Type.Optional(CAPABILITY_FIELDS.group),
-  unit: Type.Optional(CAPABILITY_FIELDS.unit),
-  summary: Type.Optional(CAPABILITY_FIELDS.summary),
-  endpoint_count: Type.Optional(CAPABILITY_FIELDS.endpoint_count),
-  agent_count: Type.Optional(CAPABILITY_FIELDS.agent_count),
-});
+const CapabilityShape = Type.Object(
+  {
+    slug: CAPABILITY_FIELDS.slug,
+    name: CAPABILITY_FIELDS.name,
+    provider_count: CAPABILITY_FIELDS.provider_count,
+    group: Type.Optional(CAPABILITY_FIELDS.group),
+    unit: Type.Optional(CAPABILITY_FIELDS.unit),
+    summary: Type.Optional(CAPABILITY_FIELDS.summary),
+    endpoint_count: Type.Optional(CAPABILITY_FIELDS.endpoint_count),
+    agent_count: Type.Optional(CAPABILITY_FIELDS.agent_count),
+  },
+  { title: 'CapabilitySummary' },
+);
 
 type CapabilityAnswer = Static<typeof CapabilityShape>;
 
@@ -57,7 +60,7 @@ export const listCapabilities = defineOperation({
   params: { fields: capabilityFieldsParam },
   output: Type.Object({
     capabilities: Type.Array(CapabilityShape),
-    meta: Type.Object({ as_of: TimeShape }),
+    meta: Type.Object({ as_of: TimeShape }, { title: 'CapabilityListMeta' }),
   }),
   fails: ['invalid_parameter', 'upstream_unavailable'],
   paging: 'none',

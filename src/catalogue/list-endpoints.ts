@@ -48,12 +48,15 @@ export const listEndpoints = defineOperation({
   output: Type.Object({
     endpoints: Type.Array(EndpointShape),
     next_offset: NextOffsetShape,
-    meta: Type.Object({
-      ...LIST_META_FIELDS,
-      sources: Type.Array(EndpointSourceShape, {
-        description: 'Who lists endpoints, and how each answered last.',
-      }),
-    }),
+    meta: Type.Object(
+      {
+        ...LIST_META_FIELDS,
+        sources: Type.Array(EndpointSourceShape, {
+          description: 'Who lists endpoints, and how each answered last.',
+        }),
+      },
+      { title: 'EndpointListMeta' },
+    ),
   }),
   fails: ['invalid_parameter', 'upstream_unavailable'],
   paging: 'offset',

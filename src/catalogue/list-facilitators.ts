@@ -25,42 +25,48 @@ import {
   UsdShape,
 } from './shapes.ts';
 
-const RelayerShape = Type.Object({
-  address: AddressShape,
-  chain: ChainShape,
-  facilitator: Type.Optional(
-    Type.String({ description: 'Id of the facilitator; absent for a relayer that no catalogue names.' }),
-  ),
-  facilitator_name: Type.Optional(Type.String()),
-  settlement_count: CountShape,
-  settled_usd: UsdShape,
-  distinct_payers: { ...CountShape, description: 'An estimate, see `meta.basis`.' },
-  distinct_payees: { ...CountShape, description: 'An estimate, see `meta.basis`.' },
-  first_seen: TimeShape,
-  last_seen: TimeShape,
-  nonce: Type.Optional(
-    Type.Integer({ minimum: 0, description: 'Transactions that the account has sent, at `enriched_at`.' }),
-  ),
-  gas_balance: Type.Optional(
-    Type.String({ pattern: '^[0-9]+$', description: 'Native balance in its smallest unit (wei).' }),
-  ),
-  enriched_at: Type.Optional(TimeShape),
-});
+const RelayerShape = Type.Object(
+  {
+    address: AddressShape,
+    chain: ChainShape,
+    facilitator: Type.Optional(
+      Type.String({ description: 'Id of the facilitator; absent for a relayer that no catalogue names.' }),
+    ),
+    facilitator_name: Type.Optional(Type.String()),
+    settlement_count: CountShape,
+    settled_usd: UsdShape,
+    distinct_payers: { ...CountShape, description: 'An estimate, see `meta.basis`.' },
+    distinct_payees: { ...CountShape, description: 'An estimate, see `meta.basis`.' },
+    first_seen: TimeShape,
+    last_seen: TimeShape,
+    nonce: Type.Optional(
+      Type.Integer({ minimum: 0, description: 'Transactions that the account has sent, at `enriched_at`.' }),
+    ),
+    gas_balance: Type.Optional(
+      Type.String({ pattern: '^[0-9]+$', description: 'Native balance in its smallest unit (wei).' }),
+    ),
+    enriched_at: Type.Optional(TimeShape),
+  },
+  { title: 'Relayer' },
+);
 
 /**
  * 1.04 / sqrt(2^14), the standard error of HyperLogLog with 14 bits of registers; numbers of a few hundred are kept one by one.
  */
 const DISTINCT_STANDARD_ERROR = 0.0081;
 
-const BasisShape = Type.Object({
-  settlement_count: Type.Literal('exact'),
-  settled_usd: Type.Literal('exact'),
-  distinct_payers: Type.Literal('estimate'),
-  distinct_payees: Type.Literal('estimate'),
-  distinct_standard_error: Type.Number({
-    description: 'Relative standard error of the distinct counts; small numbers are exact.',
-  }),
-});
+const BasisShape = Type.Object(
+  {
+    settlement_count: Type.Literal('exact'),
+    settled_usd: Type.Literal('exact'),
+    distinct_payers: Type.Literal('estimate'),
+    distinct_payees: Type.Literal('estimate'),
+    distinct_standard_error: Type.Number({
+      description: 'Relative standard error of the distinct counts; small numbers are exact.',
+    }),
+  },
+  { title: 'RelayerBasis' },
+);
 
 const BASIS: Static<typeof BasisShape> = {
   settlement_count: 'exact',
@@ -105,7 +111,10 @@ export const listFacilitators = defineOperation({
   output: Type.Object({
     facilitators: Type.Array(RelayerShape),
     next_offset: NextOffsetShape,
-    meta: Type.Object({ ...LIST_META_FIELDS, ranked_at: TimeShape, basis: BasisShape }),
+    meta: Type.Object(
+      { ...LIST_META_FIELDS, ranked_at: TimeShape, basis: BasisShape },
+      { title: 'FacilitatorListMeta' },
+    ),
   }),
   fails: ['invalid_parameter', 'upstream_unavailable'],
   paging: 'offset',

@@ -20,25 +20,29 @@ import { ChainShape, CountShape, nowText, TimeShape, timeTextOrNull, UsdShape } 
 const NullableInteger = Type.Unsafe<number | null>({ type: ['integer', 'null'] });
 const NullableTime = Type.Unsafe<string | null>({ type: ['string', 'null'], format: 'date-time' });
 
-export const ChainFreshnessShape = Type.Object({
-  chain: ChainShape,
-  indexed_block: NullableInteger,
-  indexed_at: NullableTime,
-  head_block: NullableInteger,
-  finalized_block: NullableInteger,
-  lag_seconds: NullableInteger,
-});
+export const ChainFreshnessShape = Type.Object(
+  {
+    chain: ChainShape,
+    indexed_block: NullableInteger,
+    indexed_at: NullableTime,
+    head_block: NullableInteger,
+    finalized_block: NullableInteger,
+    lag_seconds: NullableInteger,
+  },
+  { title: 'ChainFreshness' },
+);
 
 export const FreshnessShape = Type.Object(
   { chains: Type.Array(ChainFreshnessShape) },
   {
+    title: 'Freshness',
     description:
       'Per chain: newest indexed block and its time, newest block known, newest final block, and how far behind the index is. At the tip, lag_seconds counts from the last look at the tip.',
   },
 );
 
 export const WarningsShape = Type.Array(
-  Type.Unsafe<Warning>({ type: 'string', enum: Object.keys(WARNINGS) }),
+  Type.Unsafe<Warning>({ title: 'Warning', type: 'string', enum: Object.keys(WARNINGS) }),
   {
     description: Object.entries(WARNINGS)
       .map(([code, meaning]) => `\`${code}\`: ${meaning}`)
@@ -62,22 +66,28 @@ const DATASET_FIELDS = {
 };
 
 /** `meta` of answers that are not a page of settlements. */
-export const MetaShape = Type.Object({ ...SERVED_FIELDS, warnings: Type.Optional(WarningsShape) });
+export const MetaShape = Type.Object(
+  { ...SERVED_FIELDS, warnings: Type.Optional(WarningsShape) },
+  { title: 'Meta' },
+);
 
-export const SettlementMetaShape = Type.Object({
-  ...SERVED_FIELDS,
-  page_self_payments: Type.Optional(
-    Type.Integer({ minimum: 0, description: 'This page only; do not add up.' }),
-  ),
-  page_self_payment_usd: Type.Optional(UsdShape),
-  page_gross_usd: Type.Optional(UsdShape),
-  page_organic_usd: Type.Optional(UsdShape),
-  self_payments_excluded: Type.Optional(
-    Type.Boolean({ description: 'Present and true when exclude_self_payments filtered this page.' }),
-  ),
-  ...DATASET_FIELDS,
-  warnings: Type.Optional(WarningsShape),
-});
+export const SettlementMetaShape = Type.Object(
+  {
+    ...SERVED_FIELDS,
+    page_self_payments: Type.Optional(
+      Type.Integer({ minimum: 0, description: 'This page only; do not add up.' }),
+    ),
+    page_self_payment_usd: Type.Optional(UsdShape),
+    page_gross_usd: Type.Optional(UsdShape),
+    page_organic_usd: Type.Optional(UsdShape),
+    self_payments_excluded: Type.Optional(
+      Type.Boolean({ description: 'Present and true when exclude_self_payments filtered this page.' }),
+    ),
+    ...DATASET_FIELDS,
+    warnings: Type.Optional(WarningsShape),
+  },
+  { title: 'SettlementListMeta' },
+);
 
 /** Fields of `meta` for lists whose rows are not settlements. */
 export const LIST_META_FIELDS = {
@@ -86,7 +96,7 @@ export const LIST_META_FIELDS = {
   warnings: Type.Optional(WarningsShape),
 };
 
-export const ListMetaShape = Type.Object(LIST_META_FIELDS);
+export const ListMetaShape = Type.Object(LIST_META_FIELDS, { title: 'ListMeta' });
 
 export type Meta = Static<typeof MetaShape>;
 export type ListMeta = Static<typeof ListMetaShape>;

@@ -14,14 +14,19 @@ const SCOPE = 'listWallets';
 
 const WALLET_ROLES = ['payer', 'payee'] as const;
 
-const WalletShape = Type.Object({
-  wallet: AddressShape,
-  name: Type.Unsafe<string | null>(nullable(Type.String({ description: 'Null when unknown.' }))),
-  roles: Type.Array(Type.Unsafe<(typeof WALLET_ROLES)[number]>({ type: 'string', enum: [...WALLET_ROLES] })),
-  settlement_count: { ...CountShape, description: 'A payment of the wallet to itself counts once.' },
-  first_seen: TimeShape,
-  last_seen: TimeShape,
-});
+const WalletShape = Type.Object(
+  {
+    wallet: AddressShape,
+    name: Type.Unsafe<string | null>(nullable(Type.String({ description: 'Null when unknown.' }))),
+    roles: Type.Array(
+      Type.Unsafe<(typeof WALLET_ROLES)[number]>({ type: 'string', enum: [...WALLET_ROLES] }),
+    ),
+    settlement_count: { ...CountShape, description: 'A payment of the wallet to itself counts once.' },
+    first_seen: TimeShape,
+    last_seen: TimeShape,
+  },
+  { title: 'Wallet' },
+);
 
 const EXAMPLE: Static<typeof WalletShape> = {
   wallet: NAMED_SETTLEMENT_EXAMPLE.payee,

@@ -19,18 +19,24 @@ export const mintTrialKey = defineOperation({
   description: `One settlement buys one key, which opens every route that takes any key. The key is shown once; with an \`Idempotency-Key\` of at least ${IDEMPOTENCY_KEY_MIN_CHARS} characters that nobody else can guess, the same request with the same payment shows the same key again.`,
   price: PRICES.sold,
   params: {},
-  output: Type.Object({
-    api_key: Type.String({
-      description: '`six_trial_` and 43 base62 characters. Keep it: only its digest is stored.',
-    }),
-    tier: Type.Literal('trial'),
-    expires_at: TimeShape,
-    settlement: Type.Object({
-      transaction: Type.String({ pattern: '^0x[0-9a-f]{64}$' }),
-      network: ChainShape,
-      payer: AddressShape,
-    }),
-  }),
+  output: Type.Object(
+    {
+      api_key: Type.String({
+        description: '`six_trial_` and 43 base62 characters. Keep it: only its digest is stored.',
+      }),
+      tier: Type.Literal('trial'),
+      expires_at: TimeShape,
+      settlement: Type.Object(
+        {
+          transaction: Type.String({ pattern: '^0x[0-9a-f]{64}$' }),
+          network: ChainShape,
+          payer: AddressShape,
+        },
+        { title: 'KeySettlement' },
+      ),
+    },
+    { title: 'TrialKey' },
+  ),
   fails: ['key_already_issued', 'key_issue_failed'],
   paging: 'none',
   status: 201,

@@ -1,78 +1,154 @@
-import { ERRORS, type ErrorCode } from '../errors.ts';
+import { REFUSALS } from '../../sandbox/refusal.ts';
+import { QUERY_FAILURES } from '../../sandbox/sql-sandbox.ts';
+import type { PaymentOffer } from '../domain/payment.ts';
+import { ERRORS, type ErrorCode, type FailureContext } from '../errors.ts';
+import { problemOf } from '../problem.ts';
+import { PAYMENT_OFFER_EXAMPLE, PAYMENT_REQUIRED_EXAMPLE } from './openapi-payments.ts';
+import type { Json } from './openapi-schemas.ts';
+import { SETTLEMENT_EXAMPLE } from './settlement-shape.ts';
 
-/** Examples of failures for the OpenAPI document, each a whole problem. */
+/** Examples of failures: what a caller would be told, printed as the service prints it. */
 
-type Json = Readonly<Record<string, unknown>>;
+interface ExampleFailure extends FailureContext {
+  /** Where it happens, `/v0/transactions` without. */
+  readonly path?: string;
+}
 
-const EXAMPLE_TRANSACTION = '0x6f1c0b8e5d1f0a3c9b7e2d4f8a6c5b3e1d0f9a8b7c6d5e4f3a2b1c0d9e8f7a6b';
+const REQUEST_ID = '0b8f3c52-1a8e-4b61-9d2f-6c1f0e7a9b13';
+const TRANSACTION = SETTLEMENT_EXAMPLE.tx_hash;
+const NONCE = '0x3d7f2e1c0b9a8d7e6f5c4b3a29180716253443526170899807a6b5c4d3e2f1a0';
+const SQL = '/v0/sql';
+const TRIAL_KEY = '/v0/test/x402';
 
-const EXAMPLE_OFFER: Json = {
-  x402Version: 1,
-  error: 'X-PAYMENT header is required',
-  accepts: [
-    {
-      scheme: 'exact',
-      network: 'base',
-      maxAmountRequired: '1000',
-      asset: '0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913',
-      payTo: '0x209693Bc6afc0C5328bA36FaF03C514EF312287C',
-      resource: 'https://index.example/v0/flows',
-      description: 'Newest settlements across every indexed chain, payer to payee',
-      mimeType: 'application/json',
-      maxTimeoutSeconds: 60,
-      extra: { name: 'USD Coin', version: '2' },
-    },
-  ],
+const OFFER: PaymentOffer = {
+  accepts: [PAYMENT_OFFER_EXAMPLE],
+  requiredHeader: Buffer.from(JSON.stringify(PAYMENT_REQUIRED_EXAMPLE)).toString('base64'),
 };
 
-const EXAMPLE_CONTEXT: Partial<Record<ErrorCode, Json>> = {
-  payment_required: { detail: 'No key was sent. Send one, or pay for this call.', ...EXAMPLE_OFFER },
-  payment_malformed: { ...EXAMPLE_OFFER, error: 'payment_malformed', stage: 'input', retryable: false },
-  payment_invalid: {
-    ...EXAMPLE_OFFER,
-    error: 'payment_invalid',
-    stage: 'verify',
-    retryable: false,
-    reason: 'invalid_exact_evm_payload_authorization_value',
-  },
-  payment_failed: { ...EXAMPLE_OFFER, error: 'payment_failed', stage: 'settle', retryable: true },
-  insufficient_qu: {
-    detail: 'The call costs 1 QU; the organization has 0 QU free.',
-    ...EXAMPLE_OFFER,
-    error: 'insufficient_qu',
-  },
-  payment_in_progress: { stage: 'settle', retryable: true, retry_after: 2 },
-  key_already_issued: { detail: `The settlement ${EXAMPLE_TRANSACTION} already bought a key.` },
-  key_issue_failed: { stage: 'settle', retryable: true, transaction: EXAMPLE_TRANSACTION },
-  settlement_unknown: {
-    stage: 'settle',
-    retryable: true,
-    authorization_nonce: '0x3d7f2e1c0b9a8d7e6f5c4b3a29180716253443526170899807a6b5c4d3e2f1a0',
-    retry_after: 5,
-  },
+/** Words of the service itself, for one plausible case of each code. */
+const FAILURES: Readonly<Record<ErrorCode, ExampleFailure>> = {
   invalid_parameter: {
     detail: 'min_probability must be a number within [0,1], not "2".',
     parameter: 'min_probability',
   },
-  rate_limited: { detail: 'More than 600 requests in a minute came from this address.', retry_after: 17 },
+  malformed_request: { detail: 'The URL or the body cannot be decoded.' },
+  invalid_query: {
+    path: SQL,
+    detail: REFUSALS.unknown_table,
+    query: { position: { line: 1, column: 22 }, near: 'setlements', hint: 'Did you mean settlements?' },
+  },
+  query_failed: {
+    path: SQL,
+    detail: QUERY_FAILURES.timeout,
+    query: {
+      reason: 'timeout',
+      hint: 'Narrow block_time, ask merchant_days or payer_days for long ranges, or choose a higher `tier`.',
+    },
+    charged: { heldQu: 3, chargedQu: 3, balance: 197 },
+  },
+  invalid_api_key: { detail: 'The key that was sent is not known here, is revoked or has expired.' },
+  api_key_required: { detail: 'No key was sent, and single calls are not sold here.' },
+  payment_required: { detail: 'No key was sent. Send one, or pay for this call.', offer: OFFER },
+  payment_malformed: {
+    detail: 'The payment header is not base64 (standard alphabet) of a JSON object. Nothing was charged.',
+    payment: { stage: 'input' },
+    offer: OFFER,
+  },
+  payment_invalid: {
+    detail: 'The authorization is not for the price. Sign exactly 1000 atomic units.',
+    payment: { stage: 'verify', reason: 'invalid_exact_evm_payload_authorization_value' },
+    offer: OFFER,
+  },
+  payment_failed: {
+    detail:
+      'The payment was verified, but the facilitator could not settle it. Nothing was charged. Send it again, or sign a new one.',
+    payment: { stage: 'settle' },
+    offer: OFFER,
+  },
+  insufficient_qu: {
+    path: '/v0/graph',
+    detail: 'The call costs 1 QU; the organization has 0 QU free.',
+    offer: {
+      ...OFFER,
+      accepts: [
+        {
+          ...PAYMENT_OFFER_EXAMPLE,
+          maxAmountRequired: '5000',
+          resource: 'https://index.example/v0/graph?days=7',
+          description: 'Who pays whom: wallets and the sums between them',
+        },
+      ],
+    },
+  },
+  forbidden_origin: { path: '/mcp', detail: 'Pages of this origin may not use the MCP surface.' },
+  upgrade_required: {
+    path: SQL,
+    detail: 'The plan free does not include the tier deep. deep is included in: enterprise.',
+  },
+  payment_in_progress: {
+    detail: 'Another request is using this payment right now. It is not charged twice.',
+    payment: { stage: 'settle' },
+    retryAfterSeconds: 2,
+  },
+  request_in_progress: {
+    path: SQL,
+    detail: 'A request with this Idempotency-Key is still running.',
+    retryAfterSeconds: 5,
+  },
+  reply_not_kept: {
+    path: SQL,
+    detail:
+      'The request with this Idempotency-Key was run before and charged once; its answer was too large to keep, or its caller left.',
+  },
+  idempotency_conflict: {
+    path: SQL,
+    detail: 'This Idempotency-Key was sent with another request before.',
+  },
+  key_already_issued: {
+    path: TRIAL_KEY,
+    detail: `The settlement ${TRANSACTION} already bought a key, which was shown once. This request was not charged. Pay again for another key.`,
+  },
+  not_found: { detail: 'There is no such route. /openapi.json lists them.' },
+  method_not_allowed: { detail: 'This route does not take DELETE.' },
+  request_timeout: { detail: 'The request did not arrive in time.', path: '/' },
+  payload_too_large: { path: SQL, detail: 'The request body is larger than this route takes.' },
+  uri_too_long: { detail: 'The URL is longer than 4096 characters.' },
+  unsupported_media_type: {
+    path: SQL,
+    detail: 'This route takes a JSON object as its body, with Content-Type: application/json.',
+  },
+  rate_limited: {
+    detail: 'More than 600 requests in a minute came from this address.',
+    retryAfterSeconds: 17,
+  },
+  headers_too_large: { detail: 'The URL and headers together exceed 16 KiB.', path: '/' },
+  internal_error: {
+    detail: 'The service failed to answer this request. The fault is on our side and was logged.',
+  },
+  key_issue_failed: {
+    path: TRIAL_KEY,
+    detail:
+      'The payment settled, but its key could not be stored. Send the same request with the same payment again: it is not charged twice.',
+    payment: { stage: 'settle', transaction: TRANSACTION },
+  },
+  settlement_unknown: {
+    detail:
+      'Whether the payment settled is not known. Check the chain for the authorization’s nonce first. Send this request with this payment again: it is never settled twice, and served once the settlement is seen.',
+    payment: { stage: 'settle', authorizationNonce: NONCE },
+    retryAfterSeconds: 5,
+  },
   upstream_unavailable: {
-    detail: 'The index did not answer when asked for: settlements.',
+    detail: 'The index did not answer in time when asked for: settlements.',
     resource: 'settlements',
-    retry_after: 2,
+    retryAfterSeconds: 2,
   },
 };
 
-/** What a failure of this code looks like. */
-export function problemExample(code: ErrorCode, publicUrl: string): Json {
-  const { status, title, advice } = ERRORS[code];
+/** A named example of an answer with this code. */
+export function failureExample(code: ErrorCode, publicUrl: string): Json {
+  const { path = '/v0/transactions', ...context } = FAILURES[code];
   return {
-    type: `${publicUrl}/docs/errors#${code}`,
-    title,
-    status,
-    detail: advice,
-    instance: '/v0/transactions',
-    code,
-    request_id: '0b8f3c52-1a8e-4b61-9d2f-6c1f0e7a9b13',
-    ...EXAMPLE_CONTEXT[code],
+    summary: ERRORS[code].title,
+    value: problemOf(code, context, { path, requestId: REQUEST_ID, publicUrl }),
   };
 }

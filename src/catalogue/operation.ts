@@ -154,8 +154,8 @@ export interface Operation<P extends Params = Params, Output extends TObject = T
   readonly fails: readonly ErrorCode[];
   /** Other shapes that an answer can have, beside `output`. */
   readonly alsoAnswers?: readonly TObject[];
-  /** Other media types that an answer can have, beside JSON, each with what it holds. */
-  readonly media?: Readonly<Record<string, string>>;
+  /** Media types that an answer can have, each with what it holds; of a text also an example. */
+  readonly media?: Readonly<Record<string, { readonly holds: string; readonly example?: string }>>;
   /** Headers that an answer of another media type can have, by name, each with what it says. */
   readonly answerHeaders?: Readonly<Record<string, string>>;
   /** Whether an Idempotency-Key makes a call on the credit lane repeatable. */
@@ -172,12 +172,21 @@ export interface Operation<P extends Params = Params, Output extends TObject = T
   readonly acceptsUnknownKey: boolean;
   /** A true answer, abridged, for the documentation. Tested against `output`. */
   readonly example: Static<Output>;
+  /** Answers of other forms, by name. Tested against `output` and `alsoAnswers`. */
+  readonly moreExamples?: Readonly<Record<string, NamedExample>>;
+  /** Bodies of requests, by name, where `example` of the parameters alone says too little. */
+  readonly requestExamples?: Readonly<Record<string, NamedExample>>;
   /**
    * Refuses with `invalid_parameter` what one parameter alone cannot tell. Called with the other checks, before anything is
    * charged: no refusal of a request may wait for `run`.
    */
   check?(input: InputOf<P>, facts: CheckFacts): void;
   run(input: InputOf<P>, deps: OperationDeps, context: CallContext): Promise<Static<Output>>;
+}
+
+export interface NamedExample {
+  readonly summary: string;
+  readonly value: unknown;
 }
 
 /** An operation whose price depends on its input and its use: it says what it used first, and gives its answer after. */

@@ -24,6 +24,8 @@ export interface Param<Value = unknown> {
   readonly required: boolean;
   readonly schema: TSchema;
   readonly example?: string | number | boolean;
+  /** Its name among the shared parameters of the OpenAPI document, where another one has the same `name`. */
+  readonly component?: string;
   /** `raw` is undefined when the caller did not send it. `name` is the parameter's name, for the message. */
   read(raw: unknown, name: string, facts: ParamFacts): Value;
 }
@@ -95,6 +97,7 @@ const ALL_CHAINS = 'all';
  */
 export const chainOrAllParam: Param<Chain | undefined> = {
   in: 'query',
+  component: 'ChainOrAll',
   description:
     'Only this chain, by CAIP-2 name, or `all`: every chain this deployment indexes, together. Default: the first chain of its configuration. `meta.chain` says which one was served.',
   required: false,
@@ -146,6 +149,7 @@ export const counterpartyParam: Param<Address | undefined> = {
   description: 'Only settlements between the wallet and this address.',
   required: false,
   schema: ADDRESS_SCHEMA,
+  example: '0x8d4f05a0f2c1b3e49a7766554433221100ffeedd',
   read: (raw, name) => (raw === undefined ? undefined : readAddressParam(raw, name)),
 };
 

@@ -19,129 +19,150 @@ const FLOWS = {
   outbound_count: CountShape,
 };
 
-const CoverageShape = Type.Object({
-  known: Type.Boolean({
-    description:
-      'Whether any served settlement has this wallet, in either role. false: never paid, not yet indexed, or not on a chain served (`meta`).',
-  }),
-  first_seen: NullableTime,
-  last_seen: NullableTime,
-  settlements_scanned: Type.Integer({
-    minimum: 0,
-    description: 'Settlements, newest first, that distinct counts and signals were computed from.',
-  }),
-  scan_truncated: Type.Boolean({ description: 'Older settlements exist that were not scanned.' }),
-  scan_cap: Type.Integer({
-    minimum: 1,
-    description:
-      'Rows of the wallet that a scan reads at most; a payment to oneself has two, and a row not yet merged counts each version.',
-  }),
-});
-
-const EntityShape = Type.Object({
-  kind: Type.Unsafe<WalletEntity['kind']>({
-    type: 'string',
-    enum: ['payee', 'relayer', 'endpoint'],
-    description: `payee: payTo of a catalogued resource. relayer: sends settlements for a facilitator. endpoint: a resource of /endpoints with an offer that is paid to it; at most ${WALLET_ENDPOINTS_MAX}, by URL.`,
-  }),
-  chain: ChainShape,
-  name: Type.Unsafe<string | null>(nullable(Type.String())),
-  source: Type.String({ description: 'The catalogue that says so.' }),
-  resource: Type.Optional(Type.String({ description: 'Of a payee and an endpoint: what is sold.' })),
-  facilitator: Type.Optional(Type.String({ description: 'Of a relayer: id of the facilitator.' })),
-  since: Type.Optional(DateShape),
-});
-
-const BasisShape = Type.Object({
-  totals: Type.Unsafe<'exact'>({
-    type: 'string',
-    enum: ['exact'],
-    description: 'Sums, counts, chain_split, daily, first_seen and last_seen: every indexed settlement.',
-  }),
-  distinct_counterparties: Type.Unsafe<'exact' | 'estimated'>({
-    type: 'string',
-    enum: ['exact', 'estimated'],
-    description:
-      'estimated: a merged sketch with a standard error of about 2 %, because the scan was truncated.',
-  }),
-  signals: Type.Unsafe<'all_settlements' | 'newest_settlements'>({
-    type: 'string',
-    enum: ['all_settlements', 'newest_settlements'],
-    description: 'newest_settlements: only the settlements_scanned newest ones.',
-  }),
-  finality: Type.Unsafe<'any' | 'finalized'>({
-    type: 'string',
-    enum: ['any', 'finalized'],
-    description: 'finalized: only settlements that no reorg can undo.',
-  }),
-});
-
-const AggregatesShape = Type.Object({
-  ...FLOWS,
-  distinct_counterparties: Type.Integer({
-    minimum: 0,
-    description: 'Other wallets that it paid or was paid by.',
-  }),
-  self_payment_usd: Type.Number({ description: 'Dollars paid by the wallet to itself, counted once.' }),
-  organic_usd: Type.Number({
-    description:
-      'Dollars in the role of this profile (merchants: inbound, agents: outbound) without self-payments.',
-  }),
-  proven_usd: Type.Number({
-    description:
-      'Of the dollars in the role of this profile, self-payments included, those with evidence tier proven.',
-  }),
-  chain_split: Type.Array(Type.Object({ chain: ChainShape, ...FLOWS }), {
-    description: 'Chains with settlements of this wallet.',
-  }),
-  daily: Type.Array(Type.Object({ date: DateShape, ...FLOWS }), {
-    minItems: 30,
-    maxItems: 30,
-    description: 'The last 30 UTC days, oldest first, today included; days without settlements are zero.',
-  }),
-  basis: BasisShape,
-});
-
-const SignalShape = Type.Object({
-  id: Type.Unsafe<string>({ type: 'string', enum: Object.keys(SIGNALS) }),
-  value: Type.Unsafe<number | null>({
-    type: ['number', 'null'],
-    description:
-      'A share within [0,1] at four decimals, rounded down, or a count. Null when there is nothing to measure.',
-  }),
-  threshold: Type.Number(),
-  triggered: Type.Boolean({ description: 'The value reached the threshold.' }),
-  method_version: Type.String(),
-  note: Type.Optional(Type.String()),
-});
-
-const DataQualityShape = Type.Object({
-  verdict: Type.Unsafe<Verdict>({ type: 'string', enum: [...VERDICTS] }),
-  note: Type.String(),
-  signals: Type.Array(SignalShape),
-});
-
-export const ProfileShape = Type.Object({
-  wallet: AddressShape,
-  role: Type.Unsafe<'payee' | 'payer'>({
-    type: 'string',
-    enum: ['payee', 'payer'],
-    description: 'The role that is judged: payee for merchants, payer for agents.',
-  }),
-  coverage: CoverageShape,
-  entities: Type.Array(EntityShape, { description: 'What the catalogues know of the address, per chain.' }),
-  erc8004_agents: Type.Array(AgentShape, {
-    maxItems: WALLET_AGENTS_SHOWN_MAX,
-    description: `ERC-8004 agents that pay and are paid with this address now, on the chain served, the most recently rated first; at most ${WALLET_AGENTS_SHOWN_MAX}. Agents that it owns and that use another wallet are on \`/agents?owner=\`. \`finality\` does not filter them.`,
-  }),
-  erc8004_agents_total: {
-    ...CountShape,
-    description: `How many there are, of which \`erc8004_agents\` shows the first. Counted among the first ${WALLET_AGENTS_COUNTED_MAX.toLocaleString('en')}, by chain and id, that ever had the address.`,
+const CoverageShape = Type.Object(
+  {
+    known: Type.Boolean({
+      description:
+        'Whether any served settlement has this wallet, in either role. false: never paid, not yet indexed, or not on a chain served (`meta`).',
+    }),
+    first_seen: NullableTime,
+    last_seen: NullableTime,
+    settlements_scanned: Type.Integer({
+      minimum: 0,
+      description: 'Settlements, newest first, that distinct counts and signals were computed from.',
+    }),
+    scan_truncated: Type.Boolean({ description: 'Older settlements exist that were not scanned.' }),
+    scan_cap: Type.Integer({
+      minimum: 1,
+      description:
+        'Rows of the wallet that a scan reads at most; a payment to oneself has two, and a row not yet merged counts each version.',
+    }),
   },
-  aggregates: AggregatesShape,
-  data_quality: DataQualityShape,
-  meta: MetaShape,
-});
+  { title: 'ProfileCoverage' },
+);
+
+const EntityShape = Type.Object(
+  {
+    kind: Type.Unsafe<WalletEntity['kind']>({
+      type: 'string',
+      enum: ['payee', 'relayer', 'endpoint'],
+      description: `payee: payTo of a catalogued resource. relayer: sends settlements for a facilitator. endpoint: a resource of /endpoints with an offer that is paid to it; at most ${WALLET_ENDPOINTS_MAX}, by URL.`,
+    }),
+    chain: ChainShape,
+    name: Type.Unsafe<string | null>(nullable(Type.String())),
+    source: Type.String({ description: 'The catalogue that says so.' }),
+    resource: Type.Optional(Type.String({ description: 'Of a payee and an endpoint: what is sold.' })),
+    facilitator: Type.Optional(Type.String({ description: 'Of a relayer: id of the facilitator.' })),
+    since: Type.Optional(DateShape),
+  },
+  { title: 'ProfileEntity' },
+);
+
+const BasisShape = Type.Object(
+  {
+    totals: Type.Unsafe<'exact'>({
+      type: 'string',
+      enum: ['exact'],
+      description: 'Sums, counts, chain_split, daily, first_seen and last_seen: every indexed settlement.',
+    }),
+    distinct_counterparties: Type.Unsafe<'exact' | 'estimated'>({
+      type: 'string',
+      enum: ['exact', 'estimated'],
+      description:
+        'estimated: a merged sketch with a standard error of about 2 %, because the scan was truncated.',
+    }),
+    signals: Type.Unsafe<'all_settlements' | 'newest_settlements'>({
+      type: 'string',
+      enum: ['all_settlements', 'newest_settlements'],
+      description: 'newest_settlements: only the settlements_scanned newest ones.',
+    }),
+    finality: Type.Unsafe<'any' | 'finalized'>({
+      type: 'string',
+      enum: ['any', 'finalized'],
+      description: 'finalized: only settlements that no reorg can undo.',
+    }),
+  },
+  { title: 'ProfileBasis' },
+);
+
+const AggregatesShape = Type.Object(
+  {
+    ...FLOWS,
+    distinct_counterparties: Type.Integer({
+      minimum: 0,
+      description: 'Other wallets that it paid or was paid by.',
+    }),
+    self_payment_usd: Type.Number({ description: 'Dollars paid by the wallet to itself, counted once.' }),
+    organic_usd: Type.Number({
+      description:
+        'Dollars in the role of this profile (merchants: inbound, agents: outbound) without self-payments.',
+    }),
+    proven_usd: Type.Number({
+      description:
+        'Of the dollars in the role of this profile, self-payments included, those with evidence tier proven.',
+    }),
+    chain_split: Type.Array(Type.Object({ chain: ChainShape, ...FLOWS }, { title: 'ChainFlows' }), {
+      description: 'Chains with settlements of this wallet.',
+    }),
+    daily: Type.Array(Type.Object({ date: DateShape, ...FLOWS }, { title: 'DailyFlows' }), {
+      minItems: 30,
+      maxItems: 30,
+      description: 'The last 30 UTC days, oldest first, today included; days without settlements are zero.',
+    }),
+    basis: BasisShape,
+  },
+  { title: 'ProfileAggregates' },
+);
+
+const SignalShape = Type.Object(
+  {
+    id: Type.Unsafe<string>({ type: 'string', enum: Object.keys(SIGNALS) }),
+    value: Type.Unsafe<number | null>({
+      type: ['number', 'null'],
+      description:
+        'A share within [0,1] at four decimals, rounded down, or a count. Null when there is nothing to measure.',
+    }),
+    threshold: Type.Number(),
+    triggered: Type.Boolean({ description: 'The value reached the threshold.' }),
+    method_version: Type.String(),
+    note: Type.Optional(Type.String()),
+  },
+  { title: 'Signal' },
+);
+
+const DataQualityShape = Type.Object(
+  {
+    verdict: Type.Unsafe<Verdict>({ title: 'Verdict', type: 'string', enum: [...VERDICTS] }),
+    note: Type.String(),
+    signals: Type.Array(SignalShape),
+  },
+  { title: 'DataQuality' },
+);
+
+export const ProfileShape = Type.Object(
+  {
+    wallet: AddressShape,
+    role: Type.Unsafe<'payee' | 'payer'>({
+      type: 'string',
+      enum: ['payee', 'payer'],
+      description: 'The role that is judged: payee for merchants, payer for agents.',
+    }),
+    coverage: CoverageShape,
+    entities: Type.Array(EntityShape, { description: 'What the catalogues know of the address, per chain.' }),
+    erc8004_agents: Type.Array(AgentShape, {
+      maxItems: WALLET_AGENTS_SHOWN_MAX,
+      description: `ERC-8004 agents that pay and are paid with this address now, on the chain served, the most recently rated first; at most ${WALLET_AGENTS_SHOWN_MAX}. Agents that it owns and that use another wallet are on \`/agents?owner=\`. \`finality\` does not filter them.`,
+    }),
+    erc8004_agents_total: {
+      ...CountShape,
+      description: `How many there are, of which \`erc8004_agents\` shows the first. Counted among the first ${WALLET_AGENTS_COUNTED_MAX.toLocaleString('en')}, by chain and id, that ever had the address.`,
+    },
+    aggregates: AggregatesShape,
+    data_quality: DataQualityShape,
+    meta: MetaShape,
+  },
+  { title: 'Profile' },
+);
 
 export type ProfileAnswer = Static<typeof ProfileShape>;
 export type EntityAnswer = Static<typeof EntityShape>;

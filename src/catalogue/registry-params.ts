@@ -44,6 +44,7 @@ export const attestationClientParam: Param<Address | undefined> = {
     'Only feedback that this address gave, and what answers or revokes such feedback. Validations have no client.',
   required: false,
   schema: ADDRESS_SCHEMA,
+  example: '0x4020615294c913f045dc10f0a5cdebd86c280001',
   read: (raw, name) => (raw === undefined ? undefined : readAddressParam(raw, name)),
 };
 

@@ -20,6 +20,7 @@ import type { InputOf } from './params.ts';
 import { PRICES, SQL_PRICE, type SqlTier, sqlPrice, sqlTierOf } from './prices.ts';
 import { engineRequest, openAnswer, SQL_FACT_HEADERS, type SqlAnswerFacts } from './sql-answer.ts';
 import { explainAnswer } from './sql-estimate.ts';
+import { SQL_ANSWER_EXAMPLES, SQL_REQUEST_EXAMPLES } from './sql-examples.ts';
 import {
   explainOnlyParam,
   maxRowsParam,
@@ -66,7 +67,10 @@ export const runSql = defineUsageOperation({
   output: SqlResultShape,
   alsoAnswers: [SqlEstimateShape],
   media: Object.fromEntries(
-    Object.values(SQL_MEDIA).map(({ mediaType, holds }) => [mediaType.split(';', 1)[0] ?? mediaType, holds]),
+    Object.values(SQL_MEDIA).map(({ mediaType, holds, example }) => [
+      mediaType.split(';', 1)[0] ?? mediaType,
+      { holds, ...(example === undefined ? {} : { example }) },
+    ]),
   ),
   answerHeaders: SQL_FACT_HEADERS,
   repeatable: true,
@@ -75,6 +79,8 @@ export const runSql = defineUsageOperation({
   caching: 'no-store',
   acceptsUnknownKey: false,
   example: SQL_EXAMPLE,
+  moreExamples: SQL_ANSWER_EXAMPLES,
+  requestExamples: SQL_REQUEST_EXAMPLES,
   check: (input) => void textOf(input),
   terms: ({ tier, explain_only }) =>
     explain_only

@@ -15,24 +15,30 @@ import { AddressShape, ChainShape, CountShape, nullable, TimeShape, timeText, Us
 
 /** The settlement row of every list. Source: api.md 2, read-api.md 2.3. */
 
-const EvidenceShape = Type.Object({
-  verified: Type.Unsafe<boolean | null>({
-    type: ['boolean', 'null'],
-    description:
-      'true: a named facilitator relayed it. false: examined, no EIP-3009 marker. null: not established, which is not disproven.',
-  }),
-  method: Type.Unsafe<string>({ type: 'string', enum: [...EVIDENCE_METHODS] }),
-  probability: Type.Unsafe<number | null>({
-    type: ['number', 'null'],
-    minimum: 0,
-    maximum: 1,
-    description: `Null when not examined, else one of ${probabilities().join(', ')}.`,
-  }),
-  tier: Type.Unsafe<string>({ type: 'string', enum: [...EVIDENCE_TIERS] }),
-  reasons: Type.Array(Type.Unsafe<string>({ type: 'string', enum: [...REASONS] }), {
-    description: 'What was seen, machine-readable.',
-  }),
-});
+const EvidenceShape = Type.Object(
+  {
+    verified: Type.Unsafe<boolean | null>({
+      type: ['boolean', 'null'],
+      description:
+        'true: a named facilitator relayed it. false: examined, no EIP-3009 marker. null: not established, which is not disproven.',
+    }),
+    method: Type.Unsafe<string>({ title: 'EvidenceMethod', type: 'string', enum: [...EVIDENCE_METHODS] }),
+    probability: Type.Unsafe<number | null>({
+      type: ['number', 'null'],
+      minimum: 0,
+      maximum: 1,
+      description: `Null when not examined, else one of ${probabilities().join(', ')}.`,
+    }),
+    tier: Type.Unsafe<string>({ title: 'EvidenceTier', type: 'string', enum: [...EVIDENCE_TIERS] }),
+    reasons: Type.Array(
+      Type.Unsafe<string>({ title: 'EvidenceReason', type: 'string', enum: [...REASONS] }),
+      {
+        description: 'What was seen, machine-readable.',
+      },
+    ),
+  },
+  { title: 'Evidence' },
+);
 
 function probabilities(): number[] {
   const steps = EVIDENCE_METHODS.map((method) => EVIDENCE_LADDER[method].probability);
@@ -58,6 +64,7 @@ const PLAIN_FIELDS = {
   }),
   is_self_payment: Type.Boolean({ description: 'Payer equals payee. Annotated, not hidden.' }),
   finality: Type.Unsafe<Finality>({
+    title: 'Finality',
     type: 'string',
     enum: ['head', 'finalized'],
     description: 'head: a reorg can still undo it.',
@@ -67,13 +74,16 @@ const PLAIN_FIELDS = {
 
 const NameShape = Type.Unsafe<string | null>(nullable(Type.String()));
 
-export const SettlementShape = Type.Object(PLAIN_FIELDS);
-export const NamedSettlementShape = Type.Object({
-  ...PLAIN_FIELDS,
-  payer_name: NameShape,
-  payee_name: NameShape,
-  facilitator_name: NameShape,
-});
+export const SettlementShape = Type.Object(PLAIN_FIELDS, { title: 'Settlement' });
+export const NamedSettlementShape = Type.Object(
+  {
+    ...PLAIN_FIELDS,
+    payer_name: NameShape,
+    payee_name: NameShape,
+    facilitator_name: NameShape,
+  },
+  { title: 'NamedSettlement' },
+);
 
 export type SettlementAnswer = Static<typeof SettlementShape>;
 export type NamedSettlementAnswer = Static<typeof NamedSettlementShape>;

@@ -6,14 +6,26 @@ export function nullable(schema: TSchema): TSchema {
   return Type.Unsafe({ ...schema, type: [schema['type'], 'null'] });
 }
 
-export const TimeShape = Type.String({ format: 'date-time', description: 'RFC 3339, UTC, whole seconds.' });
+export const TimeShape = Type.String({
+  title: 'Timestamp',
+  format: 'date-time',
+  description: 'RFC 3339, UTC, whole seconds.',
+});
 export const ChainShape = Type.String({
+  title: 'Chain',
   pattern: '^eip155:[0-9]+$',
   description: 'CAIP-2 name of the chain.',
 });
-export const AddressShape = Type.String({ pattern: '^0x[0-9a-f]{40}$', description: 'Lower-case address.' });
+export const AddressShape = Type.String({
+  title: 'Address',
+  pattern: '^0x[0-9a-f]{40}$',
+  description: 'Lower-case address.',
+});
 export const CountShape = Type.Integer({ minimum: 0 });
-export const UsdShape = Type.Number({ description: 'Dollars, at most six decimals, from exact decimals.' });
+export const UsdShape = Type.Number({
+  title: 'Usd',
+  description: 'Dollars, at most six decimals, from exact decimals.',
+});
 
 /** RFC 3339 in UTC with whole seconds. */
 export function timeText(unixSeconds: number): string {

@@ -14,7 +14,16 @@ const STREAMED_ROWS_MAX = 1_000_000;
 
 /** The media type of each format, what it holds, and how many rows one answer has at most. */
 export const SQL_MEDIA: Readonly<
-  Record<SqlFormat, { readonly mediaType: string; readonly holds: string; readonly rowsMax: number }>
+  Record<
+    SqlFormat,
+    {
+      readonly mediaType: string;
+      readonly holds: string;
+      readonly rowsMax: number;
+      /** Of a text: a few rows. */
+      readonly example?: string;
+    }
+  >
 > = {
   json: {
     mediaType: 'application/json; charset=utf-8',
@@ -30,11 +39,15 @@ export const SQL_MEDIA: Readonly<
     mediaType: 'application/x-ndjson; charset=utf-8',
     holds: 'An object by column name on each line.',
     rowsMax: STREAMED_ROWS_MAX,
+    example:
+      '{"payee":"0x4020615294c913f045dc10f0a5cdebd86c280001","usd":"1284.03"}\n{"payee":"0x8d4f05a0f2c1b3e49a7766554433221100ffeedd","usd":"311.5"}\n',
   },
   csv: {
     mediaType: 'text/csv; charset=utf-8; header=present',
     holds: 'Comma-separated values, the first line names the columns.',
     rowsMax: STREAMED_ROWS_MAX,
+    example:
+      '"payee","usd"\n"0x4020615294c913f045dc10f0a5cdebd86c280001",1284.03\n"0x8d4f05a0f2c1b3e49a7766554433221100ffeedd",311.5\n',
   },
   parquet: {
     mediaType: 'application/vnd.apache.parquet',

@@ -6,10 +6,10 @@ import { SQL_WARNINGS, type SqlWarning } from './sql-warnings.ts';
 
 /** What SQL answers look like in JSON. Source: api.md 5. */
 
-const TierShape = Type.Unsafe<SqlTierId>({ type: 'string', enum: [...SQL_TIER_IDS] });
+const TierShape = Type.Unsafe<SqlTierId>({ title: 'SqlTier', type: 'string', enum: [...SQL_TIER_IDS] });
 
 const WarningsShape = Type.Array(
-  Type.Unsafe<SqlWarning>({ type: 'string', enum: Object.keys(SQL_WARNINGS) }),
+  Type.Unsafe<SqlWarning>({ title: 'SqlWarning', type: 'string', enum: Object.keys(SQL_WARNINGS) }),
   {
     description: Object.entries(SQL_WARNINGS)
       .map(([code, meaning]) => `\`${code}\`: ${meaning}`)
@@ -17,57 +17,74 @@ const WarningsShape = Type.Array(
   },
 );
 
-export const SqlResultShape = Type.Object({
-  columns: Type.Array(
-    Type.Object({ name: Type.String(), type: Type.String({ description: 'The engine’s type.' }) }),
-  ),
-  rows: Type.Array(Type.Union([Type.Record(Type.String(), Type.Unknown()), Type.Array(Type.Unknown())]), {
-    description:
-      'Objects by column name, or arrays with `json_compact`. Integers of 64 bits and more and decimals are texts, and so are nan, inf and -inf.',
-  }),
-  row_count: CountShape,
-  truncated: Type.Boolean({ description: 'There are more rows than the answer has: a cap was reached.' }),
-  duration_ms: Type.Integer({ minimum: 0, description: 'Engine time.' }),
-  statistics: Type.Object({ rows_read: CountShape, bytes_read: CountShape, memory_bytes: CountShape }),
-  usage: Type.Object({
-    query_tier: TierShape,
-    units_held: CountShape,
-    units_charged: CountShape,
-    balance: Type.Unsafe<number | null>({
-      type: ['integer', 'null'],
-      minimum: 0,
-      description: 'What the organization has left; null on the x402 lane.',
+export const SqlResultShape = Type.Object(
+  {
+    columns: Type.Array(
+      Type.Object(
+        { name: Type.String(), type: Type.String({ description: 'The engine’s type.' }) },
+        { title: 'SqlColumn' },
+      ),
+    ),
+    rows: Type.Array(Type.Union([Type.Record(Type.String(), Type.Unknown()), Type.Array(Type.Unknown())]), {
+      description:
+        'Objects by column name, or arrays with `json_compact`. Integers of 64 bits and more and decimals are texts, and so are nan, inf and -inf.',
     }),
-  }),
-  meta: MetaShape,
-  sql: Type.String({ description: 'The text that ran: yours, as the engine writes it.' }),
-  warnings: Type.Optional(WarningsShape),
-});
+    row_count: CountShape,
+    truncated: Type.Boolean({ description: 'There are more rows than the answer has: a cap was reached.' }),
+    duration_ms: Type.Integer({ minimum: 0, description: 'Engine time.' }),
+    statistics: Type.Object(
+      { rows_read: CountShape, bytes_read: CountShape, memory_bytes: CountShape },
+      { title: 'SqlStatistics' },
+    ),
+    usage: Type.Object(
+      {
+        query_tier: TierShape,
+        units_held: CountShape,
+        units_charged: CountShape,
+        balance: Type.Unsafe<number | null>({
+          type: ['integer', 'null'],
+          minimum: 0,
+          description: 'What the organization has left; null on the x402 lane.',
+        }),
+      },
+      { title: 'SqlUsage' },
+    ),
+    meta: MetaShape,
+    sql: Type.String({ description: 'The text that ran: yours, as the engine writes it.' }),
+    warnings: Type.Optional(WarningsShape),
+  },
+  { title: 'SqlResult' },
+);
 
 const NullableCount = (description: string) =>
   Type.Unsafe<number | null>({ type: ['integer', 'null'], minimum: 0, description });
 
 /** The answer to `explain_only`. */
-export const SqlEstimateShape = Type.Object({
-  sql: Type.String({ description: 'The text that would run.' }),
-  tables: Type.Array(Type.String()),
-  estimate: Type.Object({
-    rows_to_read: NullableCount(
-      'By the engine’s index analysis. An estimate: a bare count() reads more than it says. Null when it did not say in time.',
+export const SqlEstimateShape = Type.Object(
+  {
+    sql: Type.String({ description: 'The text that would run.' }),
+    tables: Type.Array(Type.String()),
+    estimate: Type.Object(
+      {
+        rows_to_read: NullableCount(
+          'By the engine’s index analysis. An estimate: a bare count() reads more than it says. Null when it did not say in time.',
+        ),
+        bytes_to_read: NullableCount('Uncompressed, from the average row.'),
+        qu_min: CountShape,
+        qu_max: CountShape,
+      },
+      { title: 'SqlReadEstimate' },
     ),
-    bytes_to_read: NullableCount('Uncompressed, from the average row.'),
-    qu_min: CountShape,
-    qu_max: CountShape,
-  }),
-  tier: TierShape,
-  advised_tier: Type.Unsafe<SqlTierId>({
-    type: 'string',
-    enum: [...SQL_TIER_IDS],
-    description: 'The smallest tier whose time is likely to be enough.',
-  }),
-  meta: MetaShape,
-  warnings: WarningsShape,
-});
+    tier: TierShape,
+    advised_tier: Type.Unsafe<SqlTierId>({
+      ...TierShape,
+      description: 'The smallest tier whose time is likely to be enough.',
+    }),
+    meta: MetaShape,
+    warnings: WarningsShape,
+  },
+  { title: 'SqlEstimate' },
+);
 
 const { chain, as_of, freshness } = META_EXAMPLE;
 

@@ -7,38 +7,53 @@ import { ChainShape, CountShape, nowText, TimeShape } from './shapes.ts';
 
 /** What telemetry says of agents, attestations and the endpoint catalogue. */
 
-const ProblemsShape = Type.Array(Type.Object({ problem: Type.String(), count: CountShape }), {
-  description: 'Why, by number of files.',
-});
+const ProblemsShape = Type.Array(
+  Type.Object({ problem: Type.String(), count: CountShape }, { title: 'ProblemCount' }),
+  {
+    description: 'Why, by number of files.',
+  },
+);
 const DueShape = Type.Integer({ minimum: 0, description: 'To be tried now.' });
 
-const CardsShape = Type.Object({
-  good: CountShape,
-  failed: { ...CountShape, description: 'Agents whose newest try gave no card; the last good one is kept.' },
-  none: { ...CountShape, description: 'Agents that were not tried, or have no URI to try.' },
-  due: DueShape,
-  problems: ProblemsShape,
-});
-
-const FilesShape = Type.Object({
-  good: CountShape,
-  failed: CountShape,
-  new: { ...CountShape, description: 'Not tried yet.' },
-  due: DueShape,
-  problems: ProblemsShape,
-});
-
-const ChainIdentitiesShape = Type.Object({
-  chain: ChainShape,
-  agents: CountShape,
-  agents_due: {
-    ...CountShape,
-    description: 'Agents that something was written about since their row was derived.',
+const CardsShape = Type.Object(
+  {
+    good: CountShape,
+    failed: {
+      ...CountShape,
+      description: 'Agents whose newest try gave no card; the last good one is kept.',
+    },
+    none: { ...CountShape, description: 'Agents that were not tried, or have no URI to try.' },
+    due: DueShape,
+    problems: ProblemsShape,
   },
-  attestations: { ...CountShape, description: 'Feedback, responses, revocations and validations.' },
-  cards: CardsShape,
-  feedback_files: FilesShape,
-});
+  { title: 'CardTelemetry' },
+);
+
+const FilesShape = Type.Object(
+  {
+    good: CountShape,
+    failed: CountShape,
+    new: { ...CountShape, description: 'Not tried yet.' },
+    due: DueShape,
+    problems: ProblemsShape,
+  },
+  { title: 'FeedbackFileTelemetry' },
+);
+
+const ChainIdentitiesShape = Type.Object(
+  {
+    chain: ChainShape,
+    agents: CountShape,
+    agents_due: {
+      ...CountShape,
+      description: 'Agents that something was written about since their row was derived.',
+    },
+    attestations: { ...CountShape, description: 'Feedback, responses, revocations and validations.' },
+    cards: CardsShape,
+    feedback_files: FilesShape,
+  },
+  { title: 'ChainIdentities' },
+);
 
 export const IdentitiesShape = Type.Object(
   {
@@ -46,7 +61,10 @@ export const IdentitiesShape = Type.Object(
     endpoint_sources: Type.Array(EndpointSourceShape),
     counted_at: TimeShape,
   },
-  { description: 'ERC-8004 registries and the endpoint catalogue; counted at most every half minute.' },
+  {
+    title: 'IdentityTelemetry',
+    description: 'ERC-8004 registries and the endpoint catalogue; counted at most every half minute.',
+  },
 );
 
 export function identitiesAnswer(

@@ -7,10 +7,21 @@ const require = createRequire(import.meta.url);
 const AjvClass = require('ajv/dist/2020.js') as typeof Ajv2020.default;
 const formats = require('ajv-formats') as typeof addFormats.default;
 
+/** Of JSON Schema 2020-12, with formats. */
+export function newAjv(): Ajv2020.default {
+  return formats(new AjvClass({ strict: false, allErrors: true }));
+}
+
+/** Compiling takes a hundred times as long as checking. */
+const COMPILED = new WeakMap<object, ReturnType<Ajv2020.default['compile']>>();
+
 /** What a value has against a schema; nothing undeclared may be in it. Empty when it fits. */
 export function complaints(schema: object, value: unknown): string[] {
-  const ajv = formats(new AjvClass({ strict: false, allErrors: true }));
-  const validate = ajv.compile(closed(schema) as object);
+  let validate = COMPILED.get(schema);
+  if (validate === undefined) {
+    validate = newAjv().compile(closed(schema) as object);
+    COMPILED.set(schema, validate);
+  }
   validate(value);
   return (validate.errors ?? []).map(
     (error) => `${error.instancePath} ${error.message} ${JSON.stringify(error.params)}`,
@@ -18,7 +29,7 @@ export function complaints(schema: object, value: unknown): string[] {
 }
 
 /** The schema with `additionalProperties: false` on every object. */
-function closed(schema: unknown): unknown {
+export function closed(schema: unknown): unknown {
   if (Array.isArray(schema)) return schema.map(closed);
   if (typeof schema !== 'object' || schema === null) return schema;
   const inner = Object.fromEntries(Object.entries(schema).map(([key, value]) => [key, closed(value)]));

@@ -1,0 +1,92 @@
+import { type TSchema, Type } from '@sinclair/typebox';
+import type { ErrorCode } from '../errors.ts';
+import type { FailureResponses } from './openapi-failures.ts';
+import { headerReferences } from './openapi-headers.ts';
+import type { Json, NamedSchemas } from './openapi-schemas.ts';
+import { tagsOf } from './openapi-tags.ts';
+
+/**
+ * The machine-readable routes beside the API. Pages for people (/docs, /plans, /console), texts (/llms.txt) and the MCP surface,
+ * which describes itself, are not part of the description.
+ */
+
+const StatusShape = Type.Object({ status: Type.String() }, { title: 'ServiceStatus' });
+
+interface Parts {
+  readonly schemas: NamedSchemas;
+  readonly failures: FailureResponses;
+}
+
+interface ServiceRoute {
+  readonly id: string;
+  readonly summary: string;
+  readonly description: string;
+  readonly answer: string;
+  readonly shape: TSchema | Json;
+  readonly example: unknown;
+  readonly fails: readonly ErrorCode[];
+}
+
+const COMMON_FAILS: readonly ErrorCode[] = [
+  'malformed_request',
+  'method_not_allowed',
+  'uri_too_long',
+  'internal_error',
+];
+
+const ROUTES: Readonly<Record<string, ServiceRoute>> = {
+  '/healthz': {
+    id: 'getHealth',
+    summary: 'Whether the process lives',
+    description: 'For the platform’s liveness check. Asks nothing else.',
+    answer: 'It does.',
+    shape: StatusShape,
+    example: { status: 'ok' },
+    fails: COMMON_FAILS,
+  },
+  '/readyz': {
+    id: 'getReadiness',
+    summary: 'Whether the engine answers and its tables exist',
+    description: 'For the platform’s readiness check. A verdict is kept for half a second.',
+    answer: 'Both.',
+    shape: StatusShape,
+    example: { status: 'ready' },
+    fails: [...COMMON_FAILS, 'upstream_unavailable'],
+  },
+  '/openapi.json': {
+    id: 'getOpenApi',
+    summary: 'This document',
+    description: 'The description of the API, OpenAPI 3.1.',
+    answer: 'The document.',
+    shape: { type: 'object', additionalProperties: true },
+    example: { openapi: '3.1.0', info: { title: 'Settlement Index' } },
+    fails: COMMON_FAILS,
+  },
+};
+
+export function servicePaths(publicUrl: string, parts: Parts): Json {
+  const servers = [{ url: publicUrl === '' ? '/' : publicUrl }];
+  return Object.fromEntries(
+    Object.entries(ROUTES).map(([path, route]) => [path, { servers, get: operationObject(route, parts) }]),
+  );
+}
+
+function operationObject(route: ServiceRoute, { schemas, failures }: Parts): Json {
+  const { id, summary, description, answer, shape, example, fails } = route;
+  return {
+    operationId: id,
+    tags: tagsOf(id),
+    summary,
+    description,
+    parameters: [{ $ref: '#/components/parameters/XRequestId' }],
+    security: [],
+    responses: {
+      200: {
+        description: answer,
+        headers: headerReferences(['X-Request-Id', 'Server-Timing', 'Cache-Control', 'Vary']),
+        content: { 'application/json': { schema: schemas.place(shape as Json), example } }, // a TypeBox schema is plain JSON
+      },
+      ...failures.of(fails),
+    },
+  };
+}
