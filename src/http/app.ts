@@ -9,6 +9,7 @@ import { buildOpenApi } from '../catalogue/openapi.ts';
 import type { Accounts, AnyOperation, OperationDeps } from '../catalogue/operation.ts';
 import type { Clock } from '../clock.ts';
 import type { Config } from '../config/config.ts';
+import { createDocsSite } from '../docs-site/docs-site.ts';
 import type { CursorKeys } from '../domain/cursor.ts';
 import { fail } from '../errors.ts';
 import type { Gate } from '../gate/gate.ts';
@@ -30,6 +31,7 @@ import { createRollups } from '../reads/rollup-coverage.ts';
 import { installOperations } from './api-routes.ts';
 import { answerClientError } from './client-error.ts';
 import { installConsole } from './console-route.ts';
+import { installDocs } from './docs-routes.ts';
 import { asFailure, installFailures, sendFailure } from './failures.ts';
 import { ACCEPTED_HEADERS, acceptedRequestId, EXPOSED_HEADERS, VARY } from './headers.ts';
 import { installMcp, mcpHostnames } from './mcp-route.ts';
@@ -112,7 +114,9 @@ export function buildApp(options: AppOptions): FastifyInstance {
       publicUrl,
     });
     const { reader, clock } = options;
-    installServiceRoutes(routes, { reader, clock, openApi, prices: deps });
+    const docs = createDocsSite({ operations, publicUrl });
+    installServiceRoutes(routes, { reader, clock, openApi, prices: deps, docs });
+    installDocs(routes, docs);
     done();
   });
   return app;

@@ -1,10 +1,12 @@
 import type { FastifyInstance } from 'fastify';
 import type { Reader } from '../../clickhouse/engine.ts';
 import type { Clock } from '../clock.ts';
+import type { DocsSite } from '../docs-site/docs-site.ts';
 import { cached } from '../reads/cached.ts';
 import { checkReady } from '../reads/engine-health.ts';
 import { installRefusedMethods } from './api-routes.ts';
-import { errorsPage, type PriceFacts, plansPage } from './pages.ts';
+import { sendText } from './docs-routes.ts';
+import { type PriceFacts, plansPage } from './pages.ts';
 
 const READY_MAX_AGE_MS = 500;
 
@@ -16,6 +18,7 @@ export function installServiceRoutes(
     readonly clock: Clock;
     readonly openApi: Readonly<Record<string, unknown>>;
     readonly prices: PriceFacts;
+    readonly docs: DocsSite;
   },
 ): void {
   app.get('/healthz', (_request, reply) => reply.header('cache-control', 'no-store').send({ status: 'ok' }));
@@ -29,15 +32,18 @@ export function installServiceRoutes(
     await ready();
     return reply.header('cache-control', 'no-store').send({ status: 'ready' });
   });
-  const texts = {
-    '/openapi.json': { type: 'application/json; charset=utf-8', body: JSON.stringify(service.openApi) },
-    '/docs/errors': { type: 'text/html; charset=utf-8', body: errorsPage() },
-    '/plans': { type: 'text/html; charset=utf-8', body: plansPage(service.prices) },
-  };
-  for (const [url, { type, body }] of Object.entries(texts)) {
-    app.get(url, (_request, reply) =>
-      reply.header('cache-control', 'public, max-age=300').header('content-type', type).send(body),
-    );
-  }
-  for (const url of ['/healthz', '/readyz', ...Object.keys(texts)]) installRefusedMethods(app, url);
+  const openApi = JSON.stringify(service.openApi);
+  app.get('/openapi.json', (_request, reply) =>
+    reply
+      .header('cache-control', 'public, max-age=300')
+      .header('content-type', 'application/json; charset=utf-8')
+      .send(openApi),
+  );
+  const plans = service.docs.framed({
+    title: 'Plans and prices',
+    description: 'Plans, what each route costs, and how an organization gets more Query Units.',
+    body: plansPage(service.prices),
+  });
+  app.get('/plans', (request, reply) => sendText(request, reply, plans));
+  for (const url of ['/healthz', '/readyz', '/openapi.json', '/plans']) installRefusedMethods(app, url);
 }

@@ -1,0 +1,198 @@
+/* Search, copy buttons and the choice of colours. Everything else works without it. */
+
+const RESULTS_MAX = 8;
+const SNIPPET_BEFORE_CHARS = 40;
+const SNIPPET_CHARS = 150;
+const COPIED_SHOWN_MS = 1_500;
+const STORED_AS = 'six.theme'; // as in the console
+
+const html = document.documentElement;
+
+function chooseColours() {
+  const select = document.getElementById('theme');
+  select.value = html.dataset.theme ?? 'system';
+  select.addEventListener('change', () => {
+    const { value } = select;
+    if (value === 'system') delete html.dataset.theme;
+    else html.dataset.theme = value;
+    try {
+      if (value === 'system') localStorage.removeItem(STORED_AS);
+      else localStorage.setItem(STORED_AS, value);
+    } catch {
+      // Storage may be forbidden: the choice then holds for this page.
+    }
+  });
+}
+
+function offerCopies() {
+  for (const block of document.querySelectorAll('.code')) {
+    const button = document.createElement('button');
+    button.type = 'button';
+    button.className = 'copy';
+    button.textContent = 'Copy';
+    button.setAttribute('aria-label', 'Copy this code');
+    button.addEventListener('click', async () => {
+      const copied = await navigator.clipboard.writeText(block.querySelector('code').textContent).then(
+        () => true,
+        () => false,
+      );
+      button.textContent = copied ? 'Copied' : 'Press Ctrl-C';
+      if (!copied) getSelection().selectAllChildren(block.querySelector('code'));
+      setTimeout(() => {
+        button.textContent = 'Copy';
+      }, COPIED_SHOWN_MS);
+    });
+    block.append(button);
+  }
+}
+
+let loading;
+
+/** The index is made once, when somebody begins to search. */
+function loadIndex() {
+  loading ??= (async () => {
+    const [{ default: MiniSearch }, answer] = await Promise.all([
+      import('./minisearch.js'),
+      fetch(new URL('../search.json', import.meta.url)),
+    ]);
+    if (!answer.ok) throw new Error(`search.json: ${answer.status}`);
+    const { options, sections } = await answer.json();
+    const index = new MiniSearch(options);
+    index.addAll(sections);
+    return index;
+  })();
+  loading.catch(() => {
+    loading = undefined; // the next search tries again
+  });
+  return loading;
+}
+
+function offerSearch() {
+  const input = document.getElementById('search');
+  const results = document.getElementById('results');
+  const found = document.getElementById('found');
+  let asked = 0;
+  const close = () => {
+    results.hidden = true;
+    found.textContent = '';
+  };
+  const show = async () => {
+    const turn = ++asked;
+    const words = input.value.trim();
+    if (words === '') return close();
+    const hits = await loadIndex().then(
+      (index) => index.search(words).slice(0, RESULTS_MAX),
+      () => null,
+    );
+    if (turn !== asked) return; // another search began meanwhile
+    results.replaceChildren(...(hits ?? []).map(resultOf));
+    results.hidden = hits === null || hits.length === 0;
+    found.textContent = toldOf(hits);
+    found.classList.toggle('unseen', hits !== null && hits.length > 0);
+  };
+  input.form.addEventListener('submit', (event) => {
+    event.preventDefault();
+    results.querySelector('a')?.click();
+  });
+  input.addEventListener('focus', () => void loadIndex().catch(() => undefined));
+  input.addEventListener('input', () => void show());
+  document.addEventListener('keydown', (event) => onKey(event, { input, results, close }));
+  document.addEventListener('click', (event) => {
+    if (!input.form.contains(event.target)) close();
+  });
+}
+
+function toldOf(hits) {
+  if (hits === null) return 'The search could not be loaded.';
+  if (hits.length === 0) return 'Nothing was found.';
+  return hits.length === 1 ? '1 result' : `${hits.length} results`;
+}
+
+function onKey(event, { input, results, close }) {
+  const typing = event.target.closest('input, textarea, select') !== null;
+  if (event.key === '/' && !typing && !event.ctrlKey && !event.metaKey) {
+    event.preventDefault();
+    input.focus();
+    return;
+  }
+  if (!input.form.contains(event.target)) return;
+  if (event.key === 'Escape') {
+    close();
+    input.focus();
+    return;
+  }
+  const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+  if (step === undefined || results.hidden) return;
+  event.preventDefault();
+  const stops = [input, ...results.querySelectorAll('a')];
+  const at = stops.indexOf(document.activeElement);
+  stops[(at + step + stops.length) % stops.length].focus();
+}
+
+function resultOf({ url, page, heading, text, terms }) {
+  const link = document.createElement('a');
+  link.href = url;
+  const place = document.createElement('small');
+  place.textContent = page;
+  const title = document.createElement('strong');
+  title.append(...marked(heading, terms));
+  const words = document.createElement('span');
+  words.append(...marked(snippetOf(text, terms), terms));
+  link.append(place, title, words);
+  return link;
+}
+
+/** What stands around the first word that was found. */
+function snippetOf(text, terms) {
+  const lower = text.toLowerCase();
+  const places = terms.map((term) => lower.indexOf(term)).filter((place) => place >= 0);
+  const from = Math.max(0, Math.min(...places, text.length) - SNIPPET_BEFORE_CHARS);
+  const start = places.length === 0 ? 0 : from;
+  const cut = text.slice(start, start + SNIPPET_CHARS);
+  return `${start > 0 ? '… ' : ''}${cut}${start + SNIPPET_CHARS < text.length ? ' …' : ''}`;
+}
+
+/** The text, its found words marked; as nodes, so that no text can become markup. */
+function marked(text, terms) {
+  const escaped = terms.map((term) => term.replace(/[.*+?^${}()|[\]\\]/g, '\\$&'));
+  if (escaped.length === 0) return [text];
+  const parts = text.split(new RegExp(`(${escaped.join('|')})`, 'gi'));
+  return parts.map((part, at) => {
+    if (at % 2 === 0) return part;
+    const mark = document.createElement('mark');
+    mark.textContent = part;
+    return mark;
+  });
+}
+
+/** The section that is being read, in the table of contents. */
+function followReading() {
+  const links = new Map(
+    [...document.querySelectorAll('.contents a')].map((link) => [
+      decodeURIComponent(link.hash.slice(1)),
+      link,
+    ]),
+  );
+  if (links.size === 0) return;
+  const headings = [...links.keys()]
+    .map((id) => document.getElementById(id))
+    .filter((heading) => heading !== null);
+  let current;
+  const observer = new IntersectionObserver(
+    () => {
+      const passed = headings.filter((heading) => heading.getBoundingClientRect().top < innerHeight * 0.3);
+      const link = links.get(passed.at(-1)?.id);
+      if (link === current) return;
+      current?.removeAttribute('aria-current');
+      link?.setAttribute('aria-current', 'location');
+      current = link;
+    },
+    { rootMargin: '0px 0px -70% 0px' },
+  );
+  for (const heading of headings) observer.observe(heading);
+}
+
+chooseColours();
+offerCopies();
+offerSearch();
+followReading();

@@ -1,0 +1,128 @@
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import type { AnyOperation } from '../catalogue/operation.ts';
+import { INDEX_DESCRIPTION, indexPage, missingPage } from './index-page.ts';
+import { llmsFullText, llmsText, pageMarkdown } from './llms.ts';
+import { DOCS_PAGES, type DocsPage, findPage } from './pages.ts';
+import { type RenderedPage, renderPage } from './render-page.ts';
+import { searchData } from './search.ts';
+import { shell } from './shell.ts';
+
+/** Everything that the documentation serves. Each text is made when it is first asked for, and kept. */
+export interface DocsSite {
+  /** /docs */
+  index(): ServedText;
+  /** /docs/{slug}; undefined where there is no such page. */
+  page(slug: string): ServedText | undefined;
+  /** /docs/{slug}.md */
+  markdown(slug: string): ServedText | undefined;
+  asset(name: string): ServedText | undefined;
+  search(): ServedText;
+  llms(): ServedText;
+  llmsFull(): ServedText;
+  missing(): ServedText;
+  /** A page of the same look that is no part of the documentation. */
+  framed(page: { readonly title: string; readonly description: string; readonly body: string }): ServedText;
+}
+
+export interface ServedText {
+  readonly type: string;
+  readonly body: string;
+  /** Weak: the same text leaves in several encodings. */
+  readonly etag: string;
+}
+
+const HTML = 'text/html; charset=utf-8';
+const MARKDOWN = 'text/markdown; charset=utf-8';
+const PLAIN = 'text/plain; charset=utf-8';
+const JSON_TYPE = 'application/json; charset=utf-8';
+const CSS = 'text/css; charset=utf-8';
+const SCRIPT = 'text/javascript; charset=utf-8';
+
+const require = createRequire(import.meta.url);
+
+/** Where each asset is. The search is a library's file for browsers, as it comes. */
+const ASSETS: Readonly<Record<string, { readonly type: string; readonly file: () => string | URL }>> = {
+  'docs.css': { type: CSS, file: () => new URL('assets/docs.css', import.meta.url) },
+  'tokens.css': { type: CSS, file: () => new URL('../../console/style/tokens.css', import.meta.url) },
+  'theme.js': { type: SCRIPT, file: () => new URL('assets/theme.js', import.meta.url) },
+  'docs.js': { type: SCRIPT, file: () => new URL('assets/docs.js', import.meta.url) },
+  'minisearch.js': {
+    type: SCRIPT,
+    file: () => require.resolve('minisearch').replace('/cjs/index.cjs', '/es/index.js'),
+  },
+};
+
+export function createDocsSite(facts: {
+  readonly operations: readonly AnyOperation[];
+  /** The URL callers use, without a slash at its end; '' when the deployment does not know it. */
+  readonly publicUrl: string;
+}): DocsSite {
+  const { publicUrl } = facts;
+  const base = publicUrl === '' ? '' : new URL(publicUrl).pathname.replace(/\/+$/, '');
+  const kept = new Map<string, ServedText>();
+  const keep = (key: string, type: string, make: () => string): ServedText => {
+    const before = kept.get(key);
+    if (before !== undefined) return before;
+    const made = servedText(type, make());
+    kept.set(key, made);
+    return made;
+  };
+  const rendered = new Map<DocsPage, RenderedPage>();
+  const render = (page: DocsPage): RenderedPage => {
+    const made = rendered.get(page) ?? renderPage(page, base);
+    rendered.set(page, made);
+    return made;
+  };
+  const alone = { page: null, headings: [], base };
+  const ifFound = (slug: string, make: (page: DocsPage) => ServedText): ServedText | undefined => {
+    const page = findPage(slug);
+    return page === undefined ? undefined : make(page);
+  };
+  return {
+    index: () =>
+      keep('index', HTML, () =>
+        shell({ ...alone, title: 'Settlement Index', description: INDEX_DESCRIPTION, body: indexPage(base) }),
+      ),
+    page: (slug) =>
+      ifFound(slug, (page) => keep(`page ${slug}`, HTML, () => pageHtml(page, render(page), base))),
+    markdown: (slug) =>
+      ifFound(slug, (page) => keep(`markdown ${slug}`, MARKDOWN, () => pageMarkdown(page, publicUrl))),
+    asset(name) {
+      const asset = Object.hasOwn(ASSETS, name) ? ASSETS[name] : undefined;
+      return asset && keep(`asset ${name}`, asset.type, () => readFileSync(asset.file(), 'utf8'));
+    },
+    search: () =>
+      keep('search', JSON_TYPE, () =>
+        JSON.stringify(
+          searchData(
+            DOCS_PAGES.map((page) => ({ page, rendered: render(page) })),
+            base,
+          ),
+        ),
+      ),
+    llms: () => keep('llms', PLAIN, () => llmsText(facts)),
+    llmsFull: () => keep('llms-full', PLAIN, () => llmsFullText(facts)),
+    missing: () =>
+      keep('missing', HTML, () =>
+        shell({
+          ...alone,
+          title: 'No such page',
+          description: 'There is no such page.',
+          body: missingPage(base),
+        }),
+      ),
+    framed: (page) => servedText(HTML, shell({ ...alone, ...page })),
+  };
+}
+
+function pageHtml(page: DocsPage, { html, headings }: RenderedPage, base: string): string {
+  const { title, description } = page;
+  return shell({ title, description, body: html, page, headings, base });
+}
+
+function servedText(type: string, body: string): ServedText {
+  const digest = createHash('sha256').update(body).digest('base64url');
+  return { type, body, etag: `W/"${digest.slice(0, 27)}"` };
+}

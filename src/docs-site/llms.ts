@@ -1,0 +1,112 @@
+import type { AnyOperation } from '../catalogue/operation.ts';
+import { usdNumber } from '../domain/amount.ts';
+import { headingNames } from './html.ts';
+import { markdownOf } from './markdown.ts';
+import { DOCS_PAGES, type DocsPage, pagesOf, READER_IDS, READERS } from './pages.ts';
+
+/** The documentation for language models: a list of what there is, and everything in one text. Source: llmstxt.org. */
+
+/** So that the list can be read before every task; a model reads about four bytes per token. */
+export const LLMS_MAX_BYTES = 12_000;
+/** So that the whole fits into a context window beside some work. */
+export const LLMS_FULL_MAX_BYTES = 250_000;
+
+export interface LlmsFacts {
+  readonly operations: readonly AnyOperation[];
+  /** The URL callers use, without a slash at its end; '' for links relative to the host. */
+  readonly publicUrl: string;
+}
+
+/** `/llms.txt`: title, summary, and a line for each page and each operation. */
+export function llmsText(facts: LlmsFacts): string {
+  const pages = READER_IDS.map((reader) =>
+    section(
+      READERS[reader].title,
+      pagesOf(reader).map((page) => link(page.title, pageUrl(page, facts.publicUrl), page.description)),
+    ),
+  );
+  return [introduction(facts), ...pages, operationSection(facts), optionalSection(facts)].join('\n');
+}
+
+function introduction({ publicUrl }: LlmsFacts): string {
+  return `# Settlement Index
+
+> An index of agent payments: x402 settlements and ERC-8004 agent identities, read from EVM chains, graded by evidence, served as JSON, as MCP tools and to SQL.
+
+- Routes are under \`${publicUrl}/v0\`; every operation is also an MCP tool at \`${publicUrl}/mcp\`.
+- \`GET /v0/account\` needs no key and says who you are, what you may call and what it costs.
+- Send a key as \`X-API-Key\` or \`Authorization: Bearer\`. Without one, priced routes answer 402 with an x402 offer where the deployment sells calls.
+- An empty list is an answer; a failure is \`application/problem+json\` with a \`code\`. Lists go on with \`next_before\` as \`before\`.
+`;
+}
+
+function operationSection({ operations, publicUrl }: LlmsFacts): string {
+  const nameOf = headingNames();
+  return section(
+    'Operations',
+    operations.map((operation) =>
+      link(
+        `${operation.method} /v0${operation.path}`,
+        `${publicUrl}/docs/operations.md#${nameOf(operation.id)}`,
+        `${operation.summary}. ${priceText(operation)}`,
+      ),
+    ),
+  );
+}
+
+function priceText({ price }: AnyOperation): string {
+  const perCall = `${usdNumber(price.x402UsdMicros)} USD`;
+  switch (price.class) {
+    case 'free':
+      return 'Free.';
+    case 'keyed':
+      return `Any key, or ${perCall}.`;
+    case 'metered':
+      return `From ${price.qu} QU, or ${perCall}.`;
+    case 'sold':
+      return `${perCall} over x402.`;
+  }
+}
+
+function optionalSection({ publicUrl }: LlmsFacts): string {
+  return section('Optional', [
+    link('openapi.json', `${publicUrl}/openapi.json`, 'The same as OpenAPI 3.1, with schemas and examples.'),
+    link('llms-full.txt', `${publicUrl}/llms-full.txt`, 'All pages above in one text.'),
+  ]);
+}
+
+function section(title: string, lines: readonly string[]): string {
+  return `## ${title}\n\n${lines.join('')}`;
+}
+
+function link(title: string, url: string, description: string): string {
+  return `- [${title}](${url}): ${description}\n`;
+}
+
+function pageUrl({ slug }: DocsPage, publicUrl: string): string {
+  return `${publicUrl}/docs/${slug}.md`;
+}
+
+/** `/llms-full.txt`: every page, one after the other. */
+export function llmsFullText(facts: LlmsFacts): string {
+  const pages = DOCS_PAGES.map(
+    (page) =>
+      `<!-- ${pageUrl(page, facts.publicUrl)} -->\n\n${compactJson(pageMarkdown(page, facts.publicUrl))}`,
+  );
+  return [introduction(facts), ...pages].join('\n');
+}
+
+/** A page as Markdown, its links complete as far as the deployment knows its URL. */
+export function pageMarkdown(page: DocsPage, publicUrl: string): string {
+  return markdownOf(page, (target) =>
+    'page' in target ? `${pageUrl(target.page, publicUrl)}${target.fragment}` : `${publicUrl}${target.path}`,
+  );
+}
+
+/** Examples without white space: a third of the reference is indentation. */
+function compactJson(markdown: string): string {
+  return markdown.replace(/```json\n([\s\S]*?)\n```/g, (_all, code: string) => {
+    const example: unknown = JSON.parse(code); // the tests parse every block
+    return `\`\`\`json\n${JSON.stringify(example)}\n\`\`\``;
+  });
+}

@@ -1,0 +1,51 @@
+import { readFileSync } from 'node:fs';
+import { posix } from 'node:path';
+import { DOCS_PAGES, type DocsPage } from './pages.ts';
+
+/** Pages as they are written, for those who read Markdown: links lead to where the reader is, and marks of the generator are gone. */
+
+const DOCS_ROOT = new URL('../../docs/', import.meta.url);
+
+/** Files beside the pages that pages link to, relative to docs/, and where they are served. */
+const SERVED_ELSEWHERE: Readonly<Record<string, string>> = {
+  'reference/openapi.json': '/openapi.json',
+  '../README.md': '/docs',
+};
+
+/** Where a link goes: to a place of the documentation, or somewhere that is none of our business. */
+export type LinkTarget =
+  | { readonly page: DocsPage /** With its `#`, or ''. */; readonly fragment: string }
+  | { readonly path: string }
+  | { readonly href: string };
+
+/** Throws on a relative link that leads to no page: the tests read every link. */
+export function linkTarget(href: string, from: DocsPage): LinkTarget {
+  if (/^([a-z][a-z0-9+.-]*:|\/)/i.test(href)) return { href };
+  const [path = '', fragment] = href.split('#', 2);
+  const anchor = fragment === undefined ? '' : `#${fragment}`;
+  if (path === '') return { page: from, fragment: anchor };
+  const file = posix.join(posix.dirname(from.file), path);
+  const page = DOCS_PAGES.find((known) => known.file === file);
+  if (page !== undefined) return { page, fragment: anchor };
+  const served = SERVED_ELSEWHERE[file];
+  if (served === undefined) throw new Error(`docs/${from.file} links to ${href}, which is no page`);
+  return { path: served };
+}
+
+/** A page as it stands in docs/. */
+export function readPage({ file }: DocsPage): string {
+  return readFileSync(new URL(file, DOCS_ROOT), 'utf8');
+}
+
+/** A page whose links to other pages are what `hrefOf` says, without comments. */
+export function markdownOf(
+  page: DocsPage,
+  hrefOf: (target: Exclude<LinkTarget, { href: string }>) => string,
+): string {
+  return readPage(page)
+    .replace(/<!--[\s\S]*?-->\n*/g, '')
+    .replace(/\]\(([^)\s]+)\)/g, (all, href: string) => {
+      const target = linkTarget(href, page);
+      return 'href' in target ? all : `](${hrefOf(target)})`;
+    });
+}

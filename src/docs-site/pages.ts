@@ -1,0 +1,191 @@
+/** The pages of the documentation, once: the site, llms.txt and the resources of MCP are all made from this list. */
+
+/** Whom a page is written for. The order is that of the navigation. */
+export const READERS = {
+  start: { title: 'First call', summary: 'From nothing to answers in five minutes, and who may call what.' },
+  analysts: {
+    title: 'Analysts',
+    summary:
+      'SQL over every settlement: tables, dialect, prices, worked questions, and what the figures mean.',
+  },
+  agents: {
+    title: 'Agents',
+    summary:
+      'The same operations as MCP tools, calls that are paid for over x402, and who is behind a wallet.',
+  },
+  operators: {
+    title: 'Operators',
+    summary: 'Run it on one machine or on many, back it up, upgrade it, and know what to watch.',
+  },
+  reference: {
+    title: 'Reference',
+    summary: 'Every operation, error and setting, generated from the code that serves them.',
+  },
+} as const;
+
+export type ReaderId = keyof typeof READERS;
+
+export const READER_IDS = Object.keys(READERS) as readonly ReaderId[];
+
+export interface DocsPage {
+  /** The last part of `/docs/{slug}`, and the name in `docs://{slug}`. */
+  readonly slug: string;
+  /** Below docs/. */
+  readonly file: string;
+  readonly reader: ReaderId;
+  readonly title: string;
+  /** One line for lists. */
+  readonly description: string;
+}
+
+/** In the order in which they are read. */
+export const DOCS_PAGES: readonly DocsPage[] = [
+  {
+    slug: 'quickstart',
+    file: 'quickstart.md',
+    reader: 'start',
+    title: 'First call in five minutes',
+    description: 'A world to try it in, a key, and the first answers over REST, SQL and MCP.',
+  },
+  {
+    slug: 'access',
+    file: 'access.md',
+    reader: 'start',
+    title: 'Access and limits',
+    description: 'Keys, plans, limits and Query Units: who may call what, and what it costs.',
+  },
+  {
+    slug: 'console',
+    file: 'console.md',
+    reader: 'start',
+    title: 'The console',
+    description: 'The index in a browser: live payments, profiles, SQL, and how the index is doing.',
+  },
+  {
+    slug: 'client',
+    file: 'client.md',
+    reader: 'start',
+    title: 'TypeScript client',
+    description: 'Typed calls, pages as iterators, retries and x402 payments for programs in TypeScript.',
+  },
+  {
+    slug: 'sql',
+    file: 'sql.md',
+    reader: 'analysts',
+    title: 'SQL for analysts',
+    description: 'The request, the dialect, what reads little, and worked questions.',
+  },
+  {
+    slug: 'sql-tables',
+    file: 'reference/sql-tables.md',
+    reader: 'analysts',
+    title: 'SQL tables',
+    description: 'Every public table and column, with its meaning.',
+  },
+  {
+    slug: 'sql-functions',
+    file: 'reference/sql-functions.md',
+    reader: 'analysts',
+    title: 'SQL functions',
+    description: 'Every function that a query may call.',
+  },
+  {
+    slug: 'methodology',
+    file: 'methodology.md',
+    reader: 'analysts',
+    title: 'Methodology',
+    description: 'How settlements are found and graded; data quality, signals and rings.',
+  },
+  {
+    slug: 'evidence',
+    file: 'reference/evidence.md',
+    reader: 'analysts',
+    title: 'The evidence ladder',
+    description: 'Every rung: what was seen on chain, and how sure that makes a row.',
+  },
+  {
+    slug: 'mcp',
+    file: 'mcp.md',
+    reader: 'agents',
+    title: 'MCP',
+    description: 'Every operation as a tool: how to connect, what answers look like, how tools are paid.',
+  },
+  {
+    slug: 'payments',
+    file: 'payments.md',
+    reader: 'agents',
+    title: 'Paying over x402',
+    description: 'Paying for single calls over x402, by price or by use, and buying a key.',
+  },
+  {
+    slug: 'payment-stages',
+    file: 'reference/payment-stages.md',
+    reader: 'agents',
+    title: 'Payment stages',
+    description: 'Where a payment can fail, and whether to send it again.',
+  },
+  {
+    slug: 'identities',
+    file: 'identities.md',
+    reader: 'agents',
+    title: 'Agent identities',
+    description: 'ERC-8004 registries, cards, names, feedback and the endpoint catalogue.',
+  },
+  {
+    slug: 'capabilities',
+    file: 'capabilities.md',
+    reader: 'agents',
+    title: 'Capabilities',
+    description: 'The jobs that services offer, and the rule that says who offers which.',
+  },
+  {
+    slug: 'operators',
+    file: 'operators.md',
+    reader: 'operators',
+    title: 'Running it',
+    description: 'One machine or many, chains and nodes, accounts, plans and payments.',
+  },
+  {
+    slug: 'upkeep',
+    file: 'upkeep.md',
+    reader: 'operators',
+    title: 'Back up, upgrade, watch',
+    description: 'What is worth keeping, how to bring it back, how to upgrade, and what to watch.',
+  },
+  {
+    slug: 'import',
+    file: 'import.md',
+    reader: 'operators',
+    title: 'Importing history',
+    description: 'Years of history from Parquet exports, without an archive node.',
+  },
+  {
+    slug: 'configuration',
+    file: 'reference/configuration.md',
+    reader: 'reference',
+    title: 'Configuration',
+    description: 'Every setting with its default and its environment variable.',
+  },
+  {
+    slug: 'operations',
+    file: 'reference/operations.md',
+    reader: 'reference',
+    title: 'API operations',
+    description: 'Every route with its parameters, errors, price and an example.',
+  },
+  {
+    slug: 'errors',
+    file: 'reference/errors.md',
+    reader: 'reference',
+    title: 'Errors',
+    description: 'Every code, what it means and what to do.',
+  },
+];
+
+export function findPage(slug: string): DocsPage | undefined {
+  return DOCS_PAGES.find((page) => page.slug === slug);
+}
+
+export function pagesOf(reader: ReaderId): readonly DocsPage[] {
+  return DOCS_PAGES.filter((page) => page.reader === reader);
+}

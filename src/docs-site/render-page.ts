@@ -1,0 +1,133 @@
+import { Marked, Renderer, type RendererObject, type Token, type Tokens } from 'marked';
+import { highlighted } from './highlight.ts';
+import { escapeHtml, headingNames } from './html.ts';
+import { linkTarget, readPage } from './markdown.ts';
+import type { DocsPage } from './pages.ts';
+
+/** One page of Markdown as HTML, its table of contents, and its sections for the search. */
+export interface RenderedPage {
+  readonly html: string;
+  readonly headings: readonly Heading[];
+  readonly sections: readonly Section[];
+}
+
+export interface Heading {
+  readonly depth: number;
+  readonly name: string;
+  readonly text: string;
+}
+
+/** What stands between one heading and the next. */
+export interface Section {
+  /** Name of the heading; '' for what is above the first. */
+  readonly name: string;
+  readonly heading: string;
+  readonly text: string;
+}
+
+/** Longer answers are folded, so that a reader of the parameters does not scroll past them. */
+const JSON_OPEN_LINES_MAX = 16;
+
+/** `base` is the path that the service is served under, without a slash at its end. */
+export function renderPage(page: DocsPage, base: string): RenderedPage {
+  const marked = new Marked({ gfm: true });
+  const tokens = marked.lexer(readPage(page));
+  const nameOf = headingNames();
+  const names = new Map<Token, string>();
+  for (const token of tokens) {
+    // The title of a page is where the page begins.
+    if (token.type === 'heading' && token['depth'] > 1) names.set(token, nameOf(plainText([token])));
+  }
+  marked.use({ renderer: rendererOf(page, base, names) });
+  const headings = tokens
+    .filter((token): token is Tokens.Heading => token.type === 'heading')
+    .map((token) => ({ depth: token.depth, name: names.get(token) ?? '', text: plainText([token]) }));
+  return { html: marked.parser(tokens), headings, sections: sectionsOf(tokens, names) };
+}
+
+function rendererOf(page: DocsPage, base: string, names: ReadonlyMap<Token, string>): RendererObject {
+  return {
+    heading(token) {
+      const name = names.get(token) ?? '';
+      const text = this.parser.parseInline(token.tokens);
+      const tag = `h${token.depth}`;
+      if (token.depth === 1) return `<h1>${text}</h1>\n`;
+      return `<${tag} id="${name}">${text} <a class="anchor" href="#${name}" aria-label="Link to this section">#</a></${tag}>\n`;
+    },
+    link(token) {
+      const href = hrefOf(token.href, page, base);
+      return `<a href="${escapeHtml(href)}">${this.parser.parseInline(token.tokens)}</a>`;
+    },
+    code: ({ text, lang }) => codeBlock(text, lang ?? ''),
+    table(token) {
+      const table = Renderer.prototype.table.call(this, token);
+      // Wide tables scroll by themselves; who has no mouse scrolls what has the focus.
+      return `<div class="table" tabindex="0" role="region" aria-label="Table">${table}</div>\n`;
+    },
+    // Marks of the generator go; anything else in angle brackets is text.
+    html: ({ text }) => (/^\s*<!--[\s\S]*-->\s*$/.test(text) ? '' : escapeHtml(text)),
+  };
+}
+
+function hrefOf(href: string, from: DocsPage, base: string): string {
+  const target = linkTarget(href, from);
+  if ('href' in target) return target.href.startsWith('/') ? `${base}${target.href}` : target.href;
+  if ('path' in target) return `${base}${target.path}`;
+  return target.page === from && target.fragment !== ''
+    ? target.fragment
+    : `${base}/docs/${target.page.slug}${target.fragment}`;
+}
+
+function codeBlock(code: string, language: string): string {
+  const block = `<div class="code"><pre tabindex="0"><code class="language-${escapeHtml(language)}">${highlighted(code, language)}</code></pre></div>\n`;
+  const lines = code.split('\n').length;
+  if (language !== 'json' || lines <= JSON_OPEN_LINES_MAX) return block;
+  return `<details class="example"><summary>Example, ${lines} lines of JSON</summary>${block}</details>\n`;
+}
+
+function sectionsOf(tokens: readonly Token[], names: ReadonlyMap<Token, string>): Section[] {
+  const sections: { name: string; heading: string; texts: string[] }[] = [];
+  for (const token of tokens) {
+    if (token.type === 'heading' || sections.length === 0)
+      sections.push({ name: names.get(token) ?? '', heading: plainText([token]), texts: [] });
+    if (token.type !== 'heading') sections.at(-1)?.texts.push(searchableText(token));
+  }
+  return sections.map(({ name, heading, texts }) => ({
+    name,
+    heading,
+    text: texts.filter((text) => text !== '').join('\n'),
+  }));
+}
+
+/** Examples of answers would be found for every field there is, and drown the places that explain it. */
+function searchableText(token: Token): string {
+  return token.type === 'code' && token['lang'] === 'json' ? '' : plainText([token]);
+}
+
+/** What a reader sees of tokens, without marks. */
+function plainText(tokens: readonly Token[]): string {
+  return tokens.map(textOf).join('');
+}
+
+function textOf(token: Token): string {
+  if (token.type === 'html') return '';
+  if (token.type === 'space' || token.type === 'br') return '\n';
+  if (token.type === 'table') {
+    const { header, rows } = token as Tokens.Table; // told by `type`; Token also has a case for extensions
+    return [header, ...rows].map((row) => row.map((cell) => plainText(cell.tokens)).join(' ')).join('\n');
+  }
+  if (token.type === 'list')
+    return (token as Tokens.List).items.map((item) => plainText(item.tokens)).join('\n');
+  if ('tokens' in token && token.tokens !== undefined) return plainText(token.tokens);
+  return 'text' in token ? unescaped(String(token.text)) : '';
+}
+
+/** Older releases of the lexer escape texts. */
+function unescaped(text: string): string {
+  return text
+    .replaceAll('&lt;', '<')
+    .replaceAll('&gt;', '>')
+    .replaceAll('&quot;', '"')
+    .replaceAll('&#39;', "'")
+    .replaceAll('&amp;', '&');
+}

@@ -1,0 +1,98 @@
+import { escapeHtml } from './html.ts';
+import { DOCS_PAGES, type DocsPage, pagesOf, READER_IDS, READERS } from './pages.ts';
+import type { Heading } from './render-page.ts';
+
+/** The frame of every page: one template, no script or style inside of it. */
+
+export interface ShellParts {
+  readonly title: string;
+  readonly description: string;
+  /** HTML of the page. */
+  readonly body: string;
+  /** Of the navigation; null for what is no page of it. */
+  readonly page: DocsPage | null;
+  readonly headings: readonly Heading[];
+  /** The path that the service is served under, without a slash at its end. */
+  readonly base: string;
+}
+
+/** Headings that the table of contents beside a page has. */
+const CONTENTS_DEPTH_MAX = 3;
+const CONTENTS_ENTRIES_MIN = 2;
+
+export function shell({ title, description, body, page, headings, base }: ShellParts): string {
+  const name = title === 'Settlement Index' ? title : `${title} · Settlement Index`;
+  const markdown =
+    page === null ? '' : `\n<link rel="alternate" type="text/markdown" href="${base}/docs/${page.slug}.md">`;
+  return `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>${escapeHtml(name)}</title>
+<meta name="description" content="${escapeHtml(description)}">${markdown}
+<script src="${base}/docs/assets/theme.js"></script>
+<link rel="stylesheet" href="${base}/docs/assets/tokens.css">
+<link rel="stylesheet" href="${base}/docs/assets/docs.css">
+<script type="module" src="${base}/docs/assets/docs.js"></script>
+</head>
+<body>
+<a class="skip" href="#content">Skip to the content</a>
+${header(base)}
+<div class="layout">
+${navigation(page, base)}
+<main id="content" tabindex="-1">
+<article>
+${body}</article>
+${page === null ? '' : turnPages(page, base)}</main>
+${contents(headings)}
+</div>
+</body>
+</html>
+`;
+}
+
+function header(base: string): string {
+  return `<header class="top">
+<button class="menu" type="button" popovertarget="pages" aria-label="Pages">☰</button>
+<a class="brand" href="${base}/docs">Settlement Index <span>docs</span></a>
+<form class="search scripted" role="search">
+<input id="search" type="search" placeholder="Search" aria-label="Search the documentation" aria-keyshortcuts="/" autocomplete="off" spellcheck="false">
+<div id="results" class="results" hidden></div>
+<p id="found" class="unseen" role="status"></p>
+</form>
+<nav class="beside" aria-label="Beside the documentation"><a href="${base}/console">Console</a> <a href="${base}/openapi.json">OpenAPI</a> <a href="${base}/llms.txt">llms.txt</a></nav>
+<label class="theme scripted"><span class="unseen">Colours</span><select id="theme"><option value="system">System</option><option value="light">Light</option><option value="dark">Dark</option></select></label>
+</header>`;
+}
+
+function navigation(current: DocsPage | null, base: string): string {
+  const groups = READER_IDS.map((reader) => {
+    const links = pagesOf(reader).map((page) => {
+      const here = page === current ? ' aria-current="page"' : '';
+      return `<li><a href="${base}/docs/${page.slug}"${here}>${escapeHtml(page.title)}</a></li>`;
+    });
+    return `<h2>${READERS[reader].title}</h2><ul>${links.join('')}</ul>`;
+  });
+  return `<nav id="pages" class="pages" aria-label="Documentation" popover>${groups.join('\n')}</nav>`;
+}
+
+function turnPages(page: DocsPage, base: string): string {
+  const at = DOCS_PAGES.indexOf(page);
+  const link = (to: DocsPage | undefined, rel: 'prev' | 'next', label: string): string =>
+    to === undefined
+      ? ''
+      : `<a rel="${rel}" href="${base}/docs/${to.slug}"><small>${label}</small>${escapeHtml(to.title)}</a>`;
+  const links =
+    link(DOCS_PAGES[at - 1], 'prev', 'Before this') + link(DOCS_PAGES[at + 1], 'next', 'After this');
+  return `<nav class="turn" aria-label="Neighbouring pages">${links}</nav>\n`;
+}
+
+function contents(headings: readonly Heading[]): string {
+  const shown = headings.filter(({ depth }) => depth > 1 && depth <= CONTENTS_DEPTH_MAX);
+  if (shown.length < CONTENTS_ENTRIES_MIN) return '';
+  const links = shown.map(
+    ({ depth, name, text }) => `<li class="depth-${depth}"><a href="#${name}">${escapeHtml(text)}</a></li>`,
+  );
+  return `<nav class="contents" aria-label="On this page"><h2>On this page</h2><ul>${links.join('')}</ul></nav>`;
+}

@@ -1,0 +1,68 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { DocsSite, ServedText } from '../docs-site/docs-site.ts';
+import { fail } from '../errors.ts';
+import { installRefusedMethods } from './api-routes.ts';
+import { matchesEtag } from './etag.ts';
+
+/** Long enough that a reader who turns pages asks for the look of them once. */
+const TEXT_MAX_AGE_SECONDS = 300;
+
+/** Nothing but our own files, nothing inside of the page: what a page shows cannot become a script, and no other site is asked. */
+const PAGE_POLICY = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "img-src 'self' data:",
+  "connect-src 'self'",
+  "base-uri 'none'",
+  "form-action 'self'",
+  "frame-ancestors 'none'",
+].join('; ');
+
+/** `/docs`, its pages and what they load, `/llms.txt` and `/llms-full.txt`. */
+export function installDocs(app: FastifyInstance, site: DocsSite): void {
+  const fixed: Readonly<Record<string, () => ServedText>> = {
+    '/docs': site.index,
+    '/docs/search.json': site.search,
+    '/llms.txt': site.llms,
+    '/llms-full.txt': site.llmsFull,
+  };
+  for (const [url, text] of Object.entries(fixed)) {
+    app.get(url, (request, reply) => sendText(request, reply, text()));
+    installRefusedMethods(app, url);
+  }
+  app.get<{ Params: { page: string } }>('/docs/:page', (request, reply) => {
+    const { page } = request.params;
+    if (page === '') return reply.redirect('../docs', 308);
+    const text = page.endsWith('.md') ? site.markdown(page.slice(0, -'.md'.length)) : site.page(page);
+    return text === undefined ? sendMissing(request, reply, site) : sendText(request, reply, text);
+  });
+  app.get<{ Params: { file: string } }>('/docs/assets/:file', (request, reply) => {
+    const text = site.asset(request.params.file);
+    return text === undefined ? sendMissing(request, reply, site) : sendText(request, reply, text);
+  });
+  for (const url of ['/docs/:page', '/docs/assets/:file']) installRefusedMethods(app, url);
+}
+
+/** Sends a text that is the same for everybody, or 304 to whoever has it. */
+export function sendText(request: FastifyRequest, reply: FastifyReply, text: ServedText): FastifyReply {
+  const { type, body, etag } = text;
+  reply.header('etag', etag).header('vary', 'Accept-Encoding');
+  reply.header('cache-control', `public, max-age=${TEXT_MAX_AGE_SECONDS}`);
+  if (matchesEtag(request.headers['if-none-match'], etag)) return reply.code(304).send();
+  return sendBody(reply, type, body);
+}
+
+function sendBody(reply: FastifyReply, type: string, body: string): FastifyReply {
+  if (type.startsWith('text/html'))
+    reply.header('content-security-policy', PAGE_POLICY).header('referrer-policy', 'no-referrer');
+  return reply.header('content-type', type).send(body);
+}
+
+/** People get a page that leads on, programs the problem that every other route answers with. */
+function sendMissing(request: FastifyRequest, reply: FastifyReply, site: DocsSite): FastifyReply {
+  if (!/\btext\/html\b/.test(request.headers.accept ?? ''))
+    throw fail('not_found', { detail: 'There is no such page. /llms.txt lists all of them.' });
+  const { type, body } = site.missing();
+  return sendBody(reply.code(404).header('cache-control', 'no-store'), type, body);
+}
