@@ -1,0 +1,206 @@
+import { execFile } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { Command } from 'commander';
+import { parseOptions } from '../../demo/options.ts';
+import { addKeyCommands } from '../../src/admin/key-commands.ts';
+import { addOrganizationCommands } from '../../src/admin/organization-commands.ts';
+import { addReconcileCommand } from '../../src/admin/reconcile-command.ts';
+import type { RunAdmin } from '../../src/admin/told.ts';
+import { addUnitCommands } from '../../src/admin/unit-commands.ts';
+import type { ControlStore } from '../../src/control/control-store.ts';
+import type { ShellAnswer, ShellCommand } from './documented-shell.ts';
+import { watchSecret } from './secrets-watch.ts';
+
+/** Carries out the commands of the documentation: requests go to a running application, accounts are made in its store. */
+
+export interface CommandWorld {
+  /** Where the application listens, without a slash at its end. */
+  readonly url: string;
+  readonly store: ControlStore;
+  readonly nowMs: () => number;
+  /** A directory with `data/` in it, as one finds it beside a service. */
+  readonly directory: string;
+}
+
+export interface SentRequest {
+  readonly target: string;
+  readonly status: number;
+  readonly body: string;
+}
+
+/** Addresses that the documents write for the reader's own service. */
+const OWN_ORIGINS = /^(?:http:\/\/127\.0\.0\.1:8402|https:\/\/index\.example)(?=\/|$)/;
+const ROOT = fileURLToPath(new URL('../../', import.meta.url));
+const run = promisify(execFile);
+const DONE: ShellAnswer = { output: '', code: 0 };
+
+export interface Commands {
+  readonly names: readonly string[];
+  readonly sent: readonly SentRequest[];
+  carryOut(command: ShellCommand): Promise<ShellAnswer>;
+}
+
+export function documentedCommands(world: CommandWorld): Commands {
+  const sent: SentRequest[] = [];
+  const known: Readonly<Record<string, (args: readonly string[]) => Promise<ShellAnswer>>> = {
+    curl: async (args) => {
+      const request = await send(world.url, args);
+      sent.push(request);
+      return { output: request.body, code: 0 };
+    },
+    npm: (args) => npm(world, args),
+    tar: (args) => inDirectory('tar', args, world.directory),
+    sqlite3: ([file = '', statement = '']) =>
+      inDirectory(process.execPath, ['-e', SQLITE, file, statement], world.directory, {
+        NODE_PATH: join(ROOT, 'node_modules'),
+      }),
+  };
+  return {
+    names: Object.keys(known),
+    sent,
+    carryOut: async ({ name, args }) => {
+      const command = known[name];
+      if (command === undefined) throw new Error(`nobody carries out ${name}`);
+      try {
+        return await command(args);
+      } catch (error) {
+        return {
+          output: `${name} ${args.join(' ')}: ${error instanceof Error ? error.message : error}`,
+          code: 1,
+        };
+      }
+    },
+  };
+}
+
+/** The statement of a `sqlite3` line, by the library that is there anyway. */
+const SQLITE = `const Database = require('libsql'); new Database(process.argv[1], { fileMustExist: true }).exec(process.argv[2]);`;
+
+async function inDirectory(
+  command: string,
+  args: readonly string[],
+  cwd: string,
+  env: Readonly<Record<string, string>> = {},
+): Promise<ShellAnswer> {
+  const { stdout } = await run(command, [...args], { cwd, env: { PATH: process.env['PATH'], ...env } });
+  return { output: stdout, code: 0 };
+}
+
+interface Request {
+  url: string;
+  method: string | undefined;
+  body: string | undefined;
+  readonly headers: Headers;
+}
+
+/** Options of curl that take a value, each with what it does to a request. */
+const CURL_OPTIONS: Readonly<Record<string, (request: Request, value: string) => void>> = {
+  '-H': ({ headers }, value) => {
+    const [, name = '', content = ''] = /^([^:]+):\s*(.*)$/.exec(value) ?? [];
+    headers.set(name, content);
+  },
+  '-d': (request, value) => {
+    request.body = value;
+  },
+  '-X': (request, value) => {
+    request.method = value;
+  },
+  '-o': () => undefined,
+};
+const CURL_FLAGS: ReadonlySet<string> = new Set(['-s', '-i', '-si', '-sS', '-sSf', '-f']);
+
+async function send(url: string, args: readonly string[]): Promise<SentRequest> {
+  const request: Request = { url: '', method: undefined, body: undefined, headers: new Headers() };
+  const words = [...args];
+  for (let word = words.shift(); word !== undefined; word = words.shift()) {
+    const option = CURL_OPTIONS[word];
+    if (option !== undefined) option(request, words.shift() ?? '');
+    else if (!word.startsWith('-') && request.url === '') request.url = word;
+    else if (!CURL_FLAGS.has(word)) throw new Error(`no test knows what curl does with ${word}`);
+  }
+  const target = request.url.replace(OWN_ORIGINS, url);
+  if (!target.startsWith(`${url}/`)) throw new Error(`${request.url} is not the reader’s own service`);
+  const { headers, body } = request;
+  if (body !== undefined && !headers.has('content-type'))
+    headers.set('content-type', 'application/x-www-form-urlencoded');
+  const method = request.method ?? (body === undefined ? 'GET' : 'POST');
+  const answer = await fetch(target, { method, headers, ...(body === undefined ? {} : { body }) });
+  return { target: target.slice(url.length), status: answer.status, body: await answer.text() };
+}
+
+async function npm(world: CommandWorld, given: readonly string[]): Promise<ShellAnswer> {
+  const words = given.filter((word) => word !== '--silent');
+  const [verb = '', ...rest] = words[0] === 'run' ? words.slice(1) : words;
+  if (words[0] === 'ci') return DONE;
+  if (!(verb in scriptsOfPackage())) throw new Error(`package.json has no script ${verb}`);
+  if (rest.length > 0 && rest[0] !== '--') throw new Error('options of a script stand behind --');
+  const args = rest.slice(1);
+  switch (verb) {
+    case 'admin':
+      return admin(world, args);
+    case 'demo':
+      parseOptions(['node', 'demo', ...args]);
+      return DONE;
+    case 'start':
+    case 'migrate':
+    case 'regrade':
+    case 'import':
+    case 'mcp':
+      return commandLine(verb, args);
+    default:
+      if (args.length > 0) throw new Error(`no test knows what ${verb} does with ${args.join(' ')}`);
+      return DONE;
+  }
+}
+
+function scriptsOfPackage(): Readonly<Record<string, string>> {
+  const { scripts } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as {
+    scripts: Record<string, string>;
+  }; // our own file
+  return scripts;
+}
+
+const helps = new Map<string, Promise<string>>();
+
+/** Not run: they would read a chain. Their help is, and every option must be in it. */
+async function commandLine(name: string, args: readonly string[]): Promise<ShellAnswer> {
+  const help = helps.get(name) ?? helpOf(name);
+  helps.set(name, help);
+  const text = await help;
+  const unknown = args
+    .filter((word) => word.startsWith('--'))
+    .filter((word) => !new RegExp(`${word}(?![\\w-])`).test(text));
+  if (unknown.length > 0) throw new Error(`${name} has no ${unknown.join(', ')}`);
+  return { output: args.includes('--help') ? text : '', code: 0 };
+}
+
+async function helpOf(name: string): Promise<string> {
+  const command = name === 'start' ? [] : [name];
+  const { stdout } = await run(process.execPath, ['--import', 'tsx', 'src/main.ts', ...command, '--help'], {
+    cwd: ROOT,
+  });
+  return stdout;
+}
+
+/** The real commands over the store of the running application. */
+async function admin({ store, nowMs }: CommandWorld, args: readonly string[]): Promise<ShellAnswer> {
+  let answer: ShellAnswer | undefined;
+  const program = new Command('admin')
+    .option('--json')
+    .exitOverride()
+    .configureOutput({ writeErr: () => undefined });
+  const runAdmin: RunAdmin = async (work) => {
+    const { lines, json, failed = false } = await work({ store, nowMs: nowMs() });
+    const isJson = program.opts<{ json?: boolean }>().json === true;
+    answer = { output: isJson ? JSON.stringify(json) : lines.join('\n'), code: failed ? 1 : 0 };
+  };
+  for (const add of [addOrganizationCommands, addKeyCommands, addUnitCommands, addReconcileCommand])
+    add(program, runAdmin);
+  await program.parseAsync([...args], { from: 'user' });
+  if (answer === undefined) throw new Error('the command did nothing');
+  for (const [key] of answer.output.matchAll(/six_live_\w+/g)) watchSecret(key);
+  return answer;
+}
