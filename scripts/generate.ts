@@ -4,6 +4,7 @@ import { OPERATIONS } from '../src/catalogue/index.ts';
 import { buildOpenApi } from '../src/catalogue/openapi.ts';
 import { ProblemShape } from '../src/problem.ts';
 import { capabilityCatalogueBlock, capabilityRuleBlock } from './reference/capabilities.ts';
+import { clientOperations, clientTokens, clientTypes } from './reference/client.ts';
 import { configurationPage, configurationTable } from './reference/configuration.ts';
 import { dataQualityBlock } from './reference/data-quality.ts';
 import { errorsPage } from './reference/errors.ts';
@@ -90,6 +91,9 @@ const files: Readonly<Record<string, string>> = {
   'docs/import.md': fillBlocks('docs/import.md'),
   'docs/sql.md': fillBlocks('docs/sql.md'),
   'README.md': fillBlocks('README.md'),
+  'client/openapi.ts': await clientTypes(openApi),
+  'client/operations.ts': clientOperations(OPERATIONS),
+  'client/dollar-tokens.ts': clientTokens(),
 };
 
 const drifted = Object.entries(files).filter(([path, text]) => read(path) !== text);

@@ -1,0 +1,30 @@
+export { Call, ListCall, type Reply } from './call.ts';
+export { type Client, type ClientOptions, createClient } from './create-client.ts';
+export { type ClientErrorCode, SettlementIndexError } from './errors.ts';
+export type { Operations } from './operations.ts';
+export {
+  type Payer,
+  type PaymentOffer,
+  type PaymentRequired,
+  type PaymentSigner,
+  type PaymentTerms,
+  payWith,
+  type Receipt,
+} from './payment.ts';
+export type { RetryOptions } from './retry.ts';
+export type { CallOptions } from './send.ts';
+export type { SqlAnswer, SqlOptions, SqlParam, SqlRow } from './sql.ts';
+export type { SqlFacts } from './sql-facts.ts';
+export type { SqlFile, SqlFileFormat } from './sql-file.ts';
+export type { SqlRows } from './sql-rows.ts';
+export type {
+  Answer,
+  ErrorCode,
+  OperationId,
+  Params,
+  Problem,
+  Schemas,
+  SqlEstimate,
+  SqlResult,
+  SqlTier,
+} from './wire.ts';

@@ -1,0 +1,284 @@
+// Written by `npm run gen` from the declarations in src/catalogue. Changes here are lost.
+
+import type { ListMethod, Method, RepeatableOptions } from './method.ts';
+
+/** One method for each operation of the API. */
+export interface Operations {
+  /**
+   * Who the caller is, which lane applies, and what every route costs.
+   *
+   * Needs no key and costs nothing. A caller without a key gets the full price list; an unknown key is
+   * answered too, with `key_recognised: false`. `tier` is the plan of the organization behind a key; a key
+   * whose organization cannot be read has the lowest plan’s until it can.
+   *
+   * Price: Free, no key needed.
+   *
+   * `GET /v0/account`
+   */
+  getAccount: Method<'getAccount'>;
+
+  /**
+   * Newest settlements across every indexed chain, payer to payee.
+   *
+   * Settlements, newest first, with the display names of payer, payee and facilitator where they are known.
+   * Walk older pages by sending `next_before` back as `before`.
+   *
+   * Price: Any key at 0 QU, or 0.001 USD per call over x402.
+   *
+   * `GET /v0/flows`
+   */
+  listFlows: ListMethod<'listFlows', 'flows'>;
+
+  /**
+   * Every indexed settlement, newest first, filterable by x402 confidence.
+   *
+   * Every indexed settlement. `chain`, `facilitator`, `tier` and `finality` select rows; `min_probability`
+   * and `exclude_self_payments` filter a page after it was read, so a page can be short or empty while more
+   * rows remain: keep following `next_before` until it is null.
+   *
+   * Price: Any key at 0 QU, or 0.001 USD per call over x402.
+   *
+   * `GET /v0/transactions`
+   */
+  listTransactions: ListMethod<'listTransactions', 'transactions'>;
+
+  /**
+   * Settlements where a wallet is a party, newest first.
+   *
+   * Settlements that the wallet paid or was paid. A payment of the wallet to itself appears once. A wallet
+   * that the index never saw has an empty list: never paid, not yet indexed, or not on a covered chain.
+   *
+   * Price: Any key at 0 QU, or 0.001 USD per call over x402.
+   *
+   * `GET /v0/entities/{wallet}/settlements`
+   */
+  listEntitySettlements: ListMethod<'listEntitySettlements', 'settlements'>;
+
+  /**
+   * Every wallet of a chain, or of all chains, by address.
+   *
+   * Wallets that paid or were paid, highest address first; send `next_before` back as `before` for the next
+   * ones. The order does not change while the index grows: a walk meets every wallet that was there all the
+   * time exactly once, and one that appears meanwhile if its address is still to come. `role`, `chain` and
+   * `finality` select settlements: a row is about those alone, and a wallet without any is not listed.
+   * Without `chain` these are the settlements of the default chain; `all` lists every wallet.
+   *
+   * Price: Any key at 0 QU, or 0.001 USD per call over x402.
+   *
+   * `GET /v0/wallets`
+   */
+  listWallets: ListMethod<'listWallets', 'wallets'>;
+
+  /**
+   * Relayers per chain, busiest first, with what their accounts hold.
+   *
+   * Every address that sent settlements, one row for each chain, by number of settlements, then chain and
+   * address; of the default chain unless `chain` names another or `all`. `facilitator` is who the catalogue
+   * says is behind it. `nonce`, `gas_balance` and `enriched_at` are there when the account was read from the
+   * chain: the busiest relayers and all named ones, every few minutes. Fields without a value are left out.
+   * Pages are cut from one ranking that is renewed at most every ten seconds (`meta.ranked_at`): pages of
+   * one ranking fit together; from one ranking to the next a relayer can move across a page boundary.
+   *
+   * Price: Any key at 0 QU, or 0.001 USD per call over x402.
+   *
+   * `GET /v0/facilitators`
+   */
+  listFacilitators: ListMethod<'listFacilitators', 'facilitators'>;
+
+  /**
+   * What a wallet was paid, and what the figures are worth.
+   *
+   * Exact totals of a wallet in both directions, judged as a payee: by chain, by day, with the share that is
+   * proven, what is left without self-payments, and signals against wash trading. On one chain unless
+   * `chain` is `all`. An unknown wallet is an answer with `coverage.known` false. Figures that come from
+   * part of the settlements say so in `basis`.
+   *
+   * Price: Any key at 0 QU, or 0.001 USD per call over x402.
+   *
+   * `GET /v0/merchants/{address}`
+   */
+  getMerchant: Method<'getMerchant'>;
+
+  /**
+   * What a wallet paid, and what the figures are worth.
+   *
+   * The same answer as a merchant profile, judged as a payer: signals are about the wallets that it pays.
+   * Any wallet has one; `erc8004_agents` are the agents that pay and are paid with it. An agent is found by
+   * its id on `/agents`.
+   *
+   * Price: Any key at 0 QU, or 0.001 USD per call over x402.
+   *
+   * `GET /v0/agents/{wallet}`
+   */
+  getAgent: Method<'getAgent'>;
+
+  /**
+   * ERC-8004 agents of a chain, newest registration first, by words, owner or capability.
+   *
+   * Agents as their registry, their card and the feedback about them say, by chain and agent_id, highest
+   * first; send `next_before` back as `before` for the next ones. A walk meets every agent that was there
+   * and matched all the time exactly once; one that registers meanwhile has a higher id than the page you
+   * are on. Filters may be changed along a walk. Names, descriptions, services and domains are claims of
+   * whoever owns the agent, made safe to show. Without `chain` these are agents of the default chain.
+   *
+   * Price: Any key at 0 QU, or 0.001 USD per call over x402.
+   *
+   * `GET /v0/agents`
+   */
+  listAgents: ListMethod<'listAgents', 'agents'>;
+
+  /**
+   * ERC-8004 agents by the mean of their feedback, best first.
+   *
+   * Agents by score, highest first, then by chain and agent_id; of the default chain unless `chain` names
+   * another or `all`. Agents without feedback count as spam and are left out unless `include_spam` puts them
+   * last. A score is the mean of whatever clients gave: there is no common scale, and one rating of 100
+   * stands above a thousand of 99, so look at `feedback_count` and `distinct_clients`. Pages are cut from a
+   * ranking that is renewed at most every ten seconds, deep ones less often (`meta.ranked_at`): rank, score
+   * and feedback figures are of then, the rest of the row is of now. Pages of one ranking fit together; from
+   * one ranking to the next an agent can move across a page boundary, and an agent whose registration a
+   * reorg took back is missing from its page.
+   *
+   * Price: Any key at 0 QU, or 0.001 USD per call over x402.
+   *
+   * `GET /v0/leaderboard`
+   */
+  getLeaderboard: ListMethod<'getLeaderboard', 'leaderboard'>;
+
+  /**
+   * ERC-8004 feedback, responses, revocations and validations, newest first.
+   *
+   * What the reputation and validation registries have logged about agents, newest first; send `next_before`
+   * back as `before` for older ones, also after a page that is shorter than `limit`. Filters may be changed
+   * along a walk. Anybody may write any of this: values have no common scale, and tags, endpoints and files
+   * are claims, made safe to show. `proof_of_payment` is the payment that the file of a feedback names, held
+   * against the settlements of this index. Without `chain` these are attestations of the default chain.
+   *
+   * Price: Any key at 0 QU, or 0.001 USD per call over x402.
+   *
+   * `GET /v0/attestations`
+   */
+  listAttestations: ListMethod<'listAttestations', 'attestations'>;
+
+  /**
+   * Who pays whom: wallets and the sums between them.
+   *
+   * Settlements added up by payer and payee, over the newest `window` settlements or the last `days` whole
+   * UTC days (exactly one of the two), for everybody or around one `wallet`, on the default chain unless
+   * `chain` names another or `all`. Payments of a wallet to itself are in no edge and no node;
+   * `meta.excluded` counts them. Node figures are those of the edges shown, so the sum of `window_usd` over
+   * all nodes is exactly twice the sum of `usd` over all edges, also when `complete` is false;
+   * `meta.warnings` then says what was left out.
+   *
+   * Price: 1 QU with an organization key, or 0.005 USD per call over x402.
+   *
+   * `GET /v0/graph`
+   */
+  getGraph: Method<'getGraph'>;
+
+  /**
+   * The jobs that services offer, and how many offer them.
+   *
+   * Every capability of the catalogue, whether somebody offers it or not, in the order of the catalogue.
+   * Which listing or agent offers what is decided by a published rule (docs/capabilities.md) over what it
+   * says of itself. `fields=compact` leaves out all but slug, name and provider_count. The counts are
+   * renewed at most twice a minute.
+   *
+   * Price: Free, no key needed.
+   *
+   * `GET /v0/capabilities`
+   */
+  listCapabilities: Method<'listCapabilities'>;
+
+  /**
+   * Who offers one job, at what price, and what they were really paid.
+   *
+   * The listed resources that offer a capability, most used first: price, payTo and observed activity as in
+   * /endpoints (whose filter `capability` lists them all). `going_rate` are the quartiles of what they cost
+   * now, each by its cheapest offer; null when no price is known. `agents` are ERC-8004 agents whose card
+   * speaks of it, most rated first. Everything but the observed activity is what sellers say of themselves.
+   *
+   * Price: Any key at 0 QU, or 0.001 USD per call over x402.
+   *
+   * `GET /v0/capabilities/{slug}`
+   */
+  getCapability: Method<'getCapability'>;
+
+  /**
+   * Priced directory of services, most used first, with observed activity.
+   *
+   * Resources that facilitators (bazaar discovery), sellers (/.well-known/x402) and the catalogue file list,
+   * one row for each resource and HTTP method, by settlements of the last 30 days, then by resource and
+   * method. `amount` is in atomic units of the asset, `price_usd` in dollars: the price that is signed where
+   * the asset is a known dollar token, else the price that the seller declares. Everything but `observed` is
+   * what sellers say of themselves. A source that cannot be read keeps what it listed; `meta.sources` says
+   * how each answered last, and the warning `endpoints_catalog_stale` that some of it may be outdated.
+   * `observed` is counted anew every few minutes.
+   *
+   * Price: Free, no key needed.
+   *
+   * `GET /v0/endpoints`
+   */
+  listEndpoints: ListMethod<'listEndpoints', 'endpoints'>;
+
+  /**
+   * Health of the index: freshness, ingest rate and faults per chain.
+   *
+   * Per chain: how far the index is, what ingest is doing and what went wrong; and how much of time the
+   * rollups do not answer for yet; and how far agents, their cards and the files of feedback are. `status`
+   * is degraded while a chain has not started, does not answer, has stopped, or is more than 120 seconds
+   * behind.
+   *
+   * Price: Free, no key needed.
+   *
+   * `GET /v0/telemetry`
+   */
+  getTelemetry: Method<'getTelemetry'>;
+
+  /**
+   * What SQL may read: tables, columns, functions and limits.
+   *
+   * The public tables with every column and its meaning, which predicates are cheap, about how many rows
+   * there are, the functions that may be used (aggregate functions also with combinators such as `sumIf`),
+   * limits, and examples.
+   *
+   * Price: Free, no key needed.
+   *
+   * `GET /v0/sql/schema`
+   */
+  getSqlSchema: Method<'getSqlSchema'>;
+
+  /**
+   * Buy a trial key over x402.
+   *
+   * One settlement buys one key, which opens every route that takes any key. The key is shown once; with an
+   * `Idempotency-Key` of at least 16 characters that nobody else can guess, the same request with the same
+   * payment shows the same key again.
+   *
+   * Price: 0.01 USD over x402; a key cannot buy it.
+   *
+   * `GET /v0/test/x402`
+   */
+  mintTrialKey: Method<'mintTrialKey', RepeatableOptions>;
+}
+
+export const ROUTES = {
+  getAccount: { path: '/account' },
+  listFlows: { path: '/flows', rows: 'flows', paging: 'before' },
+  listTransactions: { path: '/transactions', rows: 'transactions', paging: 'before' },
+  listEntitySettlements: { path: '/entities/{wallet}/settlements', rows: 'settlements', paging: 'before' },
+  listWallets: { path: '/wallets', rows: 'wallets', paging: 'before' },
+  listFacilitators: { path: '/facilitators', rows: 'facilitators', paging: 'offset' },
+  getMerchant: { path: '/merchants/{address}' },
+  getAgent: { path: '/agents/{wallet}' },
+  listAgents: { path: '/agents', rows: 'agents', paging: 'before' },
+  getLeaderboard: { path: '/leaderboard', rows: 'leaderboard', paging: 'offset' },
+  listAttestations: { path: '/attestations', rows: 'attestations', paging: 'before' },
+  getGraph: { path: '/graph' },
+  listCapabilities: { path: '/capabilities' },
+  getCapability: { path: '/capabilities/{slug}' },
+  listEndpoints: { path: '/endpoints', rows: 'endpoints', paging: 'offset' },
+  getTelemetry: { path: '/telemetry' },
+  getSqlSchema: { path: '/sql/schema' },
+  mintTrialKey: { path: '/test/x402', mintsKey: true },
+} as const;

@@ -1,0 +1,84 @@
+import openapiTS, { astToString } from 'openapi-typescript';
+import type { AnyOperation } from '../../src/catalogue/operation.ts';
+import { KNOWN_CHAINS } from '../../src/domain/known-chains.ts';
+
+/** The parts of `client/` that follow from the declarations. */
+
+const HEAD = '// Written by `npm run gen` from the declarations in src/catalogue. Changes here are lost.\n\n';
+
+/** Types of the whole document, by `openapi-typescript`. */
+export async function clientTypes(openApi: object): Promise<string> {
+  // Through JSON, as the tool reads documents: it changes what it is given.
+  const nodes = await openapiTS(JSON.parse(JSON.stringify(openApi)), { defaultNonNullable: false });
+  return `${HEAD}${astToString(nodes)}`;
+}
+
+const TOKENS_HEAD = `/** Tokens that are worth a dollar, with their decimals, by CAIP-2 chain and lower-case address. */
+export const DOLLAR_TOKENS: Readonly<Record<string, number>> = {
+`;
+
+export function clientTokens(): string {
+  const entries = KNOWN_CHAINS.flatMap(({ chainId, tokens }) =>
+    tokens.map(({ address, decimals }) => `  'eip155:${chainId}/${address}': ${decimals},\n`),
+  );
+  return `${HEAD}${TOKENS_HEAD}${entries.join('')}};\n`;
+}
+
+/** The methods of the client and where they lead. A query has methods of its own, written by hand. */
+export function clientOperations(operations: readonly AnyOperation[]): string {
+  const gets = operations.filter(({ method }) => method === 'GET');
+  const imports = "import type { ListMethod, Method, RepeatableOptions } from './method.ts';\n\n";
+  const methods = gets.map(
+    (operation) => `${comment(operation)}  ${operation.id}: ${methodOf(operation)};\n`,
+  );
+  const routes = gets.map((operation) => `  ${operation.id}: ${routeOf(operation)},\n`);
+  return [
+    HEAD,
+    imports,
+    `/** One method for each operation of the API. */\nexport interface Operations {\n${methods.join('\n')}}\n\n`,
+    `export const ROUTES = {\n${routes.join('')}} as const;\n`,
+  ].join('');
+}
+
+function comment({ summary, description, price, path }: AnyOperation): string {
+  const paragraphs = [`${summary}.`, description, `Price: ${price.meaning}`, `\`GET /v0${path}\``];
+  const lines = paragraphs.filter((text) => text !== '').flatMap((text) => ['', ...wrapped(text)]);
+  return `  /**\n${lines
+    .slice(1)
+    .map((line) => (line === '' ? '   *\n' : `   * ${line}\n`))
+    .join('')}   */\n`;
+}
+
+const LINE_MAX_CHARS = 104;
+
+function wrapped(text: string): string[] {
+  const lines: string[] = [];
+  let line = '';
+  for (const word of text.split(' ')) {
+    if (line !== '' && line.length + 1 + word.length > LINE_MAX_CHARS) {
+      lines.push(line);
+      line = word;
+    } else line = line === '' ? word : `${line} ${word}`;
+  }
+  return [...lines, line];
+}
+
+function methodOf(operation: AnyOperation): string {
+  const { id, price } = operation;
+  if (operation.paging !== 'none') return `ListMethod<'${id}', '${rowsOf(operation)}'>`;
+  return price.class === 'sold' ? `Method<'${id}', RepeatableOptions>` : `Method<'${id}'>`;
+}
+
+function routeOf(operation: AnyOperation): string {
+  const { path, paging, price } = operation;
+  if (paging !== 'none') return `{ path: '${path}', rows: '${rowsOf(operation)}', paging: '${paging}' }`;
+  return price.class === 'sold' ? `{ path: '${path}', mintsKey: true }` : `{ path: '${path}' }`;
+}
+
+/** The one list of a page. */
+function rowsOf({ id, output }: AnyOperation): string {
+  const lists = Object.entries(output.properties).filter(([, { type }]) => type === 'array');
+  const [only, ...others] = lists;
+  if (only === undefined || others.length > 0) throw new Error(`${id} has ${lists.length} lists on a page`);
+  return only[0];
+}
