@@ -116,7 +116,7 @@ export const PAGES: readonly PageEntry[] = [
   {
     path: '/account',
     title: 'Account',
-    inNavigation: true,
+    inNavigation: false,
     section: '/account',
     load: () => import('./pages/account.tsx').then(({ AccountPage }) => AccountPage),
   },

@@ -1,4 +1,4 @@
-import { SIGNALS, VERDICT_MEANING } from '../../src/domain/data-quality.ts';
+import { SIGNALS } from '../../src/domain/data-quality.ts';
 import type { DataQuality, Signal } from './wire.ts';
 
 /** The verdict about a wallet's figures, and every signal with its value and threshold. */
@@ -20,20 +20,15 @@ export function DataQualityCard({ quality }: { readonly quality: DataQuality }) 
         <h2 id="quality-title">Data quality</h2>
         <span class={`badge verdict-${quality.verdict}`}>{quality.verdict}</span>
       </div>
-      <p class="note">{verdictText(quality.verdict)}</p>
+      <p class="note">{quality.note}</p>
       <ul class="signals">
         {quality.signals.map((signal) => (
           <SignalItem key={signal.id} signal={signal} />
         ))}
       </ul>
-      <p class="note muted">A verdict is about the figures, not about the people. {quality.note}</p>
+      <p class="note muted">A verdict is about the figures, not about the people.</p>
     </section>
   );
-}
-
-function verdictText(verdict: string): string {
-  const known = Object.entries(VERDICT_MEANING).find(([name]) => name === verdict);
-  return known === undefined ? verdict : known[1];
 }
 
 function ruleOf(id: string) {

@@ -64,6 +64,7 @@ function NodeColumn({ name, nodes, party }: NodeColumnProps) {
             <span class="flow-bar" />
           )}
           <NodeLabel node={node} party={party} />
+          {party === null ? <span class={`flow-bar series-${(at % SERIES) + 1}`} /> : null}
         </li>
       ))}
     </ul>
@@ -79,7 +80,9 @@ function NodeLabel({ node, party }: { readonly node: FlowNode; readonly party: W
   if (party === null || node.id === '')
     return (
       <span class="flow-label">
-        <span class="flow-name">{node.label}</span>
+        <span class="flow-name">
+          <span class="cut">{node.label}</span>
+        </span>
         {figures}
       </span>
     );
@@ -87,7 +90,7 @@ function NodeLabel({ node, party }: { readonly node: FlowNode; readonly party: W
     <Link class="flow-label" to={walletPath(node.id, party)} title={node.id}>
       <span class="flow-name">
         <Identicon address={node.id} size={14} />
-        {node.label ?? <span class="mono">{shortAddress(node.id)}</span>}
+        <span class={node.label === null ? 'mono cut' : 'cut'}>{node.label ?? shortAddress(node.id)}</span>
       </span>
       {figures}
     </Link>

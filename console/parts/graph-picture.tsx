@@ -16,48 +16,71 @@ export function GraphPicture({ wallet, graph }: GraphPictureProps) {
   const picture = walletGraphOf(wallet, graph);
   return (
     <div class="graph">
-      <div class="graph-body" style={{ height: `${Math.ceil(picture.height)}px` }}>
-        <Side name="Paid this wallet" party="payer" neighbours={picture.payers} />
-        <GraphRibbons neighbours={picture.payers} party="payer" height={picture.height} />
+      <div class={bodyClass(picture)} style={{ height: `${Math.ceil(picture.height)}px` }}>
+        <Side name="Paid this wallet" party="payer" picture={picture} />
         <div
           class="graph-center"
           style={{ top: `${picture.center.top}px`, height: `${picture.center.height}px` }}
         >
           <Identicon address={wallet} size={34} />
         </div>
-        <GraphRibbons neighbours={picture.payees} party="payee" height={picture.height} />
-        <Side name="Paid by this wallet" party="payee" neighbours={picture.payees} />
+        <Side name="Paid by this wallet" party="payee" picture={picture} />
       </div>
       <Hidden picture={picture} />
     </div>
   );
 }
 
+/** A side without anybody takes no room. */
+function bodyClass({ payers, payees }: WalletGraph): string {
+  if (payees.length === 0) return 'graph-body has-payers';
+  return payers.length === 0 ? 'graph-body has-payees' : 'graph-body has-payers has-payees';
+}
+
 interface SideProps {
   readonly name: string;
   readonly party: WalletRole;
-  readonly neighbours: readonly Neighbour[];
+  readonly picture: WalletGraph;
 }
 
-function Side({ name, party, neighbours }: SideProps) {
-  if (neighbours.length === 0)
-    return <p class="graph-none muted">{party === 'payer' ? 'Nobody paid it' : 'It paid nobody'}</p>;
-  return (
+function Side({ name, party, picture }: SideProps) {
+  const neighbours = party === 'payer' ? picture.payers : picture.payees;
+  if (neighbours.length === 0) return null;
+  const labels = (
     <ul class={`graph-side is-${party}`} aria-label={name}>
-      {neighbours.map(({ wallet, name: called, usd, count, slot }) => (
-        <li key={wallet} style={{ top: `${slot.top + slot.height / 2}px` }}>
-          <Link class="flow-label" to={walletPath(wallet, party)} title={wallet}>
-            <span class="flow-name">
-              <Identicon address={wallet} size={14} />
-              {called ?? <span class="mono">{shortAddress(wallet)}</span>}
-            </span>
-            <span class="flow-figures">
-              {usdText(usd)} <span class="muted">· {countText(count)}</span>
-            </span>
-          </Link>
-        </li>
+      {neighbours.map((neighbour) => (
+        <NeighbourItem key={neighbour.wallet} neighbour={neighbour} party={party} />
       ))}
     </ul>
+  );
+  const ribbons = <GraphRibbons neighbours={neighbours} party={party} height={picture.height} />;
+  return party === 'payer' ? (
+    <>
+      {labels}
+      {ribbons}
+    </>
+  ) : (
+    <>
+      {ribbons}
+      {labels}
+    </>
+  );
+}
+
+function NeighbourItem({ neighbour, party }: { readonly neighbour: Neighbour; readonly party: WalletRole }) {
+  const { wallet, name, usd, count, slot } = neighbour;
+  return (
+    <li style={{ top: `${slot.top + slot.height / 2}px` }}>
+      <Link class="flow-label" to={walletPath(wallet, party)} title={wallet}>
+        <span class="flow-name">
+          <Identicon address={wallet} size={14} />
+          <span class={name === null ? 'mono cut' : 'cut'}>{name ?? shortAddress(wallet)}</span>
+        </span>
+        <span class="flow-figures">
+          {usdText(usd)} <span class="muted">· {countText(count)}</span>
+        </span>
+      </Link>
+    </li>
   );
 }
 
@@ -87,12 +110,14 @@ function GraphRibbons({ neighbours, party, height }: GraphRibbonsProps) {
   );
 }
 
-function Hidden({ picture: { hiddenPayers, hiddenPayees } }: { readonly picture: WalletGraph }) {
-  if (hiddenPayers + hiddenPayees === 0) return null;
-  return (
-    <p class="note muted">
-      The largest of each side are drawn; the table has {countText(hiddenPayers)} more payers and{' '}
-      {countText(hiddenPayees)} more payees.
-    </p>
-  );
+/** What the picture leaves out, and a side that has nobody. */
+function Hidden({ picture }: { readonly picture: WalletGraph }) {
+  const { payers, payees, hiddenPayers, hiddenPayees } = picture;
+  const texts = [
+    ...(payers.length === 0 ? ['Nobody paid it in this span.'] : []),
+    ...(payees.length === 0 ? ['It paid nobody in this span.'] : []),
+    ...(hiddenPayers > 0 ? [`${countText(hiddenPayers)} more payers are in the table.`] : []),
+    ...(hiddenPayees > 0 ? [`${countText(hiddenPayees)} more payees are in the table.`] : []),
+  ];
+  return texts.length === 0 ? null : <p class="note muted">{texts.join(' ')}</p>;
 }

@@ -21,7 +21,7 @@ export function SearchBox() {
             name="q"
             value={text}
             maxLength={SEARCH_TEXT_MAX}
-            placeholder="Wallet address, or words about an agent"
+            placeholder="Wallet address or words of an agent"
             autocomplete="off"
             spellcheck={false}
             onInput={(event) => setText(event.currentTarget.value)}

@@ -3,7 +3,7 @@ import { Time } from '../components/figures.tsx';
 import { chainText, countText, groupDigits, shortAddress, usdText } from '../format.ts';
 import { EvidenceBadge } from './evidence-badge.tsx';
 
-import { WalletLink } from './wallet-link.tsx';
+import { WalletLink, type WalletRole } from './wallet-link.tsx';
 import type { NamedSettlement } from './wire.ts';
 
 /** A settlement is identified by chain, transaction and the log index of its transfer. */
@@ -16,18 +16,20 @@ interface SettlementTableProps {
   readonly rows: readonly NamedSettlement[];
   /** Rows that were not there a moment ago are lit up once. */
   readonly isNew?: (key: string) => boolean;
+  /** On the page of a wallet: the side that it is on itself, in every row, needs no column. */
+  readonly own?: WalletRole;
 }
 
 const COLUMNS = ['Time', 'Payer', 'Payee', 'Amount', 'Facilitator', 'Evidence', 'Chain and transaction'];
 
-export function SettlementTable({ caption, rows, isNew }: SettlementTableProps) {
+export function SettlementTable({ caption, rows, isNew, own }: SettlementTableProps) {
   return (
     <div class="table-wrap">
       <table class="data settlements">
         <caption class="visually-hidden">{caption}</caption>
         <thead>
           <tr>
-            {COLUMNS.map((name) => (
+            {columnsWithout(own).map((name) => (
               <th key={name} scope="col" class={name === 'Amount' ? 'number' : undefined}>
                 {name}
               </th>
@@ -37,7 +39,7 @@ export function SettlementTable({ caption, rows, isNew }: SettlementTableProps) 
         <tbody>
           {rows.map((row) => {
             const key = settlementKey(row);
-            return <SettlementRow key={key} row={row} isNew={isNew?.(key) ?? false} />;
+            return <SettlementRow key={key} row={row} isNew={isNew?.(key) ?? false} own={own} />;
           })}
         </tbody>
       </table>
@@ -45,20 +47,38 @@ export function SettlementTable({ caption, rows, isNew }: SettlementTableProps) 
   );
 }
 
-function SettlementRow({ row, isNew }: { readonly row: NamedSettlement; readonly isNew: boolean }) {
+function columnsWithout(own: WalletRole | undefined): readonly string[] {
+  const left = { payer: 'Payer', payee: 'Payee' } as const;
+  return own === undefined ? COLUMNS : COLUMNS.filter((name) => name !== left[own]);
+}
+
+interface SettlementRowProps {
+  readonly row: NamedSettlement;
+  readonly isNew: boolean;
+  readonly own: WalletRole | undefined;
+}
+
+function SettlementRow({ row, isNew, own }: SettlementRowProps) {
   return (
     <tr class={isNew ? 'is-new' : undefined}>
-      <Cell name="Time">
+      <Cell name="Time" class="when">
         <Time at={row.block_time} ago />
         {row.finality === 'head' ? <FreshMark /> : null}
       </Cell>
-      <Cell name="Payer">
-        <WalletLink wallet={row.payer} party="payer" name={row.payer_name} />
-      </Cell>
-      <Cell name="Payee">
-        {row.is_self_payment ? <span class="badge quiet">to itself</span> : null}
-        <WalletLink wallet={row.payee} party="payee" name={row.payee_name} />
-      </Cell>
+      {own === 'payer' ? null : (
+        <Cell name="Payer">
+          {own === 'payee' && row.is_self_payment ? <span class="badge quiet">itself</span> : null}
+          <WalletLink wallet={row.payer} party="payer" name={row.payer_name} />
+        </Cell>
+      )}
+      {own === 'payee' ? null : (
+        <Cell name="Payee">
+          {row.is_self_payment ? (
+            <span class="badge quiet">{own === 'payer' ? 'itself' : 'to itself'}</span>
+          ) : null}
+          <WalletLink wallet={row.payee} party="payee" name={row.payee_name} />
+        </Cell>
+      )}
       <Cell name="Amount" class="number">
         <span class="amount" title={`${groupDigits(row.amount)} atomic units of ${row.asset_symbol}`}>
           {usdText(row.amount_usd)}
@@ -98,7 +118,7 @@ function FreshMark() {
 function FacilitatorOf({ row }: { readonly row: NamedSettlement }) {
   if (row.facilitator === null)
     return (
-      <span class="muted" title={`Relayed by ${row.relayer}, which no named facilitator uses.`}>
+      <span class="muted mono" title={`Relayed by ${row.relayer}, which no named facilitator uses.`}>
         {row.relayer === row.payer ? 'payer itself' : shortAddress(row.relayer)}
       </span>
     );

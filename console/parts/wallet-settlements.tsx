@@ -26,7 +26,7 @@ export function WalletSettlements({ settlements, party }: WalletSettlementsProps
     <section aria-labelledby="settlements-title">
       <h2 id="settlements-title">{title}</h2>
       <ListState what="settlements in this role" {...settlements} onRetry={settlements.reload}>
-        <SettlementTable caption={`${title}, newest first`} rows={settlements.rows ?? []} />
+        <SettlementTable caption={`${title}, newest first`} rows={settlements.rows ?? []} own={party} />
         <MoreButton {...settlements} shown={settlements.rows?.length ?? 0} what="settlements" />
       </ListState>
     </section>

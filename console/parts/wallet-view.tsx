@@ -2,7 +2,7 @@ import { segment } from '../api.ts';
 import { CopyButton } from '../components/copy-button.tsx';
 import { Time } from '../components/figures.tsx';
 import { EmptyState, Loading, ProblemState } from '../components/states.tsx';
-import { countText, timeText, usdText } from '../format.ts';
+import { chainText, countText, timeText, usdText } from '../format.ts';
 import { useTitle } from '../page-title.ts';
 import { Link } from '../router.tsx';
 import { useAnswer } from '../use-answer.ts';
@@ -16,7 +16,7 @@ import { Identicon } from './identicon.tsx';
 import { type WalletRole, walletPath } from './wallet-link.tsx';
 import { useWalletSettlements, WalletSettlements } from './wallet-settlements.tsx';
 import { walletSqlPath } from './wallet-sql.ts';
-import type { ProfileAnswer } from './wire.ts';
+import type { Entity, ProfileAnswer } from './wire.ts';
 
 interface WalletViewProps {
   readonly wallet: string;
@@ -64,13 +64,9 @@ function WalletHead({ wallet, party, name, profile }: WalletHeadProps) {
         <p class="wallet-line">
           {name === null ? null : <span class="mono wallet-whole">{wallet}</span>}
           <CopyButton text={wallet} what="address" />
-          {profile?.entities.map((entity) => (
-            <span
-              key={`${entity.kind}${entity.chain}${entity.resource ?? ''}`}
-              class="badge quiet"
-              title={entity.resource ?? entity.source}
-            >
-              {entity.kind === 'relayer' ? `relayer of ${entity.name ?? entity.facilitator}` : entity.kind}
+          {entityTexts(profile?.entities ?? []).map((text) => (
+            <span key={text} class="badge quiet">
+              {text}
             </span>
           ))}
         </p>
@@ -88,6 +84,19 @@ function WalletHead({ wallet, party, name, profile }: WalletHeadProps) {
       </Link>
     </header>
   );
+}
+
+/** What the catalogues know of the address, each kind once. */
+function entityTexts(entities: readonly Entity[]): string[] {
+  const endpoints = entities.filter(({ kind }) => kind === 'endpoint').length;
+  const relayers = entities
+    .filter(({ kind }) => kind === 'relayer')
+    .map(({ name, facilitator }) => `relayer of ${name ?? facilitator ?? 'a facilitator'}`);
+  return [
+    ...(entities.some(({ kind }) => kind === 'payee') ? ['catalogued payee'] : []),
+    ...new Set(relayers),
+    ...(endpoints === 0 ? [] : [`${countText(endpoints)} ${endpoints === 1 ? 'endpoint' : 'endpoints'}`]),
+  ];
 }
 
 function WalletBody({ profile, party }: { readonly profile: ProfileAnswer; readonly party: WalletRole }) {
@@ -159,7 +168,7 @@ function WalletFigures({ profile: { aggregates, coverage, meta } }: { readonly p
           <Time at={coverage.last_seen} ago />
         </Figure>
       )}
-      {meta.chain === null ? null : <Figure name="Chain">{meta.chain}</Figure>}
+      {meta.chain === null ? null : <Figure name="Chain">{chainText(meta.chain)}</Figure>}
     </dl>
   );
 }
