@@ -1,4 +1,5 @@
 import { defineConfig } from 'vitest/config';
+import { LongestFirst } from './test/support/longest-first.ts';
 import { keepTemporaryFilesInMemory } from './test/support/memory-directory.ts';
 
 // Here, because global setups and workers look for the place.
@@ -12,8 +13,9 @@ export default defineConfig({
   test: {
     // Files of all projects share these: one waits while another works. More would starve the processes that tests start.
     maxWorkers: 2,
+    sequence: { sequencer: LongestFirst },
     // For every project: what the run writes is searched for the secrets it used.
-    globalSetup: ['test/support/secrets-watch-setup.ts'],
+    globalSetup: ['test/support/secrets-watch-setup.ts', 'test/support/scratch-setup.ts'],
     projects: [
       {
         test: {

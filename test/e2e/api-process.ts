@@ -1,10 +1,9 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { closeSync, cpSync, mkdirSync, openSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { closeSync, mkdirSync, openSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { ENVIRONMENT } from '../../src/config/environment.ts';
-import { compileSources } from '../support/compile-sources.ts';
+import { compiledSources } from '../support/compile-sources.ts';
 import { watchedFile } from '../support/secrets-watch.ts';
 import { waitUntil } from '../support/wait-until.ts';
 
@@ -19,26 +18,7 @@ export interface ApiProcess {
   command(...words: string[]): Promise<{ readonly code: number | null; readonly printed: string }>;
 }
 
-/** The program as JavaScript: it starts in half the time that it takes from its sources. */
-export interface CompiledProgram {
-  readonly main: string;
-  remove(): void;
-}
-
-const ROOT = fileURLToPath(new URL('../../', import.meta.url));
-/** What `src` imports beside itself. */
-const OTHER_SOURCES = ['clickhouse', 'ingest', 'sandbox'];
 const START_TIMEOUT_MS = 60_000;
-
-export function compileProgram(): CompiledProgram {
-  const others = OTHER_SOURCES.flatMap((folder) =>
-    readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' }).map((file) => `${folder}/${file}`),
-  );
-  const directory = compileSources(others);
-  cpSync(join(ROOT, 'package.json'), join(directory, 'package.json'));
-  const remove = (): void => rmSync(directory, { recursive: true, force: true });
-  return { main: join(directory, 'src', 'main.js'), remove };
-}
 
 interface ApiConfig {
   readonly dataDir: string;
@@ -47,7 +27,8 @@ interface ApiConfig {
 }
 
 /** `config` is the configuration file's content; the port in it stays the same over all starts. */
-export async function startApiProcess({ main }: CompiledProgram, config: ApiConfig): Promise<ApiProcess> {
+export async function startApiProcess(config: ApiConfig): Promise<ApiProcess> {
+  const main = join(compiledSources(), 'src', 'main.js');
   mkdirSync(config.dataDir, { recursive: true });
   const file = join(config.dataDir, `config-${config.http.port}.json`);
   writeFileSync(file, JSON.stringify(config));

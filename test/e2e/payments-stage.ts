@@ -17,7 +17,7 @@ import { payCeiling } from '../support/ceilings.ts';
 import { type ScriptedFacilitator, startScriptedFacilitator } from '../support/scripted-facilitator.ts';
 import { watchedLog, watchSecret, watchText } from '../support/secrets-watch.ts';
 import { pay, startX402World, type X402World } from '../support/x402-world.ts';
-import { type ApiProcess, compileProgram, startApiProcess } from './api-process.ts';
+import { type ApiProcess, startApiProcess } from './api-process.ts';
 
 /** A chain, a real facilitator behind one that can be told to wait, an engine and an ingest worker; APIs are started on it. */
 export interface PaymentsStage {
@@ -50,10 +50,8 @@ export async function startPaymentsStage(): Promise<PaymentsStage> {
     cleanups.push(() => end(part));
     return part;
   };
-  const program = compileProgram();
   const stop = async (): Promise<void> => {
     for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
-    program.remove();
     rmSync(directory, { recursive: true, force: true });
   };
   try {
@@ -76,7 +74,7 @@ export async function startPaymentsStage(): Promise<PaymentsStage> {
         const port = await freePort(0);
         const dataDir = join(directory, `api-${port}`);
         const config = { ...common, role: 'api', dataDir, http: { ...common.http, port, publicUrl } };
-        const api = await startApiProcess(program, { ...config, control: control ?? {} });
+        const api = await startApiProcess({ ...config, control: control ?? {} });
         return { ...owned(api, (one) => one.kill()), dataDir };
       },
       stop,

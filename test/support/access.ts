@@ -22,31 +22,33 @@ export interface TestAccess {
 /** Enough for any test that does not count units. */
 const UNITS = 1_000_000;
 
-/** Opening a store starts a thread, about a second of a busy machine: all of a test file share one. */
+/** Opening a store starts a thread, about a second of a busy machine: all of a process share one. */
 let shared: { readonly store: ControlStore; readonly dir: string; users: number } | undefined;
+let isKept = false;
 
-function shareStore(): { readonly store: ControlStore; readonly dir: string } {
-  if (shared === undefined) {
-    const dir = mkdtempSync(join(tmpdir(), 'settlement-index-access-'));
-    shared = { dir, store: openSqliteStore({ path: join(dir, 'control.db') }), users: 0 };
-  }
-  shared.users += 1;
-  return shared;
+function openStoreIn(root: string) {
+  const dir = mkdtempSync(join(root, 'settlement-index-access-'));
+  return { dir, store: openSqliteStore({ path: join(dir, 'control.db') }), users: 0 };
+}
+
+/**
+ * The store of this process, which from now on stays open until the process ends: what many tests open and close one after the
+ * other costs a thread once. Its file is in `root`, which whoever gives it removes.
+ */
+export function keepTestStore(root: string): ControlStore {
+  shared ??= openStoreIn(root);
+  isKept = true;
+  return shared.store;
 }
 
 async function leaveStore(): Promise<void> {
   if (shared === undefined) return;
   shared.users -= 1;
-  if (shared.users > 0) return;
+  if (shared.users > 0 || isKept) return;
   const { store, dir } = shared;
   shared = undefined;
   await store.close();
   rmSync(dir, { recursive: true, force: true });
-}
-
-/** The store of this test file; it is closed when everybody who opened it did. */
-export function openTestStore(): { readonly store: ControlStore; readonly close: () => Promise<void> } {
-  return { store: shareStore().store, close: leaveStore };
 }
 
 export async function openTestAccess(parts: {
@@ -54,7 +56,9 @@ export async function openTestAccess(parts: {
   readonly clock: Clock;
   readonly log: Log;
 }): Promise<TestAccess> {
-  const { store, dir } = shareStore();
+  shared ??= openStoreIn(tmpdir());
+  shared.users += 1;
+  const { store, dir } = shared;
   const access = openAccess({ ...parts, config: { ...parts.config, dataDir: dir } }, store);
   const organizationId = await createOrganization(store, { units: UNITS });
   const key = await addKey(store, { organizationId });

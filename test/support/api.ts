@@ -1,4 +1,5 @@
 import type { FastifyInstance } from 'fastify';
+import { inject } from 'vitest';
 import type { Reader } from '../../clickhouse/engine.ts';
 import type { SqlSandbox } from '../../sandbox/sql-sandbox.ts';
 import type { Clock } from '../../src/clock.ts';
@@ -7,7 +8,7 @@ import { loadConfig } from '../../src/config/load.ts';
 import type { CursorKeys } from '../../src/domain/cursor.ts';
 import { buildApp } from '../../src/http/app.ts';
 import type { Log } from '../../src/log.ts';
-import { openTestAccess, type TestAccess } from './access.ts';
+import { keepTestStore, openTestAccess, type TestAccess } from './access.ts';
 import { CLOSED_SANDBOX } from './closed-sandbox.ts';
 import { NOON } from './rows.ts';
 import { watchedLog, watchText } from './secrets-watch.ts';
@@ -87,6 +88,7 @@ export async function testApi(
   const config = { ...loaded, http: { ...loaded.http, ...options.http }, ...options.config };
   const clock = options.clock ?? testClock();
   const log = options.log ?? watchedLog('api');
+  keepTestStore(inject('scratch'));
   const access = await openTestAccess({ config, clock, log });
   const app = buildApp({
     ...access.access,

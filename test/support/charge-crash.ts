@@ -1,7 +1,6 @@
 import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
-import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'vitest';
 import type { ControlStore } from '../../src/control/control-store.ts';
@@ -10,15 +9,11 @@ import { createSweeper } from '../../src/gate/sweeper.ts';
 import { createLog } from '../../src/log.ts';
 import { addKey, createOrganization } from './access.ts';
 import { chargeGate, type DyingOrders, MOMENTS, type Moment } from './charge-gate.ts';
-import { compileSources } from './compile-sources.ts';
+import { compiledSources } from './compile-sources.ts';
 import { gateRequest, usageOperation, usedOutcome } from './gate.ts';
 import { type ControlPlace, openControl } from './open-control.ts';
 import { expectBooks } from './unit-books.ts';
 
-/** What the dying process is made of. */
-const PROGRAMS = ['charge-crash-child', 'charge-gate', 'gate', 'open-control'].map(
-  (name) => `test/support/${name}.ts`,
-);
 /** Above every lease and every hold of the tier. */
 const LATER_MS = 10 * 60_000;
 const NO_GRANTS = {
@@ -31,12 +26,11 @@ const NO_GRANTS = {
  * its Idempotency-Key: it is answered, and charged once in all. Without a second call it is charged once or never.
  */
 export async function expectChargedOnce(place: ControlPlace): Promise<void> {
-  const compiled = compileSources(PROGRAMS);
   const store = openControl(place);
   try {
     await store.ping();
     const seen = [];
-    for (const dieAt of MOMENTS) seen.push(await crashAndAsk(store, { place, dieAt, compiled }));
+    for (const dieAt of MOMENTS) seen.push(await crashAndAsk(store, { place, dieAt }));
     const once = { charged: 2, spent: 2, held: 0 };
     expect(seen).toEqual([
       { dieAt: 'ran', spentBefore: 0, ranAgain: true, replayed: false, ...once },
@@ -46,22 +40,17 @@ export async function expectChargedOnce(place: ControlPlace): Promise<void> {
     ]);
   } finally {
     await store.close();
-    rmSync(compiled, { recursive: true });
   }
 }
 
 async function crashAndAsk(
   store: ControlStore,
-  {
-    place,
-    dieAt,
-    compiled,
-  }: { readonly place: ControlPlace; readonly dieAt: Moment; readonly compiled: string },
+  { place, dieAt }: { readonly place: ControlPlace; readonly dieAt: Moment },
 ) {
   const organizationId = await createOrganization(store, { units: 10 });
   const key = await addKey(store, { organizationId });
   const idempotencyKey = randomUUID();
-  await dieOf(compiled, { place, key, idempotencyKey, dieAt });
+  await dieOf({ place, key, idempotencyKey, dieAt });
   const nowMs = Date.now() + LATER_MS;
   // A hold that nobody swept is found by the second call itself.
   if (dieAt !== 'claimed') await sweepAt(store, nowMs);
@@ -89,10 +78,10 @@ async function sweepAt(store: ControlStore, nowMs: number): Promise<void> {
   await sweeper.sweep();
 }
 
-async function dieOf(compiled: string, orders: DyingOrders): Promise<void> {
+async function dieOf(orders: DyingOrders): Promise<void> {
   const child = spawn(
     process.execPath,
-    [join(compiled, 'test/support/charge-crash-child.js'), JSON.stringify(orders)],
+    [join(compiledSources(), 'test/support/charge-crash-child.js'), JSON.stringify(orders)],
     { stdio: ['ignore', 'ignore', 'inherit'] },
   );
   const [, signal] = await once(child, 'exit');

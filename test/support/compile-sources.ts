@@ -1,37 +1,56 @@
 import {
   cpSync,
+  existsSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
+  renameSync,
+  rmSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import ts from 'typescript';
+import { inject } from 'vitest';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
+/** The program, and the processes that tests start. */
+const FOLDERS = ['clickhouse', 'ingest', 'sandbox', 'src', 'test/support'];
 
 /**
- * The service's sources and `programs` as JavaScript in a directory of their own, so that a process that is started dozens of times
- * starts in a tenth of a second. Types are not checked here. Answers the directory.
+ * The sources as JavaScript, so that a process that is started dozens of times starts in a fraction of the time that it takes from
+ * its sources. Made by whoever asks first in a run, for all that come after. Types are not checked here. Answers the directory,
+ * in which everything stands where it does in the repository.
  */
-export function compileSources(programs: readonly string[]): string {
-  const directory = mkdtempSync(join(tmpdir(), 'settlement-index-compiled-'));
-  const files = readdirSync(join(ROOT, 'src'), { recursive: true, encoding: 'utf8' }).map(
-    (file) => `src/${file}`,
-  );
-  for (const file of [...files, ...programs]) {
-    const to = join(directory, file);
-    mkdirSync(dirname(to), { recursive: true });
-    if (file.endsWith('.ts')) writeFileSync(to.replace(/\.ts$/, '.js'), compile(join(ROOT, file)));
-    else if (/\.[a-z]+$/.test(file)) cpSync(join(ROOT, file), to);
+export function compiledSources(): string {
+  const directory = join(inject('scratch'), 'compiled');
+  if (existsSync(directory)) return directory;
+  const making = mkdtempSync(join(inject('scratch'), 'compiling-'));
+  for (const folder of FOLDERS) compileFolder(folder, making);
+  const compiled = new Set(FOLDERS.map((folder) => folder.split('/')[0]));
+  for (const name of readdirSync(ROOT).filter((one) => !one.startsWith('.') && !compiled.has(one)))
+    symlinkSync(join(ROOT, name), join(making, name));
+  try {
+    // Whole or not at all, for those that look at the same time.
+    renameSync(making, directory);
+  } catch (error) {
+    rmSync(making, { recursive: true });
+    if (!existsSync(directory)) throw error;
   }
-  writeFileSync(join(directory, 'package.json'), '{"type":"module"}');
-  symlinkSync(join(ROOT, 'node_modules'), join(directory, 'node_modules'));
   return directory;
+}
+
+function compileFolder(folder: string, target: string): void {
+  for (const entry of readdirSync(join(ROOT, folder), { recursive: true, withFileTypes: true })) {
+    if (!entry.isFile()) continue;
+    const from = join(entry.parentPath, entry.name);
+    const to = join(target, from.slice(ROOT.length));
+    mkdirSync(dirname(to), { recursive: true });
+    if (from.endsWith('.ts')) writeFileSync(to.replace(/\.ts$/, '.js'), compile(from));
+    else cpSync(from, to);
+  }
 }
 
 function compile(file: string): string {

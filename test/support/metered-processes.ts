@@ -1,8 +1,9 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { fileURLToPath } from 'node:url';
 import { expect } from 'vitest';
+import { compiledSources } from './compile-sources.ts';
 import { type ControlPlace, openControl } from './open-control.ts';
 import { expectBooks, readLedger } from './unit-books.ts';
 
@@ -14,7 +15,6 @@ export interface MeteredOrders {
   readonly calls: number;
 }
 
-const CHILD = fileURLToPath(new URL('./metered-child.ts', import.meta.url));
 const CALLS_EACH = 500;
 const UNITS = 100;
 
@@ -63,7 +63,8 @@ interface MeteredChild {
 }
 
 function startChild(orders: MeteredOrders): MeteredChild {
-  const child = spawn(process.execPath, ['--import', 'tsx', CHILD, JSON.stringify(orders)], {
+  const program = join(compiledSources(), 'test/support/metered-child.js');
+  const child = spawn(process.execPath, [program, JSON.stringify(orders)], {
     stdio: ['pipe', 'pipe', 'inherit'],
   });
   const gone = once(child, 'exit');

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'vitest';
 import type { LedgerEntry } from '../../src/control/control-store.ts';
-import { compileSources } from './compile-sources.ts';
+import { compiledSources } from './compile-sources.ts';
 import { troubleOf } from './unit-books.ts';
 import {
   CRASHING_ORGANIZATION,
@@ -41,9 +41,7 @@ export async function crashUnits(options: {
   /** Ends the child, and what else the test kills; leaves the store ready for the next child. */
   kill(child: ChildProcess, run: number): Promise<void>;
 }): Promise<CrashTally> {
-  const compiled = compileSources(
-    ['units-child', 'units-events', 'open-control'].map((name) => `test/support/${name}.ts`),
-  );
+  const compiled = compiledSources();
   const directory = mkdtempSync(join(tmpdir(), 'settlement-index-crash-'));
   const tally: CrashTally = { answered: 0, unansweredThere: 0, unansweredAbsent: 0, swept: 0 };
   let known: readonly LedgerEntry[] = [];
@@ -84,7 +82,6 @@ export async function crashUnits(options: {
     return tally;
   } finally {
     rmSync(directory, { recursive: true });
-    rmSync(compiled, { recursive: true });
   }
 }
 

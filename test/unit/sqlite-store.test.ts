@@ -3,7 +3,6 @@ import { mkdirSync, mkdtempSync, readFileSync, rmdirSync, rmSync, statSync, writ
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { fileURLToPath } from 'node:url';
 import Database from 'libsql';
 import { afterEach, expect, test, vi } from 'vitest';
 import { type ControlStore, type KeyRecord, StoreUnavailable } from '../../src/control/control-store.ts';
@@ -14,6 +13,7 @@ import { keepAnswers } from '../../src/control/sqlite/kept-answers.ts';
 import { openSqliteStore } from '../../src/control/sqlite/sqlite-store.ts';
 import { prepare } from '../../src/control/sqlite/statement.ts';
 import type { KeyDigest } from '../../src/domain/api-key.ts';
+import { compiledSources } from '../support/compile-sources.ts';
 import { readLedger } from '../support/unit-books.ts';
 import { waitUntil } from '../support/wait-until.ts';
 
@@ -79,8 +79,8 @@ interface Writer {
 }
 
 function startWriter(path: string, prefix: string, count: number): Writer {
-  const owner = fileURLToPath(new URL('../support/sqlite-writer-owner.ts', import.meta.url));
-  const child = spawn(process.execPath, ['--import', 'tsx', owner, path, prefix, String(count)], {
+  const owner = join(compiledSources(), 'test/support/sqlite-writer-owner.js');
+  const child = spawn(process.execPath, [owner, path, prefix, String(count)], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   const lines: string[] = [];

@@ -1,0 +1,44 @@
+import { BaseSequencer, type TestSpecification } from 'vitest/node';
+
+/** Projects from the longest files to the shortest, so that no long one is left over for one worker when the others are done. */
+const PROJECTS = ['e2e', 'engine', 'redis', 'fast'];
+/** What takes longer than a quarter of a minute, the longest first. A file that is missing here runs after these. */
+const LONG_FILES = [
+  'e2e/rollup-truth',
+  'e2e/truth',
+  'e2e/demo',
+  'e2e/payments',
+  'engine/sandbox-fuzz',
+  'engine/regrade-faults',
+  'engine/import',
+  'engine/sandbox-attacks',
+  'api/finality',
+  'api/walk',
+  'api/sql-attacks',
+  'unit/admin',
+  'unit/units-crash',
+  'unit/sqlite-store',
+];
+
+/**
+ * Vitest runs the larger files first where it has not seen them run, as in a fresh clone. Size says little about files that
+ * start processes and kill them. Each project stays in one piece: its files share what the worker has loaded.
+ */
+export class LongestFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const sorted = await super.sort(files);
+    return sorted.sort(
+      (one, other) => projectPlace(one) - projectPlace(other) || lengthPlace(one) - lengthPlace(other),
+    );
+  }
+}
+
+/** A project that is missing above comes first. */
+function projectPlace({ project }: TestSpecification): number {
+  return PROJECTS.indexOf(project.name);
+}
+
+function lengthPlace({ moduleId }: TestSpecification): number {
+  const place = LONG_FILES.findIndex((name) => moduleId.endsWith(`/test/${name}.test.ts`));
+  return place === -1 ? LONG_FILES.length : place;
+}
