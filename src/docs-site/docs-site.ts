@@ -39,6 +39,7 @@ const PLAIN = 'text/plain; charset=utf-8';
 const JSON_TYPE = 'application/json; charset=utf-8';
 const CSS = 'text/css; charset=utf-8';
 const SCRIPT = 'text/javascript; charset=utf-8';
+const SVG = 'image/svg+xml; charset=utf-8';
 
 const require = createRequire(import.meta.url);
 
@@ -46,6 +47,7 @@ const require = createRequire(import.meta.url);
 const ASSETS: Readonly<Record<string, { readonly type: string; readonly file: () => string | URL }>> = {
   'docs.css': { type: CSS, file: () => new URL('assets/docs.css', import.meta.url) },
   'tokens.css': { type: CSS, file: () => new URL('../../console/style/tokens.css', import.meta.url) },
+  'icon.svg': { type: SVG, file: () => new URL('assets/icon.svg', import.meta.url) },
   'theme.js': { type: SCRIPT, file: () => new URL('assets/theme.js', import.meta.url) },
   'docs.js': { type: SCRIPT, file: () => new URL('assets/docs.js', import.meta.url) },
   'minisearch.js': {

@@ -31,6 +31,7 @@ export function shell({ title, description, body, page, headings, base }: ShellP
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>${escapeHtml(name)}</title>
 <meta name="description" content="${escapeHtml(description)}">${markdown}
+<link rel="icon" href="${base}/docs/assets/icon.svg" type="image/svg+xml">
 <script src="${base}/docs/assets/theme.js"></script>
 <link rel="stylesheet" href="${base}/docs/assets/tokens.css">
 <link rel="stylesheet" href="${base}/docs/assets/docs.css">
@@ -52,10 +53,14 @@ ${contents(headings)}
 `;
 }
 
+/** The sign of the index, as in the console. */
+const MARK =
+  '<svg viewBox="0 0 24 24" width="22" height="22" aria-hidden="true"><path d="M3 7h9a5 5 0 0 1 0 10H3" fill="none" stroke="currentColor" stroke-width="2.4"/><circle cx="20" cy="12" r="2.6" fill="currentColor"/></svg>';
+
 function header(base: string): string {
   return `<header class="top">
 <button class="menu" type="button" popovertarget="pages" aria-label="Pages">☰</button>
-<a class="brand" href="${base}/docs">Settlement Index <span>docs</span></a>
+<a class="brand" href="${base}/docs">${MARK} Settlement Index <span>docs</span></a>
 <form class="search scripted" role="search">
 <input id="search" type="search" placeholder="Search" aria-label="Search the documentation" aria-keyshortcuts="/" autocomplete="off" spellcheck="false">
 <div id="results" class="results" hidden></div>
