@@ -19,6 +19,8 @@ import type { Config } from './config/config.ts';
 import { loadConfig } from './config/load.ts';
 import { ConfigProblem } from './config/problem.ts';
 import { createLog, type Log } from './log.ts';
+import { addBridgeCommand } from './mcp-bridge/bridge-command.ts';
+import { BridgeProblem } from './mcp-bridge/bridge-problem.ts';
 import { startService } from './service.ts';
 
 /** Exit codes: 1 the service failed, 2 the user must correct something. */
@@ -67,6 +69,7 @@ async function main(argv: readonly string[]): Promise<void> {
     .action((given: ImportArguments) => runImport(program.opts<Options>(), given));
   for (const option of IMPORT_OPTIONS) importing.addOption(option);
   addAdminCommands(program, () => load(program.opts<Options>()).config);
+  addBridgeCommand(program);
   await program.parseAsync(argv);
 }
 
@@ -172,9 +175,14 @@ function programVersion(): string {
 try {
   await main(process.argv);
 } catch (error) {
-  const usage = [AdminProblem, ConfigProblem, EngineUnavailable, ImportProblem, RegradeProblem].some(
-    (kind) => error instanceof kind,
-  );
+  const usage = [
+    AdminProblem,
+    BridgeProblem,
+    ConfigProblem,
+    EngineUnavailable,
+    ImportProblem,
+    RegradeProblem,
+  ].some((kind) => error instanceof kind);
   const told = error instanceof Error && !usage ? error.stack : error;
   process.stderr.write(`${error instanceof Error && usage ? error.message : String(told)}\n`);
   process.exit(usage ? EXIT_USAGE : EXIT_FAILED);
