@@ -7,6 +7,7 @@ import type { Gate } from '../gate/gate.ts';
 import { matchesEtag, weakEtag } from './etag.ts';
 import { type NextPage, nextPageLink } from './headers.ts';
 import { HttpCall } from './http-call.ts';
+import { rememberPath } from './known-paths.ts';
 import { type PrintAnswer, sharingPrinter } from './print-answer.ts';
 import { JSON_BODY_MAX_BYTES } from './read-body.ts';
 import { sendStream } from './send-stream.ts';
@@ -72,12 +73,13 @@ export function installRefusedMethods(
   methods: readonly AnyOperation['method'][] = ['GET'],
 ): void {
   const taken: readonly string[] = methods.includes('GET') ? [...methods, 'HEAD'] : methods;
-  const allowed = METHODS.filter((method) => taken.includes(method));
+  const allow = [...METHODS.filter((method) => taken.includes(method)), 'OPTIONS'].join(', ');
+  rememberPath(app, url, allow);
   const refuse: RouteOptions = {
     method: METHODS.filter((method) => !taken.includes(method)),
     url,
     onRequest: (request, reply, done) => {
-      reply.header('allow', [...allowed, 'OPTIONS'].join(', '));
+      reply.header('allow', allow);
       done(fail('method_not_allowed', { detail: `This route does not take ${request.method}.` }));
     },
     handler: () => Promise.reject(new Error('refused in onRequest')),

@@ -183,7 +183,12 @@ function installPlugins(app: FastifyInstance, operations: readonly AnyOperation[
     strictPreflight: false,
   });
   // zstd joins by itself where the runtime has it (Node 22.15 and newer).
-  app.register(fastifyCompress, { threshold: COMPRESS_ABOVE_BYTES, customTypes: isCompressible });
+  app.register(fastifyCompress, {
+    threshold: COMPRESS_ABOVE_BYTES,
+    customTypes: isCompressible,
+    // No route takes a compressed body; a header that speaks of one where there is none is no reason to refuse.
+    globalDecompression: false,
+  });
 }
 
 function ownHeaders(operations: readonly AnyOperation[]): ReadonlySet<string> {

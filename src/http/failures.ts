@@ -2,6 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { ERRORS, type ErrorCode, Failure, fail } from '../errors.ts';
 import type { Log } from '../log.ts';
 import { PROBLEM_TYPE, problemOf } from '../problem.ts';
+import { allowedAt, installKnownPaths } from './known-paths.ts';
 
 export interface FailureOptions {
   readonly log: Log;
@@ -86,12 +87,17 @@ function logFailure(request: FastifyRequest, failure: Failure, log: Log): void {
 
 export function installFailures(app: FastifyInstance, options: FailureOptions): void {
   app.setErrorHandler((error, request, reply) => sendFailure(request, reply, asFailure(error), options));
+  installKnownPaths(app);
   app.setNotFoundHandler((request, reply) =>
-    sendFailure(
-      request,
-      reply,
-      fail('not_found', { detail: 'There is no such route. /openapi.json lists them.' }),
-      options,
-    ),
+    sendFailure(request, reply, notFound(app, request, reply), options),
   );
+}
+
+/** A method that this server has never heard of finds no route; the path may be there all the same. */
+function notFound(app: FastifyInstance, request: FastifyRequest, reply: FastifyReply): Failure {
+  const allow = allowedAt(app, request.url.split('?', 1)[0] ?? '/');
+  if (allow === undefined || allow.split(', ').includes(request.method))
+    return fail('not_found', { detail: 'There is no such route. /openapi.json lists them.' });
+  reply.header('allow', allow);
+  return fail('method_not_allowed', { detail: `This route does not take ${request.method}.` });
 }

@@ -194,6 +194,23 @@ describe('refusals', () => {
     expect(answer).toContain('"code":"malformed_request"');
   });
 
+  test('a method that no route has is 405 on a path that is there, and 404 elsewhere', async () => {
+    const flows = await raw('PROPFIND /v0/flows?limit=1 HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n');
+    expect(flows).toMatch(/^HTTP\/1\.1 405 /);
+    expect(flows).toMatch(/\r\nallow: GET, HEAD, OPTIONS\r\n/i);
+    expect(flows).toContain('"code":"method_not_allowed"');
+    const agent = await raw(
+      `PROPFIND /v0/agents/0x${'0'.repeat(40)} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`,
+    );
+    expect(agent).toMatch(/^HTTP\/1\.1 405 /);
+    const nowhere = await raw('PROPFIND /v0/nowhere HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n');
+    expect(nowhere).toMatch(/^HTTP\/1\.1 404 /);
+  });
+
+  test('a Content-Encoding without a body is no reason to refuse a GET', async () => {
+    expect((await api.get('/v0/flows', { 'content-encoding': 'gzip' })).status).toBe(200);
+  });
+
   test('a body is not read where none is taken', async () => {
     const answer = await api.app.inject({
       method: 'POST',
