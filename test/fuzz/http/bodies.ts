@@ -1,0 +1,119 @@
+import fc from 'fast-check';
+import type { JsonObject } from '../../support/document-schemas.ts';
+import { oddJson, oddText } from './values.ts';
+
+/** Bodies of requests: objects by the schema, and bytes that are none. */
+
+/** Bytes that no route takes, as Latin-1. */
+export const rawBody: fc.Arbitrary<string> = fc.oneof(
+  fc.constantFrom(
+    '',
+    ' ',
+    '{',
+    '[]',
+    'null',
+    '"sql"',
+    '{"sql":"SELECT 1"',
+    '{"sql":"SELECT 1"}{"sql":"SELECT 2"}',
+    '{"sql":"SELECT 1","sql":"SELECT 2"}',
+    '{"__proto__":{"tier":"deep"},"sql":"SELECT 1"}',
+    '\xef\xbb\xbf{"sql":"SELECT 1"}',
+    '{"sql":"\xff\xfe"}',
+    '{"sql":"SELECT 1","max_rows":1e999}',
+    `{"params":${'['.repeat(40)}${']'.repeat(40)}}`,
+    `{"params":${'{"a":'.repeat(33)}1${'}'.repeat(33)}}`,
+    'sql=SELECT+1',
+  ),
+  fc.uint8Array({ maxLength: 64 }).map((bytes) => Buffer.from(bytes).toString('latin1')),
+  fc.constant('x'.repeat(600_000)),
+);
+
+/** Texts that the engine is asked with, beside those of the document: quick ones, bad ones, and those at the limits. */
+const TEXTS = [
+  'SELECT 1',
+  'SELECT count() FROM settlements',
+  'SELECT * FROM settlements ORDER BY block_time DESC LIMIT 3',
+  'SELECT chain, agent_id, name FROM agents',
+  'SELECT payee, sum(amount) FROM settlements GROUP BY payee',
+  'SELECT {wallet:String} AS wallet',
+  'SELECT {n:UInt64} + 1',
+  'SELECT 1 AS a, 2 AS a',
+  "SELECT 'a\tb' AS `x y`, NULL, nan, inf, [1, 2], map('k', 1)",
+  'SELECT toUInt256(2) * toUInt256(3), toDecimal64(1.5, 3)',
+  'SELECT number FROM numbers(20000)',
+  'SELECT * FROM settlements FORMAT CSV',
+  'SELECT pajer FROM settlements',
+  'SELECT * FROM setlements',
+  'SELECT intDiv(1, 0)',
+  "SELECT throwIf(1, 'x')",
+  'SELECT * FROM system.tables',
+  "SELECT * FROM url('http://127.0.0.1/')",
+  'SELECT 1 SETTINGS max_threads = 9',
+  'DROP TABLE settlements',
+  'SELECT 1; SELECT 2',
+  'WITH RECURSIVE r AS (SELECT 1) SELECT * FROM r',
+  '',
+  '-- nothing',
+  `SELECT ${'('.repeat(600)}1${')'.repeat(600)}`,
+  `SELECT '${'x'.repeat(65_000)}'`,
+  `SELECT '${'x'.repeat(66_000)}'`,
+] as const;
+
+const TEXT = fc.oneof({ weight: 6, arbitrary: fc.constantFrom(...TEXTS) }, { weight: 1, arbitrary: oddText });
+
+const BINDINGS = fc.oneof(
+  { weight: 4, arbitrary: fc.constantFrom({}, { wallet: '0xab', n: 7 }, { n: '7', unused: null }) },
+  { weight: 1, arbitrary: oddBindings() },
+);
+
+function oddBindings(): fc.Arbitrary<unknown> {
+  return fc.dictionary(
+    fc.oneof(fc.constantFrom('wallet', 'n'), fc.string({ maxLength: 70 })),
+    fc.oneof(fc.constantFrom<unknown>('0xab', 7, '7', null, true, [1, '2', null], 2 ** 60), oddJson),
+    { maxKeys: 4 },
+  );
+}
+
+interface Field {
+  readonly type?: string;
+  readonly enum?: readonly string[];
+  readonly minimum?: number;
+  readonly maximum?: number;
+}
+
+/** A value by its schema. A text without a form of its own is a query: there are no others. */
+function goodValue({ type, enum: choices, minimum = 0, maximum = 1_000 }: Field): fc.Arbitrary<unknown> {
+  if (choices !== undefined) return fc.constantFrom(...choices);
+  if (type === 'integer')
+    return fc.oneof(fc.integer({ min: minimum, max: maximum }), fc.constantFrom(0, -1, maximum + 1));
+  if (type === 'boolean') return fc.boolean();
+  if (type === 'object') return BINDINGS;
+  return TEXT;
+}
+
+/** An object of the body’s schema: good, with one wrong value, or with a field too many. */
+export function jsonBody({
+  schema,
+  examples,
+}: {
+  readonly schema: JsonObject;
+  readonly examples: readonly JsonObject[];
+}): fc.Arbitrary<string> {
+  const properties = Object.entries(schema['properties'] as Readonly<Record<string, Field>>);
+  const good = fc.record(Object.fromEntries(properties.map(([name, field]) => [name, goodValue(field)])), {
+    requiredKeys: [],
+  });
+  const wrong = fc
+    .tuple(good, fc.constantFrom(...properties.map(([name]) => name), 'colour', 'settings'), oddJson)
+    .map(([body, name, value]) => ({ ...body, [name]: value }));
+  // The two names of the text cannot both be sent, so that most bodies have but one.
+  const usual = fc.tuple(good, TEXT).map(([{ query: _alias, ...body }, sql]) => ({ ...body, sql }));
+  return fc
+    .oneof(
+      { weight: 5, arbitrary: usual },
+      { weight: 1, arbitrary: good },
+      { weight: 1, arbitrary: wrong },
+      { weight: 1, arbitrary: fc.constantFrom(...examples) },
+    )
+    .map((body) => Buffer.from(JSON.stringify(body)).toString('latin1'));
+}
