@@ -11,6 +11,8 @@ import { createLog } from '../../src/log.ts';
 export interface KillableEngine {
   readonly writer: Writer;
   readonly reader: Reader;
+  /** How many writes have ended, well or not, and how many restarts: while it stays the same a read finds nothing new. */
+  changes(): number;
   /** Kills it now and resolves when it is back. */
   kill(): Promise<void>;
   /** Resolves when no restart is under way. */
@@ -48,6 +50,10 @@ export async function startKillableEngine(): Promise<KillableEngine> {
   let running = await start();
   await migrate(running.engine.access, log);
   let restarting: Promise<void> = Promise.resolve();
+  let changes = 0;
+  const changed = (): void => {
+    changes += 1;
+  };
 
   const restart = async (): Promise<void> => {
     const dead = running;
@@ -56,10 +62,15 @@ export async function startKillableEngine(): Promise<KillableEngine> {
     await dead.engine.stop();
     running = await start();
     await close(dead);
+    changed();
   };
   return {
-    writer: following(() => running.writer),
+    writer: countingWrites(
+      following(() => running.writer),
+      changed,
+    ),
     reader: following(() => running.reader),
+    changes: () => changes,
     kill() {
       restarting = restarting.then(restart);
       return restarting;
@@ -71,6 +82,14 @@ export async function startKillableEngine(): Promise<KillableEngine> {
       await running.engine.stop();
       await rm(dataDir, { recursive: true, force: true });
     },
+  };
+}
+
+function countingWrites(writer: Writer, ended: () => void): Writer {
+  return {
+    ...writer,
+    run: (statement) => writer.run(statement).finally(ended),
+    insert: (name, table, columns, body) => writer.insert(name, table, columns, body).finally(ended),
   };
 }
 

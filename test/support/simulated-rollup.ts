@@ -7,6 +7,8 @@ import { runRollup } from '../../ingest/rollup/run-rollup.ts';
 import { untilAcknowledged } from '../../ingest/until-acknowledged.ts';
 import { createVersions } from '../../ingest/versions.ts';
 import { createLog } from '../../src/log.ts';
+import { freshLooks } from './fresh-looks.ts';
+import type { KillableEngine } from './killable-engine.ts';
 
 const log = createLog('silent', 'simulated-rollup');
 const POLL_MS = 10;
@@ -26,9 +28,9 @@ const LIMITS: RollupLimits = {
 /**
  * The product's rollup worker as a process that ends when nothing is dirty and the relayers' totals are merged from that.
  * Rejects when it dies or meets what no waiting mends.
- * `observer` sees the tables whatever happens to the worker.
+ * `engine` tells of the tables whatever happens to the worker.
  */
-export async function rollUp(writer: Writer, observer: Writer): Promise<void> {
+export async function rollUp(writer: Writer, engine: KillableEngine): Promise<void> {
   const ending = new AbortController();
   const versions = createVersions(0n);
   let failed = false;
@@ -44,7 +46,8 @@ export async function rollUp(writer: Writer, observer: Writer): Promise<void> {
     throw error;
   });
   running.catch(() => undefined); // awaited below
-  while (!failed && (await dirtySlices(observer)) > 0) await delay(POLL_MS);
+  const isClean = freshLooks(engine.changes, async () => (await dirtySlices(engine.writer)) === 0);
+  while (!failed && !(await isClean())) await delay(POLL_MS);
   ending.abort();
   await running;
   // By itself it may have been ended before it came to this.

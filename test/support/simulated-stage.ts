@@ -1,4 +1,5 @@
 import { createFaultyWriter, type Fault, type FaultKind, type FaultyWriter } from './faulty-writer.ts';
+import { freshLooks } from './fresh-looks.ts';
 import type { KillableEngine } from './killable-engine.ts';
 import { eventually, isCaughtUp, type SimulatedIngest, startSimulatedIngest } from './simulated-ingest.ts';
 import { rollUp } from './simulated-rollup.ts';
@@ -54,6 +55,10 @@ export function createStage(world: SimulatedWorld, engine: KillableEngine): Stag
     const run = startSimulatedIngest({ chains: world.chains, catalogue: wanted(), writer, regrader });
     ingest = { run, writer, regrader };
   };
+  const areCaughtUp = freshLooks(engine.changes, async () => {
+    const each = await Promise.all(world.chains.map((chain) => isCaughtUp(engine.writer, chain, wanted())));
+    return each.every(Boolean);
+  });
   const isIndexed = async (): Promise<boolean> => {
     const ended = ingest?.run.ended();
     if (ingest === null || ended) {
@@ -61,8 +66,7 @@ export function createStage(world: SimulatedWorld, engine: KillableEngine): Stag
       await restartIngest();
       return false;
     }
-    const each = await Promise.all(world.chains.map((chain) => isCaughtUp(engine.writer, chain, wanted())));
-    return each.every(Boolean);
+    return areCaughtUp();
   };
   const indexed = () => eventually('every chain is indexed to its head', isIndexed);
   return {
@@ -88,7 +92,7 @@ export function createStage(world: SimulatedWorld, engine: KillableEngine): Stag
     rollUp(fault) {
       const writer = newProcess();
       writer.arm(fault);
-      return rollUp(writer, engine.writer);
+      return rollUp(writer, engine);
     },
   };
 }
