@@ -1,6 +1,7 @@
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { trustedText } from '../../clickhouse/sql.ts';
 import { type AttackCase, attackCases } from '../support/attack-cases.ts';
@@ -86,6 +87,21 @@ describe('what does no harm', () => {
   });
 });
 
+/** An engine that has just been bombed may not come to a text in time, on a busy machine; no text makes it so for ever. */
+const REFUSED_BY_LOAD_MAX = 5;
+
+/** Does what the answer says where the service says that it is its engine, and not the query, that has to be waited for. */
+async function askPatiently(asking: Customer, { sql: text, params }: AttackCase): Promise<SqlReply> {
+  for (let refusals = 0; ; refusals++) {
+    const began = performance.now();
+    const reply = await asking.ask({ sql: text, params, format: 'ndjson' });
+    expect(performance.now() - began, reply.text.slice(0, 200)).toBeLessThan(OVER_MS);
+    if (reply.status !== 503 || refusals === REFUSED_BY_LOAD_MAX) return reply;
+    expect(reply.body).toMatchObject({ code: 'upstream_unavailable', retry_after: expect.any(Number) });
+    await sleep(reply.body.retry_after * 1_000);
+  }
+}
+
 test('every bomb ends by its limits with a typed answer, is charged for its time, and leaves a service that answers', async () => {
   const bombs = CASES.filter(isBomb);
   const queue = [...bombs];
@@ -96,10 +112,8 @@ test('every bomb ends by its limits with a typed answer, is charged for its time
       let asking = mine;
       for (let turn = 0, one = queue.shift(); one !== undefined; one = queue.shift(), turn++) {
         if (turn > 0 && turn % CALLS_PER_CUSTOMER === 0) asking = await sql.customer({ units: 100_000 });
-        const began = performance.now();
-        const reply = await asking.ask({ sql: one.sql, params: one.params, format: 'ndjson' });
+        const reply = await askPatiently(asking, one);
         const what = `${one.id} (${at}): ${reply.status} ${reply.text.slice(0, 200)}`;
-        expect(performance.now() - began, what).toBeLessThan(OVER_MS);
         expect([200, 400], what).toContain(reply.status);
         expect(reply.bytes.length, what).toBeLessThan(ANSWER_MAX_BYTES);
         if (reply.status === 400) expect(reply.body.code, what).toBe('query_failed');
