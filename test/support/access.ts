@@ -41,6 +41,16 @@ export function keepTestStore(root: string): ControlStore {
   return shared.store;
 }
 
+/** A store of the test file's own, for tests that count rates: those of a process's store are counted by whoever came before too. */
+export function ownTestStore(): { readonly store: ControlStore; readonly close: () => Promise<void> } {
+  const { store, dir } = openStoreIn(tmpdir());
+  const close = async (): Promise<void> => {
+    await store.close();
+    rmSync(dir, { recursive: true, force: true });
+  };
+  return { store, close };
+}
+
 async function leaveStore(): Promise<void> {
   if (shared === undefined) return;
   shared.users -= 1;

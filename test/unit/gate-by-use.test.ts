@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { EventEmitter, once } from 'node:events';
 import { Readable } from 'node:stream';
-import { beforeAll, describe, expect, inject, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Answer, Outcome } from '../../src/catalogue/answer.ts';
 import { type ControlStore, StoreUnavailable } from '../../src/control/control-store.ts';
 import { DEFAULT_PLANS, type PlanId } from '../../src/domain/plan.ts';
@@ -12,7 +12,7 @@ import { REPLY_KEPT_MAX_BYTES } from '../../src/gate/idempotency.ts';
 import { createSweeper } from '../../src/gate/sweeper.ts';
 import { createLog } from '../../src/log.ts';
 import type { OpenCall, PaymentLane } from '../../src/payment/payment-lane.ts';
-import { addKey, createOrganization, keepTestStore } from '../support/access.ts';
+import { addKey, createOrganization, ownTestStore } from '../support/access.ts';
 import { testClock } from '../support/api.ts';
 import { gateRequest, openHandedLane, shopWith, usageOperation, usedOutcome } from '../support/gate.ts';
 import { expectBooks } from '../support/unit-books.ts';
@@ -22,10 +22,12 @@ import { expectBooks } from '../support/unit-books.ts';
 const log = createLog('silent', 'test');
 const clock = testClock();
 let store: ControlStore;
+let close: () => Promise<void>;
 
 beforeAll(() => {
-  store = keepTestStore(inject('scratch'));
+  ({ store, close } = ownTestStore());
 });
+afterAll(() => close());
 
 function gateOver(over: Partial<GateDeps> = {}) {
   return createGate({

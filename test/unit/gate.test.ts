@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect, inject, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { PriceClass } from '../../src/catalogue/prices.ts';
 import type { ControlStore } from '../../src/control/control-store.ts';
 import { StoreUnavailable } from '../../src/control/control-store.ts';
@@ -9,7 +9,7 @@ import type { GateAnswer, GateRequest } from '../../src/gate/gate.ts';
 import { addressKey } from '../../src/gate/rate-limit.ts';
 import { createSweeper } from '../../src/gate/sweeper.ts';
 import { createLog } from '../../src/log.ts';
-import { addKey, createOrganization, keepTestStore } from '../support/access.ts';
+import { addKey, createOrganization, ownTestStore } from '../support/access.ts';
 import { testClock } from '../support/api.ts';
 import { gateRequest, openHandedLane, pricedOperation, shopWith } from '../support/gate.ts';
 
@@ -18,10 +18,12 @@ import { gateRequest, openHandedLane, pricedOperation, shopWith } from '../suppo
 const log = createLog('silent', 'test');
 const clock = testClock();
 let store: ControlStore;
+let close: () => Promise<void>;
 
 beforeAll(() => {
-  store = keepTestStore(inject('scratch'));
+  ({ store, close } = ownTestStore());
 });
+afterAll(() => close());
 
 const ACCESS = { anonymous: 'priced' as const, trialKeyDays: 30, trialRequestsPerMinute: 60 };
 
