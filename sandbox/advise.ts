@@ -87,35 +87,47 @@ export function advised(refusal: Refusal, policy: SqlPolicy): Refusal {
   return {
     ...refusal,
     ...(near === undefined ? {} : { near }),
-    hint: better ?? refusal.hint ?? HINTS[refusal.code],
+    hint: better?.hint ?? refusal.hint ?? HINTS[refusal.code],
+    ...(better?.meant === undefined ? {} : { meant: better.meant }),
   };
 }
 
-function betterHint({ code, hint }: Refusal, near: string, policy: SqlPolicy): string | undefined {
+/** A hint, and the word that it says to write where it is one. */
+interface Better {
+  readonly hint: string | undefined;
+  readonly meant?: string;
+}
+
+function didYouMean(meant: string): Better {
+  return { hint: `Did you mean ${meant}?`, meant };
+}
+
+function betterHint({ code, hint }: Refusal, near: string, policy: SqlPolicy): Better | undefined {
   if (code === 'unknown_table') return tableHint(near, policy);
-  if (code === 'not_select') return statementHint(near.toUpperCase());
-  if (code === 'table_function') return tableFunctionHint(near, hint);
+  if (code === 'not_select') return { hint: statementHint(near.toUpperCase()) };
+  if (code === 'table_function') return { hint: tableFunctionHint(near, hint) };
   if (code === 'function' && hint === undefined) return functionHint(near, policy);
   return undefined;
 }
 
-function tableHint(name: string, { tables }: SqlPolicy): string {
+function tableHint(name: string, { tables }: SqlPolicy): Better {
   const last = name.split('.').at(-1) ?? name;
-  if (/^system\.(numbers|zeros)/i.test(name)) return 'Write numbers(n), with as many as you need.';
-  if (/^(system|information_schema)\./i.test(name)) return SCHEMA;
-  if (tables.has(last)) return `Write ${last}: public tables are named without a database.`;
+  if (/^system\.(numbers|zeros)/i.test(name)) return { hint: 'Write numbers(n), with as many as you need.' };
+  if (/^(system|information_schema)\./i.test(name)) return { hint: SCHEMA };
+  if (tables.has(last))
+    return { hint: `Write ${last}: public tables are named without a database.`, meant: last };
   const meant = nearest(last, PUBLIC_TABLE_NAMES);
   return meant === undefined
-    ? `The public tables are ${PUBLIC_TABLE_NAMES.join(', ')}.`
-    : `Did you mean ${meant}?`;
+    ? { hint: `The public tables are ${PUBLIC_TABLE_NAMES.join(', ')}.` }
+    : didYouMean(meant);
 }
 
-function functionHint(name: string, { functions }: SqlPolicy): string | undefined {
+function functionHint(name: string, { functions }: SqlPolicy): Better | undefined {
   const here = ELSEWHERE.get(name.toLowerCase());
-  if (here !== undefined) return `Here it is ${here}.`;
+  if (here !== undefined) return { hint: `Here it is ${here}.` };
   if (name.length < SUGGESTED_FROM_CHARS) return undefined;
   const meant = nearest(name, [...COMMON_FORMS, ...functions.names]);
-  return meant === undefined ? undefined : `Did you mean ${meant}?`;
+  return meant === undefined ? undefined : didYouMean(meant);
 }
 
 function tableFunctionHint(name: string, hint: string | undefined): string | undefined {

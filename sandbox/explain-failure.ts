@@ -61,6 +61,8 @@ interface Explanation {
   readonly reason: QueryFailure;
   readonly detail: string;
   readonly hint?: string;
+  readonly near?: string;
+  readonly meant?: string;
 }
 
 /** `QueryFailed` where the query is at fault; the error itself where the engine is. */
@@ -90,17 +92,16 @@ function unknownColumn(
   said: string,
   detail: string,
   { tables }: Pick<Accepted, 'tables'>,
-): Pick<Explanation, 'detail' | 'hint'> {
+): Omit<Explanation, 'reason'> {
   const name = /[Ii]dentifier [`']([^`']+)[`']/.exec(said)?.[1];
   if (name === undefined) return { detail, hint: columnsHint(tables) };
   const last = name.split('.').at(-1) ?? name;
   const columns = tables.flatMap((table) => columnsOf(table));
   const meant =
     last.length < SUGGESTED_FROM_CHARS ? undefined : nearest(last, [...columns, ...suggested(said)]);
-  return {
-    detail: `There is no column ${name} where it is named.`,
-    hint: meant === undefined || meant === last ? columnsHint(tables) : `Did you mean ${meant}?`,
-  };
+  const fact = { detail: `There is no column ${name} where it is named.`, near: name };
+  if (meant === undefined || meant === last) return { ...fact, hint: columnsHint(tables) };
+  return { ...fact, hint: `Did you mean ${meant}?`, meant: name.replace(/[^.]+$/, meant) };
 }
 
 function columnsOf(table: string): readonly string[] {

@@ -36,6 +36,8 @@ export interface Refusal {
   readonly near?: string;
   readonly position?: Position;
   readonly hint?: string;
+  /** What `hint` says to write instead of `near`, where that is one word. */
+  readonly meant?: string;
 }
 
 /** Thrown by the checks, caught by `inspect`: a refusal is an answer, not an accident. */

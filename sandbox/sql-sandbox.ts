@@ -94,6 +94,9 @@ export class QueryFailed extends Error {
   /** For the caller: the engine's words without physical names, paths, hosts, versions and settings. */
   readonly detail: string;
   readonly hint: string | undefined;
+  /** The word of the query that is wrong, and the one that was meant, where both are known. */
+  readonly near: string | undefined;
+  readonly meant: string | undefined;
   /** Null when it never reached the engine. */
   readonly figures: RunFigures | null;
 
@@ -101,6 +104,8 @@ export class QueryFailed extends Error {
     readonly reason: QueryFailure;
     readonly detail: string;
     readonly hint?: string | undefined;
+    readonly near?: string | undefined;
+    readonly meant?: string | undefined;
     readonly figures: RunFigures | null;
     readonly cause?: unknown;
   }) {
@@ -109,6 +114,8 @@ export class QueryFailed extends Error {
     this.reason = facts.reason;
     this.detail = facts.detail;
     this.hint = facts.hint;
+    this.near = facts.near;
+    this.meant = facts.meant;
     this.figures = facts.figures;
   }
 }

@@ -214,6 +214,8 @@ export interface QueryTrouble {
   readonly position?: { readonly line: number; readonly column: number };
   readonly near?: string;
   readonly hint?: string;
+  /** What to write instead of `near`, where one word is all; not told by itself. */
+  readonly meant?: string;
 }
 
 export interface ChargeFacts {

@@ -133,13 +133,14 @@ function textOf({ sql, query: alias }: SqlInput): string {
   return text;
 }
 
-function invalidQuery({ detail, position, near, hint }: Refusal): Failure {
+function invalidQuery({ detail, position, near, hint, meant }: Refusal): Failure {
   return fail('invalid_query', {
     detail,
     query: {
       ...(position === undefined ? {} : { position }),
       ...(near === undefined ? {} : { near }),
       ...(hint === undefined ? {} : { hint }),
+      ...(meant === undefined ? {} : { meant }),
     },
   });
 }
@@ -247,13 +248,15 @@ const LIMITS: ReadonlySet<QueryFailure> = new Set(['timeout', 'memory', 'rows_re
  */
 function asFailureOf(error: unknown, tier: SqlTier): never {
   if (error instanceof QueryFailed) {
-    const { reason, detail, hint, figures } = error;
+    const { reason, detail, hint, near, meant, figures } = error;
     const ran = figures !== null && (LIMITS.has(reason) || figures.rowsRead > 0);
     throw fail('query_failed', {
       detail,
       query: {
         reason,
+        ...(near === undefined ? {} : { near }),
         ...(hint === undefined ? {} : { hint }),
+        ...(meant === undefined ? {} : { meant }),
       },
       ...(ran ? { usedQu: unitsFor(figures.engineMs, tier) } : {}),
       cause: error,
