@@ -52,13 +52,13 @@ export function openControlStore({
 /** `store` is the caller's to close, after the API has answered its last request. */
 export function openAccess(parts: AccessParts, store: ControlStore): Access {
   const { config, log, clock } = parts;
-  const { payment, plans, access, oauth } = config;
+  const { payment, plans, access } = config;
   const witnessFor = openWitnesses(payment);
   const settlements = { store: store.payments, witnessFor, clock, log };
   const lane = openLane(config, { ...settlements, running: store.replies });
   const { requestsPerMinute } = config.http;
   let lastUnsettled: PaymentRecord | null = null;
-  const bearer = createBearerTokens(oauth, clock);
+  const bearer = createBearerTokens(config, clock);
   return {
     store,
     gate: createGate({ store, lane, bearer, plans, access, requestsPerMinute, clock, log }),

@@ -141,4 +141,5 @@ const OPEN_GATE: Gate = {
     const outcome = await reviewed.run(deps, { ...ANYBODY, surface, idempotencyKey });
     return { answer: outcome.answer(NOT_CHARGED), delivered: () => Promise.resolve(), replayed: false };
   },
+  checkToken: () => Promise.resolve(),
 };

@@ -3,6 +3,7 @@ import type { Clock } from '../clock.ts';
 import type { Config } from '../config/config.ts';
 import { fail } from '../errors.ts';
 import { createKeySet, KeySetUnreachable } from './key-set.ts';
+import { audiencesOf } from './protected-resource.ts';
 
 /** Bearer tokens (JWT) of one configured issuer. Source: RFC 7519, RFC 8725, api.md 4. */
 
@@ -25,9 +26,14 @@ const RETRY_AFTER_SECONDS = 5;
 const JWT_SHAPE = /^[\w-]+\.[\w-]+\.[\w-]+$/;
 
 /** Null where no issuer is configured. */
-export function createBearerTokens(oauth: Config['oauth'], clock: Clock): BearerTokens | null {
-  const { issuer, audience, organizationClaim } = oauth;
+export function createBearerTokens(
+  config: Pick<Config, 'oauth' | 'http'>,
+  clock: Clock,
+): BearerTokens | null {
+  const { oauth } = config;
+  const { issuer, organizationClaim } = oauth;
   if (issuer === null) return null;
+  const audience = [...audiencesOf(config)];
   const keys = createKeySet(oauth, clock);
   return {
     read: async (token) => {

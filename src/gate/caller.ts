@@ -4,7 +4,7 @@ import type { Clock } from '../clock.ts';
 import type { AccountStore, Credential, Organization } from '../control/control-store.ts';
 import { isApiKey, type KeyDigest, keyDigest } from '../domain/api-key.ts';
 import type { Plan, PlanId } from '../domain/plan.ts';
-import { fail } from '../errors.ts';
+import { type Failure, fail } from '../errors.ts';
 import type { BearerTokens } from './bearer-token.ts';
 import { addressKey, type Quota } from './rate-limit.ts';
 import { askStore } from './store-failure.ts';
@@ -72,6 +72,12 @@ function credentialText({ authorization = '', 'x-api-key': sent = '' }: Credenti
   throw fail('malformed_request', {
     detail: 'Authorization and X-API-Key carry different credentials. Send one of them.',
   });
+}
+
+/** The bearer token, where it is all that was sent; null for nothing, and for what is spelled like one of our keys. */
+export function readToken({ authorization = '', 'x-api-key': key = '' }: CredentialHeaders): string | null {
+  const token = key.length > 0 ? undefined : /^bearer +(\S+)$/i.exec(authorization.trim())?.[1];
+  return token === undefined || token.startsWith(KEY_PREFIX) ? null : token;
 }
 
 /**
@@ -155,7 +161,11 @@ function organizationQuota({ id, plan }: Organization, { plans }: IdentityDeps):
 /** Refuses a key that resolves to nothing, except where the operation answers it (read-api.md 5.3). */
 export function admit(caller: Caller, operation: { readonly acceptsUnknownKey: boolean }): void {
   if (caller.keyRecognised !== false || operation.acceptsUnknownKey) return;
-  throw fail('invalid_api_key', {
+  throw unknownKey();
+}
+
+export function unknownKey(): Failure {
+  return fail('invalid_api_key', {
     detail: 'The key that was sent is not known here, is revoked or has expired.',
   });
 }

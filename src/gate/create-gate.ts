@@ -19,6 +19,7 @@ import {
   readCredential,
   type SentCredential,
 } from './caller.ts';
+import { checkToken } from './check-token.ts';
 import type { Gate, GateAnswer, GateRequest } from './gate.ts';
 import { digestOfCall, runRepeatable } from './idempotency.ts';
 import { createKnownQuotas, isSameQuota, type KnownQuotas } from './known-quotas.ts';
@@ -63,7 +64,7 @@ export function createGate(deps: GateDeps): Gate {
     count: createRequestCounter(store.rates, clock),
     quotas: createKnownQuotas(),
   };
-  return { call: (request) => call(gate, request) };
+  return { call: (request) => call(gate, request), checkToken: (request) => checkToken(gate, request) };
 }
 
 async function call(gate: GateTools, request: GateRequest): Promise<GateAnswer> {

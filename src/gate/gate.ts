@@ -13,6 +13,11 @@ import type { CredentialHeaders } from './caller.ts';
 export interface Gate {
   /** Rejects with a `Failure`; a request that is invalid, or fails through our fault, costs nothing. */
   call(request: GateRequest): Promise<GateAnswer>;
+  /**
+   * Rejects with `invalid_api_key` for a bearer token that is not good here, for a surface that refuses such a token whatever is
+   * asked with it. Our own keys, and requests without a credential, are left to `call`.
+   */
+  checkToken(request: Pick<GateRequest, 'credentials' | 'address' | 'onRate'>): Promise<void>;
 }
 
 export interface GateRequest {

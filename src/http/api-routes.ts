@@ -2,6 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from
 import type { SqlSandbox } from '../../sandbox/sql-sandbox.ts';
 import { answerSchema } from '../catalogue/openapi.ts';
 import type { AnyOperation, OperationDeps } from '../catalogue/operation.ts';
+import { BASE_PATHS } from '../domain/paths.ts';
 import { fail } from '../errors.ts';
 import type { Gate } from '../gate/gate.ts';
 import { matchesEtag, weakEtag } from './etag.ts';
@@ -11,9 +12,6 @@ import { rememberPath } from './known-paths.ts';
 import { type PrintAnswer, sharingPrinter } from './print-answer.ts';
 import { JSON_BODY_MAX_BYTES } from './read-body.ts';
 import { sendStream } from './send-stream.ts';
-
-/** The two base paths serve identical answers (read-api.md 9.2). */
-export const BASE_PATHS = ['/v0', '/api/v0'] as const;
 
 interface ApiDeps {
   readonly deps: OperationDeps;

@@ -1,12 +1,14 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { ERRORS, type ErrorCode, Failure, fail } from '../errors.ts';
 import type { Log } from '../log.ts';
-import { PROBLEM_TYPE, problemOf } from '../problem.ts';
+import { PROBLEM_TYPE, type Problem, problemOf } from '../problem.ts';
 import { allowedAt, installKnownPaths } from './known-paths.ts';
 
 export interface FailureOptions {
   readonly log: Log;
   readonly publicUrl: string;
+  /** Where a client without a token learns who issues them; null where none are accepted. */
+  readonly tokenMetadataUrl: string | null;
 }
 
 /** Statuses of the framework's own refusals, each with the code and the words that callers get instead of its text. */
@@ -27,6 +29,14 @@ const CHALLENGES: Partial<Record<ErrorCode, string>> = {
   invalid_api_key: 'Bearer realm="settlement-index", error="invalid_token"',
   api_key_required: 'Bearer realm="settlement-index"',
 };
+
+/** Source: RFC 9728 5.1. */
+function challengeOf(code: ErrorCode, metadataUrl: string | null): string | undefined {
+  const challenge = CHALLENGES[code];
+  return challenge === undefined || metadataUrl === null
+    ? challenge
+    : `${challenge}, resource_metadata="${metadataUrl}"`;
+}
 
 /** Every error that reaches HTTP becomes a `Failure`; what is not one is a bug, and its text stays inside. */
 export function asFailure(error: unknown): Failure {
@@ -51,6 +61,18 @@ export function sendFailure(
   failure: Failure,
   options: FailureOptions,
 ): FastifyReply {
+  const problem = refusal(request, reply, failure, options);
+  // Sent as text: the route's own serialiser would print another shape.
+  return reply.header('content-type', PROBLEM_TYPE).serializer(String).send(JSON.stringify(problem));
+}
+
+/** Logs a failure and sets status and headers; the body that tells of it is the surface's to write. */
+export function refusal(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  failure: Failure,
+  options: FailureOptions,
+): Problem {
   const { code, context } = failure;
   const { status } = ERRORS[code];
   logFailure(request, failure, options.log);
@@ -58,16 +80,14 @@ export function sendFailure(
   const retryAfterSeconds = context.retryAfterSeconds ?? (status === 402 ? LOOP_PAUSE_SECONDS : undefined);
   if (retryAfterSeconds !== undefined) reply.header('retry-after', String(retryAfterSeconds));
   if (context.offer !== undefined) reply.header('payment-required', context.offer.requiredHeader);
-  const challenge = CHALLENGES[code];
+  const challenge = challengeOf(code, options.tokenMetadataUrl);
   if (challenge !== undefined) reply.header('www-authenticate', challenge);
   const path = request.url.split('?', 1)[0] ?? '/';
-  const problem = problemOf(code, context, {
+  return problemOf(code, context, {
     path: printablePath(path),
     requestId: request.id,
     publicUrl: options.publicUrl,
   });
-  // Sent as text: the route's own serialiser would print another shape.
-  return reply.header('content-type', PROBLEM_TYPE).serializer(String).send(JSON.stringify(problem));
 }
 
 /** `instance` is a URI reference: characters that no URI has are left out. */

@@ -16,6 +16,7 @@ export const EXPOSED_HEADERS = [
   'Link',
   'Server-Timing',
   'Idempotent-Replayed',
+  'WWW-Authenticate',
   'X-PAYMENT-RESPONSE',
   'PAYMENT-RESPONSE',
   'PAYMENT-REQUIRED',
@@ -32,6 +33,12 @@ export const ACCEPTED_HEADERS = [
   'Idempotency-Key',
   'If-None-Match',
   'X-Request-Id',
+  // Of MCP over HTTP. A session is never opened here; clients that had one elsewhere may still name it.
+  'MCP-Protocol-Version',
+  'Mcp-Method',
+  'Mcp-Name',
+  'Mcp-Session-Id',
+  'Last-Event-ID',
 ] as const;
 
 /** An answer depends on who asks and on what was paid: a shared cache must keep callers apart. */

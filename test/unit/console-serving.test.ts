@@ -21,7 +21,7 @@ let app: FastifyInstance;
 
 function serve(visitorKey: string | null): FastifyInstance {
   const served = Fastify();
-  installFailures(served, { log: watchedLog('console'), publicUrl: '' });
+  installFailures(served, { log: watchedLog('console'), publicUrl: '', tokenMetadataUrl: null });
   served.register(fastifyCompress, { threshold: 1_024 });
   served.register((routes, _options, done) => {
     installConsole(routes, { visitorKey, load: () => Promise.resolve(build) });
