@@ -13,9 +13,10 @@ import { createDocsSite } from '../docs-site/docs-site.ts';
 import type { CursorKeys } from '../domain/cursor.ts';
 import { fail } from '../errors.ts';
 import type { Gate } from '../gate/gate.ts';
+import { protectedResources } from '../gate/protected-resource.ts';
 import type { Log } from '../log.ts';
 import { createMcpSurface } from '../mcp/mcp-server.ts';
-import { DOCS_RESOURCES } from '../mcp/resources.ts';
+import { DOCS_RESOURCES, type McpResource } from '../mcp/resources.ts';
 import { ProblemShape } from '../problem.ts';
 import { createCapabilities } from '../reads/capabilities.ts';
 import { createDatasetFacts } from '../reads/dataset.ts';
@@ -32,14 +33,16 @@ import { installOperations } from './api-routes.ts';
 import { answerClientError } from './client-error.ts';
 import { installConsole } from './console-route.ts';
 import { installDocs } from './docs-routes.ts';
-import { asFailure, installFailures, sendFailure } from './failures.ts';
+import { asFailure, type FailureOptions, installFailures, sendFailure } from './failures.ts';
 import { ACCEPTED_HEADERS, acceptedRequestId, EXPOSED_HEADERS, VARY } from './headers.ts';
-import { installMcp, mcpHostnames } from './mcp-route.ts';
+import { mcpHostnames } from './mcp-origin.ts';
+import { installMcp } from './mcp-route.ts';
+import { installProtectedResources, metadataUrlOf } from './protected-resource-routes.ts';
 import { installRequestFacts } from './request-facts.ts';
 import { installServiceRoutes } from './service-routes.ts';
 
 export interface AppOptions {
-  readonly config: Pick<Config, 'http' | 'chains' | 'plans' | 'console'>;
+  readonly config: Pick<Config, 'http' | 'chains' | 'oauth' | 'plans' | 'console'>;
   readonly reader: Reader;
   readonly sandbox: SqlSandbox;
   readonly cursorKeys: CursorKeys;
@@ -53,6 +56,8 @@ export interface AppOptions {
   readonly version: string;
   /** What is served instead of all operations of the catalogue. */
   readonly operations?: readonly AnyOperation[];
+  /** What agents may read instead of the pages of the documentation. */
+  readonly resources?: readonly McpResource[];
 }
 
 /** A GET has no body; this bounds what a refused method may send. */
@@ -71,6 +76,12 @@ export function buildApp(options: AppOptions): FastifyInstance {
   const deps = operationDeps(options);
   const { publicUrl } = deps;
   const { log } = options;
+  const resources = protectedResources(publicUrl);
+  const failures = (path: string): FailureOptions => ({
+    log,
+    publicUrl,
+    tokenMetadataUrl: metadataUrlOf(options.config, resources, path),
+  });
   const logger: FastifyBaseLogger = log;
   const app = Fastify({
     loggerInstance: logger,
@@ -85,11 +96,11 @@ export function buildApp(options: AppOptions): FastifyInstance {
     routerOptions: { maxParamLength: PARAM_MAX_CHARS },
     genReqId: (request) => acceptedRequestId(request.headers['x-request-id']) ?? randomUUID(),
     frameworkErrors: (error, request, reply) => {
-      sendFailure(request, reply, asFailure(error), { log, publicUrl });
+      sendFailure(request, reply, asFailure(error), failures(''));
     },
     clientErrorHandler: (error, socket) => answerClientError(error, socket, { publicUrl, newId: randomUUID }),
   });
-  installFailures(app, { log, publicUrl });
+  installFailures(app, failures(''));
   const operations = options.operations ?? OPERATIONS;
   installPlugins(app, operations);
   installRequestFacts(app);
@@ -99,14 +110,16 @@ export function buildApp(options: AppOptions): FastifyInstance {
     installOperations(routes, operations, { deps, sandbox, gate });
     const surface = createMcpSurface({
       operations,
-      resources: DOCS_RESOURCES,
+      resources: options.resources ?? DOCS_RESOURCES,
       gate,
       version: options.version,
       publicUrl,
       log,
     });
     installConsole(routes, options.config.console);
-    installMcp(routes, { surface, deps, sandbox, hostnames: mcpHostnames(options.config.http) });
+    const hostnames = mcpHostnames(options.config.http);
+    installMcp(routes, { surface, gate, deps, sandbox, hostnames, failures });
+    installProtectedResources(routes, { issuer: options.config.oauth.issuer, resources });
     const openApi = buildOpenApi({
       operations,
       problem: ProblemShape,
@@ -195,9 +208,12 @@ function ownHeaders(operations: readonly AnyOperation[]): ReadonlySet<string> {
   return new Set(operations.flatMap(({ answerHeaders = {} }) => Object.keys(answerHeaders)));
 }
 
-/** Texts. Parquet and Arrow are compressed inside, or not, as their writer chose. */
+/**
+ * Texts, but no streams of events: a compressor would hold back what keeps the connection alive. Parquet and Arrow are compressed
+ * inside, or not, as their writer chose.
+ */
 function isCompressible(mediaType: string): boolean {
-  return /^(?:text\/|application\/(?:[\w.-]+\+)?(?:x-ndjson|json)(?:;|$))/i.test(mediaType);
+  return /^(?:text\/(?!event-stream)|application\/(?:[\w.-]+\+)?(?:x-ndjson|json)(?:;|$))/i.test(mediaType);
 }
 
 function installCommonHooks(app: FastifyInstance, log: Log): void {

@@ -1,103 +1,92 @@
-import { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { SqlSandbox } from '../../sandbox/sql-sandbox.ts';
 import type { OperationDeps } from '../catalogue/operation.ts';
-import type { Config } from '../config/config.ts';
-import { fail } from '../errors.ts';
+import { MCP_PATHS } from '../domain/paths.ts';
+import type { Gate } from '../gate/gate.ts';
 import type { McpExchange } from '../mcp/mcp-call.ts';
 import type { McpSurface } from '../mcp/mcp-server.ts';
-import { BASE_PATHS, installRefusedMethods } from './api-routes.ts';
+import { installRefusedMethods } from './api-routes.ts';
+import { asFailure, type FailureOptions } from './failures.ts';
 import { RateHeaders } from './headers.ts';
-import { JSON_BODY_MAX_BYTES, readJsonBody } from './read-body.ts';
-import { BoundReader, RequestSandbox, startRun } from './request-facts.ts';
-
-/** Where agents find the MCP surface; the same under each base path (read-api.md 9.2). */
-export const MCP_PATHS = ['/mcp', ...BASE_PATHS.map((base) => `${base}/mcp`)] as const;
+import { readMessage, sendRpcFailure } from './mcp-message.ts';
+import { type Hostnames, refusedOrigin } from './mcp-origin.ts';
+import { bodyOnceAdmitted, CallWatch } from './mcp-refusal.ts';
+import { JSON_BODY_MAX_BYTES } from './read-body.ts';
+import { BoundReader, type RequestFacts, RequestSandbox, startRun } from './request-facts.ts';
 
 export interface McpRouteOptions {
   readonly surface: McpSurface;
+  readonly gate: Pick<Gate, 'checkToken'>;
   readonly deps: OperationDeps;
   readonly sandbox: SqlSandbox;
-  /** Host names that callers may use; null where the deployment cannot know them (it listens on every address). */
-  readonly hostnames: ReadonlySet<string> | null;
-}
-
-/** Addresses that mean every interface of the machine. */
-const ANY_ADDRESS: ReadonlySet<string> = new Set(['0.0.0.0', '::']);
-
-/**
- * The names that MCP callers may use: loopback, the listening address, and the public URL. A service that listens on every
- * address and was not told its URL is behind something that knows; it takes any name.
- */
-export function mcpHostnames({ host, publicUrl }: Config['http']): McpRouteOptions['hostnames'] {
-  if (publicUrl === null && ANY_ADDRESS.has(host)) return null;
-  const listening = host.includes(':') ? `[${host}]` : host;
-  return new Set([
-    'localhost',
-    '127.0.0.1',
-    '[::1]',
-    listening,
-    ...(publicUrl === null ? [] : [hostnameOf(publicUrl)]),
-  ]);
+  readonly hostnames: Hostnames;
+  /** How refusals are answered under this path. */
+  failures(path: string): FailureOptions;
 }
 
 /** Serves MCP over Streamable HTTP: stateless, so POST is all there is. */
 export function installMcp(app: FastifyInstance, options: McpRouteOptions): void {
   for (const url of MCP_PATHS) {
+    const failures = options.failures(url);
+    const signsIn = failures.tokenMetadataUrl !== null;
     app.route({
       method: 'POST',
       url,
       bodyLimit: JSON_BODY_MAX_BYTES,
       decompress: false,
-      onRequest: (request, _reply, done) => done(refusalOf(request, options.hostnames)),
-      handler: (request, reply) => answer(options, request, reply),
+      onRequest: (request, _reply, done) => done(refusedOrigin(request, options.hostnames)),
+      errorHandler: (error, request, reply) => sendRpcFailure(request, reply, asFailure(error), failures),
+      handler: (request, reply) => answer(options, { request, reply, signsIn }),
     });
     installRefusedMethods(app, url, ['POST']);
   }
 }
 
-/**
- * A page on another site must not talk to a service on this machine by way of a name that it resolves to here (DNS rebinding).
- * Clients that are no browsers send no Origin.
- */
-function refusalOf(request: FastifyRequest, hostnames: McpRouteOptions['hostnames']): Error | undefined {
-  if (hostnames === null) return undefined;
-  const { origin } = request.headers;
-  if (!hostnames.has(hostnameOf(`http://${request.headers.host ?? ''}`)))
-    return fail('forbidden_origin', {
-      detail: 'This host name is not one that this service is served under.',
-    });
-  if (origin !== undefined && !hostnames.has(hostnameOf(origin)))
-    return fail('forbidden_origin', { detail: 'Pages of this origin may not use the MCP surface.' });
-  return undefined;
+interface Asked {
+  readonly request: FastifyRequest;
+  readonly reply: FastifyReply;
+  /** Whether clients can get tokens for this path: a 401 then tells them to. */
+  readonly signsIn: boolean;
 }
 
-function hostnameOf(url: string): string {
-  return URL.canParse(url) ? new URL(url).hostname : '';
-}
-
-async function answer(
-  { surface, deps, sandbox }: McpRouteOptions,
-  request: FastifyRequest,
-  reply: FastifyReply,
-): Promise<unknown> {
+async function answer(options: McpRouteOptions, { request, reply, signsIn }: Asked): Promise<unknown> {
   const { facts } = request;
   if (facts === undefined) throw new Error('a request without facts reached a handler');
-  const body = readJsonBody(request.body as Buffer | undefined, request.headers);
-  const windows = new RateHeaders(reply);
+  const message = readMessage(request);
+  const watch = new CallWatch();
   const sent: ((answered: boolean) => Promise<void>)[] = [];
-  const exchange: McpExchange = {
+  const exchange = exchangeOf(options, { request, reply, facts, watch, sent });
+  if (signsIn) await options.gate.checkToken(exchange);
+  const response = await options.surface.fetch(webRequest(request), exchange, message);
+  const body = await bodyOnceAdmitted(response, signsIn ? watch : null);
+  tellWhenSent(reply, sent);
+  reply.code(response.status).header('cache-control', 'no-store');
+  for (const [name, value] of response.headers) reply.header(name, value);
+  return reply.send(body);
+}
+
+interface Exchanged extends Omit<Asked, 'signsIn'> {
+  readonly facts: RequestFacts;
+  readonly watch: CallWatch;
+  readonly sent: ((answered: boolean) => Promise<void>)[];
+}
+
+function exchangeOf({ deps, sandbox }: McpRouteOptions, exchanged: Exchanged): McpExchange {
+  const { request, reply, facts, watch, sent } = exchanged;
+  const windows = new RateHeaders(reply);
+  return {
     credentials: request.headers,
     address: request.ip,
     requestId: request.id,
     deps: { ...deps, reader: new BoundReader(deps.reader, facts), sql: new RequestSandbox(sandbox, facts) },
     onRate: (decision, tier) => windows.add(decision, tier),
-    onRun: () => startRun(facts),
+    onRun: () => {
+      startRun(facts);
+      watch.onRun();
+    },
+    onRefused: (failure) => watch.onRefused(failure),
     whenSent: (delivered) => void sent.push(delivered),
   };
-  const response = await surface.fetch(webRequest(request), exchange, body);
-  tellWhenSent(reply, sent);
-  return sendResponse(reply, response);
 }
 
 /** As the SDK takes it. The body travels beside it, read and checked. */
@@ -118,13 +107,4 @@ function tellWhenSent({ raw }: FastifyReply, sent: readonly ((answered: boolean)
   if (raw.destroyed) tell(false);
   raw.once('finish', () => tell(raw.statusCode < 400));
   raw.once('close', () => tell(false));
-}
-
-function sendResponse(reply: FastifyReply, response: Response): unknown {
-  reply.code(response.status).header('cache-control', 'no-store');
-  for (const [name, value] of response.headers) reply.header(name, value);
-  // The web's stream and Node's are the same at run time; their types differ.
-  return reply.send(
-    response.body === null ? '' : Readable.fromWeb(response.body as import('node:stream/web').ReadableStream),
-  );
 }

@@ -1,5 +1,5 @@
 import type { AnyOperation, OperationDeps } from '../catalogue/operation.ts';
-import { fail } from '../errors.ts';
+import { type Failure, fail } from '../errors.ts';
 import type { GateRequest } from '../gate/gate.ts';
 import { MCP_SQL_FORMATS } from './tool-schema.ts';
 
@@ -10,6 +10,8 @@ export const MCP_ROWS_DEFAULT = 200;
 export interface McpExchange
   extends Pick<GateRequest, 'credentials' | 'address' | 'deps' | 'onRate' | 'onRun'> {
   readonly requestId: string;
+  /** Called when the gate or the run refused the call, before its answer is written. */
+  onRefused(failure: Failure): void;
   /** To be told when the answer left, or could not. */
   whenSent(delivered: (answered: boolean) => Promise<void>): void;
 }
@@ -42,13 +44,14 @@ export class McpCall implements GateRequest {
   }
 
   raw(): Readonly<Record<string, unknown>> {
-    const format = this.operation.media === undefined ? undefined : this.given['format'];
+    const given = withoutNulls(this.given);
+    const format = this.operation.media === undefined ? undefined : given['format'];
     if (format !== undefined && !MCP_SQL_FORMATS.some((one) => one === format))
       throw fail('invalid_parameter', {
         parameter: 'format',
         detail: `format must be one of ${MCP_SQL_FORMATS.join(', ')} here; files are for the HTTP surface.`,
       });
-    return 'max_rows' in this.operation.params ? { max_rows: MCP_ROWS_DEFAULT, ...this.given } : this.given;
+    return 'max_rows' in this.operation.params ? { max_rows: MCP_ROWS_DEFAULT, ...given } : given;
   }
 
   onRate(...[decision, tier]: Parameters<GateRequest['onRate']>): void {
@@ -62,4 +65,9 @@ export class McpCall implements GateRequest {
   onRun(): void {
     this.exchange.onRun();
   }
+}
+
+/** Many models fill in every argument, and write null for those they have nothing to say about. */
+function withoutNulls(given: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
+  return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== null));
 }

@@ -2,6 +2,7 @@ import type { TSchema } from '@sinclair/typebox';
 import type { AnyOperation } from '../catalogue/operation.ts';
 import type { Param } from '../catalogue/params.ts';
 import { SQL_FORMATS, type SqlFormat } from '../catalogue/sql-params.ts';
+import type { ToolWords } from './tool-words.ts';
 
 /**
  * The schemas of a tool, projected from the declaration that REST is made of. A client hands all of them to its model on every
@@ -19,12 +20,12 @@ export const MCP_SQL_FORMATS: readonly SqlFormat[] = SQL_FORMATS.filter(
 const OUTPUT_DEPTH = 2;
 const SENTENCE_MAX_CHARS = 140;
 
-export function inputSchema({ params }: AnyOperation): JsonSchema {
+export function inputSchema({ params }: AnyOperation, words: ToolWords): JsonSchema {
   const entries = Object.entries(params);
   const required = entries.filter(([, param]) => param.required).map(([name]) => name);
   return {
     type: 'object',
-    properties: Object.fromEntries(entries.map(([name, param]) => [name, inputProperty(name, param)])),
+    properties: Object.fromEntries(entries.map(([name, param]) => [name, inputProperty(name, param, words)])),
     ...(required.length > 0 ? { required } : {}),
     additionalProperties: false,
   };
@@ -33,11 +34,19 @@ export function inputSchema({ params }: AnyOperation): JsonSchema {
 function inputProperty(
   name: string,
   { schema, description, in: place }: Param,
+  words: ToolWords,
 ): Readonly<Record<string, unknown>> {
   const isFormat = place === 'body' && name === 'format';
   const choices = isFormat ? [...MCP_SQL_FORMATS] : choicesOf(schema);
-  const shape = choices === undefined ? bounded(schema) : { enum: choices };
-  return { ...shape, description: firstSentence(description) };
+  return { ...shapeOf(schema, choices), description: firstSentence(words(description)) };
+}
+
+/** The words of a switch; JSON has values for them. */
+const SWITCH = 'true,false,1,0';
+
+function shapeOf(schema: TSchema, choices: readonly string[] | undefined): Readonly<Record<string, unknown>> {
+  if (choices === undefined) return bounded(schema);
+  return choices.join() === SWITCH ? { type: 'boolean' } : { type: 'string', enum: choices };
 }
 
 /** Of a union of words: their list, which says the same in fewer characters. */
@@ -57,18 +66,24 @@ function bounded(schema: TSchema): Readonly<Record<string, unknown>> {
   };
 }
 
-/** `next_call` is ours: what to call for the next page. */
+/** What only a refusal has: the problem object of REST. */
+const PROBLEM_REQUIRED = ['code'];
+
+/**
+ * Of an answer, or of a refusal: clients of the SDK's first generation hold both against this schema. `next_call` is ours: what to
+ * call next.
+ */
 export function outputSchema(operation: AnyOperation): JsonSchema {
   const shape = outline(operation.output, OUTPUT_DEPTH) as Record<string, unknown>;
   const properties = shape['properties'] as Record<string, unknown>; // an operation answers with an object
+  const mayGoOn = operation.paging !== 'none' || 'max_rows' in operation.params;
   return {
     type: 'object',
-    properties: {
-      ...properties,
-      ...(operation.paging === 'none' ? {} : { next_call: { type: 'object' } }),
-    },
+    properties: { ...properties, ...(mayGoOn ? { next_call: { type: 'object' } } : {}) },
     // What alternative answers lack cannot be required.
-    ...(operation.alsoAnswers === undefined ? { required: shape['required'] } : {}),
+    ...(operation.alsoAnswers === undefined
+      ? { anyOf: [{ required: shape['required'] ?? [] }, { required: PROBLEM_REQUIRED }] }
+      : {}),
   };
 }
 

@@ -1,5 +1,7 @@
 import type { AnyOperation } from '../catalogue/operation.ts';
+import { toolName } from './tool-name.ts';
 import { firstSentence, inputSchema, type JsonSchema, outputSchema } from './tool-schema.ts';
+import type { ToolWords } from './tool-words.ts';
 
 /** An operation as a tool. Source: api.md 6. */
 export interface Tool {
@@ -23,26 +25,21 @@ export interface ToolDefinition {
 const ANNOTATIONS = { readOnlyHint: true, openWorldHint: false } as const;
 
 /** By name. */
-export function toolsOf(operations: readonly AnyOperation[]): ReadonlyMap<string, Tool> {
+export function toolsOf(operations: readonly AnyOperation[], words: ToolWords): ReadonlyMap<string, Tool> {
   return new Map(
     operations.map((operation) => {
       const name = toolName(operation.id);
       const definition = {
         name,
         title: operation.summary,
-        description: `${firstSentence(operation.description)} ${costOf(operation)}`,
-        inputSchema: inputSchema(operation),
+        description: `${firstSentence(words(operation.description))} ${costOf(operation)}`,
+        inputSchema: inputSchema(operation, words),
         outputSchema: outputSchema(operation),
         annotations: ANNOTATIONS,
       };
       return [name, { operation, definition }];
     }),
   );
-}
-
-/** `listFlows` is `list_flows`. */
-export function toolName(operationId: string): string {
-  return operationId.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 }
 
 /** In units only: there is no x402 door here. */

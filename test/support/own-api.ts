@@ -10,6 +10,7 @@ import { loadConfig } from '../../src/config/load.ts';
 import type { ControlStore } from '../../src/control/control-store.ts';
 import { openSqliteStore } from '../../src/control/sqlite/sqlite-store.ts';
 import { buildApp } from '../../src/http/app.ts';
+import type { McpResource } from '../../src/mcp/resources.ts';
 import { type Access, openAccess } from '../../src/open-access.ts';
 import { CURSOR_KEYS, type TestClock, testClock } from './api.ts';
 import { CLOSED_SANDBOX } from './closed-sandbox.ts';
@@ -20,6 +21,7 @@ export interface OwnApi {
   readonly app: FastifyInstance;
   readonly access: Access;
   readonly clock: TestClock;
+  readonly config: Config;
   readonly store: ControlStore;
   readonly file: string;
   close(): Promise<void>;
@@ -41,6 +43,8 @@ export async function ownApi({
   readonly parts?: (access: Access, config: Config) => Partial<Pick<Access, 'gate' | 'accounts'>>;
   /** What is served instead of the catalogue. */
   readonly operations?: readonly AnyOperation[];
+  /** What agents may read instead of the documentation. */
+  readonly resources?: readonly McpResource[];
   readonly sandbox?: SqlSandbox;
 } = {}): Promise<OwnApi> {
   const dataDir = mkdtempSync(join(tmpdir(), 'settlement-index-own-'));
@@ -68,6 +72,7 @@ export async function ownApi({
     app,
     access,
     clock,
+    config,
     store,
     file,
     close: async () => {
