@@ -7,7 +7,7 @@ import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { sql } from '../../clickhouse/sql.ts';
 import { OPERATIONS } from '../../src/catalogue/index.ts';
-import { toolName } from '../../src/mcp/tool.ts';
+import { toolName } from '../../src/mcp/tool-name.ts';
 import type { ApiAnswer } from '../support/api.ts';
 import { type PausableProxy, pausableProxy } from '../support/pausable-proxy.ts';
 import { BASE, insertSettlements, NOON, reportChain, settlement, wallet } from '../support/rows.ts';
