@@ -1,25 +1,18 @@
 import { readFileSync } from 'node:fs';
 import closeWithGrace from 'close-with-grace';
-import { Command } from 'commander';
 import { EngineUnavailable } from '../clickhouse/embedded/library.ts';
 import { migrate } from '../clickhouse/migrate.ts';
-import {
-  IMPORT_HELP,
-  IMPORT_OPTIONS,
-  type ImportArguments,
-  importFiles,
-} from '../ingest/import/import-command.ts';
+import { type ImportArguments, importFiles } from '../ingest/import/import-command.ts';
 import { ImportProblem } from '../ingest/import/import-problem.ts';
 import { type RegradeArguments, regrade } from '../ingest/regrade/regrade-command.ts';
 import { RegradeProblem } from '../ingest/regrade/regrade-problem.ts';
-import { addAdminCommands } from './admin/admin-command.ts';
 import { AdminProblem } from './admin/admin-problem.ts';
 import { attachOrStartEngine } from './attach-engine.ts';
+import { type Actions, commandLine, type Options } from './command-line.ts';
 import type { Config } from './config/config.ts';
 import { loadConfig } from './config/load.ts';
 import { ConfigProblem } from './config/problem.ts';
 import { createLog, type Log } from './log.ts';
-import { addBridgeCommand } from './mcp-bridge/bridge-command.ts';
 import { BridgeProblem } from './mcp-bridge/bridge-problem.ts';
 import { startService } from './service.ts';
 
@@ -28,49 +21,16 @@ const EXIT_FAILED = 1;
 const EXIT_USAGE = 2;
 const STOP_TIMEOUT_MS = 15_000;
 
-interface Options {
-  readonly config?: string;
-}
-
 async function main(argv: readonly string[]): Promise<void> {
-  const program = new Command('settlement-index')
-    .description('Indexes x402 settlements from EVM chains into ClickHouse and serves them.')
-    .version(programVersion())
-    .option(
-      '-c, --config <file>',
-      'configuration file (default: settlement-index.config.json when it exists)',
-    )
-    .showHelpAfterError('(run with --help for the options)')
-    .showSuggestionAfterError()
-    // Before the commands are added, which take it over.
-    .exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : EXIT_USAGE))
-    .addHelpText(
-      'after',
-      '\nEvery configuration key and environment variable: docs/reference/configuration.md',
-    );
-  program
-    .command('start', { isDefault: true })
-    .description('run the service (default)')
-    .action(() => start(program.opts<Options>()));
-  program
-    .command('migrate')
-    .description('bring the tables of the engine up to date, then end')
-    .action(() => runMigrations(program.opts<Options>()));
-  program
-    .command('regrade')
-    .description('make the rows follow the catalogue of the configuration, then end')
-    .option('--dry-run', 'tell what would change and write nothing')
-    .option('--json', 'print one JSON object instead of lines')
-    .action((given: RegradeArguments) => runRegrade(program.opts<Options>(), given));
-  const importing = program
-    .command('import')
-    .description('index blocks from Parquet exports of their logs and transactions, then end')
-    .addHelpText('after', IMPORT_HELP)
-    .action((given: ImportArguments) => runImport(program.opts<Options>(), given));
-  for (const option of IMPORT_OPTIONS) importing.addOption(option);
-  addAdminCommands(program, () => load(program.opts<Options>()).config);
-  addBridgeCommand(program);
-  await program.parseAsync(argv);
+  const actions: Actions = {
+    start,
+    migrate: runMigrations,
+    regrade: runRegrade,
+    importFiles: runImport,
+    loadConfig: (options) => load(options).config,
+    exit: (exitCode) => process.exit(exitCode === 0 ? 0 : EXIT_USAGE),
+  };
+  await commandLine(actions, programVersion()).parseAsync(argv);
 }
 
 async function start(options: Options): Promise<void> {

@@ -1,0 +1,66 @@
+import { Command } from 'commander';
+import { IMPORT_HELP, IMPORT_OPTIONS, type ImportArguments } from '../ingest/import/import-command.ts';
+import type { RegradeArguments } from '../ingest/regrade/regrade-command.ts';
+import { addAdminCommands } from './admin/admin-command.ts';
+import type { Config } from './config/config.ts';
+import { addBridgeCommand } from './mcp-bridge/bridge-command.ts';
+
+/** What every command takes. */
+export interface Options {
+  readonly config?: string;
+}
+
+/** What the commands do, apart from how they are written on the command line. */
+export interface Actions {
+  start(options: Options): Promise<void>;
+  migrate(options: Options): Promise<void>;
+  regrade(options: Options, given: RegradeArguments): Promise<void>;
+  importFiles(options: Options, given: ImportArguments): Promise<void>;
+  /** For the commands of `admin`. */
+  loadConfig(options: Options): Config;
+  /** Help was shown (0), or the command line is wrong. */
+  exit(exitCode: number): never;
+}
+
+/** The commands and options of the program. */
+export function commandLine(actions: Actions, version: string): Command {
+  const program = new Command('settlement-index')
+    .description('Indexes x402 settlements from EVM chains into ClickHouse and serves them.')
+    .version(version)
+    .option(
+      '-c, --config <file>',
+      'configuration file (default: settlement-index.config.json when it exists)',
+    )
+    .showHelpAfterError('(run with --help for the options)')
+    .showSuggestionAfterError()
+    // Before the commands are added, which take it over.
+    .exitOverride(({ exitCode }) => actions.exit(exitCode))
+    .addHelpText(
+      'after',
+      '\nEvery configuration key and environment variable: docs/reference/configuration.md',
+    );
+  const options = (): Options => program.opts<Options>();
+  program
+    .command('start', { isDefault: true })
+    .description('run the service (default)')
+    .action(() => actions.start(options()));
+  program
+    .command('migrate')
+    .description('bring the tables of the engine up to date, then end')
+    .action(() => actions.migrate(options()));
+  program
+    .command('regrade')
+    .description('make the rows follow the catalogue of the configuration, then end')
+    .option('--dry-run', 'tell what would change and write nothing')
+    .option('--json', 'print one JSON object instead of lines')
+    .action((given: RegradeArguments) => actions.regrade(options(), given));
+  const importing = program
+    .command('import')
+    .description('index blocks from Parquet exports of their logs and transactions, then end')
+    .addHelpText('after', IMPORT_HELP)
+    .action((given: ImportArguments) => actions.importFiles(options(), given));
+  for (const option of IMPORT_OPTIONS) importing.addOption(option);
+  addAdminCommands(program, () => actions.loadConfig(options()));
+  addBridgeCommand(program);
+  return program;
+}
