@@ -13,7 +13,7 @@ import { openSandbox } from '../../src/open-sandbox.ts';
 import { addKey, createOrganization } from '../support/access.ts';
 import { type TestApi, testApi, testClock } from '../support/api.ts';
 import { docsQuestions } from '../support/docs-questions.ts';
-import { documentedCommands } from '../support/documented-commands.ts';
+import { type Commands, documentedCommands } from '../support/documented-commands.ts';
 import { type DocumentedScripts, writeScripts } from '../support/documented-scripts.ts';
 import { runShell } from '../support/documented-shell.ts';
 import { type CodeBlock, codeBlocks, documentFiles } from '../support/documents.ts';
@@ -87,6 +87,11 @@ beforeAll(async () => {
 });
 afterAll(() => closeAll?.());
 
+function commands(): Commands {
+  const { store } = api.access.access;
+  return documentedCommands({ url, store, nowMs: () => api.clock.nowMs(), directory });
+}
+
 /** A place with what lies beside a service that ran. */
 function dataDirectory(): string {
   const made = mkdtempSync(join(tmpdir(), 'settlement-index-documents-'));
@@ -150,19 +155,18 @@ describe('every block', () => {
 
 describe('a shell block', () => {
   test.each(ofLanguage('sh'))('%s does what it says', async (_place, block) => {
-    const { store } = api.access.access;
-    const commands = documentedCommands({ url, store, nowMs: () => api.clock.nowMs(), directory });
+    const { names, sent, carryOut } = commands();
     const { code, output, errors } = await runShell(block.code, {
-      commands: commands.names,
-      carryOut: commands.carryOut,
+      commands: names,
+      carryOut,
       variables: { URL: url, KEY: key },
     });
     expect({ code, errors, output: code === 0 ? '' : output }).toEqual({ code: 0, errors: '', output: '' });
     const status = Number(STATUS_MARK.exec(block.mark)?.[1] ?? 200);
-    const others = commands.sent.filter((request) => request.status !== status);
+    const others = sent.filter((request) => request.status !== status);
     expect(others).toEqual([]);
     const written = block.code.replace(/^\s*#.*$/gm, '').match(/\bcurl -/g) ?? [];
-    expect(commands.sent).toHaveLength(written.length);
+    expect(sent).toHaveLength(written.length);
   });
 
   test.each(ofLanguage('sh'))('%s sets variables that the program reads', (_place, { code }) => {
@@ -219,15 +223,23 @@ function placeholders(sql: string): string[] {
   return [...new Set([...sql.matchAll(/\{(\w+):/g)].map(([, name = '']) => name))].sort();
 }
 
-/** As the clients read it: a server is an address with headers, or a command with its arguments. */
-function expectServers(servers: unknown): void {
-  const expected = Object.values(Object(servers)).map((server) =>
-    'url' in Object(server)
-      ? { type: 'http', url: expect.stringMatching(/\/mcp$/), headers: expect.any(Object) }
-      : { command: expect.any(String), args: expect.any(Array) },
-  );
-  expect(expected.length).toBeGreaterThan(0);
-  expect(Object.values(Object(servers))).toEqual(expected.map((server) => expect.objectContaining(server)));
+/** As the clients read it: a server is an address with headers, or a command with its arguments, which are carried out. */
+async function expectServers(servers: unknown): Promise<void> {
+  const all = Object.values(Object(servers));
+  expect(all.length).toBeGreaterThan(0);
+  for (const server of all) {
+    if ('url' in Object(server)) {
+      expect(server).toMatchObject({
+        type: 'http',
+        url: expect.stringMatching(/\/mcp$/),
+        headers: expect.any(Object),
+      });
+      continue;
+    }
+    const { command, args } = server as { command: string; args: string[] }; // or the next line says so
+    const read = await commands().carryOut({ name: command, args });
+    expect(read).toEqual({ code: 0, output: '' });
+  }
 }
 
 describe('a script', () => {

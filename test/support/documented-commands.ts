@@ -10,6 +10,7 @@ import { addOrganizationCommands } from '../../src/admin/organization-commands.t
 import { addReconcileCommand } from '../../src/admin/reconcile-command.ts';
 import type { RunAdmin } from '../../src/admin/told.ts';
 import { addUnitCommands } from '../../src/admin/unit-commands.ts';
+import { commandLine } from '../../src/command-line.ts';
 import type { ControlStore } from '../../src/control/control-store.ts';
 import type { ShellAnswer, ShellCommand } from './documented-shell.ts';
 import { watchSecret } from './secrets-watch.ts';
@@ -52,6 +53,7 @@ export function documentedCommands(world: CommandWorld): Commands {
       return { output: request.body, code: 0 };
     },
     npm: (args) => npm(world, args),
+    npx: ([program, ...args]) => ownProgram(program, args),
     tar: (args) => inDirectory('tar', args, world.directory),
     sqlite3: ([file = '', statement = '']) =>
       inDirectory(process.execPath, ['-e', SQLITE, file, statement], world.directory, {
@@ -148,8 +150,7 @@ async function npm(world: CommandWorld, given: readonly string[]): Promise<Shell
     case 'migrate':
     case 'regrade':
     case 'import':
-    case 'mcp':
-      return commandLine(verb, args);
+      return commandLineOf(verb, args);
     default:
       if (args.length > 0) throw new Error(`no test knows what ${verb} does with ${args.join(' ')}`);
       return DONE;
@@ -163,26 +164,55 @@ function scriptsOfPackage(): Readonly<Record<string, string>> {
   return scripts;
 }
 
-const helps = new Map<string, Promise<string>>();
-
-/** Not run: they would read a chain. Their help is, and every option must be in it. */
-async function commandLine(name: string, args: readonly string[]): Promise<ShellAnswer> {
-  const help = helps.get(name) ?? helpOf(name);
-  helps.set(name, help);
-  const text = await help;
-  const unknown = args
-    .filter((word) => word.startsWith('--'))
-    .filter((word) => !new RegExp(`${word}(?![\\w-])`).test(text));
-  if (unknown.length > 0) throw new Error(`${name} has no ${unknown.join(', ')}`);
-  return { output: args.includes('--help') ? text : '', code: 0 };
+/** `npx settlement-index …`: the program by the name that package.json gives it. */
+function ownProgram(program: string | undefined, args: readonly string[]): Promise<ShellAnswer> {
+  if (program !== 'settlement-index') throw new Error(`no test knows ${program}`);
+  const [name = 'start', ...rest] = args;
+  return commandLineOf(name, rest);
 }
 
-async function helpOf(name: string): Promise<string> {
-  const command = name === 'start' ? [] : [name];
-  const { stdout } = await run(process.execPath, ['--import', 'tsx', 'src/main.ts', ...command, '--help'], {
-    cwd: ROOT,
-  });
-  return stdout;
+/** The program's own reading of the line. What it would do is not done: that reads a chain. */
+async function commandLineOf(name: string, args: readonly string[]): Promise<ShellAnswer> {
+  let output = '';
+  const nothing = (): Promise<void> => Promise.resolve();
+  const program = commandLine(
+    {
+      start: nothing,
+      migrate: nothing,
+      regrade: nothing,
+      importFiles: nothing,
+      loadConfig: () => {
+        throw new Error('admin is carried out, not read');
+      },
+      exit: (exitCode) => {
+        throw new HelpShown(exitCode);
+      },
+    },
+    '9.9.9',
+  );
+  const write = (text: string): void => {
+    output += text;
+  };
+  for (const command of [program, ...program.commands])
+    command.configureOutput({ writeOut: write, writeErr: write });
+  program.commands.find((command) => command.name() === 'mcp')?.action(nothing);
+  const words = name === 'start' ? args : [name, ...args];
+  try {
+    await program.parseAsync([...words], { from: 'user' });
+  } catch (error) {
+    if (!(error instanceof HelpShown)) throw error;
+    return { output, code: error.exitCode };
+  }
+  return { output, code: 0 };
+}
+
+class HelpShown extends Error {
+  readonly exitCode: number;
+
+  constructor(exitCode: number) {
+    super('help was shown, or the line is wrong');
+    this.exitCode = exitCode;
+  }
 }
 
 /** The real commands over the store of the running application. */
