@@ -3,6 +3,7 @@ import { EmptyState, Loading, ProblemState } from '../components/states.tsx';
 import { chainText, countText, usdText } from '../format.ts';
 import { useTitle } from '../page-title.ts';
 import type { PageProps } from '../pages.ts';
+import { scoreText } from '../parts/agent-facts.tsx';
 import { EndpointTable } from '../parts/endpoint-table.tsx';
 import { Figure } from '../parts/figure.tsx';
 import { PageHead } from '../parts/page-head.tsx';
@@ -97,7 +98,7 @@ function Agents({ agents }: { readonly agents: CapabilityAnswer['agents'] }) {
                   )}
                 </Cell>
                 <Cell name="Score" class="number">
-                  {agent.score ?? <span class="muted">unscored</span>}
+                  {scoreText(agent.score)}
                 </Cell>
                 <Cell name="Feedback" class="number">
                   {countText(agent.feedback_count)}

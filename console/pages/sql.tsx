@@ -1,4 +1,4 @@
-import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { useCallback, useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { account } from '../account.ts';
 import type { PageProps } from '../pages.ts';
 import type { ApiProblem } from '../problem.ts';
@@ -37,7 +37,7 @@ const REMEMBER_AFTER_MS = 400;
 
 /** Analysts’ SQL: editor, schema, cost, result. */
 export function SqlPage(_props: PageProps) {
-  const [written, setWritten] = useWritten();
+  const { written, revision, change, replace } = useWritten();
   const [rowsMax, setRowsMax] = useState(FIRST_ROWS_MAX);
   const [isSchemaOpen, setSchemaOpen] = useState(false);
   const editor = useRef<SqlEditor | null>(null);
@@ -47,6 +47,7 @@ export function SqlPage(_props: PageProps) {
   const isRunning = state.phase === 'running';
   const question = useMemo(() => ({ ...written, params: valuesFor(written.sql, written.params) }), [written]);
   const estimate = useEstimate(question, isRunning);
+  const mark = useMemo(() => markOf(estimate, state, written.sql), [estimate, state, written.sql]);
   const canRun = written.sql.trim() !== '';
   const start = (): void => {
     if (!canRun || isRunning) return;
@@ -82,15 +83,16 @@ export function SqlPage(_props: PageProps) {
               examples={schema.answer?.examples ?? []}
               onRun={start}
               onCancel={cancel}
-              onTier={(tier) => setWritten({ ...written, tier })}
+              onTier={(tier) => change({ tier })}
               onRowsMax={setRowsMax}
-              onExample={(sql) => setWritten({ ...written, sql: inLines(sql) })}
+              onExample={(sql) => replace({ sql: inLines(sql) })}
             />
             <QueryEditor
               text={written.sql}
+              revision={revision}
               schema={schema.answer}
-              mark={markOf(estimate, state, written.sql)}
-              onChange={(sql) => setWritten({ ...written, sql })}
+              mark={mark}
+              onChange={(sql) => change({ sql })}
               onRun={start}
               onReady={(ready) => {
                 editor.current = ready;
@@ -99,13 +101,13 @@ export function SqlPage(_props: PageProps) {
             <Parameters
               placeholders={findPlaceholders(written.sql)}
               values={written.params}
-              onChange={(params) => setWritten({ ...written, params })}
+              onChange={(params) => change({ params })}
             />
             <CostLine estimate={estimate} state={state} />
           </section>
           <ResultPanel
             state={state}
-            onOpen={({ sql, tier, params }) => setWritten({ sql, tier, params })}
+            onOpen={({ sql, tier, params }) => replace({ sql, tier, params })}
             onShowPlace={(place) => editor.current?.goTo(place)}
           />
         </div>
@@ -114,11 +116,28 @@ export function SqlPage(_props: PageProps) {
   );
 }
 
+interface Written {
+  readonly written: SqlQuestion;
+  /** Counts the changes that did not come from the editor. */
+  readonly revision: number;
+  /** What was typed or chosen. */
+  change(part: Partial<SqlQuestion>): void;
+  /** Another query: an example, one of the history, a link. */
+  replace(part: Partial<SqlQuestion>): void;
+}
+
 /** The query that is being written: from the address, or the last one, and kept for the next visit. */
-function useWritten(): [SqlQuestion, (next: SqlQuestion) => void] {
-  const [written, setWritten] = useState<SqlQuestion>(
-    () => readFragment(location.hash) ?? lastQuestion() ?? FIRST_QUESTION,
-  );
+function useWritten(): Written {
+  const [{ written, revision }, setState] = useState(() => ({
+    written: readFragment(location.hash) ?? lastQuestion() ?? FIRST_QUESTION,
+    revision: 0,
+  }));
+  const change = useCallback((part: Partial<SqlQuestion>) => {
+    setState((before) => ({ ...before, written: { ...before.written, ...part } }));
+  }, []);
+  const replace = useCallback((part: Partial<SqlQuestion>) => {
+    setState((before) => ({ written: { ...before.written, ...part }, revision: before.revision + 1 }));
+  }, []);
   useEffect(() => {
     const timer = setTimeout(() => rememberLast(written), REMEMBER_AFTER_MS);
     return () => clearTimeout(timer);
@@ -126,12 +145,12 @@ function useWritten(): [SqlQuestion, (next: SqlQuestion) => void] {
   useEffect(() => {
     const follow = (): void => {
       const shared = readFragment(location.hash);
-      if (shared !== null) setWritten(shared);
+      if (shared !== null) replace(shared);
     };
     addEventListener('hashchange', follow);
     return () => removeEventListener('hashchange', follow);
-  }, []);
-  return [written, setWritten];
+  }, [replace]);
+  return { written, revision, change, replace };
 }
 
 /** The place of the newest verdict: that of the estimate, which follows the text, or that of the run. */

@@ -1,7 +1,7 @@
 import { Time } from '../components/figures.tsx';
 import { chainText, countText } from '../format.ts';
 import { Link } from '../router.tsx';
-import { AttestationLine } from './agent-facts.tsx';
+import { AttestationLine, scoreText } from './agent-facts.tsx';
 import { WalletLink } from './wallet-link.tsx';
 import type { Agent } from './wire.ts';
 
@@ -18,7 +18,7 @@ export function AgentCard({ agent, isOnItsWallet = false }: AgentCardProps) {
       <div class="card-head">
         <h3>{agent.name ?? <span class="muted">no name</span>}</h3>
         <span class="score" title={scoreMeaning(agent)}>
-          {agent.score === null ? 'unscored' : agent.score}
+          {scoreText(agent.score)}
         </span>
       </div>
       <p class="note">{agent.description ?? <span class="muted">{cardText(agent)}</span>}</p>
@@ -56,8 +56,9 @@ export function AgentCard({ agent, isOnItsWallet = false }: AgentCardProps) {
   );
 }
 
-export function scoreMeaning({ feedback_count: count, distinct_clients: clients }: Agent): string {
-  return `Mean of ${countText(count)} ratings by ${countText(clients)} clients. There is no common scale, and nobody checks who rates.`;
+export function scoreMeaning({ score, feedback_count: count, distinct_clients: clients }: Agent): string {
+  if (score === null) return 'Nobody rated it.';
+  return `${score}: mean of ${countText(count)} ratings by ${countText(clients)} clients. There is no common scale, and nobody checks who rates.`;
 }
 
 function cardText({ card }: Agent): string {

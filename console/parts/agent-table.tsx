@@ -2,7 +2,7 @@ import { Time } from '../components/figures.tsx';
 import { chainText } from '../format.ts';
 import { Link } from '../router.tsx';
 import { scoreMeaning } from './agent-card.tsx';
-import { AttestationLine } from './agent-facts.tsx';
+import { AttestationLine, scoreText } from './agent-facts.tsx';
 import { Cell } from './settlement-table.tsx';
 import { WalletLink } from './wallet-link.tsx';
 import type { Agent } from './wire.ts';
@@ -77,8 +77,8 @@ function AgentRow({
         )}
       </Cell>
       <Cell name="Score" class="number">
-        <span title={scoreMeaning(agent)}>
-          {agent.score === null ? <span class="muted">unscored</span> : agent.score}
+        <span class={agent.score === null ? 'muted' : undefined} title={scoreMeaning(agent)}>
+          {scoreText(agent.score)}
         </span>
       </Cell>
       <Cell name="Feedback">
