@@ -4,12 +4,20 @@ import type {
   CompletionResult,
   CompletionSource,
 } from '@codemirror/autocomplete';
+import { KEYWORDS } from './dialect.ts';
 import type { SqlSchema } from './wire.ts';
 
-/** Names that fit here: columns of the tables that the query names, tables, and functions. Keywords come from the dialect. */
+/** Names that fit here: columns of the tables that the query names, tables, functions, keywords. */
 
 /** Above what else fits, the nearer the better. */
-const BOOST = { column: 3, table: 2, function: 0 } as const;
+const BOOST = { column: 3, table: 2, function: 0, keyword: -1 } as const;
+
+/** The package’s own list would hold every function too, in capitals. */
+const KEYWORD_OPTIONS: readonly Completion[] = KEYWORDS.split(' ').map((word) => ({
+  label: word.toUpperCase(),
+  type: 'keyword',
+  boost: BOOST.keyword,
+}));
 
 export function schemaCompletions(schema: SqlSchema): CompletionSource {
   const tables = schema.tables.map(
@@ -32,7 +40,12 @@ export function schemaCompletions(schema: SqlSchema): CompletionSource {
     if (context.state.sliceDoc(from - 1, from) === '.') return null;
     return {
       from,
-      options: [...columnsInSight(schema, context.state.sliceDoc()), ...tables, ...functions],
+      options: [
+        ...columnsInSight(schema, context.state.sliceDoc()),
+        ...tables,
+        ...functions,
+        ...KEYWORD_OPTIONS,
+      ],
       validFor: /^\w*$/,
     };
   };

@@ -1,12 +1,14 @@
 import {
   autocompletion,
+  type CompletionSource,
   closeBrackets,
   closeBracketsKeymap,
   completionKeymap,
+  ifNotIn,
 } from '@codemirror/autocomplete';
 import { defaultKeymap, history, historyKeymap } from '@codemirror/commands';
-import { sql } from '@codemirror/lang-sql';
-import { bracketMatching, indentOnInput } from '@codemirror/language';
+import { schemaCompletionSource } from '@codemirror/lang-sql';
+import { bracketMatching, indentOnInput, LanguageSupport } from '@codemirror/language';
 import { type Diagnostic, setDiagnostics } from '@codemirror/lint';
 import { Compartment, EditorState, type Extension, Prec } from '@codemirror/state';
 import {
@@ -65,7 +67,7 @@ export function createSqlEditor({ host, text, onChange, onRun }: SqlEditorOption
       extensions: [
         Prec.highest(keymap.of([{ key: 'Mod-Enter', run: () => ran(onRun) }])),
         editing(),
-        language.of(sql({ dialect: clickHouseDialect([]), upperCaseKeywords: true })),
+        language.of(new LanguageSupport(clickHouseDialect([]).language)),
         editorLook,
         EditorView.contentAttributes.of({
           'aria-label': 'SQL query',
@@ -117,12 +119,16 @@ function editing(): Extension {
   ];
 }
 
+/** Where nothing of ours belongs. */
+const QUOTED = ['String', 'LineComment', 'BlockComment', 'QuotedIdentifier'];
+
 function languageWith(schema: SqlSchema): Extension {
   const dialect = clickHouseDialect([...schema.functions, ...schema.table_functions]);
-  return [
-    sql({ dialect, schema: columnsByTable(schema), upperCaseKeywords: true }),
-    dialect.language.data.of({ autocomplete: schemaCompletions(schema) }),
-  ];
+  const complete = (autocomplete: CompletionSource): Extension => dialect.language.data.of({ autocomplete });
+  return new LanguageSupport(dialect.language, [
+    complete(schemaCompletionSource({ dialect, schema: columnsByTable(schema) })),
+    complete(ifNotIn(QUOTED, schemaCompletions(schema))),
+  ]);
 }
 
 function replaceAll(view: EditorView, text: string): void {

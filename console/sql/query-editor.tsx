@@ -4,6 +4,8 @@ import type { SqlSchema } from './wire.ts';
 
 interface QueryEditorProps {
   readonly text: string;
+  /** Changes when the text came from elsewhere. What is typed goes out only: given back late, it would undo the keys after it. */
+  readonly revision: number;
   readonly schema: SqlSchema | null;
   readonly mark: Mark | null;
   onChange(text: string): void;
@@ -13,7 +15,7 @@ interface QueryEditorProps {
 }
 
 /** The editor is a chunk of its own; until it is there a plain text area takes the query. */
-export function QueryEditor({ text, schema, mark, onChange, onRun, onReady }: QueryEditorProps) {
+export function QueryEditor({ text, revision, schema, mark, onChange, onRun, onReady }: QueryEditorProps) {
   const host = useRef<HTMLDivElement>(null);
   const [editor, setEditor] = useState<SqlEditor | null>(null);
   const now = useRef({ text, onChange, onRun, onReady });
@@ -37,7 +39,8 @@ export function QueryEditor({ text, schema, mark, onChange, onRun, onReady }: Qu
       made?.destroy();
     };
   }, []);
-  useEffect(() => editor?.setText(text), [editor, text]);
+  // `revision` is not read: it says when.
+  useEffect(() => editor?.setText(now.current.text), [editor, revision]);
   useEffect(() => {
     if (schema !== null) editor?.setSchema(schema);
   }, [editor, schema]);

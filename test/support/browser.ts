@@ -59,6 +59,8 @@ export interface WatchedPage {
   close(): Promise<void>;
 }
 
+/** For anything on a page to appear, also on a busy machine. */
+const WAIT_MS = 15_000;
 const WIDTH = 1_360;
 const HEIGHT = 860;
 
@@ -76,6 +78,7 @@ export async function openPage(
     acceptDownloads: true,
     baseURL: origin,
   });
+  context.setDefaultTimeout(WAIT_MS);
   const page = await context.newPage();
   const seen: string[] = [];
   page.on('console', (message) => {
