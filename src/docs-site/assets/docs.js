@@ -52,7 +52,7 @@ let loading;
 function loadIndex() {
   loading ??= (async () => {
     const [{ default: MiniSearch }, answer] = await Promise.all([
-      import('./minisearch.js'),
+      import(new URL('minisearch.js', import.meta.url).href),
       fetch(new URL('../search.json', import.meta.url)),
     ]);
     if (!answer.ok) throw new Error(`search.json: ${answer.status}`);
