@@ -9,6 +9,7 @@ import { watchedLog } from './secrets-watch.ts';
 /** The whole service in this process's care: the real engine and the real worker as children, on free ports. */
 export interface TestService extends Service {
   readonly url: string;
+  readonly dataDir: string;
   /** Stops it and removes its data. */
   remove(): Promise<void>;
 }
@@ -22,8 +23,10 @@ export async function startTestService(parts: {
   readonly clickhouse?: object;
   readonly access?: object;
   readonly payment?: object;
+  /** Of a service that was stopped, which is started again over what it left; a new directory when absent. */
+  readonly dataDir?: string;
 }): Promise<TestService> {
-  const dataDir = mkdtempSync(join(tmpdir(), 'settlement-index-test-'));
+  const dataDir = parts.dataDir ?? mkdtempSync(join(tmpdir(), 'settlement-index-test-'));
   const file = join(dataDir, 'config.json');
   writeFileSync(
     file,
@@ -44,6 +47,7 @@ export async function startTestService(parts: {
   await service.prepared;
   return Object.assign(service, {
     url: service.url ?? '',
+    dataDir,
     async remove() {
       await service.stop();
       rmSync(dataDir, { recursive: true, force: true });
