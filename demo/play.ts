@@ -77,6 +77,7 @@ function welcome(stage: Stage, directory: string): string {
   return `
 The demo runs: ${traffic.ledger.count} settlements and ${identities.registered} agents of history, and a new block every second.
 
+  console        ${service.url}/console (it lends its visitors the key below: nothing to enter)
   API            ${service.url}/v0/flows
   description    ${service.url}/openapi.json
   health         ${service.url}/v0/telemetry

@@ -57,6 +57,7 @@ const WARNINGS: Readonly<Record<string, string>> = {
   format_ignored: 'FORMAT is ignored here',
   sample_ignored: 'SAMPLE has no effect',
   index_lagging: 'the index is behind the chain',
+  index_not_started: 'a chain is not indexed yet',
 };
 
 function Known({
