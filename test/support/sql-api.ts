@@ -81,7 +81,7 @@ export async function readParquet(
   url.searchParams.set('sent_structure', structure);
   for (const [name, value] of Object.entries(EXACT_OUTPUT)) url.searchParams.set(name, String(value));
   const form = new FormData();
-  form.append('sent', new Blob([bytes]), 'sent.parquet');
+  form.append('sent', new Blob([new Uint8Array(bytes)]), 'sent.parquet');
   const { user, password } = access.writer;
   const authorization = `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}`;
   const answer = await fetch(url, { method: 'POST', body: form, headers: { authorization } });
