@@ -114,6 +114,38 @@ describe.skipIf(!browserIsThere())('the SQL page', () => {
     });
   });
 
+  it('without a key tells the price, says what a run needs, and takes a key that no address ever shows', async () => {
+    visitor = await openPage(world.browser, world.origin);
+    const { page } = visitor;
+    const addresses: string[] = [];
+    page.on('request', (request) => addresses.push(request.url()));
+    await page.route('**/console/sql', async (route) => {
+      const answer = await route.fetch();
+      await route.fulfill({
+        response: answer,
+        body: (await answer.text()).replace(/<meta name="six-visitor-key"[^>]*>/, ''),
+      });
+    });
+    await page.goto('/console/sql');
+    await page.getByText(/^Estimate \d/).waitFor();
+    await run();
+    await result().getByText('This needs a key').waitFor();
+    await result().getByRole('button', { name: 'Enter a key' }).click();
+    await page.getByLabel('API key').fill(world.visitorKey);
+    expect(await seriousFindings(page)).toEqual([]);
+    await page.getByRole('button', { name: 'Use this key' }).click();
+    await page.getByText('Query Units').first().waitFor();
+    await keepPicture(page, 'key-dialog-light');
+    await page.keyboard.press('Escape');
+    await run();
+    await result().getByText('charged 1 QU').waitFor();
+    expect([...addresses, page.url()].filter((address) => address.includes('six_'))).toEqual([]);
+    await page.getByLabel('Theme').selectOption('dark');
+    await page.reload();
+    await page.getByRole('button', { name: /QU$/ }).waitFor();
+    expect(await page.locator('html').getAttribute('data-theme')).toBe('dark');
+  });
+
   it('cancels a long query at once, and the engine stops it', async () => {
     await openWith(LONG);
     await run();
