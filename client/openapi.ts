@@ -441,6 +441,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/.well-known/oauth-protected-resource": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Who issues access tokens for this deployment
+         * @description Metadata of OAuth for the deployment as a whole; that of the MCP surface stands below it, at `/mcp`. 404 where no access tokens are accepted.
+         */
+        get: operations["getProtectedResource"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
 }
 export type webhooks = Record<string, never>;
 export interface components {
@@ -1367,6 +1387,16 @@ export interface components {
             amount_usd: components["schemas"]["Usd"];
             payer: components["schemas"]["Address"];
             payee: components["schemas"]["Address"];
+        };
+        ProtectedResource: {
+            /**
+             * Format: uri
+             * @description What a token must be issued for.
+             */
+            resource: string;
+            authorization_servers: string[];
+            bearer_methods_supported: string[];
+            resource_name: string;
         };
         /** @description Where in the text that was sent, counted from 1. */
         QueryPosition: {
@@ -5791,6 +5821,53 @@ export interface operations {
                 };
             };
             400: components["responses"]["MalformedRequest"];
+            405: components["responses"]["MethodNotAllowed"];
+            414: components["responses"]["UriTooLong"];
+            500: components["responses"]["InternalError"];
+        };
+    };
+    getProtectedResource: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description An id of the caller’s choosing for this request, to find it again in logs. Another form of it is left alone.
+                 * @example 0b8f3c52-1a8e-4b61-9d2f-6c1f0e7a9b13
+                 */
+                "X-Request-Id"?: components["parameters"]["XRequestId"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The issuer. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Server-Timing": components["headers"]["Server-Timing"];
+                    "Cache-Control": components["headers"]["Cache-Control"];
+                    Vary: components["headers"]["Vary"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "resource": "https://index.example",
+                     *       "authorization_servers": [
+                     *         "https://id.example"
+                     *       ],
+                     *       "bearer_methods_supported": [
+                     *         "header"
+                     *       ],
+                     *       "resource_name": "Settlement Index"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["ProtectedResource"];
+                };
+            };
+            400: components["responses"]["MalformedRequest"];
+            404: components["responses"]["NotFound"];
             405: components["responses"]["MethodNotAllowed"];
             414: components["responses"]["UriTooLong"];
             500: components["responses"]["InternalError"];

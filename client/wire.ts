@@ -2,8 +2,11 @@ import type { components, operations } from './openapi.ts';
 
 /** What goes over the wire, as types: derived from the OpenAPI document, in the wire's own names. */
 
-/** Operations of the API. Those for machines of the operator (health, readiness) are left out. */
-export type OperationId = Exclude<keyof operations, 'getHealth' | 'getReadiness'>;
+/** Operations of the API. Those beside it (health, readiness, this description, metadata) are left out. */
+export type OperationId = Exclude<
+  keyof operations,
+  'getHealth' | 'getReadiness' | 'getOpenApi' | 'getProtectedResource'
+>;
 
 /** The named shapes of the document: `Schemas['Problem']` and the like. */
 export type Schemas = components['schemas'];

@@ -12,6 +12,17 @@ import { tagsOf } from './openapi-tags.ts';
 
 const StatusShape = Type.Object({ status: Type.String() }, { title: 'ServiceStatus' });
 
+/** Source: RFC 9728 3.2. */
+const ProtectedResourceShape = Type.Object(
+  {
+    resource: Type.String({ format: 'uri', description: 'What a token must be issued for.' }),
+    authorization_servers: Type.Array(Type.String({ format: 'uri' })),
+    bearer_methods_supported: Type.Array(Type.String()),
+    resource_name: Type.String(),
+  },
+  { title: 'ProtectedResource' },
+);
+
 interface Parts {
   readonly schemas: NamedSchemas;
   readonly failures: FailureResponses;
@@ -61,6 +72,21 @@ const ROUTES: Readonly<Record<string, ServiceRoute>> = {
     shape: { type: 'object', additionalProperties: true },
     example: { openapi: '3.1.0', info: { title: 'Settlement Index' } },
     fails: COMMON_FAILS,
+  },
+  '/.well-known/oauth-protected-resource': {
+    id: 'getProtectedResource',
+    summary: 'Who issues access tokens for this deployment',
+    description:
+      'Metadata of OAuth for the deployment as a whole; that of the MCP surface stands below it, at `/mcp`. 404 where no access tokens are accepted.',
+    answer: 'The issuer.',
+    shape: ProtectedResourceShape,
+    example: {
+      resource: 'https://index.example',
+      authorization_servers: ['https://id.example'],
+      bearer_methods_supported: ['header'],
+      resource_name: 'Settlement Index',
+    },
+    fails: [...COMMON_FAILS, 'not_found'],
   },
 };
 

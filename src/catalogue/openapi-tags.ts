@@ -38,7 +38,7 @@ export const TAGS: readonly {
   {
     name: 'Service',
     description: 'Whether the service and its index are well.',
-    operations: ['getTelemetry', 'getHealth', 'getReadiness', 'getOpenApi'],
+    operations: ['getTelemetry', 'getHealth', 'getReadiness', 'getOpenApi', 'getProtectedResource'],
   },
 ];
 
