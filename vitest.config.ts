@@ -5,14 +5,20 @@ import { keepTemporaryFilesInMemory } from './test/support/memory-directory.ts';
 // Here, because global setups and workers look for the place.
 keepTemporaryFilesInMemory();
 
+/** The files of a worker share what it has loaded, a second of each file otherwise: nothing of ours changes on being used. */
+const SHARED_MODULES = { isolate: false };
+/** For machines that are busy with other things; what takes longer by itself says so. */
+const BUSY_MACHINE = { testTimeout: 180_000, hookTimeout: 180_000 };
+
 /**
  * fast: pure code. engine: needs the real ClickHouse (one engine for the run, a database per file). redis: needs a redis-server, one per file. browser: the console in a real
  * Chromium. e2e: whole processes on a real chain node, killed and lied to. Forks everywhere: native code and child processes do not mix with threads.
  */
 export default defineConfig({
   test: {
-    // Files of all projects share these: one waits while another works. More would starve the processes that tests start.
-    maxWorkers: 2,
+    // Files of all projects share these, one more than the cores of a small machine: most files wait now and then for a process
+    // that they started. Many more would starve those.
+    maxWorkers: 3,
     sequence: { sequencer: LongestFirst },
     // For every project: what the run writes is searched for the secrets it used.
     globalSetup: ['test/support/secrets-watch-setup.ts', 'test/support/scratch-setup.ts'],
@@ -22,6 +28,7 @@ export default defineConfig({
           name: 'fast',
           include: ['test/{unit,prop,pin}/**/*.test.ts'],
           pool: 'forks',
+          ...SHARED_MODULES,
           testTimeout: 30_000,
           hookTimeout: 30_000,
         },
@@ -32,8 +39,8 @@ export default defineConfig({
           include: ['test/{engine,api,contract}/**/*.test.ts'],
           pool: 'forks',
           globalSetup: ['test/support/engine-setup.ts'],
-          testTimeout: 60_000,
-          hookTimeout: 60_000,
+          ...SHARED_MODULES,
+          ...BUSY_MACHINE,
         },
       },
       {
@@ -41,8 +48,8 @@ export default defineConfig({
           name: 'redis',
           include: ['test/redis/**/*.test.ts'],
           pool: 'forks',
-          testTimeout: 60_000,
-          hookTimeout: 60_000,
+          ...SHARED_MODULES,
+          ...BUSY_MACHINE,
         },
       },
       {

@@ -1,7 +1,7 @@
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 /** Projects from the longest files to the shortest, so that no long one is left over for one worker when the others are done. */
-const PROJECTS = ['e2e', 'engine', 'redis', 'fast'];
+const PROJECTS = ['e2e', 'browser', 'engine', 'redis', 'fast'];
 /** What takes longer than a quarter of a minute, the longest first. A file that is missing here runs after these. */
 const LONG_FILES = [
   'e2e/rollup-truth',
