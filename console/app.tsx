@@ -5,7 +5,8 @@ import { announce, LiveRegion } from './announce.tsx';
 import { Header } from './components/header.tsx';
 import { KeyDialog } from './components/key-dialog.tsx';
 import { EmptyState, Loading } from './components/states.tsx';
-import { findPage, type PageEntry, type PageProps } from './pages.ts';
+import type { PageProps } from './page.ts';
+import { findPage, type PageEntry } from './pages.ts';
 import type { RouteParams } from './route-match.ts';
 import { followLinks, Link, place } from './router.tsx';
 import { useStore } from './store.ts';
@@ -19,7 +20,7 @@ import { useStore } from './store.ts';
  * - `useAnswer<Answer>(path, { query, refreshMs })` of `use-answer.ts` reads the API; `getJson`, `post` and `segment` of `api.ts` do
  *   so outside of rendering. The key travels by itself. Failures are `ApiProblem` (branch on `problem.body.code`).
  * - `Link` and `navigate` of `router.tsx`; paths are below /console, and the fragment belongs to the page.
- * - `format.ts` writes figures; `components/` has `Address`, `CopyButton`, `Usd`, `Time`, `EmptyState`, `Loading`, `ProblemState`.
+ * - `format.ts` writes figures; `components/` has `CopyButton`, `Time`, `EmptyState`, `Loading`, `ProblemState`.
  * - `announce(text)` of `announce.tsx` tells screen readers what changed. `session`, `account`, `isDark` are stores: `useStore`.
  * - Style is in `style/*.css`, imported by `style/console.css` (pages other than SQL: `style/pages.css`), with the colours of
  *   `tokens.css`. The policy of the page allows no inline style in markup and no request to anybody else; the `style` property of

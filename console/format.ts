@@ -55,12 +55,6 @@ export function aboutText(value: number): string {
   return `${value < 0 ? '-' : ''}${digits}${UNITS[unit] ?? ''}`;
 }
 
-/** About dollars: $1.23k. */
-export function aboutUsdText(usd: number): string {
-  const text = aboutText(usd);
-  return text.startsWith('-') ? `-$${text.slice(1)}` : `$${text}`;
-}
-
 const BYTE_UNITS = ['B', 'KB', 'MB', 'GB', 'TB'] as const;
 
 export function bytesText(bytes: number): string {
@@ -102,11 +96,6 @@ export function durationText(seconds: number): string {
 
 export function millisecondsText(ms: number): string {
   return ms < UNIT ? `${Math.round(ms)} ms` : `${(ms / UNIT).toFixed(ms < 10 * UNIT ? 2 : 1)} s`;
-}
-
-/** 0.1234 → `12.3 %`, one decimal. */
-export function percentText(share: number): string {
-  return `${(share * 100).toFixed(1)} %`;
 }
 
 const CHAIN_NAMES: Readonly<Record<string, string>> = {

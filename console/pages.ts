@@ -1,11 +1,6 @@
 import type { ComponentType } from 'preact';
+import type { PageProps } from './page.ts';
 import { matchRoute, type RouteParams } from './route-match.ts';
-
-/** What every page gets: the `:names` of its path, and the query of the address. */
-export interface PageProps {
-  readonly params: RouteParams;
-  readonly query: URLSearchParams;
-}
 
 export interface PageEntry {
   /** Below /console, with `:names`. */

@@ -1,10 +1,5 @@
 import { useEffect, useState } from 'preact/hooks';
-import { agoText, timeText, usdText } from '../format.ts';
-
-/** Dollars, exact. */
-export function Usd({ usd }: { readonly usd: number | string }) {
-  return <span class="number">{usdText(usd)}</span>;
-}
+import { agoText, timeText } from '../format.ts';
 
 const AGO_EVERY_MS = 5_000;
 

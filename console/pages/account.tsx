@@ -1,7 +1,7 @@
 import { isKeyDialogOpen } from '../components/key-dialog-state.ts';
 import { Loading, ProblemState } from '../components/states.tsx';
 import { countText, usdText } from '../format.ts';
-import type { PageProps } from '../pages.ts';
+import type { PageProps } from '../page.ts';
 import { Figure } from '../parts/figure.tsx';
 import { PageHead } from '../parts/page-head.tsx';
 import { Cell } from '../parts/settlement-table.tsx';

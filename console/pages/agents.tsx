@@ -1,5 +1,5 @@
 import { useMemo } from 'preact/hooks';
-import type { PageProps } from '../pages.ts';
+import type { PageProps } from '../page.ts';
 import { AgentTable } from '../parts/agent-table.tsx';
 import { CheckFilter, FilterForm, pick, SelectFilter, TextFilter } from '../parts/filters.tsx';
 import { ListState, MoreButton } from '../parts/list-states.tsx';

@@ -1,5 +1,5 @@
 import { countText } from '../format.ts';
-import type { PageProps } from '../pages.ts';
+import type { PageProps } from '../page.ts';
 import { ListState } from '../parts/list-states.tsx';
 import { PageHead } from '../parts/page-head.tsx';
 import type { CapabilitiesAnswer, Capability } from '../parts/wire.ts';

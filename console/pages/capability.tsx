@@ -1,8 +1,8 @@
 import { segment } from '../api.ts';
 import { EmptyState, Loading, ProblemState } from '../components/states.tsx';
 import { chainText, countText, usdText } from '../format.ts';
+import type { PageProps } from '../page.ts';
 import { useTitle } from '../page-title.ts';
-import type { PageProps } from '../pages.ts';
 import { scoreText } from '../parts/agent-facts.tsx';
 import { EndpointTable } from '../parts/endpoint-table.tsx';
 import { Figure } from '../parts/figure.tsx';

@@ -1,4 +1,4 @@
-import type { PageProps } from '../pages.ts';
+import type { PageProps } from '../page.ts';
 import { EndpointTable } from '../parts/endpoint-table.tsx';
 import { FilterForm, pick, SelectFilter, TextFilter } from '../parts/filters.tsx';
 import { ListState } from '../parts/list-states.tsx';

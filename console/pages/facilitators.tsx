@@ -1,6 +1,6 @@
 import { Time } from '../components/figures.tsx';
 import { chainText, countText, usdText } from '../format.ts';
-import type { PageProps } from '../pages.ts';
+import type { PageProps } from '../page.ts';
 import { CheckFilter, FilterForm, pick, SelectFilter } from '../parts/filters.tsx';
 import { ListState } from '../parts/list-states.tsx';
 import { coinText } from '../parts/money.ts';

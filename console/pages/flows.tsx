@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks';
 import { usdText } from '../format.ts';
-import type { PageProps } from '../pages.ts';
+import type { PageProps } from '../page.ts';
 import { Figure } from '../parts/figure.tsx';
 import { FlowPictureView } from '../parts/flow-picture.tsx';
 import { FreshnessStrip } from '../parts/freshness.tsx';

@@ -1,5 +1,5 @@
 import { Time } from '../components/figures.tsx';
-import type { PageProps } from '../pages.ts';
+import type { PageProps } from '../page.ts';
 import { AgentTable } from '../parts/agent-table.tsx';
 import { CheckFilter, FilterForm, pick, SelectFilter } from '../parts/filters.tsx';
 import { ListState } from '../parts/list-states.tsx';

@@ -1,4 +1,4 @@
-import type { PageProps } from '../pages.ts';
+import type { PageProps } from '../page.ts';
 import { WalletView } from '../parts/wallet-view.tsx';
 
 /** A wallet by who pays it. */

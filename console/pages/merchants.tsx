@@ -1,7 +1,7 @@
 import { useMemo } from 'preact/hooks';
 import { Time } from '../components/figures.tsx';
 import { countText } from '../format.ts';
-import type { PageProps } from '../pages.ts';
+import type { PageProps } from '../page.ts';
 import { FilterForm, pick, SelectFilter } from '../parts/filters.tsx';
 import { ListState, MoreButton } from '../parts/list-states.tsx';
 import { PageHead } from '../parts/page-head.tsx';

@@ -1,6 +1,6 @@
 import { useCallback, useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { account } from '../account.ts';
-import type { PageProps } from '../pages.ts';
+import type { PageProps } from '../page.ts';
 import type { ApiProblem } from '../problem.ts';
 import { CostLine } from '../sql/cost-line.tsx';
 import type { Mark, SqlEditor } from '../sql/editor.ts';

@@ -1,7 +1,7 @@
 import { Time } from '../components/figures.tsx';
 import { Loading, ProblemState } from '../components/states.tsx';
 import { durationText } from '../format.ts';
-import type { PageProps } from '../pages.ts';
+import type { PageProps } from '../page.ts';
 import { ChainHealth } from '../parts/chain-health.tsx';
 import { Figure } from '../parts/figure.tsx';
 import { TELEMETRY_EVERY_MS } from '../parts/freshness.tsx';
