@@ -129,7 +129,10 @@ export const OauthSchema = Type.Object(
       default: null,
       description: 'Issuer of accepted bearer tokens (JWT). Null: none are accepted.',
     }),
-    audience: Type.String({ default: 'settlement-index', description: '`aud` a token must carry.' }),
+    audience: Type.String({
+      default: 'settlement-index',
+      description: '`aud` of a token, where that is not a URL of this deployment.',
+    }),
     jwksUrl: Type.Union([Type.String(), Type.Null()], {
       default: null,
       description: 'Its key set. Null: read from the issuer’s metadata.',
