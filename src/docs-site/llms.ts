@@ -91,7 +91,7 @@ function pageUrl({ slug }: DocsPage, publicUrl: string): string {
 export function llmsFullText(facts: LlmsFacts): string {
   const pages = DOCS_PAGES.map(
     (page) =>
-      `<!-- ${pageUrl(page, facts.publicUrl)} -->\n\n${compactJson(pageMarkdown(page, facts.publicUrl))}`,
+      `<!-- ${pageUrl(page, facts.publicUrl)} -->\n\n${compactJson(withoutLinks(pageMarkdown(page, '')))}`,
   );
   return [introduction(facts), ...pages].join('\n');
 }
@@ -100,6 +100,13 @@ export function llmsFullText(facts: LlmsFacts): string {
 export function pageMarkdown(page: DocsPage, publicUrl: string): string {
   return markdownOf(page, (target) =>
     'page' in target ? `${pageUrl(target.page, publicUrl)}${target.fragment}` : `${publicUrl}${target.path}`,
+  );
+}
+
+/** Every page that a link could lead to is in the same text: its words are enough. */
+function withoutLinks(markdown: string): string {
+  return markdown.replace(/\[([^\]]+)\]\(([^)\s]+)\)/g, (all, words: string, href: string) =>
+    /^https?:/.test(href) ? all : words,
   );
 }
 
