@@ -14,7 +14,7 @@ import type { ServiceUrls } from './service-url.ts';
 
 /** Passes messages on to the service and its answers back, whatever they say: new tools need no new bridge. */
 export interface Forwarder {
-  /** Settles when everything that the message led to was handed to `deliver`. Never rejects. */
+  /** Settles when everything that the message led to was handed to `deliver`. Rejects only where that does. */
   forward(message: JSONRPCMessage): Promise<void>;
   /** Ends what is under way. */
   close(): Promise<void>;
@@ -39,90 +39,101 @@ const RETRY_EVERY_MS = 400;
 const TROUBLE_CODE = -32_000;
 const ACCEPTED = 202;
 
-export function createForwarder({ urls, key, waitMs, deliver, tell }: ForwarderOptions): Forwarder {
-  const agent = new Agent({ headersTimeout: ANSWER_TIMEOUT_MS, bodyTimeout: ANSWER_TIMEOUT_MS });
-  const underWay = new Map<RequestId, AbortController>();
-  let negotiated: string | null = null;
+export function createForwarder(options: ForwarderOptions): Forwarder {
+  return new HttpForwarder(options);
+}
 
-  const post = async (message: JSONRPCMessage, signal: AbortSignal): Promise<Response> => {
+class HttpForwarder implements Forwarder {
+  private readonly options: ForwarderOptions;
+  private readonly agent = new Agent({ headersTimeout: ANSWER_TIMEOUT_MS, bodyTimeout: ANSWER_TIMEOUT_MS });
+  private readonly underWay = new Map<RequestId, AbortController>();
+  /** The version that `initialize` agreed on. */
+  private negotiated: string | null = null;
+
+  constructor(options: ForwarderOptions) {
+    this.options = options;
+  }
+
+  async forward(message: JSONRPCMessage): Promise<void> {
+    if (isJSONRPCRequest(message)) return this.request(message);
+    const cancelled = cancelledIn(message);
+    // The service keeps no sessions: the end of its connection is what ends a call.
+    if (cancelled !== undefined) return this.underWay.get(cancelled)?.abort();
+    await this.pass(message, AbortSignal.timeout(NOTICE_TIMEOUT_MS)).catch((error: unknown) =>
+      this.options.tell(textOf(error)),
+    );
+  }
+
+  async close(): Promise<void> {
+    for (const leaving of this.underWay.values()) leaving.abort();
+    await this.agent.destroy();
+  }
+
+  private async request(message: JSONRPCMessage & { readonly id: RequestId }): Promise<void> {
+    const leaving = new AbortController();
+    this.underWay.set(message.id, leaving);
+    try {
+      await this.passWithin(message, leaving.signal);
+    } catch (error) {
+      // Whoever cancels a request wants no answer to it.
+      if (leaving.signal.aborted) return;
+      this.options.tell(textOf(error));
+      await this.options.deliver({ jsonrpc: '2.0', id: message.id, error: errorOf(error) });
+    } finally {
+      this.underWay.delete(message.id);
+    }
+  }
+
+  private async passWithin(message: JSONRPCMessage, signal: AbortSignal): Promise<void> {
+    const until = performance.now() + this.options.waitMs;
+    for (let isTold = false; ; isTold = true) {
+      try {
+        return await this.pass(message, signal);
+      } catch (error) {
+        const again = error instanceof ServiceTrouble && error.harmless && performance.now() < until;
+        if (!again) throw error;
+        if (!isTold) this.options.tell(`${error.message} Waiting for it.`);
+        await sleep(RETRY_EVERY_MS, undefined, { signal });
+      }
+    }
+  }
+
+  private async pass(message: JSONRPCMessage, signal: AbortSignal): Promise<void> {
+    const { urls, deliver } = this.options;
+    const response = await this.post(message, signal);
+    let isAnswered = !isJSONRPCRequest(message);
+    for await (const answer of messagesOf(response, urls.shown)) {
+      const own = addressed(answer, message);
+      if (isJSONRPCRequest(message) && 'id' in own && own.id === message.id) {
+        isAnswered = true;
+        this.negotiated = versionIn(message, own) ?? this.negotiated;
+      }
+      await deliver(own);
+    }
+    if (!isAnswered) throw unreachable(urls.shown, null);
+  }
+
+  private async post(message: JSONRPCMessage, signal: AbortSignal): Promise<Response> {
+    const { urls, key } = this.options;
     try {
       return await fetch(urls.mcp, {
         method: 'POST',
         headers: {
           'content-type': 'application/json',
           accept: 'application/json, text/event-stream',
-          ...messageHeaders(message, negotiated),
+          ...messageHeaders(message, this.negotiated),
           ...(key === undefined ? {} : { authorization: `Bearer ${key}` }),
         },
         body: JSON.stringify(message),
         redirect: 'manual',
-        dispatcher: agent,
+        dispatcher: this.agent,
         signal,
       });
     } catch (error) {
       signal.throwIfAborted();
       throw unreachable(urls.shown, error);
     }
-  };
-
-  const pass = async (message: JSONRPCMessage, signal: AbortSignal): Promise<void> => {
-    const response = await post(message, signal);
-    const answers = messagesOf(response, urls.shown);
-    let isAnswered = !isJSONRPCRequest(message);
-    for await (const answer of answers) {
-      if (isJSONRPCRequest(message) && 'id' in answer && answer.id === message.id) {
-        isAnswered = true;
-        negotiated = versionIn(message, answer) ?? negotiated;
-      }
-      await deliver(answer);
-    }
-    if (!isAnswered) throw unreachable(urls.shown, null);
-  };
-
-  const passWithin = async (message: JSONRPCMessage, signal: AbortSignal): Promise<void> => {
-    const until = performance.now() + waitMs;
-    for (let isTold = false; ; isTold = true) {
-      try {
-        return await pass(message, signal);
-      } catch (error) {
-        const again = error instanceof ServiceTrouble && error.harmless && performance.now() < until;
-        if (!again) throw error;
-        if (!isTold) tell(`${error.message} Waiting for it.`);
-        await sleep(RETRY_EVERY_MS, undefined, { signal });
-      }
-    }
-  };
-
-  const request = async (message: JSONRPCMessage & { readonly id: RequestId }): Promise<void> => {
-    const leaving = new AbortController();
-    underWay.set(message.id, leaving);
-    try {
-      await passWithin(message, leaving.signal);
-    } catch (error) {
-      // Whoever cancels a request wants no answer to it.
-      if (leaving.signal.aborted) return;
-      tell(textOf(error));
-      await deliver({ jsonrpc: '2.0', id: message.id, error: errorOf(error) });
-    } finally {
-      underWay.delete(message.id);
-    }
-  };
-
-  return {
-    async forward(message) {
-      if (isJSONRPCRequest(message)) return request(message);
-      const cancelled = cancelledIn(message);
-      // The service keeps no sessions: the end of its connection is what ends a call.
-      if (cancelled !== undefined) return underWay.get(cancelled)?.abort();
-      await pass(message, AbortSignal.timeout(NOTICE_TIMEOUT_MS)).catch((error: unknown) =>
-        tell(textOf(error)),
-      );
-    },
-    async close() {
-      for (const leaving of underWay.values()) leaving.abort();
-      await agent.destroy();
-    },
-  };
+  }
 }
 
 async function* messagesOf(
@@ -138,13 +149,21 @@ async function* messagesOf(
     }
     return;
   }
-  const read = await jsonMessages(response);
+  const read = await jsonMessages(response).catch((error: unknown) => {
+    throw unreachable(shown, error);
+  });
   if ('messages' in read) return yield* read.messages;
   throw refusal(shown, {
     status: response.status,
     location: response.headers.get('location'),
     body: read.body,
   });
+}
+
+/** A service that could not read a request does not know whose it was; we do. */
+function addressed(answer: JSONRPCMessage, message: JSONRPCMessage): JSONRPCMessage {
+  const isNobodys = 'error' in answer && (answer.id ?? null) === null;
+  return isNobodys && isJSONRPCRequest(message) ? { ...answer, id: message.id } : answer;
 }
 
 /** What `initialize` agreed on. */
