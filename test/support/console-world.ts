@@ -7,7 +7,7 @@ import { createOrganization } from './access.ts';
 import { type TestApi, testApi } from './api.ts';
 import { startBrowser } from './browser.ts';
 import { type SandboxEngine, sandboxEngine } from './sandbox-engine.ts';
-import { watchedLog } from './secrets-watch.ts';
+import { watchedLog, watchSecret } from './secrets-watch.ts';
 
 /** The real application with its console, over an engine of its own, listening, and a browser to look at it. One for a test file. */
 export interface ConsoleWorld {
@@ -38,6 +38,7 @@ export async function openConsole({
   const reader = createReader(engine.access, log);
   const sandbox = openSandbox({ access: engine.access, log, cores: CORES, restartEngine: null });
   const visitorKey = mintApiKey('live');
+  watchSecret(visitorKey);
   const { console: lent } = loadConfig({ env: {} });
   const api = await testApi(reader, {
     sandbox,
