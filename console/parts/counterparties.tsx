@@ -25,7 +25,13 @@ type Drawn =
   | { readonly state: 'failed'; readonly problem: ApiProblem }
   | { readonly state: 'shown'; readonly graph: GraphAnswer };
 
-export function Counterparties({ wallet }: { readonly wallet: string }) {
+interface CounterpartiesProps {
+  readonly wallet: string;
+  /** Null for all. */
+  readonly chain: string | null;
+}
+
+export function Counterparties({ wallet, chain }: CounterpartiesProps) {
   const [drawn, setDrawn] = useState<Drawn>({ state: 'none' });
   const [spanId, setSpanId] = useState<string>(SPANS[0].id);
   const spanField = useId();
@@ -33,7 +39,7 @@ export function Counterparties({ wallet }: { readonly wallet: string }) {
   const price = useGraphPrice();
   const draw = async (): Promise<void> => {
     setDrawn({ state: 'asking' });
-    const next = await readGraph(wallet, spanId);
+    const next = await readGraph({ wallet, chain }, spanId);
     setDrawn(next);
     if (next.state === 'shown') announce(`Counterparties: ${next.graph.edges.length} edges`);
     if (isCredit) void refreshAccount();
@@ -86,10 +92,10 @@ function useGraphPrice(): string | null {
     : `${units ?? ''} or ${usdText(route.x402_usd)} over x402`;
 }
 
-async function readGraph(wallet: string, spanId: string): Promise<Drawn> {
+async function readGraph(about: CounterpartiesProps, spanId: string): Promise<Drawn> {
   const span = SPANS.find(({ id }) => id === spanId) ?? SPANS[0];
   try {
-    const query = { wallet, ...span.query, max_edges: EDGES_MAX };
+    const query = { wallet: about.wallet, chain: about.chain ?? 'all', ...span.query, max_edges: EDGES_MAX };
     return { state: 'shown', graph: await getJson<GraphAnswer>('/graph', { query }) };
   } catch (error) {
     if (error instanceof ApiProblem) return { state: 'failed', problem: error };

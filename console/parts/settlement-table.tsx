@@ -118,8 +118,8 @@ function FreshMark() {
 function FacilitatorOf({ row }: { readonly row: NamedSettlement }) {
   if (row.facilitator === null)
     return (
-      <span class="muted mono" title={`Relayed by ${row.relayer}, which no named facilitator uses.`}>
-        {row.relayer === row.payer ? 'payer itself' : shortAddress(row.relayer)}
+      <span class="muted" title={`Relayed by ${row.relayer}, which no named facilitator uses.`}>
+        {row.relayer === row.payer ? 'payer itself' : <span class="mono">{shortAddress(row.relayer)}</span>}
       </span>
     );
   return <span title={`Relayed by ${row.relayer}`}>{row.facilitator_name ?? row.facilitator}</span>;

@@ -10,9 +10,17 @@ const PAGE_ROWS = 50;
 const rowsOf = ({ settlements }: EntitySettlementsAnswer): readonly NamedSettlement[] => settlements;
 
 /** The wallet's newest settlements in the role that it is judged in; null asks nothing. */
-export function useWalletSettlements(wallet: string | null, party: WalletRole): Pages<NamedSettlement> {
+export function useWalletSettlements(
+  wallet: string | null,
+  party: WalletRole,
+  chain: string | null,
+): Pages<NamedSettlement> {
   const path = wallet === null ? null : `/entities/${segment(wallet)}/settlements`;
-  return usePages<EntitySettlementsAnswer, NamedSettlement>(path, { role: party, limit: PAGE_ROWS }, rowsOf);
+  return usePages<EntitySettlementsAnswer, NamedSettlement>(
+    path,
+    { role: party, chain, limit: PAGE_ROWS },
+    rowsOf,
+  );
 }
 
 interface WalletSettlementsProps {

@@ -12,7 +12,9 @@ import { DailyChart } from './daily-chart.tsx';
 import { DataQualityCard } from './data-quality.tsx';
 import { EvidenceBreakdown } from './evidence-breakdown.tsx';
 import { Figure } from './figure.tsx';
+import { FilterForm, SelectFilter } from './filters.tsx';
 import { Identicon } from './identicon.tsx';
+import { useChainOptions } from './use-chains.ts';
 import { type WalletRole, walletPath } from './wallet-link.tsx';
 import { useWalletSettlements, WalletSettlements } from './wallet-settlements.tsx';
 import { walletSqlPath } from './wallet-sql.ts';
@@ -36,9 +38,10 @@ export function WalletView({ wallet, party, query }: WalletViewProps) {
   return (
     <>
       <WalletHead wallet={address} party={party} name={name} profile={answer} />
+      <ChainChoice wallet={address} party={party} query={query} />
       {problem === null ? null : <ProblemState problem={problem} onRetry={reload} />}
       {answer === null && problem === null ? <Loading what="the wallet" /> : null}
-      {answer === null ? null : <WalletBody key={address} profile={answer} party={party} />}
+      {answer === null ? null : <WalletBody key={`${address} ${chain}`} profile={answer} party={party} />}
     </>
   );
 }
@@ -99,9 +102,28 @@ function entityTexts(entities: readonly Entity[]): string[] {
   ];
 }
 
+/** Figures are about one chain unless somebody wants all added up; without a choice there is nothing to choose. */
+function ChainChoice({ wallet, party, query }: WalletViewProps) {
+  const chains = useChainOptions('default chain');
+  if (chains.length <= 2) return null;
+  return (
+    <FilterForm label="Chain of the figures">
+      <SelectFilter
+        path={walletPath(wallet, party)}
+        query={query}
+        label="Chain"
+        name="chain"
+        options={[...chains, { value: 'all', label: 'all, added up' }]}
+      />
+    </FilterForm>
+  );
+}
+
+/** Lists and the graph are about the chain that the figures are about; null for all. */
 function WalletBody({ profile, party }: { readonly profile: ProfileAnswer; readonly party: WalletRole }) {
+  const { chain } = profile.meta;
   const { wallet, coverage, aggregates, erc8004_agents: agents } = profile;
-  const settlements = useWalletSettlements(coverage.known ? wallet : null, party);
+  const settlements = useWalletSettlements(coverage.known ? wallet : null, party, chain);
   if (!coverage.known && agents.length === 0) return <UnknownWallet />;
   return (
     <>
@@ -127,7 +149,7 @@ function WalletBody({ profile, party }: { readonly profile: ProfileAnswer; reado
           </div>
         </section>
       )}
-      {coverage.known ? <Counterparties wallet={wallet} /> : null}
+      {coverage.known ? <Counterparties wallet={wallet} chain={chain} /> : null}
       {coverage.known ? <WalletSettlements settlements={settlements} party={party} /> : null}
     </>
   );
