@@ -184,7 +184,9 @@ describe('npm run demo', () => {
       expect((await send(line)).status, line.url).toBe(priced.includes(line) ? 402 : 200);
     expect([lines.length, priced.length]).toEqual([19, 1]);
     const [, consoleUrl = ''] = /^ {2}console +(\S+)/m.exec(run.output()) ?? [];
-    expect(await (await fetch(consoleUrl)).text(), 'the console has the key').toContain(`content="${secret}"`);
+    expect(await (await fetch(consoleUrl)).text(), 'the console has the key').toContain(
+      `content="${secret}"`,
+    );
     watchText('demo-service', readFileSync(join(directory, 'demo-data', 'service.log'), 'utf8'));
     // Guard and node, guard and service, engine, ingest worker, facilitator.
     expect((await run.survivors()).length).toBeGreaterThanOrEqual(7);
