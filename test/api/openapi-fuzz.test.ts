@@ -15,7 +15,7 @@ import type { JsonObject } from '../support/document-schemas.ts';
  */
 
 const SEED = Number(process.env[SEED_VARIABLE] ?? 20_261_121);
-const RUNS = Number(process.env[RUNS_VARIABLE] ?? 400);
+const RUNS = Number(process.env[RUNS_VARIABLE] ?? 800);
 const RUN_MS_MAX = 1_000;
 const GRACE_MS = 60_000;
 /** Below this most requests are refused at the door, and nothing is learned of the answers. */

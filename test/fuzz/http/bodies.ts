@@ -28,24 +28,34 @@ export const rawBody: fc.Arbitrary<string> = fc.oneof(
   fc.constant('x'.repeat(600_000)),
 );
 
-/** Texts that the engine is asked with, beside those of the document: quick ones, bad ones, and those at the limits. */
-const TEXTS = [
+/** Queries that are answered. */
+const GOOD_TEXTS = [
   'SELECT 1',
   'SELECT count() FROM settlements',
   'SELECT * FROM settlements ORDER BY block_time DESC LIMIT 3',
   'SELECT chain, agent_id, name FROM agents',
   'SELECT payee, sum(amount) FROM settlements GROUP BY payee',
-  'SELECT {wallet:String} AS wallet',
-  'SELECT {n:UInt64} + 1',
-  'SELECT 1 AS a, 2 AS a',
   "SELECT 'a\tb' AS `x y`, NULL, nan, inf, [1, 2], map('k', 1)",
   'SELECT toUInt256(2) * toUInt256(3), toDecimal64(1.5, 3)',
   'SELECT number FROM numbers(20000)',
   'SELECT * FROM settlements FORMAT CSV',
+  'SELECT payer FROM settlements WHERE 0',
+] as const;
+
+/** Queries that are run and fail, of which some have read rows by then. */
+const FAILING_TEXTS = [
   'SELECT pajer FROM settlements',
-  'SELECT * FROM setlements',
   'SELECT intDiv(1, 0)',
-  "SELECT throwIf(1, 'x')",
+  "SELECT throwIf(number = 9, 'x') FROM numbers(10)",
+  "SELECT throwIf(log_index > 0, 'x') FROM settlements",
+  'SELECT 1 AS a, 2 AS a',
+  'SELECT {wallet:String} AS wallet',
+  'SELECT {n:UInt64} + 1',
+] as const;
+
+/** Queries that are refused, and those at the limits. */
+const REFUSED_TEXTS = [
+  'SELECT * FROM setlements',
   'SELECT * FROM system.tables',
   "SELECT * FROM url('http://127.0.0.1/')",
   'SELECT 1 SETTINGS max_threads = 9',
@@ -59,10 +69,17 @@ const TEXTS = [
   `SELECT '${'x'.repeat(66_000)}'`,
 ] as const;
 
-const TEXT = fc.oneof({ weight: 6, arbitrary: fc.constantFrom(...TEXTS) }, { weight: 1, arbitrary: oddText });
+const TEXT = fc.oneof(
+  { weight: 6, arbitrary: fc.constantFrom(...GOOD_TEXTS) },
+  { weight: 3, arbitrary: fc.constantFrom(...FAILING_TEXTS) },
+  { weight: 2, arbitrary: fc.constantFrom(...REFUSED_TEXTS) },
+  { weight: 1, arbitrary: oddText },
+);
 
 const BINDINGS = fc.oneof(
-  { weight: 4, arbitrary: fc.constantFrom({}, { wallet: '0xab', n: 7 }, { n: '7', unused: null }) },
+  // A value without a placeholder is refused, so that most queries go without.
+  { weight: 8, arbitrary: fc.constant({}) },
+  { weight: 2, arbitrary: fc.constantFrom({ wallet: '0xab' }, { n: 7 }, { n: '7', unused: null }) },
   { weight: 1, arbitrary: oddBindings() },
 );
 

@@ -35,7 +35,8 @@ export function chargeComplaints(charged: Charged): string[] {
 /** The units that may have been taken: none for what failed, unless the answer says that it cost something. */
 function mayCost({ operation, request, answer }: Charged, who: string): readonly number[] {
   const isTheirs = request.credential === who || request.credential === `${who}_bearer`;
-  if (!isTheirs || request.method === 'HEAD' || operation.priceClass !== 'metered') return [0];
+  const isCall = request.method === operation.method; // HEAD and OPTIONS draw nothing
+  if (!isTheirs || !isCall || operation.priceClass !== 'metered') return [0];
   const said = unitsSaid(answer);
   if (answer.status >= 400) return [said ?? 0];
   // A kept answer tells what the first one cost.

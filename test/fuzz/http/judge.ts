@@ -47,7 +47,9 @@ function methodComplaints(
   const isTaken = method === operation.method || (method === 'HEAD' && operation.method === 'GET');
   if (isTaken === (status !== 405)) return [];
   // What the parser does not know, or cannot read before the method is looked at, is malformed.
-  return !isTaken && [400, 413, 414, 429].includes(status) ? [] : [`${method} was answered with ${status}`];
+  return !isTaken && [400, 413, 414, 415, 429].includes(status)
+    ? []
+    : [`${method} was answered with ${status}`];
 }
 
 function headerComplaints({ headers }: DescribedResponse, { headers: sent }: FuzzAnswer): string[] {

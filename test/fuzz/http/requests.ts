@@ -105,7 +105,9 @@ function queryOf({ parameters }: DescribedOperation, known: KnownValues): fc.Arb
   const own = parameters.filter((parameter) => parameter.in === 'query');
   const pair = (parameter: DescribedParameter) =>
     encoded(parameterText(parameter, known)).map((value) => `${parameter.name}=${value}`);
-  const some = own.map((parameter) => oneIn(3, pair(parameter)));
+  const some = fc.tuple(...own.map((parameter) => oneIn(3, pair(parameter))));
+  // Some operations take exactly one of their parameters.
+  const one = own.length === 0 ? [] : [fc.oneof(...own.map(pair)).map((only) => [only])];
   const twice = own.length === 0 ? [] : [fc.oneof(...own.map(pair))];
   const unknown = fc
     .tuple(
@@ -119,7 +121,7 @@ function queryOf({ parameters }: DescribedOperation, known: KnownValues): fc.Arb
     fc.constantFrom('&', '=', '?', 'limit', 'limit[]=1', '%00=1', 'a=b=c'),
   );
   return fc
-    .tuple(fc.tuple(...some), oneIn(6, odd))
+    .tuple(fc.oneof(some, ...one), oneIn(6, odd))
     .chain(([known, extra]) =>
       fc.shuffledSubarray(
         [...known, extra].filter((part) => part !== null),
