@@ -21,6 +21,10 @@ const GENERAL_HEADERS: ReadonlySet<string> = new Set([
 
 const PREFLIGHT_STATUS = 204;
 
+/** Methods that OpenAPI 3.1 has no word for, and what they may be told: their body may be read before their path is looked at. */
+const UNDESCRIBABLE: ReadonlySet<string> = new Set(['PROPFIND', 'QUERY']);
+const REFUSED: readonly number[] = [400, 405, 413, 414, 415];
+
 /** Empty for an answer that is as documented. */
 export function judge(operation: DescribedOperation, request: FuzzRequest, answer: FuzzAnswer): string[] {
   const { status } = answer;
@@ -28,6 +32,8 @@ export function judge(operation: DescribedOperation, request: FuzzRequest, answe
     return [`a request was answered with ${status}: ${answer.body.toString('utf8').slice(0, 500)}`];
   if (request.method === 'OPTIONS')
     return status === PREFLIGHT_STATUS ? [] : [`OPTIONS was answered with ${status}`];
+  if (UNDESCRIBABLE.has(request.method))
+    return REFUSED.includes(status) ? [] : [`${request.method} was answered with ${status}`];
   const described = operation.responses.get(status);
   if (described === undefined)
     return [`status ${status} is not documented: ${answer.body.toString('utf8').slice(0, 500)}`];
@@ -47,9 +53,7 @@ function methodComplaints(
   const isTaken = method === operation.method || (method === 'HEAD' && operation.method === 'GET');
   if (isTaken === (status !== 405)) return [];
   // What the parser does not know, or cannot read before the method is looked at, is malformed.
-  return !isTaken && [400, 413, 414, 415, 429].includes(status)
-    ? []
-    : [`${method} was answered with ${status}`];
+  return !isTaken && [400, 413, 414, 429].includes(status) ? [] : [`${method} was answered with ${status}`];
 }
 
 function headerComplaints({ headers }: DescribedResponse, { headers: sent }: FuzzAnswer): string[] {
