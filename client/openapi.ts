@@ -461,6 +461,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/.well-known/x402": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * What is sold here over x402
+         * @description Every priced route with its terms, for crawlers of payable APIs. What a 402 says counts. 404 where no calls are sold.
+         */
+        get: operations["getOfferList"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
 }
 export type webhooks = Record<string, never>;
 export interface components {
@@ -589,6 +609,18 @@ export interface components {
             percent: number | null;
             /** @description At the present rate; null while there is none. */
             eta_seconds: number | null;
+        };
+        BazaarInfo: {
+            input: components["schemas"]["BazaarInput"];
+        };
+        BazaarInput: {
+            /** @constant */
+            type: "http";
+            /** @enum {string} */
+            method: "GET" | "POST";
+        };
+        BazaarListing: {
+            info: components["schemas"]["BazaarInfo"];
         };
         Capability: {
             /** @description Stable name, for /capabilities/{slug}. */
@@ -1097,6 +1129,22 @@ export interface components {
             next_before: string | null;
             meta: components["schemas"]["ListMeta"];
         };
+        ListedExtensions: {
+            bazaar: components["schemas"]["BazaarListing"];
+        };
+        ListedOffer: {
+            /** @description The URL; parameters of its path in braces. */
+            resource: string;
+            /** @constant */
+            type: "http";
+            /** @constant */
+            x402Version: 2;
+            description: string;
+            mimeType: string;
+            serviceName: string;
+            accepts: components["schemas"]["PaymentTerms"][];
+            extensions: components["schemas"]["ListedExtensions"];
+        };
         Meta: {
             /** @description The chain served; null when the answer spans every chain in `freshness`. */
             chain: string | null;
@@ -1139,6 +1187,21 @@ export interface components {
             settled_usd_30d: components["schemas"]["Usd"];
             /** Format: date-time */
             last_settled_at: string | null;
+        };
+        OfferList: {
+            /**
+             * @description Of `resources`.
+             * @constant
+             */
+            version: 1;
+            /** @description URLs that answer 402 as they stand, once what they take is sent with them. */
+            resources: string[];
+            /**
+             * @description Of `items`.
+             * @constant
+             */
+            x402Version: 2;
+            items: components["schemas"]["ListedOffer"][];
         };
         Organisation: {
             id: string;
@@ -5864,6 +5927,84 @@ export interface operations {
                      *     }
                      */
                     "application/json": components["schemas"]["ProtectedResource"];
+                };
+            };
+            400: components["responses"]["MalformedRequest"];
+            404: components["responses"]["NotFound"];
+            405: components["responses"]["MethodNotAllowed"];
+            414: components["responses"]["UriTooLong"];
+            500: components["responses"]["InternalError"];
+        };
+    };
+    getOfferList: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description An id of the caller’s choosing for this request, to find it again in logs. Another form of it is left alone.
+                 * @example 0b8f3c52-1a8e-4b61-9d2f-6c1f0e7a9b13
+                 */
+                "X-Request-Id"?: components["parameters"]["XRequestId"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The routes and their terms. */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    "Server-Timing": components["headers"]["Server-Timing"];
+                    "Cache-Control": components["headers"]["Cache-Control"];
+                    Vary: components["headers"]["Vary"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "version": 1,
+                     *       "resources": [
+                     *         "https://index.example/v0/flows"
+                     *       ],
+                     *       "x402Version": 2,
+                     *       "items": [
+                     *         {
+                     *           "resource": "https://index.example/v0/flows",
+                     *           "type": "http",
+                     *           "x402Version": 2,
+                     *           "description": "Newest settlements across every indexed chain, payer to payee",
+                     *           "mimeType": "application/json",
+                     *           "serviceName": "Settlement Index",
+                     *           "accepts": [
+                     *             {
+                     *               "scheme": "exact",
+                     *               "network": "eip155:8453",
+                     *               "amount": "1000",
+                     *               "asset": "0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913",
+                     *               "payTo": "0x00000000000000000000000000000000000A11cE",
+                     *               "maxTimeoutSeconds": 300,
+                     *               "extra": {
+                     *                 "name": "USD Coin",
+                     *                 "version": "2"
+                     *               }
+                     *             }
+                     *           ],
+                     *           "extensions": {
+                     *             "bazaar": {
+                     *               "info": {
+                     *                 "input": {
+                     *                   "type": "http",
+                     *                   "method": "GET"
+                     *                 }
+                     *               }
+                     *             }
+                     *           }
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["OfferList"];
                 };
             };
             400: components["responses"]["MalformedRequest"];

@@ -5,7 +5,7 @@ import type { components, operations } from './openapi.ts';
 /** Operations of the API. Those beside it (health, readiness, this description, metadata) are left out. */
 export type OperationId = Exclude<
   keyof operations,
-  'getHealth' | 'getReadiness' | 'getOpenApi' | 'getProtectedResource'
+  'getHealth' | 'getReadiness' | 'getOpenApi' | 'getProtectedResource' | 'getOfferList'
 >;
 
 /** The named shapes of the document: `Schemas['Problem']` and the like. */

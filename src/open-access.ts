@@ -14,7 +14,7 @@ import { loadKeyIssueSecrets } from './key-issue-secrets.ts';
 import type { Log } from './log.ts';
 import { createPaymentLane, type PaymentLaneParts } from './payment/create-payment-lane.ts';
 import { createHttpFacilitator } from './payment/http-facilitator.ts';
-import type { PaymentLane } from './payment/payment-lane.ts';
+import type { TermsOf } from './payment/payment-lane.ts';
 import { resolveUnsettled } from './payment/resolve-unsettled.ts';
 import { createUptoSigners } from './payment/upto-signers.ts';
 import { openWitnesses } from './payment/witnesses.ts';
@@ -26,6 +26,8 @@ export interface Access {
   readonly accounts: Accounts;
   /** Whether single calls can be bought over x402. */
   readonly sellsCalls: boolean;
+  /** The terms of a call over x402; null where none is sold. */
+  readonly termsOf: TermsOf | null;
   /** Not started. */
   readonly sweeper: Sweeper;
 }
@@ -70,6 +72,7 @@ export function openAccess(parts: AccessParts, store: ControlStore): Access {
       secrets: lane === null ? [] : loadKeyIssueSecrets(config),
     }),
     sellsCalls: lane !== null,
+    termsOf: lane === null ? null : lane.termsOf,
     // Payments that were begun are resolved also after the lane was taken out of the configuration.
     sweeper: createSweeper({
       store,
@@ -89,7 +92,7 @@ export function openAccess(parts: AccessParts, store: ControlStore): Access {
 function openLane(
   { payment }: AccessParts['config'],
   parts: Omit<PaymentLaneParts, 'config' | 'facilitator' | 'uptoSigners'>,
-): PaymentLane | null {
+): ReturnType<typeof createPaymentLane> | null {
   if (payment.facilitatorUrl === null) return null;
   const facilitator = createHttpFacilitator({
     url: payment.facilitatorUrl,

@@ -77,6 +77,81 @@ const PAYMENT_TERMS: Json = {
   },
 };
 
+/** The method, as bazaars write it. */
+const LISTED_EXTENSIONS: Json = {
+  title: 'ListedExtensions',
+  type: 'object',
+  required: ['bazaar'],
+  properties: {
+    bazaar: {
+      title: 'BazaarListing',
+      type: 'object',
+      required: ['info'],
+      properties: {
+        info: {
+          title: 'BazaarInfo',
+          type: 'object',
+          required: ['input'],
+          properties: {
+            input: {
+              title: 'BazaarInput',
+              type: 'object',
+              required: ['type', 'method'],
+              properties: {
+                type: { type: 'string', const: 'http' },
+                method: { type: 'string', enum: ['GET', 'POST'] },
+              },
+            },
+          },
+        },
+      },
+    },
+  },
+};
+
+/** What `/.well-known/x402` answers. Source: protocol.md 1.10. */
+export const OFFER_LIST_SCHEMA: Json = {
+  title: 'OfferList',
+  type: 'object',
+  required: ['version', 'resources', 'x402Version', 'items'],
+  properties: {
+    version: { type: 'integer', const: 1, description: 'Of `resources`.' },
+    resources: {
+      type: 'array',
+      description: 'URLs that answer 402 as they stand, once what they take is sent with them.',
+      items: { type: 'string', format: 'uri' },
+    },
+    x402Version: { type: 'integer', const: 2, description: 'Of `items`.' },
+    items: {
+      type: 'array',
+      items: {
+        title: 'ListedOffer',
+        type: 'object',
+        required: [
+          'resource',
+          'type',
+          'x402Version',
+          'description',
+          'mimeType',
+          'serviceName',
+          'accepts',
+          'extensions',
+        ],
+        properties: {
+          resource: { type: 'string', description: 'The URL; parameters of its path in braces.' },
+          type: { type: 'string', const: 'http' },
+          x402Version: { type: 'integer', const: 2 },
+          description: { type: 'string' },
+          mimeType: { type: 'string' },
+          serviceName: { type: 'string' },
+          accepts: { type: 'array', items: PAYMENT_TERMS },
+          extensions: LISTED_EXTENSIONS,
+        },
+      },
+    },
+  },
+};
+
 const PAYMENT_REQUIRED: Json = {
   title: 'PaymentRequired',
   type: 'object',

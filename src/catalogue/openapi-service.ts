@@ -2,6 +2,7 @@ import { type TSchema, Type } from '@sinclair/typebox';
 import type { ErrorCode } from '../errors.ts';
 import type { FailureResponses } from './openapi-failures.ts';
 import { headerReferences } from './openapi-headers.ts';
+import { OFFER_LIST_SCHEMA } from './openapi-payments.ts';
 import type { Json, NamedSchemas } from './openapi-schemas.ts';
 import { tagsOf } from './openapi-tags.ts';
 
@@ -85,6 +86,42 @@ const ROUTES: Readonly<Record<string, ServiceRoute>> = {
       authorization_servers: ['https://id.example'],
       bearer_methods_supported: ['header'],
       resource_name: 'Settlement Index',
+    },
+    fails: [...COMMON_FAILS, 'not_found'],
+  },
+  '/.well-known/x402': {
+    id: 'getOfferList',
+    summary: 'What is sold here over x402',
+    description:
+      'Every priced route with its terms, for crawlers of payable APIs. What a 402 says counts. 404 where no calls are sold.',
+    answer: 'The routes and their terms.',
+    shape: OFFER_LIST_SCHEMA,
+    example: {
+      version: 1,
+      resources: ['https://index.example/v0/flows'],
+      x402Version: 2,
+      items: [
+        {
+          resource: 'https://index.example/v0/flows',
+          type: 'http',
+          x402Version: 2,
+          description: 'Newest settlements across every indexed chain, payer to payee',
+          mimeType: 'application/json',
+          serviceName: 'Settlement Index',
+          accepts: [
+            {
+              scheme: 'exact',
+              network: 'eip155:8453',
+              amount: '1000',
+              asset: '0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913',
+              payTo: '0x00000000000000000000000000000000000A11cE',
+              maxTimeoutSeconds: 300,
+              extra: { name: 'USD Coin', version: '2' },
+            },
+          ],
+          extensions: { bazaar: { info: { input: { type: 'http', method: 'GET' } } } },
+        },
+      ],
     },
     fails: [...COMMON_FAILS, 'not_found'],
   },

@@ -38,7 +38,14 @@ export const TAGS: readonly {
   {
     name: 'Service',
     description: 'Whether the service and its index are well.',
-    operations: ['getTelemetry', 'getHealth', 'getReadiness', 'getOpenApi', 'getProtectedResource'],
+    operations: [
+      'getTelemetry',
+      'getHealth',
+      'getReadiness',
+      'getOpenApi',
+      'getProtectedResource',
+      'getOfferList',
+    ],
   },
 ];
 

@@ -17,6 +17,7 @@ import { protectedResources } from '../gate/protected-resource.ts';
 import type { Log } from '../log.ts';
 import { createMcpSurface } from '../mcp/mcp-server.ts';
 import { DOCS_RESOURCES, type McpResource } from '../mcp/resources.ts';
+import type { TermsOf } from '../payment/payment-lane.ts';
 import { ProblemShape } from '../problem.ts';
 import { createCapabilities } from '../reads/capabilities.ts';
 import { createDatasetFacts } from '../reads/dataset.ts';
@@ -37,6 +38,7 @@ import { asFailure, type FailureOptions, installFailures, sendFailure } from './
 import { ACCEPTED_HEADERS, acceptedRequestId, EXPOSED_HEADERS, VARY } from './headers.ts';
 import { mcpHostnames } from './mcp-origin.ts';
 import { installMcp } from './mcp-route.ts';
+import { installOfferList } from './offer-list.ts';
 import { installProtectedResources, metadataUrlOf } from './protected-resource-routes.ts';
 import { installRequestFacts } from './request-facts.ts';
 import { installServiceRoutes } from './service-routes.ts';
@@ -50,6 +52,8 @@ export interface AppOptions {
   readonly accounts: Accounts;
   /** Whether single calls can be bought here over x402. */
   readonly sellsCalls: boolean;
+  /** The terms of a call over x402; null where none is sold. */
+  readonly termsOf: TermsOf | null;
   readonly log: Log;
   readonly clock: Clock;
   /** Version of this program. */
@@ -119,6 +123,7 @@ export function buildApp(options: AppOptions): FastifyInstance {
     installConsole(routes, options.config.console);
     const hostnames = mcpHostnames(options.config.http);
     installMcp(routes, { surface, gate, deps, sandbox, hostnames, failures });
+    installOfferList(routes, { operations, publicUrl, termsOf: options.termsOf });
     installProtectedResources(routes, { issuer: options.config.oauth.issuer, resources });
     const openApi = buildOpenApi({
       operations,

@@ -91,8 +91,13 @@ function canonicalQuery(query: string): [string, string][] {
  * only to the caller who sent it.
  */
 function absoluteUrl(request: FastifyRequest, publicUrl: string): string {
-  const host = HOST.test(request.host) ? request.host : 'localhost';
-  const base = publicUrl === '' ? `${request.protocol}://${host}` : publicUrl;
+  const base = baseUrl(request, publicUrl);
   const url = `${base}${request.url}`;
   return URL.canParse(url) ? new URL(url).href : base;
+}
+
+/** Without a trailing slash. */
+export function baseUrl({ host, protocol }: FastifyRequest, publicUrl: string): string {
+  if (publicUrl !== '') return publicUrl;
+  return `${protocol}://${HOST.test(host) ? host : 'localhost'}`;
 }

@@ -4,7 +4,7 @@ import { DEFAULT_LANE_LIMITS, type LaneLimits, type LaneTools } from './lane-too
 import { findFault } from './match-payment.ts';
 import { offerOf, type Quote, quoteOf } from './offer.ts';
 import { openCall } from './open-call.ts';
-import type { Order, PaidCall, PaymentLane } from './payment-lane.ts';
+import type { Order, PaidCall, PaymentLane, TermsOf } from './payment-lane.ts';
 import { type Purchase, readPurchase, toVerify } from './purchase.ts';
 import { facilitatorUnavailable, foreignFacilitator, rejected, unacceptable } from './refusals.ts';
 import { resume } from './resume.ts';
@@ -22,10 +22,14 @@ export type PaymentLaneParts = Omit<LaneTools, 'limits'> & {
  * ceiling the steps from the claim on wait until the call knows what it used.
  * Rejects with `StoreUnavailable` where the store does not answer before money moved.
  */
-export function createPaymentLane({ limits, ...parts }: PaymentLaneParts): PaymentLane {
+export function createPaymentLane({
+  limits,
+  ...parts
+}: PaymentLaneParts): PaymentLane & { readonly termsOf: TermsOf } {
   const lane: LaneTools = { ...parts, limits: { ...DEFAULT_LANE_LIMITS, ...limits } };
   return {
     offer: (order) => offerOf(quoteFor(lane, order), 'payment_required'),
+    termsOf: (order) => quoteFor(lane, order).terms.map(({ v2 }) => ({ ...v2 })),
     take: (order, { payment }) => take(lane, order, payment),
   };
 }

@@ -16,6 +16,9 @@ export interface PaymentLane {
   take(order: Order, headers: PaymentHeaders): Promise<PaidCall>;
 }
 
+/** For a list of what is sold: the terms of an order as entries of `accepts` of version 2. */
+export type TermsOf = (order: Order) => readonly Readonly<Record<string, unknown>>[];
+
 /** What a payment buys: exactly this request. */
 export interface Order {
   /** The route, for ledgers: `GET /v0/flows`. */

@@ -38,7 +38,7 @@ const ROUTES: readonly (readonly [string, RegExp])[] = [
   [`/v0/agents/${wallet(0xa1)}`, /^(wallet profile|payment rings|catalogues|index status)$/],
   ['/v0/wallets', /^(wallets|rollups|display names|index status)$/],
   ['/v0/facilitators', /^(relayers|rollups|display names|index status)$/],
-  ['/v0/telemetry', /^(engine|index status)$/],
+  ['/v0/telemetry', /^(engine|identities|index status)$/],
   ['/readyz', /^index$/],
 ];
 
