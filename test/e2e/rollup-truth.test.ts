@@ -2,7 +2,7 @@ import { afterEach, expect, test } from 'vitest';
 import { type FaultSimulation, startFaultSimulation } from '../support/fault-simulation.ts';
 
 /** More faults and other seeds by hand: `npx tsx bench/faults/main.ts --faults 1000 --seed 7`. */
-const FAULTS = 110;
+const FAULTS = 100;
 /** Any will do; a failure names it. */
 const SEED = 1;
 /** Under two minutes on two cores to itself; a machine that is busy with other things may take ten times that. */
@@ -22,7 +22,7 @@ let simulation: FaultSimulation | undefined;
 afterEach(() => simulation?.remove());
 
 test(
-  'rows, wallet log, rollups and a recount from receipts agree after every one of 110 random faults',
+  'rows, wallet log, rollups and a recount from receipts agree after every one of 100 random faults',
   async () => {
     simulation = await startFaultSimulation(SEED);
     const report = await simulation.run(FAULTS);
