@@ -21,7 +21,7 @@ const ROLES = [
 
 const rowsOf = ({ wallets }: WalletsAnswer): readonly ListedWallet[] => wallets;
 
-/** Wallets by when they were last seen, those that were paid unless another role is chosen. */
+/** Wallets by address, those that were paid unless another role is chosen. */
 export function MerchantsPage({ query }: PageProps) {
   const { role = 'payee', chain } = pick(query, ['role', 'chain']);
   const asked = useMemo(() => ({ role, chain, limit: PAGE_ROWS }), [role, chain]);
@@ -29,7 +29,7 @@ export function MerchantsPage({ query }: PageProps) {
   const chains = useChainOptions('default chain');
   return (
     <>
-      <PageHead title="Merchants">Wallets that were paid over x402, the most recently seen first.</PageHead>
+      <PageHead title="Merchants">Wallets that were paid over x402, by address.</PageHead>
       <FilterForm label="Filter wallets">
         <SelectFilter path={PATH} query={query} label="Wallets that" name="role" options={ROLES} />
         <SelectFilter path={PATH} query={query} label="Chain" name="chain" options={chains} />
@@ -46,7 +46,7 @@ function WalletTable({ wallets }: { readonly wallets: readonly ListedWallet[] })
   return (
     <div class="table-wrap">
       <table class="data">
-        <caption class="visually-hidden">Wallets, the most recently seen first</caption>
+        <caption class="visually-hidden">Wallets, by address</caption>
         <thead>
           <tr>
             <th scope="col">Wallet</th>
