@@ -16,7 +16,7 @@ import { docsQuestions } from '../support/docs-questions.ts';
 import { type Commands, documentedCommands } from '../support/documented-commands.ts';
 import { type DocumentedScripts, writeScripts } from '../support/documented-scripts.ts';
 import { runShell } from '../support/documented-shell.ts';
-import { type CodeBlock, codeBlocks, documentFiles } from '../support/documents.ts';
+import { codeBlocks, documentFiles } from '../support/documents.ts';
 import { BASE, insertSettlements, reportChain, settlement } from '../support/rows.ts';
 import { type SandboxEngine, sandboxEngine } from '../support/sandbox-engine.ts';
 import {

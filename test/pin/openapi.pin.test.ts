@@ -19,17 +19,23 @@ const made = buildOpenApi({
 });
 const golden = json('docs/reference/openapi.json');
 
+function at(value: unknown, name: string): unknown {
+  return typeof value === 'object' && value !== null ? Reflect.get(value, name) : undefined;
+}
+
 /** What stands there, or what it refers to. */
-// biome-ignore lint/suspicious/noExplicitAny: a JSON document looked into freely
-function followed(value: any): any {
-  if (typeof value?.$ref !== 'string') return value;
-  return value.$ref
-    .split('/')
-    .slice(1)
-    .reduce((place: Record<string, unknown>, name: string) => place[name], golden);
+function followed(value: unknown): unknown {
+  const reference = at(value, '$ref');
+  return typeof reference === 'string' ? reference.split('/').slice(1).reduce(at, golden) : value;
+}
+
+interface Parameter {
+  readonly in: string;
+  readonly name: string;
 }
 
 interface FailureResponse {
+  readonly headers: Readonly<Record<string, unknown>>;
   readonly content: {
     readonly 'application/problem+json': {
       readonly examples: Readonly<
@@ -45,9 +51,8 @@ test('the description is the golden file: npm run gen after a deliberate change'
 
 /** What a posted operation takes in its body. */
 function fieldsOf(requestBody: unknown): string[] {
-  // biome-ignore lint/suspicious/noExplicitAny: a JSON document looked into freely
-  const schema = (requestBody as any)?.content['application/json'].schema;
-  return Object.keys(followed(schema)?.properties ?? {});
+  const schema = ['content', 'application/json', 'schema'].reduce(at, requestBody);
+  return Object.keys(Object(at(followed(schema), 'properties')));
 }
 
 test('operations, paths, parameters and prices', () => {
@@ -68,7 +73,7 @@ test('operations, paths, parameters and prices', () => {
       path,
       [
         ...(parameters as unknown[])
-          .map(followed)
+          .map((parameter) => followed(parameter) as Parameter)
           .flatMap((parameter) => (parameter.in === 'header' ? [] : [parameter.name])),
         ...fieldsOf(requestBody),
       ].join(' '),
@@ -137,7 +142,7 @@ test('operations, paths, parameters and prices', () => {
 test('everything that has a price says how it is paid, and what can go wrong with it', () => {
   for (const { id, method, path, price } of OPERATIONS) {
     const { parameters, responses } = golden.paths[path][method.toLowerCase()];
-    const sent = parameters.map((parameter: unknown) => followed(parameter).name);
+    const sent = parameters.map((parameter: unknown) => (followed(parameter) as Parameter).name);
     const isPriced = price.class !== 'free';
     expect([id, sent.includes('X-PAYMENT'), sent.includes('PAYMENT-SIGNATURE')]).toEqual([
       id,
@@ -146,9 +151,9 @@ test('everything that has a price says how it is paid, and what can go wrong wit
     ]);
     expect([id, '402' in responses, '502' in responses]).toEqual([id, isPriced, isPriced]);
     if (!isPriced) continue;
-    const refusal = followed(responses['402']);
+    const refusal = followed(responses['402']) as FailureResponse;
     expect(Object.keys(refusal.headers)).toContain('PAYMENT-REQUIRED');
-    const { value } = refusal.content['application/problem+json'].examples.payment_required;
+    const value = refusal.content['application/problem+json'].examples['payment_required']?.value;
     expect(value).toMatchObject({
       x402Version: 1,
       accepts: [{ scheme: 'exact', payTo: expect.any(String) }],
@@ -217,7 +222,9 @@ test('a posted operation says what its body holds, in which types it answers, an
     'json_compact',
     'explain_only',
   ]);
-  expect(parameters.map((parameter: unknown) => followed(parameter).name)).toContain('Idempotency-Key');
+  expect(parameters.map((parameter: unknown) => (followed(parameter) as Parameter).name)).toContain(
+    'Idempotency-Key',
+  );
   expect(Object.keys(responses)).toEqual(expect.arrayContaining(['400', '403', '409', '413', '415', '429']));
 });
 
