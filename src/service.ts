@@ -29,7 +29,7 @@ export interface Service {
   /** Process id of the embedded engine, for tests that kill it. */
   enginePid(): number | undefined;
   ingestPid(): number | undefined;
-  /** Resolves when the tables exist and ingest has been started. */
+  /** Resolves when the tables exist and ingest has been started, or when the service was stopped before. */
   readonly prepared: Promise<void>;
   stop(): Promise<void>;
 }
@@ -61,17 +61,21 @@ export async function startService(deps: {
     cleanups.push(engine.stop);
     const api = isWorkerOnly(config) ? null : await openApi({ config, log, version }, engine, cleanups);
     let worker: SupervisedChild | undefined;
-    const prepared = prepare(config, engine.access, log, stopping.signal, cleanups).then(async () => {
-      void api?.sandbox.check(); // the public views are there now
-      if (config.role === 'all' && !stopping.signal.aborted)
-        worker = await startWorker(config, engine.access, log);
-      cleanups.push(() => worker?.stop() ?? Promise.resolve());
-      // stop() may have run while the worker started, and then has not seen it.
-      if (stopping.signal.aborted) await worker?.stop();
-    });
-    prepared.catch((error: unknown) => {
-      if (!stopping.signal.aborted) log.fatal({ err: error }, 'the service could not be prepared');
-    });
+    const prepared = prepare(config, engine.access, log, stopping.signal, cleanups)
+      .then(async () => {
+        void api?.sandbox.check(); // the public views are there now
+        if (config.role === 'all' && !stopping.signal.aborted)
+          worker = await startWorker(config, engine.access, log);
+        cleanups.push(() => worker?.stop() ?? Promise.resolve());
+        // stop() may have run while the worker started, and then has not seen it.
+        if (stopping.signal.aborted) await worker?.stop();
+      })
+      .catch((error: unknown) => {
+        if (stopping.signal.aborted) return;
+        log.fatal({ err: error }, 'the service could not be prepared');
+        throw error;
+      });
+    prepared.catch(() => undefined); // whoever waits for it hears of it
     return { url: api?.url ?? null, enginePid: engine.pid, ingestPid: () => worker?.pid, prepared, stop };
   } catch (error) {
     await stop();
