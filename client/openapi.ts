@@ -845,7 +845,7 @@ export interface components {
             uptime_seconds: number | null;
         };
         /** @enum {string} */
-        ErrorCode: "invalid_parameter" | "malformed_request" | "invalid_query" | "query_failed" | "invalid_api_key" | "api_key_required" | "payment_required" | "payment_malformed" | "payment_invalid" | "payment_failed" | "insufficient_qu" | "forbidden_origin" | "upgrade_required" | "payment_in_progress" | "request_in_progress" | "reply_not_kept" | "idempotency_conflict" | "key_already_issued" | "not_found" | "method_not_allowed" | "request_timeout" | "payload_too_large" | "uri_too_long" | "unsupported_media_type" | "rate_limited" | "headers_too_large" | "internal_error" | "key_issue_failed" | "settlement_unknown" | "upstream_unavailable";
+        ErrorCode: "invalid_parameter" | "malformed_request" | "invalid_query" | "query_failed" | "invalid_api_key" | "api_key_required" | "payment_required" | "payment_malformed" | "payment_invalid" | "payment_failed" | "insufficient_qu" | "forbidden_origin" | "upgrade_required" | "payment_in_progress" | "request_in_progress" | "reply_not_kept" | "idempotency_conflict" | "key_already_issued" | "not_found" | "method_not_allowed" | "request_timeout" | "payload_too_large" | "uri_too_long" | "unsupported_media_type" | "rate_limited" | "headers_too_large" | "internal_error" | "key_issue_failed" | "settlement_unknown" | "overloaded" | "upstream_unavailable";
         Evidence: {
             /** @description true: a named facilitator relayed it. false: examined, no EIP-3009 marker. null: not established, which is not disproven. */
             verified: boolean | null;
@@ -2073,6 +2073,27 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
+        /** @description `overloaded`: Wait for the seconds in `Retry-After`, then send the same request. Nothing was run or charged. `upstream_unavailable`: Retry after the seconds in `Retry-After`. The resource named in `resource` refused or did not answer. */
+        Unavailable: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                RateLimit: components["headers"]["RateLimit"];
+                "X-RateLimit-Limit": components["headers"]["X-RateLimit-Limit"];
+                "X-RateLimit-Remaining": components["headers"]["X-RateLimit-Remaining"];
+                "X-RateLimit-Reset": components["headers"]["X-RateLimit-Reset"];
+                "Server-Timing": components["headers"]["Server-Timing"];
+                "Cache-Control": components["headers"]["Cache-Control"];
+                Vary: components["headers"]["Vary"];
+                "Retry-After": components["headers"]["Retry-After"];
+                "X-PAYMENT-RESPONSE": components["headers"]["X-PAYMENT-RESPONSE"];
+                "PAYMENT-RESPONSE": components["headers"]["PAYMENT-RESPONSE"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
         /** @description `payment_required`: Send a key that covers it, or pay one of `accepts` and send the same request with `X-PAYMENT`. `payment_malformed`: Send base64 of the x402 payment object, with an EIP-3009 authorization and its signature. `payment_invalid`: Sign a new authorization for one of `accepts`; the same one fails again. Nothing was charged. `payment_failed`: Nothing was charged. Send the same payment again, or sign a new one. `insufficient_qu`: Top up, or pay for this call with one of `accepts`. */
         UnitsOrPaymentRequired: {
             headers: {
@@ -2415,7 +2436,7 @@ export interface operations {
             429: components["responses"]["RateLimited"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
-            503: components["responses"]["UpstreamUnavailable"];
+            503: components["responses"]["Unavailable"];
         };
     };
     listFlows: {
@@ -2569,7 +2590,7 @@ export interface operations {
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             502: components["responses"]["SettlementUnknown"];
-            503: components["responses"]["UpstreamUnavailable"];
+            503: components["responses"]["Unavailable"];
         };
     };
     listTransactions: {
@@ -2734,7 +2755,7 @@ export interface operations {
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             502: components["responses"]["SettlementUnknown"];
-            503: components["responses"]["UpstreamUnavailable"];
+            503: components["responses"]["Unavailable"];
         };
     };
     listEntitySettlements: {
@@ -2902,7 +2923,7 @@ export interface operations {
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             502: components["responses"]["SettlementUnknown"];
-            503: components["responses"]["UpstreamUnavailable"];
+            503: components["responses"]["Unavailable"];
         };
     };
     listWallets: {
@@ -3032,7 +3053,7 @@ export interface operations {
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             502: components["responses"]["SettlementUnknown"];
-            503: components["responses"]["UpstreamUnavailable"];
+            503: components["responses"]["Unavailable"];
         };
     };
     listFacilitators: {
@@ -3180,7 +3201,7 @@ export interface operations {
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             502: components["responses"]["SettlementUnknown"];
-            503: components["responses"]["UpstreamUnavailable"];
+            503: components["responses"]["Unavailable"];
         };
     };
     getMerchant: {
@@ -3632,7 +3653,7 @@ export interface operations {
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             502: components["responses"]["SettlementUnknown"];
-            503: components["responses"]["UpstreamUnavailable"];
+            503: components["responses"]["Unavailable"];
         };
     };
     getAgent: {
@@ -4035,7 +4056,7 @@ export interface operations {
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             502: components["responses"]["SettlementUnknown"];
-            503: components["responses"]["UpstreamUnavailable"];
+            503: components["responses"]["Unavailable"];
         };
     };
     listAgents: {
@@ -4215,7 +4236,7 @@ export interface operations {
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             502: components["responses"]["SettlementUnknown"];
-            503: components["responses"]["UpstreamUnavailable"];
+            503: components["responses"]["Unavailable"];
         };
     };
     getLeaderboard: {
@@ -4376,7 +4397,7 @@ export interface operations {
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             502: components["responses"]["SettlementUnknown"];
-            503: components["responses"]["UpstreamUnavailable"];
+            503: components["responses"]["Unavailable"];
         };
     };
     listAttestations: {
@@ -4555,7 +4576,7 @@ export interface operations {
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             502: components["responses"]["SettlementUnknown"];
-            503: components["responses"]["UpstreamUnavailable"];
+            503: components["responses"]["Unavailable"];
         };
     };
     getGraph: {
@@ -4720,7 +4741,7 @@ export interface operations {
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             502: components["responses"]["SettlementUnknown"];
-            503: components["responses"]["UpstreamUnavailable"];
+            503: components["responses"]["Unavailable"];
         };
     };
     listCapabilities: {
@@ -4809,7 +4830,7 @@ export interface operations {
             429: components["responses"]["RateLimited"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
-            503: components["responses"]["UpstreamUnavailable"];
+            503: components["responses"]["Unavailable"];
         };
     };
     getCapability: {
@@ -4974,7 +4995,7 @@ export interface operations {
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             502: components["responses"]["SettlementUnknown"];
-            503: components["responses"]["UpstreamUnavailable"];
+            503: components["responses"]["Unavailable"];
         };
     };
     listEndpoints: {
@@ -5159,7 +5180,7 @@ export interface operations {
             429: components["responses"]["RateLimited"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
-            503: components["responses"]["UpstreamUnavailable"];
+            503: components["responses"]["Unavailable"];
         };
     };
     getTelemetry: {
@@ -5301,7 +5322,7 @@ export interface operations {
             429: components["responses"]["RateLimited"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
-            503: components["responses"]["UpstreamUnavailable"];
+            503: components["responses"]["Unavailable"];
         };
     };
     getSqlSchema: {
@@ -5507,7 +5528,7 @@ export interface operations {
             429: components["responses"]["RateLimited"];
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
-            503: components["responses"]["UpstreamUnavailable"];
+            503: components["responses"]["Unavailable"];
         };
     };
     runSql: {
@@ -5653,7 +5674,7 @@ export interface operations {
             431: components["responses"]["HeadersTooLarge"];
             500: components["responses"]["InternalError"];
             502: components["responses"]["SettlementUnknown"];
-            503: components["responses"]["UpstreamUnavailable"];
+            503: components["responses"]["Unavailable"];
         };
     };
     mintTrialKey: {
@@ -5763,7 +5784,7 @@ export interface operations {
                 };
             };
             502: components["responses"]["SettlementUnknown"];
-            503: components["responses"]["UpstreamUnavailable"];
+            503: components["responses"]["Unavailable"];
         };
     };
     getHealth: {

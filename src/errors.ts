@@ -194,6 +194,12 @@ export const ERRORS = {
       'Look for the authorization’s nonce on the chain before anything else. If it settled, the same request with the same payment is served; never sign again before that.',
     retryable: true,
   },
+  overloaded: {
+    status: 503,
+    title: 'The service is busy',
+    advice: 'Wait for the seconds in `Retry-After`, then send the same request. Nothing was run or charged.',
+    retryable: true,
+  },
   upstream_unavailable: {
     status: 503,
     title: 'The index cannot be read right now',

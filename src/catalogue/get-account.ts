@@ -73,6 +73,7 @@ export const getAccount = defineOperation({
   description:
     'Needs no key and costs nothing. A caller without a key gets the full price list; an unknown key is answered too, with `key_recognised: false`. `tier` is the plan of the organization behind a key; a key whose organization cannot be read has the lowest plan’s until it can.',
   price: PRICES.free,
+  load: 'none',
   params: {},
   output: Type.Object({
     authenticated: Type.Boolean(),

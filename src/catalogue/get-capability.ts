@@ -54,6 +54,7 @@ export const getCapability = defineOperation({
   description:
     'The listed resources that offer a capability, most used first: price, payTo and observed activity as in /endpoints (whose filter `capability` lists them all). `going_rate` are the quartiles of what they cost now, each by its cheapest offer; null when no price is known. `agents` are ERC-8004 agents whose card speaks of it, most rated first. Everything but the observed activity is what sellers say of themselves.',
   price: PRICES.keyed,
+  load: 'summary',
   params: { slug: capabilitySlugParam, limit: limitParam },
   output: Type.Object({
     capability: Type.Object(CAPABILITY_FIELDS, { title: 'Capability' }),

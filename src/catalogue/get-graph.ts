@@ -38,6 +38,7 @@ export const getGraph = defineOperation({
   description:
     'Settlements added up by payer and payee, over the newest `window` settlements or the last `days` whole UTC days (exactly one of the two), for everybody or around one `wallet`, on the default chain unless `chain` names another or `all`. Payments of a wallet to itself are in no edge and no node; `meta.excluded` counts them. Node figures are those of the edges shown, so the sum of `window_usd` over all nodes is exactly twice the sum of `usd` over all edges, also when `complete` is false; `meta.warnings` then says what was left out.',
   price: PRICES.metered,
+  load: 'summary',
   params: {
     window: graphWindowParam,
     days: graphDaysParam,

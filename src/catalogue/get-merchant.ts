@@ -12,6 +12,7 @@ export const getMerchant = defineOperation({
   description:
     'Exact totals of a wallet in both directions, judged as a payee: by chain, by day, with the share that is proven, what is left without self-payments, and signals against wash trading. On one chain unless `chain` is `all`. An unknown wallet is an answer with `coverage.known` false. Figures that come from part of the settlements say so in `basis`.',
   price: PRICES.keyed,
+  load: 'summary',
   params: { address: walletParam, chain: chainOrAllParam, finality: finalityParam },
   output: ProfileShape,
   fails: ['invalid_parameter', 'upstream_unavailable'],

@@ -110,6 +110,7 @@ export const getSqlSchema = defineOperation({
   description:
     'The public tables with every column and its meaning, which predicates are cheap, about how many rows there are, the functions that may be used (aggregate functions also with combinators such as `sumIf`), limits, and examples.',
   price: PRICES.free,
+  load: 'none',
   params: {},
   output: Type.Object({
     tables: Type.Array(TableShape),

@@ -57,6 +57,7 @@ export const listCapabilities = defineOperation({
   description:
     'Every capability of the catalogue, whether somebody offers it or not, in the order of the catalogue. Which listing or agent offers what is decided by a published rule (docs/capabilities.md) over what it says of itself. `fields=compact` leaves out all but slug, name and provider_count. The counts are renewed at most twice a minute.',
   price: PRICES.free,
+  load: 'summary',
   params: { fields: capabilityFieldsParam },
   output: Type.Object({
     capabilities: Type.Array(CapabilityShape),

@@ -18,6 +18,7 @@ export const mintTrialKey = defineOperation({
   summary: 'Buy a trial key over x402',
   description: `One settlement buys one key, which opens every route that takes any key. The key is shown once; with an \`Idempotency-Key\` of at least ${IDEMPOTENCY_KEY_MIN_CHARS} characters that nobody else can guess, the same request with the same payment shows the same key again.`,
   price: PRICES.sold,
+  load: 'none',
   params: {},
   output: Type.Object(
     {

@@ -137,6 +137,10 @@ const FAILURES: Readonly<Record<ErrorCode, ExampleFailure>> = {
     payment: { stage: 'settle', authorizationNonce: NONCE },
     retryAfterSeconds: 5,
   },
+  overloaded: {
+    detail: 'More is asked of this service at the moment than it can answer. Nothing was run or charged.',
+    retryAfterSeconds: 2,
+  },
   upstream_unavailable: {
     detail: 'The index did not answer in time when asked for: settlements.',
     resource: 'settlements',

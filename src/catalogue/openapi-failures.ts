@@ -18,6 +18,7 @@ const COMMON_FAILS: readonly ErrorCode[] = [
   'rate_limited',
   'headers_too_large',
   'internal_error',
+  'overloaded',
   'upstream_unavailable',
 ];
 
@@ -71,6 +72,7 @@ const HEADERS_OF_STATUS: Readonly<Record<number, readonly string[]>> = {
 
 /** Codes that share a status on many operations; a status with one code is named after it. */
 const SHARED: Readonly<Record<string, readonly ErrorCode[]>> = {
+  Unavailable: ['overloaded', 'upstream_unavailable'],
   InvalidRequest: ['invalid_parameter', 'malformed_request'],
   KeyRequired: ['invalid_api_key', 'api_key_required'],
   PaymentRequired: ['payment_required', 'payment_malformed', 'payment_invalid', 'payment_failed'],

@@ -77,6 +77,12 @@ export interface Accounts {
   >;
 }
 
+/**
+ * How much of the engine a call takes, for its place in the line of an overloaded process: `page` reads a few granules, `summary`
+ * asks several things or aggregates, `query` is a caller's own and has lines of its own, `none` needs no engine.
+ */
+export type EngineLoad = 'none' | 'page' | 'summary' | 'query';
+
 /** POST carries its parameters in a JSON body; it still changes nothing but what it charges. */
 export type Method = 'GET' | 'POST';
 
@@ -150,6 +156,8 @@ export interface Operation<P extends Params = Params, Output extends TObject = T
   readonly price: Price;
   readonly params: P;
   readonly output: Output;
+  /** `page` where it is not said. */
+  readonly load?: EngineLoad;
   /** Codes this operation itself can answer with, beside those every route has. */
   readonly fails: readonly ErrorCode[];
   /** Other shapes that an answer can have, beside `output`. */

@@ -63,6 +63,7 @@ export const runSql = defineUsageOperation({
   description:
     'The whole SELECT language of ClickHouse over the tables that `GET /v0/sql/schema` lists, and nothing else. The query is judged before it runs: `invalid_query` says what and where, and costs nothing. Its tier bounds its time; the units of the tier are held, and those for the engine time used are charged. `truncated` says when a cap cut the answer. Closing the connection stops the query.',
   price: SQL_PRICE,
+  load: 'query',
   params: SQL_PARAMS,
   output: SqlResultShape,
   alsoAnswers: [SqlEstimateShape],

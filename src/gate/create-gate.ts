@@ -9,6 +9,7 @@ import type { Plan, PlanId } from '../domain/plan.ts';
 import { type Failure, fail } from '../errors.ts';
 import type { Log } from '../log.ts';
 import type { PaymentLane } from '../payment/payment-lane.ts';
+import { type Admission, createAdmission } from './admission.ts';
 import type { BearerTokens } from './bearer-token.ts';
 import {
   addressQuota,
@@ -42,9 +43,12 @@ export interface GateDeps {
   readonly requestsPerMinute: number;
   readonly clock: Clock;
   readonly log: Log;
+  /** Made with the limits of the product where it is not given. */
+  readonly admission?: Admission;
 }
 
 interface GateTools extends GateDeps {
+  readonly admission: Admission;
   readonly identity: IdentityDeps;
   readonly count: CountRequest;
   readonly quotas: KnownQuotas;
@@ -60,6 +64,7 @@ export function createGate(deps: GateDeps): Gate {
   const { trialRequestsPerMinute } = access;
   const gate: GateTools = {
     ...deps,
+    admission: deps.admission ?? createAdmission(),
     identity: { accounts, bearer, plans, trialRequestsPerMinute, requestsPerMinute, clock },
     count: createRequestCounter(store.rates, clock),
     quotas: createKnownQuotas(),
@@ -121,15 +126,27 @@ async function review(
     request.onRate(decision, tier);
     refuseOverTier(decision, tier, quota);
   }
-  const reviewed = await prepared.review(request.deps);
-  return pass(gate, request, {
-    terms: prepared.terms,
-    passage,
-    caller,
-    reviewed,
-    callerName: quota.key,
-    once,
-  });
+  const place = await placeFor(gate, request, { passage, callerName: quota.key });
+  try {
+    const reviewed = await prepared.review(request.deps);
+    const admitted = { terms: prepared.terms, passage, caller, reviewed, callerName: quota.key, once };
+    // A settlement takes as long as somebody else's machine does, and who has paid is not turned away: the place was only asked for.
+    if (passage.by === 'payment') place?.leave();
+    return await pass(gate, request, admitted);
+  } finally {
+    place?.leave();
+  }
+}
+
+/** Whether a run has a place is known before units are held or a payment is taken. An offer needs none, but for its review. */
+async function placeFor(
+  { admission }: GateTools,
+  request: GateRequest,
+  { passage, callerName }: { readonly passage: Passage; readonly callerName: string },
+): ReturnType<Admission['enter']> {
+  const { load = 'page' } = request.operation;
+  if (passage.by === 'refusal' && load !== 'query') return null;
+  return admission.enter({ load, callerName }, request.left());
 }
 
 interface Reviewable {

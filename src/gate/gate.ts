@@ -35,6 +35,8 @@ export interface GateRequest {
   readonly mayCharge: boolean;
   /** The dependencies of the run, bound to the request. */
   readonly deps: OperationDeps;
+  /** Aborts when the caller leaves, and at no other time. */
+  left(): AbortSignal;
   /**
    * Called once with the caller's own window (`tier` null), before anything is refused: every request is counted, also an
    * invalid one. Called again where the request counts in the window of a SQL tier.

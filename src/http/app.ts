@@ -42,6 +42,7 @@ import { installOfferList } from './offer-list.ts';
 import { installProtectedResources, metadataUrlOf } from './protected-resource-routes.ts';
 import { installRequestFacts } from './request-facts.ts';
 import { installServiceRoutes } from './service-routes.ts';
+import { installLoadShedding } from './shed-load.ts';
 
 export interface AppOptions {
   readonly config: Pick<Config, 'http' | 'chains' | 'oauth' | 'plans' | 'console'>;
@@ -109,6 +110,7 @@ export function buildApp(options: AppOptions): FastifyInstance {
   installPlugins(app, operations);
   installRequestFacts(app);
   installCommonHooks(app, log);
+  installLoadShedding(app);
   app.register((routes, _options, done) => {
     const { gate, sandbox } = options;
     installOperations(routes, operations, { deps, sandbox, gate });

@@ -7,7 +7,7 @@ import type { GateRequest } from '../gate/gate.ts';
 import { RateHeaders, sentText } from './headers.ts';
 import { HttpShop } from './order.ts';
 import { rawInput } from './raw-input.ts';
-import { BoundReader, type RequestFacts, RequestSandbox, startRun } from './request-facts.ts';
+import { BoundReader, leavingSignal, type RequestFacts, RequestSandbox, startRun } from './request-facts.ts';
 
 interface CalledRoute {
   readonly operation: AnyOperation;
@@ -55,6 +55,10 @@ export class HttpCall implements GateRequest {
 
   get mayCharge(): boolean {
     return this.request.method !== 'HEAD';
+  }
+
+  left(): AbortSignal {
+    return leavingSignal(this.facts);
   }
 
   raw(): ReturnType<typeof rawInput> {

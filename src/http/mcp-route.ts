@@ -12,7 +12,7 @@ import { readMessage, sendRpcFailure } from './mcp-message.ts';
 import { type Hostnames, refusedOrigin } from './mcp-origin.ts';
 import { bodyOnceAdmitted, CallWatch } from './mcp-refusal.ts';
 import { JSON_BODY_MAX_BYTES } from './read-body.ts';
-import { BoundReader, type RequestFacts, RequestSandbox, startRun } from './request-facts.ts';
+import { BoundReader, leavingSignal, type RequestFacts, RequestSandbox, startRun } from './request-facts.ts';
 
 export interface McpRouteOptions {
   readonly surface: McpSurface;
@@ -79,6 +79,7 @@ function exchangeOf({ deps, sandbox }: McpRouteOptions, exchanged: Exchanged): M
     address: request.ip,
     requestId: request.id,
     deps: { ...deps, reader: new BoundReader(deps.reader, facts), sql: new RequestSandbox(sandbox, facts) },
+    left: () => leavingSignal(facts),
     onRate: (decision, tier) => windows.add(decision, tier),
     onRun: () => {
       startRun(facts);

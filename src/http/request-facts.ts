@@ -121,7 +121,7 @@ export class BoundReader implements Reader {
 }
 
 /** Aborts when the caller leaves, and at no other time. */
-function leavingSignal(facts: RequestFacts): AbortSignal {
+export function leavingSignal(facts: RequestFacts): AbortSignal {
   facts.left ??= new AbortController();
   if (facts.hasLeft) facts.left.abort();
   return facts.left.signal;

@@ -14,6 +14,7 @@ const ADVICE: Partial<Record<ErrorCode, string>> = {
   upgrade_required: 'get_account lists the tiers that this plan allows. Ask for a plan that includes more.',
   not_found: 'Use another tool: this one has nothing to offer on this deployment.',
   rate_limited: 'Wait, then make the same call again.',
+  overloaded: 'Wait, then make the same call again; nothing was run or charged.',
   upstream_unavailable: 'Wait, then make the same call again; what is named in `resource` did not answer.',
   internal_error: 'Make the same call once more; if it fails again, report `request_id` to the operator.',
 };

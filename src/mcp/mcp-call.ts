@@ -8,7 +8,7 @@ export const MCP_ROWS_DEFAULT = 200;
 
 /** What the HTTP exchange that a call came in knows of it. */
 export interface McpExchange
-  extends Pick<GateRequest, 'credentials' | 'address' | 'deps' | 'onRate' | 'onRun'> {
+  extends Pick<GateRequest, 'credentials' | 'address' | 'deps' | 'left' | 'onRate' | 'onRun'> {
   readonly requestId: string;
   /** Called when the gate or the run refused the call, before its answer is written. */
   onRefused(failure: Failure): void;
@@ -44,6 +44,10 @@ export class McpCall implements GateRequest {
   }
 
   raw(): Readonly<Record<string, unknown>> {
+  left(): AbortSignal {
+    return this.exchange.left();
+  }
+
     const given = withoutNulls(this.given);
     const format = this.operation.media === undefined ? undefined : given['format'];
     if (format !== undefined && !MCP_SQL_FORMATS.some((one) => one === format))

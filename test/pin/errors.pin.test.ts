@@ -33,6 +33,7 @@ test('codes and statuses', () => {
     internal_error: 500,
     key_issue_failed: 500,
     settlement_unknown: 502,
+    overloaded: 503,
     upstream_unavailable: 503,
   });
 });
@@ -47,6 +48,7 @@ test('codes that a retry may cure', () => {
     'internal_error',
     'key_issue_failed',
     'settlement_unknown',
+    'overloaded',
     'upstream_unavailable',
   ]);
 });

@@ -1,0 +1,88 @@
+import { createPlaces, type Place, type PlaceLimits } from '../../sandbox/places.ts';
+import { QueryAbandoned, SandboxBusy } from '../../sandbox/sql-sandbox.ts';
+import type { EngineLoad } from '../catalogue/operation.ts';
+import { fail } from '../errors.ts';
+
+/**
+ * How much of the engine the calls of this process may have at once. Without a bound a crowd shares the engine: every call takes as
+ * long as all of them together, callers give up one after the other, and the work is done for nobody. So few calls run, some
+ * wait for their turn, and the others are told at once to come again. Turns go round between callers, so that one of them with
+ * a thousand requests does not keep out the next with one.
+ */
+export interface Admission {
+  /**
+   * Resolves when it is the call's turn; whoever gets a place gives it back. Null for a call that needs none. Rejects with
+   * `overloaded` where the line is full or the wait too long, with `request_timeout` when the caller leaves meanwhile.
+   */
+  enter(wanted: AdmissionWanted, left: AbortSignal): Promise<Pick<Place, 'leave'> | null>;
+}
+
+export interface AdmissionWanted {
+  readonly load: EngineLoad;
+  /** Names whoever calls; holds no secret. */
+  readonly callerName: string;
+}
+
+/** Of reads, and of queries, which have a line of their own so that neither keeps the other waiting. */
+export interface AdmissionLimits {
+  readonly reads: PlaceLimits;
+  readonly queries: PlaceLimits;
+}
+
+const RETRY_AFTER_SECONDS = 2;
+
+/**
+ * Reads: as many at once as the process has connections to the engine (http-engine.ts), a quarter of them for summaries, which ask
+ * it several things each. A page takes hundredths of a second, so a line of 256 is served within the wait; longer ones would
+ * be work for callers that have given up.
+ * Queries: their real places are the sandbox's (sandbox/limits.ts). This bounds those that are judged or wait there; nobody
+ * waits here, because who finds that line full shall hear it at once.
+ */
+export const ADMISSION_LIMITS: AdmissionLimits = {
+  reads: {
+    all: 32,
+    heavy: 8,
+    waitingMax: 256,
+    waitingMaxPerCaller: 128,
+    waitMaxMs: 2_000,
+    retryAfterSeconds: RETRY_AFTER_SECONDS,
+  },
+  queries: {
+    all: 128,
+    heavy: 0,
+    waitingMax: 0,
+    waitingMaxPerCaller: 0,
+    waitMaxMs: 0,
+    retryAfterSeconds: RETRY_AFTER_SECONDS,
+  },
+};
+
+export function createAdmission(limits: AdmissionLimits = ADMISSION_LIMITS): Admission {
+  const reads = createPlaces(limits.reads);
+  const queries = createPlaces(limits.queries);
+  return {
+    async enter({ load, callerName: caller }, left) {
+      switch (load) {
+        case 'none':
+          return null;
+        case 'page':
+          return await reads.take({ caller, heavy: false }, left).catch(asRefusal);
+        case 'summary':
+          return await reads.take({ caller, heavy: true }, left).catch(asRefusal);
+        case 'query':
+          return await queries.take({ caller, heavy: false }, left).catch(asRefusal);
+      }
+    },
+  };
+}
+
+function asRefusal(error: unknown): never {
+  if (error instanceof SandboxBusy)
+    throw fail('overloaded', {
+      detail: 'More is asked of this service at the moment than it can answer. Nothing was run or charged.',
+      retryAfterSeconds: error.retryAfterSeconds,
+    });
+  if (error instanceof QueryAbandoned)
+    throw fail('request_timeout', { detail: 'The caller left before it was its turn.', cause: error });
+  throw error;
+}

@@ -1,0 +1,32 @@
+import type { FastifyInstance } from 'fastify';
+import { fail } from '../errors.ts';
+
+/**
+ * The most requests that a process has in its hands at once, whatever they wait for: a store that hangs, a line for the engine, a
+ * facilitator. Above the lines of the gate (admission.ts) by far, so that those decide who waits; this keeps a flood from
+ * spending the process on requests that would be refused a few steps later, and bounds its memory.
+ */
+const REQUESTS_AT_ONCE_MAX = 1_024;
+const RETRY_AFTER_SECONDS = 2;
+/** What tells an operator how the process is must be answered above all when it is not well. */
+const ALWAYS_ANSWERED: ReadonlySet<string> = new Set(['/healthz', '/readyz', '/metrics']);
+
+/** Refuses with `overloaded`, before anything is read or counted, what comes while `atOnceMax` requests are not answered yet. */
+export function installLoadShedding(app: FastifyInstance, atOnceMax: number = REQUESTS_AT_ONCE_MAX): void {
+  let underWay = 0;
+  app.addHook('onRequest', (request, reply, done) => {
+    if (underWay >= atOnceMax && !ALWAYS_ANSWERED.has(request.routeOptions.url ?? ''))
+      return done(
+        fail('overloaded', {
+          detail: 'This process has as many requests as it can hold. Nothing was run or charged.',
+          retryAfterSeconds: RETRY_AFTER_SECONDS,
+        }),
+      );
+    underWay += 1;
+    // Of every answer, complete or not, exactly once.
+    reply.raw.once('close', () => {
+      underWay -= 1;
+    });
+    done();
+  });
+}
