@@ -2,6 +2,9 @@ import { Command } from 'commander';
 import { IMPORT_HELP, IMPORT_OPTIONS, type ImportArguments } from '../ingest/import/import-command.ts';
 import type { RegradeArguments } from '../ingest/regrade/regrade-command.ts';
 import { addAdminCommands } from './admin/admin-command.ts';
+import type { BackupArguments } from './backup/backup-command.ts';
+import { addBackupCommands } from './backup/command-words.ts';
+import type { RestoreArguments } from './backup/restore-command.ts';
 import type { Config } from './config/config.ts';
 import { addBridgeCommand } from './mcp-bridge/bridge-command.ts';
 
@@ -16,6 +19,8 @@ export interface Actions {
   migrate(options: Options): Promise<void>;
   regrade(options: Options, given: RegradeArguments): Promise<void>;
   importFiles(options: Options, given: ImportArguments): Promise<void>;
+  backUp(options: Options, directory: string, given: BackupArguments): Promise<void>;
+  restore(options: Options, directory: string, given: RestoreArguments): Promise<void>;
   /** For the commands of `admin`. */
   loadConfig(options: Options): Config;
   /** Help was shown (0), or the command line is wrong. */
@@ -60,6 +65,10 @@ export function commandLine(actions: Actions, version: string): Command {
     .addHelpText('after', IMPORT_HELP)
     .action((given: ImportArguments) => actions.importFiles(options(), given));
   for (const option of IMPORT_OPTIONS) importing.addOption(option);
+  addBackupCommands(program, {
+    backUp: (directory, given) => actions.backUp(options(), directory, given),
+    restore: (directory, given) => actions.restore(options(), directory, given),
+  });
   addAdminCommands(program, () => actions.loadConfig(options()));
   addBridgeCommand(program);
   return program;

@@ -8,6 +8,9 @@ import { type RegradeArguments, regrade } from '../ingest/regrade/regrade-comman
 import { RegradeProblem } from '../ingest/regrade/regrade-problem.ts';
 import { AdminProblem } from './admin/admin-problem.ts';
 import { attachOrStartEngine } from './attach-engine.ts';
+import { type BackupArguments, type BackupDeps, backUp } from './backup/backup-command.ts';
+import { BackupProblem } from './backup/backup-problem.ts';
+import { type RestoreArguments, restore } from './backup/restore-command.ts';
 import { type Actions, commandLine, type Options } from './command-line.ts';
 import type { Config } from './config/config.ts';
 import { loadConfig } from './config/load.ts';
@@ -27,6 +30,8 @@ async function main(argv: readonly string[]): Promise<void> {
     migrate: runMigrations,
     regrade: runRegrade,
     importFiles: runImport,
+    backUp: runBackup,
+    restore: runRestore,
     loadConfig: (options) => load(options).config,
     exit: (exitCode) => process.exit(exitCode === 0 ? 0 : EXIT_USAGE),
   };
@@ -112,6 +117,40 @@ async function runRegrade(options: Options, given: RegradeArguments): Promise<vo
   }
 }
 
+async function runBackup(options: Options, directory: string, given: BackupArguments): Promise<void> {
+  await withBackupDeps(options, 'backup', async (deps) => {
+    await backUp(deps, directory, given);
+  });
+}
+
+async function runRestore(options: Options, directory: string, given: RestoreArguments): Promise<void> {
+  await withBackupDeps(options, 'restore', (deps) => restore(deps, directory, given));
+}
+
+async function withBackupDeps(
+  options: Options,
+  name: string,
+  work: (deps: BackupDeps) => Promise<void>,
+): Promise<void> {
+  const { config, log } = load(options);
+  const stopping = new AbortController();
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stopping.abort());
+  try {
+    await work({
+      config,
+      log,
+      program: programVersion(),
+      signal: stopping.signal,
+      isTerminal: process.stdout.isTTY === true,
+      say: (line) => process.stdout.write(`${line}\n`),
+    });
+  } catch (error) {
+    if (!stopping.signal.aborted) throw error;
+    process.stderr.write(`interrupted; what this ${name} wrote is not whole: remove it and begin again\n`);
+    process.exitCode = EXIT_FAILED;
+  }
+}
+
 function load(options: Options): { config: Config; log: Log } {
   const config = loadConfig(options.config === undefined ? {} : { file: options.config });
   return { config, log: createLog(config.logLevel, 'settlement-index') };
@@ -137,6 +176,7 @@ try {
 } catch (error) {
   const usage = [
     AdminProblem,
+    BackupProblem,
     BridgeProblem,
     ConfigProblem,
     EngineUnavailable,

@@ -11,7 +11,7 @@ import { publicDatabaseOf } from '../public-database.ts';
 import { removeAccessFile, writeAccessFile } from './access-file.ts';
 import type { HostBootstrap } from './host-bootstrap.ts';
 import { EngineUnavailable, findEngineLibrary } from './library.ts';
-import { type EngineUsers, randomQueryPath, randomUsers, writeEngineFiles } from './users.ts';
+import { backupsDirOf, type EngineUsers, randomQueryPath, randomUsers, writeEngineFiles } from './users.ts';
 
 export interface EmbeddedEngineOptions {
   /** The engine's own directory, created when missing. One engine at a time. */
@@ -118,6 +118,7 @@ function prepareDirectory(options: EmbeddedEngineOptions, prepared: Prepared): s
       queryPath,
       limits: { maxMemoryMegabytes: options.maxMemoryMegabytes },
       readerDatabases: options.readerDatabases ?? [options.database, publicDatabaseOf(options.database)],
+      backupsDir: backupsDirOf(dataDir),
       queryLog: options.queryLog ?? false,
     });
   } catch (cause) {

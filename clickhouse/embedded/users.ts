@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { mkdirSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import type { EngineUser } from '../engine.ts';
 import {
   GUEST_CHANGEABLE,
@@ -53,8 +53,15 @@ export interface EngineFiles {
   readonly limits: EngineLimits;
   /** What the reader may read; ends in `*` for a prefix. */
   readonly readerDatabases: readonly string[];
+  /** Where BACKUP writes: the disk `backups`. Absolute. */
+  readonly backupsDir: string;
   /** Whether the engine keeps `system.query_log`. */
   readonly queryLog: boolean;
+}
+
+/** Where the engine's BACKUP writes and RESTORE reads, and nowhere else. `dataDir` is the engine's own. */
+export function backupsDirOf(dataDir: string): string {
+  return join(resolve(dataDir), 'backups');
 }
 
 /** Writes `config.xml` and `users.xml` (mode 0600) and returns the path of the former. */
@@ -119,7 +126,7 @@ function readerGrants(databases: readonly string[]): string[] {
 const LOOPBACK = '<networks><ip>127.0.0.1</ip><ip>::1</ip></networks>';
 
 /** Small caches for a machine of two cores and four gigabytes; the defaults assume a server of its own. */
-function configXml({ limits, queryPath, queryLog }: EngineFiles, usersFile: string): string {
+function configXml({ limits, queryPath, queryLog, backupsDir }: EngineFiles, usersFile: string): string {
   return `<clickhouse>
 <users_config>${escapeXml(usersFile)}</users_config>
 ${elements({
@@ -134,6 +141,8 @@ ${elements({
   keep_alive_timeout: 30,
 })}${queryLog ? '<query_log><database>system</database><table>query_log</table></query_log>' : ''}
 <logger><level>none</level></logger>
+<storage_configuration><disks><backups><type>local</type><path>${escapeXml(backupsDir)}/</path></backups></disks></storage_configuration>
+<backups>${elements({ allowed_disk: 'backups' })}</backups>
 <merge_tree>${elements({ fsync_after_insert: 1, fsync_part_directory: 1 })}</merge_tree>
 <access_control_improvements>${elements({
     select_from_system_db_requires_grant: 'true',

@@ -12,7 +12,7 @@ import { fieldsOf, listOf, numberOf, oneOf, textOf } from './decode.ts';
 import { encodeKey, encodeRevocation, type KeyRegistry } from './key-registry.ts';
 import { listTrialKey } from './redis-accounts.ts';
 import type { RedisConnection } from './redis-connection.ts';
-import { type Home, paymentHome, type Slots } from './slots.ts';
+import { type Home, openClaimEntry, paymentHome, type Slots } from './slots.ts';
 
 const PAYMENT_STATES = [
   'settling',
@@ -46,13 +46,13 @@ export function redisPayments(parts: Parts): PaymentStore {
       const [outcome, token] = listOf(
         await redis.script('recordSettlement', [slots.payment(home)], [transaction]),
       );
-      if (outcome === 'settled') await takeOffList(parts, entryOf(textOf(token), home));
+      if (outcome === 'settled') await takeOffList(parts, openClaimEntry(textOf(token), home));
       return oneOf(['settled', 'replayed', 'conflict', 'unknown'], outcome);
     },
     dropClaim: async (id) => {
       const home = paymentHome(id);
       const [outcome, token] = listOf(await redis.script('dropPayment', [slots.payment(home)], []));
-      if (outcome === 'dropped') await takeOffList(parts, entryOf(textOf(token), home));
+      if (outcome === 'dropped') await takeOffList(parts, openClaimEntry(textOf(token), home));
       return oneOf(['dropped', 'not_settling', 'unknown'], outcome);
     },
     beginServing: async ({ id, nowMs, leaseUntilMs, attemptsMax }) => {
@@ -83,7 +83,7 @@ async function claimPayment(
   const { redis, slots } = parts;
   const home = paymentHome(claim.id);
   const token = randomUUID();
-  const entry = entryOf(token, home);
+  const entry = openClaimEntry(token, home);
   await redis.run((client) => client.zadd(slots.openClaims, claim.leaseUntilMs, entry));
   const fields = Object.entries({
     chain: claim.id.chain,
@@ -142,11 +142,6 @@ function decodePayment(fields: ReadonlyMap<string, string>): StoredPayment {
   return { record, token: text('claim') };
 }
 
-/** Those of one time are ordered by their homes. */
-function entryOf(token: string, home: Home): string {
-  return `${home} ${token}`;
-}
-
 /** The change that ended the claim is made already: should this fail, readers pass over the entry until it is stale. */
 async function takeOffList({ redis, slots }: Parts, entry: string): Promise<void> {
   await redis.run((client) => client.zrem(slots.openClaims, entry)).catch(() => undefined);
@@ -199,7 +194,7 @@ function entriesOf(flat: readonly string[]): readonly ListedClaim[] {
   for (let i = 0; i + 1 < flat.length; i += 2) {
     const entry = textOf(flat[i]);
     const space = entry.lastIndexOf(' ');
-    // Written by entryOf, as all entries are.
+    // Written by openClaimEntry, as all entries are.
     const home = entry.slice(0, space) as Home;
     entries.push({ entry, token: entry.slice(space + 1), home, leaseUntilMs: numberOf(flat[i + 1]) });
   }

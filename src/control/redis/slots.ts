@@ -40,6 +40,23 @@ export interface Slots {
   reply(scope: string, key: string): string;
 }
 
+/** The last part of every name that carries the tag of an organization, of a payment, or of a key alone. */
+export const HOME_PARTS = [
+  'profile',
+  'units',
+  'ledger',
+  'grants',
+  'holds',
+  'open-holds',
+  'resolved-holds',
+  'payment',
+  'keys',
+  'digests',
+  'revoked',
+  'key-ids',
+  'claim',
+] as const;
+
 export function slotsOf(prefix: string): Slots {
   const in_ = (home: Home, part: string): string => `${prefix}:{${home}}:${part}`;
   return {
@@ -78,6 +95,11 @@ export function paymentHome(id: AuthorizationId): Home {
 /** Where a key lives that neither an organization nor a payment stands behind. */
 export function keyHome(digest: string): Home {
   return `key:${segment(digest)}` as Home;
+}
+
+/** An entry of the list of open claims. Those of one time are ordered by their homes. */
+export function openClaimEntry(token: string, home: Home): string {
+  return `${home} ${token}`;
 }
 
 /** Two different texts never become one name, and no text ends a hash tag. */

@@ -20,7 +20,7 @@ const MODE_BITS = 0o777;
 /** SQLite's own waiting polls ever more rarely, up to every 100 ms; the writer repeats a short wait instead. */
 const WRITER_BUSY_TIMEOUT_MS = 50;
 /** A reader waits only while another process opens or recovers the file. */
-const READER_BUSY_TIMEOUT_MS = 1_000;
+export const READER_BUSY_TIMEOUT_MS = 1_000;
 const MIGRATIONS_DIRECTORY = new URL('./migrations/', import.meta.url);
 
 /** Opens the file for writing, made and brought up to date as needed. Throws what libsql throws, and `NewerStore`. */
@@ -84,10 +84,10 @@ function syncDirectory(directory: string): void {
 /** Applies the numbered files that the database has not seen, all or none; two processes may try at once. */
 function migrate(db: Database.Database): void {
   const scripts = migrations();
-  if (versionOf(db) === scripts.length) return;
+  if (schemaVersion(db) === scripts.length) return;
   db.exec('BEGIN IMMEDIATE');
   try {
-    const version = versionOf(db);
+    const version = schemaVersion(db);
     if (version > scripts.length) {
       throw new NewerStore(
         `the control store was written by a newer version of this program: its schema is ${version}, the newest known here is ${scripts.length}`,
@@ -102,6 +102,11 @@ function migrate(db: Database.Database): void {
   }
 }
 
+/** The number of the newest migration of this program. */
+export function newestSchema(): number {
+  return migrations().length;
+}
+
 /** In order; the number of a file is its place. */
 function migrations(): string[] {
   return readdirSync(MIGRATIONS_DIRECTORY)
@@ -110,7 +115,8 @@ function migrations(): string[] {
     .map((name) => readFileSync(new URL(name, MIGRATIONS_DIRECTORY), 'utf8'));
 }
 
-function versionOf(db: Database.Database): number {
+/** The number of the last migration that a database has seen. */
+export function schemaVersion(db: Database.Database): number {
   const row = db.prepare('PRAGMA user_version').get() as { readonly user_version: number };
   return row.user_version;
 }

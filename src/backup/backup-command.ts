@@ -1,0 +1,140 @@
+import { randomBytes } from 'node:crypto';
+import { mkdirSync, readdirSync } from 'node:fs';
+import { join, relative, resolve } from 'node:path';
+import { createWriter } from '../../clickhouse/http-engine.ts';
+import { attachOrStartEngine } from '../attach-engine.ts';
+import type { Config } from '../config/config.ts';
+import type { Log } from '../log.ts';
+import { backUpAccounts } from './accounts.ts';
+import { BackupProblem } from './backup-problem.ts';
+import { digestFiles } from './checksums.ts';
+import { backUpEngine } from './engine-backup.ts';
+import { type Chain, engineDirectory, linkBackups, readChain } from './engine-links.ts';
+import { type EngineManifest, MANIFEST_FORMAT, type Manifest, writeManifest } from './manifest.ts';
+import { backUpSecrets } from './secrets.ts';
+import { tellBytes } from './told-progress.ts';
+
+/** The options of the command line, as commander gives them. */
+export interface BackupArguments {
+  readonly base?: string;
+  readonly disk?: string;
+  readonly only?: 'accounts' | 'index';
+  readonly secrets?: boolean;
+}
+
+export interface BackupDeps {
+  readonly config: Config;
+  readonly log: Log;
+  readonly program: string;
+  readonly signal: AbortSignal;
+  /** Whether a person watches: progress is then told more often. */
+  readonly isTerminal: boolean;
+  say(line: string): void;
+}
+
+/** The disk that the embedded engine's configuration names (clickhouse/embedded/users.ts). */
+const DEFAULT_DISK = 'backups';
+const ID_BYTES = 4;
+
+/**
+ * `settlement-index backup <directory>`: the index, the accounts and the secrets, of a service that runs or not. Throws
+ * `BackupProblem` for what the operator must correct. A directory without a manifest is what an interrupted backup leaves.
+ */
+export async function backUp(deps: BackupDeps, target: string, given: BackupArguments): Promise<Manifest> {
+  const { config, program, say } = deps;
+  const directory = resolve(target);
+  const base = given.base === undefined ? null : readChain(given.base);
+  makeEmptyDirectory(directory);
+  const id = newId();
+  const wants = (part: 'accounts' | 'index'): boolean => given.only === undefined || given.only === part;
+  // Accounts first: they are small, and nobody else has them.
+  const accounts = wants('accounts') ? await backUpAccounts(config, directory) : null;
+  if (wants('accounts')) say(accounts === null ? 'there are no accounts yet' : spellAccounts(accounts));
+  const secrets = given.secrets === false || !wants('accounts') ? [] : backUpSecrets(config, directory);
+  const engine = wants('index') ? await backUpIndex(deps, { id, directory, base, disk: given.disk }) : null;
+  const told = tellBytes('checking what was written', 0, deps);
+  const files = await digestFiles(directory, told.add);
+  const madeAt = new Date().toISOString();
+  const manifest = { format: MANIFEST_FORMAT, id, program, madeAt, engine, accounts, secrets, files };
+  writeManifest(directory, manifest);
+  const bytes = files.reduce((sum, file) => sum + file.bytes, 0);
+  say(`backup ${id} is in ${directory}: ${files.length} files, ${bytes} bytes`);
+  return manifest;
+}
+
+function spellAccounts({
+  kind,
+  organizations,
+  ledgerRows,
+  payments,
+}: NonNullable<Manifest['accounts']>): string {
+  return `accounts (${kind}): ${organizations} organizations, ${ledgerRows} rows of ledgers, ${payments} payments`;
+}
+
+async function backUpIndex(
+  deps: BackupDeps,
+  order: {
+    readonly id: string;
+    readonly directory: string;
+    readonly base: Chain | null;
+    readonly disk: string | undefined;
+  },
+): Promise<EngineManifest> {
+  const { config, log } = deps;
+  const { id, directory, base, disk = DEFAULT_DISK } = order;
+  const isLocal = config.clickhouse.url === null;
+  const [baseBackup = null] = base ?? [];
+  refuseUnfitBase(baseBackup?.manifest ?? null, { isLocal, disk });
+  const engine = await attachOrStartEngine(config, log);
+  const writer = createWriter(engine.access, log);
+  const into = engineDirectory(directory);
+  let unlink = (): void => undefined;
+  try {
+    if (isLocal) {
+      mkdirSync(into, { mode: 0o700 });
+      unlink = linkBackups(join(config.dataDir, 'clickhouse'), [
+        { id, directory: into },
+        ...(base ?? []).map((each) => ({ id: each.manifest.id, directory: engineDirectory(each.directory) })),
+      ]);
+    }
+    return await backUpEngine(writer, {
+      ...deps,
+      id,
+      place: isLocal ? 'here' : 'server',
+      disk,
+      database: config.clickhouse.database,
+      directory: isLocal ? into : null,
+      base:
+        baseBackup === null
+          ? null
+          : { manifest: baseBackup.manifest, directory: relative(directory, baseBackup.directory) },
+    });
+  } finally {
+    unlink();
+    await writer.close();
+    await engine.stop();
+  }
+}
+
+function refuseUnfitBase(
+  base: Manifest | null,
+  { isLocal, disk }: { readonly isLocal: boolean; readonly disk: string },
+): void {
+  if (base === null) return;
+  const place = isLocal ? 'here' : 'server';
+  if (base.engine === null) throw new BackupProblem('the base holds no index to add to');
+  if (base.engine.place !== place || base.engine.disk !== disk)
+    throw new BackupProblem('the base lies on another disk than this backup would: make a whole one');
+}
+
+function makeEmptyDirectory(directory: string): void {
+  mkdirSync(directory, { recursive: true, mode: 0o700 });
+  if (readdirSync(directory).length > 0)
+    throw new BackupProblem(`${directory} is not empty: every backup has a directory of its own`);
+}
+
+/** Sorts by time, and is a fit name for a directory of the engine. */
+function newId(): string {
+  const time = new Date().toISOString().slice(0, 19).replace(/[-:]/g, '').replace('T', '-');
+  return `${time}-${randomBytes(ID_BYTES).toString('hex')}`;
+}

@@ -1,0 +1,48 @@
+/** Lines about how far something is, with the time that is left. */
+export interface ToldProgress {
+  /** So much is done in all. Says so now and then. */
+  reached(done: number): void;
+  /** So much more is done. */
+  add(more: number): void;
+}
+
+/** How often a person is told, and how often a log. */
+const TERMINAL_EVERY_MS = 1_000;
+const LOG_EVERY_MS = 10_000;
+const MEBIBYTE = 1_048_576;
+
+/** Tells of bytes. A total of 0 is unknown: then only what is done is told. */
+export function tellBytes(
+  what: string,
+  totalBytes: number,
+  { say, isTerminal }: { say(line: string): void; readonly isTerminal: boolean },
+  nowMs: () => number = Date.now,
+): ToldProgress {
+  const began = nowMs();
+  const everyMs = isTerminal ? TERMINAL_EVERY_MS : LOG_EVERY_MS;
+  let toldAt = began;
+  let soFar = 0;
+  const reached = (done: number): void => {
+    soFar = done;
+    const now = nowMs();
+    if (now - toldAt < everyMs) return;
+    toldAt = now;
+    say(`${what}: ${spellProgress({ done, total: totalBytes, seconds: (now - began) / 1_000 })}`);
+  };
+  return { reached, add: (more) => reached(soFar + more) };
+}
+
+/** For example `120 of 480 MiB, 25 %, about 90 s left`. */
+export function spellProgress(at: {
+  readonly done: number;
+  readonly total: number;
+  readonly seconds: number;
+}): string {
+  const { done, total, seconds } = at;
+  const mebibytes = (bytes: number): number => Math.round(bytes / MEBIBYTE);
+  if (total === 0 || done === 0) return `${mebibytes(done)} MiB`;
+  // What is copied may be a little more than what was there when the total was asked.
+  const share = Math.min(1, done / total);
+  const left = Math.ceil((seconds * (1 - share)) / share);
+  return `${mebibytes(done)} of ${mebibytes(total)} MiB, ${Math.floor(share * 100)} %, about ${left} s left`;
+}

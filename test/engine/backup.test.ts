@@ -1,0 +1,207 @@
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import type { Writer } from '../../clickhouse/engine.ts';
+import { createWriter } from '../../clickhouse/http-engine.ts';
+import { sql, trustedText } from '../../clickhouse/sql.ts';
+import { recordPass, saveProgress } from '../../ingest/regrade/passes.ts';
+import { type BackupDeps, backUp } from '../../src/backup/backup-command.ts';
+import { readManifest, writeManifest } from '../../src/backup/manifest.ts';
+import { restore } from '../../src/backup/restore-command.ts';
+import { ORDERED_TABLES } from '../../src/backup/table-order.ts';
+import { openSqliteStore } from '../../src/control/sqlite/sqlite-store.ts';
+import { createOrganization } from '../support/access.ts';
+import { testBackup } from '../support/backup.ts';
+import { dropDatabase, type TestEngine, testEngine, testLog } from '../support/engine.ts';
+import { rollUp } from '../support/roll-up.ts';
+import { BASE, insertSettlements, reportChain, settlement, tombstone } from '../support/rows.ts';
+
+/** Over an engine that is not the command's own, as a remote server is: the index goes to a disk of that server. */
+
+let engine: TestEngine;
+let root: string;
+const cleanups: (() => Promise<unknown> | unknown)[] = [];
+
+beforeAll(async () => {
+  engine = await testEngine();
+});
+afterAll(() => engine?.close());
+beforeEach(() => {
+  root = mkdtempSync(join(tmpdir(), 'settlement-index-backup-'));
+});
+afterEach(async () => {
+  for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
+  rmSync(root, { recursive: true, force: true });
+});
+
+/** The command's parts for a data directory of this name. */
+function at(name: string, clickhouse: object = {}): BackupDeps {
+  const dataDir = join(root, name);
+  mkdirSync(dataDir, { recursive: true });
+  const { url, database, writer, reader } = engine.access;
+  const config = { dataDir, clickhouse: { url, database, writer, reader, ...clickhouse } };
+  writeFileSync(join(dataDir, 'config.json'), JSON.stringify(config));
+  return testBackup(join(dataDir, 'config.json')).deps;
+}
+
+const to = (name: string): string => join(root, name);
+
+async function fill(): Promise<void> {
+  const rows = Array.from({ length: 40 }, (_, logIndex) => settlement({ logIndex }));
+  await insertSettlements(engine.writer, rows);
+  await rollUp(engine.writer);
+  await tombstone(engine.writer, rows.slice(0, 3));
+  await reportChain(engine.writer, BASE);
+}
+
+/** What every table holds, stored rows and all, in an order that parts do not change. */
+async function contents(writer: Writer): Promise<unknown> {
+  const { rows: tables } = await writer.rows({
+    name: 'test-tables',
+    sql: sql`SELECT name FROM system.tables WHERE database = currentDatabase() AND engine LIKE '%MergeTree' ORDER BY name`,
+    maxSeconds: 30,
+    maxRows: 1_000,
+  });
+  const counted = tables.map(
+    ([name]) =>
+      `SELECT '${String(name)}', count(), sum(cityHash64(*)) FROM ${String(name)} ${isPlain(String(name)) ? '' : 'FINAL'}`,
+  );
+  const { rows } = await writer.rows({
+    name: 'test-contents',
+    sql: trustedText(`SELECT * FROM (${counted.join(' UNION ALL ')}) ORDER BY 1`),
+    maxSeconds: 30,
+    maxRows: 1_000,
+  });
+  return rows;
+}
+
+const PLAIN = [
+  'agents_due',
+  'catalogue_passes',
+  'relayer_total_passes',
+  'relayer_totals',
+  'ring_passes',
+  'wallet_rings',
+];
+const isPlain = (table: string): boolean => PLAIN.includes(table);
+
+/** As after the loss of the server: a new writer, because the database of the old one's connections is gone. */
+async function loseDatabase(): Promise<Writer> {
+  await dropDatabase(createWriter({ ...engine.access, database: 'system' }), engine.database);
+  const writer = createWriter(engine.access, testLog);
+  cleanups.push(() => writer.close());
+  return writer;
+}
+
+async function accountsAt(name: string): Promise<void> {
+  const store = openSqliteStore({ path: join(root, name, 'control.db') });
+  await createOrganization(store, { units: 10 });
+  await store.close();
+}
+
+test('the tables whose place in the order matters are there', async () => {
+  const { rows } = await engine.writer.rows({
+    name: 'test-tables',
+    sql: sql`SELECT name FROM system.tables WHERE database = currentDatabase()`,
+    maxSeconds: 30,
+    maxRows: 1_000,
+  });
+  expect(rows.flat()).toEqual(expect.arrayContaining([...ORDERED_TABLES]));
+});
+
+test('while rows follow a change of the catalogue no backup is made', async () => {
+  const pass = await recordPass(engine.writer, [{ kind: 'code', code: 'abc', before: null, after: null }]);
+  await expect(backUp(at('first'), to('refused'), {})).rejects.toThrow('regrade done');
+  const none = { doneFrom: 0, rowsLookedAt: 0, rowsTotal: 0, rowsChanged: 0 };
+  await saveProgress(engine.writer, [pass], none, 1n, true);
+  await backUp(at('first'), to('made'), {});
+});
+
+describe('refused, and nothing is changed', () => {
+  beforeEach(() => {
+    at('first');
+    return accountsAt('first');
+  });
+
+  test('a directory that holds something, also a backup of before', async () => {
+    await backUp(at('first'), to('made'), { only: 'accounts' });
+    await expect(backUp(at('first'), to('made'), {})).rejects.toThrow('is not empty');
+  });
+
+  test('a backup that was not finished, or whose manifest was touched', async () => {
+    mkdirSync(to('half'));
+    await expect(restore(at('second'), to('half'), {})).rejects.toThrow('no finished backup');
+    await backUp(at('first'), to('made'), { only: 'accounts' });
+    const path = join(to('made'), 'manifest.json');
+    writeFileSync(path, readFileSync(path, 'utf8').replace('"ledgerRows":1', '"ledgerRows":2'));
+    await expect(restore(at('second'), to('made'), {})).rejects.toThrow('is damaged');
+  });
+
+  test('a file that is damaged or gone', async () => {
+    await backUp(at('first'), to('made'), { only: 'accounts' });
+    const file = join(to('made'), 'accounts', 'control.db');
+    expect(statSync(file).mode & 0o777).toBe(0o600);
+    const bytes = readFileSync(file);
+    bytes.writeUInt8(bytes.readUInt8(5_000) ^ 1, 5_000);
+    writeFileSync(file, bytes);
+    await expect(restore(at('second'), to('made'), {})).rejects.toThrow('accounts/control.db');
+    rmSync(file);
+    await expect(restore(at('second'), to('made'), {})).rejects.toThrow('accounts/control.db');
+  });
+
+  test('accounts where accounts are, and another key', async () => {
+    await backUp(at('first'), to('made'), { only: 'accounts' });
+    await expect(restore(at('first'), to('made'), {})).rejects.toThrow('there are accounts already');
+    const deps = at('second');
+    writeFileSync(join(root, 'first', 'cursor.key'), Buffer.alloc(32, 1));
+    await backUp(at('first'), to('keyed'), { only: 'accounts' });
+    writeFileSync(join(root, 'second', 'cursor.key'), Buffer.alloc(32, 2));
+    await expect(restore(deps, to('keyed'), {})).rejects.toThrow('another cursor.key');
+  });
+
+  test('an index where tables are, of another database, or of a newer version', async () => {
+    await backUp(at('first'), to('made'), { only: 'index' });
+    await expect(restore(at('second'), to('made'), {})).rejects.toThrow('has tables already');
+    const other = at('second', { database: 'another' });
+    await expect(restore(other, to('made'), {})).rejects.toThrow(
+      `set clickhouse.database to ${engine.database}`,
+    );
+    cpSync(to('made'), to('newer'), { recursive: true });
+    const manifest = readManifest(to('newer'));
+    if (manifest.engine === null) throw new Error('there is no index in the backup');
+    const migrations = [...manifest.engine.migrations, { version: 9_999, checksum: 'of the future' }];
+    writeManifest(to('newer'), { ...manifest, engine: { ...manifest.engine, migrations } });
+    await expect(restore(at('second'), to('newer'), {})).rejects.toThrow('migration 9999');
+    writeManifest(to('newer'), { ...manifest, format: 2 });
+    await expect(restore(at('second'), to('newer'), {})).rejects.toThrow('has form 2');
+  });
+
+  test('a disk that the server does not have', async () => {
+    const refused = backUp(at('first'), to('refused'), { only: 'index', disk: 'nowhere' });
+    await expect(refused).rejects.toThrow('nowhere');
+  });
+});
+
+// Last: the database of this file is lost in it.
+test('every table comes back as it was, from a whole backup and from one that adds to it, and views go on', async () => {
+  await fill();
+  const deps = at('first');
+  await backUp(deps, to('whole'), { only: 'index' });
+  await insertSettlements(engine.writer, [settlement({ logIndex: 99 })]);
+  const before = await contents(engine.writer);
+  await backUp(deps, to('added'), { base: to('whole') });
+  const writer = await loseDatabase();
+  await restore(at('second'), to('added'), {});
+  expect(await contents(writer)).toEqual(before);
+  // The view behind the wallet log is at work, and the public views are there.
+  await insertSettlements(writer, [settlement({ logIndex: 100 })]);
+  const { rows } = await writer.rows({
+    name: 'test-views',
+    sql: sql`SELECT (SELECT count() FROM wallet_log FINAL WHERE log_index = 100),
+      (SELECT count() FROM ${trustedText(`${engine.database}_public`)}.settlements)`,
+    maxSeconds: 30,
+    maxRows: 1,
+  });
+  expect(rows[0]?.map(Number)).toEqual([2, 39]);
+});
