@@ -53,10 +53,34 @@ module.exports = {
       'Only the SQLite adapter imports libsql.',
     ),
     only(
-      'only-redis-adapter-knows-ioredis',
-      { path: '^(src|clickhouse|ingest)', pathNot: '^src/control/redis' },
-      { path: 'node_modules/ioredis' },
-      'Only the Redis adapter imports ioredis.',
+      'only-redis-adapters-know-ioredis',
+      { path: '^(src|clickhouse|ingest)', pathNot: '^(src/control/redis|src/redis|ingest/redis)' },
+      { path: 'node_modules/(ioredis|bullmq)' },
+      'Only the Redis adapters import ioredis and BullMQ.',
+    ),
+    only(
+      'only-metrics-knows-prom-client',
+      { path: '^(src|clickhouse|ingest|sandbox)', pathNot: '^src/metrics/prometheus-meter' },
+      { path: 'node_modules/prom-client' },
+      'Parts count through the port of src/metrics/meter.ts.',
+    ),
+    only(
+      'only-tracing-knows-opentelemetry',
+      { path: '^(src|clickhouse|ingest|sandbox)', pathNot: '^src/tracing/otel-tracer' },
+      { path: 'node_modules/@opentelemetry' },
+      'Parts trace through the port of src/tracing/tracer.ts.',
+    ),
+    only(
+      'otel-is-loaded-on-demand',
+      { path: '^(src|clickhouse|ingest|sandbox)' },
+      { path: '^src/tracing/otel-tracer', dependencyTypesNot: ['dynamic-import'] },
+      'Whoever sends no traces does not load what sends them.',
+    ),
+    only(
+      'observed-parts-know-no-observers',
+      { path: '^(src/(domain|catalogue|reads|gate|payment|control)|clickhouse|sandbox)' },
+      { path: '^src/(metrics|tracing|observation|api-observation)' },
+      'Metrics and traces are put around ports from outside.',
     ),
     only(
       'only-payment-knows-x402',

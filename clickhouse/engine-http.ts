@@ -41,6 +41,7 @@ export function createEngineHttp(
   url: string,
   { user, password }: EngineUser,
   connectionsMax: number,
+  more?: () => Readonly<Record<string, string>>,
 ): EngineHttp {
   const base = new URL(url);
   const isTls = base.protocol === 'https:';
@@ -54,7 +55,8 @@ export function createEngineHttp(
   return {
     send({ text, words }, signal) {
       const path = `${pathname}?${new URLSearchParams(pairsOf(words))}`;
-      const options = { host, port, path, method: 'POST', agent, headers };
+      const sent = more === undefined ? headers : { ...headers, ...more() };
+      const options = { host, port, path, method: 'POST', agent, headers: sent };
       return answerOf(isTls ? tlsRequest(options) : request(options), text, signal);
     },
     close: () => agent.destroy(),

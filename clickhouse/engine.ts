@@ -162,6 +162,8 @@ export class EngineError extends Error {
 
 /** Where an engine is and who may do what there. Passwords never enter a log or a command line. */
 export interface EngineAccess {
+  /** Sent with every request, asked for each: which trace it belongs to. Absent where nobody traces. */
+  readonly headers?: () => Readonly<Record<string, string>>;
   /** Where queries are sent. Its path is kept; the embedded engine's is a secret, so a URL never enters a log either. */
   readonly url: string;
   readonly database: string;

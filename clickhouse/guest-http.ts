@@ -40,8 +40,8 @@ export function wholeAnswer(heldInMemory: boolean): Readonly<Record<string, numb
   return heldInMemory ? { ...WHOLE_ANSWER, buffer_size: HELD_IN_MEMORY_BYTES } : WHOLE_ANSWER;
 }
 
-export function createGuestHttp({ url, database, guest }: EngineAccess): GuestHttp {
-  const http = createEngineHttp(url, guest, QUERIES_AT_ONCE_MAX);
+export function createGuestHttp({ url, database, guest, headers }: EngineAccess): GuestHttp {
+  const http = createEngineHttp(url, guest, QUERIES_AT_ONCE_MAX, headers);
   const publicDatabase = publicDatabaseOf(database);
   return {
     async send({ name, text, words, parameters }, signals) {

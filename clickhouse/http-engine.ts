@@ -74,7 +74,7 @@ function sourceOf(
   log: Log | undefined,
 ): RowSource {
   return {
-    http: createEngineHttp(access.url, user, connectionsMax),
+    http: createEngineHttp(access.url, user, connectionsMax, access.headers),
     database: access.database,
     onRetry: (statement, reason) => log?.debug({ statement, reason: messageOf(reason) }, 'read is retried'),
   };

@@ -4,6 +4,7 @@ import { readBootstrap } from '../src/bootstrap.ts';
 import { systemClock } from '../src/clock.ts';
 import type { Config } from '../src/config/config.ts';
 import { createLog } from '../src/log.ts';
+import { openObservation, WORKER_PORT_OFFSET } from '../src/observation.ts';
 import { runRollupWorker } from './rollup/rollup-worker.ts';
 import { runIngest } from './worker.ts';
 
@@ -16,6 +17,8 @@ import { runIngest } from './worker.ts';
 export interface IngestBootstrap {
   readonly config: Config;
   readonly access: EngineAccess;
+  /** Of this program. */
+  readonly version: string;
   /** Whether a person watches stderr. */
   readonly terminal: boolean;
 }
@@ -24,9 +27,16 @@ const stopping = new AbortController();
 for (const name of ['SIGTERM', 'SIGINT'] as const) process.on(name, () => stopping.abort());
 
 // The parent of this process made the JSON from the same types; nothing else can write to the pipe.
-const { config, access, terminal } = await readBootstrap((json) => json as IngestBootstrap);
+const { config, access, version, terminal } = await readBootstrap((json) => json as IngestBootstrap);
 const log = createLog(config.logLevel, 'ingest');
-const writer = createWriter(access, log);
+const observation = await openObservation({
+  config,
+  role: 'worker',
+  version,
+  portOffset: WORKER_PORT_OFFSET,
+  log,
+});
+const writer = observation.engine(createWriter(observation.access(access), log), 'writer');
 const ending = new AbortController();
 const deps = {
   config,
@@ -34,6 +44,8 @@ const deps = {
   log,
   signal: AbortSignal.any([stopping.signal, ending.signal]),
   clock: systemClock,
+  observation,
+  onClosed: () => observation.meter?.count('rollup_slices_closed_total', {}),
   terminal: terminal ? (line: string) => void process.stderr.write(`${line}\n`) : null,
 };
 const parts = [runIngest(deps), runRollupWorker(deps)];
@@ -46,5 +58,6 @@ try {
   ending.abort();
   await Promise.allSettled(parts);
   await writer.close();
+  await observation.close();
 }
 process.exit();

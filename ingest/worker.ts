@@ -9,6 +9,7 @@ import { enrichRelayers } from './enrich-relayers.ts';
 import { highestVersion } from './highest-version.ts';
 import { runIdentities } from './identities/run-identities.ts';
 import { type ChainRun, indexChain } from './index-chain.ts';
+import { observedSource, UNOBSERVED, type WorkObservation, watchedRpc } from './observe-work.ts';
 import { reportProgress } from './progress.ts';
 import { openCatalogue } from './regrade/follow-catalogue.ts';
 import { createRpcSource } from './sources/rpc-source.ts';
@@ -30,8 +31,10 @@ export async function runIngest(deps: {
   readonly log: Log;
   readonly signal: AbortSignal;
   readonly terminal: ((line: string) => void) | null;
+  /** Who counts and traces; default: nobody. */
+  readonly observation?: WorkObservation;
 }): Promise<void> {
-  const { config, writer, log } = deps;
+  const { config, writer, log, observation = UNOBSERVED } = deps;
   const ending = new AbortController();
   const signal = AbortSignal.any([deps.signal, ending.signal]);
   // Every pause and request listens to it: many at once are no leak.
@@ -44,7 +47,9 @@ export async function runIngest(deps: {
     const catalogue = await openCatalogue({ config, writer, versions, log, signal, listed });
     const enrichments: (() => Promise<void>)[] = [];
     for (const chain of config.chains) {
-      const source = createRpcSource(chain, { log, signal });
+      const watched = watchedRpc(observation, chain.chain);
+      const plain = createRpcSource(chain, { log, signal, ...watched });
+      const source = observedSource(observation, chain.chain, plain);
       enrichments.push(() => enrichRelayers({ config: chain, source, writer, versions, log, signal }));
       const catalogues = catalogue.holder;
       runs.push(await indexChain({ config: chain, source, writer, versions, catalogues, log, signal }));
@@ -57,7 +62,7 @@ export async function runIngest(deps: {
       ...runs.map((run) => run.done),
       catalogue.follow(),
       endpoints.follow(catalogue.listings),
-      runIdentities({ config, writer, versions, log, signal }),
+      runIdentities({ config, writer, versions, log, signal, observation }),
       ...enrichments.map((enrich) => enrich()),
       publishStatus(runs, writer, versions, log, signal),
       reportProgress(chains, log, signal, deps.terminal),

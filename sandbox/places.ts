@@ -8,6 +8,8 @@ import { QueryAbandoned, SandboxBusy } from './sql-sandbox.ts';
 export interface Places {
   /** Rejects with `SandboxBusy` when the queue is full or the wait too long, with `QueryAbandoned` when the caller leaves. */
   take(wanted: Wanted, signal: AbortSignal): Promise<Place>;
+  /** How many places there are, how many are taken, and how many queries wait. */
+  load(): { readonly places: number; readonly running: number; readonly waiting: number };
 }
 
 export interface Wanted {
@@ -73,6 +75,7 @@ export function createPlaces(limits: PlaceLimits): Places {
     [...waiting].filter((one) => one.caller === caller).length >= limits.waitingMaxPerCaller;
 
   return {
+    load: () => ({ places: limits.all, running: taken.all, waiting: waiting.size }),
     take(wanted, signal) {
       const since = performance.now();
       return new Promise((resolve, reject) => {

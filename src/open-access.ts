@@ -13,8 +13,9 @@ import { createSweeper, type Sweeper } from './gate/sweeper.ts';
 import { loadKeyIssueSecrets } from './key-issue-secrets.ts';
 import type { Log } from './log.ts';
 import { createPaymentLane, type PaymentLaneParts } from './payment/create-payment-lane.ts';
+import type { Facilitator } from './payment/facilitator.ts';
 import { createHttpFacilitator } from './payment/http-facilitator.ts';
-import type { TermsOf } from './payment/payment-lane.ts';
+import type { PaymentLane, TermsOf } from './payment/payment-lane.ts';
 import { resolveUnsettled } from './payment/resolve-unsettled.ts';
 import { createUptoSigners } from './payment/upto-signers.ts';
 import { openWitnesses } from './payment/witnesses.ts';
@@ -39,6 +40,11 @@ export interface AccessParts {
   >;
   readonly log: Log;
   readonly clock: Clock;
+  /** Put around the facilitator and the lane by whoever counts and traces. */
+  readonly observe?: {
+    facilitator(facilitator: Facilitator): Facilitator;
+    lane(lane: PaymentLane): PaymentLane;
+  };
 }
 
 /** The store that the configuration names: Redis, or a SQLite file in the data directory. Opens at once, whatever is there. */
@@ -57,13 +63,22 @@ export function openAccess(parts: AccessParts, store: ControlStore): Access {
   const { payment, plans, access } = config;
   const witnessFor = openWitnesses(payment);
   const settlements = { store: store.payments, witnessFor, clock, log };
-  const lane = openLane(config, { ...settlements, running: store.replies });
+  const lane = openLane(config, { ...settlements, running: store.replies }, parts.observe);
   const { requestsPerMinute } = config.http;
   let lastUnsettled: PaymentRecord | null = null;
   const bearer = createBearerTokens(config, clock);
   return {
     store,
-    gate: createGate({ store, lane, bearer, plans, access, requestsPerMinute, clock, log }),
+    gate: createGate({
+      store,
+      lane: lane === null ? null : (parts.observe?.lane(lane) ?? lane),
+      bearer,
+      plans,
+      access,
+      requestsPerMinute,
+      clock,
+      log,
+    }),
     accounts: createAccounts({
       store,
       clock,
@@ -92,13 +107,15 @@ export function openAccess(parts: AccessParts, store: ControlStore): Access {
 function openLane(
   { payment }: AccessParts['config'],
   parts: Omit<PaymentLaneParts, 'config' | 'facilitator' | 'uptoSigners'>,
+  observe: AccessParts['observe'],
 ): ReturnType<typeof createPaymentLane> | null {
   if (payment.facilitatorUrl === null) return null;
-  const facilitator = createHttpFacilitator({
+  const plain = createHttpFacilitator({
     url: payment.facilitatorUrl,
     headers: payment.facilitatorHeaders,
     settleTimeoutMs: payment.settleTimeoutSeconds * 1_000,
   });
+  const facilitator = observe?.facilitator(plain) ?? plain;
   const uptoSigners = createUptoSigners({ ...parts, facilitator });
   // Nobody waits for it: until it has answered, ceilings are not offered.
   void uptoSigners.refresh();

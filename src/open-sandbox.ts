@@ -29,9 +29,13 @@ export interface SandboxOptions {
   /** For tests, which cannot wait for the real ones. */
   readonly secondsOf?: (tier: SqlTierId) => number;
   readonly killObeyedMaxMs?: number;
+  /** Put around the guest by whoever counts and traces. */
+  readonly observeGuest?: (guest: Guest) => Guest;
 }
 
 export interface OpenSandbox extends SqlSandbox {
+  /** Of the places for queries. */
+  load: Places['load'];
   /** Checks the guest now instead of with the first call, for the log. Never rejects. */
   check(): Promise<void>;
   close(): Promise<void>;
@@ -43,7 +47,8 @@ export interface OpenSandbox extends SqlSandbox {
  */
 export function openSandbox(options: SandboxOptions): OpenSandbox {
   const { access, log, restartEngine, killObeyedMaxMs = limits.KILL_OBEYED_MAX_MS } = options;
-  const guest = createGuest(access);
+  const { observeGuest = (guest: Guest) => guest } = options;
+  const guest = observeGuest(createGuest(access));
   const killer = createQueryKiller(access);
   const gate = createGuestGate({
     check: () => checkGuest(guest, access.database),
@@ -61,9 +66,10 @@ export function openSandbox(options: SandboxOptions): OpenSandbox {
     lastsMs: limits.PENALTY_MS,
     callersMax: limits.PENALTY_CALLERS_MAX,
   });
+  const places = queryPlaces(options.cores);
   const run = createRun({
     guest,
-    places: queryPlaces(options.cores),
+    places,
     unread: unreadResults(),
     held: createHeldResults(limits.RESULTS_IN_MEMORY_MAX),
     watchdog,
@@ -77,6 +83,7 @@ export function openSandbox(options: SandboxOptions): OpenSandbox {
     inspect: rememberedInspect(guest, gate),
     run: (query, signal) => gate.pass(() => run(query, signal)),
     estimate: (query, signal) => gate.pass(() => estimate(query, signal)),
+    load: () => places.load(),
     check: () =>
       gate.facts().then(
         () => undefined,

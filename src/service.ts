@@ -1,19 +1,21 @@
 import { availableParallelism } from 'node:os';
 import { extname, join } from 'node:path';
 import { startEmbeddedEngine } from '../clickhouse/embedded/supervisor.ts';
-import type { EngineAccess } from '../clickhouse/engine.ts';
+import type { EngineAccess, Guest } from '../clickhouse/engine.ts';
 import { createReader, createWriter } from '../clickhouse/http-engine.ts';
 import { migrate } from '../clickhouse/migrate.ts';
 import { runRollupWorker } from '../ingest/rollup/rollup-worker.ts';
 import { untilAcknowledged } from '../ingest/until-acknowledged.ts';
 import { runIngest } from '../ingest/worker.ts';
 import type { IngestBootstrap } from '../ingest/worker-process.ts';
+import * as observed from './api-observation.ts';
 import { systemClock } from './clock.ts';
 import type { Config } from './config/config.ts';
 import type { ControlStore } from './control/control-store.ts';
 import { loadCursorKeys } from './cursor-keys.ts';
 import { buildApp } from './http/app.ts';
 import type { Log } from './log.ts';
+import { type Observation, openObservation } from './observation.ts';
 import { openAccess, openControlStore } from './open-access.ts';
 import { type OpenSandbox, openSandbox } from './open-sandbox.ts';
 import { remoteAccess } from './remote-access.ts';
@@ -26,6 +28,8 @@ import { type SupervisedChild, superviseChild } from './supervise.ts';
 export interface Service {
   /** Where the API listens; null for the roles `ingest` and `rollup`. */
   readonly url: string | null;
+  /** Where this process serves its metrics; null where it does not. */
+  readonly metricsUrl: string | null;
   /** Process id of the embedded engine, for tests that kill it. */
   enginePid(): number | undefined;
   ingestPid(): number | undefined;
@@ -57,15 +61,19 @@ export async function startService(deps: {
     }
   };
   try {
+    const observation = await openObservation({ config, role: config.role, version, log });
+    cleanups.push(observation.close);
     const engine = await openEngine(config, log);
     cleanups.push(engine.stop);
-    const api = isWorkerOnly(config) ? null : await openApi({ config, log, version }, engine, cleanups);
+    const api = isWorkerOnly(config)
+      ? null
+      : await openApi({ config, log, version, observation }, engine, cleanups);
     let worker: SupervisedChild | undefined;
-    const prepared = prepare(config, engine.access, log, stopping.signal, cleanups)
+    const prepared = prepare({ config, log, observation }, engine.access, stopping.signal, cleanups)
       .then(async () => {
         void api?.sandbox.check(); // the public views are there now
         if (config.role === 'all' && !stopping.signal.aborted)
-          worker = await startWorker(config, engine.access, log);
+          worker = await startWorker({ config, log, version }, engine.access);
         cleanups.push(() => worker?.stop() ?? Promise.resolve());
         // stop() may have run while the worker started, and then has not seen it.
         if (stopping.signal.aborted) await worker?.stop();
@@ -76,7 +84,14 @@ export async function startService(deps: {
         throw error;
       });
     prepared.catch(() => undefined); // whoever waits for it hears of it
-    return { url: api?.url ?? null, enginePid: engine.pid, ingestPid: () => worker?.pid, prepared, stop };
+    return {
+      url: api?.url ?? null,
+      metricsUrl: observation.metricsUrl,
+      enginePid: engine.pid,
+      ingestPid: () => worker?.pid,
+      prepared,
+      stop,
+    };
   } catch (error) {
     await stop();
     throw error;
@@ -105,21 +120,47 @@ async function openEngine(config: Config, log: Log): Promise<OpenEngine> {
 }
 
 async function openApi(
-  deps: { readonly config: Config; readonly log: Log; readonly version: string },
-  { access, restart }: OpenEngine,
+  deps: {
+    readonly config: Config;
+    readonly log: Log;
+    readonly version: string;
+    readonly observation: Observation;
+  },
+  { access: plain, restart }: OpenEngine,
   cleanups: (() => Promise<unknown>)[],
 ): Promise<{ readonly url: string; readonly sandbox: OpenSandbox }> {
-  const { config, log } = deps;
-  const reader = createReader(access, log);
-  cleanups.push(() => reader.close());
-  const store = openControlStore(deps);
+  const { config, log, observation } = deps;
+  const access = observation.access(plain);
+  const unseen = createReader(access, log);
+  cleanups.push(() => unseen.close());
+  const reader = observation.engine(unseen, 'reader');
+  const store = observed.observedStore(observation, openControlStore(deps));
   cleanups.push(() => store.close());
-  const { sweeper, ...gated } = openAccess({ config, log, clock: systemClock }, store);
+  const { sweeper, ...gated } = openAccess(
+    { config, log, clock: systemClock, observe: observed.observePayments(observation) },
+    store,
+  );
   cleanups.push(() => sweeper.stop());
   const cursorKeys = loadCursorKeys(config);
-  const sandbox = openSandbox({ access, log, cores: availableParallelism(), restartEngine: restart });
+  const observeGuest = (guest: Guest) => observation.engine(guest, 'guest');
+  const sandbox = observed.observedSandbox(
+    observation,
+    openSandbox({ access, log, cores: availableParallelism(), restartEngine: restart, observeGuest }),
+  );
   cleanups.push(() => sandbox.close());
-  const app = buildApp({ ...deps, ...gated, sandbox, reader, cursorKeys, clock: systemClock });
+  observed.showHealth(observation, { reader: unseen, store, clock: systemClock, config });
+  const gate = observed.observedGate(observation, gated.gate);
+  const operations = observed.observedOperations(observation);
+  const app = buildApp({
+    ...deps,
+    ...gated,
+    gate,
+    operations,
+    sandbox,
+    reader,
+    cursorKeys,
+    clock: systemClock,
+  });
   // Last in, first out: the answers under way still need the store.
   cleanups.push(() => app.close());
   sweeper.start();
@@ -141,18 +182,17 @@ async function sayHowToMakeKeys(store: ControlStore, log: Log): Promise<void> {
 
 /** Brings the tables up to date, for as long as it takes a remote engine to appear; the API says 503 meanwhile. */
 async function prepare(
-  config: Config,
+  { config, log, observation }: { config: Config; log: Log; observation: Observation },
   access: EngineAccess,
-  log: Log,
   signal: AbortSignal,
   cleanups: (() => Promise<unknown>)[],
 ): Promise<void> {
   const { applied } = await untilAcknowledged(log, signal, () => migrate(access, log));
   if (applied.length > 0) log.info({ applied }, 'migrations applied');
   if (!isWorkerOnly(config)) return;
-  const writer = createWriter(access, log);
+  const writer = observation.engine(createWriter(observation.access(access), log), 'writer');
   const terminal = process.stderr.isTTY ? (line: string) => void process.stderr.write(`${line}\n`) : null;
-  const deps = { config, writer, log, signal, clock: systemClock, terminal };
+  const deps = { config, writer, log, signal, clock: systemClock, terminal, observation };
   const running = config.role === 'ingest' ? runIngest(deps) : runRollupWorker(deps);
   cleanups.push(() => running.then(() => writer.close()));
   running.catch((error: unknown) => {
@@ -167,8 +207,11 @@ function isWorkerOnly({ role }: Pick<Config, 'role'>): boolean {
   return role === 'ingest' || role === 'rollup';
 }
 
-function startWorker(config: Config, access: EngineAccess, log: Log): Promise<SupervisedChild> {
-  const bootstrap: IngestBootstrap = { config, access, terminal: process.stderr.isTTY === true };
+function startWorker(
+  { config, log, version }: { config: Config; log: Log; version: string },
+  access: EngineAccess,
+): Promise<SupervisedChild> {
+  const bootstrap: IngestBootstrap = { config, access, version, terminal: process.stderr.isTTY === true };
   return superviseChild({
     name: 'ingest',
     entry: new URL(`../ingest/worker-process${extname(import.meta.url)}`, import.meta.url),

@@ -137,9 +137,14 @@ const OPEN_GATE: Gate = {
   call: async (request) => {
     const { operation, deps, surface, idempotencyKey } = request;
     const reviewed = await operation.prepare(request.raw(), deps).review(deps);
-    request.onRun();
+    request.onRun(ANYBODY.lane);
     const outcome = await reviewed.run(deps, { ...ANYBODY, surface, idempotencyKey });
-    return { answer: outcome.answer(NOT_CHARGED), delivered: () => Promise.resolve(), replayed: false };
+    return {
+      answer: outcome.answer(NOT_CHARGED),
+      delivered: () => Promise.resolve(),
+      replayed: false,
+      chargedQu: 0,
+    };
   },
   checkToken: () => Promise.resolve(),
 };

@@ -2,6 +2,7 @@ import type { Writer } from '../../clickhouse/engine.ts';
 import { type Clock, systemClock } from '../../src/clock.ts';
 import type { Config } from '../../src/config/config.ts';
 import type { Log } from '../../src/log.ts';
+import { observedFetcher, UNOBSERVED, type WorkObservation } from '../observe-work.ts';
 import type { Versions } from '../versions.ts';
 import { deriveAgents } from './derive-agents.ts';
 import { fetchFeedback } from './feedback/fetch-feedback.ts';
@@ -19,11 +20,13 @@ export async function runIdentities(deps: {
   readonly log: Log;
   readonly signal: AbortSignal;
   readonly clock?: Clock;
+  /** Who counts what is fetched; default: nobody. */
+  readonly observation?: WorkObservation;
 }): Promise<void> {
-  const { config, log, clock = systemClock } = deps;
+  const { config, log, clock = systemClock, observation = UNOBSERVED } = deps;
   const work = [deriveAgents(deps)];
   if (config.identities.fetch) {
-    const fetcher = createSafeFetcher({ settings: config.identities, log });
+    const fetcher = observedFetcher(observation, createSafeFetcher({ settings: config.identities, log }));
     work.push(fetchCards({ ...deps, clock, fetcher }), fetchFeedback({ ...deps, clock, fetcher }));
   }
   await Promise.all(work);

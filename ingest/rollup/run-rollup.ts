@@ -21,6 +21,8 @@ export interface RollupDeps {
   /** Writes one line for a person; null where nobody watches. */
   readonly terminal?: ((line: string) => void) | null;
   readonly limits?: Partial<RollupLimits>;
+  /** Called for every slice that was computed. */
+  readonly onClosed?: () => void;
 }
 
 /**
@@ -85,6 +87,7 @@ async function pass(deps: PassDeps): Promise<number> {
     if (outcome !== 'closed') continue; // it is still dirty: a later pass sees to it
     waiting.computed(slice);
     closed += 1;
+    deps.onClosed?.();
     report.advanced(1, Math.max(0, left - closed));
   }
   return closed;

@@ -13,12 +13,14 @@ import { ProviderContradiction, RpcFailure } from './rpc-failure.ts';
 import { RPC_LIMITS, type RpcLimits } from './rpc-limits.ts';
 import { createPool, type RpcPool } from './rpc-pool.ts';
 import { backOffMs, type Trouble } from './rpc-turn.ts';
+import { type OnExchange, toldEndpoint } from './told-endpoint.ts';
 
 export interface RpcSourceDeps {
   readonly log: Log;
   readonly signal?: AbortSignal;
   /** Hears of every failed call and every contradiction; `provider` is a host, never a URL. */
   readonly onRetry?: (trouble: Trouble, provider: string) => void;
+  readonly onExchange?: OnExchange;
   readonly limits?: Partial<RpcLimits>;
 }
 
@@ -41,7 +43,7 @@ export function createRpcSource(config: ChainConfig, deps: RpcSourceDeps): Block
     createEndpoint(url, { requestsPerSecond: config.requestsPerSecond, limits, signal }),
   );
   const pool = createPool({
-    endpoints,
+    endpoints: endpoints.map((endpoint) => toldEndpoint(endpoint, deps.onExchange)),
     chainId: config.facts.chainId,
     limits,
     log,

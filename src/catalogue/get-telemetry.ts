@@ -1,6 +1,6 @@
 import { type Static, Type } from '@sinclair/typebox';
 import type { Chain } from '../domain/chain.ts';
-import type { ChainStatus } from '../reads/chain-status.ts';
+import { backfillLeft, type ChainStatus } from '../reads/chain-status.ts';
 import { readEngineUptime } from '../reads/engine-health.ts';
 import { chainFreshness, INDEX_LAG_WARNING_SECONDS, warningsOf } from '../reads/freshness.ts';
 import { type RollupState, readRollupState } from '../reads/rollup-state.ts';
@@ -215,19 +215,12 @@ function providerWords(status: ChainStatus | undefined): string {
 function backfillAnswer(status: ChainStatus | undefined): Static<typeof BackfillShape> {
   const done = status?.backfillBlocksDone ?? 0;
   const total = status?.backfillBlocksTotal ?? 0;
-  const left = Math.max(0, total - done);
-  const rate = status?.blocksPerSecond ?? 0;
   return {
     blocks_done: done,
     blocks_total: total,
     percent: total === 0 ? null : Math.min(100, Math.floor((done / total) * 10_000) / 100),
-    eta_seconds: secondsLeft(left, rate),
+    eta_seconds: status === undefined ? 0 : backfillLeft(status).etaSeconds,
   };
-}
-
-function secondsLeft(blocks: number, blocksPerSecond: number): number | null {
-  if (blocks === 0) return 0;
-  return blocksPerSecond > 0 ? Math.ceil(blocks / blocksPerSecond) : null;
 }
 
 function isHealthy({ state, lag_seconds }: ChainAnswer): boolean {

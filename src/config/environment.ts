@@ -21,6 +21,10 @@ export const ENVIRONMENT = {
   CLICKHOUSE_GUEST_PASSWORD: 'clickhouse.guest.password',
   CURSOR_SECRETS: 'cursorSecrets',
   REDIS_URL: 'control.redisUrl',
+  INGEST_JOBS: 'ingest.jobsAtOnce',
+  METRICS_HOST: 'metrics.host',
+  METRICS_PORT: 'metrics.port',
+  OTEL_EXPORTER_OTLP_ENDPOINT: 'tracing.endpoint',
   X402_FACILITATOR_URL: 'payment.facilitatorUrl',
   CHAINS: 'chains',
 } as const;
@@ -40,7 +44,8 @@ export function overrideFromEnvironment(
 }
 
 function environmentValue(path: string, value: string): unknown {
-  if (path === 'http.port') return /^\d+$/.test(value) ? Number(value) : value;
+  if (path === 'http.port' || path === 'metrics.port' || path === 'ingest.jobsAtOnce')
+    return /^\d+$/.test(value) ? Number(value) : value;
   if (path === 'cursorSecrets') return value.split(',');
   if (path === 'chains') return value.split(',').map((chain) => ({ chain: chain.trim() }));
   return value;

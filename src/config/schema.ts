@@ -5,6 +5,7 @@ import { CatalogueSchema } from './catalogue-schema.ts';
 import { ChainSchema } from './chain-schema.ts';
 import { ConsoleSchema } from './console-schema.ts';
 import { IdentitiesSchema } from './identities-schema.ts';
+import { MetricsSchema, TracingSchema } from './observation-schema.ts';
 
 const UserSchema = Type.Object(
   { user: Type.String({ minLength: 1 }), password: Type.String() },
@@ -101,6 +102,8 @@ export const ConfigSchema = Type.Object(
     oauth: OauthSchema,
     control: ControlSchema,
     console: ConsoleSchema,
+    metrics: MetricsSchema,
+    tracing: TracingSchema,
     cursorSecrets: Type.Array(Type.String({ minLength: 32 }), {
       default: [],
       description: 'Keys that sign cursors, newest first. Default: one generated key in the data directory.',

@@ -230,7 +230,7 @@ function pass(gate: GateTools, request: GateRequest, admitted: Admitted): Promis
 
 async function passFree(gate: GateTools, request: GateRequest, admitted: Admitted): Promise<GateAnswer> {
   const outcome = await runNow(gate, request, admitted, null);
-  return { answer: outcome.answer(NOT_CHARGED), delivered: null, replayed: false };
+  return { answer: outcome.answer(NOT_CHARGED), delivered: null, replayed: false, chargedQu: 0 };
 }
 
 async function passOnUnits(
@@ -251,7 +251,7 @@ async function passOnUnits(
     once,
   };
   const { outcome, charge } = await runOnUnits(tools, call, () => runNow(gate, request, admitted, null));
-  return { answer: outcome.answer(charge), delivered: null, replayed: false };
+  return { answer: outcome.answer(charge), delivered: null, replayed: false, chargedQu: charge.chargedQu };
 }
 
 async function passPaid(gate: GateTools, request: GateRequest, admitted: Admitted): Promise<GateAnswer> {
@@ -275,7 +275,7 @@ function runNow(
   const { surface, idempotencyKey, deps } = request;
   const lane = passage.by === 'payment' ? 'x402' : laneOf(caller, surface, plans);
   const context: CallContext = { caller, surface, lane, payment, idempotencyKey, callerName };
-  request.onRun();
+  request.onRun(lane);
   return reviewed.run(deps, context);
 }
 

@@ -1,7 +1,7 @@
 import type { Answer } from '../catalogue/answer.ts';
 import type { AnyOperation, CallTerms, OperationDeps } from '../catalogue/operation.ts';
 import type { RateDecision } from '../control/control-store.ts';
-import type { Surface } from '../domain/lane.ts';
+import type { Lane, Surface } from '../domain/lane.ts';
 import type { SqlTierId } from '../domain/plan.ts';
 import type { Order } from '../payment/payment-lane.ts';
 import type { CredentialHeaders } from './caller.ts';
@@ -47,8 +47,8 @@ export interface GateRequest {
    * whatever is answered then, also of a failure.
    */
   onPaid(receiptHeader: string): void;
-  /** Called when the run begins. */
-  onRun(): void;
+  /** Called when the run begins, with the lane that it takes. */
+  onRun(lane: Lane): void;
 }
 
 /** What is bought, once its terms are known, and the payment when one was sent. */
@@ -63,4 +63,6 @@ export interface GateAnswer {
   readonly delivered: ((answered: boolean) => Promise<void>) | null;
   /** Whether this is the kept answer of an earlier request with the same Idempotency-Key. */
   readonly replayed: boolean;
+  /** Units that were charged for it, or that its payment covered; 0 for a replay, which costs nothing. */
+  readonly chargedQu: number;
 }

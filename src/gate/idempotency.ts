@@ -209,13 +209,17 @@ async function keep(
   }
 }
 
+function replayed(answer: Answer): GateAnswer {
+  return { answer, delivered: null, replayed: true, chargedQu: 0 };
+}
+
 function replay(reply: string): GateAnswer {
   const kept = JSON.parse(reply) as KeptReply; // written by `keep`
   switch (kept.kind) {
     case 'object':
-      return { answer: { body: kept.body }, delivered: null, replayed: true };
+      return replayed({ body: kept.body });
     case 'text':
-      return { answer: textAnswer(kept.mediaType, kept.headers, kept.text), delivered: null, replayed: true };
+      return replayed(textAnswer(kept.mediaType, kept.headers, kept.text));
     case 'failure':
       throw fail(kept.code, kept.context);
     case 'not_kept':

@@ -40,7 +40,7 @@ async function runSettled(
   tools.onPaid(paid.receiptHeader);
   const charge = paidCharge(terms, paid.usdMicros);
   try {
-    return answered(tools, paid, (await run(paid.payment)).answer(charge));
+    return answered(tools, paid, (await run(paid.payment)).answer(charge), charge);
   } catch (error) {
     // A fixed payment covers whatever the run uses: also what it used before it failed.
     const isServed = usedBy(terms, error) > 0;
@@ -64,7 +64,8 @@ async function runOpen(
   try {
     const paid = await askStore(open.settle(usdOf(terms, outcome.usedQu ?? unitsOf(terms))));
     tools.onPaid(paid.receiptHeader);
-    return answered(tools, paid, outcome.answer(paidCharge(terms, paid.usdMicros)));
+    const charge = paidCharge(terms, paid.usdMicros);
+    return answered(tools, paid, outcome.answer(charge), charge);
   } catch (error) {
     outcome.discard();
     throw error;
@@ -89,8 +90,13 @@ async function settleFailure(
   return withCharge(error, paidCharge(terms, paid.usdMicros));
 }
 
-function answered({ log }: PaymentTools, paid: SettledCall, answer: Answer): GateAnswer {
-  return { answer, delivered: (isAnswered) => finish(paid, isAnswered, log), replayed: false };
+function answered(
+  { log }: PaymentTools,
+  paid: SettledCall,
+  answer: Answer,
+  { chargedQu }: Charge,
+): GateAnswer {
+  return { answer, delivered: (isAnswered) => finish(paid, isAnswered, log), replayed: false, chargedQu };
 }
 
 /** A payment that cannot be marked stays in use until its lease lapses, and can be sent again then. */

@@ -54,6 +54,7 @@ function installRoute(app: FastifyInstance, url: string, operation: AnyOperation
     method: operation.method,
     url,
     bodyLimit: JSON_BODY_MAX_BYTES,
+    config: { observedAs: operation.id },
     // A payment is bound to the bytes of the body, and those are what was sent.
     decompress: false,
     // Only what the operation declares can leave: fields that are not in the schema are not printed.

@@ -17,6 +17,7 @@ import { protectedResources } from '../gate/protected-resource.ts';
 import type { Log } from '../log.ts';
 import { createMcpSurface } from '../mcp/mcp-server.ts';
 import { DOCS_RESOURCES, type McpResource } from '../mcp/resources.ts';
+import type { Meter } from '../metrics/meter.ts';
 import type { TermsOf } from '../payment/payment-lane.ts';
 import { ProblemShape } from '../problem.ts';
 import { createCapabilities } from '../reads/capabilities.ts';
@@ -30,6 +31,7 @@ import { createNames } from '../reads/names.ts';
 import { createPublicTableRows } from '../reads/public-table-rows.ts';
 import { createRelayers } from '../reads/relayers.ts';
 import { createRollups } from '../reads/rollup-coverage.ts';
+import type { Tracer } from '../tracing/tracer.ts';
 import { installOperations } from './api-routes.ts';
 import { answerClientError } from './client-error.ts';
 import { installConsole } from './console-route.ts';
@@ -38,6 +40,7 @@ import { asFailure, type FailureOptions, installFailures, sendFailure } from './
 import { ACCEPTED_HEADERS, acceptedRequestId, EXPOSED_HEADERS, VARY } from './headers.ts';
 import { mcpHostnames } from './mcp-origin.ts';
 import { installMcp } from './mcp-route.ts';
+import { countRequests, traceRequests } from './observed-requests.ts';
 import { installOfferList } from './offer-list.ts';
 import { installProtectedResources, metadataUrlOf } from './protected-resource-routes.ts';
 import { installRequestFacts } from './request-facts.ts';
@@ -63,6 +66,8 @@ export interface AppOptions {
   readonly operations?: readonly AnyOperation[];
   /** What agents may read instead of the pages of the documentation. */
   readonly resources?: readonly McpResource[];
+  /** Who counts and traces; absent where nobody does. */
+  readonly observation?: { readonly meter: Meter | null; readonly tracer: Tracer | null };
 }
 
 /** A GET has no body; this bounds what a refused method may send. */
@@ -109,6 +114,9 @@ export function buildApp(options: AppOptions): FastifyInstance {
   const operations = options.operations ?? OPERATIONS;
   installPlugins(app, operations);
   installRequestFacts(app);
+  const { meter = null, tracer = null } = options.observation ?? {};
+  if (meter !== null) countRequests(app, meter);
+  if (tracer !== null) traceRequests(app, tracer);
   installCommonHooks(app, log);
   installLoadShedding(app);
   app.register((routes, _options, done) => {

@@ -33,6 +33,7 @@ export function installMcp(app: FastifyInstance, options: McpRouteOptions): void
       method: 'POST',
       url,
       bodyLimit: JSON_BODY_MAX_BYTES,
+      config: { observedAs: 'mcp' },
       decompress: false,
       onRequest: (request, _reply, done) => done(refusedOrigin(request, options.hostnames)),
       errorHandler: (error, request, reply) => sendRpcFailure(request, reply, asFailure(error), failures),

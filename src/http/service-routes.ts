@@ -9,6 +9,8 @@ import { sendText } from './docs-routes.ts';
 import { type PriceFacts, plansPage } from './pages.ts';
 
 const READY_MAX_AGE_MS = 500;
+/** Asked every few seconds by platforms: apart from what callers ask. */
+const HEALTH = { config: { observedAs: 'health' } };
 
 /** What is served beside the API: health for the platform, the machine-readable description, the pages answers link to. */
 export function installServiceRoutes(
@@ -21,14 +23,16 @@ export function installServiceRoutes(
     readonly docs: DocsSite;
   },
 ): void {
-  app.get('/healthz', (_request, reply) => reply.header('cache-control', 'no-store').send({ status: 'ok' }));
+  app.get('/healthz', HEALTH, (_request, reply) =>
+    reply.header('cache-control', 'no-store').send({ status: 'ok' }),
+  );
   // Outside the quota, so at most a few checks a second may reach the engine.
   const ready = cached({
     clock: service.clock,
     maxAgeMs: READY_MAX_AGE_MS,
     load: () => checkReady(service.reader),
   });
-  app.get('/readyz', async (_request, reply) => {
+  app.get('/readyz', HEALTH, async (_request, reply) => {
     await ready();
     return reply.header('cache-control', 'no-store').send({ status: 'ready' });
   });

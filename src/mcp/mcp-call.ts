@@ -1,4 +1,5 @@
 import type { AnyOperation, OperationDeps } from '../catalogue/operation.ts';
+import type { Lane } from '../domain/lane.ts';
 import { type Failure, fail } from '../errors.ts';
 import type { GateRequest } from '../gate/gate.ts';
 import { MCP_SQL_FORMATS } from './tool-schema.ts';
@@ -43,11 +44,11 @@ export class McpCall implements GateRequest {
     return this.exchange.deps;
   }
 
-  raw(): Readonly<Record<string, unknown>> {
   left(): AbortSignal {
     return this.exchange.left();
   }
 
+  raw(): Readonly<Record<string, unknown>> {
     const given = withoutNulls(this.given);
     const format = this.operation.media === undefined ? undefined : given['format'];
     if (format !== undefined && !MCP_SQL_FORMATS.some((one) => one === format))
@@ -66,8 +67,8 @@ export class McpCall implements GateRequest {
     throw new Error('nothing is paid for over MCP');
   }
 
-  onRun(): void {
-    this.exchange.onRun();
+  onRun(lane: Lane): void {
+    this.exchange.onRun(lane);
   }
 }
 

@@ -29,6 +29,27 @@ export interface ChainStatus {
   readonly updatedAt: number | null;
 }
 
+/** What `state` can be; `not_started` is a chain that nobody has reported yet. */
+export const CHAIN_STATES = [
+  'not_started',
+  'starting',
+  'backfilling',
+  'following',
+  'unreachable',
+  'stopped',
+] as const;
+
+/** What the backfill still has to read. `etaSeconds` is at the present rate, null while there is none. */
+export function backfillLeft(status: ChainStatus): {
+  readonly blocks: number;
+  readonly etaSeconds: number | null;
+} {
+  const { backfillBlocksDone, backfillBlocksTotal, blocksPerSecond } = status;
+  const blocks = Math.max(0, backfillBlocksTotal - backfillBlocksDone);
+  if (blocks === 0) return { blocks, etaSeconds: 0 };
+  return { blocks, etaSeconds: blocksPerSecond > 0 ? Math.ceil(blocks / blocksPerSecond) : null };
+}
+
 const MAX_SECONDS = 5;
 /** Far above the number of EVM chains a deployment can list. */
 const CHAINS_MAX = 1_000;

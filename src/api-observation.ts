@@ -1,0 +1,78 @@
+import type { Reader } from '../clickhouse/engine.ts';
+import type { Places } from '../sandbox/places.ts';
+import type { SqlSandbox } from '../sandbox/sql-sandbox.ts';
+import { OPERATIONS } from './catalogue/index.ts';
+import type { AnyOperation } from './catalogue/operation.ts';
+import type { Clock } from './clock.ts';
+import type { Config } from './config/config.ts';
+import type { ControlStore } from './control/control-store.ts';
+import type { Gate } from './gate/gate.ts';
+import { meteredGate } from './metrics/metered-gate.ts';
+import { meteredFacilitator, meteredLane } from './metrics/metered-payment.ts';
+import { meteredSandbox } from './metrics/metered-sandbox.ts';
+import { meteredStore } from './metrics/metered-store.ts';
+import { readStoreHealth, readTelemetry } from './metrics/telemetry-readings.ts';
+import type { Observation } from './observation.ts';
+import type { AccessParts } from './open-access.ts';
+import { createIdentityStates } from './reads/identity-state.ts';
+import { tracedFacilitator, tracedGate, tracedOperation, tracedSandbox } from './tracing/traced-calls.ts';
+
+/** The ports of a process with an API, put under observation; each is given back as it is where nobody looks on. */
+
+export function observedStore({ meter }: Observation, store: ControlStore): ControlStore {
+  return meter === null ? store : meteredStore(store, meter);
+}
+
+export function observedGate({ meter, tracer }: Observation, gate: Gate): Gate {
+  const counted = meter === null ? gate : meteredGate(gate, meter);
+  return tracer === null ? counted : tracedGate(counted, tracer);
+}
+
+/** For `openAccess`, which makes facilitator and lane. */
+export function observePayments({ meter, tracer }: Observation): NonNullable<AccessParts['observe']> {
+  return {
+    facilitator(facilitator) {
+      const counted = meter === null ? facilitator : meteredFacilitator(facilitator, meter);
+      return tracer === null ? counted : tracedFacilitator(counted, tracer);
+    },
+    lane: (lane) => (meter === null ? lane : meteredLane(lane, meter)),
+  };
+}
+
+export function observedSandbox<Sandbox extends SqlSandbox & { load: Places['load'] }>(
+  { meter, tracer }: Observation,
+  sandbox: Sandbox,
+): Sandbox {
+  meter?.read('sql', async () => {
+    const { running, waiting, places } = sandbox.load();
+    return [
+      { name: 'sql_running', value: running },
+      { name: 'sql_waiting', value: waiting },
+      { name: 'sql_places', value: places },
+    ];
+  });
+  const counted = meter === null ? sandbox : meteredSandbox(sandbox, meter);
+  return tracer === null ? counted : tracedSandbox(counted, tracer);
+}
+
+/** The operations to serve. */
+export function observedOperations({ tracer }: Observation): readonly AnyOperation[] {
+  return tracer === null ? OPERATIONS : OPERATIONS.map((operation) => tracedOperation(operation, tracer));
+}
+
+/** Shows index and control store at every scrape. `reader` is not counted itself: who looks on is no traffic. */
+export function showHealth(
+  { meter }: Observation,
+  parts: {
+    readonly reader: Reader;
+    readonly store: ControlStore;
+    readonly clock: Clock;
+    readonly config: Pick<Config, 'chains'>;
+  },
+): void {
+  if (meter === null) return;
+  const { reader, store, clock, config } = parts;
+  const chains = config.chains.map(({ chain }) => chain);
+  readTelemetry(meter, { reader, clock, chains, identityStates: createIdentityStates({ reader, clock }) });
+  readStoreHealth(meter, store);
+}

@@ -1,0 +1,70 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { type Meter, secondsSince } from '../metrics/meter.ts';
+import type { RequestSpan, Tracer } from '../tracing/tracer.ts';
+
+/** What one request is counted and traced as: the id of its operation, or the kind of its route. Never its path. */
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** Set by routes that are to be told apart. */
+    readonly observedAs?: string;
+    /** Of @fastify/cors, which declares it nowhere. */
+    readonly cors?: boolean;
+  }
+  interface FastifyRequest {
+    span: RequestSpan | undefined;
+  }
+}
+
+/** Of routes that set no name: pages, files, what is not there. */
+const UNNAMED = 'other';
+/** As proxies write it for a client that closed the connection. */
+const LEFT = '499';
+const FAILED_FROM = 500;
+
+function nameOf(request: FastifyRequest): string {
+  return request.routeOptions.config.observedAs ?? UNNAMED;
+}
+
+/** Counts every answer once, when it is ready to leave, and every caller who left before. To be installed after the facts. */
+export function countRequests(app: FastifyInstance, meter: Meter): void {
+  const count = (request: FastifyRequest, status: string): void => {
+    const operation = nameOf(request);
+    meter.count('http_requests_total', { operation, status });
+    if (request.facts !== undefined)
+      meter.observe('http_request_seconds', { operation }, secondsSince(request.facts.startedMs));
+  };
+  const counted = new WeakSet<FastifyRequest>();
+  app.addHook('onSend', (request, reply, payload, done) => {
+    counted.add(request);
+    count(request, String(reply.statusCode));
+    done(null, payload);
+  });
+  app.addHook('onRequestAbort', (request, done) => {
+    if (!counted.has(request)) count(request, LEFT);
+    done();
+  });
+}
+
+/** Gives every request a span, within which its handler runs. To be installed before the routes. */
+export function traceRequests(app: FastifyInstance, tracer: Tracer): void {
+  app.decorateRequest('span', undefined);
+  app.addHook('onRequest', (request, _reply, done) => {
+    const operation = nameOf(request);
+    const facts = { 'http.request.method': request.method, operation, request_id: request.id };
+    request.span = tracer.request(`${request.method} ${operation}`, facts, request.headers);
+    done();
+  });
+  app.addHook('onRoute', (route) => {
+    const { handler } = route;
+    route.handler = function (request, reply) {
+      const handle = (): unknown => handler.call(this, request, reply);
+      return request.span === undefined ? handle() : request.span.within(handle);
+    };
+  });
+  app.addHook('onResponse', (request, reply, done) => {
+    request.span?.tell({ 'http.response.status_code': reply.statusCode });
+    request.span?.end(reply.statusCode >= FAILED_FROM);
+    done();
+  });
+}

@@ -1,0 +1,167 @@
+/**
+ * Every metric of the program, declared once: the exporter, the table of docs/metrics.md and the tests of dashboard and alerts
+ * read it. Labels have few values, known before: ids of operations, codes, names of statements and chains, hosts of RPC
+ * providers. Never a path, an address, a key or anything else that callers choose.
+ */
+
+export type MetricKind = 'counter' | 'gauge' | 'histogram';
+
+export interface Family {
+  readonly kind: MetricKind;
+  readonly help: string;
+  readonly labels: readonly string[];
+  /** Upper bounds of a histogram, in its unit. */
+  readonly buckets?: readonly number[];
+}
+
+/** From a point read in memory to the longest run of a request (25 s). */
+const REQUEST_SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
+/** From a point read to a statement of the rollups, and to the dearest tier of SQL (300 s). */
+const ENGINE_SECONDS = [0.0025, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 120, 300];
+
+/** Before every name of ours. Metrics of the runtime (`process_…`, `nodejs_…`) keep the names that dashboards know. */
+export const METRIC_PREFIX = 'settlement_index_';
+
+const TRAFFIC = {
+  http_requests_total: counter('Answers of the public listener, 499 for callers who left before one.', [
+    'operation',
+    'status',
+  ]),
+  http_request_seconds: histogram(
+    'Time until an answer was ready to leave; reading a long one is not in it.',
+    ['operation'],
+    REQUEST_SECONDS,
+  ),
+  calls_total: counter('What the gate made of calls, HTTP and MCP alike: `ok` or a code of the errors.', [
+    'operation',
+    'surface',
+    'lane',
+    'outcome',
+  ]),
+  units_charged_total: counter('Query Units captured, or covered by a payment.', ['operation', 'lane']),
+} as const satisfies Record<string, Family>;
+
+const MONEY = {
+  payments_total: counter(
+    'Questions to the facilitator: `verify`, `settle`, `announced`; and what it said.',
+    ['stage', 'outcome'],
+  ),
+  payment_seconds: histogram('How long the facilitator took.', ['stage'], REQUEST_SECONDS),
+  payments_served_usd_total: counter('Dollars of payments whose answers left.', []),
+  control_store_up: gauge('1 while the control store answers.', []),
+  control_store_errors_total: counter('Calls of the control store that failed.', ['call']),
+} as const satisfies Record<string, Family>;
+
+const SQL = {
+  sql_queries_total: counter('Queries of callers that were run: `ok`, or why not.', ['tier', 'outcome']),
+  sql_engine_seconds: histogram(
+    'Engine time of a query, which is what is charged.',
+    ['tier'],
+    ENGINE_SECONDS,
+  ),
+  sql_wait_seconds: histogram('How long a query waited for its turn.', ['tier'], REQUEST_SECONDS),
+  sql_running: gauge('Queries of callers that have a place now.', []),
+  sql_waiting: gauge('Queries of callers that wait for one.', []),
+  sql_places: gauge('Places there are.', []),
+} as const satisfies Record<string, Family>;
+
+const ENGINE = {
+  engine_up: gauge('1 while the engine answers this process.', []),
+  engine_uptime_seconds: gauge('How long the engine has been up.', []),
+  engine_statements_total: counter('Statements by name and engine user: `ok`, or the kind of failure.', [
+    'statement',
+    'user',
+    'outcome',
+  ]),
+  engine_statement_seconds: histogram(
+    'How long a statement took, the way to the engine included.',
+    ['statement', 'user'],
+    ENGINE_SECONDS,
+  ),
+} as const satisfies Record<string, Family>;
+
+/** The same figures as in `/v0/telemetry`, by the same questions: from processes that have an API. */
+const INDEX = {
+  chain_state: gauge('1 for the state that ingest reports of a chain, 0 for the others.', ['chain', 'state']),
+  chain_head_block: gauge('The newest block that the node told of.', ['chain']),
+  chain_indexed_block: gauge('The newest block that is in the index.', ['chain']),
+  chain_finalized_block: gauge('The newest indexed block that can no longer be undone.', ['chain']),
+  chain_lag_seconds: gauge('How far the index is behind the present.', ['chain']),
+  chain_reported_timestamp_seconds: gauge('When ingest last reported.', ['chain']),
+  chain_rows_written_total: counter('Rows written.', ['chain']),
+  chain_rows_per_second: gauge('Rows a second, moving average.', ['chain']),
+  chain_blocks_per_second: gauge('Blocks a second, moving average.', ['chain']),
+  chain_reorgs_total: counter('Reorgs that were followed.', ['chain']),
+  chain_deepest_reorg_blocks: gauge('The deepest of them.', ['chain']),
+  chain_retries_total: counter('Questions to nodes that were asked again.', ['chain']),
+  chain_contradictions_total: counter('Answers of nodes that contradicted themselves or the chain.', [
+    'chain',
+  ]),
+  chain_dead_letters_total: counter('Logs that could not become a row.', ['chain']),
+  chain_backfill_left_blocks: gauge('Blocks that the backfill still has to read.', ['chain']),
+  chain_backfill_eta_seconds: gauge('How long that takes at the present rate; absent while there is none.', [
+    'chain',
+  ]),
+  rollup_open_slices: gauge('Slices of time that are read from their rows; the present day always is.', []),
+  rollup_oldest_open_timestamp_seconds: gauge('Where the oldest of them begins.', []),
+  rollup_last_closed_timestamp_seconds: gauge('When a slice was last computed.', []),
+  identities_due: gauge('Work that waits: `agents` to derive, `cards` and `feedback_files` to fetch.', [
+    'chain',
+    'what',
+  ]),
+} as const satisfies Record<string, Family>;
+
+/** From the processes that read chains and roll up. */
+const WORK = {
+  rpc_calls_total: counter('Calls sent to a node, by the host of its URL.', ['chain', 'provider']),
+  rpc_seconds: histogram(
+    'How long an exchange with a node took, a batch counted once.',
+    ['chain', 'provider'],
+    REQUEST_SECONDS,
+  ),
+  rpc_failures_total: counter('Calls that failed or contradicted, by kind.', ['chain', 'provider', 'kind']),
+  ingest_windows_total: counter('Windows of blocks that were read.', ['chain', 'outcome']),
+  documents_total: counter('Files that strangers name, by what fetching them gave.', ['outcome']),
+  rollup_slices_closed_total: counter('Slices of time that this process computed.', []),
+} as const satisfies Record<string, Family>;
+
+const SELF = {
+  build_info: gauge('Always 1; what runs here.', ['version', 'role']),
+  scrape_failures_total: counter(
+    'Groups of figures that could not be read for a scrape, and are absent from it.',
+    ['group'],
+  ),
+} as const satisfies Record<string, Family>;
+
+/** In the order of the documentation. */
+export const FAMILY_GROUPS = {
+  traffic: TRAFFIC,
+  money: MONEY,
+  sql: SQL,
+  engine: ENGINE,
+  index: INDEX,
+  work: WORK,
+  process: SELF,
+} as const;
+
+export const FAMILIES = {
+  ...TRAFFIC,
+  ...MONEY,
+  ...SQL,
+  ...ENGINE,
+  ...INDEX,
+  ...WORK,
+  ...SELF,
+} as const;
+
+function counter<const L extends readonly string[]>(help: string, labels: L) {
+  return { kind: 'counter', help, labels } as const;
+}
+
+function gauge<const L extends readonly string[]>(help: string, labels: L) {
+  return { kind: 'gauge', help, labels } as const;
+}
+
+function histogram<const L extends readonly string[]>(help: string, labels: L, buckets: readonly number[]) {
+  return { kind: 'histogram', help, labels, buckets } as const;
+}
