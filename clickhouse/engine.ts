@@ -6,6 +6,13 @@ import type { Sql } from './sql.ts';
  * reads are given a `Reader`, ingest a `Writer`; the sandbox will be given neither.
  */
 
+/** What a write stands under: the engine refuses it when table `fences` holds a higher token for the scope (guard.ts). */
+export interface Guard {
+  /** What is guarded: a chain, or one of a few words. */
+  readonly scope: string;
+  readonly token: bigint;
+}
+
 /** Every statement has a name (log, query_log), a time bound and a row bound. */
 export interface Statement {
   /** kebab-case, for example `flows-page`. Travels as the engine's `log_comment`. */
@@ -45,16 +52,17 @@ export interface Reader {
 
 export interface Writer extends Reader {
   /** Runs a statement without a result (DDL, INSERT … SELECT). Not retried: the caller knows whether it is idempotent. */
-  run(statement: Omit<Statement, 'maxRows'>): Promise<void>;
+  run(statement: Omit<Statement, 'maxRows'> & { readonly guards?: readonly Guard[] }): Promise<void>;
   /**
    * Inserts a RowBinary body; resolves only when the engine has acknowledged (and, embedded, fsynced) all of it.
-   * Columns are named so that a table may grow without breaking an older worker.
+   * Columns are named so that a table may grow without breaking an older worker. Refused when a guard is overtaken (guard.ts).
    */
   insert(
     name: string,
     table: string,
     columns: readonly string[],
     rowBinary: Readable | readonly Uint8Array[],
+    guards?: readonly Guard[],
   ): Promise<void>;
   /** Runs an `INSERT … SELECT … FROM input(…) FORMAT …` over the bytes of `body`; resolves when it is acknowledged. */
   load(statement: Omit<Statement, 'maxRows'>, body: Readable): Promise<void>;

@@ -2,11 +2,12 @@ import { randomUUID } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { type ClickHouseClient, ClickHouseLogLevel, createClient } from '@clickhouse/client';
 import type { Log } from '../src/log.ts';
-import type { EngineAccess, EngineUser, Reader, Statement, Writer } from './engine.ts';
+import type { EngineAccess, EngineUser, Guard, Reader, Statement, Writer } from './engine.ts';
 import { engineErrorOf } from './engine-error.ts';
 import { createEngineHttp, eitherOf } from './engine-http.ts';
+import { guardedInsert, guardedName, guardedStatement } from './guard.ts';
 import { type RowSource, readRowBinary, readRows, signalsOf } from './http-rows.ts';
-import { render, sql } from './sql.ts';
+import { render, type Sql, sql, trustedText } from './sql.ts';
 
 /** The ports over ClickHouse's HTTP interface, embedded or remote alike. Reads are lean (engine-http.ts), writes the client's. */
 
@@ -31,7 +32,8 @@ export function createWriter(access: EngineAccess, log?: Log): Writer {
   return {
     ...reader,
     run: (statement) => runStatement(client, statement),
-    insert: (name, table, columns, rowBinary) => insertRows(client, { name, table, columns, rowBinary }),
+    insert: (name, table, columns, rowBinary, guards = []) =>
+      insertRows(client, { name, table, columns, rowBinary, guards }),
     load: (statement, body) => loadBody(client, statement, body),
     rowBinary: (statement, signal) => readRowBinary(source, statement, signal),
     async close() {
@@ -80,9 +82,13 @@ function sourceOf(
   };
 }
 
-async function runStatement(client: ClickHouseClient, statement: Omit<Statement, 'maxRows'>): Promise<void> {
+async function runStatement(
+  client: ClickHouseClient,
+  statement: Parameters<Writer['run']>[0],
+): Promise<void> {
+  const { guards = [] } = statement;
   const signals = signalsOf(statement.maxSeconds, undefined);
-  const { query, params } = render(statement.sql);
+  const { query, params } = render(guardedStatement(statement.sql, guards));
   try {
     await client.command({
       query,
@@ -92,7 +98,7 @@ async function runStatement(client: ClickHouseClient, statement: Omit<Statement,
       clickhouse_settings: {
         wait_end_of_query: 1,
         max_execution_time: statement.maxSeconds,
-        log_comment: statement.name,
+        log_comment: guardedName(statement.name, guards),
         ...statement.settings,
       },
     });
@@ -106,17 +112,20 @@ interface Insert {
   readonly table: string;
   readonly columns: readonly string[];
   readonly rowBinary: Readable | readonly Uint8Array[];
+  readonly guards: readonly Guard[];
 }
 
 async function insertRows(client: ClickHouseClient, insert: Insert): Promise<void> {
-  const { name, table, columns, rowBinary } = insert;
+  const { name, table, columns, rowBinary, guards } = insert;
   const unfit = [table, ...columns].find((identifier) => !NAME.test(identifier));
   if (unfit !== undefined) throw new TypeError(`${name}: ${JSON.stringify(unfit)} is not a table or column`);
   if (Array.isArray(rowBinary) && rowBinary.length === 0) return;
   const signals = signalsOf(INSERT_SECONDS_MAX, undefined);
+  const { query, params } = render(insertSql(trustedText(table), trustedText(columns.join(', ')), guards));
   try {
     const { stream } = await client.exec({
-      query: `INSERT INTO ${table} (${columns.join(', ')}) FORMAT RowBinary`,
+      query,
+      query_params: params,
       values: rowBinary instanceof Readable ? rowBinary : Readable.from(rowBinary),
       query_id: randomUUID(),
       abort_signal: eitherOf(signals),
@@ -124,13 +133,19 @@ async function insertRows(client: ClickHouseClient, insert: Insert): Promise<voi
         wait_end_of_query: 1,
         async_insert: 0,
         max_execution_time: INSERT_SECONDS_MAX,
-        log_comment: name,
+        log_comment: guardedName(name, guards),
       },
     });
     for await (const _ of stream); // the acknowledgement is the end of the answer
   } catch (error) {
     throw engineErrorOf(error, name, signals);
   }
+}
+
+/** Names were checked before. */
+function insertSql(table: Sql, columns: Sql, guards: readonly Guard[]): Sql {
+  if (guards.length > 0) return guardedInsert(table, columns, guards);
+  return sql`INSERT INTO ${table} (${columns}) FORMAT RowBinary`;
 }
 
 async function loadBody(

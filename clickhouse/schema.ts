@@ -38,6 +38,7 @@ export const TABLES = {
   endpointSources: 'endpoint_sources',
   payeeActivity: 'payee_activity',
   endpointList: 'endpoint_list',
+  fences: 'fences',
 } as const;
 
 export const SETTLEMENT_COLUMNS = [

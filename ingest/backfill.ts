@@ -4,7 +4,7 @@ import type { ChainStatus } from './chain-status.ts';
 import type { Checkpoints, FinishedRange } from './checkpoints.ts';
 import { type BlockRange, countBlocks, createWindows } from './coverage.ts';
 import type { Pipeline, ReadBatch } from './pipeline.ts';
-import { createAdaptiveWindow } from './sources/adaptive-window.ts';
+import { type AdaptiveWindow, createAdaptiveWindow } from './sources/adaptive-window.ts';
 
 /**
  * Indexes everything that is final and missing: several windows at once, newest first, so that the feed is useful at once.
@@ -13,16 +13,23 @@ import { createAdaptiveWindow } from './sources/adaptive-window.ts';
  */
 
 export interface BackfillDeps {
-  readonly config: ChainConfig;
+  readonly config: Pick<ChainConfig, 'logWindowMax' | 'parallelWindows'>;
   readonly pipeline: Pipeline;
-  readonly checkpoints: Checkpoints;
-  readonly status: ChainStatus;
+  readonly checkpoints: Pick<Checkpoints, 'saveBackfill'>;
+  readonly status: Pick<ChainStatus, 'backfill'>;
   readonly acknowledged: <T>(attempt: () => Promise<T>) => Promise<T>;
   readonly signal: AbortSignal;
+  /** What was learned about the size of windows before; absent: nothing. */
+  readonly adaptive?: AdaptiveWindow;
 }
 
 /** Logs that one window should bring, about two per row: enough for a good insert, little enough to hold eight in memory. */
 const LOGS_PER_WINDOW_TARGET = 20_000;
+
+/** The size of windows, at the start of a backfill. */
+export function backfillWindow({ logWindowMax }: Pick<ChainConfig, 'logWindowMax'>): AdaptiveWindow {
+  return createAdaptiveWindow({ maxBlocks: logWindowMax, targetLogs: LOGS_PER_WINDOW_TARGET });
+}
 
 /** Resolves when nothing is missing any more. */
 export async function backfill(
@@ -36,10 +43,7 @@ export async function backfill(
   status.backfill(done, total);
   if (missing.length === 0) return;
   const windows = createWindows(missing);
-  const adaptive = createAdaptiveWindow({
-    maxBlocks: config.logWindowMax,
-    targetLogs: LOGS_PER_WINDOW_TARGET,
-  });
+  const { adaptive = backfillWindow(config) } = deps;
   const finisher = createFinisher(deps, (ranges) => {
     done += countBlocks(ranges);
     status.backfill(done, total);

@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { Writer } from '../clickhouse/engine.ts';
+import type { Guard, Writer } from '../clickhouse/engine.ts';
 import {
   AGENT_EVENT_COLUMNS,
   ATTESTATION_COLUMNS,
@@ -10,6 +10,7 @@ import {
 } from '../clickhouse/schema.ts';
 import type { Chain } from '../src/domain/chain.ts';
 import type { Log } from '../src/log.ts';
+import { GRADES_SCOPE } from './leases/fence.ts';
 import { type BatchRows, countRows } from './stages/batch-rows.ts';
 import { type Del, encodeDeadLetters, encodeSettlements } from './stages/encode.ts';
 import { encodeAgentEvents, encodeAttestations } from './stages/encode-registry.ts';
@@ -22,8 +23,11 @@ import type { Versions } from './versions.ts';
  * each waits for its own rows, and there are only as many as windows are read at once.
  */
 export interface BatchWriter {
-  /** Resolves when all of it is acknowledged. Rejects only when the worker must stop. */
-  write(rows: BatchRows): Promise<void>;
+  /**
+   * Resolves when all of it is acknowledged. `gradedBy` is the pass whose catalogue graded the rows, null where one process alone
+   * grades. Rejects with `Overtaken` when they were graded by an outdated one, else only when the worker must stop.
+   */
+  write(rows: BatchRows, gradedBy?: bigint | null): Promise<void>;
 }
 
 /** engine.md 3.1: 10k to 100k rows an insert; beyond that only memory grows. */
@@ -35,6 +39,7 @@ const TEXT_ROWS_PER_ENCODE_SLICE = 250;
 
 interface Pending {
   readonly rows: BatchRows;
+  readonly gradedBy: bigint | null;
   readonly resolve: () => void;
   readonly reject: (error: unknown) => void;
 }
@@ -64,10 +69,10 @@ export function createBatchWriter(deps: {
   };
 
   return {
-    write(rows) {
+    write(rows, gradedBy = null) {
       if (countRows(rows) === 0) return Promise.resolve();
       return new Promise((resolve, reject) => {
-        queue.push({ rows, resolve, reject });
+        queue.push({ rows, gradedBy, resolve, reject });
         if (!draining) void drain();
       });
     },
@@ -78,7 +83,11 @@ export function createBatchWriter(deps: {
 function takeGroup(queue: Pending[]): Pending[] {
   const group: Pending[] = [];
   let rows = 0;
-  while (queue[0] && (group.length === 0 || rows + countRows(queue[0].rows) <= ROWS_PER_INSERT_MAX)) {
+  const fits = (next: Pending): boolean =>
+    group.length === 0 ||
+    // One insert has one guard.
+    (group[0]?.gradedBy === next.gradedBy && rows + countRows(next.rows) <= ROWS_PER_INSERT_MAX);
+  while (queue[0] && fits(queue[0])) {
     const next = queue.shift() as Pending; // queue[0] was just seen
     rows += countRows(next.rows);
     group.push(next);
@@ -95,9 +104,11 @@ async function writeGroup(
   const agentEvents = group.flatMap(({ rows }) => rows.agentEvents);
   const attestations = group.flatMap(({ rows }) => rows.attestations);
   const deadLetters = group.flatMap(({ rows }) => rows.deadLetters);
+  const gradedBy = group[0]?.gradedBy ?? null;
+  const guards: Guard[] = gradedBy === null ? [] : [{ scope: GRADES_SCOPE, token: gradedBy }];
   await untilAcknowledged(deps.log, deps.signal, async () => {
     const ver = deps.versions.next();
-    await insertRows(deps, SETTLEMENTS, settlements, ver);
+    await insertRows(deps, SETTLEMENTS, settlements, ver, guards);
     await insertRows(deps, AGENT_EVENTS, agentEvents, ver);
     await insertRows(deps, ATTESTATIONS, attestations, ver);
     await insertRows(deps, DEAD_LETTERS, deadLetters, ver);
@@ -148,6 +159,7 @@ async function insertRows<Row>(
   { name, table, columns, encode, rowsPerSlice }: Target<Row>,
   rows: readonly Row[],
   ver: bigint,
+  guards: readonly Guard[] = [],
 ): Promise<void> {
   if (rows.length === 0) return;
   let unencodable: unknown;
@@ -163,7 +175,7 @@ async function insertRows<Row>(
     }
   }
   try {
-    await writer.insert(`${name} ${chain}`, table, columns, Readable.from(slices()));
+    await writer.insert(`${name} ${chain}`, table, columns, Readable.from(slices()), guards);
   } catch (error) {
     // A row that cannot be encoded breaks the connection; it must not be taken for an engine that went away.
     throw unencodable ?? error;

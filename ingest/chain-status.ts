@@ -18,6 +18,8 @@ export interface ChainStatus {
   /** The contiguous range behind the tip now ends at this block. */
   indexed(block: { readonly number: number; readonly time: number }): void;
   wrote(work: { readonly rows: number; readonly blocks: number; readonly deadLetters: number }): void;
+  /** Trouble that other processes had with the nodes of this chain. */
+  hadTrouble(trouble: { readonly retries: number; readonly contradictions: number }): void;
   reorged(depth: number): void;
   backfill(done: number, total: number): void;
   stopped(error: string): void;
@@ -63,6 +65,7 @@ export function createChainStatus(
   const unreachableAfterMs = Math.max(UNREACHABLE_AFTER_MS, UNREACHABLE_AFTER_POLLS * config.pollMs);
   const rates = createRates(nowMs);
   const counters: { -readonly [name in keyof Counters]: Counters[name] } = { ...stored };
+  const elsewhere = { retries: 0, contradictions: 0 };
   const seen = { head: null as BlockRef | null, headAtMs: 0, lastAnswerMs: nowMs() };
   let backfill: { readonly done: number; readonly total: number } | null = null;
   let stopError: string | null = null;
@@ -95,6 +98,10 @@ export function createChainStatus(
       counters.deadLetters += deadLetters;
       if (rows > 0) counters.lastWrittenAt = Math.floor(nowMs() / 1000);
     },
+    hadTrouble({ retries, contradictions }) {
+      elsewhere.retries += retries;
+      elsewhere.contradictions += contradictions;
+    },
     reorged(depth) {
       counters.reorgs += 1;
       counters.deepestReorg = Math.max(counters.deepestReorg, depth);
@@ -113,8 +120,8 @@ export function createChainStatus(
         ...counters,
         ...rates.current(),
         chain: config.chain,
-        retries: stored.retries + now.retries,
-        contradictions: stored.contradictions + now.contradictions,
+        retries: stored.retries + elsewhere.retries + now.retries,
+        contradictions: stored.contradictions + elsewhere.contradictions + now.contradictions,
         state: shown,
         headBlock: seen.head?.number ?? 0,
         headTime: seen.head?.time ?? 0,

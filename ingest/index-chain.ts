@@ -1,17 +1,16 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import type { Writer } from '../clickhouse/engine.ts';
 import type { ChainConfig } from '../src/config/config.ts';
 import type { Log } from '../src/log.ts';
-import { backfill } from './backfill.ts';
 import { createBatchWriter } from './batch-writer.ts';
 import type { CatalogueHolder } from './catalogues/catalogue-holder.ts';
 import { type ChainStatus, createChainStatus } from './chain-status.ts';
 import { contractsName, createCheckpoints, type HeadRange, type Progress } from './checkpoints.ts';
-import { type BlockRange, countBlocks, mergeRanges, missingRanges } from './coverage.ts';
+import { type BlockRange, mergeRanges } from './coverage.ts';
+import { type Fill, fillHere } from './fill-here.ts';
 import { ancestorOf, type FollowDeps, followHead, retractTo, waitForNextHead } from './follow-head.ts';
 import { createPipeline } from './pipeline.ts';
 import { createKnownBlocks, NodeBehind, ReorgBelowFinality } from './reorg.ts';
-import { retractAbove, strayWrites } from './retract.ts';
+import { retractAbove } from './retract.ts';
 import type { BlockRef, BlockSource } from './sources/block-source.ts';
 import { WrongChain } from './sources/rpc-failure.ts';
 import { decodeContextOf } from './stages/decode-context.ts';
@@ -19,6 +18,7 @@ import { logFilterOf } from './stages/log-filter.ts';
 import { loadCounters } from './status-row.ts';
 import { untilAcknowledged } from './until-acknowledged.ts';
 import type { Versions } from './versions.ts';
+import { waitForWrites, writesOf } from './writes-under-way.ts';
 
 export interface IndexChainDeps {
   readonly config: ChainConfig;
@@ -28,11 +28,12 @@ export interface IndexChainDeps {
   readonly catalogues: CatalogueHolder;
   readonly log: Log;
   readonly signal: AbortSignal;
+  /** Who indexes what is missing behind the head. Default: this process. */
+  readonly fill?: Fill;
 }
 
 /** A gap longer than this behind the final block is filled by backfill, so that the newest blocks come first. */
 const CATCH_UP_BY_FOLLOWING_MAX_BLOCKS = 1_000;
-const STRAY_WRITE_POLL_MS = 100;
 /** Above every chain's finality: how far back a reorg can reach at all. */
 const REMEMBERED_BLOCKS_MAX = 100_000;
 
@@ -65,7 +66,7 @@ async function run(
   status: ChainStatus,
   acknowledged: FollowDeps['acknowledged'],
 ): Promise<void> {
-  const { config, source, writer, versions, catalogues, log, signal } = deps;
+  const { config, source, writer, versions, catalogues, log, signal, fill = fillHere } = deps;
   const context = decodeContextOf(config, catalogues.current());
   const filter = logFilterOf(context);
   const pipeline = createPipeline({
@@ -75,7 +76,9 @@ async function run(
     catalogues,
     batches: createBatchWriter({ chain: config.chain, writer, versions, log, signal }),
     status,
+    signal,
   });
+  const contracts = contractsName(filter.addresses);
   const heads = { next: (): void => undefined };
   const silence = source.onNewHead(() => heads.next());
   const follow: FollowDeps = {
@@ -86,11 +89,7 @@ async function run(
     acknowledged,
     log,
     signal,
-    checkpoints: createCheckpoints(
-      { chain: config.chain, contracts: contractsName(filter.addresses) },
-      writer,
-      versions,
-    ),
+    checkpoints: createCheckpoints({ chain: config.chain, contracts }, writer, versions),
     known: createKnownBlocks(),
     heads,
     retract: (ancestor) => acknowledged(() => retractAbove(writer, versions, config.chain, ancestor)),
@@ -101,9 +100,8 @@ async function run(
       follow,
       await acknowledged(() => follow.checkpoints.load()),
     );
-    const missing = missingRanges(floor, head.start - 1, backfilled);
-    const alreadyDone = Math.max(0, head.start - floor - countBlocks(missing));
-    await Promise.all([followHead(follow, head), backfill({ ...follow }, missing, alreadyDone)]);
+    const gap = { from: floor, to: head.start - 1 };
+    await Promise.all([followHead(follow, head), fill({ ...follow, versions, contracts, gap, backfilled })]);
   } catch (error) {
     const reason = stopReason(error);
     if (reason === null) throw error;
@@ -124,15 +122,14 @@ function stopReason(error: unknown): string | null {
   return null;
 }
 
+/**
+ * A worker that was killed can leave an insert behind in the engine; rows that land after the retraction would be retracted by
+ * nobody.
+ */
 async function waitForStrayWrites({ writer, config, log, signal }: IndexChainDeps): Promise<void> {
-  for (
-    let count = await strayWrites(writer, config.chain);
-    count > 0;
-    count = await strayWrites(writer, config.chain)
-  ) {
-    log.info({ chain: config.chain, count }, 'waiting for writes of a previous worker');
-    await delay(STRAY_WRITE_POLL_MS, undefined, { signal });
-  }
+  await waitForWrites(writer, writesOf(config.chain), signal, (count) =>
+    log.info({ chain: config.chain, count }, 'waiting for writes of a previous worker'),
+  );
 }
 
 interface Start {

@@ -1,7 +1,9 @@
+import { Overtaken } from '../clickhouse/guard.ts';
 import type { BatchWriter } from './batch-writer.ts';
 import type { Catalogue } from './catalogues/catalogue.ts';
 import type { CatalogueHolder } from './catalogues/catalogue-holder.ts';
 import type { ChainStatus } from './chain-status.ts';
+import { GRADES_SCOPE } from './leases/fence.ts';
 import type { BlockBatch, BlockSource, LogFilter, ReadOptions } from './sources/block-source.ts';
 import { countRows, rowsOfBatch } from './stages/batch-rows.ts';
 import type { DecodeContext } from './stages/decode-context.ts';
@@ -30,9 +32,10 @@ export function createPipeline(deps: {
   readonly context: DecodeContext;
   readonly catalogues: CatalogueHolder;
   readonly batches: BatchWriter;
-  readonly status: ChainStatus;
+  readonly status: Pick<ChainStatus, 'sourceAnswered' | 'wrote'>;
+  readonly signal?: AbortSignal;
 }): Pipeline {
-  const { source, filter, context, catalogues, batches, status } = deps;
+  const { source, filter, context, catalogues, batches, status, signal } = deps;
   const contextWith = (isCataloguedPayee: DecodeContext['isCataloguedPayee']) => ({
     ...context,
     isCataloguedPayee,
@@ -45,20 +48,39 @@ export function createPipeline(deps: {
       status.sourceAnswered();
       return { ...batch, readWith };
     },
-    store: (batch) =>
-      catalogues.lend(async (catalogue) => {
-        // The catalogue may have changed since the batch was read: only payees of both are known whole.
-        const decodeWith = contextWith(
-          (payee) => batch.readWith.isPayee(context.chain, payee) && catalogue.isPayee(context.chain, payee),
-        );
-        const rows = rowsOfBatch(batch, decodeWith, catalogue);
-        await batches.write(rows);
-        const deadLetters = rows.deadLetters.length;
-        status.wrote({
-          rows: countRows(rows) - deadLetters,
-          blocks: batch.to - batch.from + 1,
-          deadLetters,
+    async store(batch) {
+      for (;;) {
+        const outdated = await catalogues.lend(async (catalogue, pass) => {
+          // The catalogue may have changed since the batch was read: only payees of both are known whole.
+          const decodeWith = contextWith(
+            (payee) =>
+              batch.readWith.isPayee(context.chain, payee) && catalogue.isPayee(context.chain, payee),
+          );
+          const rows = rowsOfBatch(batch, decodeWith, catalogue);
+          if (await isOutdated(pass, batches.write(rows, pass))) return pass;
+          const deadLetters = rows.deadLetters.length;
+          status.wrote({
+            rows: countRows(rows) - deadLetters,
+            blocks: batch.to - batch.from + 1,
+            deadLetters,
+          });
+          return null;
         });
-      }),
+        if (outdated === null) return;
+        // Another process has published a newer catalogue, and its regrade may have passed these blocks already.
+        await catalogues.after(outdated, signal);
+      }
+    },
   };
+}
+
+/** Whether the engine refused the rows because a newer catalogue than that of `pass` is published. */
+async function isOutdated(pass: bigint | null, writing: Promise<void>): Promise<boolean> {
+  try {
+    await writing;
+    return false;
+  } catch (error) {
+    if (pass !== null && error instanceof Overtaken && error.scope === GRADES_SCOPE) return true;
+    throw error;
+  }
 }

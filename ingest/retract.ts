@@ -65,17 +65,3 @@ function registryTombstones(above: Sql, aboveNumber: Sql, ver: () => ReturnType<
     tombstones(TABLES.feedbackFiles, aboveNumber),
   ];
 }
-
-/**
- * Waits until no insert of a previous worker is still running for this chain. A worker that was killed can leave one behind in
- * the engine; rows that land after the retraction would be retracted by nobody.
- */
-export async function strayWrites(writer: Writer, chain: Chain): Promise<number> {
-  const { rows } = await writer.rows({
-    name: 'count-stray-writes',
-    sql: sql`SELECT count() FROM system.processes WHERE query_kind = 'Insert' AND endsWith(Settings['log_comment'], ${text(` ${chain}`)})`,
-    maxSeconds: MAX_SECONDS,
-    maxRows: 1,
-  });
-  return Number(rows[0]?.[0] ?? 0);
-}

@@ -10,6 +10,11 @@ import { VERSION_UNITS_PER_MS } from '../src/domain/version-time.ts';
  */
 export interface Versions {
   next(): bigint;
+  /**
+   * From now on above `floor` as well. For work that another process has planned: its machine's clock may be hours ahead, and
+   * what it retracted before must not win over what is written after.
+   */
+  raise(floor: bigint): void;
 }
 
 /**
@@ -19,8 +24,12 @@ export interface Versions {
 export const VERSION_STEP = 100_000n;
 
 export function createVersions(floor: bigint, nowMs: () => number = Date.now): Versions {
-  let last = floor - (floor % VERSION_STEP);
+  const wholeStep = (version: bigint): bigint => version - (version % VERSION_STEP);
+  let last = wholeStep(floor);
   return {
+    raise(above) {
+      if (wholeStep(above) > last) last = wholeStep(above);
+    },
     next() {
       const fromClock = BigInt(nowMs()) * VERSION_UNITS_PER_MS;
       last = fromClock > last ? fromClock : last + VERSION_STEP;

@@ -5,6 +5,7 @@ import { systemClock } from '../src/clock.ts';
 import type { Config } from '../src/config/config.ts';
 import { createLog } from '../src/log.ts';
 import { openObservation, WORKER_PORT_OFFSET } from '../src/observation.ts';
+import { openCoordination } from './redis/open-coordination.ts';
 import { runRollupWorker } from './rollup/rollup-worker.ts';
 import { runIngest } from './worker.ts';
 
@@ -48,7 +49,8 @@ const deps = {
   onClosed: () => observation.meter?.count('rollup_slices_closed_total', {}),
   terminal: terminal ? (line: string) => void process.stderr.write(`${line}\n`) : null,
 };
-const parts = [runIngest(deps), runRollupWorker(deps)];
+const coordination = openCoordination(config, log);
+const parts = [runIngest({ ...deps, coordination }), runRollupWorker(deps)];
 try {
   await Promise.all(parts);
 } catch (error) {
@@ -57,6 +59,7 @@ try {
 } finally {
   ending.abort();
   await Promise.allSettled(parts);
+  await coordination?.close();
   await writer.close();
   await observation.close();
 }

@@ -1,64 +1,84 @@
 import { setMaxListeners } from 'node:events';
-import { setTimeout as delay } from 'node:timers/promises';
-import type { Writer } from '../clickhouse/engine.ts';
 import type { Config } from '../src/config/config.ts';
-import type { Log } from '../src/log.ts';
 import { openEndpoints } from './catalogues/endpoints/open-endpoints.ts';
-import { newsKey } from './chain-status.ts';
 import { enrichRelayers } from './enrich-relayers.ts';
 import { highestVersion } from './highest-version.ts';
 import { runIdentities } from './identities/run-identities.ts';
 import { type ChainRun, indexChain } from './index-chain.ts';
-import { observedSource, UNOBSERVED, type WorkObservation, watchedRpc } from './observe-work.ts';
+import type { IngestDeps } from './ingest-deps.ts';
+import { engineLeases } from './leases/engine-leases.ts';
+import { CATALOGUE_SCOPE } from './leases/fence.ts';
+import { lead } from './leases/lead.ts';
+import { ownerName } from './leases/owner-name.ts';
+import { observedSource, UNOBSERVED, watchedRpc } from './observe-work.ts';
 import { reportProgress } from './progress.ts';
+import { publishStatus } from './publish-status.ts';
 import { openCatalogue } from './regrade/follow-catalogue.ts';
+import type { Coordination } from './shared/coordination.ts';
+import { runShared } from './shared/run-shared.ts';
 import { createRpcSource } from './sources/rpc-source.ts';
-import { saveStatuses } from './status-row.ts';
+import { together } from './together.ts';
 import { untilAcknowledged } from './until-acknowledged.ts';
-import { createVersions, type Versions } from './versions.ts';
-
-/** How soon news are written for the API to serve, and how often a row is written without any. */
-const STATUS_NEWS_MS = 250;
-const STATUS_HEARTBEAT_MS = 2_000;
+import { createVersions } from './versions.ts';
 
 /**
  * Indexes every configured chain until the signal aborts. An error that is not marked as expected ends all of them: the
  * process must die loudly and resume from its checkpoints.
+ *
+ * With `coordination` any number of processes may do this over one database. Without, one does: over an engine that others could
+ * reach it leads everything there is to lead, and a second process stands by; the embedded engine is its own alone.
  */
-export async function runIngest(deps: {
-  readonly config: Config;
-  readonly writer: Writer;
-  readonly log: Log;
-  readonly signal: AbortSignal;
-  readonly terminal: ((line: string) => void) | null;
-  /** Who counts and traces; default: nobody. */
-  readonly observation?: WorkObservation;
-}): Promise<void> {
-  const { config, writer, log, observation = UNOBSERVED } = deps;
-  const ending = new AbortController();
-  const signal = AbortSignal.any([deps.signal, ending.signal]);
+export async function runIngest(
+  deps: IngestDeps & { readonly coordination?: Coordination | null },
+): Promise<void> {
+  const { config, signal, coordination } = deps;
   // Every pause and request listens to it: many at once are no leak.
   setMaxListeners(0, signal);
-  const runs: ChainRun[] = [];
   try {
+    if (coordination) await runShared({ ...deps, coordination });
+    else if (config.clickhouse.url !== null) await leadAll(deps, scopesOf(config));
+    else await runAlone(deps);
+  } catch (error) {
+    if (!signal.aborted) throw error;
+  }
+}
+
+function scopesOf({ chains }: Config): string[] {
+  return [CATALOGUE_SCOPE, ...chains.map(({ chain }) => chain)];
+}
+
+/** One lead inside the other; whoever loses one of them stops what is inside and waits for it again. */
+async function leadAll(deps: IngestDeps, scopes: readonly string[], owner = ownerName()): Promise<void> {
+  const [scope, ...others] = scopes;
+  if (scope === undefined) return runAlone(deps);
+  const leases = engineLeases(deps.writer, owner);
+  await lead({ ...deps, leases, owner }, scope, ({ writer, signal }) =>
+    leadAll({ ...deps, writer, signal }, others, owner),
+  );
+}
+
+async function runAlone(deps: IngestDeps): Promise<void> {
+  const { config, writer, log, observation = UNOBSERVED } = deps;
+  await together(deps.signal, async (signal) => {
     const versions = createVersions(await untilAcknowledged(log, signal, () => highestVersion(writer)));
     const endpoints = await openEndpoints({ config, writer, versions, log, signal });
     const listed = endpoints.payees;
     const catalogue = await openCatalogue({ config, writer, versions, log, signal, listed });
+    const catalogues = catalogue.holder;
+    const runs: ChainRun[] = [];
     const enrichments: (() => Promise<void>)[] = [];
     for (const chain of config.chains) {
       const watched = watchedRpc(observation, chain.chain);
       const plain = createRpcSource(chain, { log, signal, ...watched });
       const source = observedSource(observation, chain.chain, plain);
       enrichments.push(() => enrichRelayers({ config: chain, source, writer, versions, log, signal }));
-      const catalogues = catalogue.holder;
       runs.push(await indexChain({ config: chain, source, writer, versions, catalogues, log, signal }));
     }
     const chains = runs.map((run, index) => ({
       name: config.chains[index]?.facts.slug ?? '',
       status: run.status,
     }));
-    await Promise.all([
+    return [
       ...runs.map((run) => run.done),
       catalogue.follow(),
       endpoints.follow(catalogue.listings),
@@ -66,38 +86,6 @@ export async function runIngest(deps: {
       ...enrichments.map((enrich) => enrich()),
       publishStatus(runs, writer, versions, log, signal),
       reportProgress(chains, log, signal, deps.terminal),
-    ]);
-  } catch (error) {
-    if (!deps.signal.aborted) throw error;
-  } finally {
-    ending.abort();
-    await Promise.allSettled(runs.map((run) => run.done));
-  }
-}
-
-/** A status that cannot be written is not worth stopping for: the next one replaces it. */
-async function publishStatus(
-  runs: readonly ChainRun[],
-  writer: Writer,
-  versions: Versions,
-  log: Log,
-  signal: AbortSignal,
-): Promise<void> {
-  const published = new Map<ChainRun, string>();
-  for (let silentMs = STATUS_HEARTBEAT_MS; !signal.aborted; silentMs += STATUS_NEWS_MS) {
-    const isDue = silentMs >= STATUS_HEARTBEAT_MS;
-    const news = runs.flatMap((run) => {
-      run.status.tick();
-      const snapshot = run.status.snapshot();
-      if (!isDue && published.get(run) === newsKey(snapshot)) return [];
-      published.set(run, newsKey(snapshot));
-      return [snapshot];
-    });
-    if (isDue) silentMs = 0;
-    await saveStatuses(writer, versions, news).catch((error: unknown) => {
-      published.clear();
-      log.warn({ err: error }, 'status not written');
-    });
-    await delay(STATUS_NEWS_MS, undefined, { signal });
-  }
+    ];
+  });
 }

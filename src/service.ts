@@ -4,6 +4,7 @@ import { startEmbeddedEngine } from '../clickhouse/embedded/supervisor.ts';
 import type { EngineAccess, Guest } from '../clickhouse/engine.ts';
 import { createReader, createWriter } from '../clickhouse/http-engine.ts';
 import { migrate } from '../clickhouse/migrate.ts';
+import { openCoordination } from '../ingest/redis/open-coordination.ts';
 import { runRollupWorker } from '../ingest/rollup/rollup-worker.ts';
 import { untilAcknowledged } from '../ingest/until-acknowledged.ts';
 import { runIngest } from '../ingest/worker.ts';
@@ -193,13 +194,23 @@ async function prepare(
   const writer = observation.engine(createWriter(observation.access(access), log), 'writer');
   const terminal = process.stderr.isTTY ? (line: string) => void process.stderr.write(`${line}\n`) : null;
   const deps = { config, writer, log, signal, clock: systemClock, terminal, observation };
-  const running = config.role === 'ingest' ? runIngest(deps) : runRollupWorker(deps);
+  const running = config.role === 'ingest' ? ingest(deps) : runRollupWorker(deps);
   cleanups.push(() => running.then(() => writer.close()));
   running.catch((error: unknown) => {
     log.fatal({ err: error, role: config.role }, 'the worker failed; a restart resumes where it was');
     process.exitCode = 1;
     process.kill(process.pid, 'SIGTERM');
   });
+}
+
+/** Together with other processes where the configuration says by which Redis. */
+async function ingest(deps: Parameters<typeof runIngest>[0]): Promise<void> {
+  const coordination = openCoordination(deps.config, deps.log);
+  try {
+    await runIngest({ ...deps, coordination });
+  } finally {
+    await coordination?.close();
+  }
 }
 
 /** Roles without an API, whose work is done in this very process. */

@@ -6,27 +6,52 @@ import type { Catalogue } from './catalogue.ts';
  */
 export interface CatalogueHolder {
   current(): Catalogue;
-  /** Lends the current catalogue until `work` ends. `work` must not end before its rows are acknowledged. */
-  lend<T>(work: (catalogue: Catalogue) => Promise<T>): Promise<T>;
+  /**
+   * Lends the current catalogue until `work` ends. `work` must not end before its rows are acknowledged. `pass` is the number of
+   * the pass that published it, by which the engine refuses rows of an older one; null where one process alone grades.
+   */
+  lend<T>(work: (catalogue: Catalogue, pass: bigint | null) => Promise<T>): Promise<T>;
   /** From now on `next` is lent; resolves when everything that was lent before has ended. */
-  replace(next: Catalogue): Promise<void>;
+  replace(next: Catalogue, pass?: bigint): Promise<void>;
+  /** Resolves when a catalogue of a later pass is lent. */
+  after(pass: bigint, signal: AbortSignal | undefined): Promise<void>;
 }
 
-export function createCatalogueHolder(initial: Catalogue): CatalogueHolder {
+export function createCatalogueHolder(initial: Catalogue, initialPass?: bigint): CatalogueHolder {
   let current = initial;
+  let currentPass: bigint | null = initialPass ?? null;
   const lent = new Set<Promise<unknown>>();
+  const waiting = new Set<() => void>();
   return {
     current: () => current,
     lend(work) {
-      const running = work(current);
+      const running = work(current, currentPass);
       lent.add(running);
       const returned = () => lent.delete(running);
       running.then(returned, returned);
       return running;
     },
-    async replace(next) {
+    async replace(next, pass) {
       current = next;
+      currentPass = pass ?? null;
+      for (const look of waiting) look();
       await Promise.allSettled([...lent]);
     },
+    after: (pass, signal) =>
+      new Promise((resolve, reject) => {
+        const end = (settle: () => void): void => {
+          waiting.delete(look);
+          signal?.removeEventListener('abort', abort);
+          settle();
+        };
+        const look = (): void => {
+          if (currentPass !== null && currentPass > pass) end(resolve);
+        };
+        const abort = (): void => end(() => reject(signal?.reason));
+        waiting.add(look);
+        signal?.addEventListener('abort', abort, { once: true });
+        if (signal?.aborted) abort();
+        else look();
+      }),
   };
 }

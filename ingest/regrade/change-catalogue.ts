@@ -1,8 +1,9 @@
 import type { Catalogue } from '../catalogues/catalogue.ts';
 import { type CatalogueChange, catalogueChanges } from '../catalogues/catalogue-changes.ts';
 import { publishCatalogue, readPublishedCatalogue } from '../catalogues/publish.ts';
+import { raiseGrades } from '../leases/fence.ts';
 import { untilAcknowledged } from '../until-acknowledged.ts';
-import { recordPass } from './passes.ts';
+import { highestPass, recordPass } from './passes.ts';
 import type { RegradeDeps } from './sweep.ts';
 
 /** A pass that was recorded and published; the rows have yet to follow it. */
@@ -36,6 +37,10 @@ export async function changeCatalogue(
   const pass = changes.length === 0 ? null : await acknowledged(() => recordPass(writer, changes));
   await adopt(wanted);
   await acknowledged(() => publishCatalogue(writer, wanted, versions.next()));
+  // From here on the engine refuses what another process grades by an older one. Also when nothing changed: a predecessor may
+  // have died before it came to this.
+  const newest = pass ?? (await acknowledged(() => highestPass(writer)));
+  await acknowledged(() => raiseGrades(writer, newest));
   if (pass !== null) log.info({ pass, ...countsOf(changes) }, 'catalogue changed');
   return { pass, changes };
 }

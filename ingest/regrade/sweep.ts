@@ -2,10 +2,10 @@ import type { Writer } from '../../clickhouse/engine.ts';
 import type { Log } from '../../src/log.ts';
 import { untilAcknowledged } from '../until-acknowledged.ts';
 import type { Versions } from '../versions.ts';
+import { ROWS, waitForWrites } from '../writes-under-way.ts';
 import { batchesOf, touchedHours } from './batches.ts';
 import { loadProgress, type PassProgress, saveProgress, unfinishedPasses } from './passes.ts';
 import { markHours, type RegradeOrder, regradeBatch } from './regrade-batch.ts';
-import { waitForWritesUnderWay } from './stray-writes.ts';
 import { recordedKeys, touchedBy } from './touched.ts';
 
 export interface RegradeDeps {
@@ -41,7 +41,7 @@ export async function sweepPasses(deps: RegradeDeps, own: readonly number[] = []
   const passes = await acknowledged(() => unfinishedPasses(writer));
   const [oldest, pass] = [passes[0], passes.at(-1)];
   if (oldest === undefined || pass === undefined) return { pass: null, rowsChanged: 0 };
-  await acknowledged(() => waitForWritesUnderWay(writer, signal));
+  await acknowledged(() => waitForWrites(writer, ROWS, signal));
   const order: RegradeOrder = {
     pass,
     touched: touchedBy(recordedKeys(passes)),

@@ -5,6 +5,9 @@ export interface RateLimit {
   take(count: number, signal: AbortSignal | undefined): Promise<void>;
 }
 
+/** The limit for the node behind a URL; what several processes ask for together may be counted together. */
+export type RateLimitOf = (url: string, perSecond: number) => RateLimit;
+
 /**
  * Spaces calls so that no second sees more than `perSecond` of them on average; a batch of n uses up n places. No burst is
  * saved up while idle: providers count in short windows, and a burst is what they punish.

@@ -1,7 +1,7 @@
 import { getWebSocketRpcClient } from 'viem/utils';
 import { providerName } from '../../src/log.ts';
 import { createJsonPoster, type PostedAnswer } from './post-json.ts';
-import { createRateLimit } from './rate-limit.ts';
+import { createRateLimit, type RateLimitOf } from './rate-limit.ts';
 import { failureOfRpcError, failureOfStatus, RpcFailure } from './rpc-failure.ts';
 import type { RpcLimits } from './rpc-limits.ts';
 
@@ -39,11 +39,14 @@ export function createEndpoint(
     readonly requestsPerSecond: number;
     readonly limits: RpcLimits;
     readonly signal: AbortSignal | undefined;
+    /** Absent: this endpoint counts for itself alone. */
+    readonly rateLimitOf?: RateLimitOf | undefined;
   },
 ): RpcEndpoint {
   const { limits, signal } = options;
   const post = isWebSocket(url) ? overWebSocket(url, limits) : overHttp(url, limits);
-  const rate = createRateLimit(options.requestsPerSecond);
+  const { requestsPerSecond, rateLimitOf } = options;
+  const rate = rateLimitOf?.(url, requestsPerSecond) ?? createRateLimit(requestsPerSecond);
   const gate = createGate(limits.maxInFlight);
 
   return {

@@ -5,6 +5,7 @@ import { createAdaptiveWindow } from './adaptive-window.ts';
 import { type BlockRef, type BlockSource, ReadAbandoned } from './block-source.ts';
 import { announceHeads } from './new-heads.ts';
 import { createProver } from './prove-complete.ts';
+import type { RateLimitOf } from './rate-limit.ts';
 import { readAccounts } from './read-accounts.ts';
 import { blockQuestion, readBlock, refOf } from './read-answers.ts';
 import { createRangeReader } from './read-range.ts';
@@ -22,6 +23,8 @@ export interface RpcSourceDeps {
   readonly onRetry?: (trouble: Trouble, provider: string) => void;
   readonly onExchange?: OnExchange;
   readonly limits?: Partial<RpcLimits>;
+  /** Counts requests together with other sources and processes; absent: this source alone. */
+  readonly rateLimitOf?: RateLimitOf | undefined;
 }
 
 /** Logs that one eth_getLogs should bring: many providers stop at 10,000. */
@@ -37,10 +40,10 @@ const TARGET_LOGS_PER_CALL = 5_000;
  */
 export function createRpcSource(config: ChainConfig, deps: RpcSourceDeps): BlockSource {
   const limits = { ...RPC_LIMITS, ...deps.limits };
-  const { signal } = deps;
+  const { signal, rateLimitOf } = deps;
   const log = deps.log.child({ chain: config.chain });
   const endpoints = config.rpcUrls.map((url) =>
-    createEndpoint(url, { requestsPerSecond: config.requestsPerSecond, limits, signal }),
+    createEndpoint(url, { requestsPerSecond: config.requestsPerSecond, limits, signal, rateLimitOf }),
   );
   const pool = createPool({
     endpoints: endpoints.map((endpoint) => toldEndpoint(endpoint, deps.onExchange)),

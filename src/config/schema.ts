@@ -94,6 +94,18 @@ export const ConfigSchema = Type.Object(
       minItems: 1,
       description: 'Chains to index and serve. The first is the default of questions about one chain.',
     }),
+    ingest: Type.Object(
+      {
+        jobsAtOnce: Type.Integer({
+          default: 2,
+          minimum: 1,
+          maximum: 64,
+          description:
+            'Range jobs that an ingest process works on at once, where several share the backfill over Redis.',
+        }),
+      },
+      { default: {}, additionalProperties: false },
+    ),
     catalogue: CatalogueSchema,
     identities: IdentitiesSchema,
     access: AccessSchema,

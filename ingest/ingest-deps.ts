@@ -1,0 +1,15 @@
+import type { Writer } from '../clickhouse/engine.ts';
+import type { Config } from '../src/config/config.ts';
+import type { Log } from '../src/log.ts';
+import type { WorkObservation } from './observe-work.ts';
+
+/** What an ingest process works with. */
+export interface IngestDeps {
+  readonly config: Config;
+  readonly writer: Writer;
+  readonly log: Log;
+  readonly signal: AbortSignal;
+  readonly terminal: ((line: string) => void) | null;
+  /** Who counts and traces; default: nobody. */
+  readonly observation?: WorkObservation;
+}

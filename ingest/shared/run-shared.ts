@@ -1,0 +1,126 @@
+import type { ChainConfig } from '../../src/config/config.ts';
+import type { CatalogueHolder } from '../catalogues/catalogue-holder.ts';
+import { openEndpoints } from '../catalogues/endpoints/open-endpoints.ts';
+import { openPublishedCatalogue } from '../catalogues/published-catalogue.ts';
+import { enrichRelayers } from '../enrich-relayers.ts';
+import { highestVersion } from '../highest-version.ts';
+import { runIdentities } from '../identities/run-identities.ts';
+import { indexChain } from '../index-chain.ts';
+import type { IngestDeps } from '../ingest-deps.ts';
+import { CATALOGUE_SCOPE } from '../leases/fence.ts';
+import { type Lead, lead } from '../leases/lead.ts';
+import { observedSource, UNOBSERVED, watchedRpc } from '../observe-work.ts';
+import { reportProgress } from '../progress.ts';
+import { publishStatus } from '../publish-status.ts';
+import { openCatalogue } from '../regrade/follow-catalogue.ts';
+import type { BlockSource } from '../sources/block-source.ts';
+import { createRpcSource } from '../sources/rpc-source.ts';
+import { together } from '../together.ts';
+import { untilAcknowledged } from '../until-acknowledged.ts';
+import { createVersions } from '../versions.ts';
+import type { Coordination } from './coordination.ts';
+import { planRanges } from './plan-ranges.ts';
+import { workRanges } from './work-ranges.ts';
+
+/**
+ * One of any number of ingest processes over one ClickHouse and one Redis (docs/decisions/0007-many-ingest-processes.md). Each
+ * works on range jobs of every chain. One of them leads each chain: it follows the tip, retracts what a reorg undoes, plans the
+ * jobs and publishes the status. One leads the catalogue: it reads the files, publishes, regrades, and keeps endpoints and
+ * identities. The others stand by.
+ */
+export type SharedDeps = IngestDeps & { readonly coordination: Coordination };
+
+/** Until the signal aborts, with its reason. */
+export async function runShared(deps: SharedDeps): Promise<void> {
+  await together(deps.signal, (signal) => {
+    const own = { ...deps, signal };
+    return [leadCatalogue(own), indexChains(own)];
+  });
+}
+
+async function leadCatalogue(deps: SharedDeps): Promise<void> {
+  await lead(leadDeps(deps), CATALOGUE_SCOPE, ({ writer, versions, signal }) =>
+    together(signal, async (inner) => {
+      const own = { ...deps, writer, versions, signal: inner };
+      const endpoints = await openEndpoints(own);
+      // Nothing is graded by its holder: like every other process this one follows what is published.
+      const catalogue = await openCatalogue({ ...own, listed: endpoints.payees });
+      return [catalogue.follow(), endpoints.follow(catalogue.listings), runIdentities(own)];
+    }),
+  );
+}
+
+async function indexChains(deps: SharedDeps): Promise<void> {
+  const { config, writer, log, coordination } = deps;
+  await together(deps.signal, async (signal) => {
+    const versions = createVersions(await untilAcknowledged(log, signal, () => highestVersion(writer)));
+    const published = await openPublishedCatalogue({ writer, log, signal });
+    const catalogues = published.holder;
+    const own = { ...deps, signal };
+    const { jobsAtOnce } = config.ingest;
+    const working = config.chains.map((chain) => {
+      const source = sourceOf(own, chain);
+      const queueOf = (contracts: string) => coordination.queueOf(queueName(chain, contracts));
+      return workRanges({ ...own, config: chain, source, versions, catalogues, queueOf, jobsAtOnce });
+    });
+    const leading = config.chains.map((chain) =>
+      lead(leadDeps(own), chain.chain, (held) => leadChain(own, chain, catalogues, held)),
+    );
+    return [published.follow(), ...working, ...leading];
+  });
+}
+
+/** What one process of all does for a chain. */
+async function leadChain(
+  deps: SharedDeps,
+  chain: ChainConfig,
+  catalogues: CatalogueHolder,
+  { guard, writer, versions, signal }: Lead,
+): Promise<void> {
+  const { log, terminal, coordination } = deps;
+  await together(signal, async (inner) => {
+    const own = { ...deps, config: chain, writer, versions, signal: inner };
+    const source = sourceOf({ ...deps, signal: inner }, chain);
+    const run = await indexChain({
+      ...own,
+      source,
+      catalogues,
+      fill: (work) =>
+        planRanges({
+          ...work,
+          queue: coordination.queueOf(queueName(chain, work.contracts)),
+          epoch: guard.token,
+        }),
+    });
+    const named = [{ name: chain.facts.slug, status: run.status }];
+    return [
+      run.done,
+      enrichRelayers({ ...own, source }),
+      publishStatus([run], writer, versions, log, inner),
+      reportProgress(named, log, inner, terminal),
+    ];
+  });
+}
+
+/** A source of its own for every use: its counters and its signal are the user's, and the rate is counted by URL. */
+function sourceOf(
+  { log, signal, coordination, observation = UNOBSERVED }: SharedDeps,
+  chain: ChainConfig,
+): BlockSource {
+  const { rateLimitOf } = coordination;
+  const watched = watchedRpc(observation, chain.chain);
+  return observedSource(
+    observation,
+    chain.chain,
+    createRpcSource(chain, { log, signal, rateLimitOf, ...watched }),
+  );
+}
+
+function queueName({ chain }: ChainConfig, contracts: string): string {
+  return `ranges-${chain.replace(':', '-')}-${contracts}`;
+}
+
+function leadDeps({ coordination, writer, log, signal }: SharedDeps) {
+  const { leases, owner } = coordination;
+  return { leases, owner, writer, log, signal };
+}

@@ -1,0 +1,96 @@
+import { Redis } from 'ioredis';
+import type { Log } from '../log.ts';
+
+/** What every connection to Redis has in common: how it comes back, and what of it may be logged. */
+
+const CONNECT_TIMEOUT_MS = 2_000;
+const RECONNECT_FIRST_MS = 25;
+/** Short: Redis is back in service within half a second of being up. */
+const RECONNECT_MAX_MS = 500;
+const REASON_CHARS_MAX = 200;
+
+/** How commands behave while the connection is away. */
+export interface CommandRules {
+  /** Absent: a command waits for ever, as one that blocks must. */
+  readonly commandTimeout?: number;
+  readonly enableOfflineQueue: boolean;
+  readonly maxRetriesPerRequest: number | null;
+  readonly enableAutoPipelining?: boolean;
+  readonly autoResendUnfulfilledCommands?: boolean;
+}
+
+/** A connection that comes back by itself. Its first attempt begins at once. */
+export function createRedis(url: string, rules: CommandRules): Redis {
+  return new Redis(url, {
+    connectionName: 'settlement-index',
+    connectTimeout: CONNECT_TIMEOUT_MS,
+    retryStrategy: (times) => Math.min(RECONNECT_FIRST_MS * 2 ** Math.min(times, 10), RECONNECT_MAX_MS),
+    // A primary that became a replica refuses to write; its name may lead to the new primary by now.
+    reconnectOnError: (error) => error.message.startsWith('READONLY'),
+    // RESP2 answers the same on every version; RESP3 would give nothing here.
+    protocol: 2,
+    ...rules,
+  });
+}
+
+/** One line when the connection goes and one when it comes: attempts in between would fill the log. */
+export function tellChanges(redis: Redis, url: string, log: Log): void {
+  let away = false;
+  let reason = 'the connection was closed';
+  redis.on('error', (error: unknown) => {
+    reason = harmless(error, url).message;
+    if (redis.status === 'ready' || away) return;
+    away = true;
+    log.warn({ reason }, 'Redis does not answer');
+  });
+  redis.on('close', () => {
+    if (away || redis.status === 'end') return;
+    away = true;
+    log.warn({ reason }, 'Redis does not answer');
+  });
+  redis.on('ready', () => {
+    if (away) log.info('Redis answers again');
+    away = false;
+    reason = 'the connection was closed';
+  });
+}
+
+/**
+ * What may be logged of an error of the client: its text. Its fields hold the arguments of the command, for `AUTH` the
+ * password, and a URL in a text would hold it too.
+ */
+export function harmless(error: unknown, url: string): Error {
+  const text = error instanceof Error ? error.message || errorCode(error) : String(error);
+  const secrets = [url, ...passwordsOf(url)].filter((secret) => secret !== '');
+  const clean = secrets.reduce((rest, secret) => rest.replaceAll(secret, '[secret]'), text);
+  return new Error(clean.slice(0, REASON_CHARS_MAX));
+}
+
+/** A failed attempt on several addresses (`localhost` on IPv4 and IPv6) has a code and no text. */
+function errorCode(error: Error): string {
+  return 'code' in error && typeof error.code === 'string' ? error.code : error.name;
+}
+
+function passwordsOf(url: string): readonly string[] {
+  const written = URL.canParse(url) ? new URL(url).password : '';
+  return [written, decodedOrAsIs(written)];
+}
+
+function decodedOrAsIs(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
+
+/** A connection that stays open and silent, as behind a firewall, would cost every command its whole deadline. */
+export function dropSilentConnection(redis: Redis, error: unknown): void {
+  const silent = error instanceof Error && error.message === 'Command timed out';
+  if (silent && redis.status === 'ready') redis.disconnect(true);
+}
+
+export async function closeQuietly(redis: Redis): Promise<void> {
+  if (redis.status === 'ready') await redis.quit().catch(() => undefined);
+  redis.disconnect();
+}
