@@ -5,8 +5,8 @@ import { type Sql, sql, text, uint64 } from './sql.ts';
  * Fencing of writes by the engine itself. A process that leads something claims a token in table `fences`; every write of its
  * carries that token, and the engine throws when a higher one stands there for the scope.
  *
- * The engine reads the fence when it begins with a statement, after the statement is in `system.processes` and before it takes a
- * byte of the body. So of any write under an older token one of two things is true once a new token is acknowledged: it is
+ * The engine reads the fence when it begins with a statement, after the statement is in `system.processes`. (Over HTTP it begins
+ * once the body has ended or 256 KiB of it are there: what is paused before that is refused like anything that comes later.) So of any write under an older token one of two things is true once a new token is acknowledged: it is
  * refused, or `system.processes` shows it. Whoever takes over waits for the latter (ingest/writes-under-way.ts), and nothing of
  * a predecessor lands afterwards, however long that one was paused and whatever its clock says.
  */
