@@ -92,7 +92,7 @@ function withoutLimits(config: Config): Config {
   };
 }
 
-async function createCustomer(
+export async function createCustomer(
   store: ControlStore,
   units: number,
 ): Promise<{ readonly key: ApiKey; readonly organizationId: string }> {

@@ -51,8 +51,9 @@ const CATALOGUED = PAYEES.slice(0, 2).map(({ address: at }) => at);
 const FACILITATOR = 'truthful';
 const GRANT = 10n ** 12n;
 
-export async function startTruthWorld(seed: number): Promise<TruthWorld> {
-  const chain = await startDemoChain();
+/** `genesisTime`: Unix seconds of block 0; now, when it is not given. */
+export async function startTruthWorld(seed: number, genesisTime?: number): Promise<TruthWorld> {
+  const chain = await startDemoChain(genesisTime === undefined ? {} : { genesisTime });
   const random = seededRandom(seed);
   await fund(chain);
   let nonce = 0n;

@@ -1,0 +1,35 @@
+import { monitorEventLoopDelay } from 'node:perf_hooks';
+import { isMainThread } from 'node:worker_threads';
+
+/**
+ * Loaded into the process of the service before its own code: answers over the channel of the parent what its memory and its event
+ * loop are like (`Vitals` of stage.ts). The service itself knows nothing of it. Plain JavaScript, because Node loads it into the
+ * service's threads as well, which know no other.
+ */
+
+const RESOLUTION_MS = 5;
+const NS_PER_MS = 1e6;
+const MIB = 1024 ** 2;
+
+if (isMainThread) {
+  const histogram = monitorEventLoopDelay({ resolution: RESOLUTION_MS });
+  histogram.enable();
+  process.on('message', ({ collect }) => {
+    // Twice: what has a finaliser is let go by the second.
+    if (collect) {
+      globalThis.gc?.();
+      globalThis.gc?.();
+    }
+    const { rss, heapUsed } = process.memoryUsage();
+    const late = (ns) => Math.max(0, ns / NS_PER_MS - RESOLUTION_MS);
+    process.send?.({
+      rss: rss / MIB,
+      heap: heapUsed / MIB,
+      loopP99Ms: late(histogram.percentile(99)),
+      loopMaxMs: late(histogram.max),
+    });
+    histogram.reset();
+  });
+  // Being asked must not keep a service alive that ends.
+  process.channel?.unref();
+}

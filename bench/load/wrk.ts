@@ -1,0 +1,98 @@
+import { spawnSync } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { startGuarded } from '../support/guarded-process.ts';
+import type { Workspace } from '../support/workspace.ts';
+
+const SCRIPT = fileURLToPath(new URL('./requests.lua', import.meta.url));
+/** wrk counts an answer that takes longer as a time-out; the service's own longest run is 25 s. */
+const ANSWER_TIMEOUT_SECONDS = 30;
+
+/** One request that wrk sends. A body is JSON. */
+export interface Asked {
+  readonly path: string;
+  readonly body?: object;
+}
+
+/** What came back over some connections in some time. */
+export interface Answers {
+  /** Answers by status. */
+  readonly statuses: Readonly<Record<string, number>>;
+  /** 429 and 503 that did not say when to come again. */
+  readonly withoutRetryAfter: number;
+  /** Refusals that were no problem documents. */
+  readonly withoutProblem: number;
+  readonly ms: number;
+  /** Connections that could not be opened, read or written. */
+  readonly broken: number;
+  readonly timeouts: number;
+  /** The first answer that was neither good nor a refusal to come again; '' for none. */
+  readonly odd: string;
+  readonly p50Ms: number;
+  readonly p99Ms: number;
+  readonly maxMs: number;
+}
+
+/** Throws, with what to install, where wrk is not on the path. */
+export function requireWrk(): void {
+  // It prints its version and ends with 1.
+  if (spawnSync('wrk', ['--version']).error === undefined) return;
+  throw new Error('wrk is not on the path. Install it: apt-get install wrk');
+}
+
+let files = 0;
+
+/**
+ * Sends `requests` in turn, and with the keys in turn, over `connections`, each with one request under way at a time and `pauseMs`
+ * before each: none, where it is not said.
+ */
+export async function runWrk(
+  workspace: Workspace,
+  options: {
+    readonly url: string;
+    readonly keys: readonly string[];
+    readonly requests: readonly Asked[];
+    readonly connections: number;
+    readonly seconds: number;
+    readonly pauseMs?: number;
+  },
+): Promise<Answers> {
+  const { url, keys, requests, connections, seconds, pauseMs = 0 } = options;
+  files += 1;
+  const file = join(workspace.dir, `requests-${files}.txt`);
+  // As many rounds as there are keys: every request is asked with each of them.
+  const lines = keys.flatMap((_, round) =>
+    requests.map(({ path, body }, index) => {
+      const key = keys[(index + round) % keys.length] ?? '';
+      return body === undefined ? `${key} GET ${path}` : `${key} POST ${path} ${JSON.stringify(body)}`;
+    }),
+  );
+  writeFileSync(file, `${lines.join('\n')}\n`, { mode: 0o600 });
+  const wrk = startGuarded({
+    command: 'wrk',
+    args: [
+      ...['--threads', '1', '--connections', String(connections), '--duration', `${seconds}s`],
+      ...['--timeout', `${ANSWER_TIMEOUT_SECONDS}s`, '--script', SCRIPT, url, '--', file, String(pauseMs)],
+    ],
+  });
+  workspace.defer(() => wrk.stop());
+  const code = await wrk.exited;
+  const last = wrk.lastLines().findLast((line) => line.startsWith('{'));
+  if (code !== 0 || last === undefined)
+    throw new Error(`wrk ended with ${code}: ${wrk.lastLines().join(' | ')}`);
+  const odd = wrk.lastLines().find((line) => line.startsWith('odd: ')) ?? '';
+  return { ...JSON.parse(last), odd } as Answers; // our own script prints it
+}
+
+/** Answers of these statuses a second. */
+export function rateOf({ statuses, ms }: Answers, wanted: (status: number) => boolean): number {
+  return (countOf(statuses, wanted) / ms) * 1_000;
+}
+
+export function countOf(statuses: Answers['statuses'], wanted: (status: number) => boolean): number {
+  return Object.entries(statuses).reduce(
+    (sum, [status, count]) => sum + (wanted(Number(status)) ? count : 0),
+    0,
+  );
+}
