@@ -20,11 +20,20 @@ const PROBLEM_OF_CODE: ReadonlyMap<number, EngineProblem> = new Map<number, Engi
   [394, 'aborted'], // QUERY_WAS_CANCELLED
   [734, 'aborted'], // QUERY_WAS_CANCELLED_BY_CLIENT
   [735, 'aborted'],
+  [198, 'unreachable'], // DNS_ERROR: of another node
   [210, 'unreachable'], // NETWORK_ERROR
+  [236, 'unreachable'], // ABORTED: the engine is going down
   [242, 'unreachable'], // TABLE_IS_READ_ONLY: a replica that lost its Keeper
   [279, 'unreachable'], // ALL_CONNECTION_TRIES_FAILED
   [999, 'unreachable'], // KEEPER_EXCEPTION
 ]);
+
+/**
+ * The code of a text that ends too early, and also of another node that was killed while it answered. Only the words tell the two
+ * apart: the first is the fault of the statement.
+ */
+const ATTEMPT_TO_READ_AFTER_EOF = 32;
+const OF_ANOTHER_NODE = /while receiving packet from /;
 
 /** Which of the two signals of a call fired, if any. */
 export interface CallSignals {
@@ -37,11 +46,16 @@ export function engineErrorOf(error: unknown, statement: string, signals: CallSi
   if (error instanceof EngineError) return error;
   if (error instanceof ClickHouseError) {
     const code = Number(error.code);
-    return new EngineError(PROBLEM_OF_CODE.get(code) ?? 'engine_refused', statement, code, error);
+    return new EngineError(problemOf(code, error.message), statement, code, error);
   }
   if (signals.caller?.aborted === true) return new EngineError('aborted', statement, null, error);
   if (signals.timeout.aborted) return new EngineError('timeout', statement, null, error);
   return new EngineError('unreachable', statement, null, error);
+}
+
+function problemOf(code: number, message: string): EngineProblem {
+  if (code === ATTEMPT_TO_READ_AFTER_EOF && OF_ANOTHER_NODE.test(message)) return 'unreachable';
+  return PROBLEM_OF_CODE.get(code) ?? 'engine_refused';
 }
 
 const BROKEN_CONNECTION = new Set(['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ENOTCONN']);

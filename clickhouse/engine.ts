@@ -66,6 +66,13 @@ export interface Writer extends Reader {
   ): Promise<void>;
   /** Runs an `INSERT … SELECT … FROM input(…) FORMAT …` over the bytes of `body`; resolves when it is acknowledged. */
   load(statement: Omit<Statement, 'maxRows'>, body: Readable): Promise<void>;
+  /** Drops one partition of a table on every node that has it; `partition` is the number that its rows have. */
+  dropPartition(statement: {
+    readonly name: string;
+    readonly table: string;
+    readonly partition: bigint;
+    readonly maxSeconds: number;
+  }): Promise<void>;
   /** Answers a SELECT, written without a FORMAT, as RowBinary: for bulk reads, where rows of JSON cost more than their use. */
   rowBinary(statement: Statement, signal?: AbortSignal): Promise<Buffer>;
 }
@@ -178,6 +185,18 @@ export interface EngineAccess {
   readonly writer: EngineUser;
   readonly reader: EngineUser;
   readonly guest: EngineUser;
+  /** Absent for one engine. */
+  readonly cluster?: EngineCluster;
+}
+
+/** Several engines as one: `url` is where questions go, and every node can answer them (docs/decisions/0008-cluster.md). */
+export interface EngineCluster {
+  /** Its name in `remote_servers`. */
+  readonly name: string;
+  /** HTTP URLs of the replicas of each shard, in the order of `remote_servers`. Not for logs either. */
+  readonly shards: readonly (readonly [string, ...string[]])[];
+  /** Whether a Keeper keeps the replicas of a shard the same. */
+  readonly isReplicated: boolean;
 }
 
 export interface EngineUser {

@@ -2,6 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { type ClickHouseClient, ClickHouseLogLevel, createClient } from '@clickhouse/client';
 import type { Log } from '../src/log.ts';
+import { CLUSTER_SETTINGS } from './cluster/cluster-settings.ts';
+import { nodesOf } from './cluster/nodes.ts';
 import type { EngineAccess, EngineUser, Guard, Reader, Statement, Writer } from './engine.ts';
 import { engineErrorOf } from './engine-error.ts';
 import { createEngineHttp, eitherOf } from './engine-http.ts';
@@ -35,6 +37,7 @@ export function createWriter(access: EngineAccess, log?: Log): Writer {
     insert: (name, table, columns, rowBinary, guards = []) =>
       insertRows(client, { name, table, columns, rowBinary, guards }),
     load: (statement, body) => loadBody(client, statement, body),
+    dropPartition: (statement) => dropPartition(access, client, statement),
     rowBinary: (statement, signal) => readRowBinary(source, statement, signal),
     async close() {
       await Promise.all([reader.close(), client.close()]);
@@ -54,6 +57,7 @@ export function connect(access: EngineAccess, { user, password }: EngineUser, co
     database: access.database,
     application: 'settlement-index',
     max_open_connections: connectionsMax,
+    clickhouse_settings: settingsOf(access),
     request_timeout: REQUEST_TIMEOUT_MS,
     log: { level: ClickHouseLogLevel.OFF },
   });
@@ -78,8 +82,34 @@ function sourceOf(
   return {
     http: createEngineHttp(access.url, user, connectionsMax, access.headers),
     database: access.database,
+    settings: settingsOf(access),
     onRetry: (statement, reason) => log?.debug({ statement, reason: messageOf(reason) }, 'read is retried'),
   };
+}
+
+function settingsOf({ cluster }: EngineAccess): Readonly<Record<string, string | number>> {
+  return cluster === undefined ? {} : CLUSTER_SETTINGS;
+}
+
+/** A table over all nodes has no partitions: on a cluster each node drops its own. */
+async function dropPartition(
+  access: EngineAccess,
+  client: ClickHouseClient,
+  { table, partition, ...bounds }: Parameters<Writer['dropPartition']>[0],
+): Promise<void> {
+  const statement = {
+    ...bounds,
+    sql: sql`ALTER TABLE ${trustedText(table)} DROP PARTITION ${trustedText(String(partition))}`,
+  };
+  if (access.cluster === undefined) return runStatement(client, statement);
+  for (const node of nodesOf(access)) {
+    const own = connect(node, node.writer, 1);
+    try {
+      await runStatement(own, statement);
+    } finally {
+      await own.close();
+    }
+  }
 }
 
 async function runStatement(

@@ -9,6 +9,8 @@ import { render, type SqlValue } from './sql.ts';
 export interface RowSource {
   readonly http: EngineHttp;
   readonly database: string;
+  /** Of every statement. */
+  readonly settings: Readonly<Record<string, string | number>>;
   /** Called before a read is repeated. */
   readonly onRetry: (statement: string, reason: unknown) => void;
 }
@@ -79,6 +81,7 @@ async function readAs<Answer>(
   const words = {
     database: source.database,
     ...READ_WORDS,
+    ...source.settings,
     ...boundsOf(statement),
     ...statement.settings,
     ...Object.fromEntries(Object.entries(params).map(([name, value]) => [`param_${name}`, wireText(value)])),

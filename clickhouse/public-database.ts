@@ -2,3 +2,8 @@
 export function publicDatabaseOf(database: string): string {
   return `${database}_public`;
 }
+
+/** On a node of a cluster: where its own rows are, behind the tables of `database` that reach over all nodes. */
+export function localDatabaseOf(database: string): string {
+  return `${database}_local`;
+}

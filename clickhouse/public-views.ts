@@ -30,22 +30,39 @@ export const PUBLIC_TABLE_STORES: Readonly<Record<PublicTableName, string | null
   payer_days: 'payer_day',
 };
 
+/** Where the views find what they show. */
+export interface PublicViewNames {
+  /** The database that they are made in. */
+  readonly into: string;
+  /** The database of the tables that they show: on a node of a cluster its own. */
+  readonly rows: string;
+  /** The database of what is looked up beside it: on a cluster that of the tables over all nodes. */
+  readonly beside: string;
+}
+
 /** The statements that make every view, to be run by the writer. */
-export function publicViewStatements(database: string): string[] {
-  const bodies = viewBodies(database);
+export function publicViewStatements(
+  database: string,
+  { into, rows, beside }: PublicViewNames = {
+    into: publicDatabaseOf(database),
+    rows: database,
+    beside: database,
+  },
+): string[] {
+  const bodies = viewBodies(rows, beside);
   return PUBLIC_TABLE_NAMES.map((name) => {
     const { columns, from } = bodies[name] as { columns: Readonly<Record<string, string>>; from: string }; // each name has the columns of its own table, by ViewBodies
     const listed = PUBLIC_TABLES[name].columns.map((column) => `${columns[column.name]} AS ${column.name}`);
-    return `CREATE OR REPLACE VIEW ${publicDatabaseOf(database)}.${name} DEFINER = CURRENT_USER SQL SECURITY DEFINER AS
+    return `CREATE OR REPLACE VIEW ${into}.${name} DEFINER = CURRENT_USER SQL SECURITY DEFINER AS
 SELECT ${listed.join(', ')} FROM ${from}`;
   });
 }
 
 type ViewBodies = { readonly [Name in PublicTableName]: ViewBody<Name> };
 
-function viewBodies(database: string): ViewBodies {
+function viewBodies(database: string, beside: string): ViewBodies {
   return {
-    settlements: settlementsBody(database),
+    settlements: settlementsBody(database, beside),
     wallet_settlements: walletSettlementsBody(database),
     agents: agentsBody(database),
     attestations: attestationsBody(database),
@@ -99,8 +116,8 @@ const TIER = word(
 const PROBABILITY = `[${listed((method) => EVIDENCE_LADDER[method].probability?.toFixed(2) ?? 'NULL')}][${CODE}]`;
 const USD = "CAST(t.amount_usd, 'Decimal(38, 6)')";
 
-function settlementsBody(database: string): ViewBody<'settlements'> {
-  const reported = (values: string): string => `(SELECT ${values} FROM ${database}.chain_status FINAL)`;
+function settlementsBody(database: string, beside: string): ViewBody<'settlements'> {
+  const reported = (values: string): string => `(SELECT ${values} FROM ${beside}.chain_status FINAL)`;
   // Looked up once a chain, not once a row. A list must not be empty: '' is no chain.
   const finalBlock = `transform(t.chain, ${reported("arrayPushBack(groupArray(toString(chain)), '')")}, ${reported('arrayPushBack(groupArray(finalized_block), 0)')}, 0)`;
   return {

@@ -1,3 +1,4 @@
+import { shardsOf } from '../clickhouse/cluster/nodes.ts';
 import type { EngineAccess } from '../clickhouse/engine.ts';
 import { createWriter } from '../clickhouse/http-engine.ts';
 import { readBootstrap } from '../src/bootstrap.ts';
@@ -38,6 +39,9 @@ const observation = await openObservation({
   log,
 });
 const writer = observation.engine(createWriter(observation.access(access), log), 'writer');
+const shards = shardsOf(access).map((shard) =>
+  observation.engine(createWriter(observation.access(shard), log), 'writer'),
+);
 const ending = new AbortController();
 const deps = {
   config,
@@ -50,7 +54,7 @@ const deps = {
   terminal: terminal ? (line: string) => void process.stderr.write(`${line}\n`) : null,
 };
 const coordination = openCoordination(config, log);
-const parts = [runIngest({ ...deps, coordination }), runRollupWorker(deps)];
+const parts = [runIngest({ ...deps, coordination }), runRollupWorker({ ...deps, shards })];
 try {
   await Promise.all(parts);
 } catch (error) {

@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Writer } from '../clickhouse/engine.ts';
-import { type Sql, sql, text, texts } from '../clickhouse/sql.ts';
+import { NODE_VIEWS } from '../clickhouse/node-views.ts';
+import { type Sql, sql, text, texts, trustedText } from '../clickhouse/sql.ts';
 
 /**
  * Inserts that run in the engine now. A worker that was killed, or an attempt that timed out, can leave one behind; what such a
@@ -37,7 +38,7 @@ export async function waitForWrites(
 async function writesUnderWay(writer: Writer, which: Sql): Promise<string[]> {
   const { rows } = await writer.rows({
     name: 'writes-under-way',
-    sql: sql`SELECT query_id FROM system.processes
+    sql: sql`SELECT query_id FROM ${trustedText(NODE_VIEWS.statements)}
       WHERE query_kind = 'Insert' AND current_database = currentDatabase() AND ${which}`,
     maxSeconds: MAX_SECONDS,
     maxRows: STATEMENTS_MAX,
@@ -48,7 +49,7 @@ async function writesUnderWay(writer: Writer, which: Sql): Promise<string[]> {
 async function stillRunning(writer: Writer, ids: readonly string[]): Promise<string[]> {
   const { rows } = await writer.rows({
     name: 'writes-still-under-way',
-    sql: sql`SELECT query_id FROM system.processes WHERE has(${texts(ids)}, query_id)`,
+    sql: sql`SELECT query_id FROM ${trustedText(NODE_VIEWS.statements)} WHERE has(${texts(ids)}, query_id)`,
     maxSeconds: MAX_SECONDS,
     maxRows: STATEMENTS_MAX,
   });

@@ -15,7 +15,8 @@ import { CallerLeft, StoppedLate, type Watchdog } from './watchdog.ts';
  * own. A bare `count()` is under-estimated: the engine knows it without reading (sandbox.md C).
  */
 export interface EstimateDeps {
-  readonly guest: Pick<Guest, 'explain'>;
+  /** One of each shard, that knows what the shard holds; the only one of an engine by itself. */
+  readonly guests: readonly Pick<Guest, 'explain'>[];
   readonly places: Places;
   readonly watchdog: Watchdog;
   readonly penalties: Penalties;
@@ -43,13 +44,13 @@ function leaveAfter(place: Place, gone: readonly Promise<void>[]): void {
 type Asked = Parameters<SqlSandbox['estimate']>[0];
 
 async function estimateIn(
-  { guest, watchdog, penalties }: EstimateDeps,
+  { guests, watchdog, penalties }: EstimateDeps,
   query: Asked,
   signal: AbortSignal,
   asked: Promise<void>[],
 ): Promise<Estimate> {
   const deadline = performance.now() + ESTIMATE_MAX_SECONDS * 1_000;
-  const ask = (name: string, question: string): Promise<readonly Row[]> => {
+  const askOf = (guest: Pick<Guest, 'explain'>, name: string, question: string): Promise<readonly Row[]> => {
     const queryId = randomUUID();
     const order = {
       queryId,
@@ -63,14 +64,13 @@ async function estimateIn(
     asked.push(gone);
     return outcome;
   };
+  const ask = async (name: string, question: string): Promise<readonly Row[]> =>
+    (await Promise.all(guests.map((guest) => askOf(guest, name, question)))).flat();
   try {
     const rows = await ask('sql-estimate', 'EXPLAIN ESTIMATE');
-    const [plan] = await ask('sql-plan', 'EXPLAIN json = 1, indexes = 1, header = 1');
-    return estimateOf(
-      rowsByTable(rows),
-      readsOf(JSON.parse(String(plan?.[0] ?? '[]'))),
-      query.accepted.tables,
-    );
+    const plans = await ask('sql-plan', 'EXPLAIN json = 1, indexes = 1, header = 1');
+    const readings = plans.flatMap(([plan]) => readsOf(JSON.parse(String(plan ?? '[]'))));
+    return estimateOf(rowsByTable(rows), readings, query.accepted.tables);
   } catch (error) {
     return unknownUnless(error, query, signal);
   }
@@ -103,9 +103,12 @@ function unknownUnless(error: unknown, query: Asked, signal: AbortSignal): Estim
 
 const LEFT_OPEN: ReadonlySet<string> = new Set(['timeout', 'aborted', 'memory']);
 
-/** Rows of `EXPLAIN ESTIMATE`: database, table, parts, rows, marks. */
+/** Rows of `EXPLAIN ESTIMATE`: database, table, parts, rows, marks. Every shard tells of its own. */
 function rowsByTable(rows: readonly Row[]): ReadonlyMap<string, number> {
-  return new Map(rows.map(([, table, , count]) => [String(table), Number(count)]));
+  const counts = new Map<string, number>();
+  for (const [, table, , count] of rows)
+    counts.set(String(table), (counts.get(String(table)) ?? 0) + Number(count));
+  return counts;
 }
 
 /** One reading of a physical table, as the plan shows it. */

@@ -1,3 +1,4 @@
+import { shardsOf } from '../clickhouse/cluster/nodes.ts';
 import type { EngineAccess, Guest } from '../clickhouse/engine.ts';
 import { createGuest } from '../clickhouse/guest-engine.ts';
 import { createQueryKiller } from '../clickhouse/query-killer.ts';
@@ -49,6 +50,7 @@ export function openSandbox(options: SandboxOptions): OpenSandbox {
   const { access, log, restartEngine, killObeyedMaxMs = limits.KILL_OBEYED_MAX_MS } = options;
   const { observeGuest = (guest: Guest) => guest } = options;
   const guest = observeGuest(createGuest(access));
+  const shards = access.cluster === undefined ? [guest] : shardsOf(access).map((shard) => createGuest(shard));
   const killer = createQueryKiller(access);
   const gate = createGuestGate({
     check: () => checkGuest(guest, access.database),
@@ -78,7 +80,7 @@ export function openSandbox(options: SandboxOptions): OpenSandbox {
     quarantineMax: limits.QUARANTINE_MAX,
     log,
   });
-  const estimate = createEstimate({ guest, places: estimatePlaces(), watchdog, penalties });
+  const estimate = createEstimate({ guests: shards, places: estimatePlaces(), watchdog, penalties });
   return {
     inspect: rememberedInspect(guest, gate),
     run: (query, signal) => gate.pass(() => run(query, signal)),
@@ -90,7 +92,7 @@ export function openSandbox(options: SandboxOptions): OpenSandbox {
         () => undefined, // the gate has told the log
       ),
     async close() {
-      await Promise.all([guest.close(), killer.close()]);
+      await Promise.all([guest, ...shards, killer].map((part) => part.close()));
     },
   };
 }

@@ -1,5 +1,6 @@
 import { availableParallelism } from 'node:os';
 import { extname, join } from 'node:path';
+import { shardsOf } from '../clickhouse/cluster/nodes.ts';
 import { startEmbeddedEngine } from '../clickhouse/embedded/supervisor.ts';
 import type { EngineAccess, Guest } from '../clickhouse/engine.ts';
 import { createReader, createWriter } from '../clickhouse/http-engine.ts';
@@ -193,7 +194,10 @@ async function prepare(
   if (!isWorkerOnly(config)) return;
   const writer = observation.engine(createWriter(observation.access(access), log), 'writer');
   const terminal = process.stderr.isTTY ? (line: string) => void process.stderr.write(`${line}\n`) : null;
-  const deps = { config, writer, log, signal, clock: systemClock, terminal, observation };
+  const shards = shardsOf(access).map((shard) =>
+    observation.engine(createWriter(observation.access(shard), log), 'writer'),
+  );
+  const deps = { config, writer, shards, log, signal, clock: systemClock, terminal, observation };
   const running = config.role === 'ingest' ? ingest(deps) : runRollupWorker(deps);
   cleanups.push(() => running.then(() => writer.close()));
   running.catch((error: unknown) => {

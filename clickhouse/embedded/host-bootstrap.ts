@@ -4,19 +4,22 @@ export interface HostBootstrap {
   readonly path: string;
   readonly configFile: string;
   readonly port: number;
+  /** Of the engine's native protocol, which the nodes of a cluster speak among each other; null: closed. */
+  readonly tcpPort: number | null;
   /** Absolute path of libchdb.so. */
   readonly library: string;
 }
 
 export function parseBootstrap(json: unknown): HostBootstrap {
-  const { path, configFile, port, library } = json as Record<string, unknown>; // written by our own supervisor
+  const { path, configFile, port, tcpPort, library } = json as Record<string, unknown>; // written by our own supervisor
   if (
     typeof path !== 'string' ||
     typeof configFile !== 'string' ||
     typeof port !== 'number' ||
+    (tcpPort !== null && typeof tcpPort !== 'number') ||
     typeof library !== 'string'
   ) {
     throw new TypeError('the engine host was started without its bootstrap line');
   }
-  return { path, configFile, port, library };
+  return { path, configFile, port, tcpPort, library };
 }

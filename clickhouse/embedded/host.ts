@@ -21,7 +21,8 @@ function end(): void {
 async function main(): Promise<void> {
   process.on('SIGTERM', end);
   process.on('SIGINT', end);
-  const { path, configFile, port, library } = await readBootstrap(parseBootstrap);
+  const { path, configFile, port, tcpPort, library } = await readBootstrap(parseBootstrap);
+  const listen = `SYSTEM START LISTEN HTTP; ${tcpPort === null ? '' : 'SYSTEM START LISTEN TCP; '}`;
   const argv = [
     'clickhouse',
     '--config-file',
@@ -32,8 +33,9 @@ async function main(): Promise<void> {
     '127.0.0.1',
     '--http_port',
     String(port),
+    ...(tcpPort === null ? [] : ['--tcp_port', String(tcpPort)]),
     '--query',
-    `SYSTEM START LISTEN HTTP; ${KEEP_ALIVE.repeat(KEEP_ALIVE_STATEMENTS)}`,
+    `${listen}${KEEP_ALIVE.repeat(KEEP_ALIVE_STATEMENTS)}`,
     '--ignore-error',
   ];
   open({ library: 'chdb', path: library });

@@ -7,11 +7,18 @@ import type { ChildExit } from '../../src/child-process.ts';
 import type { Log } from '../../src/log.ts';
 import { ChildStartError, type SupervisedChild, superviseChild } from '../../src/supervise.ts';
 import type { EngineAccess } from '../engine.ts';
-import { publicDatabaseOf } from '../public-database.ts';
+import { localDatabaseOf, publicDatabaseOf } from '../public-database.ts';
 import { removeAccessFile, writeAccessFile } from './access-file.ts';
 import type { HostBootstrap } from './host-bootstrap.ts';
 import { EngineUnavailable, findEngineLibrary } from './library.ts';
-import { backupsDirOf, type EngineUsers, randomQueryPath, randomUsers, writeEngineFiles } from './users.ts';
+import {
+  backupsDirOf,
+  type ClusterFiles,
+  type EngineUsers,
+  randomQueryPath,
+  randomUsers,
+  writeEngineFiles,
+} from './users.ts';
 
 export interface EmbeddedEngineOptions {
   /** The engine's own directory, created when missing. One engine at a time. */
@@ -25,7 +32,19 @@ export interface EmbeddedEngineOptions {
   readonly readerDatabases?: readonly string[];
   /** Whether the engine keeps `system.query_log`, which grows with every query; for tests that ask what a query used. */
   readonly queryLog?: boolean;
+  /**
+   * Makes it a node of a cluster of engines on this machine. For tests: the password-less user that the engine itself needs can
+   * log in over the native protocol too, so any process of the machine could.
+   */
+  readonly node?: ClusterNodeOptions;
   readonly log: Log;
+}
+
+export interface ClusterNodeOptions extends ClusterFiles {
+  /** This engine's, one of `tcpPorts`. */
+  readonly tcpPort: number;
+  /** Nodes share their users: who may ask one may ask all. */
+  readonly users: EngineUsers;
 }
 
 export interface EmbeddedEngine {
@@ -60,13 +79,15 @@ export async function startEmbeddedEngine(options: EmbeddedEngineOptions): Promi
   const library = findEngineLibrary();
   const configRoot = join(dataDir, 'config');
   const configDir = join(configRoot, randomBytes(6).toString('hex'));
-  const users = randomUsers();
+  const { node = null } = options;
+  const users = node?.users ?? randomUsers();
   const port = options.httpPort ?? (await freePort());
   const origin = `http://127.0.0.1:${port}`;
   const queryPath = randomQueryPath();
   const url = `${origin}${queryPath}`;
   const configFile = prepareDirectory(options, { dataDir, configDir, users, queryPath });
-  const bootstrap: HostBootstrap = { path: join(dataDir, 'store'), configFile, port, library };
+  const tcpPort = node?.tcpPort ?? null;
+  const bootstrap: HostBootstrap = { path: join(dataDir, 'store'), configFile, port, tcpPort, library };
 
   let version = '';
   let attempts = 0;
@@ -75,7 +96,10 @@ export async function startEmbeddedEngine(options: EmbeddedEngineOptions): Promi
     entry: new URL(`./host${extname(import.meta.url)}`, import.meta.url),
     bootstrap,
     // The engine itself says nothing about a port it could not open.
-    prepare: () => refuseTakenPort(port),
+    async prepare() {
+      await refuseTakenPort(port);
+      if (tcpPort !== null) await refuseTakenPort(tcpPort);
+    },
     async ready() {
       version = await probe(url, users, port);
       return true;
@@ -99,6 +123,12 @@ export async function startEmbeddedEngine(options: EmbeddedEngineOptions): Promi
   return engineOf(child, { url, database: options.database, users, version, dataDir, configDir });
 }
 
+/** A node reads its own part of a table as whoever asked for the table. */
+function databasesOf({ database, node }: Pick<EmbeddedEngineOptions, 'database' | 'node'>): string[] {
+  const whole = [database, publicDatabaseOf(database)];
+  return node === undefined ? whole : [...whole, localDatabaseOf(database)];
+}
+
 interface Prepared {
   readonly dataDir: string;
   readonly configDir: string;
@@ -117,9 +147,10 @@ function prepareDirectory(options: EmbeddedEngineOptions, prepared: Prepared): s
       users,
       queryPath,
       limits: { maxMemoryMegabytes: options.maxMemoryMegabytes },
-      readerDatabases: options.readerDatabases ?? [options.database, publicDatabaseOf(options.database)],
+      readerDatabases: options.readerDatabases ?? databasesOf(options),
       backupsDir: backupsDirOf(dataDir),
       queryLog: options.queryLog ?? false,
+      cluster: options.node ?? null,
     });
   } catch (cause) {
     throw new EngineUnavailable(

@@ -1,6 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import { CLUSTER_SETTINGS } from '../cluster/cluster-settings.ts';
 import type { EngineUser } from '../engine.ts';
 import {
   GUEST_CHANGEABLE,
@@ -8,7 +9,8 @@ import {
   guestSettings,
   RESULT_READ_MAX_SECONDS,
 } from '../guest-settings.ts';
-import { publicDatabaseOf } from '../public-database.ts';
+import { guestGrants } from '../guest-sql.ts';
+import { localDatabaseOf, publicDatabaseOf } from '../public-database.ts';
 
 /**
  * The engine's two configuration files. Users come from a file because the embedded engine has no writable access storage.
@@ -28,6 +30,16 @@ export interface EngineLimits {
   readonly maxMemoryMegabytes: number;
 }
 
+/** How an engine is one of several. For tests, and only on loopback: see `EmbeddedEngineOptions.node`. */
+export interface ClusterFiles {
+  /** Its name in `remote_servers`. */
+  readonly name: string;
+  /** Ports of the native protocol on 127.0.0.1, one a shard, in the order of the shards; this engine's is among them. */
+  readonly tcpPorts: readonly number[];
+  /** Whose rights the nodes ask each other with; the same on all of them. */
+  readonly user: EngineUser;
+}
+
 const PASSWORD_BYTES = 24;
 
 /** The path that queries must be sent to; as secret as a password. */
@@ -40,7 +52,7 @@ export function randomUsers(): EngineUsers {
   return { writer: randomUser('writer'), reader: randomUser('reader'), guest: randomUser('guest') };
 }
 
-function randomUser(user: string): EngineUser {
+export function randomUser(user: string): EngineUser {
   return { user, password: randomBytes(PASSWORD_BYTES).toString('base64url') };
 }
 
@@ -57,6 +69,8 @@ export interface EngineFiles {
   readonly backupsDir: string;
   /** Whether the engine keeps `system.query_log`. */
   readonly queryLog: boolean;
+  /** Null for an engine by itself. */
+  readonly cluster: ClusterFiles | null;
 }
 
 /** Where the engine's BACKUP writes and RESTORE reads, and nowhere else. `dataDir` is the engine's own. */
@@ -76,7 +90,7 @@ export function writeEngineFiles(files: EngineFiles): string {
 
 const MEBIBYTE = 1024 * 1024;
 
-function usersXml({ database, users, limits, readerDatabases }: EngineFiles): string {
+function usersXml({ database, users, limits, readerDatabases, cluster }: EngineFiles): string {
   const serverBytes = limits.maxMemoryMegabytes * MEBIBYTE;
   const profile = (name: string, settings: Record<string, string | number>) =>
     `<${name}>${elements(settings)}</${name}>`;
@@ -93,25 +107,44 @@ ${profile('reader', {
   max_memory_usage: Math.floor(serverBytes * 0.5),
   cancel_http_readonly_queries_on_client_close: 1,
 })}
-${guestProfile(serverBytes)}
+${guestProfile(serverBytes, cluster !== null)}
 </profiles>
 <quotas><default/></quotas>
 <users>
 <default><password></password>${LOOPBACK}<profile>boot</profile><quota>default</quota>${grantsXml(['GRANT SYSTEM LISTEN ON *.*'])}</default>
 ${user(users.writer, [])}
 ${user(users.reader, readerGrants(readerDatabases))}
-${user(users.guest, [`GRANT SELECT ON ${publicDatabaseOf(database)}.*`])}
+${user(users.guest, guestGrants(database, cluster !== null))}
+${cluster === null ? '' : clusterUserXml({ database, readerDatabases }, cluster.user)}
 </users>
 </clickhouse>
 `;
 }
 
 /** The guest's settings are pinned but for those few that it may lower for a query. */
-function guestProfile(serverBytes: number): string {
+function guestProfile(serverBytes: number, isNode: boolean): string {
   const bounds = Object.entries(GUEST_CHANGEABLE).map(
     ([name, { min, max }]) => `<${name}><changeable_in_readonly/>${elements({ min, max })}</${name}>`,
   );
-  return `<guest>${elements(guestSettings(guestMemoryBytes(serverBytes)))}<constraints>${bounds.join('')}</constraints></guest>`;
+  const settings = { ...guestSettings(guestMemoryBytes(serverBytes)), ...(isNode ? CLUSTER_SETTINGS : {}) };
+  return `<guest>${elements(settings)}<constraints>${bounds.join('')}</constraints></guest>`;
+}
+
+/** What the other nodes may do here in the name of whoever asked them: read and write what is ours, and nothing of the system's but what tells who is at work. */
+function clusterUserXml(
+  { database, readerDatabases }: Pick<EngineFiles, 'database' | 'readerDatabases'>,
+  { user, password }: EngineUser,
+): string {
+  const local = localDatabaseOf(database);
+  const databases = [...new Set([...readerDatabases, local, publicDatabaseOf(local)])];
+  const grants = [
+    ...databases.map((name) => `GRANT SELECT, INSERT ON ${name}.*`),
+    ...['processes', 'parts'].map((table) => `GRANT SELECT ON system.${table}`),
+  ];
+  return (
+    `<${user}><password_sha256_hex>${sha256(password)}</password_sha256_hex>${LOOPBACK}` +
+    `<profile>writer</profile><quota>default</quota>${grantsXml(grants)}</${user}>`
+  );
 }
 
 /** Our tables, and of the system's what telemetry and tests look at. */
@@ -123,10 +156,23 @@ function readerGrants(databases: readonly string[]): string[] {
   ];
 }
 
+const HOST = '127.0.0.1';
+
+function remoteServersXml({ name, tcpPorts, user: { user, password } }: ClusterFiles): string {
+  const shards = tcpPorts.map(
+    (port) =>
+      `<shard><internal_replication>true</internal_replication><replica>${elements({ host: HOST, port, user, password })}</replica></shard>`,
+  );
+  return `<remote_servers replace="true"><${name}>${shards.join('')}</${name}></remote_servers>`;
+}
+
 const LOOPBACK = '<networks><ip>127.0.0.1</ip><ip>::1</ip></networks>';
 
 /** Small caches for a machine of two cores and four gigabytes; the defaults assume a server of its own. */
-function configXml({ limits, queryPath, queryLog, backupsDir }: EngineFiles, usersFile: string): string {
+function configXml(
+  { limits, queryPath, queryLog, cluster, backupsDir }: EngineFiles,
+  usersFile: string,
+): string {
   return `<clickhouse>
 <users_config>${escapeXml(usersFile)}</users_config>
 ${elements({
@@ -141,6 +187,7 @@ ${elements({
   keep_alive_timeout: 30,
 })}${queryLog ? '<query_log><database>system</database><table>query_log</table></query_log>' : ''}
 <logger><level>none</level></logger>
+${cluster === null ? '' : remoteServersXml(cluster)}
 <storage_configuration><disks><backups><type>local</type><path>${escapeXml(backupsDir)}/</path></backups></disks></storage_configuration>
 <backups>${elements({ allowed_disk: 'backups' })}</backups>
 <merge_tree>${elements({ fsync_after_insert: 1, fsync_part_directory: 1 })}</merge_tree>

@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import type { Writer } from '../../clickhouse/engine.ts';
 import { TABLES, WALLET_RING_COLUMNS } from '../../clickhouse/schema.ts';
-import { dateTime, sql, text, texts, trustedText, uint64 } from '../../clickhouse/sql.ts';
+import { dateTime, sql, text, texts, uint64 } from '../../clickhouse/sql.ts';
 import { encodeRings } from './encode-rings.ts';
 import { findRings, type RingCap } from './find-rings.ts';
 import { type PassLimits, RING_METHOD_VERSION } from './pass-limits.ts';
@@ -102,11 +102,11 @@ async function dropOld(writer: Writer): Promise<void> {
         AND gen NOT IN (SELECT gen FROM ring_passes ORDER BY gen DESC LIMIT ${uint64(GENERATIONS_KEPT)})`,
   });
   for (const [gen] of rows) {
-    const partition = trustedText(String(BigInt(String(gen)))); // digits only: a bigint by now
-    await writer.run({
+    await writer.dropPartition({
       name: 'drop-rings',
+      table: TABLES.walletRings,
+      partition: BigInt(String(gen)),
       maxSeconds: MAX_SECONDS,
-      sql: sql`ALTER TABLE wallet_rings DROP PARTITION ${partition}`,
     });
   }
 }

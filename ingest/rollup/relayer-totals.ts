@@ -1,7 +1,7 @@
 import { randomInt } from 'node:crypto';
 import type { Writer } from '../../clickhouse/engine.ts';
 import { rollupBasis, sliceStart } from '../../clickhouse/rollup-basis.ts';
-import { dateTime, sql, text, trustedText, uint64 } from '../../clickhouse/sql.ts';
+import { dateTime, sql, text, uint64 } from '../../clickhouse/sql.ts';
 import { VERSION_STEP, type Versions } from '../versions.ts';
 import { COMPUTE_SETTINGS } from './close-slice.ts';
 
@@ -114,11 +114,11 @@ async function dropOld(writer: Writer): Promise<void> {
         AND gen NOT IN (SELECT gen FROM relayer_total_passes ORDER BY gen DESC LIMIT ${uint64(GENERATIONS_KEPT)})`,
   });
   for (const [gen] of rows) {
-    const partition = trustedText(String(BigInt(String(gen)))); // digits only: a bigint by now
-    await writer.run({
+    await writer.dropPartition({
       name: 'relayer-totals-drop',
+      table: 'relayer_totals',
+      partition: BigInt(String(gen)),
       maxSeconds: LOOK_MAX_SECONDS,
-      sql: sql`ALTER TABLE relayer_totals DROP PARTITION ${partition}`,
     });
   }
 }

@@ -21,6 +21,8 @@ export interface RollupDeps {
   /** Writes one line for a person; null where nobody watches. */
   readonly terminal?: ((line: string) => void) | null;
   readonly limits?: Partial<RollupLimits>;
+  /** What of it: on a cluster slices are closed shard by shard, and totals are merged over all of them. Default: both. */
+  readonly part?: 'slices' | 'totals';
   /** Called for every slice that was computed. */
   readonly onClosed?: () => void;
 }
@@ -31,16 +33,16 @@ export interface RollupDeps {
  */
 export async function runRollup(deps: RollupDeps): Promise<void> {
   const limits = { ...ROLLUP_LIMITS, ...deps.limits };
-  const { log, signal, clock } = deps;
+  const { log, signal, clock, part } = deps;
   const waiting = createWaiting(limits);
   const report = createRollupReport(log, deps.terminal ?? null, () => clock.nowMs());
   const totals = createTotals({ ...deps, limits });
   try {
     while (!signal.aborted) {
-      const closed = await pass({ ...deps, limits, waiting, report });
+      const closed = part === 'totals' ? 0 : await pass({ ...deps, limits, waiting, report });
       // Something was done: there may be more, and what became dirty meanwhile may be newer.
       if (closed > 0) continue;
-      await totals.refresh();
+      if (part !== 'slices') await totals.refresh();
       await delay(limits.pollMs, undefined, { signal });
     }
   } catch (error) {

@@ -19,6 +19,9 @@ export const ENVIRONMENT = {
   CLICKHOUSE_READER_PASSWORD: 'clickhouse.reader.password',
   CLICKHOUSE_GUEST_USER: 'clickhouse.guest.user',
   CLICKHOUSE_GUEST_PASSWORD: 'clickhouse.guest.password',
+  CLICKHOUSE_CLUSTER: 'clickhouse.cluster',
+  CLICKHOUSE_SHARDS: 'clickhouse.shards',
+  CLICKHOUSE_REPLICATED: 'clickhouse.replicated',
   CURSOR_SECRETS: 'cursorSecrets',
   REDIS_URL: 'control.redisUrl',
   INGEST_JOBS: 'ingest.jobsAtOnce',
@@ -46,6 +49,9 @@ export function overrideFromEnvironment(
 function environmentValue(path: string, value: string): unknown {
   if (path === 'http.port' || path === 'metrics.port' || path === 'ingest.jobsAtOnce')
     return /^\d+$/.test(value) ? Number(value) : value;
+  if (path === 'clickhouse.shards')
+    return value.split(',').map((shard) => shard.split('|').map((url) => url.trim()));
+  if (path === 'clickhouse.replicated') return value === 'true' ? true : value;
   if (path === 'cursorSecrets') return value.split(',');
   if (path === 'chains') return value.split(',').map((chain) => ({ chain: chain.trim() }));
   return value;

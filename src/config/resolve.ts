@@ -5,6 +5,7 @@ import type { ChainConfig, Config } from './config.ts';
 import { ConfigProblem, hideSecrets } from './problem.ts';
 import { checkOauth, resolvePayment } from './resolve-access.ts';
 import { resolveSection } from './resolve-catalogue.ts';
+import { checkCluster } from './resolve-cluster.ts';
 import { resolveAddress, unknownChain } from './resolve-names.ts';
 import { resolveRegistries } from './resolve-registries.ts';
 import type { FileConfig } from './schema.ts';
@@ -31,6 +32,7 @@ export function resolveConfig(file: FileConfig, configFile: string | null): Conf
   if (file.role !== 'all' && file.clickhouse.url === null) {
     problems.push(`role ${file.role} needs clickhouse.url: the embedded engine belongs to role "all"`);
   }
+  checkCluster(file.clickhouse, problems);
   const payment = resolvePayment(file.payment, chains, problems);
   checkOauth(file.oauth, problems);
   checkGateways(file.identities.ipfsGateways, problems);

@@ -81,6 +81,20 @@ export const ConfigSchema = Type.Object(
           default: null,
           description: 'User for analysts’ SQL (remote engine).',
         }),
+        cluster: Type.Union([Type.String({ pattern: '^[A-Za-z_][A-Za-z0-9_]{0,62}$' }), Type.Null()], {
+          default: null,
+          description: 'Name of a cluster in `remote_servers`: tables then reach over all its shards.',
+        }),
+        shards: Type.Array(Type.Array(Type.String({ minLength: 1 }), { minItems: 1 }), {
+          default: [],
+          description:
+            'HTTP URLs of the replicas of each shard, in the order of `remote_servers`. In the variable as the engine spells it: `,` between shards, `|` between replicas.',
+        }),
+        replicated: Type.Boolean({
+          default: false,
+          description:
+            'Whether tables are Replicated: the nodes need a Keeper and the macros `shard` and `replica`.',
+        }),
         maxMemoryMegabytes: Type.Integer({
           default: 4096,
           minimum: 512,

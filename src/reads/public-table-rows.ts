@@ -1,6 +1,7 @@
 import type { Reader } from '../../clickhouse/engine.ts';
+import { NODE_VIEWS } from '../../clickhouse/node-views.ts';
 import { PUBLIC_TABLE_STORES } from '../../clickhouse/public-views.ts';
-import { sql, texts } from '../../clickhouse/sql.ts';
+import { sql, texts, trustedText } from '../../clickhouse/sql.ts';
 import type { Clock } from '../clock.ts';
 import { PUBLIC_TABLE_NAMES, type PublicTableName } from '../domain/public-tables.ts';
 import { ask } from './ask.ts';
@@ -32,7 +33,7 @@ async function readCounts(reader: Reader): Promise<ReadonlyMap<PublicTableName, 
     name: 'public-table-rows',
     maxSeconds: MAX_SECONDS,
     maxRows: STORES_MAX,
-    sql: sql`SELECT table, sum(rows) FROM system.parts
+    sql: sql`SELECT table, sum(rows) FROM ${trustedText(NODE_VIEWS.parts)}
 WHERE active AND database = currentDatabase() AND table IN ${texts(stores)} GROUP BY table`,
   });
   const stored = new Map(rows.map((row) => [textField(row[0]), integerField(row[1])]));

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { readMigrations } from '../../clickhouse/migrate.ts';
+import { readMigrations } from '../../clickhouse/migrations.ts';
 
 const migrations = await readMigrations();
 

@@ -1,0 +1,174 @@
+import { PUBLIC_TABLE_NAMES } from '../../src/domain/public-tables.ts';
+import type { Log } from '../../src/log.ts';
+import { createDatabases } from '../create-databases.ts';
+import type { EngineAccess, EngineCluster, Writer } from '../engine.ts';
+import { createWriter } from '../http-engine.ts';
+import { applyMigrations, type Migrated, type Migration, MigrationProblem, runDdl } from '../migrations.ts';
+import { NODE_VIEWS, nodeViewStatements } from '../node-views.ts';
+import { localDatabaseOf, publicDatabaseOf } from '../public-database.ts';
+import { publicViewStatements } from '../public-views.ts';
+import { sql, text, trustedText } from '../sql.ts';
+import {
+  type Columns,
+  type DistributedTable,
+  distributedStatement,
+  statementsOfAllNodes,
+} from './cluster-ddl.ts';
+import { crossingTarget, localStatement } from './local-ddl.ts';
+import { PLACEMENTS } from './placement.ts';
+
+/**
+ * Brings one node after the other up to date: its local tables by the numbered files, then what reaches over all nodes. Each node
+ * remembers by itself what it has, so a run that met a node that was down goes on where it was, and nodes may differ by a version
+ * for a while: a table over all nodes is changed only after the local one.
+ */
+export type ClusterAccess = EngineAccess & { readonly cluster: EngineCluster };
+
+const LOOK_MAX_SECONDS = 30;
+const TABLES_MAX = 10_000;
+
+/** Shards at once, replicas in turn. A node that is down keeps none of the others from what they can have. */
+export async function migrateCluster(
+  access: ClusterAccess,
+  migrations: readonly Migration[],
+  log: Log,
+): Promise<Migrated> {
+  const shards = await Promise.allSettled(
+    access.cluster.shards.map(async (replicas, index) => {
+      const done: Migrated[] = [];
+      for (const url of replicas)
+        done.push(await migrateNode({ ...access, url }, index + 1, migrations, log));
+      return done;
+    }),
+  );
+  const failed = shards.find((shard) => shard.status === 'rejected');
+  if (failed !== undefined) throw failed.reason;
+  const done = shards.flatMap((shard) => (shard.status === 'fulfilled' ? shard.value : []));
+  const names = (of: (one: Migrated) => readonly string[]): string[] => [...new Set(done.flatMap(of))].sort();
+  const applied = names((one) => one.applied);
+  // Up to date is what every node had before.
+  return { applied, already: names((one) => one.already).filter((name) => !applied.includes(name)) };
+}
+
+async function migrateNode(
+  node: ClusterAccess,
+  shard: number,
+  migrations: readonly Migration[],
+  log: Log,
+): Promise<Migrated> {
+  const { database, cluster } = node;
+  const databases = [database, localDatabaseOf(database)];
+  // The nodes' own connections ask one engine, and nothing of the cluster's settings concerns DDL.
+  const { cluster: _, ...one } = node;
+  await createDatabases(one, [...databases, ...databases.map(publicDatabaseOf)]);
+  const writer = createWriter({ ...one, database: localDatabaseOf(database) }, log);
+  try {
+    await checkShard(writer, cluster, shard);
+    const migrated = await applyMigrations(writer, migrations, log, async (name, statement) => {
+      const target = crossingTarget(statement);
+      // The view is made for the table over all nodes, which must be there before it.
+      if (target !== null) await makeTables(writer, cluster, [tableOf(database, target)]);
+      const { isReplicated } = cluster;
+      await runDdl(writer, name, trustedText(localStatement(statement, { database, isReplicated })));
+    });
+    await makeTables(
+      writer,
+      cluster,
+      Object.keys(PLACEMENTS).map((name) => tableOf(database, name)),
+    );
+    await makeViews(writer, node);
+    return migrated;
+  } finally {
+    await writer.close();
+  }
+}
+
+function tableOf(database: string, name: string): DistributedTable {
+  const placement = PLACEMENTS[name];
+  if (placement === undefined) throw new MigrationProblem(`No placement says where ${name} is on a cluster.`);
+  return { database, local: localDatabaseOf(database), name, key: placement.key };
+}
+
+/** A list of nodes that is not in the order of the cluster, or names one of them twice, would lose or double rows. */
+async function checkShard(
+  writer: Writer,
+  { name, shards }: Pick<EngineCluster, 'name' | 'shards'>,
+  shard: number,
+): Promise<void> {
+  const { rows } = await writer.rows({
+    name: 'own-shard',
+    sql: sql`SELECT groupUniqArrayIf(shard_num, is_local), uniqExact(shard_num) FROM system.clusters WHERE cluster = ${text(name)}`,
+    maxSeconds: LOOK_MAX_SECONDS,
+    maxRows: 1,
+  });
+  const [own, count] = rows[0] ?? [];
+  const at = `Node of shard ${shard} in clickhouse.shards`;
+  if (Number(count) === 0)
+    throw new MigrationProblem(`${at}: it does not know the cluster ${name}; see its remote_servers.`);
+  if (Number(count) !== shards.length)
+    throw new MigrationProblem(
+      `${at}: its cluster ${name} has ${count} shards, clickhouse.shards has ${shards.length}.`,
+    );
+  if (String(own) !== String(shard))
+    throw new MigrationProblem(`${at}: in its cluster ${name} it is shard ${String(own) || 'none'}.`);
+}
+
+/** Makes tables over all nodes, but for those that are what they should be. All of one database. */
+async function makeTables(
+  writer: Writer,
+  { name: cluster }: EngineCluster,
+  tables: readonly DistributedTable[],
+): Promise<void> {
+  const [first] = tables;
+  if (first === undefined) return;
+  const columns = await readColumns(writer, first.local);
+  const comments = await readComments(writer, first.database);
+  for (const table of tables) {
+    const { statement, comment } = distributedStatement(table, cluster, columns.get(table.name) ?? '');
+    if (comments.get(table.name) === comment) continue;
+    await runDdl(writer, `distributed-${table.name}`, trustedText(statement));
+  }
+}
+
+/** By table. */
+async function readColumns(writer: Writer, database: string): Promise<ReadonlyMap<string, Columns>> {
+  const { rows } = await writer.rows({
+    name: 'local-columns',
+    sql: sql`SELECT table, toString(groupArray((name, type, default_kind, default_expression)))
+      FROM (SELECT * FROM system.columns WHERE database = ${text(database)} ORDER BY table, position) GROUP BY table`,
+    maxSeconds: LOOK_MAX_SECONDS,
+    maxRows: TABLES_MAX,
+  });
+  return new Map(rows.map(([table, columns]) => [String(table), String(columns)]));
+}
+
+async function readComments(writer: Writer, database: string): Promise<ReadonlyMap<string, string>> {
+  const { rows } = await writer.rows({
+    name: 'distributed-comments',
+    sql: sql`SELECT name, comment FROM system.tables WHERE database = ${text(database)}`,
+    maxSeconds: LOOK_MAX_SECONDS,
+    maxRows: TABLES_MAX,
+  });
+  return new Map(rows.map(([name, comment]) => [String(name), String(comment)]));
+}
+
+/**
+ * What the guest reads is a table over all nodes in front of a view on each of them, so that a condition is looked up in the
+ * indexes of every node instead of after all rows have travelled.
+ */
+async function makeViews(writer: Writer, { database, cluster }: ClusterAccess): Promise<void> {
+  const local = localDatabaseOf(database);
+  const published = { database: publicDatabaseOf(database), local: publicDatabaseOf(local) };
+  const declared = [
+    ...nodeViewStatements(database, local),
+    statementsOfAllNodes(database, cluster.name),
+    ...publicViewStatements(database, { into: published.local, rows: local, beside: database }),
+  ];
+  for (const view of declared) await runDdl(writer, 'declared-view', trustedText(view));
+  await makeTables(writer, cluster, [{ database, local, name: NODE_VIEWS.parts, key: null }]);
+  await makeTables(
+    writer,
+    cluster,
+    PUBLIC_TABLE_NAMES.map((name) => ({ ...published, name, key: null })),
+  );
+}
