@@ -7,6 +7,7 @@ import { capabilityCatalogueBlock, capabilityRuleBlock } from './reference/capab
 import { clientOperations, clientTokens, clientTypes } from './reference/client.ts';
 import { configurationPage, configurationTable } from './reference/configuration.ts';
 import { dataQualityBlock } from './reference/data-quality.ts';
+import { deployUsers } from './reference/deploy-users.ts';
 import { errorsPage } from './reference/errors.ts';
 import { evidencePage } from './reference/evidence.ts';
 import { fileProblemsBlock } from './reference/identities.ts';
@@ -25,8 +26,8 @@ import {
 } from './reference/sql.ts';
 
 /**
- * Writes everything that can be derived: docs/reference and the blocks of README.md and some pages of docs between
- * `<!-- gen:NAME -->` marks. With `--check` it writes nothing and fails, naming each file that is not what the declarations say.
+ * Writes everything that can be derived: docs/reference, the users of deploy/clickhouse, and the blocks of README.md and some pages
+ * of docs between `<!-- gen:NAME -->` marks. With `--check` it writes nothing and fails, naming each file that is not what the declarations say.
  */
 
 const root = new URL('../', import.meta.url);
@@ -85,6 +86,8 @@ const files: Readonly<Record<string, string>> = {
   'docs/reference/sql-tables.md': sqlTablesPage(),
   'docs/reference/sql-functions.md': sqlFunctionsPage(),
   'docs/reference/openapi.json': `${JSON.stringify(openApi, null, 2)}\n`,
+  'deploy/clickhouse/users.xml': deployUsers({ isCluster: false }),
+  'deploy/clickhouse/users-cluster.xml': deployUsers({ isCluster: true }),
   'docs/methodology.md': fillBlocks('docs/methodology.md'),
   'docs/capabilities.md': fillBlocks('docs/capabilities.md'),
   'docs/identities.md': fillBlocks('docs/identities.md'),

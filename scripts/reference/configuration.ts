@@ -4,6 +4,7 @@ import { code, generatedHead, table } from './markdown.ts';
 
 const INTRO = `One schema, read from \`settlement-index.config.json\` in the working directory (or the file named by \`--config\` or \`SETTLEMENT_INDEX_CONFIG\`);
 environment variables override it. \`RPC_URL_<chain id>\` (for example \`RPC_URL_8453\`) sets the RPC URLs of one chain, separated by commas.
+Every variable may be given as a file instead: \`CLICKHOUSE_PASSWORD_FILE\` names a file that holds the value of \`CLICKHOUSE_PASSWORD\`.
 
 `;
 

@@ -1,6 +1,6 @@
 import type { EngineAccess, Writer } from '../../clickhouse/engine.ts';
 import { createWriter } from '../../clickhouse/http-engine.ts';
-import { readMigrations } from '../../clickhouse/migrate.ts';
+import { readMigrations } from '../../clickhouse/migrations.ts';
 import { sql, text } from '../../clickhouse/sql.ts';
 import { BackupProblem } from './backup-problem.ts';
 import { namesOf } from './engine-backup.ts';

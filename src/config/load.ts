@@ -7,6 +7,7 @@ import { type Environment, overrideFromEnvironment } from './environment.ts';
 import { ConfigProblem } from './problem.ts';
 import { resolveConfig } from './resolve.ts';
 import { ConfigSchema } from './schema.ts';
+import { withValueFiles } from './value-files.ts';
 
 const DEFAULT_CONFIG_FILE = 'settlement-index.config.json';
 
@@ -15,7 +16,7 @@ const DEFAULT_CONFIG_FILE = 'settlement-index.config.json';
  * it exists. Throws `ConfigProblem` with every problem at once.
  */
 export function loadConfig(options: { readonly file?: string; readonly env?: Environment } = {}): Config {
-  const env = options.env ?? process.env;
+  const env = withValueFiles(options.env ?? process.env);
   const path = configPath(options.file, env);
   const raw = overrideFromEnvironment(path === null ? {} : readJsonObject(path), env);
   const config = resolveConfig(checked(ConfigSchema, raw), path);
