@@ -29,8 +29,7 @@ export default defineConfig({
           include: ['test/{unit,prop,pin}/**/*.test.ts'],
           pool: 'forks',
           ...SHARED_MODULES,
-          testTimeout: 30_000,
-          hookTimeout: 30_000,
+          ...BUSY_MACHINE,
         },
       },
       {
