@@ -12,6 +12,7 @@ import { errorsPage } from './reference/errors.ts';
 import { evidencePage } from './reference/evidence.ts';
 import { fileProblemsBlock } from './reference/identities.ts';
 import { importColumns } from './reference/import-columns.ts';
+import { metricsBlock } from './reference/metrics.ts';
 import { operationsPage, routesTable } from './reference/operations.ts';
 import { paymentStagesPage } from './reference/payment-stages.ts';
 import {
@@ -48,6 +49,7 @@ const BLOCKS: Readonly<Record<string, () => string>> = {
   'data-quality': dataQualityBlock,
   'file-problems': fileProblemsBlock,
   'import-columns': importColumns,
+  metrics: metricsBlock,
   'sql-failures': sqlFailuresBlock,
   'sql-formats': sqlFormatsBlock,
   'sql-headers': sqlHeadersBlock,
@@ -92,6 +94,7 @@ const files: Readonly<Record<string, string>> = {
   'docs/capabilities.md': fillBlocks('docs/capabilities.md'),
   'docs/identities.md': fillBlocks('docs/identities.md'),
   'docs/import.md': fillBlocks('docs/import.md'),
+  'docs/observe.md': fillBlocks('docs/observe.md'),
   'docs/sql.md': fillBlocks('docs/sql.md'),
   'README.md': fillBlocks('README.md'),
   'client/openapi.ts': await clientTypes(openApi),

@@ -6,6 +6,7 @@ import type { BackupArguments } from './backup/backup-command.ts';
 import { addBackupCommands } from './backup/command-words.ts';
 import type { RestoreArguments } from './backup/restore-command.ts';
 import type { Config } from './config/config.ts';
+import { addDoctorCommand } from './doctor/doctor-command.ts';
 import { addBridgeCommand } from './mcp-bridge/bridge-command.ts';
 
 /** What every command takes. */
@@ -70,6 +71,7 @@ export function commandLine(actions: Actions, version: string): Command {
     restore: (directory, given) => actions.restore(options(), directory, given),
   });
   addAdminCommands(program, () => actions.loadConfig(options()));
+  addDoctorCommand(program, () => actions.loadConfig(options()));
   addBridgeCommand(program);
   return program;
 }

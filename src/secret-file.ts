@@ -6,48 +6,122 @@ import {
   mkdirSync,
   openSync,
   readFileSync,
+  renameSync,
   rmSync,
   writeSync,
 } from 'node:fs';
 import { join } from 'node:path';
 
 export const SECRET_BYTES = 32;
+/** When a secret was put aside, Unix milliseconds, before each older secret. */
+const TIME_BYTES = 8;
+const OLDER_BYTES = TIME_BYTES + SECRET_BYTES;
+/** Rotated by mistake in a loop, a file must not grow for ever. */
+const OLDER_MAX = 16;
 
-/**
- * A secret of this deployment that stays in a file of the data directory, readable by its owner only; made on first use. Of two
- * processes that start at once, both read the one that was put there first. Throws for a file that is damaged.
- */
-export function loadOrMakeSecret(dataDir: string, name: string): Buffer {
-  const path = join(dataDir, name);
-  const secret = readIfThere(path) ?? makeSecret(dataDir, path);
-  if (secret.length !== SECRET_BYTES)
-    throw new Error(`${path} is damaged: expected ${SECRET_BYTES} bytes; remove it to make a new one`);
-  return secret;
+interface OlderSecret {
+  readonly retiredAtMs: number;
+  readonly secret: Buffer;
 }
 
-function readIfThere(path: string): Buffer | undefined {
+interface SecretFile {
+  readonly newest: Buffer;
+  /** Newest first. */
+  readonly older: readonly OlderSecret[];
+}
+
+/**
+ * The secrets of a file of the data directory, newest first: the one in use, and those that were put aside less than `keptMs` ago.
+ * The file is readable by its owner only and made on first use; of two processes that start at once, both read the one that was put
+ * there first. Throws for a file that is damaged.
+ */
+export function loadOrMakeSecrets(
+  dataDir: string,
+  name: string,
+  { keptMs, nowMs }: { readonly keptMs: number; readonly nowMs: number },
+): readonly [Buffer, ...Buffer[]] {
+  const path = join(dataDir, name);
+  const { newest, older } = readSecrets(path) ?? makeSecret(dataDir, path);
+  return [newest, ...keptOf(older, { keptMs, nowMs }).map(({ secret }) => secret)];
+}
+
+/**
+ * Puts a new secret into the file; the one before is kept for `keptMs`. One rename: whoever reads meanwhile has the file of before or the
+ * file of after. Services that run go on with what they read at their start.
+ */
+export function rotateSecret(
+  dataDir: string,
+  name: string,
+  { keptMs, nowMs }: { readonly keptMs: number; readonly nowMs: number },
+): void {
+  const path = join(dataDir, name);
+  const { newest, older } = readSecrets(path) ?? makeSecret(dataDir, path);
+  const kept = [{ retiredAtMs: nowMs, secret: newest }, ...keptOf(older, { keptMs, nowMs })];
+  const draft = writeDraft(path, {
+    newest: randomBytes(SECRET_BYTES),
+    older: kept.slice(0, OLDER_MAX),
+  });
+  renameSync(draft, path);
+}
+
+function keptOf(
+  older: readonly OlderSecret[],
+  { keptMs, nowMs }: { readonly keptMs: number; readonly nowMs: number },
+): readonly OlderSecret[] {
+  return older.filter(({ retiredAtMs }) => nowMs - retiredAtMs < keptMs);
+}
+
+function readSecrets(path: string): SecretFile | undefined {
+  let bytes: Buffer;
   try {
-    return readFileSync(path);
+    bytes = readFileSync(path);
   } catch (error) {
     if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
     throw error;
   }
+  const rest = bytes.length - SECRET_BYTES;
+  if (rest < 0 || rest % OLDER_BYTES !== 0)
+    throw new Error(`${path} is damaged: ${bytes.length} bytes; remove it to make a new one`);
+  const older = Array.from({ length: rest / OLDER_BYTES }, (_none, index) => {
+    const at = SECRET_BYTES + index * OLDER_BYTES;
+    return {
+      retiredAtMs: Number(bytes.readBigUInt64BE(at)),
+      secret: bytes.subarray(at + TIME_BYTES, at + OLDER_BYTES),
+    };
+  });
+  return { newest: bytes.subarray(0, SECRET_BYTES), older };
 }
 
-/** Written whole and synced before it gets its name: nobody ever reads half of it, also not after a power cut. */
-function makeSecret(dataDir: string, path: string): Buffer {
+/** Nobody’s file is replaced: of two that make one, the first one’s stands. */
+function makeSecret(dataDir: string, path: string): SecretFile {
   mkdirSync(dataDir, { recursive: true });
-  const draft = `${path}.${randomUUID()}`;
-  const file = openSync(draft, 'wx', 0o600);
+  const draft = writeDraft(path, { newest: randomBytes(SECRET_BYTES), older: [] });
   try {
-    writeSync(file, randomBytes(SECRET_BYTES));
-    fsyncSync(file);
     linkSync(draft, path);
   } catch (error) {
     if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error;
   } finally {
-    closeSync(file);
     rmSync(draft);
   }
-  return readFileSync(path);
+  const made = readSecrets(path);
+  if (made === undefined) throw new Error(`${path} was removed while it was made`);
+  return made;
+}
+
+/** Written whole and synced before it gets its name: nobody ever reads half of it, also not after a power cut. */
+function writeDraft(path: string, { newest, older }: SecretFile): string {
+  const draft = `${path}.${randomUUID()}`;
+  const file = openSync(draft, 'wx', 0o600);
+  try {
+    const parts = older.flatMap(({ retiredAtMs, secret }) => {
+      const time = Buffer.alloc(TIME_BYTES);
+      time.writeBigUInt64BE(BigInt(retiredAtMs));
+      return [time, secret];
+    });
+    writeSync(file, Buffer.concat([newest, ...parts]));
+    fsyncSync(file);
+  } finally {
+    closeSync(file);
+  }
+  return draft;
 }

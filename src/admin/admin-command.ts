@@ -8,6 +8,7 @@ import { openControlStore } from '../open-access.ts';
 import { addKeyCommands } from './key-commands.ts';
 import { addOrganizationCommands } from './organization-commands.ts';
 import { addReconcileCommand } from './reconcile-command.ts';
+import { addRotateCommands } from './rotate-commands.ts';
 import type { AdminDeps, Told } from './told.ts';
 import { addUnitCommands } from './unit-commands.ts';
 
@@ -26,7 +27,13 @@ export function addAdminCommands(program: Command, load: () => Config): void {
     .addHelpText('after', HELP);
   const run = (work: (deps: AdminDeps) => Promise<Told>): Promise<void> =>
     runAdmin(load(), admin.opts<{ readonly json?: boolean }>().json === true, work);
-  for (const add of [addOrganizationCommands, addKeyCommands, addUnitCommands, addReconcileCommand])
+  for (const add of [
+    addOrganizationCommands,
+    addKeyCommands,
+    addUnitCommands,
+    addReconcileCommand,
+    addRotateCommands,
+  ])
     add(admin, run);
   for (const command of leavesOf(admin)) command.option('--json', 'print one JSON object instead of lines');
 }
@@ -44,7 +51,7 @@ async function runAdmin(
   if (config.control.redisUrl === null) mkdirSync(config.dataDir, { recursive: true });
   const store = openControlStore({ config, log: createLog('warn', 'settlement-index') });
   try {
-    const told = await work({ store, nowMs: systemClock.nowMs() });
+    const told = await work({ store, nowMs: systemClock.nowMs(), config });
     for (const line of told.asides ?? []) process.stderr.write(`${line}\n`);
     process.stdout.write(`${json ? JSON.stringify(told.json) : told.lines.join('\n')}\n`);
     if (told.failed === true) process.exitCode = EXIT_FAILED;

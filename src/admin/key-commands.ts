@@ -7,11 +7,15 @@ import { allOrganizations, findOrganization, readAll } from './find-organization
 import { type AdminDeps, columns, type RunAdmin, type Told, timeOf, timeOrNull } from './told.ts';
 import { wholeNumber } from './whole-number.ts';
 
-/** `admin key create | list | revoke`. A key in the clear is printed once, on stdout, and written nowhere. */
+/** `admin key create | list | rotate | revoke`. A key in the clear is printed once, on stdout, and written nowhere. */
 
 const DAY_MS = 86_400_000;
 const EXPIRES_DAYS_MAX = 36_500;
 const LABEL_MAX_CHARS = 200;
+const HOUR_MS = 3_600_000;
+/** Time for whoever has the key to put the new one in its place. */
+const OVERLAP_HOURS = 24;
+const OVERLAP_HOURS_MAX = 24 * 90;
 
 interface NewKey {
   readonly label: string;
@@ -36,6 +40,14 @@ export function addKeyCommands(admin: Command, run: RunAdmin): void {
       run((deps) => list(deps, organization, trial)),
     );
   key
+    .command('rotate')
+    .description('make a key like another and print it, this once; the other one is good for a while yet')
+    .argument('<key id>', 'key_… of the list')
+    .option('--overlap-hours <hours>', 'how long the old key is still good', String(OVERLAP_HOURS))
+    .action((keyId: string, given: { readonly overlapHours: string }) =>
+      run((deps) => rotate(deps, keyId, given.overlapHours)),
+    );
+  key
     .command('revoke')
     .description('refuse a key from its next request on')
     .argument('<key id>', 'key_… of the list')
@@ -52,6 +64,18 @@ async function create(deps: AdminDeps, organization: string, given: NewKey): Pro
       ? null
       : wholeNumber('--expires-days', given.expiresDays, { min: 1, max: EXPIRES_DAYS_MAX });
   const { id: organizationId } = await findOrganization(store.accounts, organization);
+  const expiresAtMs = days === null ? null : nowMs + days * DAY_MS;
+  return addKey(deps, { organizationId, label, expiresAtMs });
+}
+
+async function addKey(
+  { store, nowMs }: AdminDeps,
+  {
+    organizationId,
+    label,
+    expiresAtMs,
+  }: Pick<KeyRecord, 'label' | 'expiresAtMs'> & { organizationId: string },
+): Promise<Told> {
   const apiKey = mintApiKey('live');
   const record: KeyRecord = {
     id: `key_${randomUUID().replaceAll('-', '')}`,
@@ -60,7 +84,7 @@ async function create(deps: AdminDeps, organization: string, given: NewKey): Pro
     organizationId,
     label,
     createdAtMs: nowMs,
-    expiresAtMs: days === null ? null : nowMs + days * DAY_MS,
+    expiresAtMs,
     revokedAtMs: null,
   };
   const outcome = await store.accounts.addKey(record);
@@ -95,7 +119,7 @@ function stateOf(
   { expiresAtMs, revokedAtMs }: Pick<KeyRecord, 'expiresAtMs' | 'revokedAtMs'>,
   nowMs: number,
 ) {
-  if (revokedAtMs !== null) return 'revoked';
+  if (revokedAtMs !== null) return revokedAtMs <= nowMs ? 'revoked' : 'retiring';
   return expiresAtMs !== null && expiresAtMs <= nowMs ? 'expired' : 'valid';
 }
 
@@ -136,10 +160,47 @@ async function owners(
   return (await allOrganizations(store.accounts)).map(({ id }) => id);
 }
 
-async function revoke({ store, nowMs }: AdminDeps, keyId: string): Promise<Told> {
-  // A key given in place of its id must not be echoed: it may be valid.
+/** The new key first: a rotation that is cut off leaves two good keys, never none. */
+async function rotate(deps: AdminDeps, keyId: string, overlap: string): Promise<Told> {
+  checkKeyId(keyId);
+  const hours = wholeNumber('--overlap-hours', overlap, { min: 0, max: OVERLAP_HOURS_MAX });
+  const old = await findLive(deps, keyId);
+  const lifeMs = old.expiresAtMs === null ? null : old.expiresAtMs - old.createdAtMs;
+  const expiresAtMs = lifeMs === null ? null : deps.nowMs + lifeMs;
+  const made = await addKey(deps, { organizationId: old.organizationId, label: old.label, expiresAtMs });
+  const endsAtMs = deps.nowMs + hours * HOUR_MS;
+  await deps.store.accounts.revokeKey({ keyId, atMs: endsAtMs });
+  return {
+    ...made,
+    json: { ...made.json, replaces: keyId, replaced_until: timeOf(endsAtMs) },
+    asides: [...(made.asides ?? []), `${keyId} is good until ${timeOf(endsAtMs)}.`],
+  };
+}
+
+/** A key that calls can be made with now, of an organization. */
+async function findLive(
+  { store, nowMs }: AdminDeps,
+  keyId: string,
+): Promise<KeyRecord & { readonly organizationId: string }> {
+  for (const { id: organizationId } of await allOrganizations(store.accounts)) {
+    const keys = await readAll((after, limit) => store.accounts.listKeys({ organizationId, after, limit }));
+    const found = keys.find(({ id }) => id === keyId);
+    if (found === undefined) continue;
+    const state = stateOf(found, nowMs);
+    if (state === 'valid') return { ...found, organizationId };
+    throw new AdminProblem(`${keyId} is ${state}: make a new key with npm run admin -- key create`);
+  }
+  throw new AdminProblem(`There is no key ${keyId} of an organization. Their ids: npm run admin -- key list`);
+}
+
+/** A key given in place of its id must not be echoed: it may be valid. */
+function checkKeyId(keyId: string): void {
   if (!keyId.startsWith('key_'))
     throw new AdminProblem('Give the id of a key (key_…), never the key itself: npm run admin -- key list');
+}
+
+async function revoke({ store, nowMs }: AdminDeps, keyId: string): Promise<Told> {
+  checkKeyId(keyId);
   const outcome = await store.accounts.revokeKey({ keyId, atMs: nowMs });
   if (outcome === 'unknown')
     throw new AdminProblem(`There is no key ${keyId}. Their ids: npm run admin -- key list [--trial]`);

@@ -40,6 +40,17 @@ async function reconcile({ store }: AdminDeps, organization: string | undefined)
   };
 }
 
+/** The organizations whose books differ, for whoever only asks whether one does. */
+export async function findDifferences(
+  store: AdminDeps['store'],
+): Promise<{ readonly organizations: number; readonly differing: readonly string[] }> {
+  const organizations = await allOrganizations(store.accounts);
+  const differing: string[] = [];
+  for (const { id } of organizations)
+    if ((await reconcileOne(store.units, id)).differences.length > 0) differing.push(id);
+  return { organizations: organizations.length, differing };
+}
+
 /**
  * Reads beside a service that goes on writing. The figures are read between two readings of the ledger: they are those after
  * one of the rows that came meanwhile, or they are wrong.

@@ -1,9 +1,11 @@
+import type { Config } from '../config/config.ts';
 import type { ControlStore } from '../control/control-store.ts';
 
 /** What a command may use. */
 export interface AdminDeps {
   readonly store: Pick<ControlStore, 'accounts' | 'units'>;
   readonly nowMs: number;
+  readonly config: Pick<Config, 'cursorSecrets' | 'dataDir'>;
 }
 
 /** What a command says. */

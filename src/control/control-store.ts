@@ -75,7 +75,7 @@ export interface AccountStore {
   }): Promise<readonly Organization[]>;
   /** `exists` when the id or the digest is taken. */
   addKey(key: KeyRecord): Promise<'added' | 'exists' | 'unknown_organization'>;
-  /** The first revocation stands. */
+  /** `atMs` may lie ahead: the key is good until then. The earliest revocation stands. */
   revokeKey(key: {
     readonly keyId: string;
     readonly atMs: number;

@@ -153,6 +153,14 @@ export const DOCS_PAGES: readonly DocsPage[] = [
     description: 'What is worth keeping, how to bring it back, how to upgrade, and what to watch.',
   },
   {
+    slug: 'observe',
+    file: 'observe.md',
+    reader: 'operators',
+    title: 'Metrics, logs, traces, doctor',
+    description:
+      'What to scrape, what to be woken for, what a log line holds, and a look at everything at once.',
+  },
+  {
     slug: 'import',
     file: 'import.md',
     reader: 'operators',

@@ -126,7 +126,7 @@ function isSameDigest(stored: string, digest: string): boolean {
 }
 
 function isValid({ revokedAtMs, expiresAtMs }: Credential['key'], nowMs: number): boolean {
-  return revokedAtMs === null && (expiresAtMs === null || expiresAtMs > nowMs);
+  return (revokedAtMs === null || revokedAtMs > nowMs) && (expiresAtMs === null || expiresAtMs > nowMs);
 }
 
 /** A token whose organization is not there is a caller without one: it may be created later, the token is good already. */

@@ -8,6 +8,7 @@ import { parseOptions } from '../../demo/options.ts';
 import { addKeyCommands } from '../../src/admin/key-commands.ts';
 import { addOrganizationCommands } from '../../src/admin/organization-commands.ts';
 import { addReconcileCommand } from '../../src/admin/reconcile-command.ts';
+import { addRotateCommands } from '../../src/admin/rotate-commands.ts';
 import type { RunAdmin } from '../../src/admin/told.ts';
 import { addUnitCommands } from '../../src/admin/unit-commands.ts';
 import { commandLine } from '../../src/command-line.ts';
@@ -152,6 +153,7 @@ async function npm(world: CommandWorld, given: readonly string[]): Promise<Shell
     case 'import':
     case 'backup':
     case 'restore':
+    case 'doctor':
       return commandLineOf(verb, args);
     default:
       if (args.length > 0) throw new Error(`no test knows what ${verb} does with ${args.join(' ')}`);
@@ -199,7 +201,9 @@ async function commandLineOf(name: string, args: readonly string[]): Promise<She
   };
   for (const command of [program, ...program.commands])
     command.configureOutput({ writeOut: write, writeErr: write });
-  program.commands.find((command) => command.name() === 'mcp')?.action(nothing);
+  // What these do is tested where they are: here the line is read.
+  for (const command of program.commands.filter((one) => ['mcp', 'doctor'].includes(one.name())))
+    command.action(nothing);
   const words = name === 'start' ? args : [name, ...args];
   try {
     await program.parseAsync([...words], { from: 'user' });
@@ -220,18 +224,35 @@ class HelpShown extends Error {
 }
 
 /** The real commands over the store of the running application. */
-async function admin({ store, nowMs }: CommandWorld, args: readonly string[]): Promise<ShellAnswer> {
+async function admin(
+  { store, nowMs, directory }: CommandWorld,
+  args: readonly string[],
+): Promise<ShellAnswer> {
   let answer: ShellAnswer | undefined;
   const program = new Command('admin')
     .option('--json')
     .exitOverride()
     .configureOutput({ writeErr: () => undefined });
   const runAdmin: RunAdmin = async (work) => {
-    const { lines, json, failed = false } = await work({ store, nowMs: nowMs() });
+    const {
+      lines,
+      json,
+      failed = false,
+    } = await work({
+      store,
+      nowMs: nowMs(),
+      config: { cursorSecrets: [], dataDir: join(directory, 'data') },
+    });
     const isJson = program.opts<{ json?: boolean }>().json === true;
     answer = { output: isJson ? JSON.stringify(json) : lines.join('\n'), code: failed ? 1 : 0 };
   };
-  for (const add of [addOrganizationCommands, addKeyCommands, addUnitCommands, addReconcileCommand])
+  for (const add of [
+    addOrganizationCommands,
+    addKeyCommands,
+    addUnitCommands,
+    addReconcileCommand,
+    addRotateCommands,
+  ])
     add(program, runAdmin);
   await program.parseAsync([...args], { from: 'user' });
   if (answer === undefined) throw new Error('the command did nothing');

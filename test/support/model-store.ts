@@ -144,7 +144,7 @@ function accountsOf({ organizations, keys, accounts }: ModelData, guard: Guard):
     revokeKey: guard(({ keyId, atMs }) => {
       const key = keys.get(keyId);
       if (!key) return 'unknown';
-      if (key.revokedAtMs !== null) return 'was_revoked';
+      if (key.revokedAtMs !== null && key.revokedAtMs <= atMs) return 'was_revoked';
       keys.set(keyId, { ...key, revokedAtMs: atMs });
       return 'revoked';
     }),

@@ -23,6 +23,8 @@ export async function startTestService(parts: {
   readonly clickhouse?: object;
   readonly access?: object;
   readonly payment?: object;
+  readonly metrics?: object;
+  readonly tracing?: object;
   /** Of a service that was stopped, which is started again over what it left; a new directory when absent. */
   readonly dataDir?: string;
 }): Promise<TestService> {

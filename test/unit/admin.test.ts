@@ -6,9 +6,12 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import Database from 'libsql';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { loadConfig } from '../../src/config/load.ts';
 import type { ControlStore } from '../../src/control/control-store.ts';
 import { openSqliteStore } from '../../src/control/sqlite/sqlite-store.ts';
+import { loadCursorKeys } from '../../src/cursor-keys.ts';
 import { type ApiKey, keyDigest } from '../../src/domain/api-key.ts';
+import { identify, readCredential } from '../../src/gate/caller.ts';
 import { compiledSources } from '../support/compile-sources.ts';
 import { watchSecret, watchText } from '../support/secrets-watch.ts';
 
@@ -173,4 +176,52 @@ test('reconcile ends with 0 over books in order, and with 1 over a ledger that w
     what: 'a grant of 9 leaves 9 free, the row says 10',
   });
   expect(books.differences).toContainEqual({ sequence: null, what: 'granted is 10, the ledger gives 9' });
+});
+
+test('a rotated key is good beside its successor until the time that was said, and can still be revoked at once', {
+  timeout: TIMEOUT_MS,
+}, async () => {
+  await store.accounts.createOrganization({ id: 'turn', displayName: 'T', plan: 'pro', createdAtMs: 0 });
+  const old = watchSecret((await admin('key', 'create', 'turn', '--label', 'ci')).out);
+  const oldId = (await store.accounts.findKey(keyDigest(old as ApiKey)))?.key.id ?? '';
+  const rotated = await admin('--json', 'key', 'rotate', oldId, '--overlap-hours', '2');
+  const told = JSON.parse(rotated.out);
+  watchSecret(told.api_key);
+  expect(told).toMatchObject({ organization: 'turn', label: 'ci', replaces: oldId });
+  const untilMs = Date.parse(told.replaced_until);
+
+  const isLet = async (key: string, nowMs: number): Promise<boolean | null> => {
+    const { plans, access, http } = loadConfig({ env: {} });
+    const deps = {
+      accounts: store.accounts,
+      bearer: null,
+      plans,
+      ...access,
+      ...http,
+      clock: { nowMs: () => nowMs },
+    };
+    const { caller } = await identify(readCredential({ 'x-api-key': key }), '127.0.0.1', deps);
+    return caller.keyRecognised;
+  };
+  expect([await isLet(old, untilMs - 1), await isLet(old, untilMs)]).toEqual([true, false]);
+  expect(await isLet(told.api_key, untilMs * 2)).toBe(true);
+  const again = await admin('key', 'rotate', oldId);
+  expect([again.code, again.err]).toEqual([2, expect.stringContaining('is retiring')]);
+  await admin('key', 'revoke', oldId);
+  expect(await isLet(old, Date.now() + 1)).toBe(false);
+});
+
+test('the cursor key is rotated in its file, and a deployment with cursorSecrets is told where to do it', {
+  timeout: TIMEOUT_MS,
+}, async () => {
+  const before = loadCursorKeys({ cursorSecrets: [], dataDir }).keys;
+  const { code, out, err } = await admin('rotate-cursor-key');
+  expect([code, out], err).toEqual([0, expect.stringContaining('for 7 days')]);
+  expect(err).toContain('restart');
+  const after = loadCursorKeys({ cursorSecrets: [], dataDir }).keys;
+  expect(after.slice(1)).toEqual(before);
+  process.env['CURSOR_SECRETS'] = watchSecret('configured-cursor-secret-of-forty-characters');
+  const refused = await admin('rotate-cursor-key');
+  delete process.env['CURSOR_SECRETS'];
+  expect([refused.code, refused.err]).toEqual([2, expect.stringContaining('cursorSecrets')]);
 });

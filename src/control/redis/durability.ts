@@ -6,7 +6,7 @@ import type { RedisConnection } from './redis-connection.ts';
  * as safe as the server is configured.
  */
 export async function warnAboutLoss(redis: RedisConnection, log: Log): Promise<void> {
-  const settings = await readSettings(redis);
+  const settings = await readDurability(redis);
   if (settings === null) {
     log.warn(
       'Redis does not let its configuration be read: make sure that appendonly is on, appendfsync is always and maxmemory-policy is noeviction, otherwise units and payments can be lost',
@@ -33,14 +33,15 @@ export async function warnAboutLoss(redis: RedisConnection, log: Log): Promise<v
   }
 }
 
-interface Settings {
+/** As Redis spells them. */
+export interface DurabilitySettings {
   readonly appendonly: string;
   readonly appendfsync: string;
   readonly evicts: string;
 }
 
 /** Null when the server forbids it, as most hosted ones do. */
-async function readSettings(redis: RedisConnection): Promise<Settings | null> {
+export async function readDurability(redis: RedisConnection): Promise<DurabilitySettings | null> {
   const read = async (name: string): Promise<string | null> => {
     const answer: unknown = await redis.run((client) => client.config('GET', name)).catch(() => null);
     return Array.isArray(answer) && typeof answer[1] === 'string' ? answer[1] : null;

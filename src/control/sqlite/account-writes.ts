@@ -15,7 +15,8 @@ export function accountWrites(db: Database.Database): AccountWrites {
   const insertKey = keyInserter(db);
   const revokeKey = prepare(
     db,
-    'UPDATE api_key SET revoked_at_ms = :atMs WHERE id = :keyId AND revoked_at_ms IS NULL',
+    `UPDATE api_key SET revoked_at_ms = :atMs
+     WHERE id = :keyId AND (revoked_at_ms IS NULL OR revoked_at_ms > :atMs)`,
   );
   return {
     createOrganization: (organization) =>

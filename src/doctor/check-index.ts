@@ -1,0 +1,55 @@
+import type { Reader } from '../../clickhouse/engine.ts';
+import type { ChainConfig } from '../config/config.ts';
+import { Failure } from '../errors.ts';
+import { type ChainStatus, readChainStatus } from '../reads/chain-status.ts';
+import { chainFreshness, INDEX_LAG_WARNING_SECONDS } from '../reads/freshness.ts';
+import { type Finding, failure, ok, skipped, warning } from './finding.ts';
+
+/** How far the index is, as ingest last reported it. */
+
+/** Ingest reports every two seconds. */
+const SILENT_AFTER_SECONDS = 60;
+
+export function judgeChain(
+  { chain, facts: { slug } }: Pick<ChainConfig, 'chain' | 'facts'>,
+  status: ChainStatus | undefined,
+  nowMs: number,
+): Finding {
+  if (status === undefined)
+    return warning('index', `${slug} was never reported`, 'Start the service with the role all or ingest.');
+  if (status.state === 'stopped')
+    return failure(
+      'index',
+      `${slug} is stopped (${status.lastError})`,
+      'It waits for you: docs/operators.md, "Chains and nodes", says what the code means.',
+    );
+  const silentSeconds = Math.floor(nowMs / 1_000) - (status.updatedAt ?? 0);
+  if (silentSeconds > SILENT_AFTER_SECONDS)
+    return warning(
+      'index',
+      `${slug} was last reported ${silentSeconds} s ago: no ingest runs, or it cannot write`,
+      'Start it, or look into its log.',
+    );
+  const { lagSeconds } = chainFreshness(chain, status, nowMs);
+  if (lagSeconds === null || lagSeconds > INDEX_LAG_WARNING_SECONDS || status.state === 'unreachable')
+    return warning(
+      'index',
+      `${slug} is ${status.state}, ${lagSeconds === null ? 'nothing indexed yet' : `${lagSeconds} s behind`}`,
+      'Look at its RPC URLs above; a backfill goes on by itself.',
+    );
+  return ok('index', `${slug} is ${status.state}, ${lagSeconds} s behind`);
+}
+
+export async function checkIndex(
+  reader: Reader,
+  chains: readonly ChainConfig[],
+  nowMs: () => number,
+): Promise<readonly Finding[]> {
+  try {
+    const statuses = await readChainStatus(reader);
+    return chains.map((chain) => judgeChain(chain, statuses.get(chain.chain), nowMs()));
+  } catch (error) {
+    if (!(error instanceof Failure)) throw error;
+    return [skipped('index', 'there are no tables yet, or the engine does not answer')];
+  }
+}

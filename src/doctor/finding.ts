@@ -1,0 +1,44 @@
+/** What the doctor looks at, in the order in which it tells of it. */
+export const CHECKS = {
+  node: 'Version of Node',
+  configuration: 'Configuration',
+  disk: 'Free space',
+  engine: 'Engine',
+  engine_version: 'Engine version',
+  guest: 'Guest user of callers’ SQL',
+  clock: 'Clocks',
+  rpc: 'RPC URLs',
+  index: 'Index',
+  control_store: 'Control store',
+  ledger: 'Ledger of units',
+} as const;
+
+export type CheckId = keyof typeof CHECKS;
+
+/** `skipped`: it could not be looked at, for a reason that another finding names or that is none of the service’s business. */
+export type Verdict = 'ok' | 'warning' | 'failure' | 'skipped';
+
+export interface Finding {
+  readonly check: CheckId;
+  readonly verdict: Verdict;
+  /** What was found: no password, key or URL, of an RPC URL its host. */
+  readonly says: string;
+  /** What to do about it; null where nothing is to be done. */
+  readonly remedy: string | null;
+}
+
+export function ok(check: CheckId, says: string): Finding {
+  return { check, verdict: 'ok', says, remedy: null };
+}
+
+export function skipped(check: CheckId, says: string): Finding {
+  return { check, verdict: 'skipped', says, remedy: null };
+}
+
+export function warning(check: CheckId, says: string, remedy: string): Finding {
+  return { check, verdict: 'warning', says, remedy };
+}
+
+export function failure(check: CheckId, says: string, remedy: string): Finding {
+  return { check, verdict: 'failure', says, remedy };
+}

@@ -1,0 +1,92 @@
+import { EngineUnavailable } from '../../clickhouse/embedded/library.ts';
+import type { EngineAccess } from '../../clickhouse/engine.ts';
+import { createGuest } from '../../clickhouse/guest-engine.ts';
+import { createReader } from '../../clickhouse/http-engine.ts';
+import { attachOrStartEngine, type CommandEngine } from '../attach-engine.ts';
+import { systemClock } from '../clock.ts';
+import type { Config } from '../config/config.ts';
+import type { Log } from '../log.ts';
+import { openControlStore } from '../open-access.ts';
+import { ChildStartError } from '../supervise.ts';
+import { checkAccounts } from './check-accounts.ts';
+import { checkEngineClock } from './check-clock.ts';
+import { checkEngine, checkGuestUser } from './check-engine.ts';
+import { checkIndex } from './check-index.ts';
+import { checkConfiguration, checkDataDirectory, checkEngineDisks, checkNode } from './check-machine.ts';
+import { checkRpc } from './check-rpc.ts';
+import { type Finding, failure } from './finding.ts';
+
+export interface DoctorDeps {
+  readonly config: Config;
+  readonly log: Log;
+}
+
+/**
+ * Looks at everything a deployment needs, beside a running service or without one: without, an embedded engine is started for the
+ * time of the look. Changes nothing. Throws only for a bug of ours.
+ */
+export async function runDoctor({ config, log }: DoctorDeps): Promise<readonly Finding[]> {
+  const nowMs = (): number => systemClock.nowMs();
+  const [disk, engine, accounts, ...rpc] = await Promise.all([
+    checkDataDirectory(config),
+    aroundEngine(config, log, nowMs),
+    aroundStore({ config, log }, nowMs),
+    ...config.chains.map((chain) => checkRpc(chain, nowMs)),
+  ]);
+  return [
+    checkNode(process.version),
+    ...checkConfiguration(config),
+    disk,
+    ...engine,
+    ...rpc.flat(),
+    ...accounts,
+  ];
+}
+
+async function aroundEngine(config: Config, log: Log, nowMs: () => number): Promise<readonly Finding[]> {
+  let engine: CommandEngine;
+  try {
+    engine = await attachOrStartEngine(config, log);
+  } catch (error) {
+    if (!(error instanceof EngineUnavailable || error instanceof ChildStartError)) throw error;
+    return [failure('engine', 'there is none, and none can be started', error.message)];
+  }
+  try {
+    return await checkAccess(config, engine.access, log, nowMs);
+  } finally {
+    await engine.stop();
+  }
+}
+
+async function checkAccess(
+  config: Config,
+  access: EngineAccess,
+  log: Log,
+  nowMs: () => number,
+): Promise<readonly Finding[]> {
+  const reader = createReader(access, log);
+  const guest = createGuest(access);
+  try {
+    const { version, findings } = await checkEngine(reader);
+    if (version === null) return findings;
+    const hasGuest = config.clickhouse.url === null || config.clickhouse.guest !== null;
+    return [
+      ...findings,
+      ...(hasGuest ? [await checkGuestUser(guest, access)] : []),
+      ...(await checkEngineDisks(reader)),
+      await checkEngineClock(reader, nowMs),
+      ...(await checkIndex(reader, config.chains, nowMs)),
+    ];
+  } finally {
+    await Promise.all([reader.close(), guest.close()]);
+  }
+}
+
+async function aroundStore({ config, log }: DoctorDeps, nowMs: () => number): Promise<readonly Finding[]> {
+  const store = openControlStore({ config, log });
+  try {
+    return await checkAccounts({ config, store, nowMs, log });
+  } finally {
+    await store.close();
+  }
+}
