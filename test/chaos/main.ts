@@ -58,6 +58,7 @@ try {
   });
   say(`${report.rounds} rounds: ${JSON.stringify(report.faults)}`);
   say(`callers heard: ${JSON.stringify(report.answers)}`);
+  say(`ended by themselves: ${JSON.stringify(report.ends)}`);
   say(`nothing was lost and nothing was doubled; seed ${seed}`);
   process.exit(0);
 } catch (error) {

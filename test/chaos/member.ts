@@ -1,8 +1,9 @@
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, existsSync, openSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ENVIRONMENT } from '../../src/config/environment.ts';
+import { WITH_US } from '../support/with-us.ts';
 import type { Forwarder } from './forwarder.ts';
 import type { Host } from './hosts.ts';
 
@@ -16,7 +17,8 @@ export interface Member {
   /** Of an API; null for the others. */
   readonly url: string | null;
   readonly logFile: string;
-  isRunning(): boolean;
+  /** How often it ended by itself. It is started again then, as by whatever runs it in production. */
+  ends(): number;
   /** Starts it with a clock that is `skewSeconds` ahead; does nothing while it runs. */
   start(skewSeconds: number): void;
   /** `kill -9`; resolves when it is gone. */
@@ -48,18 +50,32 @@ const FAKETIME_PLACES = ['x86_64-linux-gnu', 'aarch64-linux-gnu'].map(
 /** The library that gives a process another clock; undefined where it is not installed (apt-get install faketime). */
 export const FAKETIME: string | undefined = FAKETIME_PLACES.find((path) => existsSync(path));
 
-/** Node has no signal for the death of a parent; the kernel has. */
-const WITH_US: readonly string[] =
-  spawnSync('setpriv', ['--version']).error === undefined ? ['setpriv', '--pdeathsig', 'KILL'] : [];
+const START_AGAIN_AFTER_MS = 500;
 
 export function createMember(options: MemberOptions): Member {
   const { name, role, host, ways, port, main, directory } = options;
   const file = join(directory, `${name}.json`);
   const logFile = join(directory, `${name}.log`);
   writeFileSync(file, JSON.stringify(options.config), { mode: 0o600 });
-  let child: ChildProcess | undefined;
-  const isRunning = (): boolean =>
-    child !== undefined && child.exitCode === null && child.signalCode === null;
+  const life = { child: undefined as ChildProcess | undefined, wanted: false, ends: 0 };
+  const isRunning = (): boolean => life.child?.exitCode === null && life.child.signalCode === null;
+  const start = (skewSeconds: number): void => {
+    life.wanted = true;
+    if (isRunning()) return;
+    const [command = '', ...words] = [...host.prefix, ...WITH_US, process.execPath, main];
+    const log = openSync(logFile, 'a');
+    const child = spawn(command, [...words, 'start', '--config', file], {
+      stdio: ['ignore', log, log],
+      env: environment(skewSeconds),
+    });
+    closeSync(log);
+    life.child = child;
+    child.once('exit', () => {
+      if (!life.wanted) return;
+      life.ends += 1;
+      setTimeout(() => life.wanted && start(skewSeconds), START_AGAIN_AFTER_MS).unref();
+    });
+  };
   return {
     name,
     role,
@@ -67,25 +83,18 @@ export function createMember(options: MemberOptions): Member {
     ways,
     url: role === 'api' ? `http://${host.address}:${port}` : null,
     logFile,
-    isRunning,
-    start(skewSeconds) {
-      if (isRunning()) return;
-      const [command = '', ...words] = [...host.prefix, ...WITH_US, process.execPath, main];
-      const log = openSync(logFile, 'a');
-      child = spawn(command, [...words, 'start', '--config', file], {
-        stdio: ['ignore', log, log],
-        env: environment(skewSeconds),
-      });
-      closeSync(log);
-    },
+    ends: () => life.ends,
+    start,
     async kill() {
+      life.wanted = false;
+      const { child } = life;
       if (child === undefined || !isRunning()) return;
       const gone = once(child, 'exit');
       child.kill('SIGKILL');
       await gone;
     },
-    freeze: () => void child?.kill('SIGSTOP'),
-    thaw: () => void child?.kill('SIGCONT'),
+    freeze: () => void life.child?.kill('SIGSTOP'),
+    thaw: () => void life.child?.kill('SIGCONT'),
   };
 }
 

@@ -33,6 +33,8 @@ export interface ChaosReport {
   readonly faults: Readonly<Record<string, number>>;
   /** Answers that callers heard, with how often. */
   readonly answers: Readonly<Record<string, number>>;
+  /** How often processes ended by themselves, by name. */
+  readonly ends: Readonly<Record<string, number>>;
   readonly accounts: number;
   readonly settlements: number;
 }
@@ -74,7 +76,8 @@ export async function runChaos(options: ChaosOptions): Promise<ChaosReport> {
       );
     }
     keepLogs = false;
-    return { rounds, faults, answers: ear.counts(), accounts: accounts.length, settlements };
+    const ends = Object.fromEntries(stage.members.map(({ name, ends: count }) => [name, count()]));
+    return { rounds, faults, answers: ear.counts(), ends, accounts: accounts.length, settlements };
   } catch (error) {
     throw new Error(`chaos with --seed ${seed} found something; logs: ${stage.directory}`, { cause: error });
   } finally {

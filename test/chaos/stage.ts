@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type EmbeddedEngine, startEmbeddedEngine } from '../../clickhouse/embedded/supervisor.ts';
@@ -243,17 +243,27 @@ async function fundPayers({ chain }: TruthWorld, count: number): Promise<Wallet[
 }
 
 const LOOK_TIMEOUT_MS = 2_000;
+/** A worker that meets what it cannot go on with ends, and is started again; one that ends at every start is broken. */
+const ENDS_AT_START_MAX = 5;
+const LOG_SHOWN_CHARS = 2_000;
 
 async function untilReady(members: readonly Member[]): Promise<void> {
+  const before = new Map(members.map((member) => [member, member.ends()]));
+  const mustNotEnd = ({ name, ends, logFile }: Member, was: number): void => {
+    if (ends() - was > ENDS_AT_START_MAX)
+      throw new Error(`${name} does not start: ${readFileSync(logFile, 'utf8').slice(-LOG_SHOWN_CHARS)}`);
+  };
   for (const { url, name } of members) {
     if (url === null) continue;
     await waitUntil(
       `${name} answers`,
-      () =>
-        fetch(`${url}/readyz`, { signal: AbortSignal.timeout(LOOK_TIMEOUT_MS) }).then(
+      () => {
+        for (const [member, was] of before) mustNotEnd(member, was);
+        return fetch(`${url}/readyz`, { signal: AbortSignal.timeout(LOOK_TIMEOUT_MS) }).then(
           ({ ok }) => ok,
           () => false, // not listening yet
-        ),
+        );
+      },
       READY_TIMEOUT_MS,
     );
   }

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
+import { WITH_US } from './with-us.ts';
 
 /** A real redis-server of the test's own: on loopback, in a temporary directory, on disk before it answers. */
 export interface RedisServer {
@@ -111,7 +112,8 @@ async function launch(dir: string, port: number, settings: readonly string[]): P
     ...['--bind', '127.0.0.1', '--port', String(port), '--dir', dir, '--save', ''],
     ...['--appendonly', 'yes', '--appendfsync', 'always'],
   ];
-  const child = spawn('redis-server', [...usual, ...settings], { stdio: ['ignore', 'pipe', 'inherit'] });
+  const [command = '', ...words] = [...WITH_US, 'redis-server', ...usual, ...settings];
+  const child = spawn(command, words, { stdio: ['ignore', 'pipe', 'inherit'] });
   try {
     await untilReady(child);
     return child;
