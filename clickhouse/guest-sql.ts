@@ -1,5 +1,5 @@
 import { GUEST_CHANGEABLE, GUEST_MEMORY_MAX_BYTES, guestSettings } from './guest-settings.ts';
-import { localDatabaseOf, publicDatabaseOf } from './public-database.ts';
+import { localDatabaseOf, publicDatabaseOf, viewedDatabaseOf } from './public-database.ts';
 
 /** The guest of a remote engine, as its operator makes it; docs/operators.md shows this. The embedded engine needs none of it. */
 export function guestStatements(names: {
@@ -26,9 +26,10 @@ function boundsOf(name: string): string {
   return bounds === undefined ? '' : ` MIN ${bounds.min} MAX ${bounds.max} CHANGEABLE_IN_READONLY`;
 }
 
-/** What the guest may read: the public tables. On a cluster also the part of them that a node holds, to estimate what a query reads. */
+/** What the guest may read: the public tables, on a cluster also each node's part of them, and views of them. */
 export function guestGrants(database: string, isCluster: boolean): string[] {
   const tables = publicDatabaseOf(database);
-  const databases = isCluster ? [tables, publicDatabaseOf(localDatabaseOf(database))] : [tables];
+  const ofNodes = [publicDatabaseOf(localDatabaseOf(database)), viewedDatabaseOf(database)];
+  const databases = isCluster ? [tables, ...ofNodes] : [tables];
   return databases.map((name) => `GRANT SELECT ON ${name}.*`);
 }

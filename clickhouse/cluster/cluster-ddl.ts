@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { NODE_VIEWS } from '../node-views.ts';
-import { localDatabaseOf } from '../public-database.ts';
+import { localDatabaseOf, publicDatabaseOf, viewedDatabaseOf } from '../public-database.ts';
 import type { Placement } from './placement.ts';
 
 /** The tables that reach over all nodes: the names that the program and its guests use, without a row of their own. */
@@ -37,4 +37,13 @@ export function statementsOfAllNodes(database: string, cluster: string): string 
   const { statements } = NODE_VIEWS;
   return `CREATE OR REPLACE VIEW ${database}.${statements} SQL SECURITY INVOKER AS
 SELECT * FROM clusterAllReplicas('${cluster}', ${localDatabaseOf(database)}.${statements})`;
+}
+
+/**
+ * The engine (26.7) does not share out a statement with a subquery that depends on the row outside; over a view it reads the
+ * tables first and joins where it was asked. Read with the rights of whoever asks.
+ */
+export function viewOfAllNodes(database: string, name: string): string {
+  return `CREATE OR REPLACE VIEW ${viewedDatabaseOf(database)}.${name} SQL SECURITY INVOKER AS
+SELECT * FROM ${publicDatabaseOf(database)}.${name}`;
 }

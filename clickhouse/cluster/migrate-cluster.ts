@@ -5,7 +5,7 @@ import type { EngineAccess, EngineCluster, Writer } from '../engine.ts';
 import { createWriter } from '../http-engine.ts';
 import { applyMigrations, type Migrated, type Migration, MigrationProblem, runDdl } from '../migrations.ts';
 import { NODE_VIEWS, nodeViewStatements } from '../node-views.ts';
-import { localDatabaseOf, publicDatabaseOf } from '../public-database.ts';
+import { localDatabaseOf, publicDatabaseOf, viewedDatabaseOf } from '../public-database.ts';
 import { publicViewStatements } from '../public-views.ts';
 import { sql, text, trustedText } from '../sql.ts';
 import {
@@ -13,6 +13,7 @@ import {
   type DistributedTable,
   distributedStatement,
   statementsOfAllNodes,
+  viewOfAllNodes,
 } from './cluster-ddl.ts';
 import { crossingTarget, localStatement } from './local-ddl.ts';
 import { PLACEMENTS } from './placement.ts';
@@ -60,7 +61,7 @@ async function migrateNode(
   const databases = [database, localDatabaseOf(database)];
   // The nodes' own connections ask one engine, and nothing of the cluster's settings concerns DDL.
   const { cluster: _, ...one } = node;
-  await createDatabases(one, [...databases, ...databases.map(publicDatabaseOf)]);
+  await createDatabases(one, [...databases, ...databases.map(publicDatabaseOf), viewedDatabaseOf(database)]);
   const writer = createWriter({ ...one, database: localDatabaseOf(database) }, log);
   try {
     await checkShard(writer, cluster, shard);
@@ -171,4 +172,6 @@ async function makeViews(writer: Writer, { database, cluster }: ClusterAccess): 
     cluster,
     PUBLIC_TABLE_NAMES.map((name) => ({ ...published, name, key: null })),
   );
+  for (const name of PUBLIC_TABLE_NAMES)
+    await runDdl(writer, 'view-of-all-nodes', trustedText(viewOfAllNodes(database, name)));
 }
