@@ -1,12 +1,14 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { localStatement } from '../../clickhouse/cluster/local-ddl.ts';
 import { shardsOf } from '../../clickhouse/cluster/nodes.ts';
 import { PLACEMENTS } from '../../clickhouse/cluster/placement.ts';
 import type { EngineAccess, Guest, Reader, Writer } from '../../clickhouse/engine.ts';
 import { createGuest } from '../../clickhouse/guest-engine.ts';
 import { createReader, createWriter } from '../../clickhouse/http-engine.ts';
 import { migrate } from '../../clickhouse/migrate.ts';
+import { readMigrations } from '../../clickhouse/migrations.ts';
 import { localDatabaseOf, publicDatabaseOf } from '../../clickhouse/public-database.ts';
-import { sql, trustedText } from '../../clickhouse/sql.ts';
+import { sql, texts, trustedText } from '../../clickhouse/sql.ts';
 import { createBatchWriter } from '../../ingest/batch-writer.ts';
 import { createVersions } from '../../ingest/versions.ts';
 import type { Settlement } from '../../src/domain/settlement.ts';
@@ -75,6 +77,20 @@ describe('the schema', () => {
     expect(await migrate(cluster.access, testLog)).toMatchObject({ applied: [] });
     expect(await rowsOf(uuids)).toEqual(before);
     expect(before.length).toBeGreaterThan(40);
+  });
+
+  // No Keeper runs here: that the engine can read what it would be sent is all that can be asked of it.
+  test('as replicas every statement of the files is one that the engine can read', async () => {
+    const statements = (await readMigrations()).flatMap((migration) => migration.statements);
+    const own = statements.map((one) => localStatement(one, { database: DATABASE, isReplicated: true }));
+    const { rows } = await writer.rows({
+      name: 'test',
+      sql: sql`SELECT formatQuerySingleLine(arrayJoin(${texts(own)}))`,
+      maxSeconds: 60,
+      maxRows: 1_000,
+    });
+    expect(rows).toHaveLength(statements.length);
+    expect(rows.filter(([read]) => /ENGINE = Replicated/.test(String(read))).length).toBeGreaterThan(30);
   });
 
   test('nodes in another order are refused before anything is made', async () => {
