@@ -84,6 +84,7 @@ async function backUpIndex(
   const { id, directory, base, disk = DEFAULT_DISK } = order;
   const isLocal = config.clickhouse.url === null;
   const [baseBackup = null] = base ?? [];
+  refuseCluster(config);
   refuseUnfitBase(baseBackup?.manifest ?? null, { isLocal, disk });
   const engine = await attachOrStartEngine(config, log);
   const writer = createWriter(engine.access, log);
@@ -114,6 +115,14 @@ async function backUpIndex(
     await writer.close();
     await engine.stop();
   }
+}
+
+/** The tables of this connection reach over all nodes and hold no rows: a copy of them would be empty, and look whole. */
+export function refuseCluster({ clickhouse }: Config): void {
+  if (clickhouse.cluster === null) return;
+  throw new BackupProblem(
+    'the index of a cluster is copied node by node by ClickHouse itself (docs/upkeep.md): take --only accounts here',
+  );
 }
 
 function refuseUnfitBase(

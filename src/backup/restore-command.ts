@@ -4,7 +4,7 @@ import { migrate } from '../../clickhouse/migrate.ts';
 import { attachOrStartEngine } from '../attach-engine.ts';
 import type { Config } from '../config/config.ts';
 import { refuseAccounts, restoreAccounts } from './accounts.ts';
-import type { BackupDeps } from './backup-command.ts';
+import { type BackupDeps, refuseCluster } from './backup-command.ts';
 import { BackupProblem } from './backup-problem.ts';
 import { checkFiles } from './checksums.ts';
 import { type Chain, engineDirectory, linkBackups, readChain } from './engine-links.ts';
@@ -34,6 +34,7 @@ export async function restore(deps: BackupDeps, source: string, given: RestoreAr
   const keys = given.only === 'index' ? [] : manifest.secrets;
   say(`backup ${manifest.id} of ${manifest.madeAt}, made by version ${manifest.program}`);
   await checkChain(deps, engine === null ? [newest] : chain);
+  if (engine !== null) refuseCluster(config);
   if (engine !== null) await refuseForeignIndex(engine, config.clickhouse.database);
   if (accounts !== null) await refuseAccounts(config, accounts);
   refuseOtherKeys(config, directory, keys);

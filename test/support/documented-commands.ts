@@ -13,6 +13,7 @@ import type { RunAdmin } from '../../src/admin/told.ts';
 import { addUnitCommands } from '../../src/admin/unit-commands.ts';
 import { commandLine } from '../../src/command-line.ts';
 import type { ControlStore } from '../../src/control/control-store.ts';
+import { composeCommand } from './documented-docker.ts';
 import type { ShellAnswer, ShellCommand } from './documented-shell.ts';
 import { watchSecret } from './secrets-watch.ts';
 
@@ -55,6 +56,14 @@ export function documentedCommands(world: CommandWorld): Commands {
     },
     npm: (args) => npm(world, args),
     npx: ([program, ...args]) => ownProgram(program, args),
+    docker: async (args) => {
+      const words = composeCommand(args);
+      if (words === null) return DONE;
+      const [verb = '', ...rest] = words;
+      return verb === 'admin' ? admin(world, rest) : commandLineOf(verb, rest);
+    },
+    // A script of ours: read, not run, because it writes beside itself.
+    sh: ([script = '']) => inDirectory('sh', ['-n', join(ROOT, script)], world.directory),
     tar: (args) => inDirectory('tar', args, world.directory),
     sqlite3: ([file = '', statement = '']) =>
       inDirectory(process.execPath, ['-e', SQLITE, file, statement], world.directory, {

@@ -115,7 +115,7 @@ describe.each([
   });
 
   test('gives the program a configuration that it takes', () => {
-    const file = new URL('deploy/settlement-index.config.json', root).pathname;
+    const file = new URL('deploy/index.config.json', root).pathname;
     for (const [, { environment = {} }] of services.filter(([, each]) => OWN_IMAGE.test(each.image))) {
       const values = Object.entries(environment).map(([variable, value]) =>
         variable.endsWith('_FILE') ? [variable.slice(0, -'_FILE'.length), SOME_SECRET] : [variable, value],

@@ -32,6 +32,9 @@ const COMMAND_TIMEOUT_MS = 120_000;
 const SCAN_COUNT = 1_000;
 const LEDGER_PAGE_ROWS = 1_000;
 const LEDGER = 'ledger';
+/** Hash tags of what has a home of its own, and of what leads to it or is kept for a while (slots.ts). */
+const RECORDS = /^(org|pay|key):/;
+const LEADS = /^(key-id:|reply:)|^(organizations|trial-keys)$/;
 
 /** KEYS: values, then a list. Answers each value as DUMP and PTTL give it, and the length of the list. */
 const COPY_HOME = `
@@ -70,14 +73,14 @@ export async function* copyRedis(
 ): AsyncGenerator<CopyLine> {
   const seen = new Set<string>();
   for await (const tag of tags(redis, prefix)) {
-    if (!/^(org|pay|key):/.test(tag) || seen.has(tag)) continue;
+    if (!RECORDS.test(tag) || seen.has(tag)) continue;
     seen.add(tag);
     yield* copyHome({ redis, prefix, nowMs }, tag, counts);
   }
   const leads = new Set<string>();
   for await (const tag of tags(redis, prefix)) {
     const isNewClaim = tag.startsWith('key:') && !seen.has(tag);
-    if (isNewClaim || /^(key-id:|reply:)|^(organizations|trial-keys)$/.test(tag)) leads.add(tag);
+    if (isNewClaim || LEADS.test(tag)) leads.add(tag);
   }
   for (const tag of leads) yield* copyLead({ redis, prefix, nowMs }, tag);
 }
@@ -109,9 +112,9 @@ function escapeGlob(text: string): string {
   return text.replace(/[*?[\]\\]/g, '\\$&');
 }
 
-/** Whether there is anything of a control store. */
+/** Whether there is anything of a control store. Counters of rates, and what ingest shares under the same prefix, are not. */
 export async function isRedisFilled(redis: Redis, prefix: string): Promise<boolean> {
-  for await (const tag of tags(redis, prefix)) if (!tag.startsWith('rate:')) return true;
+  for await (const tag of tags(redis, prefix)) if (RECORDS.test(tag) || LEADS.test(tag)) return true;
   return false;
 }
 
