@@ -7,7 +7,7 @@ import { createCatalogueHolder } from '../../ingest/catalogues/catalogue-holder.
 import { createChainStatus } from '../../ingest/chain-status.ts';
 import { contractsName, createCheckpoints } from '../../ingest/checkpoints.ts';
 import type { FillWork } from '../../ingest/fill-here.ts';
-import type { JobQueue } from '../../ingest/jobs/job-queue.ts';
+import type { JobQueue, RangeJob } from '../../ingest/jobs/job-queue.ts';
 import { claimFence, raiseGrades } from '../../ingest/leases/fence.ts';
 import { bullmqQueue } from '../../ingest/redis/bullmq-queue.ts';
 import { planRanges } from '../../ingest/shared/plan-ranges.ts';
@@ -38,7 +38,7 @@ describe.skipIf(!redisIsThere())('a backfill that several processes share', () =
   let patientRedis: ReturnType<typeof createRedis>;
   let model: ModelChain;
   let chain: ChainConfig;
-  const ending = new AbortController();
+  let ending = new AbortController();
   const running: Promise<unknown>[] = [];
 
   beforeAll(async () => {
@@ -62,6 +62,8 @@ describe.skipIf(!redisIsThere())('a backfill that several processes share', () =
   afterEach(async () => {
     ending.abort();
     await Promise.allSettled(running.splice(0));
+    ending = new AbortController();
+    await redis.flushall();
   });
   afterAll(async () => {
     await Promise.all([closeQuietly(redis), closeQuietly(patientRedis)]);
@@ -115,6 +117,14 @@ describe.skipIf(!redisIsThere())('a backfill that several processes share', () =
     return planRanges({ ...work, queue: newQueue(), epoch: guard.token, planEveryMs: 20 });
   }
 
+  const jobOf = (guard: Guard, to: number): RangeJob => ({
+    id: `job-${guard.token}-${to}`,
+    ranges: [{ from: to - 49, to }],
+    epoch: guard.token,
+    versionFloor: 0n,
+    rank: 0,
+  });
+
   const claim = (owner: string): Promise<Guard> =>
     claimFence(engine.writer, { scope: chain.chain, owner, atLeast: 0n });
 
@@ -133,6 +143,26 @@ describe.skipIf(!redisIsThere())('a backfill that several processes share', () =
     const { logs } = await model.source.read(0, BLOCKS, filter);
     return logs.filter((log) => filter.isCandidate(log)).length;
   }
+
+  test('takes no rows and no checkpoint of a job whose planner was overtaken', async () => {
+    const old = await claim('old');
+    const young = await claim('young');
+    const queue = newQueue();
+    await queue.add([jobOf(old, 99)]);
+    startWorker(0);
+    await waitUntil('the old job is dropped', async () => (await queue.open()).length === 0);
+    expect(await figures()).toEqual({ rows: 0, keys: 0 });
+    const checkpoints = createCheckpoints(
+      { chain: chain.chain, contracts: contracts() },
+      engine.writer,
+      createVersions(0n),
+    );
+    expect((await checkpoints.load()).backfilled).toEqual([]);
+    await queue.add([jobOf(young, 99)]);
+    await waitUntil('the young one is done', async () => (await queue.open()).length === 0);
+    expect((await checkpoints.load()).backfilled).toEqual([{ from: 50, to: 99 }]);
+    expect((await figures()).rows).toBeGreaterThan(0);
+  });
 
   test('has every row once, after the jobs were lost, the planner was replaced and clocks were hours apart', async () => {
     // The first planner goes on like one that does not know that it was replaced.
