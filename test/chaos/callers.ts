@@ -27,9 +27,14 @@ export type Account =
   | { readonly kind: 'repeated'; readonly organizationId: string; readonly charged: 0 | 1 | 'unknown' }
   | { readonly kind: 'paid'; readonly payer: Wallet; readonly served: boolean };
 
+/** An organization with units and a key. */
+export interface Customer {
+  readonly organizationId: string;
+  readonly key: string;
+}
+
 export interface CallerDeps {
   readonly ear: Ear;
-  readonly store: ControlStore;
   readonly random: Random;
   readonly patience: Patience;
 }
@@ -52,10 +57,10 @@ const PAUSE_MS = 300;
 
 /** Makes one call after another until `isOver`. */
 export async function callOnUnits(
-  { ear, store, random }: CallerDeps,
+  { ear, random }: CallerDeps,
+  { organizationId, key }: Customer,
   isOver: () => boolean,
 ): Promise<Account> {
-  const { organizationId, key } = await openOrganization(store);
   let [good, unknown] = [0, 0];
   while (!isOver() && good + unknown < UNITS) {
     const heard = await ear.ask(GRAPH, { headers: { 'x-api-key': key } });
@@ -67,8 +72,10 @@ export async function callOnUnits(
 }
 
 /** One query under one Idempotency-Key. */
-export async function callRepeatedly({ ear, store, patience }: CallerDeps): Promise<Account> {
-  const { organizationId, key } = await openOrganization(store);
+export async function callRepeatedly(
+  { ear, patience }: CallerDeps,
+  { organizationId, key }: Customer,
+): Promise<Account> {
   const init = {
     method: 'POST',
     headers: { 'x-api-key': key, 'idempotency-key': randomUUID(), 'content-type': 'application/json' },
@@ -130,9 +137,8 @@ async function untilAnswered(
   );
 }
 
-async function openOrganization(
-  store: ControlStore,
-): Promise<{ readonly organizationId: string; readonly key: string }> {
+/** Makes one. Not while Redis is away. */
+export async function openCustomer(store: ControlStore): Promise<Customer> {
   const organizationId = `org_${randomUUID()}`;
   const key = mintApiKey('live');
   const createdAtMs = Date.now();

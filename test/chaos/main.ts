@@ -40,7 +40,7 @@ const say = (line: string): void =>
 say(`seed ${seed}; again: npm run chaos -- --seed ${seed}${options.quick ? ' --quick' : ''}`);
 try {
   const report = await runChaos({
-    seed,
+    seeds: [seed],
     counts: { api: 2, ingest: options.ingest, rollup: 2 },
     goesOn: (rounds) =>
       options.quick ? rounds < QUICK_ROUNDS : performance.now() - began < options.minutes * MS_PER_MINUTE,

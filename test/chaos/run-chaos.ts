@@ -2,7 +2,14 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type Random, seededRandom } from '../../demo/random.ts';
 import type { Log } from '../../src/log.ts';
 import { createEar, type Ear } from './answers.ts';
-import { type Account, callForMoney, callOnUnits, callRepeatedly, type Patience } from './callers.ts';
+import {
+  type Account,
+  callForMoney,
+  callOnUnits,
+  callRepeatedly,
+  openCustomer,
+  type Patience,
+} from './callers.ts';
 import { checkAccounts, checkRows } from './checks.ts';
 import { type Fault, type FaultKind, lengthOf, makeFault, possibleKinds, suffer } from './faults.ts';
 import type { Role } from './member.ts';
@@ -13,9 +20,10 @@ import { type Stage, startStage } from './stage.ts';
  * and given wrong clocks. After each round all is put right, and everything must be as if nothing had happened.
  */
 export interface ChaosOptions {
-  readonly seed: number;
+  /** Each has its rounds, all on one stage: its start is the larger part of a short run. */
+  readonly seeds: readonly number[];
   readonly counts: Readonly<Record<Role, number>>;
-  /** Rounds go on while this says so; it is asked before each with the number of those that are over. */
+  /** Rounds of a seed go on while this says so; it is asked before each with the number of those that are over. */
   goesOn(rounds: number): boolean;
   readonly faultsPerRound: number;
   /** How long the long faults last: above every lease, so that others take over and the old one comes back. */
@@ -50,38 +58,53 @@ const REORG_CHANCE = 0.1;
 const PAIR_CHANCE = 0.3;
 const BETWEEN_FAULTS_MS = 800;
 
+/** What the whole run has gathered. */
+interface Gathered {
+  readonly ear: Ear;
+  readonly accounts: Account[];
+  readonly faults: Record<string, number>;
+  rounds: number;
+  settlements: number;
+}
+
 /** Throws, with what is wrong and where the logs are, when anything is; they are kept then. */
 export async function runChaos(options: ChaosOptions): Promise<ChaosReport> {
-  const { seed, say, log } = options;
-  const stage = await startStage(options);
+  const [first = 0] = options.seeds;
+  const stage = await startStage({ ...options, seed: first });
   let keepLogs = true;
   try {
-    const { kinds, missing } = possibleKinds(stage);
-    for (const line of missing) say(line);
-    const random = seededRandom(seed);
-    const faults: Record<string, number> = {};
-    const ear = createEar(stage.members, seededRandom(seed + 1), options.patience.ms);
-    const accounts: Account[] = [];
-    let rounds = 0;
-    let settlements = 0;
-    for (; options.goesOn(rounds); rounds++) {
-      const round = { stage, random, ear, kinds, options, withMoney: rounds % 2 === 0 };
-      accounts.push(...(await runRound(round, faults)));
-      const found = await checkRows(stage, log);
-      settlements = found.settlements;
-      const wrong = [...ear.wrong(), ...(await checkAccounts(stage, accounts))];
-      if (wrong.length > 0) throw new Error(wrong.join('\n'));
-      say(
-        `round ${rounds + 1}: ${found.settlements} settlements as on the chain, ${found.closedSlices} slices closed, ${accounts.length} accounts in order`,
-      );
+    for (const line of possibleKinds(stage).missing) options.say(line);
+    const ear = createEar(stage.members, seededRandom(first + 1), options.patience.ms);
+    const gathered: Gathered = { ear, accounts: [], faults: {}, rounds: 0, settlements: 0 };
+    for (const seed of options.seeds) {
+      await runSeed(seed, stage, gathered, options).catch((cause: unknown) => {
+        throw new Error(`chaos with seed ${seed} found something; logs: ${stage.directory}`, { cause });
+      });
     }
     keepLogs = false;
+    const { accounts, faults, rounds, settlements } = gathered;
     const ends = Object.fromEntries(stage.members.map(({ name, ends: count }) => [name, count()]));
     return { rounds, faults, answers: ear.counts(), ends, accounts: accounts.length, settlements };
-  } catch (error) {
-    throw new Error(`chaos with --seed ${seed} found something; logs: ${stage.directory}`, { cause: error });
   } finally {
     await stage.stop({ keepLogs });
+  }
+}
+
+async function runSeed(seed: number, stage: Stage, gathered: Gathered, options: ChaosOptions): Promise<void> {
+  const { ear, accounts, faults } = gathered;
+  const random = seededRandom(seed);
+  const { kinds } = possibleKinds(stage);
+  for (let rounds = 0; options.goesOn(rounds); rounds++) {
+    const round = { stage, random, ear, kinds, options, withMoney: rounds % 2 === 0 };
+    accounts.push(...(await runRound(round, faults)));
+    const found = await checkRows(stage, options.log);
+    const wrong = [...ear.wrong(), ...(await checkAccounts(stage, accounts))];
+    if (wrong.length > 0) throw new Error(wrong.join('\n'));
+    gathered.rounds += 1;
+    gathered.settlements = found.settlements;
+    options.say(
+      `round ${rounds + 1}: ${found.settlements} settlements as on the chain, ${found.closedSlices} slices closed, ${accounts.length} accounts in order`,
+    );
   }
 }
 
@@ -98,12 +121,15 @@ interface Round {
 async function runRound(round: Round, faults: Record<string, number>): Promise<Account[]> {
   const { stage, withMoney } = round;
   const payers = withMoney ? await stage.payers(PAYING_CALLERS) : [];
+  const customers = (count: number) =>
+    Promise.all(Array.from({ length: count }, () => openCustomer(stage.store)));
+  const [once, again] = [await customers(UNIT_CALLERS), await customers(REPEATED_CALLERS)];
   const over = { faults: false, calls: false };
   const { patience } = round.options;
-  const deps = { ear: round.ear, store: stage.store, random: round.random, patience };
+  const deps = { ear: round.ear, random: round.random, patience };
   const calls = Promise.all([
-    ...Array.from({ length: UNIT_CALLERS }, () => callOnUnits(deps, () => over.faults)),
-    ...Array.from({ length: REPEATED_CALLERS }, () => callRepeatedly(deps)),
+    ...once.map((customer) => callOnUnits(deps, customer, () => over.faults)),
+    ...again.map((customer) => callRepeatedly(deps, customer)),
     ...payers.map((payer) => callForMoney(deps, payer)),
   ]).finally(() => {
     over.calls = true;

@@ -34,7 +34,7 @@ export interface Stage {
   payers(count: number): Promise<Wallet[]>;
   /** Takes from Redis whatever is a hint. */
   forgetJobs(): Promise<void>;
-  /** Resolves when every API answers. */
+  /** Resolves when every API and Redis answer. */
   ready(): Promise<void>;
   stop(options: { readonly keepLogs: boolean }): Promise<void>;
 }
@@ -94,7 +94,10 @@ export async function startStage(options: StageOptions): Promise<Stage> {
       owned,
     );
     for (const member of members) member.start(0);
-    const ready = (): Promise<void> => untilReady(members);
+    const ready = async (): Promise<void> => {
+      await untilReady(members);
+      await waitUntil('Redis answers us', () => isAnswering(store), READY_TIMEOUT_MS);
+    };
     await ready();
     return {
       world,
@@ -246,6 +249,12 @@ const LOOK_TIMEOUT_MS = 2_000;
 /** A worker that meets what it cannot go on with ends, and is started again; one that ends at every start is broken. */
 const ENDS_AT_START_MAX = 5;
 const LOG_SHOWN_CHARS = 2_000;
+
+const isAnswering = (store: ControlStore): Promise<boolean> =>
+  store.ping().then(
+    () => true,
+    () => false, // on its way back
+  );
 
 async function untilReady(members: readonly Member[]): Promise<void> {
   const before = new Map(members.map((member) => [member, member.ends()]));
