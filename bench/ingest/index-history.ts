@@ -21,7 +21,13 @@ const PAGE_LIMIT = 100;
  */
 export async function indexHistory(
   workspace: Workspace,
-  options: { readonly name: string; readonly rpcUrl: string; readonly settlements: number },
+  options: {
+    readonly name: string;
+    readonly rpcUrl: string;
+    readonly settlements: number;
+    /** Called when every settlement is in the table, before they are looked at. */
+    readonly onIndexed?: (enginePid: number | undefined) => void;
+  },
 ): Promise<number> {
   const engine = await startBenchEngine(workspace, options.name);
   const config = benchConfig(workspace, options);
@@ -38,6 +44,7 @@ export async function indexHistory(
   try {
     await Promise.race([untilIndexed(engine.reader, written.next, options.settlements), running]);
     const ms = performance.now() - began;
+    options.onIndexed?.(engine.pid());
     await requireServed(engine.reader, config, options.settlements);
     return ms;
   } finally {
