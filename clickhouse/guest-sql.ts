@@ -1,3 +1,4 @@
+import { CLUSTER_SETTINGS } from './cluster/cluster-settings.ts';
 import { GUEST_CHANGEABLE, GUEST_MEMORY_MAX_BYTES, guestSettings } from './guest-settings.ts';
 import { localDatabaseOf, publicDatabaseOf, viewedDatabaseOf } from './public-database.ts';
 
@@ -21,6 +22,37 @@ export function guestStatements(names: {
   ];
 }
 
+/**
+ * What the users of every node of a cluster need beside that, as its operator gives it; docs/operators.md shows this. `node` is who
+ * the nodes ask each other as.
+ */
+export function clusterStatements(names: {
+  readonly database: string;
+  readonly node: string;
+  readonly guest: string;
+  readonly reader: string;
+  readonly writer: string;
+}): string[] {
+  const { database, node, guest, reader, writer } = names;
+  const local = localDatabaseOf(database);
+  const settings = Object.entries(CLUSTER_SETTINGS).map(([name, value]) =>
+    typeof value === 'number' ? `  ${name} = ${value}` : `  ${name} = '${value}'`,
+  );
+  return [
+    `CREATE USER ${node} IDENTIFIED WITH sha256_password BY '…'`,
+    `GRANT SELECT, INSERT ON ${database}.* TO ${node}`,
+    `GRANT SELECT, INSERT ON ${local}.* TO ${node}`,
+    `GRANT SELECT ON ${publicDatabaseOf(local)}.* TO ${node}`,
+    `GRANT SELECT ON system.processes TO ${node}`,
+    `GRANT SELECT ON system.parts TO ${node}`,
+    `GRANT SELECT ON ${local}.* TO ${reader}`,
+    `GRANT REMOTE ON *.* TO ${writer}`,
+    `GRANT SELECT ON system.clusters TO ${writer}`,
+    ...guestGrants(database, true).map((grant) => `${grant} TO ${guest}`),
+    `ALTER SETTINGS PROFILE ${guest} ADD SETTINGS\n${settings.join(',\n')}`,
+  ];
+}
+
 function boundsOf(name: string): string {
   const bounds = Object.entries(GUEST_CHANGEABLE).find(([changeable]) => changeable === name)?.[1];
   return bounds === undefined ? '' : ` MIN ${bounds.min} MAX ${bounds.max} CHANGEABLE_IN_READONLY`;
@@ -31,5 +63,8 @@ export function guestGrants(database: string, isCluster: boolean): string[] {
   const tables = publicDatabaseOf(database);
   const ofNodes = [publicDatabaseOf(localDatabaseOf(database)), viewedDatabaseOf(database)];
   const databases = isCluster ? [tables, ...ofNodes] : [tables];
-  return databases.map((name) => `GRANT SELECT ON ${name}.*`);
+  const grants = databases.map((name) => `GRANT SELECT ON ${name}.*`);
+  // A node looks up on the first shard what is final, and may ask there in the name of the guest.
+  const looked = `GRANT SELECT(chain, finalized_block) ON ${localDatabaseOf(database)}.chain_status`;
+  return isCluster ? [...grants, looked] : grants;
 }

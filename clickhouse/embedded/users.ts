@@ -38,6 +38,8 @@ export interface ClusterFiles {
   readonly tcpPorts: readonly number[];
   /** Whose rights the nodes ask each other with; the same on all of them. */
   readonly user: EngineUser;
+  /** Instead with the rights of whoever asked them; the password is then what nodes know each other by. */
+  readonly asWhoeverAsked: boolean;
 }
 
 const PASSWORD_BYTES = 24;
@@ -158,12 +160,19 @@ function readerGrants(databases: readonly string[]): string[] {
 
 const HOST = '127.0.0.1';
 
-function remoteServersXml({ name, tcpPorts, user: { user, password } }: ClusterFiles): string {
+function remoteServersXml({
+  name,
+  tcpPorts,
+  user: { user, password },
+  asWhoeverAsked,
+}: ClusterFiles): string {
+  const own = asWhoeverAsked ? {} : { user, password };
   const shards = tcpPorts.map(
     (port) =>
-      `<shard><internal_replication>true</internal_replication><replica>${elements({ host: HOST, port, user, password })}</replica></shard>`,
+      `<shard><internal_replication>true</internal_replication><replica>${elements({ host: HOST, port, ...own })}</replica></shard>`,
   );
-  return `<remote_servers replace="true"><${name}>${shards.join('')}</${name}></remote_servers>`;
+  const secret = asWhoeverAsked ? elements({ secret: password }) : '';
+  return `<remote_servers replace="true"><${name}>${secret}${shards.join('')}</${name}></remote_servers>`;
 }
 
 const LOOPBACK = '<networks><ip>127.0.0.1</ip><ip>::1</ip></networks>';

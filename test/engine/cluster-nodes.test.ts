@@ -41,7 +41,7 @@ let reader: Reader;
 let guest: Guest;
 
 beforeAll(async () => {
-  cluster = await startCluster({ shards: 2, database: DATABASE, log: testLog });
+  cluster = await startCluster({ shards: 2, database: DATABASE, asWhoeverAsked: true, log: testLog });
   for (const secret of cluster.secrets) watchSecret(secret);
   await migrate(cluster.access, testLog);
   writer = createWriter(cluster.access, testLog);
@@ -162,6 +162,7 @@ const MANY = 100_000;
 const OVER_THE_WALL: readonly string[] = [
   `SELECT count() FROM ${DATABASE}.settlements`,
   `SELECT count() FROM ${localDatabaseOf(DATABASE)}.settlements`,
+  `SELECT last_error FROM ${localDatabaseOf(DATABASE)}.chain_status`,
   `SELECT count() FROM ${DATABASE}.engine_statements`,
   `SELECT count() FROM ${localDatabaseOf(DATABASE)}.engine_parts`,
   `SELECT * FROM remote('127.0.0.1', '${DATABASE}.settlements')`,

@@ -26,10 +26,12 @@ const NAME = 'test_cluster';
 export async function startCluster(options: {
   readonly shards: number;
   readonly database: string;
+  /** How nodes ask each other: as a user of theirs (default), or as whoever asked. */
+  readonly asWhoeverAsked?: boolean;
   readonly queryLog?: boolean;
   readonly log: Log;
 }): Promise<TestCluster> {
-  const { database, queryLog = false, log } = options;
+  const { database, queryLog = false, asWhoeverAsked = false, log } = options;
   const dataDir = await mkdtemp(join(tmpdir(), 'settlement-index-cluster-'));
   const users = randomUsers();
   const user = randomUser('node');
@@ -41,7 +43,7 @@ export async function startCluster(options: {
       maxMemoryMegabytes: MEMORY_MEGABYTES,
       readerDatabases: [`${database}*`],
       queryLog,
-      node: { name: NAME, tcpPorts, tcpPort, user, users },
+      node: { name: NAME, tcpPorts, tcpPort, user, users, asWhoeverAsked },
       log,
     });
   const started = await Promise.allSettled(tcpPorts.map(start));
