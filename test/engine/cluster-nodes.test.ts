@@ -10,13 +10,15 @@ import { readMigrations } from '../../clickhouse/migrations.ts';
 import { localDatabaseOf, publicDatabaseOf } from '../../clickhouse/public-database.ts';
 import { sql, texts, trustedText } from '../../clickhouse/sql.ts';
 import { createBatchWriter } from '../../ingest/batch-writer.ts';
+import { highestVersion } from '../../ingest/highest-version.ts';
+import { mergeRelayerTotals } from '../../ingest/rollup/relayer-totals.ts';
+import { runRollupWorker } from '../../ingest/rollup/rollup-worker.ts';
 import { createVersions } from '../../ingest/versions.ts';
 import type { Settlement } from '../../src/domain/settlement.ts';
 import { testApi } from '../support/api.ts';
 import { attackCases } from '../support/attack-cases.ts';
 import { startCluster, type TestCluster } from '../support/cluster.ts';
 import { testLog } from '../support/engine.ts';
-import { rollUp } from '../support/roll-up.ts';
 import {
   BASE,
   insertSettlements,
@@ -276,13 +278,37 @@ async function expectAll(count: number): Promise<void> {
   );
   expect(sides).toEqual([String(2 * count), String(2 * count)]);
   const below = NOON - 59 * DAY;
-  for (const shard of shardsOf(cluster.access)) {
-    const own = createWriter(shard, testLog);
-    expect(await rollUp(own, { from: NOON - 80 * DAY, below })).toBeGreaterThan(0);
-    await own.close();
-  }
+  await rollUpByTheWorker();
   const [rolled] = await rowsOf(
     `SELECT sum(settlement_count), uniqExact(day), uniqExact(_shard_num) FROM payee_day FINAL WHERE day < toDate(${below})`,
   );
   expect(rolled).toEqual([String(count), String(DAYS), '2']);
+}
+
+/** Role `rollup` as it runs, long after everything that was written: closes what it finds on each shard and merges over both. */
+async function rollUpByTheWorker(): Promise<void> {
+  const ending = new AbortController();
+  const working = runRollupWorker({
+    writer,
+    shards: shardsOf(cluster.access).map((shard) => createWriter(shard, testLog)),
+    log: testLog,
+    signal: ending.signal,
+    clock: { nowMs: () => Math.max(Date.now(), NOON * 1_000) + 10 * DAY * 1_000 },
+    terminal: null,
+  });
+  const isClosed = async (): Promise<boolean> => {
+    const [row] = await rowsOf('SELECT countIf(ver > rolled_ver) FROM rollup_slices');
+    return Number(row?.[0]) === 0;
+  };
+  await Promise.race([working, waitUntil('every slice is closed', isClosed)]);
+  ending.abort();
+  await working;
+  // The worker merges at once and then every minute: what it has merged may be older than the last slice.
+  const versions = createVersions(await highestVersion(writer));
+  expect(await mergeRelayerTotals({ writer, versions })).toMatch(/^(merged|current)$/);
+  const [sums] = await rowsOf(
+    `SELECT (SELECT sum(settlement_count) FROM relayer_totals WHERE gen = (SELECT max(gen) FROM relayer_total_passes)),
+      (SELECT count() FROM settlements FINAL WHERE del = 0)`,
+  );
+  expect(sums?.[0]).toBe(sums?.[1]);
 }
