@@ -49,6 +49,8 @@ export interface GateRequest {
   onPaid(receiptHeader: string): void;
   /** Called when the run begins, with the lane that it takes. */
   onRun(lane: Lane): void;
+  /** What `onRun` told; null until then. */
+  readonly lane: Lane | null;
 }
 
 /** What is bought, once its terms are known, and the payment when one was sent. */

@@ -40,7 +40,7 @@ import { asFailure, type FailureOptions, installFailures, sendFailure } from './
 import { ACCEPTED_HEADERS, acceptedRequestId, EXPOSED_HEADERS, VARY } from './headers.ts';
 import { mcpHostnames } from './mcp-origin.ts';
 import { installMcp } from './mcp-route.ts';
-import { countRequests, traceRequests } from './observed-requests.ts';
+import { createRequestCount, traceRequests } from './observed-requests.ts';
 import { installOfferList } from './offer-list.ts';
 import { installProtectedResources, metadataUrlOf } from './protected-resource-routes.ts';
 import { installRequestFacts } from './request-facts.ts';
@@ -113,9 +113,10 @@ export function buildApp(options: AppOptions): FastifyInstance {
   installFailures(app, failures(''));
   const operations = options.operations ?? OPERATIONS;
   installPlugins(app, operations);
-  installRequestFacts(app);
   const { meter = null, tracer = null } = options.observation ?? {};
-  if (meter !== null) countRequests(app, meter);
+  const counter = meter === null ? null : createRequestCount(meter);
+  installRequestFacts(app, counter?.left);
+  if (counter !== null) app.addHook('onSend', counter.onSend);
   if (tracer !== null) traceRequests(app, tracer);
   installCommonHooks(app, log);
   installLoadShedding(app);

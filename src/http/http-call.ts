@@ -2,6 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { SqlSandbox } from '../../sandbox/sql-sandbox.ts';
 import type { AnyOperation, OperationDeps } from '../catalogue/operation.ts';
 import type { RateDecision } from '../control/control-store.ts';
+import type { Lane } from '../domain/lane.ts';
 import type { SqlTierId } from '../domain/plan.ts';
 import type { GateRequest } from '../gate/gate.ts';
 import { RateHeaders, sentText } from './headers.ts';
@@ -21,6 +22,7 @@ export class HttpCall implements GateRequest {
   readonly shop: HttpShop;
   readonly idempotencyKey: string | undefined;
   readonly deps: OperationDeps;
+  lane: Lane | null = null;
   private readonly request: FastifyRequest;
   private readonly reply: FastifyReply;
   private readonly facts: RequestFacts;
@@ -73,7 +75,8 @@ export class HttpCall implements GateRequest {
     this.reply.header('x-payment-response', receiptHeader).header('payment-response', receiptHeader);
   }
 
-  onRun(): void {
+  onRun(lane: Lane): void {
+    this.lane = lane;
     startRun(this.facts);
   }
 }

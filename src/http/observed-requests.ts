@@ -1,4 +1,4 @@
-import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { type Meter, secondsSince } from '../metrics/meter.ts';
 import type { RequestSpan, Tracer } from '../tracing/tracer.ts';
 
@@ -26,25 +26,29 @@ function nameOf(request: FastifyRequest): string {
   return request.routeOptions.config.observedAs ?? UNNAMED;
 }
 
-/** Counts every answer once, when it is ready to leave, and every caller who left before. To be installed after the facts. */
-export function countRequests(app: FastifyInstance, meter: Meter): void {
+/** Counts every answer once, when it is ready to leave, and every caller who left before. */
+export function createRequestCount(meter: Meter): {
+  readonly onSend: (request: FastifyRequest, reply: FastifyReply, payload: unknown, done: SendDone) => void;
+  readonly left: (request: FastifyRequest) => void;
+} {
   const count = (request: FastifyRequest, status: string): void => {
+    const { facts } = request;
+    if (facts === undefined || facts.isCounted) return;
+    facts.isCounted = true;
     const operation = nameOf(request);
     meter.count('http_requests_total', { operation, status });
-    if (request.facts !== undefined)
-      meter.observe('http_request_seconds', { operation }, secondsSince(request.facts.startedMs));
+    meter.observe('http_request_seconds', { operation }, secondsSince(facts.startedMs));
   };
-  const counted = new WeakSet<FastifyRequest>();
-  app.addHook('onSend', (request, reply, payload, done) => {
-    counted.add(request);
-    count(request, String(reply.statusCode));
-    done(null, payload);
-  });
-  app.addHook('onRequestAbort', (request, done) => {
-    if (!counted.has(request)) count(request, LEFT);
-    done();
-  });
+  return {
+    onSend(request, reply, payload, done) {
+      count(request, String(reply.statusCode));
+      done(null, payload);
+    },
+    left: (request) => count(request, LEFT),
+  };
 }
+
+type SendDone = (error: null, payload: unknown) => void;
 
 /** Gives every request a span, within which its handler runs. To be installed before the routes. */
 export function traceRequests(app: FastifyInstance, tracer: Tracer): void {

@@ -20,6 +20,8 @@ export interface RequestFacts {
   left: AbortController | undefined;
   /** The connection ended before the answer did. */
   hasLeft: boolean;
+  /** Whether it was counted (observed-requests.ts). */
+  isCounted: boolean;
 }
 
 declare module 'fastify' {
@@ -32,8 +34,8 @@ declare module 'fastify' {
 /** Above the longest statement of a read (20 s). */
 const RUN_MAX_MS = 25_000;
 
-/** Gives every request its facts, and stops its queries when the caller leaves or the time is up. */
-export function installRequestFacts(app: FastifyInstance): void {
+/** Gives every request its facts, and stops its queries when the caller leaves or the time is up. `onLeft` hears of those who left. */
+export function installRequestFacts(app: FastifyInstance, onLeft?: (request: FastifyRequest) => void): void {
   app.decorateRequest('facts', undefined);
   app.addHook('onRequest', (request, reply, done) => {
     const facts: RequestFacts = {
@@ -45,6 +47,7 @@ export function installRequestFacts(app: FastifyInstance): void {
       timer: undefined,
       left: undefined,
       hasLeft: false,
+      isCounted: false,
     };
     request.facts = facts;
     reply.raw.once('close', () => {
@@ -53,6 +56,7 @@ export function installRequestFacts(app: FastifyInstance): void {
       if (!facts.hasLeft) return;
       facts.abort?.abort();
       facts.left?.abort();
+      onLeft?.(request);
     });
     done();
   });

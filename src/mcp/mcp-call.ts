@@ -23,6 +23,7 @@ export class McpCall implements GateRequest {
   readonly mayCharge = true;
   readonly idempotencyKey = undefined;
   readonly operation: AnyOperation;
+  lane: Lane | null = null;
   private readonly given: Readonly<Record<string, unknown>>;
   private readonly exchange: McpExchange;
 
@@ -68,6 +69,7 @@ export class McpCall implements GateRequest {
   }
 
   onRun(lane: Lane): void {
+    this.lane = lane;
     this.exchange.onRun(lane);
   }
 }

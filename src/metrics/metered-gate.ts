@@ -1,6 +1,5 @@
-import type { Lane } from '../domain/lane.ts';
 import { Failure } from '../errors.ts';
-import type { Gate, GateRequest } from '../gate/gate.ts';
+import type { Gate } from '../gate/gate.ts';
 import type { Meter } from './meter.ts';
 
 /** Where no lane was taken: the call was refused before its run. */
@@ -11,41 +10,25 @@ export function meteredGate(gate: Gate, meter: Meter): Gate {
   return {
     checkToken: (request) => gate.checkToken(request),
     async call(request) {
-      const ran: { lane: Lane | null } = { lane: null };
       let outcome = 'ok';
       let chargedQu = 0;
       try {
-        const answered = await gate.call(
-          watched(request, (lane) => {
-            ran.lane = lane;
-          }),
-        );
+        const answered = await gate.call(request);
         chargedQu = answered.chargedQu;
         return answered;
       } catch (error) {
         outcome = error instanceof Failure ? error.code : 'internal_error';
         // A failure that was kept for its Idempotency-Key was charged when it was new.
-        if (ran.lane !== null) chargedQu = chargedFor(error);
+        if (request.lane !== null) chargedQu = chargedFor(error);
         throw error;
       } finally {
         const operation = request.operation.id;
-        const lane = ran.lane ?? NO_LANE;
+        const lane = request.lane ?? NO_LANE;
         meter.count('calls_total', { operation, surface: request.surface, lane, outcome });
         if (chargedQu > 0) meter.count('units_charged_total', { operation, lane }, chargedQu);
       }
     },
   };
-}
-
-/** The same request, telling of its lane. Over the request itself, because most of it is read when it is asked for. */
-function watched(request: GateRequest, onLane: (lane: Lane) => void): GateRequest {
-  const over: GateRequest = Object.create(request); // every property that is not set below is the request's
-  return Object.assign(over, {
-    onRun(lane: Lane) {
-      onLane(lane);
-      request.onRun(lane);
-    },
-  });
 }
 
 function chargedFor(error: unknown): number {

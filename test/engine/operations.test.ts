@@ -22,6 +22,9 @@ const PATH_KEY = watchSecret('operations-rpc-path-key-7f31');
 const TRACE = '0af7651916cd43dd8448eb211c80319c';
 const PARENT = 'b7ad6b7169203331';
 
+/** A worker that starts on a machine that is busy with other things. */
+const PATIENCE_MS = 120_000;
+
 let receiver: OtlpReceiver;
 let service: TestService;
 
@@ -81,10 +84,14 @@ describe('metrics', () => {
   });
 
   test('show the figures of telemetry', async () => {
-    await waitUntil('the chain is reported', async () => {
-      const { value } = await scrape();
-      return value(`${METRIC_PREFIX}chain_reported_timestamp_seconds`) !== undefined;
-    });
+    await waitUntil(
+      'the chain is reported',
+      async () => {
+        const { value } = await scrape();
+        return value(`${METRIC_PREFIX}chain_reported_timestamp_seconds`) !== undefined;
+      },
+      PATIENCE_MS,
+    );
     const told = await (await fetch(`${service.url}/v0/telemetry`)).json();
     const { value } = await scrape();
     const [chain] = told.chains;
@@ -150,10 +157,12 @@ describe('traces', () => {
     const sent = { traceparent: `00-${TRACE}-${PARENT}-01`, 'x-request-id': 'traced-one' };
     expect((await get('/v0/flows?limit=3', sent)).headers.get('x-request-id')).toBe('traced-one');
     const ofTrace = (): ReceivedSpan[] => receiver.spans.filter(({ traceId }) => traceId === TRACE);
-    await waitUntil('the request arrives', () =>
-      ofTrace().some(({ parentSpanId }) => parentSpanId === PARENT),
+    // A request ends last: what lies below it was sent before it.
+    await waitUntil(
+      'the request arrives',
+      () => ofTrace().some(({ parentSpanId }) => parentSpanId === PARENT),
+      PATIENCE_MS,
     );
-    await waitUntil('its statements arrive', () => ofTrace().some(({ name }) => name.startsWith('engine ')));
     const named = (name: string): ReceivedSpan | undefined => ofTrace().find((span) => span.name === name);
     const request = named('GET listFlows');
     expect(request).toMatchObject({

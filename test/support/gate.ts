@@ -71,6 +71,7 @@ export function gateRequest(operation: AnyOperation, over: Partial<GateRequest> 
     onRate: ({ remaining }, tier) => events.push(`rate ${remaining}${tier === null ? '' : ` of ${tier}`}`),
     onPaid: (receipt) => events.push(`paid ${receipt}`),
     onRun: () => events.push('run'),
+    lane: null,
     events,
     ...over,
   };
