@@ -3,7 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, expect, test } from 'vitest';
 import { readAccessFile } from '../../clickhouse/embedded/access-file.ts';
-import { createReader } from '../../clickhouse/http-engine.ts';
+import { createReader, createWriter } from '../../clickhouse/http-engine.ts';
+import { unfinishedPasses } from '../../ingest/regrade/passes.ts';
 import { backUp } from '../../src/backup/backup-command.ts';
 import { restore } from '../../src/backup/restore-command.ts';
 import type { ControlStore } from '../../src/control/control-store.ts';
@@ -49,6 +50,17 @@ async function readEverything(dataDir: string) {
   }
 }
 
+async function passesUnderWay(dataDir: string): Promise<readonly number[]> {
+  const access = readAccessFile(join(dataDir, 'clickhouse'));
+  if (access === null) throw new Error('the service has no engine');
+  const writer = createWriter({ ...access, database: 'settlement_index' });
+  try {
+    return await unfinishedPasses(writer);
+  } finally {
+    await writer.close();
+  }
+}
+
 /** Takes and resolves units until it is told to stop; answers how often. */
 function spendOn(store: ControlStore, organizationId: string): () => Promise<number> {
   let goesOn = true;
@@ -91,6 +103,9 @@ test('copied while the chain is reorganised and units are spent, the index comes
   cleanups.push(() => store.close());
   const organization = await createOrganization(store, { units: 1_000_000 });
   const stopSpending = spendOn(store, organization);
+  await waitUntil('units are spent', async () => ((await store.units.balance(organization))?.spent ?? 0) > 0);
+  // The first start follows its catalogue, and a backup beside that is refused.
+  await waitUntil('the rows follow the catalogue', async () => (await passesUnderWay(first)).length === 0);
 
   const growing = world.grow(6).then(async () => {
     await world.reorganise(4);
