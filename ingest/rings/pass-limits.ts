@@ -15,6 +15,8 @@ export interface PassLimits extends RingLimits {
   readonly readSpillBytes: number;
   /** Rows encoded into one buffer. */
   readonly rowsPerBuffer: number;
+  /** From how many generations a pass takes its own: of two workers that begin in the same moment only so many in one meet. */
+  readonly generationSpread: number;
 }
 
 export const PASS_LIMITS: PassLimits = {
@@ -25,6 +27,7 @@ export const PASS_LIMITS: PassLimits = {
   readMaxSeconds: 300,
   readSpillBytes: 256 * 1024 * 1024,
   rowsPerBuffer: 10_000,
+  generationSpread: 1_000_000,
   degreeMax: 64,
   ringsPerWalletMax: 16,
   stepsMax: 100_000_000,

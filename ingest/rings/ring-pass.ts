@@ -1,3 +1,4 @@
+import { randomInt } from 'node:crypto';
 import { Readable } from 'node:stream';
 import type { Writer } from '../../clickhouse/engine.ts';
 import { TABLES, WALLET_RING_COLUMNS } from '../../clickhouse/schema.ts';
@@ -43,7 +44,7 @@ export async function ringPass(
   const read = performance.now();
   const found = await findRings(edges, limits, signal);
   const searched = performance.now();
-  const gen = await nextGeneration(writer, nowMs);
+  const gen = await nextGeneration(writer, nowMs, limits);
   const pass: RingPass = {
     gen,
     window,
@@ -66,8 +67,15 @@ function seconds(ms: number): number {
   return Math.round(ms) / 1_000;
 }
 
-/** Above every generation there is, also when the clock was set back. */
-async function nextGeneration(writer: Writer, nowMs: number): Promise<bigint> {
+/**
+ * Above every generation there is, also when the clock was set back, and nobody else's: two workers that begin at the same moment
+ * would write their rings as those of one pass.
+ */
+async function nextGeneration(
+  writer: Writer,
+  nowMs: number,
+  { generationSpread }: PassLimits,
+): Promise<bigint> {
   const { rows } = await writer.rows({
     name: 'ring-generation',
     maxSeconds: MAX_SECONDS,
@@ -75,7 +83,8 @@ async function nextGeneration(writer: Writer, nowMs: number): Promise<bigint> {
     sql: sql`SELECT greatest((SELECT max(gen) FROM ring_passes), (SELECT max(gen) FROM wallet_rings))`,
   });
   const newest = BigInt(String(rows[0]?.[0] ?? 0));
-  return newest >= BigInt(nowMs) ? newest + 1n : BigInt(nowMs);
+  const least = newest >= BigInt(nowMs) ? newest + 1n : BigInt(nowMs);
+  return least + BigInt(randomInt(generationSpread));
 }
 
 /** The moment from which readers see this pass. */

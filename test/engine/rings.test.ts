@@ -63,7 +63,7 @@ function pass(
   nowMs = NOON * 1_000,
   writer = engine.writer,
 ): Promise<RingPass> {
-  return ringPass(writer, { nowMs, limits: { ...PASS_LIMITS, ...limits } });
+  return ringPass(writer, { nowMs, limits: { ...PASS_LIMITS, generationSpread: 1, ...limits } });
 }
 
 const [A, B, C, D] = [wallet(1), wallet(2), wallet(3), wallet(4)];
@@ -200,6 +200,14 @@ describe('generations', () => {
       gens.push((await pass({}, nowMs)).gen);
     expect(gens).toEqual([5_000n, 5_001n, 5_002n, 7_000n].map((ms) => BigInt(NOON) * 1_000n + ms));
     expect(await generations()).toEqual(gens.slice(-2).map(Number));
+    expect(await readRings(engine.reader, A)).toHaveLength(1);
+  });
+
+  test('of two workers at the same moment each writes a pass of its own, and one is seen', async () => {
+    await insertSettlements(engine.writer, ringOfTwo());
+    const { generationSpread } = PASS_LIMITS;
+    const passes = await Promise.all([pass({ generationSpread }), pass({ generationSpread })]);
+    expect(new Set(passes.map(({ gen }) => gen)).size).toBe(2);
     expect(await readRings(engine.reader, A)).toHaveLength(1);
   });
 
