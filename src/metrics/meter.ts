@@ -31,13 +31,6 @@ export interface Meter {
   read(group: string, load: () => Promise<readonly Reading[]>): void;
 }
 
-/** For programs and tests that nobody watches. */
-export const SILENT_METER: Meter = {
-  count: () => undefined,
-  observe: () => undefined,
-  read: () => undefined,
-};
-
 const MS_PER_SECOND = 1_000;
 
 /** Seconds since a `performance.now()`. */

@@ -1,6 +1,6 @@
 import type { Config } from '../config/config.ts';
 import type { Log } from '../log.ts';
-import { type Meter, SILENT_METER } from './meter.ts';
+import type { Meter } from './meter.ts';
 import { listenForScrapes } from './metrics-listener.ts';
 import { createPrometheusMeter } from './prometheus-meter.ts';
 
@@ -38,9 +38,4 @@ export async function openMetrics(deps: {
     deps.log.error({ err: error, port: wanted }, 'metrics cannot be served');
     return OFF;
   }
-}
-
-/** The meter to count with, where a part of the program wants one in any case. */
-export function meterOf({ meter }: Pick<OpenMetrics, 'meter'>): Meter {
-  return meter ?? SILENT_METER;
 }
