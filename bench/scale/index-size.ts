@@ -133,8 +133,6 @@ async function requestFigures(
     'wallet-page': (round: number) =>
       `/v0/entities/${payers.mid[round % payers.mid.length]}/settlements?limit=50`,
     'merchant-hot': () => `/v0/merchants/${hot}?chain=all`,
-    leaderboard: () => '/v0/leaderboard?chain=all&limit=50',
-    facilitators: () => '/v0/facilitators?chain=all&limit=50',
   };
   const figures: Figure[] = [];
   for (const [kind, pathOf] of Object.entries(paths))

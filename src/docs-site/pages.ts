@@ -161,6 +161,13 @@ export const DOCS_PAGES: readonly DocsPage[] = [
       'What to scrape, what to be woken for, what a log line holds, and a look at everything at once.',
   },
   {
+    slug: 'scale',
+    file: 'scale.md',
+    reader: 'operators',
+    title: 'What it costs, and how far it goes',
+    description: 'Measured costs of a million settlements, how each grows, and a plan for ten billion.',
+  },
+  {
     slug: 'import',
     file: 'import.md',
     reader: 'operators',
