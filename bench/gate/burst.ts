@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { watchEventLoop } from '../support/event-loop.ts';
 import type { Figure } from '../support/figure.ts';
 import { timed } from '../support/quantiles.ts';
@@ -9,6 +10,9 @@ import { openStore, STORE_NAMES, type StoreName } from './stores.ts';
 
 const CALLS = 1_000;
 const BALANCE_UNITS = 100;
+const OVERLOADED = 503;
+/** Far below `Retry-After`: the time of the burst is what is measured. */
+const AGAIN_AFTER_MS = 20;
 const URL = '/v0/graph?window=100&wallet=0x00000000000000000000000000000000000000a1';
 
 export async function measureBurst(context: BenchContext): Promise<Figure[]> {
@@ -20,8 +24,15 @@ export async function measureBurst(context: BenchContext): Promise<Figure[]> {
 async function burst(name: StoreName, context: BenchContext): Promise<Figure[]> {
   const api = await openGatedApi(await openStore(name, context), context);
   const { key, organizationId } = await api.newCustomer(BALANCE_UNITS);
-  const call = async (with_: string) =>
-    (await api.gated.inject({ method: 'GET', url: URL, headers: { 'x-api-key': with_ } })).statusCode;
+  /** Of so many at once most are told to come again, and do. */
+  const call = async (with_: string): Promise<number> => {
+    for (;;) {
+      const headers = { 'x-api-key': with_ };
+      const { statusCode } = await api.gated.inject({ method: 'GET', url: URL, headers });
+      if (statusCode !== OVERLOADED) return statusCode;
+      await sleep(AGAIN_AFTER_MS);
+    }
+  };
   for (let count = 0; count < BALANCE_UNITS; count++) await call(api.key);
   const loop = watchEventLoop();
   const { ms, result } = await timed(() => Promise.all(Array.from({ length: CALLS }, () => call(key))));

@@ -6,7 +6,7 @@ import type { PaymentOffer } from '../domain/payment.ts';
 import type { UnitBalance } from '../domain/query-unit.ts';
 import { Failure, fail } from '../errors.ts';
 import type { Log } from '../log.ts';
-import { asAccountsUnavailable, askStore } from './store-failure.ts';
+import { asChargeUnknown, askStore } from './store-failure.ts';
 
 /** The credit lane: units are set aside before a run and spent after it, or given back. Source: api.md 4. */
 
@@ -160,7 +160,7 @@ async function capture(tools: UnitTools, call: UnitCharge, hold: HoldName, used:
     return chargeOf(call, charged, balance);
   } catch (error) {
     log.warn({ err: error, hold: hold.holdId }, 'units could not be captured; the sweeper gives them back');
-    throw asAccountsUnavailable(error);
+    throw asChargeUnknown(error);
   }
 }
 

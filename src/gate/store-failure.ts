@@ -4,11 +4,24 @@ import { fail } from '../errors.ts';
 /** Seconds: a Redis fails over in a few, a SQLite file that is locked is free again sooner. */
 const STORE_RETRY_AFTER_SECONDS = 2;
 
+const NOT_READ = 'Accounts and units cannot be read right now. Nothing was charged.';
+const NOT_CAPTURED =
+  'Accounts and units cannot be written right now, so the answer is withheld. Units that were held for it come back within minutes, unless the store had taken them before it went silent.';
+
 /** What the caller is told when the store of accounts does not answer; anything else is a bug and passes through unchanged. */
-export function asAccountsUnavailable(cause: unknown): unknown {
+function asAccountsUnavailable(cause: unknown): unknown {
+  return unavailable(cause, NOT_READ);
+}
+
+/** The same of a charge: a store that was asked and did not answer may have made it. */
+export function asChargeUnknown(cause: unknown): unknown {
+  return unavailable(cause, NOT_CAPTURED);
+}
+
+function unavailable(cause: unknown, detail: string): unknown {
   if (!(cause instanceof StoreUnavailable)) return cause;
   return fail('upstream_unavailable', {
-    detail: 'Accounts and units cannot be read right now. Nothing was charged.',
+    detail,
     resource: 'accounts',
     retryAfterSeconds: STORE_RETRY_AFTER_SECONDS,
     cause,

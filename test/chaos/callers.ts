@@ -55,20 +55,25 @@ const UNITS = 100;
 /** Between two attempts of one who has not been answered. */
 const PAUSE_MS = 300;
 
-/** Makes one call after another until `isOver`. */
+/** Makes one call after another until it `isOver`, which is told how many were good. */
 export async function callOnUnits(
   { ear, random }: CallerDeps,
   { organizationId, key }: Customer,
-  isOver: () => boolean,
+  isOver: (good: number) => boolean,
 ): Promise<Account> {
   let [good, unknown] = [0, 0];
-  while (!isOver() && good + unknown < UNITS) {
+  while (!isOver(good) && good + unknown < UNITS) {
     const heard = await ear.ask(GRAPH, { headers: { 'x-api-key': key } });
-    if (heard === null) unknown += 1;
-    else if (heard.code === null) good += 1;
+    if (isUnsure(heard)) unknown += 1;
+    else if (heard?.code === null) good += 1;
     await sleep(random.below(PAUSE_MS));
   }
   return { kind: 'units', organizationId, good, unknown };
+}
+
+/** No answer, or one that could not be given because the store did not say whether it had charged for it (docs/access.md). */
+function isUnsure(heard: Heard | null): boolean {
+  return heard === null || (heard.status === 503 && heard.body.resource === 'accounts');
 }
 
 /** One query under one Idempotency-Key. */

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Wallet } from '../../demo/chain/wallets.ts';
 import { type Random, seededRandom } from '../../demo/random.ts';
 import type { Log } from '../../src/log.ts';
 import { createEar, type Ear } from './answers.ts';
@@ -50,6 +51,9 @@ export interface ChaosReport {
 const UNIT_CALLERS = 3;
 const REPEATED_CALLERS = 3;
 const PAYING_CALLERS = 3;
+/** Good answers that each wants when all is quiet. */
+const CALM_ANSWERS = 2;
+const CALM: Patience = { ms: 240_000, mustBeAnswered: true };
 const BLOCK_PAUSE_MS = 120;
 const BLOCKS_AFTER = 3;
 const REORG_DEPTH_MAX = 8;
@@ -119,36 +123,78 @@ interface Round {
 }
 
 async function runRound(round: Round, faults: Record<string, number>): Promise<Account[]> {
-  const { stage, withMoney } = round;
-  const payers = withMoney ? await stage.payers(PAYING_CALLERS) : [];
-  const customers = (count: number) =>
-    Promise.all(Array.from({ length: count }, () => openCustomer(stage.store)));
-  const [once, again] = [await customers(UNIT_CALLERS), await customers(REPEATED_CALLERS)];
-  const over = { faults: false, calls: false };
+  const { stage, withMoney, ear, random } = round;
   const { patience } = round.options;
-  const deps = { ear: round.ear, random: round.random, patience };
-  const calls = Promise.all([
-    ...once.map((customer) => callOnUnits(deps, customer, () => over.faults)),
-    ...again.map((customer) => callRepeatedly(deps, customer)),
-    ...payers.map((payer) => callForMoney(deps, payer)),
-  ]).finally(() => {
-    over.calls = true;
-  });
+  const deps = { ear, random, patience };
+  const [stormy, calm] = [await openBuyers(stage, withMoney), await openBuyers(stage, withMoney)];
+  const over = { faults: false, calls: false };
+  const calls = buy(stormy, deps, () => over.faults);
   const chain = writeChain(round, () => over.calls);
   // Whoever fails first is told of at the end; the others must not go on for ever meanwhile.
   calls.catch(() => undefined);
   chain.catch(() => undefined);
   try {
-    await sufferFaults(round, faults);
+    try {
+      await sufferFaults(round, faults);
+    } finally {
+      over.faults = true;
+    }
+    for (const member of stage.members) member.start(0);
+    const accounts = await calls;
+    await stage.ready();
+    const deadline = performance.now() + CALM.ms;
+    const isServed = (good: number): boolean => good >= CALM_ANSWERS || performance.now() > deadline;
+    const served = await buy(calm, { ...deps, patience: CALM }, isServed);
+    requireServed(served);
+    accounts.push(...served);
+    over.calls = true;
+    await chain;
+    await stage.world.grow(BLOCKS_AFTER);
+    return accounts;
   } finally {
-    over.faults = true;
+    over.calls = true;
   }
-  for (const member of stage.members) member.start(0);
-  const accounts = await calls;
-  await chain;
-  await stage.ready();
-  await stage.world.grow(BLOCKS_AFTER);
-  return accounts;
+}
+
+interface Buyers {
+  readonly once: readonly Customer[];
+  readonly again: readonly Customer[];
+  readonly payers: readonly Wallet[];
+}
+
+async function openBuyers(stage: Stage, withMoney: boolean): Promise<Buyers> {
+  const customers = (count: number) =>
+    Promise.all(Array.from({ length: count }, () => openCustomer(stage.store)));
+  return {
+    payers: withMoney ? await stage.payers(PAYING_CALLERS) : [],
+    once: await customers(UNIT_CALLERS),
+    again: await customers(REPEATED_CALLERS),
+  };
+}
+
+function buy(buyers: Buyers, deps: CallerDeps, isOver: (good: number) => boolean): Promise<Account[]> {
+  return Promise.all([
+    ...buyers.once.map((customer) => callOnUnits(deps, customer, isOver)),
+    ...buyers.again.map((customer) => callRepeatedly(deps, customer)),
+    ...buyers.payers.map((payer) => callForMoney(deps, payer)),
+  ]);
+}
+
+/** When all is quiet everybody is served: a run in which nobody was would have checked nothing. */
+function requireServed(accounts: readonly Account[]): void {
+  const good = (account: Account): boolean => {
+    switch (account.kind) {
+      case 'units':
+        return account.good > 0;
+      case 'repeated':
+        return account.charged === 1;
+      case 'paid':
+        return account.served;
+    }
+  };
+  const unserved = accounts.filter((account) => !good(account));
+  if (unserved.length > 0)
+    throw new Error(`all is quiet, and not served were ${unserved.map(({ kind }) => kind).join(', ')}`);
 }
 
 /** A block after the other; in rounds without payments some take the place of others. */
