@@ -208,6 +208,8 @@ const ROUTES: readonly (readonly [string, RegExp])[] = [
   ['/v0/wallets', /^(wallets|rollups|display names|index status)$/],
   ['/v0/agents', /^(agents|index status)$/],
 ];
+/** For conditions that take seconds on an idle machine. */
+const BUSY_MS = 120_000;
 const BATCHES = 12;
 const BATCH_ROWS = 200;
 const DAYS = 9;
@@ -250,8 +252,8 @@ test('with one node down nothing is answered in part, and what was acknowledged 
   await write(0);
   const later = Array.from({ length: BATCHES - 1 }, (_, at) => write(at + 1));
   const start = await cluster.kill(1);
-  const [before] = [attempts];
-  await waitUntil('the write is repeated', async () => attempts > before + 1);
+  const before = attempts;
+  await waitUntil('the write is repeated', async () => attempts > before + 1, BUSY_MS);
   api.clock.advanceSeconds(3_600);
   for (const [path, resource] of ROUTES) {
     const { status, body, text } = await api.get(path);
@@ -261,7 +263,11 @@ test('with one node down nothing is answered in part, and what was acknowledged 
   }
   await start();
   await Promise.all(later);
-  await waitUntil('everything is answered again', async () => (await api.get('/v0/flows')).status === 200);
+  await waitUntil(
+    'everything is answered again',
+    async () => (await api.get('/v0/flows')).status === 200,
+    BUSY_MS,
+  );
   await api.close();
   await expectAll(BATCHES * BATCH_ROWS);
 });
@@ -300,7 +306,7 @@ async function rollUpByTheWorker(): Promise<void> {
     const [row] = await rowsOf('SELECT countIf(ver > rolled_ver) FROM rollup_slices');
     return Number(row?.[0]) === 0;
   };
-  await Promise.race([working, waitUntil('every slice is closed', isClosed)]);
+  await Promise.race([working, waitUntil('every slice is closed', isClosed, BUSY_MS)]);
   ending.abort();
   await working;
   // The worker merges at once and then every minute: what it has merged may be older than the last slice.
