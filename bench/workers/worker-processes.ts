@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { sql } from '../../clickhouse/sql.ts';
+import { sql, text } from '../../clickhouse/sql.ts';
 import { closeQuietly, createRedis } from '../../src/redis/redis-client.ts';
 import { type BenchEngine, startBenchEngine } from '../support/bench-engine.ts';
 import { type GuardedProcess, startGuarded } from '../support/guarded-process.ts';
@@ -10,7 +10,7 @@ import type { Workspace } from '../support/workspace.ts';
 
 /** Several processes with ROLE=ingest, ready to begin at the same moment. */
 export interface Workers {
-  /** Lets them begin; milliseconds from the first row to the last. */
+  /** Lets them begin; milliseconds from the moment at which one of them leads the chain to the last row. */
   backfill(settlements: number): Promise<number>;
   stop(): Promise<void>;
 }
@@ -20,7 +20,8 @@ const REQUESTS_PER_SECOND = 100_000;
 const KEY_PREFIX = 'bench';
 const CHAIN = 'base-sepolia';
 /** What leads the chain, as the product names it: held by us, nobody plans a job. */
-const LEASE_KEY = `${KEY_PREFIX}:{ingest:lease:eip155:84532}`;
+const SCOPE = 'eip155:84532';
+const LEASE_KEY = `${KEY_PREFIX}:{ingest:lease:${SCOPE}}`;
 const READY_MAX_MS = 120_000;
 const BACKFILL_MAX_MS = 600_000;
 const POLL_MS = 20;
@@ -55,15 +56,11 @@ export async function startWorkers(
   return {
     async backfill(settlements) {
       await redis.del(LEASE_KEY);
-      let beganMs = 0;
-      await Promise.race([
-        died,
-        until('every row is there', BACKFILL_MAX_MS, async () => {
-          const rows = await countRows(engine);
-          if (rows > 0 && beganMs === 0) beganMs = performance.now();
-          return rows === settlements;
-        }),
-      ]);
+      // Not from the first row on: much has been fetched and decoded by then, the more the more workers there are.
+      await Promise.race([died, until('one leads', READY_MAX_MS, () => isLed(engine))]);
+      const beganMs = performance.now();
+      const all = async () => (await countRows(engine)) === settlements;
+      await Promise.race([died, until('every row is there', BACKFILL_MAX_MS, all)]);
       return performance.now() - beganMs;
     },
     async stop() {
@@ -97,6 +94,16 @@ function startWorker(file: string): GuardedProcess {
     command: process.execPath,
     args: [...NODE_FLAGS, 'src/main.ts', 'start', '--config', file],
   });
+}
+
+async function isLed({ reader }: BenchEngine): Promise<boolean> {
+  const { rows } = await reader.rows({
+    name: 'bench-led',
+    sql: sql`SELECT count() FROM fences WHERE scope = ${text(SCOPE)}`,
+    maxSeconds: 10,
+    maxRows: 1,
+  });
+  return Number(rows[0]?.[0]) > 0;
 }
 
 async function countRows({ reader }: BenchEngine): Promise<number> {
