@@ -408,7 +408,8 @@ describe.skipIf(!redisIsThere())('two processes on one Redis', () => {
           if (status === 503 && body.resource === 'accounts') unsure += 1;
         }),
       );
-      if (await giveBack()) for (const [caller, answer] of answers.entries()) if (answer !== '200') answers[caller] = '';
+      if (await giveBack())
+        for (const [caller, answer] of answers.entries()) if (answer !== '200') answers[caller] = '';
     } while (!answers.every(isFinal));
     return { answers, unsure };
   }
