@@ -140,7 +140,7 @@ function crowdFigures(crowds: readonly Crowd[], capacity: Capacity): Figure[] {
   });
   return [
     goodput('overload-goodput-of-capacity', share(KINDS)),
-    goodput('overload-feed-goodput-of-capacity', share(['feed'])),
+    goodput('overload-reads-goodput-of-capacity', share(KINDS.filter((kind) => kind !== 'sql'))),
     { name: 'overload-shed', value: shed, unit: 'answers', goal: '>0', ok: shed > 0 },
     none(
       'overload-other-statuses',

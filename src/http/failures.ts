@@ -79,6 +79,8 @@ export function refusal(
   reply.code(status).header('cache-control', 'no-store').header('x-request-id', request.id);
   const retryAfterSeconds = context.retryAfterSeconds ?? (status === 402 ? LOOP_PAUSE_SECONDS : undefined);
   if (retryAfterSeconds !== undefined) reply.header('retry-after', String(retryAfterSeconds));
+  // Node 20 accepts one connection in a turn of its loop: who is refused makes room for those that wait to be connected at all.
+  if (code === 'overloaded') reply.header('connection', 'close');
   if (context.offer !== undefined) reply.header('payment-required', context.offer.requiredHeader);
   const challenge = challengeOf(code, options.tokenMetadataUrl);
   if (challenge !== undefined) reply.header('www-authenticate', challenge);

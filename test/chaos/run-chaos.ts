@@ -5,6 +5,8 @@ import type { Log } from '../../src/log.ts';
 import { createEar, type Ear } from './answers.ts';
 import {
   type Account,
+  type CallerDeps,
+  type Customer,
   callForMoney,
   callOnUnits,
   callRepeatedly,

@@ -37,6 +37,7 @@ test('what comes while the process is full is refused with the time to come agai
   const refused = await fetch(`${url}/fast`);
   expect(refused.status).toBe(503);
   expect(refused.headers.get('retry-after')).toBe('2');
+  expect(refused.headers.get('connection')).toBe('close');
   expect(refused.headers.get('content-type')).toContain('application/problem+json');
   expect(await refused.json()).toMatchObject({ code: 'overloaded', status: 503, retry_after: 2 });
   for (const path of ['/healthz', '/readyz', '/metrics']) expect(await statusOf(`${url}${path}`)).toBe(200);
