@@ -386,10 +386,9 @@ describe.skipIf(!redisIsThere())('two processes on one Redis', () => {
   });
 
   /**
-   * The last answer of each caller. All call at once. A busy engine refuses some, which costs nothing but may come after others
-   * were told that nothing is left; then everybody who has no answer yet calls again.
+   * The last answer of each caller. All call at once. Who is turned away for want of a turn or of the store asks again, until nothing
+   * is free and nothing held.
    */
-  /** Turned away for want of a turn or of the store, each asks again, until nothing is free and nothing held. */
   async function callUntilSpent(
     urls: readonly string[],
     key: Record<string, string>,
