@@ -20,6 +20,8 @@ export interface Host {
 /** Names start with it and the id of the process that made them, so that what a killed run left can be told and swept. */
 const PREFIX = 'sichaos-';
 const CABLE_PREFIX = 'sic';
+/** Of the host that is made to see whether one can be; runs count from 0 and have fewer. */
+const PROBE_INDEX = 15;
 /** 10.128.0.0/9: four addresses for each cable. */
 const NETWORK_SECOND_MIN = 128;
 
@@ -27,14 +29,15 @@ export function makeLoopbackHost(): Host {
   return { address: '127.0.0.1', gateway: '127.0.0.1', prefix: [], cable: null, remove: () => undefined };
 }
 
-/** Whether this process may make network namespaces; why not, in words, where it may not. */
+/** Whether this process may make such hosts; why not, in words, where it may not. Some sandboxes give namespaces, but no cables. */
 export function whyNoNamespaces(): string | null {
-  const name = `${PREFIX}${process.pid}-probe`;
-  const made = spawnSync('ip', ['netns', 'add', name], { encoding: 'utf8' });
-  if (made.error !== undefined) return 'there is no ip command (iproute2)';
-  if (made.status !== 0) return made.stderr.trim();
-  spawnSync('ip', ['netns', 'delete', name]);
-  return null;
+  if (spawnSync('ip', ['-V']).error !== undefined) return 'there is no ip command (iproute2)';
+  try {
+    makeNamespaceHost(PROBE_INDEX).remove();
+    return null;
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error);
+  }
 }
 
 /** Removes what runs left that were killed. */
