@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
 import type { Charge, Outcome } from '../catalogue/answer.ts';
 import type { Clock } from '../clock.ts';
-import type { UnitStore } from '../control/control-store.ts';
+import { StoreUnavailable, type UnitStore } from '../control/control-store.ts';
 import type { PaymentOffer } from '../domain/payment.ts';
 import type { UnitBalance } from '../domain/query-unit.ts';
 import { Failure, fail } from '../errors.ts';
@@ -15,6 +16,12 @@ import { asChargeUnknown, askStore } from './store-failure.ts';
  * has passed, whoever held is taken for dead, and the sweeper gives the units back.
  */
 export const HOLD_OVERDUE_AFTER_MS = 120_000;
+/**
+ * How long a capture is tried. A store that stops for a moment may carry it out when it goes on: only asking again tells, and the
+ * caller then has the answer that was charged. Two of Redis's own time limits (2 s) and a pause.
+ */
+const CAPTURE_PATIENCE_MS = 5_000;
+const CAPTURE_PAUSE_MS = 200;
 
 export interface UnitTools {
   readonly units: Pick<UnitStore, 'hold' | 'capture' | 'release'>;
@@ -153,14 +160,30 @@ async function capture(tools: UnitTools, call: UnitCharge, hold: HoldName, used:
   try {
     const before = await chargedBefore(tools, call, hold);
     if (before !== null) return before;
-    const { outcome, charged, balance } = await units.capture({ ...hold, units: used, atMs: clock.nowMs() });
+    const atMs = clock.nowMs();
+    const { outcome, charged, balance } = await patiently(() =>
+      units.capture({ ...hold, units: used, atMs }),
+    );
     // Given back as overdue, or gone with a store that lost its data: nothing can be charged, and that is not the caller's fault.
-    if (outcome !== 'captured')
+    if (outcome !== 'captured' && outcome !== 'replayed')
       log.error({ hold: hold.holdId, outcome }, 'a call was answered free of charge');
     return chargeOf(call, charged, balance);
   } catch (error) {
     log.warn({ err: error, hold: hold.holdId }, 'units could not be captured; the sweeper gives them back');
     throw asChargeUnknown(error);
+  }
+}
+
+/** Repeats what changes nothing when it is repeated, while the store does not answer. */
+async function patiently<Answer>(ask: () => Promise<Answer>): Promise<Answer> {
+  const deadlineMs = performance.now() + CAPTURE_PATIENCE_MS;
+  for (;;) {
+    try {
+      return await ask();
+    } catch (error) {
+      if (!(error instanceof StoreUnavailable) || performance.now() >= deadlineMs) throw error;
+      await delay(CAPTURE_PAUSE_MS);
+    }
   }
 }
 

@@ -221,6 +221,22 @@ describe('units', () => {
     expect(await kinds(organizationId)).toContain('overdue');
   });
 
+  test('a capture that the store carries out without saying so is asked for again, and the call answered and charged once', async () => {
+    const { organizationId, credentials } = await organizationWithKey(1);
+    let asked = 0;
+    const capture: typeof store.units.capture = async (request) => {
+      const captured = await store.units.capture(request);
+      asked += 1;
+      if (asked < 3) throw new StoreUnavailable(new Error('no answer in time'));
+      return captured;
+    };
+    const slow = { ...store, units: { ...store.units, capture } };
+    const request = gateRequest(pricedOperation('metered'), { credentials });
+    expect(await outcomeOf(gateOver({ store: slow }), request)).toEqual({ done: true });
+    expect(asked).toBe(3);
+    expect(await store.units.balance(organizationId)).toMatchObject({ balance: 0, held: 0, spent: 1 });
+  });
+
   test('an answer whose capture cannot be written is withheld, and the sweeper gives its units back', async () => {
     const { organizationId, credentials } = await organizationWithKey(1);
     const failing = {
