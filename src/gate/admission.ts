@@ -33,8 +33,9 @@ const RETRY_AFTER_SECONDS = 2;
 
 /**
  * Reads: as many at once as the process has connections to the engine (http-engine.ts), a quarter of them for summaries, which ask
- * it several things each. A page takes hundredths of a second, so a line of 256 is served within the wait; longer ones would
- * be work for callers that have given up.
+ * it several things each. A page takes hundredths of a second, so a line of a thousand is mostly served within the wait; longer
+ * ones would be work for callers that have given up. A caller may spend its units in one burst: 500 calls at once are let in, so
+ * that what is refused is refused for want of units and not of a place.
  * Queries: their real places are the sandbox's (sandbox/limits.ts). This bounds those that are judged or wait there; nobody
  * waits here, because who finds that line full shall hear it at once.
  */
@@ -42,9 +43,9 @@ export const ADMISSION_LIMITS: AdmissionLimits = {
   reads: {
     all: 32,
     heavy: 8,
-    waitingMax: 256,
-    waitingMaxPerCaller: 128,
-    waitMaxMs: 2_000,
+    waitingMax: 1_024,
+    waitingMaxPerCaller: 512,
+    waitMaxMs: 5_000,
     retryAfterSeconds: RETRY_AFTER_SECONDS,
   },
   queries: {

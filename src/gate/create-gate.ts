@@ -27,7 +27,7 @@ import { createKnownQuotas, isSameQuota, type KnownQuotas } from './known-quotas
 import { laneOf, type Passage, passageOf } from './lanes.ts';
 import { type CountRequest, createRequestCounter, type Quota, refuseOverLimit } from './rate-limit.ts';
 import { runOnPayment } from './run-on-payment.ts';
-import { type ChargeOnce, HOLD_OVERDUE_AFTER_MS, runOnUnits } from './run-on-units.ts';
+import { CAPTURE_PATIENCE_MS, type ChargeOnce, HOLD_OVERDUE_AFTER_MS, runOnUnits } from './run-on-units.ts';
 import { askStore } from './store-failure.ts';
 import { admitToTier, isSoldByCall, refuseOverTier, tierOf, tierQuota } from './tiers.ts';
 
@@ -45,10 +45,13 @@ export interface GateDeps {
   readonly log: Log;
   /** Made with the limits of the product where it is not given. */
   readonly admission?: Admission;
+  /** How long a capture is tried while the store does not answer; the product's where it is not given. */
+  readonly capturePatienceMs?: number;
 }
 
 interface GateTools extends GateDeps {
   readonly admission: Admission;
+  readonly capturePatienceMs: number;
   readonly identity: IdentityDeps;
   readonly count: CountRequest;
   readonly quotas: KnownQuotas;
@@ -65,6 +68,7 @@ export function createGate(deps: GateDeps): Gate {
   const gate: GateTools = {
     ...deps,
     admission: deps.admission ?? createAdmission(),
+    capturePatienceMs: deps.capturePatienceMs ?? CAPTURE_PATIENCE_MS,
     identity: { accounts, bearer, plans, trialRequestsPerMinute, requestsPerMinute, clock },
     count: createRequestCounter(store.rates, clock),
     quotas: createKnownQuotas(),
@@ -240,7 +244,8 @@ async function passOnUnits(
   { organizationId, units }: Extract<Passage, { by: 'units' }>,
 ): Promise<GateAnswer> {
   const { terms, once } = admitted;
-  const tools = { units: gate.store.units, clock: gate.clock, log: gate.log };
+  const { clock, log, capturePatienceMs } = gate;
+  const tools = { units: gate.store.units, clock, log, capturePatienceMs };
   const call = {
     organizationId,
     units,

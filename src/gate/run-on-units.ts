@@ -20,11 +20,13 @@ export const HOLD_OVERDUE_AFTER_MS = 120_000;
  * How long a capture is tried. A store that stops for a moment may carry it out when it goes on: only asking again tells, and the
  * caller then has the answer that was charged. Two of Redis's own time limits (2 s) and a pause.
  */
-const CAPTURE_PATIENCE_MS = 5_000;
+export const CAPTURE_PATIENCE_MS = 5_000;
 const CAPTURE_PAUSE_MS = 200;
 
 export interface UnitTools {
   readonly units: Pick<UnitStore, 'hold' | 'capture' | 'release'>;
+  /** How long a capture is tried while the store does not answer. */
+  readonly capturePatienceMs: number;
   readonly clock: Clock;
   readonly log: Log;
 }
@@ -161,7 +163,7 @@ async function capture(tools: UnitTools, call: UnitCharge, hold: HoldName, used:
     const before = await chargedBefore(tools, call, hold);
     if (before !== null) return before;
     const atMs = clock.nowMs();
-    const { outcome, charged, balance } = await patiently(() =>
+    const { outcome, charged, balance } = await patiently(tools.capturePatienceMs, () =>
       units.capture({ ...hold, units: used, atMs }),
     );
     // Given back as overdue, or gone with a store that lost its data: nothing can be charged, and that is not the caller's fault.
@@ -175,8 +177,8 @@ async function capture(tools: UnitTools, call: UnitCharge, hold: HoldName, used:
 }
 
 /** Repeats what changes nothing when it is repeated, while the store does not answer. */
-async function patiently<Answer>(ask: () => Promise<Answer>): Promise<Answer> {
-  const deadlineMs = performance.now() + CAPTURE_PATIENCE_MS;
+async function patiently<Answer>(patienceMs: number, ask: () => Promise<Answer>): Promise<Answer> {
+  const deadlineMs = performance.now() + patienceMs;
   for (;;) {
     try {
       return await ask();

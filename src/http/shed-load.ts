@@ -6,7 +6,7 @@ import { fail } from '../errors.ts';
  * facilitator. Above the lines of the gate (admission.ts) by far, so that those decide who waits; this keeps a flood from
  * spending the process on requests that would be refused a few steps later, and bounds its memory.
  */
-const REQUESTS_AT_ONCE_MAX = 1_024;
+const REQUESTS_AT_ONCE_MAX = 2_048;
 const RETRY_AFTER_SECONDS = 2;
 /** What tells an operator how the process is must be answered above all when it is not well. */
 const ALWAYS_ANSWERED: ReadonlySet<string> = new Set(['/healthz', '/readyz', '/metrics']);

@@ -27,5 +27,7 @@ export function chargeGate(store: ControlStore, nowMs: number): Gate {
     requestsPerMinute: 1_000,
     clock: { nowMs: () => nowMs },
     log: createLog('silent', 'test'),
+    // What does not answer here never will.
+    capturePatienceMs: 0,
   });
 }

@@ -39,6 +39,8 @@ function gateOver(over: Partial<GateDeps> = {}) {
     requestsPerMinute: 1_000,
     clock,
     log,
+    // What does not answer here never will.
+    capturePatienceMs: 0,
     ...over,
   });
 }

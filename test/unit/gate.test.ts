@@ -243,7 +243,8 @@ describe('units', () => {
       ...store,
       units: { ...store.units, capture: () => Promise.reject(new StoreUnavailable(new Error('full'))) },
     };
-    const asked = gateOver({ store: failing }).call(gateRequest(pricedOperation('metered'), { credentials }));
+    const gate = gateOver({ store: failing, capturePatienceMs: 0 });
+    const asked = gate.call(gateRequest(pricedOperation('metered'), { credentials }));
     await expect(asked).rejects.toMatchObject({
       code: 'upstream_unavailable',
       context: { resource: 'accounts' },
