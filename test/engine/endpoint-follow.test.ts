@@ -107,6 +107,10 @@ const states = () =>
     sql`SELECT source, problem, good_at > toDateTime(0), toUInt32(items) FROM endpoint_sources FINAL WHERE del = 0 ORDER BY source`,
   );
 
+/** What is told of a source is written behind what it lists. */
+const TOLD_WITHIN_MS = 60_000;
+const told = <Answer>(ask: () => Promise<Answer>) => expect.poll(ask, { timeout: TOLD_WITHIN_MS });
+
 const RELAYED = { seen: SEEN.authorization_used | SEEN.third_party_relay | SEEN.direct_call };
 
 test('payments to a listed address are those of a catalogued payee, after one pass for the whole list', async () => {
@@ -189,7 +193,7 @@ test('sources come and go with the configuration, and the catalogue file is read
   await waitUntil('who comes back is read at once', lists('https://one.example/'));
   configure({});
   await waitUntil('it is gone again', lists());
-  expect(await states()).toEqual([['file', '', 1, 0]]);
+  await told(states).toEqual([['file', '', 1, 0]]);
 }, 60_000);
 
 test('a seller lists its own resources at /.well-known/x402, and nobody else’s', async () => {
@@ -222,7 +226,7 @@ test('a seller lists its own resources at /.well-known/x402, and nobody else’s
   configure({ wellKnown: [origin] });
   await start();
   await waitUntil('its own are listed', lists(`${origin}/relative`, `${origin}/v1`));
-  expect(await states()).toEqual([
+  await told(states).toEqual([
     ['file', '', 1, 0],
     [`well_known:${origin}`, '', 1, 2],
   ]);
@@ -235,7 +239,7 @@ test('a bazaar that fails is asked again soon, and told as what it is', async ()
   bazaar.items = [listedItem('https://late.example/')];
   bazaar.manners = () => false;
   await waitUntil('it is read', lists('https://late.example/'), 60_000);
-  expect((await states())[0]).toEqual(['bazaar:shop', '', 1, 1]);
+  await told(async () => (await states())[0]).toEqual(['bazaar:shop', '', 1, 1]);
 }, 60_000);
 
 test('offers of a source whose first reading was cut off, and which is not configured any more, are gone', async () => {
@@ -260,7 +264,7 @@ test('offers of a source whose first reading was cut off, and which is not confi
   bazaar.items = [listedItem('https://one.example/')];
   await start();
   await waitUntil('only the other is listed', lists('https://one.example/'));
-  expect((await states()).map(([source]) => source)).toEqual(['bazaar:shop', 'file']);
+  await told(async () => (await states()).map(([source]) => source)).toEqual(['bazaar:shop', 'file']);
 });
 
 test('the directory fills while a long list is being read', async () => {
