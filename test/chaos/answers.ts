@@ -8,8 +8,9 @@ export interface Heard {
   readonly status: number;
   /** Null for a good answer. */
   readonly code: string | null;
-  // biome-ignore lint/suspicious/noExplicitAny: answers of many routes; the callers know theirs
-  readonly body: any;
+  /** What a refusal says is out of order; null where it names nothing. */
+  readonly resource: string | null;
+  readonly body: unknown;
   readonly headers: Headers;
 }
 
@@ -64,12 +65,18 @@ async function attempt(url: string, init: RequestInit): Promise<Heard | null> {
   try {
     const answer = await fetch(url, init);
     const text = await answer.text();
-    const body = /json/.test(answer.headers.get('content-type') ?? '') ? JSON.parse(text) : text;
+    const body: unknown = /json/.test(answer.headers.get('content-type') ?? '') ? JSON.parse(text) : text;
     const { status, headers } = answer;
-    return { status, headers, body, code: answer.ok ? null : String(body?.code ?? 'none') };
+    const resource = textField(body, 'resource');
+    return { status, headers, body, resource, code: answer.ok ? null : (textField(body, 'code') ?? 'none') };
   } catch {
     return null; // killed, stopped or cut off; half an answer is none
   }
+}
+
+function textField(body: unknown, name: string): string | null {
+  const value: unknown = typeof body === 'object' && body !== null ? Reflect.get(body, name) : undefined;
+  return typeof value === 'string' ? value : null;
 }
 
 /** What the catalogue of errors has against an answer. */

@@ -73,7 +73,7 @@ export async function callOnUnits(
 
 /** No answer, or one that could not be given because the store did not say whether it had charged for it (docs/access.md). */
 function isUnsure(heard: Heard | null): boolean {
-  return heard === null || (heard.status === 503 && heard.body.resource === 'accounts');
+  return heard === null || (heard.status === 503 && heard.resource === 'accounts');
 }
 
 /** One query under one Idempotency-Key. */

@@ -21,6 +21,7 @@ import type { Chain } from '../../src/domain/chain.ts';
 import type { Settlement } from '../../src/domain/settlement.ts';
 import { batchOf, TOKENS, transfer, used, wallet } from '../support/chain-logs.ts';
 import { type TestEngine, testEngine, testLog } from '../support/engine.ts';
+import { NO_COUNTERS } from '../support/no-counters.ts';
 import { catalogueWith, relayed } from '../support/regrade-world.ts';
 import { BASE, NOON, settlement } from '../support/rows.ts';
 import { waitUntil } from '../support/wait-until.ts';
@@ -147,19 +148,6 @@ describe('a holder that was overtaken', () => {
     await expect(saveStatuses(old, createVersions(0n), [status.snapshot()])).rejects.toThrow(Overtaken);
   });
 });
-
-const NO_COUNTERS = {
-  rowsWritten: 0,
-  reorgs: 0,
-  deepestReorg: 0,
-  retries: 0,
-  contradictions: 0,
-  deadLetters: 0,
-  lastWrittenAt: 0,
-  indexedBlock: 0,
-  indexedTime: 0,
-  finalizedBlock: 0,
-};
 
 async function countRows(chain: Chain): Promise<unknown> {
   const { rows } = await engine.writer.rows({

@@ -16,6 +16,7 @@ import { createVersions } from '../../ingest/versions.ts';
 import { loadConfig } from '../../src/config/load.ts';
 import { batchOf, TOKENS, transfer, used, wallet } from '../support/chain-logs.ts';
 import { type TestEngine, testEngine, testLog } from '../support/engine.ts';
+import { NO_COUNTERS } from '../support/no-counters.ts';
 import { BASE, reportChain } from '../support/rows.ts';
 import { waitUntil } from '../support/wait-until.ts';
 
@@ -88,18 +89,7 @@ function pipelineWith({ holder }: FollowedCatalogue, blocks = payments, writer =
     status: createChainStatus(
       { chain: BASE, pollMs: 1_000 },
       { counters: () => ({ calls: 0, retries: 0, contradictions: 0 }) },
-      {
-        rowsWritten: 0,
-        reorgs: 0,
-        deepestReorg: 0,
-        retries: 0,
-        contradictions: 0,
-        deadLetters: 0,
-        lastWrittenAt: 0,
-        indexedBlock: 0,
-        indexedTime: 0,
-        finalizedBlock: 0,
-      },
+      NO_COUNTERS,
     ),
   });
 }

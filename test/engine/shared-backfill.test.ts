@@ -22,6 +22,7 @@ import { closeQuietly, createRedis } from '../../src/redis/redis-client.ts';
 import { type TestEngine, testEngine, testLog } from '../support/engine.ts';
 import { createModelChain, type ModelChain } from '../support/model-chain.ts';
 import { randomBlock } from '../support/model-traffic.ts';
+import { NO_COUNTERS } from '../support/no-counters.ts';
 import { type RedisServer, redisIsThere, startRedisServer } from '../support/redis-server.ts';
 import { catalogueWith } from '../support/regrade-world.ts';
 import { waitUntil } from '../support/wait-until.ts';
@@ -189,19 +190,6 @@ describe.skipIf(!redisIsThere())('a backfill that several processes share', () =
     expect(backfilled).toEqual([{ from: 0, to: BLOCKS }]);
   });
 });
-
-const NO_COUNTERS = {
-  rowsWritten: 0,
-  reorgs: 0,
-  deepestReorg: 0,
-  retries: 0,
-  contradictions: 0,
-  deadLetters: 0,
-  lastWrittenAt: 0,
-  indexedBlock: 0,
-  indexedTime: 0,
-  finalizedBlock: 0,
-};
 
 /** A source that answers no more once `isShut` says so, until it is opened. */
 function gated(
