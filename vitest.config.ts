@@ -1,4 +1,5 @@
 import { defineConfig } from 'vitest/config';
+import { FailedFiles } from './test/support/failed-files.ts';
 import { LongestFirst } from './test/support/longest-first.ts';
 import { keepTemporaryFilesInMemory } from './test/support/memory-directory.ts';
 
@@ -20,6 +21,7 @@ export default defineConfig({
     // that they started. Many more would starve those.
     maxWorkers: 3,
     sequence: { sequencer: LongestFirst },
+    reporters: ['default', new FailedFiles()],
     // For every project: what the run writes is searched for the secrets it used.
     globalSetup: ['test/support/secrets-watch-setup.ts', 'test/support/scratch-setup.ts'],
     projects: [

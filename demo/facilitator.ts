@@ -1,6 +1,6 @@
+import { freePort } from '../src/free-port.ts';
 import type { Log } from '../src/log.ts';
 import { superviseChild } from '../src/supervise.ts';
-import { freePort } from './free-port.ts';
 
 /** What the facilitator process reads from its first stdin line. The key signs as relayer; it never leaves that pipe. */
 export interface FacilitatorBootstrap {
@@ -26,7 +26,7 @@ export async function startFacilitator(
   options: Omit<FacilitatorBootstrap, 'port'> & { readonly port?: number; readonly log: Log },
 ): Promise<Facilitator> {
   const { log, ...rest } = options;
-  const port = rest.port ?? (await freePort(0));
+  const port = rest.port ?? (await freePort());
   const url = `http://127.0.0.1:${port}`;
   const bootstrap: FacilitatorBootstrap = { ...rest, port };
   const child = await superviseChild({

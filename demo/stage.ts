@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ApiKey } from '../src/domain/api-key.ts';
+import { freePort } from '../src/free-port.ts';
 import type { Log } from '../src/log.ts';
 import { DEMO_PLAN, openAccount } from './account.ts';
 import { type Cast, X402_BUILDER_CODE, X402_FACILITATOR_ID } from './actors.ts';
 import { type ApiClient, createApiClient } from './api-client.ts';
 import { startFacilitator } from './facilitator.ts';
-import { freePort } from './free-port.ts';
 import { startCardHost } from './identities/card-host.ts';
 import {
   createIdentities,

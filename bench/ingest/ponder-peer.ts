@@ -1,7 +1,7 @@
 import { mkdtempSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { freePort } from '../../demo/free-port.ts';
+import { freePort } from '../../src/free-port.ts';
 import { startGuarded } from '../support/guarded-process.ts';
 import { installPeer } from '../support/install-peer.ts';
 import type { BenchContext } from '../support/run-bench.ts';
@@ -27,7 +27,7 @@ export function installPonder(context: BenchContext): Promise<string | undefined
 
 /** Lets Ponder index the history into a fresh database of its own. Throws when it fails or takes too long. */
 export async function runPonder({ workspace }: BenchContext, history: ChainHistory): Promise<PonderRun> {
-  const port = await freePort(0);
+  const port = await freePort();
   const { from, to } = history.range();
   const times: { started?: number; ready?: number } = {};
   let markReady: () => void = () => undefined;

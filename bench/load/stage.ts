@@ -4,9 +4,9 @@ import { closeSync, mkdirSync, openSync, readFileSync, writeFileSync } from 'nod
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { freePort } from '../../demo/free-port.ts';
 import { ENVIRONMENT } from '../../src/config/environment.ts';
 import { openSqliteStore } from '../../src/control/sqlite/sqlite-store.ts';
+import { freePort } from '../../src/free-port.ts';
 import { waitUntil } from '../../test/support/wait-until.ts';
 import { closeDays } from '../entities/close-days.ts';
 import { type BenchWallets, pickWallets } from '../entities/wallets.ts';
@@ -77,7 +77,7 @@ export async function openStage(context: BenchContext): Promise<Stage> {
   const dataDir = join(workspace.dir, 'api');
   mkdirSync(dataDir, { recursive: true });
   const keys = await makeKeys(dataDir);
-  const port = await freePort(0);
+  const port = await freePort();
   const service = await startService(context, engine, { dataDir, port });
   const wallets = await pickWallets(engine.reader);
   say(`the API listens over ${rows} rows`);

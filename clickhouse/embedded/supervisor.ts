@@ -4,6 +4,7 @@ import { createServer, type Server } from 'node:net';
 import { extname, join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ChildExit } from '../../src/child-process.ts';
+import { freePort } from '../../src/free-port.ts';
 import type { Log } from '../../src/log.ts';
 import { ChildStartError, type SupervisedChild, superviseChild } from '../../src/supervise.ts';
 import type { EngineAccess } from '../engine.ts';
@@ -214,15 +215,6 @@ async function probe(url: string, { writer }: EngineUsers, port: number): Promis
   if (response.ok && Number(answeredPort) === port && user === writer.user && version !== undefined)
     return version;
   throw new Error('not our engine yet');
-}
-
-/** The kernel's choice. Another process may take it before the engine does; `refuseTakenPort` then says so. */
-async function freePort(): Promise<number> {
-  const server = await listen(0);
-  const address = server.address();
-  await close(server);
-  if (typeof address !== 'object' || address === null) throw new Error('the loopback interface gave no port');
-  return address.port;
 }
 
 async function refuseTakenPort(port: number): Promise<void> {

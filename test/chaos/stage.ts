@@ -7,9 +7,9 @@ import { mintUsdc } from '../../demo/chain/deploy-usdc.ts';
 import { mine } from '../../demo/chain/sender.ts';
 import { type Wallet, walletOf } from '../../demo/chain/wallets.ts';
 import { type Facilitator, startFacilitator } from '../../demo/facilitator.ts';
-import { freePort } from '../../demo/free-port.ts';
 import type { ControlStore } from '../../src/control/control-store.ts';
 import { openRedisStore } from '../../src/control/redis/redis-store.ts';
+import { freePort } from '../../src/free-port.ts';
 import type { Log } from '../../src/log.ts';
 import { type RedisServer, startRedisServer } from '../support/redis-server.ts';
 import { startTruthWorld, type TruthWorld } from '../support/truth-world.ts';
@@ -203,7 +203,7 @@ async function openMember(
   made: Pick<Member, 'name' | 'role' | 'host' | 'ways'>,
 ): Promise<Member> {
   const { host, ways, role, name } = made;
-  const port = await freePort(0);
+  const port = await freePort();
   const { url, database, writer, reader, guest } = engine.access;
   const engineUrl = new URL(url);
   engineUrl.host = `${host.gateway}:${ways.engine.port}`;

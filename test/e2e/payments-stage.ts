@@ -7,10 +7,10 @@ import { wrapFetchWithPayment, x402Client } from '@x402/fetch';
 import { privateKeyToAccount } from 'viem/accounts';
 import { startEmbeddedEngine } from '../../clickhouse/embedded/supervisor.ts';
 import { type Wallet, walletOf } from '../../demo/chain/wallets.ts';
-import { freePort } from '../../demo/free-port.ts';
 import { loadConfig } from '../../src/config/load.ts';
 import type { ControlStore } from '../../src/control/control-store.ts';
 import { type ApiKey, keyDigest, mintApiKey } from '../../src/domain/api-key.ts';
+import { freePort } from '../../src/free-port.ts';
 import { startService } from '../../src/service.ts';
 import type { ApiAnswer } from '../support/api.ts';
 import { payCeiling } from '../support/ceilings.ts';
@@ -71,7 +71,7 @@ export async function startPaymentsStage(): Promise<PaymentsStage> {
         return wallet;
       },
       async startApi(control, publicUrl = '') {
-        const port = await freePort(0);
+        const port = await freePort();
         const dataDir = join(directory, `api-${port}`);
         const config = { ...common, role: 'api', dataDir, http: { ...common.http, port, publicUrl } };
         const api = await startApiProcess({ ...config, control: control ?? {} });

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterEach, expect, test } from 'vitest';
 import { startEmbeddedEngine } from '../../clickhouse/embedded/supervisor.ts';
 import { startDemoChain } from '../../demo/chain/demo-chain.ts';
-import { freePort } from '../../demo/free-port.ts';
+import { freePort } from '../../src/free-port.ts';
 import { createLog } from '../../src/log.ts';
 import { expectTruth, telemetry } from '../support/catch-up.ts';
 import { startTestService, until } from '../support/service.ts';
@@ -17,7 +17,7 @@ afterEach(async () => {
 });
 
 test('without a reachable node the service still serves, says so, keeps trying, and indexes once the node is there', async () => {
-  const port = await freePort(0);
+  const port = await freePort();
   const service = await startTestService({
     chains: [{ chain: 'base-sepolia', rpcUrls: [`http://127.0.0.1:${port}`], startBlock: 0, pollMs: 50 }],
   });

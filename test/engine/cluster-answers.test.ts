@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { isDeepStrictEqual } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { nodesOf } from '../../clickhouse/cluster/nodes.ts';
 import { type EngineAccess, EngineError, type Guest } from '../../clickhouse/engine.ts';
@@ -186,11 +187,22 @@ const LEFT_OPEN = new Set(
   ].map((number) => `legit-more-${String(number).padStart(3, '0')}`),
 );
 
+/** Asks for the time of day: two sides answer alike only within one second. */
+const ASKS_THE_CLOCK = /\b(now|today|yesterday)\s*\(/i;
+const CLOCK_TRIES = 5;
+
 describe('every SQL example', () => {
   test.each(CASES.map((one) => [one.id, one] as const))('%s', async (_id, one) => {
-    const [single, many] = await Promise.all(sides.map(({ guest }) => answer(guest, one)));
+    const ask = () => Promise.all(sides.map(async ({ guest }) => (await answer(guest, one)).toSorted()));
+    let [single, many] = await ask();
+    for (
+      let tries = 1;
+      ASKS_THE_CLOCK.test(one.sql) && !isDeepStrictEqual(many, single) && tries < CLOCK_TRIES;
+      tries++
+    )
+      [single, many] = await ask();
     if (one.id === PAIRED) return expect(many?.length).toBeGreaterThan(0);
     if (LEFT_OPEN.has(one.id)) expect(many?.length).toBe(single?.length);
-    else expect(many?.toSorted()).toEqual(single?.toSorted());
+    else expect(many).toEqual(single);
   });
 });

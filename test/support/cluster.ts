@@ -1,10 +1,10 @@
 import { mkdtemp, rm } from 'node:fs/promises';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type EmbeddedEngine, startEmbeddedEngine } from '../../clickhouse/embedded/supervisor.ts';
 import { randomUser, randomUsers } from '../../clickhouse/embedded/users.ts';
 import type { EngineAccess } from '../../clickhouse/engine.ts';
+import { freePort } from '../../src/free-port.ts';
 import type { Log } from '../../src/log.ts';
 
 /** Real engines that know each other, one a shard, all on loopback. */
@@ -35,7 +35,7 @@ export async function startCluster(options: {
   const dataDir = await mkdtemp(join(tmpdir(), 'settlement-index-cluster-'));
   const users = randomUsers();
   const user = randomUser('node');
-  const tcpPorts = await freePorts(options.shards);
+  const tcpPorts = await differentPorts(options.shards);
   const start = (tcpPort: number): Promise<EmbeddedEngine> =>
     startEmbeddedEngine({
       dataDir: join(dataDir, String(tcpPort)),
@@ -75,20 +75,8 @@ export async function startCluster(options: {
   };
 }
 
-/** Held all at once, so that they differ. */
-async function freePorts(count: number): Promise<number[]> {
-  const servers = await Promise.all(
-    Array.from({ length: count }, async () => {
-      const server = createServer();
-      await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
-      return server;
-    }),
-  );
-  const ports = servers.map((server) => {
-    const address = server.address();
-    if (typeof address !== 'object' || address === null) throw new Error('no port');
-    return address.port;
-  });
-  await Promise.all(servers.map((server) => new Promise((closed) => server.close(closed))));
-  return ports;
+async function differentPorts(count: number): Promise<number[]> {
+  const ports = new Set<number>();
+  while (ports.size < count) ports.add(await freePort());
+  return [...ports];
 }

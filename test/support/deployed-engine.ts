@@ -1,10 +1,10 @@
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { HostBootstrap } from '../../clickhouse/embedded/host-bootstrap.ts';
 import { findEngineLibrary } from '../../clickhouse/embedded/library.ts';
 import type { EngineAccess } from '../../clickhouse/engine.ts';
+import { freePort } from '../../src/free-port.ts';
 import { createLog } from '../../src/log.ts';
 import { superviseChild } from '../../src/supervise.ts';
 
@@ -71,13 +71,4 @@ export async function startDeployedEngine(
       rmSync(dir, { recursive: true, force: true });
     },
   };
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const address = server.address();
-  await new Promise((resolve) => server.close(resolve));
-  if (address === null || typeof address === 'string') throw new Error('the loopback interface gave no port');
-  return address.port;
 }

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
+import { freePort } from '../../src/free-port.ts';
 import { WITH_US } from './with-us.ts';
 
 /** A real redis-server of the test's own: on loopback, in a temporary directory, on disk before it answers. */
@@ -24,9 +25,6 @@ export interface RedisServer {
 }
 
 const START_TIMEOUT_MS = 15_000;
-/** Below the ports that the system gives away by itself, so that nobody takes ours while the server is down. */
-const PORT_FROM = 20_000;
-const PORT_COUNT = 10_000;
 const PORT_TRIES = 20;
 
 let told = false;
@@ -95,7 +93,7 @@ async function startOnFreePort(
 ): Promise<{ readonly child: ChildProcess; readonly port: number }> {
   let failure: unknown;
   for (let tries = 0; tries < PORT_TRIES; tries++) {
-    const port = PORT_FROM + Math.floor(Math.random() * PORT_COUNT);
+    const port = await freePort();
     try {
       return { child: await launch(dir, port, settings), port };
     } catch (error) {

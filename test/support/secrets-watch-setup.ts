@@ -14,6 +14,8 @@ const STDOUT = 1;
 const STDERR = 2;
 const KIBIBYTE = 1024;
 const REPORTED_LEAKS_MAX = 20;
+/** Not vitest's 1: what leaked once is not tried again. */
+const LEAKED_EXIT_CODE = 2;
 
 /**
  * Collects what the run itself prints, which is what its workers and their children print, and searches everything that was
@@ -42,7 +44,7 @@ function judge(root: string, directories: WatchDirectories): void {
   const { leaks, secrets, bytes } = findLeaks(directories);
   rmSync(directories.secrets, { recursive: true, force: true });
   if (leaks.length > 0) {
-    process.exitCode = 1;
+    process.exitCode = LEAKED_EXIT_CODE;
     const lines = leaks
       .slice(0, REPORTED_LEAKS_MAX)
       .map(({ file, secret, around }) => `  ${secret} in ${file}: ${around}`);
