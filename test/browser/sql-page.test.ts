@@ -40,8 +40,11 @@ const result = () => visitor.page.getByRole('region', { name: 'Result' });
 async function openWith(sql: string, options: Parameters<typeof openPage>[2] = {}): Promise<void> {
   visitor = await openPage(world.browser, world.origin, options);
   await visitor.page.goto(`/console/sql#${new URLSearchParams({ q: sql }).toString()}`);
-  await editor().locator('.cm-line').first().waitFor();
+  await editorIsThere();
 }
+
+/** Its box stands on the page a frame before its text. */
+const editorIsThere = () => editor().locator('.cm-line').first().waitFor();
 
 async function run(): Promise<void> {
   await visitor.page.getByRole('button', { name: 'Run' }).click();
@@ -108,6 +111,7 @@ describe.skipIf(!browserIsThere())('the SQL page', () => {
       expect(link).not.toContain('six_');
       await visitor.page.goto('/console');
       await visitor.page.goto('/console/sql');
+      await editorIsThere();
       expect(await editor().textContent()).toBe(DAILY);
       await visitor.page.getByRole('tab', { name: 'History' }).click();
       await visitor.page.getByText('7 rows').waitFor();
