@@ -1,10 +1,10 @@
 import { defineConfig } from 'vitest/config';
 import { FailedFiles } from './test/support/failed-files.ts';
 import { LongestFirst } from './test/support/longest-first.ts';
-import { keepTemporaryFilesInMemory } from './test/support/memory-directory.ts';
+import { keepTemporaryFilesTogether } from './test/support/run-directory.ts';
 
 // Here, because global setups and workers look for the place.
-keepTemporaryFilesInMemory();
+keepTemporaryFilesTogether();
 
 /** The files of a worker share what it has loaded, a second of each file otherwise: nothing of ours changes on being used. */
 const SHARED_MODULES = { isolate: false };

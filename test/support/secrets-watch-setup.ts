@@ -2,6 +2,7 @@ import { appendFileSync, mkdirSync, mkdtempSync, rmSync, writeSync } from 'node:
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestProject } from 'vitest/node';
+import { removeTemporaryFiles } from './run-directory.ts';
 import { findLeaks, type WatchDirectories } from './secrets-watch-files.ts';
 
 declare module 'vitest' {
@@ -29,7 +30,10 @@ export function setup(project: TestProject): void {
   const printed = join(directories.written, 'printed-by-the-run');
   copyWrites(process.stdout, printed);
   copyWrites(process.stderr, printed);
-  process.once('exit', () => judge(root, directories));
+  process.once('exit', () => {
+    // What leaked is kept for whoever looks for it.
+    if (!judge(root, directories)) removeTemporaryFiles();
+  });
 }
 
 function copyWrites(stream: NodeJS.WriteStream, file: string): void {
@@ -40,7 +44,8 @@ function copyWrites(stream: NodeJS.WriteStream, file: string): void {
   }) as typeof stream.write; // the overloads of write differ in what follows the text only
 }
 
-function judge(root: string, directories: WatchDirectories): void {
+/** Whether a secret leaked. */
+function judge(root: string, directories: WatchDirectories): boolean {
   const { leaks, secrets, bytes } = findLeaks(directories);
   rmSync(directories.secrets, { recursive: true, force: true });
   if (leaks.length > 0) {
@@ -52,11 +57,12 @@ function judge(root: string, directories: WatchDirectories): void {
       STDERR,
       `\nSECRETS LEAKED: ${leaks.length} times in what this run wrote (${directories.written})\n${lines.join('\n')}`,
     );
-    return;
+    return true;
   }
   rmSync(root, { recursive: true, force: true });
   if (secrets > 0)
     say(STDOUT, `secrets watch: none of ${secrets} secrets in ${Math.ceil(bytes / KIBIBYTE)} KiB written`);
+  return false;
 }
 
 /** Past the copy of what is printed, whose place may be gone, and before the process ends. */
