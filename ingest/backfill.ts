@@ -26,6 +26,9 @@ export interface BackfillDeps {
 /** Logs that one window should bring, about two per row: enough for a good insert, little enough to hold eight in memory. */
 const LOGS_PER_WINDOW_TARGET = 20_000;
 
+/** Towards the end windows become smaller, at most by this, so that no reader stands idle while another has a last large one. */
+const SMALLER_AT_THE_END_MAX = 4;
+
 /** The size of windows, at the start of a backfill. */
 export function backfillWindow({ logWindowMax }: Pick<ChainConfig, 'logWindowMax'>): AdaptiveWindow {
   return createAdaptiveWindow({ maxBlocks: logWindowMax, targetLogs: LOGS_PER_WINDOW_TARGET });
@@ -49,6 +52,11 @@ export async function backfill(
     status.backfill(done, total);
   });
 
+  const take = (): BlockRange | undefined => {
+    const size = adaptive.size();
+    const share = Math.ceil(windows.left() / config.parallelWindows);
+    return windows.takeNewest(Math.min(size, Math.max(share, Math.ceil(size / SMALLER_AT_THE_END_MAX))));
+  };
   const read = async ({ from, to }: BlockRange): Promise<ReadBatch> => {
     const startedAt = performance.now();
     const batch = await pipeline.read(from, to);
@@ -66,11 +74,7 @@ export async function backfill(
   // Each worker reads its next window while the one before is written: two windows of each are in memory, never more.
   const work = async (): Promise<void> => {
     let settling: Promise<void> = Promise.resolve();
-    for (
-      let window = windows.takeNewest(adaptive.size());
-      window !== undefined;
-      window = windows.takeNewest(adaptive.size())
-    ) {
+    for (let window = take(); window !== undefined; window = take()) {
       signal.throwIfAborted();
       const [batch] = await Promise.all([read(window), settling]);
       settling = settle(window, batch);

@@ -43,14 +43,19 @@ export function countBlocks(ranges: readonly BlockRange[]): number {
  */
 export function createWindows(missing: readonly BlockRange[]): {
   takeNewest(size: number): BlockRange | undefined;
+  /** Blocks that nobody has taken yet. */
+  left(): number;
 } {
   const stack = mergeRanges(missing).map(({ from, to }) => ({ from, to }));
+  let left = countBlocks(stack);
   return {
+    left: () => left,
     takeNewest(size) {
       const top = stack.at(-1);
       if (!top) return undefined;
       const from = Math.max(top.from, top.to - Math.max(1, size) + 1);
       const taken = { from, to: top.to };
+      left -= top.to - from + 1;
       if (from === top.from) stack.pop();
       else top.to = from - 1;
       return taken;

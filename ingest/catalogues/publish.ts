@@ -80,14 +80,17 @@ const CODES: Catalogued = {
  * Grades follow only when a pass was recorded before (ingest/regrade/change-catalogue.ts).
  */
 export async function publishCatalogue(writer: Writer, catalogue: Catalogue, ver: bigint): Promise<void> {
-  for (const table of [RELAYERS, PAYEES, CODES]) await publish(writer, table, table.wanted(catalogue), ver);
+  const tables = [RELAYERS, PAYEES, CODES];
+  await Promise.all(tables.map((table) => publish(writer, table, table.wanted(catalogue), ver)));
 }
 
 /** The catalogue that the engine's tables hold; empty in a new database. */
 export async function readPublishedCatalogue(writer: Writer): Promise<Catalogue> {
-  const relayers = await readPublished(writer, RELAYERS);
-  const payees = await readPublished(writer, PAYEES);
-  const codes = await readPublished(writer, CODES);
+  const [relayers, payees, codes] = await Promise.all([
+    readPublished(writer, RELAYERS),
+    readPublished(writer, PAYEES),
+    readPublished(writer, CODES),
+  ]);
   return catalogueOf({
     relayers: relayers.map(
       ([chain = '', at = '', facilitator = '', facilitatorName = '', firstSeen = '', source = '']) => ({

@@ -88,10 +88,19 @@ export function createRangeReader(deps: RangeReaderDeps): RangeReader {
         to,
         blocks: blocks.map(refOf),
         logs: segments.flatMap(({ logs }) => logs),
-        transactions: new Map(segments.flatMap(({ transactions }) => [...transactions])),
+        transactions: allOf(segments.map(({ transactions }) => transactions)),
       };
     },
   };
+}
+
+/** One map of all. No pairs are made on the way: a hundred thousand of them are work for the garbage collector. */
+function allOf(maps: readonly ReadonlyMap<Hash, TransactionFacts>[]): ReadonlyMap<Hash, TransactionFacts> {
+  const [first, ...others] = maps;
+  if (first !== undefined && others.length === 0) return first;
+  const all = new Map<Hash, TransactionFacts>();
+  for (const map of maps) for (const [hash, facts] of map) all.set(hash, facts);
+  return all;
 }
 
 function cut(from: number, to: number, size: number): Range[] {
@@ -256,7 +265,8 @@ function findTransactions(
   candidates: readonly RawLog[],
   blocks: ReadonlyMap<number, BlockAnswer>,
 ): ReadonlyMap<Hash, TransactionFacts> {
-  const wanted = new Map(candidates.map((log) => [log.transactionHash, log.blockNumber]));
+  const wanted = new Map<Hash, number>();
+  for (const { transactionHash, blockNumber } of candidates) wanted.set(transactionHash, blockNumber);
   const found = new Map<Hash, TransactionFacts>();
   for (const number of new Set(wanted.values())) {
     for (const entry of blocks.get(number)?.transactions ?? []) {

@@ -53,6 +53,7 @@ test('windows hand out every missing block once, newest first, in any size', () 
         const window = windows.takeNewest(sizes[step % sizes.length] ?? 1);
         if (!window) break;
         taken.push(window);
+        expect(windows.left()).toBe(blocksOf(missing).size - countBlocks(taken));
       }
       expect(countBlocks(taken)).toBe(blocksOf(missing).size);
       expect(blocksOf(taken)).toEqual(blocksOf(missing));
