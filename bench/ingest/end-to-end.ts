@@ -21,14 +21,16 @@ export function endToEnd(shared: SharedHistory): BenchPart {
     async run(context) {
       const history = await shared(context);
       await history.growTo(context.quick ? SETTLEMENTS_QUICK : SETTLEMENTS);
-      const { ours, fetchOnly } = await measureOurs(context, history);
+      const own = await measureOurs(context, history);
       const ponder = await measurePonder(context, history);
-      return figuresOf(history.settlements(), { ours, fetchOnly, ponder });
+      return figuresOf(history.settlements(), { ...own, ponder });
     },
   };
 }
 
 interface Milliseconds {
+  /** Before the first block is read; as little counted as Ponder's. */
+  readonly startUp: number;
   readonly ours: number;
   readonly fetchOnly: number;
   /** Undefined where Ponder cannot be installed. */
@@ -45,18 +47,20 @@ async function measureOurs(
   const proxy = await startRecordingProxy(workspace, history.chain.url);
   await indexHistory(workspace, { name: 'recorded', rpcUrl: proxy.url, settlements });
   const recording = proxy.recording();
+  const startUp: number[] = [];
   const ours: number[] = [];
   const fetchOnly: number[] = [];
   for (let round = 1; round <= rounds; round++) {
-    ours.push(
-      await indexHistory(workspace, { name: `round-${round}`, rpcUrl: history.chain.url, settlements }),
-    );
+    const asked = { name: `round-${round}`, rpcUrl: history.chain.url, settlements };
+    const { startUpMs, syncMs } = await indexHistory(workspace, asked);
+    startUp.push(startUpMs);
+    ours.push(syncMs);
     fetchOnly.push(await replay(history.chain.url, recording));
     say(
-      `round ${round}: indexed in ${seconds(ours.at(-1))}, the ${recording.requests.length} requests alone took ${seconds(fetchOnly.at(-1))}`,
+      `round ${round}: started in ${seconds(startUpMs)}, indexed in ${seconds(syncMs)}, the ${recording.requests.length} requests alone took ${seconds(fetchOnly.at(-1))}`,
     );
   }
-  return { ours: median(ours), fetchOnly: median(fetchOnly) };
+  return { startUp: median(startUp), ours: median(ours), fetchOnly: median(fetchOnly) };
 }
 
 async function measurePonder(context: BenchContext, history: ChainHistory): Promise<number | undefined> {
@@ -76,13 +80,14 @@ async function measurePonder(context: BenchContext, history: ChainHistory): Prom
 }
 
 /** The issue asks for one of the two; both lines are ok when either holds, so that the exit code says what it asks. */
-function figuresOf(settlements: number, { ours, fetchOnly, ponder }: Milliseconds): Figure[] {
+function figuresOf(settlements: number, { startUp, ours, fetchOnly, ponder }: Milliseconds): Figure[] {
   const rate = (ms: number): number => settlements / (ms / 1000);
   const overFetching = ours / fetchOnly;
   const overPonder = ponder === undefined ? undefined : ponder / ours;
   const ok = overFetching <= FETCH_ONLY_GOAL || (overPonder !== undefined && overPonder >= PONDER_GOAL);
   const shown = { unit: 'rows/s', goal: '-', ok: true };
   return [
+    { ...shown, name: 'end-to-end-start-up', value: startUp, unit: 'ms' },
     { name: 'end-to-end', value: rate(ours), ...shown },
     { name: 'end-to-end-fetch-only', value: rate(fetchOnly), ...shown },
     ...(ponder === undefined ? [] : [{ name: 'end-to-end-ponder', value: rate(ponder), ...shown }]),

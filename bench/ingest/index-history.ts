@@ -6,6 +6,7 @@ import { runIngest } from '../../ingest/worker.ts';
 import { systemClock } from '../../src/clock.ts';
 import type { Config } from '../../src/config/config.ts';
 import { buildApp } from '../../src/http/app.ts';
+import type { Tracer } from '../../src/tracing/tracer.ts';
 import { openTestAccess } from '../../test/support/access.ts';
 import { CLOSED_SANDBOX } from '../../test/support/closed-sandbox.ts';
 import { benchLog, startBenchEngine } from '../support/bench-engine.ts';
@@ -15,9 +16,16 @@ import { benchConfig } from './bench-config.ts';
 const INDEX_TIMEOUT_MS = 600_000;
 const PAGE_LIMIT = 100;
 
+export interface IndexedIn {
+  /** From the start of the worker until it first reads blocks. */
+  readonly startUpMs: number;
+  /** From then until every settlement is in the table. */
+  readonly syncMs: number;
+}
+
 /**
- * Indexes the whole chain behind `rpcUrl` into a fresh engine with our own worker, and answers the milliseconds from its start
- * until every settlement is in the table. Afterwards, off the clock, walks the feed of the API to see that all are served.
+ * Indexes the whole chain behind `rpcUrl` into a fresh engine with our own worker, and answers how long that took. Afterwards, off
+ * the clock, walks the feed of the API to see that all are served.
  */
 export async function indexHistory(
   workspace: Workspace,
@@ -28,30 +36,51 @@ export async function indexHistory(
     /** Called when every settlement is in the table, before they are looked at. */
     readonly onIndexed?: (enginePid: number | undefined) => void;
   },
-): Promise<number> {
+): Promise<IndexedIn> {
   const engine = await startBenchEngine(workspace, options.name);
   const config = benchConfig(workspace, options);
   const stopping = new AbortController();
   const began = performance.now();
   const written = watchWrites(engine.writer);
+  const reads = watchReads();
   const running = runIngest({
     config,
     writer: written.writer,
     log: benchLog(),
     signal: stopping.signal,
     terminal: null,
+    observation: { meter: null, tracer: reads.tracer },
   });
   try {
     await Promise.race([untilIndexed(engine.reader, written.next, options.settlements), running]);
-    const ms = performance.now() - began;
+    const ended = performance.now();
     options.onIndexed?.(engine.pid());
     await requireServed(engine.reader, config, options.settlements);
-    return ms;
+    const firstRead = reads.first() ?? ended;
+    return { startUpMs: firstRead - began, syncMs: ended - firstRead };
   } finally {
     stopping.abort();
     await running.catch(() => undefined); // its failure has ended the race above
     await engine.stop();
   }
+}
+
+/** Notes when the worker first reads a range of blocks. */
+function watchReads(): { readonly tracer: Tracer; first(): number | undefined } {
+  let first: number | undefined;
+  const span = { tell: () => undefined };
+  return {
+    first: () => first,
+    tracer: {
+      span(_name, _facts, work) {
+        first ??= performance.now();
+        return work(span);
+      },
+      request: () => ({ ...span, within: (work) => work(), end: () => undefined }),
+      headers: () => ({}),
+      close: () => Promise.resolve(),
+    },
+  };
 }
 
 /** Tells when rows were acknowledged, so that nobody has to ask all the time beside what is measured. */

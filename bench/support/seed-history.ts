@@ -6,7 +6,10 @@ import { insertSynthetic, type Slice, SYNTHETIC_CHAINS, type SyntheticHistory } 
 import { timeLeft } from './time-left.ts';
 
 const STATEMENT_SECONDS_MAX = 600;
+/** At least. */
 const BULK_INSERTS = 10;
+/** Four million at once beside merges of ten million did not fit into the engine's 4 GiB. */
+const BULK_ROWS_PER_INSERT_MAX = 1_000_000;
 /** The newest rows arrive in inserts of the size a live index makes, and stay in small parts for a while. */
 const RECENT_INSERTS = 30;
 const RECENT_ROWS_PER_INSERT = 200;
@@ -33,7 +36,7 @@ export async function seedHistory(
 ): Promise<PartState> {
   const recent = RECENT_INSERTS * RECENT_ROWS_PER_INSERT;
   const bulk = history.rows - recent;
-  const perInsert = Math.ceil(bulk / BULK_INSERTS);
+  const perInsert = Math.min(BULK_ROWS_PER_INSERT_MAX, Math.ceil(bulk / BULK_INSERTS));
   const began = performance.now();
   const versions = createVersions(0n);
   const insert = (slice: Omit<Slice, 'ver'>): Promise<void> =>
