@@ -150,7 +150,7 @@ async function placeFor(
 ): ReturnType<Admission['enter']> {
   const { load = 'page' } = request.operation;
   if (passage.by === 'refusal' && load !== 'query') return null;
-  return admission.enter({ load, callerName }, request.left());
+  return admission.enter({ load, callerName }, request);
 }
 
 interface Reviewable {
