@@ -71,16 +71,16 @@ export function createAdmission(limits: AdmissionLimits = ADMISSION_LIMITS): Adm
   const reads = createPlaces(limits.reads);
   const queries = createPlaces(limits.queries);
   return {
-    async enter({ load, callerName: caller }, request) {
+    enter({ load, callerName: caller }, request) {
       switch (load) {
         case 'none':
-          return null;
+          return Promise.resolve(null);
         case 'page':
-          return await take(reads, { caller, heavy: false }, request);
+          return take(reads, { caller, heavy: false }, request);
         case 'summary':
-          return await take(reads, { caller, heavy: true }, request);
+          return take(reads, { caller, heavy: true }, request);
         case 'query':
-          return await take(queries, { caller, heavy: false }, request);
+          return take(queries, { caller, heavy: false }, request);
       }
     },
   };
