@@ -37,7 +37,7 @@ import { answerClientError } from './client-error.ts';
 import { installConsole } from './console-route.ts';
 import { installDocs } from './docs-routes.ts';
 import { asFailure, type FailureOptions, installFailures, sendFailure } from './failures.ts';
-import { ACCEPTED_HEADERS, acceptedRequestId, EXPOSED_HEADERS, VARY } from './headers.ts';
+import { ACCEPTED_HEADERS, acceptedRequestId, EXPOSED, VARY } from './headers.ts';
 import { mcpHostnames } from './mcp-origin.ts';
 import { installMcp } from './mcp-route.ts';
 import { createRequestCount, traceRequests } from './observed-requests.ts';
@@ -111,7 +111,7 @@ export function buildApp(options: AppOptions): FastifyInstance {
   });
   installFailures(app, failures(''));
   const operations = options.operations ?? OPERATIONS;
-  installPlugins(app, operations);
+  installPlugins(app);
   const { meter = null, tracer = null } = options.observation ?? {};
   const counter = meter === null ? null : createRequestCount(meter);
   installRequestFacts(app, counter?.left);
@@ -191,11 +191,10 @@ function unbound(sandbox: SqlSandbox): OperationDeps['sql'] {
   };
 }
 
-function installPlugins(app: FastifyInstance, operations: readonly AnyOperation[]): void {
-  const exposedHeaders = [...EXPOSED_HEADERS, ...ownHeaders(operations)].join(', ');
+function installPlugins(app: FastifyInstance): void {
   // Everybody may read every answer: two headers, for which the plugin would take longer than the router.
   app.addHook('onRequest', (_request, reply, done) => {
-    reply.header('access-control-allow-origin', '*').header('access-control-expose-headers', exposedHeaders);
+    reply.header('access-control-allow-origin', '*').header('access-control-expose-headers', EXPOSED);
     done();
   });
   // Preflights are what it is for; in a scope of its own, because its hook would otherwise pass every request.
@@ -204,7 +203,7 @@ function installPlugins(app: FastifyInstance, operations: readonly AnyOperation[
       origin: '*',
       methods: ['GET', 'HEAD', 'POST', 'OPTIONS'],
       allowedHeaders: [...ACCEPTED_HEADERS],
-      exposedHeaders,
+      exposedHeaders: EXPOSED,
       maxAge: PREFLIGHT_MAX_AGE_SECONDS,
       // OPTIONS without the preflight headers is a question about the route, not an error.
       strictPreflight: false,
@@ -218,10 +217,6 @@ function installPlugins(app: FastifyInstance, operations: readonly AnyOperation[
     // No route takes a compressed body; a header that speaks of one where there is none is no reason to refuse.
     globalDecompression: false,
   });
-}
-
-function ownHeaders(operations: readonly AnyOperation[]): ReadonlySet<string> {
-  return new Set(operations.flatMap(({ answerHeaders = {} }) => Object.keys(answerHeaders)));
 }
 
 /**
