@@ -8,6 +8,8 @@ import { QueryAbandoned, SandboxBusy } from './sql-sandbox.ts';
 export interface Places {
   /** Rejects with `SandboxBusy` when the queue is full or the wait too long, with `QueryAbandoned` when the caller leaves. */
   take(wanted: Wanted, signal: AbortSignal): Promise<Place>;
+  /** A place that is free right now, or null: whoever gets none may wait with `take`. Needs no signal, because nothing waits. */
+  takeFree(wanted: Wanted): Place | null;
   /** How many places there are, how many are taken, and how many queries wait. */
   load(): { readonly places: number; readonly running: number; readonly waiting: number };
 }
@@ -74,18 +76,23 @@ export function createPlaces(limits: PlaceLimits): Places {
     waiting.size >= limits.waitingMax ||
     [...waiting].filter((one) => one.caller === caller).length >= limits.waitingMaxPerCaller;
 
+  const takeFree = (wanted: Wanted, since = performance.now()): Place | null => {
+    // Nobody waits who would fit: `leave` has seen to that.
+    if (!fits(wanted)) return null;
+    turns.serve(turns.next(wanted.caller));
+    occupy(wanted);
+    return placeFor(wanted, since);
+  };
+
   return {
     load: () => ({ places: limits.all, running: taken.all, waiting: waiting.size }),
+    takeFree: (wanted) => takeFree(wanted),
     take(wanted, signal) {
       const since = performance.now();
       return new Promise((resolve, reject) => {
         if (signal.aborted) return reject(new QueryAbandoned(null));
-        // Nobody waits who would fit: `leave` has seen to that.
-        if (fits(wanted)) {
-          turns.serve(turns.next(wanted.caller));
-          occupy(wanted);
-          return resolve(placeFor(wanted, since));
-        }
+        const free = takeFree(wanted, since);
+        if (free !== null) return resolve(free);
         if (isFull(wanted.caller)) return reject(new SandboxBusy(limits.retryAfterSeconds));
         const giveUp = (error: Error): void => {
           settle();

@@ -204,12 +204,12 @@ function meteredRoutes(priceList: readonly PriceListEntry[]): MeteredRoutes {
 type SqlTier = (typeof SQL_TIERS)[number];
 type SqlTiers = Static<typeof SqlTierShape>[];
 
-/** By which tiers the caller may buy: there are few such lists, and each is made once. */
-const TIERS_OF = new Map<string, SqlTiers>();
+/** By which tiers the caller may buy, a bit for each: there are few such lists, and each is made once. */
+const TIERS_OF = new Map<number, SqlTiers>();
 
 function sqlTiers(deps: Pick<OperationDeps, 'plans' | 'sellsCalls'>, context: CallContext): SqlTiers {
-  let allowed = '';
-  for (const { tier } of SQL_TIERS) if (mayBuy(tier, deps, context)) allowed += `${tier} `;
+  let allowed = 0;
+  for (const { tier } of SQL_TIERS) allowed = allowed * 2 + Number(mayBuy(tier, deps, context));
   let tiers = TIERS_OF.get(allowed);
   if (tiers === undefined) {
     tiers = SQL_TIERS.map((tier) => sqlTier(tier, mayBuy(tier.tier, deps, context)));

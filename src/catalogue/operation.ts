@@ -262,6 +262,11 @@ export function erase<P extends Params, Output extends TObject>(
   };
 }
 
+function outcomeOf(answer: unknown): Outcome {
+  // A TObject's answer is an object; TypeScript cannot see that through Static of a type parameter.
+  return fixedOutcome(answer as Record<string, unknown>);
+}
+
 /** A call that no engine reviews. */
 class FixedCall<Input> implements PreparedCall, ReviewedCall {
   readonly terms: CallTerms;
@@ -278,9 +283,8 @@ class FixedCall<Input> implements PreparedCall, ReviewedCall {
     return Promise.resolve(this);
   }
 
-  async run(deps: OperationDeps, context: CallContext): Promise<Outcome> {
-    // A TObject's answer is an object; TypeScript cannot see that through Static of a type parameter.
-    return fixedOutcome((await this.runIt(this.input, deps, context)) as Record<string, unknown>);
+  run(deps: OperationDeps, context: CallContext): Promise<Outcome> {
+    return this.runIt(this.input, deps, context).then(outcomeOf);
   }
 
   rehearse(): Promise<void> {

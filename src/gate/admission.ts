@@ -1,7 +1,14 @@
-import { createPlaces, type Place, type PlaceLimits } from '../../sandbox/places.ts';
+import {
+  createPlaces,
+  type Place,
+  type PlaceLimits,
+  type Places,
+  type Wanted,
+} from '../../sandbox/places.ts';
 import { QueryAbandoned, SandboxBusy } from '../../sandbox/sql-sandbox.ts';
 import type { EngineLoad } from '../catalogue/operation.ts';
 import { fail } from '../errors.ts';
+import type { GateRequest } from './gate.ts';
 
 /**
  * How much of the engine the calls of this process may have at once. Without a bound a crowd shares the engine: every call takes as
@@ -14,7 +21,7 @@ export interface Admission {
    * Resolves when it is the call's turn; whoever gets a place gives it back. Null for a call that needs none. Rejects with
    * `overloaded` where the line is full or the wait too long, with `request_timeout` when the caller leaves meanwhile.
    */
-  enter(wanted: AdmissionWanted, left: AbortSignal): Promise<Pick<Place, 'leave'> | null>;
+  enter(wanted: AdmissionWanted, request: Leaving): Promise<Pick<Place, 'leave'> | null>;
 }
 
 export interface AdmissionWanted {
@@ -22,6 +29,8 @@ export interface AdmissionWanted {
   /** Names whoever calls; holds no secret. */
   readonly callerName: string;
 }
+
+type Leaving = Pick<GateRequest, 'hasLeft' | 'left'>;
 
 /** Of reads, and of queries, which have a line of their own so that neither keeps the other waiting. */
 export interface AdmissionLimits {
@@ -62,19 +71,25 @@ export function createAdmission(limits: AdmissionLimits = ADMISSION_LIMITS): Adm
   const reads = createPlaces(limits.reads);
   const queries = createPlaces(limits.queries);
   return {
-    async enter({ load, callerName: caller }, left) {
+    enter({ load, callerName: caller }, request) {
       switch (load) {
         case 'none':
-          return null;
+          return Promise.resolve(null);
         case 'page':
-          return await reads.take({ caller, heavy: false }, left).catch(asRefusal);
+          return take(reads, { caller, heavy: false }, request);
         case 'summary':
-          return await reads.take({ caller, heavy: true }, left).catch(asRefusal);
+          return take(reads, { caller, heavy: true }, request);
         case 'query':
-          return await queries.take({ caller, heavy: false }, left).catch(asRefusal);
+          return take(queries, { caller, heavy: false }, request);
       }
     },
   };
+}
+
+/** Only who waits needs a signal: making one costs more than all else that an admission does. */
+async function take(places: Places, wanted: Wanted, request: Leaving): Promise<Place> {
+  const free = request.hasLeft ? null : places.takeFree(wanted);
+  return free ?? (await places.take(wanted, request.left()).catch(asRefusal));
 }
 
 function asRefusal(error: unknown): never {

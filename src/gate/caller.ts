@@ -91,9 +91,10 @@ export async function identify(
 ): Promise<Identity> {
   if (credential === null) return { caller: NOBODY, quota: addressQuota(address, deps) };
   const { text, digest } = credential;
-  const known = text.startsWith(KEY_PREFIX)
-    ? await identifyKey(digest, deps)
-    : await identifyToken(text, deps);
+  let known: Identity | null;
+  if (!text.startsWith(KEY_PREFIX)) known = await identifyToken(text, deps);
+  else
+    known = digest === null ? null : identityOf(await askStore(deps.accounts.findKey(digest)), digest, deps);
   return known ?? { caller: UNKNOWN, quota: addressQuota(address, deps) };
 }
 
@@ -105,9 +106,8 @@ export function addressQuota(address: string, deps: Pick<IdentityDeps, 'requests
   };
 }
 
-async function identifyKey(digest: KeyDigest | null, deps: IdentityDeps): Promise<Identity | null> {
-  if (digest === null) return null;
-  const found = await askStore(deps.accounts.findKey(digest));
+/** Null for a key that is not there, or not good now. */
+function identityOf(found: Credential | null, digest: KeyDigest, deps: IdentityDeps): Identity | null {
   if (found === null || !isSameDigest(found.key.digest, digest)) return null;
   if (!isValid(found.key, deps.clock.nowMs())) return null;
   const { id, kind } = found.key;
@@ -119,10 +119,17 @@ async function identifyKey(digest: KeyDigest | null, deps: IdentityDeps): Promis
   return { caller, quota: { key: `key:${id}`, requestsPerMinute, whose: 'this key' } };
 }
 
+const DIGEST_CHARS = 64;
+/** Written anew for each comparison, which awaits nothing in between: buffers of its own would be garbage of every call. */
+const STORED = Buffer.alloc(DIGEST_CHARS);
+const SENT = Buffer.alloc(DIGEST_CHARS);
+
 /** The store found the row by its digest; a store that compares loosely (case, prefixes) must still not let anybody in. */
 function isSameDigest(stored: string, digest: string): boolean {
-  const [one, other] = [Buffer.from(stored), Buffer.from(digest)];
-  return one.length === other.length && timingSafeEqual(one, other);
+  if (stored.length !== digest.length) return false;
+  // As many bytes as characters: ASCII, so that both are there as a whole.
+  const [written, wanted] = [STORED.write(stored), SENT.write(digest)];
+  return written === DIGEST_CHARS && wanted === DIGEST_CHARS && timingSafeEqual(STORED, SENT);
 }
 
 function isValid({ revokedAtMs, expiresAtMs }: Credential['key'], nowMs: number): boolean {

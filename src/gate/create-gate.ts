@@ -97,7 +97,7 @@ async function call(gate: GateTools, request: GateRequest): Promise<GateAnswer> 
   if (tier !== null) admitToTier(tier, { caller, pays: passage.by === 'payment' }, gate.plans);
   const admitted = { prepared, passage, caller, quota };
   if (!request.operation.repeatable || passage.by !== 'units' || request.idempotencyKey === undefined)
-    return review(gate, request, admitted, null);
+    return await review(gate, request, admitted, null);
   const { operation, idempotencyKey: key } = request;
   const scope = `${operation.id}:${passage.organizationId}`;
   const repeatable = {
@@ -143,14 +143,14 @@ async function review(
 }
 
 /** Whether a run has a place is known before units are held or a payment is taken. An offer needs none, but for its review. */
-async function placeFor(
+function placeFor(
   { admission }: GateTools,
   request: GateRequest,
   { passage, callerName }: { readonly passage: Passage; readonly callerName: string },
-): ReturnType<Admission['enter']> {
+): ReturnType<Admission['enter']> | null {
   const { load = 'page' } = request.operation;
   if (passage.by === 'refusal' && load !== 'query') return null;
-  return admission.enter({ load, callerName }, request.left());
+  return admission.enter({ load, callerName }, request);
 }
 
 interface Reviewable {

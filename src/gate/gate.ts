@@ -35,6 +35,8 @@ export interface GateRequest {
   readonly mayCharge: boolean;
   /** The dependencies of the run, bound to the request. */
   readonly deps: OperationDeps;
+  /** Whether the caller is gone: the connection ended before the answer did. */
+  readonly hasLeft: boolean;
   /** Aborts when the caller leaves, and at no other time. */
   left(): AbortSignal;
   /**

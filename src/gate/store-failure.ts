@@ -8,16 +8,12 @@ const NOT_READ = 'Accounts and units cannot be read right now. Nothing was charg
 const NOT_CAPTURED =
   'Accounts and units cannot be written right now, so the answer is withheld. Units that were held for it come back within minutes, unless the store had taken them before it went silent.';
 
-/** What the caller is told when the store of accounts does not answer; anything else is a bug and passes through unchanged. */
-function asAccountsUnavailable(cause: unknown): unknown {
-  return unavailable(cause, NOT_READ);
-}
-
-/** The same of a charge: a store that was asked and did not answer may have made it. */
+/** What the caller is told of a charge: a store that was asked and did not answer may have made it. */
 export function asChargeUnknown(cause: unknown): unknown {
   return unavailable(cause, NOT_CAPTURED);
 }
 
+/** A store that does not answer is told; anything else is a bug and passes through unchanged. */
 function unavailable(cause: unknown, detail: string): unknown {
   if (!(cause instanceof StoreUnavailable)) return cause;
   return fail('upstream_unavailable', {
@@ -29,10 +25,10 @@ function unavailable(cause: unknown, detail: string): unknown {
 }
 
 /** Awaits a call of the store; a store that does not answer becomes 503 `upstream_unavailable` naming `accounts`. */
-export async function askStore<Answer>(call: Promise<Answer>): Promise<Answer> {
-  try {
-    return await call;
-  } catch (error) {
-    throw asAccountsUnavailable(error);
-  }
+export function askStore<Answer>(call: Promise<Answer>): Promise<Answer> {
+  return call.catch(refuseAsUnavailable);
+}
+
+function refuseAsUnavailable(cause: unknown): never {
+  throw unavailable(cause, NOT_READ);
 }

@@ -6,7 +6,7 @@ import { BASE_PATHS } from '../domain/paths.ts';
 import { fail } from '../errors.ts';
 import type { Gate } from '../gate/gate.ts';
 import { matchesEtag, weakEtag } from './etag.ts';
-import { type NextPage, nextPageLink } from './headers.ts';
+import { exposedWith, type NextPage, nextPageLink } from './headers.ts';
 import { HttpCall } from './http-call.ts';
 import { rememberPath } from './known-paths.ts';
 import { type PrintAnswer, sharingPrinter } from './print-answer.ts';
@@ -55,12 +55,26 @@ function installRoute(app: FastifyInstance, url: string, operation: AnyOperation
     url,
     bodyLimit: JSON_BODY_MAX_BYTES,
     config: { observedAs: operation.id },
+    ...exposingOwn(operation),
     // A payment is bound to the bytes of the body, and those are what was sent.
     decompress: false,
     // Only what the operation declares can leave: fields that are not in the schema are not printed.
     schema: { response: { [operation.status ?? 200]: answerSchema(operation) } },
     handler: (request, reply) => answer(route, request, reply),
   });
+}
+
+/** Lets browser scripts read the headers that only this operation has; nothing for one that has none. */
+function exposingOwn({ answerHeaders = {} }: AnyOperation): Pick<RouteOptions, 'onRequest'> {
+  const own = Object.keys(answerHeaders);
+  if (own.length === 0) return {};
+  const exposed = exposedWith(own);
+  return {
+    onRequest: (_request, reply, done) => {
+      reply.header('access-control-expose-headers', exposed);
+      done();
+    },
+  };
 }
 
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'TRACE'] as const;

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import fastifyCompress from '@fastify/compress';
 import fastifyCors from '@fastify/cors';
-import Fastify, { type FastifyBaseLogger, type FastifyInstance, LogController } from 'fastify';
+import Fastify, { type FastifyInstance, LogController } from 'fastify';
 import type { Reader } from '../../clickhouse/engine.ts';
 import type { SqlSandbox } from '../../sandbox/sql-sandbox.ts';
 import { OPERATIONS, PRICE_LIST } from '../catalogue/index.ts';
@@ -37,7 +37,7 @@ import { answerClientError } from './client-error.ts';
 import { installConsole } from './console-route.ts';
 import { installDocs } from './docs-routes.ts';
 import { asFailure, type FailureOptions, installFailures, sendFailure } from './failures.ts';
-import { ACCEPTED_HEADERS, acceptedRequestId, EXPOSED_HEADERS, VARY } from './headers.ts';
+import { ACCEPTED_HEADERS, acceptedRequestId, EXPOSED, VARY } from './headers.ts';
 import { mcpHostnames } from './mcp-origin.ts';
 import { installMcp } from './mcp-route.ts';
 import { createRequestCount, traceRequests } from './observed-requests.ts';
@@ -92,11 +92,10 @@ export function buildApp(options: AppOptions): FastifyInstance {
     publicUrl,
     tokenMetadataUrl: metadataUrlOf(options.config, resources, path),
   });
-  const logger: FastifyBaseLogger = log;
   const app = Fastify({
-    loggerInstance: logger,
-    // Lines name their request themselves: a logger of its own for every request would be made for nothing.
-    childLoggerFactory: () => logger,
+    // What Fastify has to say of a request goes to our log. It is not given as Fastify's own logger: with one, Fastify waits for the
+    // end of every answer to log it, which is not wanted here and costs more than routing does.
+    childLoggerFactory: () => log,
     // One line per request is written in onResponse, without headers.
     logController: new LogController({ disableRequestLogging: true }),
     trustProxy: options.config.http.trustProxy,
@@ -112,7 +111,7 @@ export function buildApp(options: AppOptions): FastifyInstance {
   });
   installFailures(app, failures(''));
   const operations = options.operations ?? OPERATIONS;
-  installPlugins(app, operations);
+  installPlugins(app);
   const { meter = null, tracer = null } = options.observation ?? {};
   const counter = meter === null ? null : createRequestCount(meter);
   installRequestFacts(app, counter?.left);
@@ -192,24 +191,24 @@ function unbound(sandbox: SqlSandbox): OperationDeps['sql'] {
   };
 }
 
-function installPlugins(app: FastifyInstance, operations: readonly AnyOperation[]): void {
-  const exposedHeaders = [...EXPOSED_HEADERS, ...ownHeaders(operations)].join(', ');
-  // Everybody may read every answer: two headers, for which the plugin would take longer than the router. It answers preflights.
-  app.addHook('onRoute', (route) => {
-    if (route.method !== 'OPTIONS') route.config = { ...route.config, cors: false };
-  });
+function installPlugins(app: FastifyInstance): void {
+  // Everybody may read every answer: two headers, for which the plugin would take longer than the router.
   app.addHook('onRequest', (_request, reply, done) => {
-    reply.header('access-control-allow-origin', '*').header('access-control-expose-headers', exposedHeaders);
+    reply.header('access-control-allow-origin', '*').header('access-control-expose-headers', EXPOSED);
     done();
   });
-  app.register(fastifyCors, {
-    origin: '*',
-    methods: ['GET', 'HEAD', 'POST', 'OPTIONS'],
-    allowedHeaders: [...ACCEPTED_HEADERS],
-    exposedHeaders,
-    maxAge: PREFLIGHT_MAX_AGE_SECONDS,
-    // OPTIONS without the preflight headers is a question about the route, not an error.
-    strictPreflight: false,
+  // Preflights are what it is for; in a scope of its own, because its hook would otherwise pass every request.
+  app.register((preflights, _options, done) => {
+    preflights.register(fastifyCors, {
+      origin: '*',
+      methods: ['GET', 'HEAD', 'POST', 'OPTIONS'],
+      allowedHeaders: [...ACCEPTED_HEADERS],
+      exposedHeaders: EXPOSED,
+      maxAge: PREFLIGHT_MAX_AGE_SECONDS,
+      // OPTIONS without the preflight headers is a question about the route, not an error.
+      strictPreflight: false,
+    });
+    done();
   });
   // zstd joins by itself where the runtime has it (Node 22.15 and newer).
   app.register(fastifyCompress, {
@@ -218,10 +217,6 @@ function installPlugins(app: FastifyInstance, operations: readonly AnyOperation[
     // No route takes a compressed body; a header that speaks of one where there is none is no reason to refuse.
     globalDecompression: false,
   });
-}
-
-function ownHeaders(operations: readonly AnyOperation[]): ReadonlySet<string> {
-  return new Set(operations.flatMap(({ answerHeaders = {} }) => Object.keys(answerHeaders)));
 }
 
 /**

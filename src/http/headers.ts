@@ -4,7 +4,7 @@ import type { SqlTierId } from '../domain/plan.ts';
 import { RATE_WINDOW_SECONDS } from '../gate/rate-limit.ts';
 
 /** Headers of our answers that a browser script may read (CORS), the payment headers among them. */
-export const EXPOSED_HEADERS = [
+const EXPOSED_HEADERS = [
   'X-Request-Id',
   'RateLimit-Policy',
   'RateLimit',
@@ -21,6 +21,14 @@ export const EXPOSED_HEADERS = [
   'PAYMENT-RESPONSE',
   'PAYMENT-REQUIRED',
 ] as const;
+
+/** `Access-Control-Expose-Headers` of every answer. */
+export const EXPOSED = EXPOSED_HEADERS.join(', ');
+
+/** The same for a route whose answers have headers of their own. */
+export function exposedWith(own: readonly string[]): string {
+  return [EXPOSED, ...own].join(', ');
+}
 
 /** Headers that a browser script may send. */
 export const ACCEPTED_HEADERS = [

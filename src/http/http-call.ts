@@ -59,6 +59,10 @@ export class HttpCall implements GateRequest {
     return this.request.method !== 'HEAD';
   }
 
+  get hasLeft(): boolean {
+    return this.facts.hasLeft;
+  }
+
   left(): AbortSignal {
     return leavingSignal(this.facts);
   }

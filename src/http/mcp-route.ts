@@ -80,6 +80,9 @@ function exchangeOf({ deps, sandbox }: McpRouteOptions, exchanged: Exchanged): M
     address: request.ip,
     requestId: request.id,
     deps: { ...deps, reader: new BoundReader(deps.reader, facts), sql: new RequestSandbox(sandbox, facts) },
+    get hasLeft() {
+      return facts.hasLeft;
+    },
     left: () => leavingSignal(facts),
     onRate: (decision, tier) => windows.add(decision, tier),
     onRun: () => {

@@ -8,8 +8,6 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     /** Set by routes that are to be told apart. */
     readonly observedAs?: string;
-    /** Of @fastify/cors, which declares it nowhere. */
-    readonly cors?: boolean;
   }
   interface FastifyRequest {
     span: RequestSpan | undefined;

@@ -4,8 +4,11 @@ import type { AnyOperation } from '../catalogue/operation.ts';
 
 type Body = Readonly<Record<string, unknown>>;
 
-/** Prints an answer as JSON: what its schema declares and nothing else. */
-export type PrintAnswer = (reply: FastifyReply, body: Body) => string;
+/**
+ * Prints an answer as JSON: what its schema declares and nothing else. Bytes, because most of them are ready: a text put together
+ * would be copied to be measured and again to be sent.
+ */
+export type PrintAnswer = (reply: FastifyReply, body: Body) => Buffer;
 
 /**
  * Prints the shared fields of an operation's answers once and every other field each time; shared ones stand last. Null for an
@@ -15,27 +18,30 @@ export function sharingPrinter({ output, shared = [] }: AnyOperation): PrintAnsw
   if (shared.length === 0) return null;
   const own = Type.Omit(output, [...shared]);
   const parts = shared.map((name) => partPrinter(name, output));
-  return (reply, body) => {
-    let text = reply.serializeInput(body, own).slice(0, -1);
-    for (const print of parts) text += print(reply, body);
-    return `${text}}`;
-  };
+  return (reply, body) =>
+    Buffer.concat([
+      Buffer.from(reply.serializeInput(body, own).slice(0, -1)),
+      ...parts.map((print) => print(reply, body)),
+      END,
+    ]);
 }
 
-/** The text of one field, kept for as long as the value that it was printed from lives. */
+const END = Buffer.from('}');
+
+/** The bytes of one field, kept for as long as the value that it was printed from lives. */
 function partPrinter(name: string, { properties }: TObject): PrintAnswer {
   const schema = properties[name];
   if (schema === undefined) throw new Error(`a shared field ${name} that the answer does not have`);
-  const texts = new WeakMap<object, string>();
+  const printed = new WeakMap<object, Buffer>();
   return (reply, body) => {
     const value = body[name];
     if (!isObject(value)) throw new Error(`the shared field ${name} is no object`);
-    let text = texts.get(value);
-    if (text === undefined) {
-      text = `,${JSON.stringify(name)}:${reply.serializeInput(value, schema)}`;
-      texts.set(value, text);
+    let bytes = printed.get(value);
+    if (bytes === undefined) {
+      bytes = Buffer.from(`,${JSON.stringify(name)}:${reply.serializeInput(value, schema)}`);
+      printed.set(value, bytes);
     }
-    return text;
+    return bytes;
   };
 }
 

@@ -50,7 +50,8 @@ export function installRequestFacts(app: FastifyInstance, onLeft?: (request: Fas
       isCounted: false,
     };
     request.facts = facts;
-    reply.raw.once('close', () => {
+    // Emitted once by itself.
+    reply.raw.on('close', () => {
       clearTimeout(facts.timer);
       facts.hasLeft = !reply.raw.writableFinished;
       if (!facts.hasLeft) return;
@@ -92,8 +93,14 @@ function setServerTiming({ facts }: FastifyRequest, reply: FastifyReply): void {
   const engine = facts.engineMs;
   reply.header(
     'server-timing',
-    `queue;dur=${queue.toFixed(1)}, engine;dur=${engine.toFixed(1)}, total;dur=${total.toFixed(1)}`,
+    `queue;dur=${inTenths(queue)}, engine;dur=${inTenths(engine)}, total;dur=${inTenths(total)}`,
   );
+}
+
+/** With one decimal. `toFixed` takes several times as long, three times for every answer. */
+function inTenths(milliseconds: number): string {
+  const tenths = Math.round(milliseconds * 10);
+  return `${Math.floor(tenths / 10)}.${tenths % 10}`;
 }
 
 /** The reader of one request: its statements end with the request, and their time is counted. */

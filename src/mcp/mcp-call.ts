@@ -9,7 +9,7 @@ export const MCP_ROWS_DEFAULT = 200;
 
 /** What the HTTP exchange that a call came in knows of it. */
 export interface McpExchange
-  extends Pick<GateRequest, 'credentials' | 'address' | 'deps' | 'left' | 'onRate' | 'onRun'> {
+  extends Pick<GateRequest, 'credentials' | 'address' | 'deps' | 'hasLeft' | 'left' | 'onRate' | 'onRun'> {
   readonly requestId: string;
   /** Called when the gate or the run refused the call, before its answer is written. */
   onRefused(failure: Failure): void;
@@ -43,6 +43,10 @@ export class McpCall implements GateRequest {
 
   get deps(): OperationDeps {
     return this.exchange.deps;
+  }
+
+  get hasLeft(): boolean {
+    return this.exchange.hasLeft;
   }
 
   left(): AbortSignal {

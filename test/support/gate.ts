@@ -67,6 +67,7 @@ export function gateRequest(operation: AnyOperation, over: Partial<GateRequest> 
     mayCharge: true,
     // The operations of these tests use nothing of it.
     deps: { chains: [] } as unknown as OperationDeps,
+    hasLeft: false,
     left: () => new AbortController().signal,
     onRate: ({ remaining }, tier) => events.push(`rate ${remaining}${tier === null ? '' : ` of ${tier}`}`),
     onPaid: (receipt) => events.push(`paid ${receipt}`),

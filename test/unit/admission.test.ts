@@ -20,9 +20,10 @@ function door() {
   return {
     standing: () => Object.fromEntries(standing),
     leave: (name: string) => leaves.get(name)?.(),
-    async come(name: string, load: EngineLoad, left = new AbortController().signal) {
+    async come(name: string, load: EngineLoad, signal = new AbortController().signal) {
       standing.set(name, 'waits');
-      admission.enter({ load, callerName: name.replace(/\d+$/, '') }, left).then(
+      const request = { hasLeft: signal.aborted, left: () => signal };
+      admission.enter({ load, callerName: name.replace(/\d+$/, '') }, request).then(
         (place) => {
           standing.set(name, 'in');
           if (place !== null) leaves.set(name, () => place.leave());
@@ -92,6 +93,29 @@ describe('admission', () => {
     await vi.advanceTimersByTimeAsync(LINE.waitMaxMs);
     expect(standing()).toMatchObject({ d1: 'overloaded 7', e1: 'overloaded 7', f2: 'overloaded 7' });
   });
+});
+
+test('only who waits is asked for a signal, and who has left gets no place', async () => {
+  const admission = createAdmission(LIMITS);
+  const asked: string[] = [];
+  const come = (callerName: string, { hasLeft }: { readonly hasLeft: boolean }) =>
+    admission.enter(
+      { load: 'page', callerName },
+      {
+        hasLeft,
+        left: () => {
+          asked.push(callerName);
+          return hasLeft ? AbortSignal.abort() : new AbortController().signal;
+        },
+      },
+    );
+  const first = await come('a', { hasLeft: false });
+  await expect(come('b', { hasLeft: true })).rejects.toMatchObject({ code: 'request_timeout' });
+  await come('c', { hasLeft: false });
+  const waits = come('d', { hasLeft: false });
+  first?.leave();
+  await waits;
+  expect(asked).toEqual(['b', 'd']);
 });
 
 test('one caller can take no more than half the line of the product', () => {

@@ -22,7 +22,7 @@ async function printed(operation: AnyOperation, bodies: readonly Record<string, 
   const print = sharingPrinter(operation);
   if (print === null) throw new Error('nothing is shared');
   app.get('/', (_request, reply) =>
-    reply.send(JSON.stringify(bodies.map((body) => JSON.parse(print(reply, body))))),
+    reply.send(JSON.stringify(bodies.map((body) => JSON.parse(print(reply, body).toString())))),
   );
   const { body } = await app.inject('/');
   await app.close();
