@@ -58,7 +58,7 @@ function problemOf(code: number, message: string): EngineProblem {
   return PROBLEM_OF_CODE.get(code) ?? 'engine_refused';
 }
 
-const BROKEN_CONNECTION = new Set(['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ENOTCONN']);
+const BROKEN_CONNECTION = new Set(['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ENOTCONN', 'UND_ERR_SOCKET']);
 
 /** Whether the connection broke before an answer: the embedded engine may just be restarting. */
 export function isBrokenConnection(error: unknown): boolean {

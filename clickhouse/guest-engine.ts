@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import type { Readable } from 'node:stream';
 import type { EngineAccess, Guest, Row } from './engine.ts';
 import { engineErrorOf } from './engine-error.ts';
 import { createGuestHttp, wholeAnswer } from './guest-http.ts';
@@ -19,9 +18,9 @@ export function createGuest(access: EngineAccess): Guest {
         default_format: 'JSONCompactEachRow',
         max_execution_time: maxSeconds,
       };
-      const { body } = await http.send({ name, text, parameters, words }, signals);
+      const bytes = await http.ask({ name, text, parameters, words }, signals);
       try {
-        return (await readText(body)).split('\n').filter(Boolean).map(readRow);
+        return bytes.toString('utf8').split('\n').filter(Boolean).map(readRow);
       } catch (error) {
         throw engineErrorOf(error, name, signals);
       }
@@ -44,17 +43,6 @@ export function createGuest(access: EngineAccess): Guest {
       http.close();
     },
   };
-}
-
-/** By events: an iterator over the stream costs as much as the rest of a round trip. */
-function readText(body: Readable): Promise<string> {
-  return new Promise((resolve, reject) => {
-    const chunks: Buffer[] = [];
-    body.on('data', (chunk: Buffer) => chunks.push(chunk));
-    body.once('end', () => resolve(Buffer.concat(chunks).toString('utf8')));
-    body.once('error', reject);
-    body.once('aborted', () => reject(new Error('the answer broke off')));
-  });
 }
 
 /** Throws for a line that is no row: the engine appends what went wrong to an answer that had begun. */

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Row, Rows, Statement } from './engine.ts';
 import { type CallSignals, engineErrorOf, isBrokenConnection } from './engine-error.ts';
-import { bytesOf, type EngineHttp, eitherOf, isSuccess, refusalOf, WHOLE_ANSWER } from './engine-http.ts';
+import { type EngineHttp, eitherOf, isSuccess, refusalOf, WHOLE_ANSWER } from './engine-http.ts';
 import { render, type SqlValue } from './sql.ts';
 
 /** SELECTs over plain HTTP, answers whole in memory: each is bounded by the statement's `maxRows`. */
@@ -88,9 +88,9 @@ async function readAs<Answer>(
   };
   const text = `${query} FORMAT ${format}`;
   const read = async (): Promise<Answer> => {
-    const answer = await source.http.send({ text, words: { ...words, query_id: randomUUID() } }, signal);
+    const answer = await source.http.ask({ text, words: { ...words, query_id: randomUUID() } }, signal);
     if (!isSuccess(answer)) throw await refusalOf(answer, signal);
-    return decode(await bytesOf(answer, signal));
+    return decode(answer.bytes);
   };
   try {
     signal.throwIfAborted();
