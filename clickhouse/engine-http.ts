@@ -3,7 +3,6 @@ import { buffer } from 'node:stream/consumers';
 import { parseError } from '@clickhouse/client';
 import { type Dispatcher, Pool } from 'undici';
 import type { EngineUser } from './engine.ts';
-import type { CallSignals } from './engine-error.ts';
 
 /**
  * Plain HTTP to the engine, for statements that are short and many. The client library lets a timer pass before each request
@@ -219,8 +218,4 @@ export function isSuccess({ status, headers }: AnswerHead): boolean {
 export async function refusalOf(answer: WholeAnswer | StreamedAnswer, signal: AbortSignal): Promise<Error> {
   const bytes = 'bytes' in answer ? answer.bytes : await bytesOf(answer.body, signal);
   return parseError(bytes.toString());
-}
-
-export function eitherOf({ timeout, caller }: CallSignals): AbortSignal {
-  return caller === undefined ? timeout : AbortSignal.any([timeout, caller]);
 }

@@ -4,7 +4,6 @@ import { type CallSignals, engineErrorOf } from './engine-error.ts';
 import {
   type AnswerHead,
   createEngineHttp,
-  eitherOf,
   type HttpStatement,
   isSuccess,
   refusalOf,
@@ -91,7 +90,7 @@ async function exchanged<Answer extends WholeAnswer | StreamedAnswer>(
   signals: CallSignals,
   exchange: Exchange<Answer>,
 ): Promise<Told<Answer>> {
-  const either = eitherOf(signals);
+  const { either } = signals;
   const statement = { text, words: { database: publicDatabase, ...words, ...asWords(parameters) } };
   try {
     either.throwIfAborted();
