@@ -35,9 +35,10 @@ const PROBLEM_OF_CODE: ReadonlyMap<number, EngineProblem> = new Map<number, Engi
 const ATTEMPT_TO_READ_AFTER_EOF = 32;
 const OF_ANOTHER_NODE = /while receiving packet from /;
 
-/** Which of the two signals of a call fired, if any. */
+/** What ends a call (call-time.ts). */
 export interface CallSignals {
-  readonly timeout: AbortSignal;
+  /** Fires with the caller's and when the time is over, whichever is first. */
+  readonly either: AbortSignal;
   readonly caller: AbortSignal | undefined;
 }
 
@@ -49,7 +50,7 @@ export function engineErrorOf(error: unknown, statement: string, signals: CallSi
     return new EngineError(problemOf(code, error.message), statement, code, error);
   }
   if (signals.caller?.aborted === true) return new EngineError('aborted', statement, null, error);
-  if (signals.timeout.aborted) return new EngineError('timeout', statement, null, error);
+  if (signals.either.aborted) return new EngineError('timeout', statement, null, error);
   return new EngineError('unreachable', statement, null, error);
 }
 
@@ -58,7 +59,7 @@ function problemOf(code: number, message: string): EngineProblem {
   return PROBLEM_OF_CODE.get(code) ?? 'engine_refused';
 }
 
-const BROKEN_CONNECTION = new Set(['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ENOTCONN']);
+const BROKEN_CONNECTION = new Set(['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ENOTCONN', 'UND_ERR_SOCKET']);
 
 /** Whether the connection broke before an answer: the embedded engine may just be restarting. */
 export function isBrokenConnection(error: unknown): boolean {

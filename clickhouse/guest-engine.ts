@@ -1,30 +1,28 @@
 import { randomUUID } from 'node:crypto';
-import type { Readable } from 'node:stream';
+import { withinSeconds } from './call-time.ts';
 import type { EngineAccess, Guest, Row } from './engine.ts';
 import { engineErrorOf } from './engine-error.ts';
 import { createGuestHttp, wholeAnswer } from './guest-http.ts';
 
 /** The guest's port over HTTP: its own user, its own connections, the public database as the default one. */
 
-/** The engine's own limit fires first; this one is for an engine that does not answer at all. */
-const CLIENT_GRACE_MS = 3_000;
-
 export function createGuest(access: EngineAccess): Guest {
   const http = createGuestHttp(access);
   return {
-    async explain({ name, text, parameters = {}, maxSeconds, queryId = randomUUID() }, caller) {
-      const signals = { timeout: AbortSignal.timeout(maxSeconds * 1_000 + CLIENT_GRACE_MS), caller };
+    explain({ name, text, parameters = {}, maxSeconds, queryId = randomUUID() }, caller) {
       const words = {
         query_id: queryId,
         default_format: 'JSONCompactEachRow',
         max_execution_time: maxSeconds,
       };
-      const { body } = await http.send({ name, text, parameters, words }, signals);
-      try {
-        return (await readText(body)).split('\n').filter(Boolean).map(readRow);
-      } catch (error) {
-        throw engineErrorOf(error, name, signals);
-      }
+      return withinSeconds(maxSeconds, caller, async (signals) => {
+        const bytes = await http.ask({ name, text, parameters, words }, signals);
+        try {
+          return bytes.toString('utf8').split('\n').filter(Boolean).map(readRow);
+        } catch (error) {
+          throw engineErrorOf(error, name, signals);
+        }
+      });
     },
     query(
       { name, text, parameters = {}, maxSeconds, queryId, format, maxRows, heldInMemory = false },
@@ -38,23 +36,12 @@ export function createGuest(access: EngineAccess): Guest {
         ...wholeAnswer(heldInMemory),
       };
       // No clock of its own: the watchdog's is the caller's signal.
-      return http.send({ name, text, parameters, words }, { timeout: caller, caller });
+      return http.send({ name, text, parameters, words }, { either: caller, caller });
     },
     async close() {
       http.close();
     },
   };
-}
-
-/** By events: an iterator over the stream costs as much as the rest of a round trip. */
-function readText(body: Readable): Promise<string> {
-  return new Promise((resolve, reject) => {
-    const chunks: Buffer[] = [];
-    body.on('data', (chunk: Buffer) => chunks.push(chunk));
-    body.once('end', () => resolve(Buffer.concat(chunks).toString('utf8')));
-    body.once('error', reject);
-    body.once('aborted', () => reject(new Error('the answer broke off')));
-  });
 }
 
 /** Throws for a line that is no row: the engine appends what went wrong to an answer that had begun. */

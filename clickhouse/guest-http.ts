@@ -1,14 +1,15 @@
-import type { IncomingMessage } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type EngineAccess, EngineError, type GuestResult, type QueryFigures } from './engine.ts';
 import { type CallSignals, engineErrorOf } from './engine-error.ts';
 import {
+  type AnswerHead,
   createEngineHttp,
-  eitherOf,
   type HttpStatement,
   isSuccess,
   refusalOf,
+  type StreamedAnswer,
   WHOLE_ANSWER,
+  type WholeAnswer,
 } from './engine-http.ts';
 import { QUERIES_AT_ONCE_MAX } from './guest-settings.ts';
 import { publicDatabaseOf, viewedDatabaseOf } from './public-database.ts';
@@ -18,6 +19,8 @@ import { publicDatabaseOf, viewedDatabaseOf } from './public-database.ts';
  * of parameters. Nothing here changes what the guest may do (guest-settings.ts).
  */
 export interface GuestHttp {
+  /** The whole answer to a statement whose answer is small. Rejects with `EngineError`. */
+  ask(statement: GuestHttpStatement, signals: CallSignals): Promise<Buffer>;
   /** Resolves with the head of the answer, when the statement has ended. Rejects with `EngineError`. */
   send(statement: GuestHttpStatement, signals: CallSignals): Promise<GuestResult>;
   close(): void;
@@ -43,36 +46,61 @@ export function wholeAnswer(heldInMemory: boolean): Readonly<Record<string, numb
 /** NOT_IMPLEMENTED: what the engine says of a subquery that depends on the row outside, over a table of several nodes. */
 const NOT_OVER_NODES = 48;
 
-export function createGuestHttp({ url, database, guest, headers, cluster }: EngineAccess): GuestHttp {
-  const http = createEngineHttp(url, guest, QUERIES_AT_ONCE_MAX, headers);
-  const sendTo = async (
-    publicDatabase: string,
-    { name, text, words, parameters }: GuestHttpStatement,
-    signals: CallSignals,
-  ): Promise<GuestResult> => {
-    const either = eitherOf(signals);
-    const statement = { text, words: { database: publicDatabase, ...words, ...asWords(parameters) } };
-    try {
-      either.throwIfAborted();
-      const answer = await retryRefused(() => http.send(statement, either), either);
-      return await resultOf(answer, name, signals);
-    } catch (error) {
-      throw engineErrorOf(error, name, signals);
-    }
-  };
+export function createGuestHttp(access: EngineAccess): GuestHttp {
+  const http = createEngineHttp(access.url, access.guest, QUERIES_AT_ONCE_MAX, access.headers);
   return {
+    async ask(statement, signals) {
+      const { answer } = await overNodes(access, statement, signals, http.ask);
+      return answer.bytes;
+    },
     async send(statement, signals) {
-      try {
-        return await sendTo(publicDatabaseOf(database), statement, signals);
-      } catch (error) {
-        const isOfNodes = error instanceof EngineError && error.engineCode === NOT_OVER_NODES;
-        if (!isOfNodes || cluster === undefined) throw error;
-        // Refused while it was planned: nothing has run. Behind views the same tables are read as a whole first.
-        return sendTo(viewedDatabaseOf(database), statement, signals);
-      }
+      const { answer, figures } = await overNodes(access, statement, signals, http.send);
+      return { figures, body: answer.body };
     },
     close: http.close,
   };
+}
+
+type Exchange<Answer> = (statement: HttpStatement, signal: AbortSignal) => Promise<Answer>;
+
+interface Told<Answer> {
+  readonly answer: Answer;
+  readonly figures: QueryFigures;
+}
+
+async function overNodes<Answer extends WholeAnswer | StreamedAnswer>(
+  { database, cluster }: EngineAccess,
+  statement: GuestHttpStatement,
+  signals: CallSignals,
+  exchange: Exchange<Answer>,
+): Promise<Told<Answer>> {
+  try {
+    return await exchanged(publicDatabaseOf(database), statement, signals, exchange);
+  } catch (error) {
+    const isOfNodes = error instanceof EngineError && error.engineCode === NOT_OVER_NODES;
+    if (!isOfNodes || cluster === undefined) throw error;
+    // Refused while it was planned: nothing has run. Behind views the same tables are read as a whole first.
+    return exchanged(viewedDatabaseOf(database), statement, signals, exchange);
+  }
+}
+
+async function exchanged<Answer extends WholeAnswer | StreamedAnswer>(
+  publicDatabase: string,
+  { name, text, words, parameters }: GuestHttpStatement,
+  signals: CallSignals,
+  exchange: Exchange<Answer>,
+): Promise<Told<Answer>> {
+  const { either } = signals;
+  const statement = { text, words: { database: publicDatabase, ...words, ...asWords(parameters) } };
+  try {
+    either.throwIfAborted();
+    const answer = await retryRefused(() => exchange(statement, either), either);
+    const figures = figuresOf(answer.headers['x-clickhouse-summary']);
+    if (isSuccess(answer) && figures !== null) return { answer, figures };
+    throw refusedWith(await refusalOf(answer, either), { answer, figures, name, signals });
+  } catch (error) {
+    throw engineErrorOf(error, name, signals);
+  }
 }
 
 function asWords(parameters: GuestHttpStatement['parameters']): HttpStatement['words'] {
@@ -83,10 +111,7 @@ function asWords(parameters: GuestHttpStatement['parameters']): HttpStatement['w
  * Again, for a moment, where the engine has not seen the statement: it is being started anew. Never where it may have: a text
  * that ends the engine must not end two.
  */
-async function retryRefused(
-  send: () => Promise<IncomingMessage>,
-  signal: AbortSignal,
-): Promise<IncomingMessage> {
+async function retryRefused<Answer>(send: () => Promise<Answer>, signal: AbortSignal): Promise<Answer> {
   const deadline = performance.now() + RETRY_MAX_MS;
   for (;;) {
     try {
@@ -102,13 +127,18 @@ function isRefused(error: unknown): boolean {
   return error instanceof Error && 'code' in error && error.code === 'ECONNREFUSED';
 }
 
-async function resultOf(answer: IncomingMessage, name: string, signals: CallSignals): Promise<GuestResult> {
-  const figures = figuresOf(answer.headers['x-clickhouse-summary']);
-  if (isSuccess(answer) && figures !== null) return { figures, body: answer };
-  const said = await refusalOf(answer, eitherOf(signals));
-  const known = engineErrorOf(said, name, signals);
-  const code = known.engineCode ?? numberOf(answer.headers['x-clickhouse-exception-code']);
-  throw new EngineError(known.problem, name, code, said, figures);
+function refusedWith(
+  said: Error,
+  of: {
+    readonly answer: AnswerHead;
+    readonly figures: QueryFigures | null;
+    readonly name: string;
+    readonly signals: CallSignals;
+  },
+): EngineError {
+  const known = engineErrorOf(said, of.name, of.signals);
+  const code = known.engineCode ?? numberOf(of.answer.headers['x-clickhouse-exception-code']);
+  return new EngineError(known.problem, of.name, code, said, of.figures);
 }
 
 function figuresOf(summary: string | string[] | undefined): QueryFigures | null {

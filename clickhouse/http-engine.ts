@@ -2,13 +2,14 @@ import { randomUUID } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { type ClickHouseClient, ClickHouseLogLevel, createClient } from '@clickhouse/client';
 import type { Log } from '../src/log.ts';
+import { withinSeconds } from './call-time.ts';
 import { CLUSTER_SETTINGS } from './cluster/cluster-settings.ts';
 import { nodesOf } from './cluster/nodes.ts';
 import type { EngineAccess, EngineUser, Guard, Reader, Statement, Writer } from './engine.ts';
 import { engineErrorOf } from './engine-error.ts';
-import { createEngineHttp, eitherOf } from './engine-http.ts';
+import { createEngineHttp } from './engine-http.ts';
 import { guardedInsert, guardedName, guardedStatement } from './guard.ts';
-import { type RowSource, readRowBinary, readRows, signalsOf } from './http-rows.ts';
+import { type RowSource, readRowBinary, readRows } from './http-rows.ts';
 import { render, type Sql, sql, trustedText } from './sql.ts';
 
 /** The ports over ClickHouse's HTTP interface, embedded or remote alike. Reads are lean (engine-http.ts), writes the client's. */
@@ -117,24 +118,25 @@ async function runStatement(
   statement: Parameters<Writer['run']>[0],
 ): Promise<void> {
   const { guards = [] } = statement;
-  const signals = signalsOf(statement.maxSeconds, undefined);
   const { query, params } = render(guardedStatement(statement.sql, guards));
-  try {
-    await client.command({
-      query,
-      query_params: params,
-      query_id: randomUUID(),
-      abort_signal: eitherOf(signals),
-      clickhouse_settings: {
-        wait_end_of_query: 1,
-        max_execution_time: statement.maxSeconds,
-        log_comment: guardedName(statement.name, guards),
-        ...statement.settings,
-      },
-    });
-  } catch (error) {
-    throw engineErrorOf(error, statement.name, signals);
-  }
+  await withinSeconds(statement.maxSeconds, undefined, async (signals) => {
+    try {
+      await client.command({
+        query,
+        query_params: params,
+        query_id: randomUUID(),
+        abort_signal: signals.either,
+        clickhouse_settings: {
+          wait_end_of_query: 1,
+          max_execution_time: statement.maxSeconds,
+          log_comment: guardedName(statement.name, guards),
+          ...statement.settings,
+        },
+      });
+    } catch (error) {
+      throw engineErrorOf(error, statement.name, signals);
+    }
+  });
 }
 
 interface Insert {
@@ -150,26 +152,27 @@ async function insertRows(client: ClickHouseClient, insert: Insert): Promise<voi
   const unfit = [table, ...columns].find((identifier) => !NAME.test(identifier));
   if (unfit !== undefined) throw new TypeError(`${name}: ${JSON.stringify(unfit)} is not a table or column`);
   if (Array.isArray(rowBinary) && rowBinary.length === 0) return;
-  const signals = signalsOf(INSERT_SECONDS_MAX, undefined);
   const { query, params } = render(insertSql(trustedText(table), trustedText(columns.join(', ')), guards));
-  try {
-    const { stream } = await client.exec({
-      query,
-      query_params: params,
-      values: rowBinary instanceof Readable ? rowBinary : Readable.from(rowBinary),
-      query_id: randomUUID(),
-      abort_signal: eitherOf(signals),
-      clickhouse_settings: {
-        wait_end_of_query: 1,
-        async_insert: 0,
-        max_execution_time: INSERT_SECONDS_MAX,
-        log_comment: guardedName(name, guards),
-      },
-    });
-    for await (const _ of stream); // the acknowledgement is the end of the answer
-  } catch (error) {
-    throw engineErrorOf(error, name, signals);
-  }
+  await withinSeconds(INSERT_SECONDS_MAX, undefined, async (signals) => {
+    try {
+      const { stream } = await client.exec({
+        query,
+        query_params: params,
+        values: rowBinary instanceof Readable ? rowBinary : Readable.from(rowBinary),
+        query_id: randomUUID(),
+        abort_signal: signals.either,
+        clickhouse_settings: {
+          wait_end_of_query: 1,
+          async_insert: 0,
+          max_execution_time: INSERT_SECONDS_MAX,
+          log_comment: guardedName(name, guards),
+        },
+      });
+      for await (const _ of stream); // the acknowledgement is the end of the answer
+    } catch (error) {
+      throw engineErrorOf(error, name, signals);
+    }
+  });
 }
 
 /** Names were checked before. */
@@ -183,27 +186,28 @@ async function loadBody(
   statement: Omit<Statement, 'maxRows'>,
   body: Readable,
 ): Promise<void> {
-  const signals = signalsOf(statement.maxSeconds, undefined);
   const { query, params } = render(statement.sql);
-  try {
-    const { stream } = await client.exec({
-      query,
-      query_params: params,
-      values: body,
-      query_id: randomUUID(),
-      abort_signal: eitherOf(signals),
-      clickhouse_settings: {
-        wait_end_of_query: 1,
-        async_insert: 0,
-        max_execution_time: statement.maxSeconds,
-        log_comment: statement.name,
-        ...statement.settings,
-      },
-    });
-    for await (const _ of stream); // the acknowledgement is the end of the answer
-  } catch (error) {
-    throw engineErrorOf(error, statement.name, signals);
-  }
+  await withinSeconds(statement.maxSeconds, undefined, async (signals) => {
+    try {
+      const { stream } = await client.exec({
+        query,
+        query_params: params,
+        values: body,
+        query_id: randomUUID(),
+        abort_signal: signals.either,
+        clickhouse_settings: {
+          wait_end_of_query: 1,
+          async_insert: 0,
+          max_execution_time: statement.maxSeconds,
+          log_comment: statement.name,
+          ...statement.settings,
+        },
+      });
+      for await (const _ of stream); // the acknowledgement is the end of the answer
+    } catch (error) {
+      throw engineErrorOf(error, statement.name, signals);
+    }
+  });
 }
 
 function messageOf(error: unknown): string {

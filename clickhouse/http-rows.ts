@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { withinSeconds } from './call-time.ts';
 import type { Row, Rows, Statement } from './engine.ts';
-import { type CallSignals, engineErrorOf, isBrokenConnection } from './engine-error.ts';
-import { bytesOf, type EngineHttp, eitherOf, isSuccess, refusalOf, WHOLE_ANSWER } from './engine-http.ts';
+import { engineErrorOf, isBrokenConnection } from './engine-error.ts';
+import { type EngineHttp, isSuccess, refusalOf, WHOLE_ANSWER } from './engine-http.ts';
 import { render, type SqlValue } from './sql.ts';
 
 /** SELECTs over plain HTTP, answers whole in memory: each is bounded by the statement's `maxRows`. */
@@ -15,8 +16,6 @@ export interface RowSource {
   readonly onRetry: (statement: string, reason: unknown) => void;
 }
 
-/** The engine's own limit fires first; this one is for an engine that does not answer at all. */
-const CLIENT_GRACE_MS = 3_000;
 /** About what the embedded engine needs to be back after a crash (engine.md 7). */
 const RETRY_AFTER_MS = 400;
 
@@ -53,11 +52,6 @@ export function readRowBinary(
   return readAs('RowBinary', (bytes) => bytes, source, statement, caller);
 }
 
-/** Which of the two signals ends a call of `maxSeconds` at the engine. */
-export function signalsOf(maxSeconds: number, caller: AbortSignal | undefined): CallSignals {
-  return { timeout: AbortSignal.timeout(maxSeconds * 1000 + CLIENT_GRACE_MS), caller };
-}
-
 /** What bounds a SELECT in the engine. */
 function boundsOf({ name, maxSeconds, maxRows }: Statement): Record<string, string | number> {
   return {
@@ -75,8 +69,6 @@ async function readAs<Answer>(
   statement: Statement,
   caller: AbortSignal | undefined,
 ): Promise<Answer> {
-  const signals = signalsOf(statement.maxSeconds, caller);
-  const signal = eitherOf(signals);
   const { query, params } = render(statement.sql);
   const words = {
     database: source.database,
@@ -87,17 +79,24 @@ async function readAs<Answer>(
     ...Object.fromEntries(Object.entries(params).map(([name, value]) => [`param_${name}`, wireText(value)])),
   };
   const text = `${query} FORMAT ${format}`;
-  const read = async (): Promise<Answer> => {
-    const answer = await source.http.send({ text, words: { ...words, query_id: randomUUID() } }, signal);
+  const read = async (signal: AbortSignal): Promise<Answer> => {
+    const answer = await source.http.ask({ text, words: { ...words, query_id: randomUUID() } }, signal);
     if (!isSuccess(answer)) throw await refusalOf(answer, signal);
-    return decode(await bytesOf(answer, signal));
+    return decode(answer.bytes);
   };
-  try {
-    signal.throwIfAborted();
-    return await retryOnce(read, (reason) => source.onRetry(statement.name, reason), signal);
-  } catch (error) {
-    throw engineErrorOf(error, statement.name, signals);
-  }
+  return withinSeconds(statement.maxSeconds, caller, async (signals) => {
+    const { either } = signals;
+    try {
+      either.throwIfAborted();
+      return await retryOnce(
+        () => read(either),
+        (reason) => source.onRetry(statement.name, reason),
+        either,
+      );
+    } catch (error) {
+      throw engineErrorOf(error, statement.name, signals);
+    }
+  });
 }
 
 async function retryOnce<T>(

@@ -45,12 +45,13 @@ async function parse(guest: Guest, text: string): Promise<Parsed> {
 function readTokens(value: unknown, text: string): Token[] {
   if (!Array.isArray(value)) throw new Error('the engine gave no tokens');
   const bytes = Buffer.from(text, 'utf8');
-  return value
-    .map((token: unknown) => {
-      const { begin, end, type } = fieldsOf(token);
-      return { kind: type, text: bytes.subarray(begin, end).toString('utf8'), at: begin };
-    })
-    .filter(({ kind }) => kind !== 'Whitespace');
+  const tokens: Token[] = [];
+  for (const token of value) {
+    const { begin, end, type } = fieldsOf(token);
+    if (type !== 'Whitespace')
+      tokens.push({ kind: type, text: bytes.toString('utf8', begin, end), at: begin });
+  }
+  return tokens;
 }
 
 /** Tuples are printed as objects or as arrays, by a setting of the engine's profile. */

@@ -58,10 +58,11 @@ export async function inspect(
     const facts = checkTokens(parsed.tokens);
     checkParameters(facts.parameters, parameters);
     const canonical = withoutFormat(parsed, facts);
-    // At the same time: each is a round trip, and neither runs anything.
+    // At the same time: each is a round trip, and neither runs anything. The tree first: it takes longer, and is read meanwhile.
+    const tree = parser.tree(canonical, parametersAsSent(facts.parameters, parameters));
     const secondView = facts.parameters.length === 0 ? parser.ast(canonical) : null;
     secondView?.catch(() => undefined); // whoever waits for it hears of it
-    const root = readTree(read(await parser.tree(canonical, parametersAsSent(facts.parameters, parameters))));
+    const root = readTree(read(await tree));
     const named = checkTree(
       root,
       policy,

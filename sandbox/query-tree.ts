@@ -140,8 +140,15 @@ export function attribute(node: TreeNode, name: AttributeName): string | undefin
 
 /** Every node, parents before children. */
 export function* walk(node: TreeNode): Generator<TreeNode> {
-  yield node;
-  for (const child of node.children) yield* walk(child);
+  // Not by recursion: each node would pass through a generator for every node above it.
+  const next: TreeNode[] = [node];
+  for (let current = next.pop(); current !== undefined; current = next.pop()) {
+    yield current;
+    for (let at = current.children.length - 1; at >= 0; at--) {
+      const child = current.children[at];
+      if (child !== undefined) next.push(child);
+    }
+  }
 }
 
 /** The entries of the list in a section of a node: the arguments of a function, for example. */

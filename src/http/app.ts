@@ -78,6 +78,8 @@ const PARAM_MAX_CHARS = 256;
 const RECEIVE_MAX_MS = 15_000;
 /** Longer than the idle time of usual load balancers (60 s), so that they close first and no request is lost. */
 const KEEP_ALIVE_MS = 72_000;
+/** Of an answer that streams, handed to a connection before its reader is waited for. With Node's 16 KiB every chunk waits. */
+const SENT_AHEAD_BYTES = 256 * 1024;
 const COMPRESS_ABOVE_BYTES = 1_024;
 const PREFLIGHT_MAX_AGE_SECONDS = 86_400;
 
@@ -102,6 +104,7 @@ export function buildApp(options: AppOptions): FastifyInstance {
     bodyLimit: BODY_MAX_BYTES,
     requestTimeout: RECEIVE_MAX_MS,
     keepAliveTimeout: KEEP_ALIVE_MS,
+    http: { highWaterMark: SENT_AHEAD_BYTES },
     routerOptions: { maxParamLength: PARAM_MAX_CHARS },
     genReqId: (request) => acceptedRequestId(request.headers['x-request-id']) ?? randomUUID(),
     frameworkErrors: (error, request, reply) => {

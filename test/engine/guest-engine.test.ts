@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { text as readText } from 'node:stream/consumers';
+import { setImmediate } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { EngineError, type GuestQuery, type QueryKiller } from '../../clickhouse/engine.ts';
 import { createGuest } from '../../clickhouse/guest-engine.ts';
@@ -94,6 +95,34 @@ describe('a query of the guest', () => {
       async () => !(await killer.isRunning(long.queryId)),
       2_000,
     );
+  });
+
+  test('whose reader pauses gives all of its bytes, and no chunk without any', async () => {
+    const wanted = query("SELECT number, repeat('x', 100) FROM numbers(100000)", {
+      maxRows: 100_000,
+      heldInMemory: true,
+    });
+    const { body } = await engine.guest.query(wanted, NEVER);
+    const chunks: Buffer[] = [];
+    for await (const chunk of body) {
+      chunks.push(chunk);
+      // Until more has come than may wait for a reader; what follows is read faster than it comes.
+      if (chunks.length % 20 === 0) for (let turn = 0; turn < 50; turn++) await setImmediate();
+    }
+    const lines = Array.from({ length: 100_000 }, (_, number) => `${number},"${'x'.repeat(100)}"\n`);
+    expect(Buffer.concat(chunks).equals(Buffer.from(lines.join('')))).toBe(true);
+    expect(chunks.filter(({ length }) => length === 0)).toEqual([]);
+  });
+
+  test('whose reader goes away is no connection any more', async () => {
+    const { body } = await engine.guest.query(
+      query('SELECT number FROM numbers(300000)', { maxRows: 300_000, heldInMemory: true }),
+      NEVER,
+    );
+    for await (const _ of body) break;
+    expect(body.destroyed).toBe(true);
+    const next = await engine.guest.query(query('SELECT 1'), NEVER);
+    expect(await readText(next.body)).toBe('1\n');
   });
 
   test('at an engine that is not there is unreachable', async () => {

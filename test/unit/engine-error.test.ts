@@ -2,7 +2,7 @@ import { ClickHouseError } from '@clickhouse/client';
 import { expect, test } from 'vitest';
 import { engineErrorOf } from '../../clickhouse/engine-error.ts';
 
-const signals = { timeout: new AbortController().signal, caller: undefined };
+const signals = { either: new AbortController().signal, caller: undefined };
 
 function problemOf(code: number, message: string): string {
   const error = new ClickHouseError({ message, code: String(code), type: 'SOME' });
