@@ -16,7 +16,8 @@ const RUN_DIRECTORY = 'TEST_RUN_DIRECTORY';
  * with the kernel either way, and no test cuts the power.
  */
 export function keepTemporaryFilesTogether(): void {
-  if (process.env[RUN_DIRECTORY] !== undefined) return;
+  // Knip reads the configuration too, and runs nothing.
+  if (process.env['VITEST'] === undefined || process.env[RUN_DIRECTORY] !== undefined) return;
   const place = process.env['TMPDIR'] === undefined && hasRoom() ? SHARED_MEMORY : tmpdir();
   const directory = mkdtempSync(join(place, 'test-run-'));
   process.env[RUN_DIRECTORY] = directory;
