@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import { IMPORT_HELP, IMPORT_OPTIONS, type ImportArguments } from '../ingest/import/import-command.ts';
+import { IMPORT_HELP, IMPORT_OPTIONS, type ImportArguments } from '../ingest/import/command-words.ts';
 import type { RegradeArguments } from '../ingest/regrade/regrade-command.ts';
 import { addAdminCommands } from './admin/admin-command.ts';
 import type { BackupArguments } from './backup/backup-command.ts';

@@ -1,23 +1,26 @@
 import { readFileSync } from 'node:fs';
 import closeWithGrace from 'close-with-grace';
 import { EngineUnavailable } from '../clickhouse/embedded/library.ts';
-import { migrate } from '../clickhouse/migrate.ts';
-import { type ImportArguments, importFiles } from '../ingest/import/import-command.ts';
+import type { ImportArguments } from '../ingest/import/command-words.ts';
 import { ImportProblem } from '../ingest/import/import-problem.ts';
-import { type RegradeArguments, regrade } from '../ingest/regrade/regrade-command.ts';
+import type { RegradeArguments } from '../ingest/regrade/regrade-command.ts';
 import { RegradeProblem } from '../ingest/regrade/regrade-problem.ts';
 import { AdminProblem } from './admin/admin-problem.ts';
-import { attachOrStartEngine } from './attach-engine.ts';
-import { type BackupArguments, type BackupDeps, backUp } from './backup/backup-command.ts';
+import type { attachOrStartEngine } from './attach-engine.ts';
+import type { BackupArguments, BackupDeps } from './backup/backup-command.ts';
 import { BackupProblem } from './backup/backup-problem.ts';
-import { type RestoreArguments, restore } from './backup/restore-command.ts';
+import type { RestoreArguments } from './backup/restore-command.ts';
 import { type Actions, commandLine, type Options } from './command-line.ts';
 import type { Config } from './config/config.ts';
 import { loadConfig } from './config/load.ts';
 import { ConfigProblem } from './config/problem.ts';
 import { createLog, type Log } from './log.ts';
 import { BridgeProblem } from './mcp-bridge/bridge-problem.ts';
-import { startService } from './service.ts';
+
+/**
+ * What a command does is loaded when it runs: the service with its libraries takes a second or two, for which nobody waits who makes
+ * a key or asks for help.
+ */
 
 /** Exit codes: 1 the service failed, 2 the user must correct something. */
 const EXIT_FAILED = 1;
@@ -40,6 +43,7 @@ async function main(argv: readonly string[]): Promise<void> {
 
 async function start(options: Options): Promise<void> {
   const { config, log } = load(options);
+  const { startService } = await import('./service.ts');
   const service = await startService({ config, log, version: programVersion() });
   if (service.url)
     log.info({ url: `${service.url}/v0/flows`, openapi: `${service.url}/openapi.json` }, 'serving');
@@ -53,7 +57,8 @@ async function start(options: Options): Promise<void> {
 
 async function runMigrations(options: Options): Promise<void> {
   const { config, log } = load(options);
-  const engine = await attachOrStartEngine(config, log);
+  const { migrate } = await import('../clickhouse/migrate.ts');
+  const engine = await engineOf(config, log);
   try {
     const { applied, already } = await migrate(engine.access, log);
     process.stdout.write(
@@ -68,7 +73,8 @@ async function runImport(options: Options, given: ImportArguments): Promise<void
   const { config, log } = load(options);
   const stopping = new AbortController();
   for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, () => stopping.abort());
-  const engine = await attachOrStartEngine(config, log);
+  const { importFiles } = await import('../ingest/import/import-command.ts');
+  const engine = await engineOf(config, log);
   try {
     await importFiles(
       {
@@ -94,7 +100,8 @@ async function runRegrade(options: Options, given: RegradeArguments): Promise<vo
   const { config, log } = load(options);
   const stopping = new AbortController();
   for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, () => stopping.abort());
-  const engine = await attachOrStartEngine(config, log);
+  const { regrade } = await import('../ingest/regrade/regrade-command.ts');
+  const engine = await engineOf(config, log);
   try {
     await regrade(
       {
@@ -118,12 +125,14 @@ async function runRegrade(options: Options, given: RegradeArguments): Promise<vo
 }
 
 async function runBackup(options: Options, directory: string, given: BackupArguments): Promise<void> {
+  const { backUp } = await import('./backup/backup-command.ts');
   await withBackupDeps(options, 'backup', async (deps) => {
     await backUp(deps, directory, given);
   });
 }
 
 async function runRestore(options: Options, directory: string, given: RestoreArguments): Promise<void> {
+  const { restore } = await import('./backup/restore-command.ts');
   await withBackupDeps(options, 'restore', (deps) => restore(deps, directory, given));
 }
 
@@ -149,6 +158,11 @@ async function withBackupDeps(
     process.stderr.write(`interrupted; what this ${name} wrote is not whole: remove it and begin again\n`);
     process.exitCode = EXIT_FAILED;
   }
+}
+
+async function engineOf(config: Config, log: Log): ReturnType<typeof attachOrStartEngine> {
+  const attach = await import('./attach-engine.ts');
+  return attach.attachOrStartEngine(config, log);
 }
 
 function load(options: Options): { config: Config; log: Log } {

@@ -1,11 +1,8 @@
-import { join } from 'node:path';
 import type { Accounts } from './catalogue/operation.ts';
 import type { Clock } from './clock.ts';
 import type { Config } from './config/config.ts';
 import { createAccounts } from './control/accounts.ts';
 import type { ControlStore, PaymentRecord } from './control/control-store.ts';
-import { openRedisStore } from './control/redis/redis-store.ts';
-import { openSqliteStore } from './control/sqlite/sqlite-store.ts';
 import { createBearerTokens } from './gate/bearer-token.ts';
 import { createGate } from './gate/create-gate.ts';
 import type { Gate } from './gate/gate.ts';
@@ -45,16 +42,6 @@ export interface AccessParts {
     facilitator(facilitator: Facilitator): Facilitator;
     lane(lane: PaymentLane): PaymentLane;
   };
-}
-
-/** The store that the configuration names: Redis, or a SQLite file in the data directory. Opens at once, whatever is there. */
-export function openControlStore({
-  config,
-  log,
-}: Pick<AccessParts, 'log'> & { readonly config: Pick<Config, 'control' | 'dataDir'> }): ControlStore {
-  const { redisUrl, keyPrefix } = config.control;
-  if (redisUrl !== null) return openRedisStore({ url: redisUrl, keyPrefix, log });
-  return openSqliteStore({ path: join(config.dataDir, 'control.db'), log });
 }
 
 /** `store` is the caller's to close, after the API has answered its last request. */

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { getWebSocketRpcClient } from 'viem/utils';
 import { type Log, providerName } from '../../src/log.ts';
+import { openWebSocketClient } from './websocket-client.ts';
 
 /** How long a lost subscription rests before it is made anew; polling goes on meanwhile. */
 const RESUBSCRIBE_AFTER_MS = 5_000;
@@ -27,7 +27,7 @@ export async function announceHeads(
 }
 
 async function untilSubscriptionEnds(url: string, listener: () => void, signal: AbortSignal): Promise<void> {
-  const client = await getWebSocketRpcClient(url, { reconnect: false });
+  const client = await openWebSocketClient(url);
   signal.throwIfAborted(); // while it connected: an aborted signal does not fire again
   const { socket } = client;
   let end: () => void = () => undefined;

@@ -1,9 +1,9 @@
-import { getWebSocketRpcClient } from 'viem/utils';
 import { providerName } from '../../src/log.ts';
 import { createJsonPoster, type PostedAnswer } from './post-json.ts';
 import { createRateLimit, type RateLimitOf } from './rate-limit.ts';
 import { failureOfRpcError, failureOfStatus, RpcFailure } from './rpc-failure.ts';
 import type { RpcLimits } from './rpc-limits.ts';
+import { openWebSocketClient } from './websocket-client.ts';
 
 export interface RpcCall {
   readonly method: string;
@@ -151,7 +151,7 @@ function isRpcError(error: unknown): boolean {
 
 function overWebSocket(url: string, limits: RpcLimits): Post {
   return async (calls, signal) => {
-    const client = await abortable(getWebSocketRpcClient(url, { reconnect: false }), signal);
+    const client = await abortable(openWebSocketClient(url), signal);
     try {
       const timeout = limits.requestTimeoutMs;
       const answers = calls.map(({ method, params }) =>

@@ -4,7 +4,6 @@ import { systemClock } from '../clock.ts';
 import type { Config } from '../config/config.ts';
 import { StoreUnavailable } from '../control/control-store.ts';
 import { createLog } from '../log.ts';
-import { openControlStore } from '../open-access.ts';
 import { addKeyCommands } from './key-commands.ts';
 import { addOrganizationCommands } from './organization-commands.ts';
 import { addReconcileCommand } from './reconcile-command.ts';
@@ -49,6 +48,7 @@ async function runAdmin(
   work: (deps: AdminDeps) => Promise<Told>,
 ): Promise<void> {
   if (config.control.redisUrl === null) mkdirSync(config.dataDir, { recursive: true });
+  const { openControlStore } = await import('../open-control-store.ts');
   const store = openControlStore({ config, log: createLog('warn', 'settlement-index') });
   try {
     const told = await work({ store, nowMs: systemClock.nowMs(), config });

@@ -4,7 +4,6 @@ import type { Config } from '../config/config.ts';
 import { ConfigProblem } from '../config/problem.ts';
 import { createLog } from '../log.ts';
 import { CHECKS, type CheckId, type Finding, failure, type Verdict } from './finding.ts';
-import { runDoctor } from './run-doctor.ts';
 
 const EXIT_FAILED = 1;
 
@@ -48,6 +47,7 @@ async function examine(load: () => Config): Promise<readonly Finding[]> {
   }
   mkdirSync(config.dataDir, { recursive: true });
   // The findings say what is wrong: the parts’ own lines about it would only stand between them.
+  const { runDoctor } = await import('./run-doctor.ts');
   return runDoctor({ config, log: createLog('silent', 'doctor') });
 }
 

@@ -6,7 +6,7 @@ import { attachOrStartEngine, type CommandEngine } from '../attach-engine.ts';
 import { systemClock } from '../clock.ts';
 import type { Config } from '../config/config.ts';
 import type { Log } from '../log.ts';
-import { openControlStore } from '../open-access.ts';
+import { openControlStore } from '../open-control-store.ts';
 import { ChildStartError } from '../supervise.ts';
 import { checkAccounts } from './check-accounts.ts';
 import { checkEngineClock } from './check-clock.ts';

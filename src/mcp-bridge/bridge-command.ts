@@ -1,9 +1,5 @@
-import { StdioServerTransport } from '@modelcontextprotocol/server/stdio';
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import { BridgeProblem } from './bridge-problem.ts';
-import { createForwarder } from './forwarder.ts';
-import { greet } from './greet.ts';
-import { serviceUrls } from './service-url.ts';
+import type { BridgeArguments } from './run-bridge.ts';
 
 /** `mcp`: for desktop clients that start a program and talk to it over its standard input and output. */
 
@@ -17,12 +13,6 @@ Give the key by the environment: an argument can be read by everybody on the mac
       "command": "npx",
       "args": ["settlement-index", "mcp", "--url", "https://index.example"],
       "env": { "SETTLEMENT_INDEX_KEY": "six_live_…" } } } }`;
-
-interface BridgeArguments {
-  readonly url: string;
-  readonly key?: string;
-  readonly wait: number;
-}
 
 /** For as long a service may be away while it is started again. */
 const WAIT_SECONDS_DEFAULT = 8;
@@ -53,44 +43,8 @@ export function addBridgeCommand(program: Command): void {
         .argParser(readSeconds),
     )
     .addHelpText('after', HELP)
-    .action((given: BridgeArguments) => runBridge(given));
-}
-
-/** Runs until the client closes our standard input. */
-async function runBridge({ url, key: given, wait }: BridgeArguments): Promise<void> {
-  const urls = serviceUrls(url);
-  const key = keyOf(given);
-  const tell = (line: string): void => void process.stderr.write(`settlement-index mcp: ${line}\n`);
-  const transport = new StdioServerTransport();
-  const forwarder = createForwarder({
-    urls,
-    key,
-    waitMs: wait * 1_000,
-    deliver: (message) => transport.send(message),
-    tell,
-  });
-  const ended = new Promise<void>((resolve) => {
-    transport.onclose = resolve;
-  });
-  transport.onmessage = (message) =>
-    void forwarder.forward(message).catch(() => tell('the client does not take our messages any more'));
-  transport.onerror = () => tell('a message of the client could not be read');
-  const leaving = new AbortController();
-  await transport.start();
-  void greet(urls, key, leaving.signal).then((line) => void (leaving.signal.aborted || tell(line)));
-  await ended;
-  leaving.abort();
-  await forwarder.close();
-}
-
-/** What a header can hold. */
-const KEY = /^[\x21-\x7e]+$/;
-
-/** An empty one is none: desktop clients have forms. */
-function keyOf(given: string | undefined): string | undefined {
-  const key = given?.trim() ?? '';
-  if (key === '') return undefined;
-  if (!KEY.test(key))
-    throw new BridgeProblem('the key holds characters that no key has, such as white space');
-  return key;
+    .action(async (given: BridgeArguments) => {
+      const { runBridge } = await import('./run-bridge.ts');
+      await runBridge(given);
+    });
 }

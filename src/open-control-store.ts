@@ -1,0 +1,19 @@
+import { join } from 'node:path';
+import type { Config } from './config/config.ts';
+import type { ControlStore } from './control/control-store.ts';
+import { openRedisStore } from './control/redis/redis-store.ts';
+import { openSqliteStore } from './control/sqlite/sqlite-store.ts';
+import type { Log } from './log.ts';
+
+/** The store that the configuration names: Redis, or a SQLite file in the data directory. Opens at once, whatever is there. */
+export function openControlStore({
+  config,
+  log,
+}: {
+  readonly config: Pick<Config, 'control' | 'dataDir'>;
+  readonly log: Log;
+}): ControlStore {
+  const { redisUrl, keyPrefix } = config.control;
+  if (redisUrl !== null) return openRedisStore({ url: redisUrl, keyPrefix, log });
+  return openSqliteStore({ path: join(config.dataDir, 'control.db'), log });
+}
