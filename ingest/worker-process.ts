@@ -53,7 +53,7 @@ const deps = {
   onClosed: () => observation.meter?.count('rollup_slices_closed_total', {}),
   terminal: terminal ? (line: string) => void process.stderr.write(`${line}\n`) : null,
 };
-const coordination = openCoordination(config, log);
+const coordination = await openCoordination(config, log);
 const parts = [runIngest({ ...deps, coordination }), runRollupWorker({ ...deps, shards })];
 try {
   await Promise.all(parts);

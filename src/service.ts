@@ -210,7 +210,7 @@ async function prepare(
 
 /** Together with other processes where the configuration says by which Redis. */
 async function ingest(deps: Parameters<typeof runIngest>[0]): Promise<void> {
-  const coordination = openCoordination(deps.config, deps.log);
+  const coordination = await openCoordination(deps.config, deps.log);
   try {
     await runIngest({ ...deps, coordination });
   } finally {

@@ -1,72 +1,17 @@
 import type { Config } from '../../src/config/config.ts';
 import type { Log } from '../../src/log.ts';
-import {
-  closeQuietly,
-  createRedis,
-  dropSilentConnection,
-  tellChanges,
-} from '../../src/redis/redis-client.ts';
-import { ownerName } from '../leases/owner-name.ts';
-import type { Coordination } from '../shared/coordination.ts';
-import { bullmqQueue } from './bullmq-queue.ts';
-import { redisLeases } from './redis-leases.ts';
-import type { RedisScripts } from './redis-scripts.ts';
-import { sharedRates } from './shared-rate.ts';
-
-/** What cannot wait: a lease must be renewed in time, and a planner looks again in a second anyway. */
-const COMMAND_TIMEOUT_MS = 2_000;
-/** Of the connections that wait: above the ten seconds for which BullMQ lets a command block. */
-const PATIENT_TIMEOUT_MS = 20_000;
+import type { ClosableCoordination } from './redis-coordination.ts';
 
 /**
  * Coordination over the Redis of the control store; null where there is none, or where the engine is this service's own and
- * nobody else could work on it. Opens at once and connects by itself.
+ * nobody else could work on it. BullMQ is loaded only where it is used.
  */
-export function openCoordination(
+export async function openCoordination(
   config: Pick<Config, 'control' | 'clickhouse'>,
   log: Log,
-): (Coordination & { close(): Promise<void> }) | null {
-  const { redisUrl: url, keyPrefix } = config.control;
-  if (url === null || config.clickhouse.url === null) return null;
-  const redis = createRedis(url, {
-    commandTimeout: COMMAND_TIMEOUT_MS,
-    enableOfflineQueue: false,
-    maxRetriesPerRequest: 0,
-    autoResendUnfulfilledCommands: false,
-  });
-  const patientRedis = createRedis(url, {
-    commandTimeout: PATIENT_TIMEOUT_MS,
-    enableOfflineQueue: true,
-    maxRetriesPerRequest: null,
-  });
-  tellChanges(redis, url, log);
-  patientRedis.on('error', () => undefined); // the other connection tells
-  const owner = ownerName();
-  const queues = new Map<string, ReturnType<typeof bullmqQueue>>();
-  const scripts: RedisScripts = {
-    async eval(lua, keys, ...keysAndValues) {
-      try {
-        return await redis.eval(lua, keys, ...keysAndValues);
-      } catch (error) {
-        dropSilentConnection(redis, error);
-        throw error;
-      }
-    },
-  };
-  return {
-    owner,
-    leases: redisLeases({ redis: scripts, keyPrefix, owner }),
-    rateLimitOf: sharedRates({ redis: scripts, keyPrefix, owner }),
-    queueOf(name) {
-      const known = queues.get(name);
-      if (known !== undefined) return known;
-      const queue = bullmqQueue({ redis, patientRedis, keyPrefix, name, log });
-      queues.set(name, queue);
-      return queue;
-    },
-    async close() {
-      await Promise.all([...queues.values()].map((queue) => queue.close()));
-      await Promise.all([closeQuietly(redis), closeQuietly(patientRedis)]);
-    },
-  };
+): Promise<ClosableCoordination | null> {
+  const { redisUrl, keyPrefix } = config.control;
+  if (redisUrl === null || config.clickhouse.url === null) return null;
+  const { redisCoordination } = await import('./redis-coordination.ts');
+  return redisCoordination(redisUrl, keyPrefix, log);
 }
