@@ -138,10 +138,7 @@ function useWritten(): Written {
   const replace = useCallback((part: Partial<SqlQuestion>) => {
     setState((before) => ({ written: { ...before.written, ...part }, revision: before.revision + 1 }));
   }, []);
-  useEffect(() => {
-    const timer = setTimeout(() => rememberLast(written), REMEMBER_AFTER_MS);
-    return () => clearTimeout(timer);
-  }, [written]);
+  useRemembered(written);
   useEffect(() => {
     const follow = (): void => {
       const shared = readFragment(location.hash);
@@ -151,6 +148,27 @@ function useWritten(): Written {
     return () => removeEventListener('hashchange', follow);
   }, [replace]);
   return { written, revision, change, replace };
+}
+
+/** Keeps the query after a pause, and whatever was typed since when the page is left. */
+function useRemembered(written: SqlQuestion): void {
+  const unkept = useRef<SqlQuestion | null>(null);
+  const keep = useCallback(() => {
+    if (unkept.current !== null) rememberLast(unkept.current);
+    unkept.current = null;
+  }, []);
+  useEffect(() => {
+    unkept.current = written;
+    const timer = setTimeout(keep, REMEMBER_AFTER_MS);
+    return () => clearTimeout(timer);
+  }, [written, keep]);
+  useEffect(() => {
+    addEventListener('pagehide', keep);
+    return () => {
+      removeEventListener('pagehide', keep);
+      keep();
+    };
+  }, [keep]);
 }
 
 /** The place of the newest verdict: that of the estimate, which follows the text, or that of the run. */

@@ -16,13 +16,16 @@ export async function readEngineUptime(reader: Reader): Promise<number> {
   return integerField(rows[0]?.[0]);
 }
 
-/** Throws `upstream_unavailable` until the engine answers and the tables that every list needs exist. */
+/**
+ * Throws `upstream_unavailable` until the engine answers and the tables that every list needs exist. The count without a condition
+ * reads no row, and on a cluster asks every shard: with one of them away the lists could not be answered either.
+ */
 export async function checkReady(reader: Reader): Promise<void> {
   await ask(reader, 'index', {
     name: 'ready',
     maxSeconds: MAX_SECONDS,
     maxRows: 10,
-    sql: sql`SELECT (SELECT count() FROM settlements WHERE 0), (SELECT count() FROM wallet_log WHERE 0),
+    sql: sql`SELECT (SELECT count() FROM settlements), (SELECT count() FROM wallet_log WHERE 0),
       (SELECT count() FROM chain_status WHERE 0), (SELECT count() FROM facilitator_relayers WHERE 0),
       (SELECT count() FROM catalogued_payees WHERE 0)`,
   });

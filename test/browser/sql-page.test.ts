@@ -118,6 +118,27 @@ describe.skipIf(!browserIsThere())('the SQL page', () => {
     });
   });
 
+  it('keeps what was typed a moment before leaving, by the address or by a link', async () => {
+    await openWith('SELECT 1 AS first');
+    const { page } = visitor;
+    const comeBack = async (): Promise<string | null> => {
+      await page.goto('/console/sql');
+      await editorIsThere();
+      return editor().textContent();
+    };
+    const type = async (text: string): Promise<void> => {
+      await editor().click();
+      await page.keyboard.press('Control+End');
+      await page.keyboard.insertText(text);
+    };
+    await type(', 2 AS second');
+    await page.goto('/console/status');
+    expect(await comeBack()).toBe('SELECT 1 AS first, 2 AS second');
+    await type(', 3 AS third');
+    await page.getByRole('link', { name: 'Leaderboard' }).click();
+    expect(await comeBack()).toBe('SELECT 1 AS first, 2 AS second, 3 AS third');
+  });
+
   it('without a key tells the price, says what a run needs, and takes a key that no address ever shows', async () => {
     visitor = await openPage(world.browser, world.origin);
     const { page } = visitor;

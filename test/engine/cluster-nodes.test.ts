@@ -207,6 +207,7 @@ const ROUTES: readonly (readonly [string, RegExp])[] = [
   ['/v0/flows', /^(settlements|display names|index status)$/],
   ['/v0/wallets', /^(wallets|rollups|display names|index status)$/],
   ['/v0/agents', /^(agents|index status)$/],
+  ['/readyz', /^index$/],
 ];
 /** For conditions that take seconds on an idle machine. */
 const BUSY_MS = 120_000;
