@@ -29,20 +29,36 @@ export function createReader(access: EngineAccess, log?: Log): Reader {
 
 /** DDL and inserts with the writer's credentials. */
 export function createWriter(access: EngineAccess, log?: Log): Writer {
-  const client = connect(access, access.writer, WRITER_CONNECTIONS_MAX);
+  const connection = writeConnection(access, WRITER_CONNECTIONS_MAX);
   const source = sourceOf(access, access.writer, WRITER_CONNECTIONS_MAX, log);
   const reader = readerOver(source);
   return {
     ...reader,
-    run: (statement) => runStatement(client, statement),
+    run: (statement) => runStatement(connection, statement),
     insert: (name, table, columns, rowBinary, guards = []) =>
-      insertRows(client, { name, table, columns, rowBinary, guards }),
-    load: (statement, body) => loadBody(client, statement, body),
-    dropPartition: (statement) => dropPartition(access, client, statement),
+      insertRows(connection, { name, table, columns, rowBinary, guards }),
+    load: (statement, body) => loadBody(connection, statement, body),
+    dropPartition: (statement) => dropPartition(access, connection, statement),
     rowBinary: (statement, signal) => readRowBinary(source, statement, signal),
     async close() {
-      await Promise.all([reader.close(), client.close()]);
+      await Promise.all([reader.close(), connection.client.close()]);
     },
+  };
+}
+
+/** The client library with what each of its requests carries. */
+interface WriteConnection {
+  readonly client: ClickHouseClient;
+  /** Of the moment: they tell the span that a statement belongs to. */
+  readonly headers: () => Readonly<Record<string, string>>;
+}
+
+const NO_HEADERS = {};
+
+function writeConnection(access: EngineAccess, connectionsMax: number): WriteConnection {
+  return {
+    client: connect(access, access.writer, connectionsMax),
+    headers: access.headers ?? (() => NO_HEADERS),
   };
 }
 
@@ -95,26 +111,26 @@ function settingsOf({ cluster }: EngineAccess): Readonly<Record<string, string |
 /** A table over all nodes has no partitions: on a cluster each node drops its own. */
 async function dropPartition(
   access: EngineAccess,
-  client: ClickHouseClient,
+  connection: WriteConnection,
   { table, partition, ...bounds }: Parameters<Writer['dropPartition']>[0],
 ): Promise<void> {
   const statement = {
     ...bounds,
     sql: sql`ALTER TABLE ${trustedText(table)} DROP PARTITION ${trustedText(String(partition))}`,
   };
-  if (access.cluster === undefined) return runStatement(client, statement);
+  if (access.cluster === undefined) return runStatement(connection, statement);
   for (const node of nodesOf(access)) {
-    const own = connect(node, node.writer, 1);
+    const own = writeConnection(node, 1);
     try {
       await runStatement(own, statement);
     } finally {
-      await own.close();
+      await own.client.close();
     }
   }
 }
 
 async function runStatement(
-  client: ClickHouseClient,
+  { client, headers }: WriteConnection,
   statement: Parameters<Writer['run']>[0],
 ): Promise<void> {
   const { guards = [] } = statement;
@@ -126,6 +142,7 @@ async function runStatement(
         query_params: params,
         query_id: randomUUID(),
         abort_signal: signals.either,
+        http_headers: headers(),
         clickhouse_settings: {
           wait_end_of_query: 1,
           max_execution_time: statement.maxSeconds,
@@ -147,7 +164,7 @@ interface Insert {
   readonly guards: readonly Guard[];
 }
 
-async function insertRows(client: ClickHouseClient, insert: Insert): Promise<void> {
+async function insertRows({ client, headers }: WriteConnection, insert: Insert): Promise<void> {
   const { name, table, columns, rowBinary, guards } = insert;
   const unfit = [table, ...columns].find((identifier) => !NAME.test(identifier));
   if (unfit !== undefined) throw new TypeError(`${name}: ${JSON.stringify(unfit)} is not a table or column`);
@@ -161,6 +178,7 @@ async function insertRows(client: ClickHouseClient, insert: Insert): Promise<voi
         values: rowBinary instanceof Readable ? rowBinary : Readable.from(rowBinary),
         query_id: randomUUID(),
         abort_signal: signals.either,
+        http_headers: headers(),
         clickhouse_settings: {
           wait_end_of_query: 1,
           async_insert: 0,
@@ -182,7 +200,7 @@ function insertSql(table: Sql, columns: Sql, guards: readonly Guard[]): Sql {
 }
 
 async function loadBody(
-  client: ClickHouseClient,
+  { client, headers }: WriteConnection,
   statement: Omit<Statement, 'maxRows'>,
   body: Readable,
 ): Promise<void> {
@@ -195,6 +213,7 @@ async function loadBody(
         values: body,
         query_id: randomUUID(),
         abort_signal: signals.either,
+        http_headers: headers(),
         clickhouse_settings: {
           wait_end_of_query: 1,
           async_insert: 0,

@@ -2,10 +2,13 @@ import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
+import { Readable } from 'node:stream';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { readAccessFile } from '../../clickhouse/embedded/access-file.ts';
+import type { EngineAccess } from '../../clickhouse/engine.ts';
 import { createGuest } from '../../clickhouse/guest-engine.ts';
-import { createReader } from '../../clickhouse/http-engine.ts';
+import { createReader, createWriter } from '../../clickhouse/http-engine.ts';
+import { sql } from '../../clickhouse/sql.ts';
 import { loadConfig } from '../../src/config/load.ts';
 import { tryHostileSet } from '../../src/doctor/check-engine.ts';
 import { runDoctor } from '../../src/doctor/run-doctor.ts';
@@ -182,22 +185,31 @@ describe('traces', () => {
     const seen: (string | undefined)[] = [];
     const engine = createServer((request, response) => {
       seen.push(request.headers['traceparent'] as string | undefined); // sent once
-      response.end('{"meta":[],"data":[[1]],"rows":1}');
+      request.resume().on('end', () => response.end('{"meta":[],"data":[[1]],"rows":1}'));
     });
     await new Promise<void>((resolve) => void engine.listen(0, '127.0.0.1', resolve));
     const user = { user: 'u', password: 'p' };
-    const reader = createReader({
+    const access: EngineAccess = {
       url: `http://127.0.0.1:${(engine.address() as AddressInfo).port}`,
       database: 'd',
       writer: user,
       reader: user,
       guest: user,
       headers: () => ({ traceparent: `00-${TRACE}-${PARENT}-01` }),
-    });
+    };
+    const reader = createReader(access);
     await reader.ping();
     await reader.close();
+    const writer = createWriter(access);
+    await writer.run({ name: 'a-change', sql: sql`OPTIMIZE TABLE settlements`, maxSeconds: 5 });
+    await writer.insert('rows', 'settlements', ['chain'], [Buffer.from([0])]);
+    await writer.load(
+      { name: 'a-file', sql: sql`INSERT INTO settlements FORMAT Parquet`, maxSeconds: 5 },
+      Readable.from(['']),
+    );
+    await writer.close();
     await new Promise((resolve) => engine.close(resolve));
-    expect(seen).toEqual([`00-${TRACE}-${PARENT}-01`]);
+    expect(seen).toEqual(Array.from({ length: 4 }, () => `00-${TRACE}-${PARENT}-01`));
   });
 });
 
