@@ -57,12 +57,20 @@ const NO_HEADERS = {};
 
 function writeConnection(access: EngineAccess, connectionsMax: number): WriteConnection {
   return {
-    client: connect(access, access.writer, connectionsMax),
+    client: connect(access, access.writer, connectionsMax, ownSettingsOf(access)),
     headers: access.headers ?? (() => NO_HEADERS),
   };
 }
 
-export function connect(access: EngineAccess, { user, password }: EngineUser, connectionsMax: number) {
+type Settings = Readonly<Record<string, string | number>>;
+
+/** The client library with a user's credentials; `settings` go with every statement, and have to be such as the user may change. */
+export function connect(
+  access: EngineAccess,
+  { user, password }: EngineUser,
+  connectionsMax: number,
+  settings: Settings = clusterSettingsOf(access),
+): ClickHouseClient {
   const url = new URL(access.url);
   const { pathname } = url;
   url.pathname = '/'; // the client would take a path for the name of the database
@@ -74,7 +82,7 @@ export function connect(access: EngineAccess, { user, password }: EngineUser, co
     database: access.database,
     application: 'settlement-index',
     max_open_connections: connectionsMax,
-    clickhouse_settings: settingsOf(access),
+    clickhouse_settings: settings,
     request_timeout: REQUEST_TIMEOUT_MS,
     log: { level: ClickHouseLogLevel.OFF },
   });
@@ -99,14 +107,14 @@ function sourceOf(
   return {
     http: createEngineHttp(access.url, user, connectionsMax, access.headers),
     database: access.database,
-    settings: settingsOf(access),
+    settings: ownSettingsOf(access),
     onRetry: (statement, reason) => log?.debug({ statement, reason: messageOf(reason) }, 'read is retried'),
   };
 }
 
 /**
- * Of every statement of ours. Machine code for an expression is made when it is met for the fourth time, which takes longer (30 ms
- * and more) than it ever saves on statements that are bounded as ours are; a guest's full scans keep it.
+ * Of the reader's and the writer's statements. Machine code for an expression is made when it is met for the fourth time, which takes
+ * longer (30 ms and more) than it ever saves on statements that are bounded as these are; a guest's full scans keep it.
  */
 const OWN_SETTINGS = {
   compile_expressions: 0,
@@ -114,8 +122,12 @@ const OWN_SETTINGS = {
   compile_sort_description: 0,
 } as const;
 
-function settingsOf({ cluster }: EngineAccess): Readonly<Record<string, string | number>> {
-  return cluster === undefined ? OWN_SETTINGS : { ...OWN_SETTINGS, ...CLUSTER_SETTINGS };
+function ownSettingsOf(access: EngineAccess): Settings {
+  return { ...OWN_SETTINGS, ...clusterSettingsOf(access) };
+}
+
+function clusterSettingsOf({ cluster }: EngineAccess): Settings {
+  return cluster === undefined ? {} : CLUSTER_SETTINGS;
 }
 
 /** A table over all nodes has no partitions: on a cluster each node drops its own. */
