@@ -132,36 +132,41 @@ function useWritten(): Written {
     written: readFragment(location.hash) ?? lastQuestion() ?? FIRST_QUESTION,
     revision: 0,
   }));
-  const change = useCallback((part: Partial<SqlQuestion>) => {
-    setState((before) => ({ ...before, written: { ...before.written, ...part } }));
-  }, []);
-  const replace = useCallback((part: Partial<SqlQuestion>) => {
-    setState((before) => ({ written: { ...before.written, ...part }, revision: before.revision + 1 }));
-  }, []);
-  useRemembered(written);
+  const remember = useRemembered();
+  const newest = useRef(written);
+  const put = useCallback(
+    (part: Partial<SqlQuestion>, revisions: 0 | 1) => {
+      // At once and not in an effect: a page that is left does not wait for the next rendering.
+      const question = { ...newest.current, ...part };
+      newest.current = question;
+      remember(question);
+      setState((before) => ({ written: question, revision: before.revision + revisions }));
+    },
+    [remember],
+  );
+  const change = useCallback((part: Partial<SqlQuestion>) => put(part, 0), [put]);
+  const replace = useCallback((part: Partial<SqlQuestion>) => put(part, 1), [put]);
   useEffect(() => {
+    remember(newest.current);
     const follow = (): void => {
       const shared = readFragment(location.hash);
       if (shared !== null) replace(shared);
     };
     addEventListener('hashchange', follow);
     return () => removeEventListener('hashchange', follow);
-  }, [replace]);
+  }, [remember, replace]);
   return { written, revision, change, replace };
 }
 
-/** Keeps the query after a pause, and whatever was typed since when the page is left. */
-function useRemembered(written: SqlQuestion): void {
+/** Keeps a query after a pause, and whatever was typed since when the page is left. */
+function useRemembered(): (question: SqlQuestion) => void {
   const unkept = useRef<SqlQuestion | null>(null);
+  const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
   const keep = useCallback(() => {
+    clearTimeout(timer.current);
     if (unkept.current !== null) rememberLast(unkept.current);
     unkept.current = null;
   }, []);
-  useEffect(() => {
-    unkept.current = written;
-    const timer = setTimeout(keep, REMEMBER_AFTER_MS);
-    return () => clearTimeout(timer);
-  }, [written, keep]);
   useEffect(() => {
     addEventListener('pagehide', keep);
     return () => {
@@ -169,6 +174,14 @@ function useRemembered(written: SqlQuestion): void {
       keep();
     };
   }, [keep]);
+  return useCallback(
+    (question) => {
+      unkept.current = question;
+      clearTimeout(timer.current);
+      timer.current = setTimeout(keep, REMEMBER_AFTER_MS);
+    },
+    [keep],
+  );
 }
 
 /** The place of the newest verdict: that of the estimate, which follows the text, or that of the run. */
