@@ -24,7 +24,8 @@ const NAME = /^[a-z_][a-z0-9_]*$/;
 
 /** Reads with the reader's credentials; every request is sent with readonly=2, whatever the user could do. */
 export function createReader(access: EngineAccess, log?: Log): Reader {
-  return readerOver(sourceOf(access, access.reader, READER_CONNECTIONS_MAX, log));
+  const source = sourceOf(access, access.reader, READER_CONNECTIONS_MAX, log);
+  return readerOver({ ...source, settings: { ...READER_SETTINGS, ...source.settings } });
 }
 
 /** DDL and inserts with the writer's credentials. */
@@ -112,15 +113,23 @@ function sourceOf(
   };
 }
 
-/**
- * Of the reader's and the writer's statements. Machine code for an expression is made when it is met for the fourth time, which takes
- * longer (30 ms and more) than it ever saves on statements that are bounded as these are; a guest's full scans keep it.
- */
+/** Of the reader's and the writer's statements, which are bounded as a guest's are not. */
 const OWN_SETTINGS = {
+  // Machine code for an expression is made when it is met for the fourth time, which takes longer (30 ms and more) than it ever
+  // saves on a bounded statement; a guest's full scans keep it.
   compile_expressions: 0,
   compile_aggregate_expressions: 0,
   compile_sort_description: 0,
+  // Rows of other keys leave before versions are merged and before the other columns are read: a wallet's log has whole granules
+  // of other wallets' rows around it. Only conditions on the sort key, which all versions of a row share, are moved.
+  optimize_move_to_prewhere_if_final: 1,
 } as const;
+
+/**
+ * A page is a few granules of each part: a second thread takes a tenth to a third more processor time, and many pages are asked for
+ * at once. What reads much and rarely asks for more threads by itself.
+ */
+const READER_SETTINGS = { max_threads: 1 } as const;
 
 function ownSettingsOf(access: EngineAccess): Settings {
   return { ...OWN_SETTINGS, ...clusterSettingsOf(access) };

@@ -168,7 +168,7 @@ function operationDeps(options: AppOptions): OperationDeps {
     publicUrl: config.http.publicUrl?.replace(/\/+$/, '') ?? '',
     freshness: createFreshness({ reader, clock }),
     names: createNames({ reader, clock }),
-    dataset: createDatasetFacts({ reader, clock }),
+    dataset: createDatasetFacts({ reader, clock, rollups }),
     rollups,
     graphs: createGraphs({ clock }),
     publicTableRows: createPublicTableRows({ reader, clock }),

@@ -1,6 +1,9 @@
 import { EngineError, type Reader, type Rows, type Statement } from '../../clickhouse/engine.ts';
 import { fail } from '../errors.ts';
 
+/** For a statement that reads much and is asked rarely, because its answer is kept: it may use two of the engine's cores. */
+export const TWO_THREADS = { max_threads: 2 } as const;
+
 /** Seconds a caller should wait after a 503: the embedded engine restarts in under one, a remote one fails over in a few. */
 export const ENGINE_RETRY_AFTER_SECONDS = 2;
 

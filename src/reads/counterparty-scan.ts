@@ -1,17 +1,10 @@
 import type { Reader } from '../../clickhouse/engine.ts';
-import { allOf, dateTime, sql, text, uint32 } from '../../clickhouse/sql.ts';
+import { allOf, dateTime, type Sql, sql, text, uint32 } from '../../clickhouse/sql.ts';
+import type { Address } from '../domain/address.ts';
 import type { JudgedRole } from '../domain/data-quality.ts';
 import { ask } from './ask.ts';
 import { bigintField, integerField } from './decode.ts';
-import {
-  closedRows,
-  keyConditions,
-  PROFILE_RESOURCE,
-  type ProfileScope,
-  unionAll,
-  walletRows,
-} from './profile-scope.ts';
-import { openRows, type RollupCoverage } from './rollup-coverage.ts';
+import { keyConditions, PROFILE_RESOURCE, type ProfileScope, walletRows } from './profile-scope.ts';
 
 /** Who a wallet deals with, from its newest rows. What sums per day cannot tell: shares, reciprocity, exact distinct counts. */
 
@@ -44,6 +37,20 @@ export interface CounterpartyScan {
   };
 }
 
+/** Of a wallet without settlements. */
+export const NOBODY_SCANNED: CounterpartyScan = {
+  settlements: 0,
+  counterparties: 0,
+  inRole: {
+    settlements: 0,
+    usdMicros: 0n,
+    selfUsdMicros: 0n,
+    largestUsdMicros: 0n,
+    squaredUsdMicros: 0n,
+    reciprocalUsdMicros: 0n,
+  },
+};
+
 /**
  * The block time that a scan of at most `rowsMax` rows must stay above; null when all rows fit. Not merged: it counts versions,
  * in key order, and stops at the bound. Chain and block are no prefix of the key, so rows of others are passed over, up to a
@@ -71,32 +78,38 @@ export async function readScanFloor(
   return floor === 0 ? null : floor;
 }
 
-/**
- * Sums are squared as whole millionths in 256 bits: exact, and a wallet would have to move 10^32 dollars to overflow it.
- * `mine` is the judged direction, `back` the other one.
- */
+/** Of the newest rows, those above `floor`: for wallets too large to be read whole (whole-wallet.ts). */
 export async function scanCounterparties(
   reader: Reader,
-  query: ProfileScope & { readonly role: JudgedRole; readonly floor: number | null },
+  query: ProfileScope & { readonly role: JudgedRole; readonly floor: number },
 ): Promise<CounterpartyScan> {
   const { wallet, role, floor } = query;
-  const newest = floor === null ? sql`1` : sql`block_time > ${dateTime(floor)}`;
   const { rows } = await ask(reader, PROFILE_RESOURCE, {
     name: 'profile-counterparties',
     maxSeconds: MAX_SECONDS,
     maxRows: 1,
-    sql: sql`SELECT sum(mine_count) + sum(back_count) - sumIf(mine_count, is_self), countIf(NOT is_self),
-        sum(mine_count), toString(sum(mine)), toString(sumIf(mine, is_self)), toString(maxIf(mine, NOT is_self)),
-        toString(sumIf(mine * mine, NOT is_self)), toString(sumIf(mine, NOT is_self AND back_count > 0))
-      FROM (SELECT counterparty = unhex(${text(wallet.slice(2))}) AS is_self,
-          countIf(role = ${text(role)}) AS mine_count, countIf(role != ${text(role)}) AS back_count,
-          toInt256(toDecimal256(sumIf(amount_usd, role = ${text(role)}), 6) * 1000000) AS mine
-        FROM ${walletRows(query, newest)} GROUP BY counterparty)`,
+    sql: sql`SELECT ${SCAN_COLUMNS} FROM (SELECT ${partnerFigures(wallet, role)}
+      FROM ${walletRows(query, sql`block_time > ${dateTime(floor)}`)} GROUP BY counterparty)`,
   });
   return decodeScan(rows[0] ?? []);
 }
 
-function decodeScan(row: readonly unknown[]): CounterpartyScan {
+/**
+ * What the rows with one counterparty add up to: `mine` in the judged direction, `back` in the other one. As whole millionths
+ * in 256 bits, squares of sums are exact, and a wallet would have to move 10^32 dollars to overflow them.
+ */
+export function partnerFigures(wallet: Address, role: JudgedRole): Sql {
+  return sql`counterparty = unhex(${text(wallet.slice(2))}) AS is_self,
+    countIf(role = ${text(role)}) AS mine_count, countIf(role != ${text(role)}) AS back_count,
+    toInt256(toDecimal256(sumIf(amount_usd, role = ${text(role)}), 6) * 1000000) AS mine`;
+}
+
+/** The columns behind `decodeScan`, over all counterparties. */
+export const SCAN_COLUMNS: Sql = sql`sum(mine_count) + sum(back_count) - sumIf(mine_count, is_self), countIf(NOT is_self),
+  sum(mine_count), toString(sum(mine)), toString(sumIf(mine, is_self)), toString(maxIf(mine, NOT is_self)),
+  toString(sumIf(mine * mine, NOT is_self)), toString(sumIf(mine, NOT is_self AND back_count > 0))`;
+
+export function decodeScan(row: readonly unknown[]): CounterpartyScan {
   return {
     settlements: integerField(row[0]),
     counterparties: integerField(row[1]),
@@ -109,27 +122,4 @@ function decodeScan(row: readonly unknown[]): CounterpartyScan {
       reciprocalUsdMicros: bigintField(row[7]),
     },
   };
-}
-
-/**
- * Distinct wallets that a wallet too large to scan deals with, from the merged states of the rollups (standard error about
- * 2 %, uniqCombined64 of 2^12 cells). A wallet that pays itself is among them.
- */
-export async function estimatePartners(
-  reader: Reader,
-  { coverage, ...scope }: ProfileScope & { readonly coverage: RollupCoverage },
-): Promise<number> {
-  const { received, paid } = closedRows(scope, coverage);
-  const states = unionAll([
-    sql`SELECT uniqCombined64State(12)(counterparty) AS state FROM ${walletRows(scope, openRows(coverage))}`,
-    sql`SELECT payers AS state FROM ${received}`,
-    sql`SELECT payees AS state FROM ${paid}`,
-  ]);
-  const { rows } = await ask(reader, PROFILE_RESOURCE, {
-    name: 'profile-distinct-estimate',
-    maxSeconds: MAX_SECONDS,
-    maxRows: 1,
-    sql: sql`SELECT uniqCombined64Merge(12)(state) FROM (${states})`,
-  });
-  return integerField(rows[0]?.[0]);
 }

@@ -2,7 +2,7 @@ import type { Reader } from '../../clickhouse/engine.ts';
 import { allOf, dateTime, type Sql, sql } from '../../clickhouse/sql.ts';
 import type { Clock } from '../clock.ts';
 import type { PaymentPair } from '../domain/payment-graph.ts';
-import { ask } from './ask.ts';
+import { ask, TWO_THREADS } from './ask.ts';
 import { integerField } from './decode.ts';
 import { underCeiling } from './feed.ts';
 import {
@@ -20,7 +20,7 @@ import { type Slice, type SliceSource, walkSlices } from './slice-walk.ts';
 export const GRAPH_RESOURCE = 'payment graph';
 const MAX_SECONDS = 10;
 /** Two threads: a window is bounded, and over in a tenth of a second. */
-const WINDOW_SETTINGS = { do_not_merge_across_partitions_select_final: 1, max_threads: 2 } as const;
+const WINDOW_SETTINGS = { ...TWO_THREADS, do_not_merge_across_partitions_select_final: 1 } as const;
 
 export interface GraphRead {
   readonly pairs: readonly PaymentPair[];

@@ -1,16 +1,12 @@
 import type { Reader } from '../../clickhouse/engine.ts';
 import type { JudgedRole } from '../domain/data-quality.ts';
-import {
-  type CounterpartyScan,
-  estimatePartners,
-  readScanFloor,
-  scanCounterparties,
-} from './counterparty-scan.ts';
+import { type CounterpartyScan, readScanFloor, scanCounterparties } from './counterparty-scan.ts';
 import { finalCoverage } from './finality.ts';
 import type { ProfileScope } from './profile-scope.ts';
-import { ALL_LIVE, type ProfileTotals, readProfileTotals, startOfDay } from './profile-totals.ts';
+import { type ProfileTotals, readProfileTotals, startOfDay } from './profile-totals.ts';
 import { readRings, type WalletRing } from './rings.ts';
 import type { RollupCoverage, Rollups } from './rollup-coverage.ts';
+import { readSmallWallet, readWholeWallet, type WholeWallet } from './whole-wallet.ts';
 
 /** Everything that the settlements say about one wallet in one role. */
 
@@ -36,30 +32,46 @@ export interface Profile {
 
 /**
  * A wallet whose rows all fit into the scan is counted from them; the rollups only serve wallets above that, whose totals stay
- * exact while shares come from the newest rows. Totals and estimate see the same coverage: a slice never counts twice or never.
+ * exact while shares come from the newest rows.
  */
 export async function readProfile(
   deps: { readonly reader: Reader; readonly rollups: Rollups },
   query: ProfileQuery,
 ): Promise<Profile> {
   const { reader } = deps;
-  const [floor, rings] = await Promise.all([
-    readScanFloor(reader, query, query.scanRowsMax),
+  const chartFrom = startOfDay(query.nowSeconds, CHART_DAYS - 1);
+  const [counted, rings] = await Promise.all([
+    readCounted(deps, { ...query, chartFrom }),
     readRings(reader, query.wallet),
   ]);
-  const coverage = floor === null ? ALL_LIVE : await coverageOf(deps, query);
-  const chartFrom = startOfDay(query.nowSeconds, CHART_DAYS - 1);
-  const [totals, scan, estimate] = await Promise.all([
-    readProfileTotals(reader, { ...query, coverage, chartFrom }),
+  return { ...counted, rings };
+}
+
+async function readCounted(
+  deps: { readonly reader: Reader; readonly rollups: Rollups },
+  query: ProfileQuery & { readonly chartFrom: number },
+): Promise<Omit<Profile, 'rings'>> {
+  const { reader } = deps;
+  // Most wallets are small, and then this is all.
+  const small = await readSmallWallet(reader, query);
+  if (small !== null && small.scan.settlements <= query.scanRowsMax) return wholly(small);
+  const floor = await readScanFloor(reader, query, query.scanRowsMax);
+  if (floor === null) return wholly(small ?? (await readWholeWallet(reader, query)));
+  const coverage = await coverageOf(deps, query);
+  const [{ totals, partners }, scan] = await Promise.all([
+    readProfileTotals(reader, { ...query, coverage }),
     scanCounterparties(reader, { ...query, floor }),
-    floor === null ? null : estimatePartners(reader, { ...query, coverage }),
   ]);
   // Rows of a rare chain are looked for no further than a bound, and then the scan may have seen all there are.
-  if (estimate === null || scan.settlements >= settlementsOf(totals))
-    return { totals, scan, rings, scanTruncated: false, counterparties: exactly(scan) };
+  if (scan.settlements >= settlementsOf(totals))
+    return { totals, scan, scanTruncated: false, counterparties: exactly(scan) };
   const itself = totals.inbound.selfCount > 0 ? 1 : 0;
-  const counterparties = { count: Math.max(0, estimate - itself), exact: false };
-  return { totals, scan, rings, scanTruncated: true, counterparties };
+  const counterparties = { count: Math.max(0, partners - itself), exact: false };
+  return { totals, scan, scanTruncated: true, counterparties };
+}
+
+function wholly({ totals, scan }: WholeWallet): Omit<Profile, 'rings'> {
+  return { totals, scan, scanTruncated: false, counterparties: exactly(scan) };
 }
 
 function exactly({ counterparties }: CounterpartyScan): Profile['counterparties'] {

@@ -4,7 +4,7 @@ import type { Clock } from '../clock.ts';
 import type { Address } from '../domain/address.ts';
 import { microsFromDecimal } from '../domain/amount.ts';
 import type { Chain } from '../domain/chain.ts';
-import { ask } from './ask.ts';
+import { ask, TWO_THREADS } from './ask.ts';
 import { cached } from './cached.ts';
 import { bigintField, integerField, textField } from './decode.ts';
 import { unionAll } from './profile-scope.ts';
@@ -87,7 +87,7 @@ async function readRanking(deps: Parameters<typeof createRelayers>[0]): Promise<
     name: 'relayers-ranking',
     maxSeconds: RANKING_MAX_SECONDS,
     maxRows: chains.length * RANKED_PER_CHAIN + KNOWN_MAX,
-    settings: { do_not_merge_across_partitions_select_final: 1 },
+    settings: { ...TWO_THREADS, do_not_merge_across_partitions_select_final: 1 },
     sql: rankingSql(chains, { coverage, totals }),
   });
   return { rankedAtMs, coverage, totals, relayers: rows.map(decodeRelayer), parties: new Map() };
@@ -149,7 +149,7 @@ export async function distinctParties(
       name: 'relayers-distinct',
       maxSeconds: DISTINCT_MAX_SECONDS,
       maxRows: missing.length,
-      settings: { do_not_merge_across_partitions_select_final: 1 },
+      settings: { ...TWO_THREADS, do_not_merge_across_partitions_select_final: 1 },
       sql: distinctSql(missing, ranking),
     });
     for (const row of rows) {

@@ -1,7 +1,7 @@
 /** However unlikely, something may have changed that no count tells of. */
-const LOOK_ANYWAY_MS = 250;
+const LOOK_ANYWAY_MS = 500;
 /** A process at work changes something every few milliseconds: looking each time would take as much of the machine as its work. */
-const LOOK_EVERY_MS = 50;
+const LOOK_EVERY_MS = 150;
 
 /**
  * A look at the database, for a loop that waits until it is true: while `changes` stays the same a look that was in vain is not

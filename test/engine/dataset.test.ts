@@ -1,0 +1,73 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { mergeRelayerTotals } from '../../ingest/rollup/relayer-totals.ts';
+import { createVersions } from '../../ingest/versions.ts';
+import { systemClock } from '../../src/clock.ts';
+import { createDatasetFacts } from '../../src/reads/dataset.ts';
+import { createRollups } from '../../src/reads/rollup-coverage.ts';
+import { closeDays } from '../support/close-days.ts';
+import { emptyTables } from '../support/empty-tables.ts';
+import { type TestEngine, testEngine } from '../support/engine.ts';
+import { insertSettlements, NOON, POLYGON, settlement, tombstone, wallet } from '../support/rows.ts';
+
+/** The number of live settlements, whatever of it comes from rollups, from the relayers' totals and from the rows. */
+
+const DAY = 86_400;
+const BEFORE = NOON - 2 * DAY;
+const YESTERDAY = NOON - DAY;
+
+let engine: TestEngine;
+const versions = createVersions(0n);
+beforeAll(async () => {
+  engine = await testEngine();
+});
+afterAll(() => engine?.close());
+beforeEach(() => emptyTables(engine.writer));
+
+const at = (blockTime: number, logIndex = 0) =>
+  settlement({ blockTime, blockNumber: Math.floor(blockTime / 10), logIndex, relayer: wallet(logIndex) });
+
+/** Nothing is remembered from a count before. */
+function rowCount(): Promise<number> {
+  const { reader } = engine;
+  const clock = systemClock;
+  return createDatasetFacts({ reader, clock, rollups: createRollups({ reader, clock }) }).rowCount();
+}
+
+test('an empty index has no settlements', async () => {
+  expect(await rowCount()).toBe(0);
+});
+
+test('a settlement counts once, in every state of the rollups', async () => {
+  const old = [at(BEFORE), at(BEFORE, 1), at(YESTERDAY), at(YESTERDAY, 2)];
+  await insertSettlements(engine.writer, [...old, at(NOON), { ...at(NOON, 3), chain: POLYGON }]);
+  await insertSettlements(engine.writer, old);
+  expect(await rowCount()).toBe(6);
+
+  await closeDays(engine.writer, [BEFORE]);
+  expect(await rowCount()).toBe(6);
+
+  await mergeRelayerTotals({ writer: engine.writer, versions });
+  await closeDays(engine.writer, [YESTERDAY]);
+  expect(await rowCount()).toBe(6);
+
+  await mergeRelayerTotals({ writer: engine.writer, versions });
+  await closeDays(engine.writer, [NOON]);
+  expect(await rowCount()).toBe(6);
+});
+
+test('what is taken back, or comes late, in a day that was closed counts at once and once it is closed again', async () => {
+  const gone = at(BEFORE, 1);
+  await insertSettlements(engine.writer, [at(BEFORE), gone, at(YESTERDAY), at(NOON)]);
+  await closeDays(engine.writer, [BEFORE, YESTERDAY]);
+  await mergeRelayerTotals({ writer: engine.writer, versions });
+  expect(await rowCount()).toBe(4);
+
+  await tombstone(engine.writer, [gone]);
+  await insertSettlements(engine.writer, [at(YESTERDAY, 5), at(YESTERDAY, 6)]);
+  expect(await rowCount()).toBe(5);
+
+  await closeDays(engine.writer, [BEFORE, YESTERDAY]);
+  expect(await rowCount()).toBe(5);
+  await mergeRelayerTotals({ writer: engine.writer, versions });
+  expect(await rowCount()).toBe(5);
+});
