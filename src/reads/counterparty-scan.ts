@@ -4,7 +4,7 @@ import type { Address } from '../domain/address.ts';
 import type { JudgedRole } from '../domain/data-quality.ts';
 import { ask } from './ask.ts';
 import { bigintField, integerField } from './decode.ts';
-import { keyConditions, PROFILE_RESOURCE, type ProfileScope, walletRows } from './profile-scope.ts';
+import { fromWalletRows, keyConditions, PROFILE_RESOURCE, type ProfileScope } from './profile-scope.ts';
 
 /** Who a wallet deals with, from its newest rows. What sums per day cannot tell: shares, reciprocity, exact distinct counts. */
 
@@ -89,7 +89,7 @@ export async function scanCounterparties(
     maxSeconds: MAX_SECONDS,
     maxRows: 1,
     sql: sql`SELECT ${SCAN_COLUMNS} FROM (SELECT ${partnerFigures(wallet, role)}
-      FROM ${walletRows(query, sql`block_time > ${dateTime(floor)}`)} GROUP BY counterparty)`,
+      ${fromWalletRows(query, sql`block_time > ${dateTime(floor)}`)} GROUP BY counterparty)`,
   });
   return decodeScan(rows[0] ?? []);
 }

@@ -17,11 +17,11 @@ export interface ProfileScope {
 export const PROFILE_RESOURCE = 'wallet profile';
 
 /**
- * The rows of the wallet that count, one for each role, from the table ordered by wallet. Everything inside is in the sort key,
- * so it may be filtered before versions are merged; `del` may not.
+ * FROM and WHERE of the wallet's rows that count, one for each role, from the table ordered by wallet. Versions are merged before
+ * `del` is looked at: the engine filters rows earlier only by the sort key, which every version of a row shares.
  */
-export function walletRows(scope: ProfileScope, when: Sql): Sql {
-  return sql`(SELECT * FROM (SELECT * FROM wallet_log FINAL WHERE ${allOf([...keyConditions(scope), when])}) WHERE del = 0)`;
+export function fromWalletRows(scope: ProfileScope, when: Sql): Sql {
+  return sql`FROM wallet_log FINAL WHERE ${allOf([...keyConditions(scope), when])} AND del = 0`;
 }
 
 /** Conditions on the sort key of wallet_log: which rows are of this wallet (the first one) and count. */
@@ -29,15 +29,18 @@ export function keyConditions({ wallet, chain, final }: ProfileScope): [Sql, ...
   return [sql`wallet = ${text(wallet)}`, ...onChain(chain), ...onlyFinal(final)];
 }
 
-/** What the rollups hold of the wallet as a payee and as a payer. A key that vanished stays there with a count of zero. */
-export function closedRows(
+/**
+ * FROM and WHERE of what the rollups hold of the wallet as a payee and as a payer. A key that vanished stays there with a count
+ * of zero.
+ */
+export function fromClosedRows(
   { wallet, chain, final }: ProfileScope,
   coverage: RollupCoverage,
 ): { readonly received: Sql; readonly paid: Sql } {
   const conditions = allOf([...onChain(chain), ...onFinalChain(final), closedSlices(coverage)]);
   return {
-    received: sql`(SELECT * FROM (SELECT * FROM payee_day FINAL WHERE payee = ${text(wallet)} AND ${conditions}) WHERE settlement_count > 0)`,
-    paid: sql`(SELECT * FROM (SELECT * FROM payer_day FINAL WHERE payer = ${text(wallet)} AND ${conditions}) WHERE settlement_count > 0)`,
+    received: sql`FROM payee_day FINAL WHERE payee = ${text(wallet)} AND ${conditions} AND settlement_count > 0`,
+    paid: sql`FROM payer_day FINAL WHERE payer = ${text(wallet)} AND ${conditions} AND settlement_count > 0`,
   };
 }
 

@@ -5,7 +5,13 @@ import { microsFromDecimal } from '../domain/amount.ts';
 import type { Chain } from '../domain/chain.ts';
 import { ask } from './ask.ts';
 import { integerField, textField } from './decode.ts';
-import { closedRows, PROFILE_RESOURCE, type ProfileScope, unionAll, walletRows } from './profile-scope.ts';
+import {
+  fromClosedRows,
+  fromWalletRows,
+  PROFILE_RESOURCE,
+  type ProfileScope,
+  unionAll,
+} from './profile-scope.ts';
 import { DAY_SECONDS, openRows, type RollupCoverage } from './rollup-coverage.ts';
 
 /** Exact sums of a wallet: closed slices from the rollups, everything else from the wallet's rows, in one statement. */
@@ -98,17 +104,17 @@ export const GROUP_COLUMNS: Sql = sql`side, chain, chart_day, sum(n), toString(s
 
 function liveGroups({ coverage, chartFrom, ...scope }: TotalsQuery): Sql {
   return sql`SELECT ${rowKeys(chartFrom)}, ${rowFigures(scope.wallet)}, uniqCombined64State(12)(counterparty) AS partners
-    FROM ${walletRows(scope, openRows(coverage))} GROUP BY side, chain, chart_day`;
+    ${fromWalletRows(scope, openRows(coverage))} GROUP BY side, chain, chart_day`;
 }
 
 function closedGroups({ coverage, chartFrom, ...scope }: TotalsQuery): Sql[] {
-  const { received, paid } = closedRows(scope, coverage);
+  const { received, paid } = fromClosedRows(scope, coverage);
   const keys = sql`chain, if(toDateTime(day, 'UTC') >= ${dateTime(chartFrom)}, toString(day), '') AS chart_day`;
   const figures = sql`sum(settlement_count), sum(settled_usd), sum(self_count), sum(self_usd), sum(proven_usd),
     min(first_time), max(last_time)`;
   return [
-    sql`SELECT toUInt8(1), ${keys}, ${figures}, uniqCombined64MergeState(12)(payers) FROM ${received} GROUP BY chain, chart_day`,
-    sql`SELECT toUInt8(0), ${keys}, ${figures}, uniqCombined64MergeState(12)(payees) FROM ${paid} GROUP BY chain, chart_day`,
+    sql`SELECT toUInt8(1), ${keys}, ${figures}, uniqCombined64MergeState(12)(payers) ${received} GROUP BY chain, chart_day`,
+    sql`SELECT toUInt8(0), ${keys}, ${figures}, uniqCombined64MergeState(12)(payees) ${paid} GROUP BY chain, chart_day`,
   ];
 }
 

@@ -43,13 +43,13 @@ export async function readWalletEntities(
     maxRows: ENTITIES_MAX,
     sql: sql`SELECT * FROM (
         SELECT 'payee' AS kind, toString(chain) AS on_chain, name, resource AS about, '' AS since, toString(source) AS origin
-          FROM (SELECT * FROM catalogued_payees FINAL WHERE ${known}) WHERE del = 0
+          FROM catalogued_payees FINAL WHERE ${known} AND del = 0
         UNION ALL
         SELECT 'relayer', toString(chain), toString(facilitator_name), toString(facilitator), toString(first_seen), toString(source)
-          FROM (SELECT * FROM facilitator_relayers FINAL WHERE ${known}) WHERE del = 0
+          FROM facilitator_relayers FINAL WHERE ${known} AND del = 0
         UNION ALL
         SELECT 'endpoint', toString(chain), service_name, resource, '', toString(source)
-          FROM (SELECT resource, source, chain, service_name, del FROM endpoint_offers FINAL WHERE ${offered}) WHERE del = 0
+          FROM endpoint_offers FINAL WHERE ${offered} AND del = 0
           ORDER BY resource, chain, source LIMIT 1 BY resource, chain LIMIT ${uint32(WALLET_ENDPOINTS_MAX)})
       ORDER BY indexOf(['payee', 'relayer', 'endpoint'], kind), on_chain, about LIMIT ${uint32(ENTITIES_MAX)}`,
   });

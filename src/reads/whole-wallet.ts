@@ -10,7 +10,7 @@ import {
   SCAN_COLUMNS,
 } from './counterparty-scan.ts';
 import { integerField } from './decode.ts';
-import { PROFILE_RESOURCE, type ProfileScope, walletRows } from './profile-scope.ts';
+import { fromWalletRows, PROFILE_RESOURCE, type ProfileScope } from './profile-scope.ts';
 import {
   decodeGroup,
   GROUP_COLUMNS,
@@ -72,7 +72,7 @@ async function readWhole(
     maxRows: GROUPS_MAX,
     sql: sql`SELECT is_partner, ${GROUP_COLUMNS}, ${SCAN_COLUMNS} FROM (
         SELECT grouping(side) AS is_partner, ${rowKeys(chartFrom)}, ${rowFigures(wallet)}, ${partnerFigures(wallet, role)}
-        FROM ${walletRows(query, sql`1`)} GROUP BY GROUPING SETS ((side, chain, chart_day), (counterparty)))
+        ${fromWalletRows(query, sql`1`)} GROUP BY GROUPING SETS ((side, chain, chart_day), (counterparty)))
       GROUP BY is_partner, side, chain, chart_day`,
   });
   const [scan] = rows.filter((row) => integerField(row[0]) === 1);
