@@ -58,13 +58,13 @@ export async function askQuestion(question: Question, deps: AskDeps): Promise<As
     if (ask === undefined) throw new Error(`${question.name}: nothing to ask`);
     clock.swing();
     await api.get(FACTS_OF_THE_INDEX);
-    costs.push((await answerOf(ask, deps)).cost);
+    costs.push((await answerOf(ask.reworded?.(round) ?? ask.source, deps)).cost);
     peerMs.push(...(await askPeer(ask, question, deps)).map(({ ms }) => ms));
   }
   return { question, costs, peerMs: peerMs.length === 0 ? undefined : peerMs };
 }
 
-async function answerOf({ source }: Ask, { api, reader }: AskDeps): Promise<Answer<unknown>> {
+async function answerOf(source: Ask['source'], { api, reader }: AskDeps): Promise<Answer<unknown>> {
   if (typeof source === 'string') return api.get<unknown>(source);
   const { rows, elapsedMs, readRows } = await reader.rows(source);
   return {
@@ -74,7 +74,7 @@ async function answerOf({ source }: Ask, { api, reader }: AskDeps): Promise<Answ
 }
 
 async function verify(ask: Ask, question: Question, deps: AskDeps): Promise<void> {
-  const { body } = await answerOf(ask, deps);
+  const { body } = await answerOf(ask.source, deps);
   const asked = typeof ask.source === 'string' ? ask.source : ask.source.name;
   for (const { answers } of await askPeer(ask, question, deps)) {
     if (ask.peer !== undefined)

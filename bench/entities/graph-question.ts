@@ -49,8 +49,11 @@ function duringDays(days: number, todayStart: number): string {
 
 /** PostgreSQL adds up by pair in one pass, payments to oneself in one group, as our statement does. */
 function graphAsk(query: string, settlements: string, literals: readonly string[]): Ask {
+  const source = (edges: number): string => `/v0/graph?${query}&chain=all&max_edges=${edges}`;
   return {
-    source: `/v0/graph?${query}&chain=all&max_edges=${EDGES}`,
+    source: source(EDGES),
+    // A graph of whole days is kept until something is written to them.
+    reworded: (round) => source(EDGES - 1 - round),
     peer: {
       statements: [
         {

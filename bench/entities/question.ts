@@ -14,6 +14,8 @@ export interface PeerQuestion {
 /** One request of the API, or a statement where no route asks it yet; its rows are then the answer. */
 export interface Ask {
   readonly source: string | Statement;
+  /** The same question in other words for each round, where its answer would be kept in memory. */
+  readonly reworded?: (round: number) => string;
   readonly peer?: PeerQuestion;
 }
 

@@ -10,6 +10,7 @@ import {
   readSpanMark,
 } from './graph-days.ts';
 import { GRAPH_RESOURCE, type GraphRead, readGraphWindow } from './graph-window.ts';
+import { createKeptGraphs, type KeptGraphs } from './kept-graphs.ts';
 import type { PairScope } from './payment-pairs.ts';
 import { createTurns, type Turns } from './turns.ts';
 
@@ -35,19 +36,11 @@ const GLOBAL_AT_ONCE_MAX = 1;
 const GLOBAL_WAITING_MAX = 16;
 const GLOBAL_WAIT_MAX_MS = 8_000;
 const GLOBAL_RETRY_AFTER_SECONDS = 5;
-/** Some 2 MB each at most. */
-const KEPT_MAX = 16;
-/**
- * Kept under a mark that changes with every write to its days. Short all the same: an insert reaches the rows and the mark in
- * no certain order, so a graph that is read in between may be kept under the newer mark.
- */
-const KEPT_MAX_AGE_MS = 60_000;
-
 interface GraphDeps {
   readonly clock: Clock;
   readonly rowsScannedMax: number;
   readonly turns: Turns;
-  readonly kept: Kept;
+  readonly kept: KeptGraphs;
 }
 
 export function createGraphs(options: { readonly clock: Clock; readonly rowsScannedMax?: number }): Graphs {
@@ -59,7 +52,7 @@ export function createGraphs(options: { readonly clock: Clock; readonly rowsScan
     waitMaxMs: GLOBAL_WAIT_MAX_MS,
     retryAfterSeconds: GLOBAL_RETRY_AFTER_SECONDS,
   });
-  const deps: GraphDeps = { clock, rowsScannedMax, turns, kept: createKept(clock) };
+  const deps: GraphDeps = { clock, rowsScannedMax, turns, kept: createKeptGraphs() };
   return {
     async read(reader, query) {
       const { span } = query;
@@ -94,46 +87,22 @@ async function readDays(
   const asked = lastDays(clock.nowMs(), days);
   const span = await readableDays(reader, query, asked, deps.rowsScannedMax);
   // Read before the rows: a graph may be newer than its mark, never older.
+  const atMs = clock.nowMs();
   const mark = await readSpanMark(reader, span);
-  const key = JSON.stringify([wallet, chain, final, edgesMax, span, mark]);
+  const key = JSON.stringify([wallet, chain, final, edgesMax, span]);
   const load = async (): Promise<readonly PaymentPair[]> => {
     // Whoever waited finds what the one before it has just read.
-    const known = kept.get(key);
+    const known = kept.get(key, mark, atMs);
     if (known !== undefined) return known;
     const pairs = await readGraphDays(reader, query, span, edgesMax);
-    kept.put(key, pairs);
+    kept.put(key, mark, atMs, pairs);
     return pairs;
   };
   return {
-    pairs: kept.get(key) ?? (await admitted(deps, query, load)),
+    pairs: kept.get(key, mark, atMs) ?? (await admitted(deps, query, load)),
     since: span.from,
     until: span.to,
     days: daysOf(span),
     isScanCapped: span.from > asked.from,
-  };
-}
-
-interface Kept {
-  get(key: string): readonly PaymentPair[] | undefined;
-  put(key: string, pairs: readonly PaymentPair[]): void;
-}
-
-function createKept(clock: Clock): Kept {
-  const entries = new Map<string, { readonly pairs: readonly PaymentPair[]; readonly atMs: number }>();
-  return {
-    get(key) {
-      const entry = entries.get(key);
-      const isFresh = entry !== undefined && Math.abs(clock.nowMs() - entry.atMs) < KEPT_MAX_AGE_MS;
-      return isFresh ? entry.pairs : undefined;
-    },
-    put(key, pairs) {
-      entries.delete(key);
-      entries.set(key, { pairs, atMs: clock.nowMs() });
-      // A Map keeps the order of insertion: the first is the oldest.
-      for (const oldest of entries.keys()) {
-        if (entries.size <= KEPT_MAX) break;
-        entries.delete(oldest);
-      }
-    },
   };
 }

@@ -264,6 +264,30 @@ describe('the days form', () => {
     expect(scans()).toBe(4);
   });
 
+  test('what was read when no write can be under way any more is kept until the next one', async () => {
+    const rows = history(20, 600, TODAY - 10);
+    await insertSettlements(engine.writer, rows);
+    let scans = 0;
+    const counting = await testApi({
+      ...engine.reader,
+      rows: (statement, signal) => {
+        if (statement.name === 'graph-days') scans += 1;
+        return engine.reader.rows(statement, signal);
+      },
+    });
+    const scansAfter = async (seconds: number): Promise<number> => {
+      counting.clock.advanceSeconds(seconds);
+      await counting.get('/v0/graph?days=1');
+      return scans;
+    };
+    expect([await scansAfter(0), await scansAfter(599), await scansAfter(61)]).toEqual([1, 2, 3]);
+    expect([await scansAfter(61), await scansAfter(3_600), await scansAfter(3_600)]).toEqual([3, 3, 3]);
+    await tombstone(engine.writer, rows.slice(0, 1));
+    expect([await scansAfter(0), await scansAfter(61)]).toEqual([4, 5]);
+    expectGraph((await counting.get('/v0/graph?days=1&chain=all')).body, rows.slice(1));
+    await counting.close();
+  });
+
   test('days beyond what one graph may read are left out, oldest first, and the answer says so', async () => {
     const rows = [1, 2, 3].flatMap((day) => history(10, 60, TODAY - (day - 1) * DAY - 10));
     const placed = rows.map((row, at) => ({ ...row, blockNumber: 5_000 + at }));

@@ -1,0 +1,56 @@
+import type { PaymentPair } from '../domain/payment-graph.ts';
+
+/**
+ * Graphs of whole days in memory, each under the mark of what was written to its days. An insert reaches the rows and the mark in
+ * no certain order, so what is read while one is under way may lack rows that its mark already counts: such an answer is kept
+ * briefly. What is read longer after its mark was first seen than any write can take is whole, and kept until the mark changes.
+ */
+export interface KeptGraphs {
+  /** The pairs, unless they may be out of date at `atMs`. */
+  get(key: string, mark: string, atMs: number): readonly PaymentPair[] | undefined;
+  /** `atMs`: when the mark was read, which is before the pairs were. */
+  put(key: string, mark: string, atMs: number, pairs: readonly PaymentPair[]): void;
+}
+
+/** Some 2 MB each at most. */
+const KEPT_MAX = 16;
+const UNSETTLED_MAX_AGE_MS = 60_000;
+/** Above the bound of every statement that writes settlements (300 s, a batch of a regrade). */
+const SETTLED_AFTER_MS = 600_000;
+
+interface Entry {
+  readonly mark: string;
+  readonly markSeenMs: number;
+  readonly readMs: number;
+  readonly pairs: readonly PaymentPair[];
+}
+
+export function createKeptGraphs(): KeptGraphs {
+  // A Map keeps the order of insertion: the first is the one that was used least lately.
+  const entries = new Map<string, Entry>();
+  return {
+    get(key, mark, atMs) {
+      const entry = entries.get(key);
+      if (entry === undefined || entry.mark !== mark) return undefined;
+      const isSettled = entry.readMs - entry.markSeenMs >= SETTLED_AFTER_MS;
+      if (!isSettled && Math.abs(atMs - entry.readMs) >= UNSETTLED_MAX_AGE_MS) return undefined;
+      entries.delete(key);
+      entries.set(key, entry);
+      return entry.pairs;
+    },
+    put(key, mark, atMs, pairs) {
+      const before = entries.get(key);
+      entries.delete(key);
+      entries.set(key, {
+        mark,
+        markSeenMs: before?.mark === mark ? before.markSeenMs : atMs,
+        readMs: atMs,
+        pairs,
+      });
+      for (const oldest of entries.keys()) {
+        if (entries.size <= KEPT_MAX) break;
+        entries.delete(oldest);
+      }
+    },
+  };
+}
