@@ -2,7 +2,7 @@ import type { Reader } from '../../clickhouse/engine.ts';
 import { allOf, type Sql, sql, texts, uint32 } from '../../clickhouse/sql.ts';
 import type { Clock } from '../clock.ts';
 import type { Chain } from '../domain/chain.ts';
-import { ask } from './ask.ts';
+import { ask, TWO_THREADS } from './ask.ts';
 import { integerField, textField } from './decode.ts';
 
 /**
@@ -51,7 +51,7 @@ const PAGE_MAX = 100;
 /** How far down a ranking is read, in agents; the last one for the last page and one more. */
 const DEPTHS = [1_000, 10_000, 100_000, LEADERBOARD_OFFSET_MAX + PAGE_MAX + 1] as const;
 const RANKING_MAX_AGE_MS = 10_000;
-/** A ranking is kept this many times as long as it took: at most a twentieth of a core goes into each. */
+/** A ranking is kept this many times as long as it took: at most a twentieth of the time goes into each. */
 const RANKING_REST_FACTOR = 20;
 const RANKING_MAX_SECONDS = 30;
 const CHUNK_AGENTS = 1_000;
@@ -137,6 +137,7 @@ async function readRanking(
     name: 'leaderboard-ranking',
     maxSeconds: RANKING_MAX_SECONDS,
     maxRows: Math.ceil(depth / CHUNK_AGENTS),
+    settings: TWO_THREADS,
     sql: rankingSql(served, scope.withUnscored, depth),
   });
   const size = rows.reduce((sum, [, count]) => sum + integerField(count), 0);

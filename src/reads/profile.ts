@@ -55,9 +55,11 @@ async function readCounted(
   // Most wallets are small, and then this is all.
   const small = await readSmallWallet(reader, query);
   if (small !== null && small.scan.settlements <= query.scanRowsMax) return wholly(small);
-  const floor = await readScanFloor(reader, query, query.scanRowsMax);
+  const [floor, coverage] = await Promise.all([
+    readScanFloor(reader, query, query.scanRowsMax),
+    coverageOf(deps, query),
+  ]);
   if (floor === null) return wholly(small ?? (await readWholeWallet(reader, query)));
-  const coverage = await coverageOf(deps, query);
   const [{ totals, partners }, scan] = await Promise.all([
     readProfileTotals(reader, { ...query, coverage }),
     scanCounterparties(reader, { ...query, floor }),
