@@ -72,9 +72,8 @@ export async function crashUnits(options: {
       expect(troubleOf(found.rows, found.balance), `run ${run}`).toBeNull();
       expect(found.rows.slice(0, known.length)).toEqual(known);
       explain(found.rows.slice(known.length), events, tally);
-      expect(found.open.map(({ holdId, units }) => `${holdId} ${units}`).sort()).toEqual(
-        openHolds(found.rows),
-      );
+      const open = found.open.map(({ holdId, units }) => `${holdId} ${units}`).sort();
+      expect(open, `run ${run}: ${historyOf(open, found.rows)}`).toEqual(openHolds(found.rows));
       known = found.rows;
       events = later;
     }
@@ -150,6 +149,20 @@ function openHolds(rows: readonly LedgerEntry[]): string[] {
     else if (kind !== 'grant') open.delete(subject);
   }
   return [...open].map(([holdId, units]) => `${holdId} ${units}`).sort();
+}
+
+/** The rows of the holds that the list of open ones and the rows tell differently, for whoever has to explain it. */
+function historyOf(open: readonly string[], rows: readonly LedgerEntry[]): string {
+  const told = openHolds(rows);
+  const differing = [
+    ...open.filter((one) => !told.includes(one)),
+    ...told.filter((one) => !open.includes(one)),
+  ];
+  const subjects = new Set(differing.map((one) => one.split(' ')[0]));
+  const about = rows.filter(({ subject }) => subjects.has(subject));
+  return about
+    .map(({ sequence, kind, subject }) => `${sequence} of ${rows.length}: ${kind} ${subject}`)
+    .join('; ');
 }
 
 /** The last process was not killed: each hold that it found was given back, with a row that says why, and not charged late. */
