@@ -2,10 +2,11 @@ import { ClickHouseError } from '@clickhouse/client';
 import { EngineError, type EngineProblem } from './engine.ts';
 
 /**
- * ClickHouse's numeric codes that say something about the engine; every other code means the statement is at fault.
+ * ClickHouse's numeric codes that say more than that the statement is at fault, which every other code means.
  * Names as in ClickHouse's ErrorCodes.cpp.
  */
 const PROBLEM_OF_CODE: ReadonlyMap<number, EngineProblem> = new Map<number, EngineProblem>([
+  [158, 'too_many_rows'], // TOO_MANY_ROWS: told before anything was read
   [159, 'timeout'], // TIMEOUT_EXCEEDED
   [160, 'timeout'], // TOO_SLOW
   [209, 'timeout'], // SOCKET_TIMEOUT

@@ -142,13 +142,17 @@ export interface GuestStatement {
   readonly queryId?: string;
 }
 
-/** How an engine call failed; `engine_refused` means the statement is at fault, the others that the engine is. */
+/**
+ * How an engine call failed. `engine_refused`: the statement is at fault; `too_many_rows`: it would read more than it was allowed to;
+ * the others: the engine is.
+ */
 export type EngineProblem =
   | 'unreachable'
   | 'timeout'
   | 'memory'
   | 'overloaded'
   | 'aborted'
+  | 'too_many_rows'
   | 'engine_refused';
 
 export class EngineError extends Error {

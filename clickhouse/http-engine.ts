@@ -123,6 +123,8 @@ const OWN_SETTINGS = {
   // Rows of other keys leave before versions are merged and before the other columns are read: a wallet's log has whole granules
   // of other wallets' rows around it. Only conditions on the sort key, which all versions of a row share, are moved.
   optimize_move_to_prewhere_if_final: 1,
+  // A key that a grouping set leaves out is empty, whatever the server's profile says.
+  group_by_use_nulls: 0,
 } as const;
 
 /**

@@ -1407,7 +1407,7 @@ export interface components {
             settlements_scanned: number;
             /** @description Older settlements exist that were not scanned. */
             scan_truncated: boolean;
-            /** @description Rows of the wallet that a scan reads at most; a payment to oneself has two, and a row not yet merged counts each version. */
+            /** @description A wallet with no more rows than this is always scanned whole; of one with more the scan may be cut to its newest rows, as `scan_truncated` says. A payment to oneself has two rows, and a row not yet merged counts each version. */
             scan_cap: number;
         };
         ProfileEntity: {

@@ -2,10 +2,15 @@ import type { Address } from '../domain/address.ts';
 import { usdNumber } from '../domain/amount.ts';
 import type { Chain } from '../domain/chain.ts';
 import { type JudgedRole, judge, METHOD_VERSION, VERDICT_MEANING } from '../domain/data-quality.ts';
-import { SCAN_ROWS_MAX } from '../reads/counterparty-scan.ts';
 import { type FinalityFilter, finalOnly } from '../reads/finality.ts';
 import { readLastSettled } from '../reads/last-settled.ts';
-import { CHART_DAYS, type Profile, readProfile } from '../reads/profile.ts';
+import {
+  CHART_DAYS,
+  PROFILE_BOUNDS,
+  type Profile,
+  type ProfileBounds,
+  readProfile,
+} from '../reads/profile.ts';
 import { type Directions, NO_FLOWS, startOfDay } from '../reads/profile-totals.ts';
 import type { WalletRing } from '../reads/rings.ts';
 import { readWalletAgents } from '../reads/wallet-agents.ts';
@@ -23,20 +28,19 @@ export interface ProfileRequest {
   readonly role: JudgedRole;
   readonly chain: Chain | undefined;
   readonly finality: FinalityFilter;
-  /** Rows that the counterparty scan reads at most. */
-  readonly scanRowsMax?: number;
+  readonly bounds?: ProfileBounds;
 }
 
 /** Reads and judges one wallet. A wallet that the index never saw is an answer too: zeros, and `known: false`. */
 export async function answerProfile(request: ProfileRequest, deps: ProfileDeps): Promise<ProfileAnswer> {
-  const { wallet, role, chain, finality, scanRowsMax = SCAN_ROWS_MAX } = request;
+  const { wallet, role, chain, finality, bounds = PROFILE_BOUNDS } = request;
   const { reader, clock, chains, freshness } = deps;
   const nowMs = clock.nowMs();
   const nowSeconds = Math.floor(nowMs / 1_000);
   const statuses = await freshness.statuses();
   const final = finalOnly(finality, statuses);
   const [profile, entities, agents, lastSettled] = await Promise.all([
-    readProfile(deps, { wallet, role, chain, final, nowSeconds, scanRowsMax }),
+    readProfile(deps, { wallet, role, chain, final, nowSeconds, bounds }),
     readWalletEntities(reader, { wallet, chain }),
     readWalletAgents(reader, { wallet, chain }),
     readLastSettled(reader, [wallet]),
@@ -44,7 +48,7 @@ export async function answerProfile(request: ProfileRequest, deps: ProfileDeps):
   return {
     wallet,
     role,
-    coverage: coverageAnswer(profile, scanRowsMax),
+    coverage: coverageAnswer(profile, bounds.scanRowsMax),
     entities: entities.map(entityAnswer),
     erc8004_agents: agentAnswers(agents.shown, lastSettled, nowMs),
     erc8004_agents_total: agents.total,

@@ -35,7 +35,7 @@ const CoverageShape = Type.Object(
     scan_cap: Type.Integer({
       minimum: 1,
       description:
-        'Rows of the wallet that a scan reads at most; a payment to oneself has two, and a row not yet merged counts each version.',
+        'A wallet with no more rows than this is always scanned whole; of one with more the scan may be cut to its newest rows, as `scan_truncated` says. A payment to oneself has two rows, and a row not yet merged counts each version.',
     }),
   },
   { title: 'ProfileCoverage' },

@@ -68,11 +68,10 @@ const SQL = {
 const ENGINE = {
   engine_up: gauge('1 while the engine answers this process.', []),
   engine_uptime_seconds: gauge('How long the engine has been up.', []),
-  engine_statements_total: counter('Statements by name and engine user: `ok`, or the kind of failure.', [
-    'statement',
-    'user',
-    'outcome',
-  ]),
+  engine_statements_total: counter(
+    'Statements by name and engine user: `ok`, or the kind of failure. `too_many_rows` of `profile-whole-wallet` is none: the wallet is then read from the rollups.',
+    ['statement', 'user', 'outcome'],
+  ),
   engine_statement_seconds: histogram(
     'How long a statement took, the way to the engine included.',
     ['statement', 'user'],

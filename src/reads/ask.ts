@@ -13,6 +13,7 @@ const PROBLEM_TEXT: Readonly<Record<EngineError['problem'], string>> = {
   memory: 'refused the query for lack of memory',
   overloaded: 'is busy',
   aborted: 'was interrupted',
+  too_many_rows: 'would have to read too many rows',
   engine_refused: 'refused the query',
 };
 

@@ -6,7 +6,7 @@ import type { Chain } from '../domain/chain.ts';
 import type { AgentPosition } from '../domain/cursor.ts';
 import type { AgentRow } from './agent-row.ts';
 import { readAgents } from './agents.ts';
-import { ask } from './ask.ts';
+import { ask, TWO_THREADS } from './ask.ts';
 import { cached } from './cached.ts';
 import { bigintField, integerField, textField } from './decode.ts';
 
@@ -51,6 +51,7 @@ async function readCounts(reader: Reader): Promise<ReadonlyMap<string, Capabilit
     name: 'capability-counts',
     maxSeconds: MAX_SECONDS,
     maxRows: CAPABILITIES.length * 2,
+    settings: TWO_THREADS,
     sql: sql`SELECT slug, sum(providers), sum(endpoints), sum(agents), arrayMap(one -> (one.2, toString(one.3)), groupArrayArray(best)) FROM (
         SELECT arrayJoin(capabilities) AS slug, uniqExactIf(pay_to, pay_to != '') AS providers, count() AS endpoints, 0 AS agents, [] AS best
           FROM (SELECT capabilities, pay_to, del FROM endpoint_list FINAL) WHERE del = 0 GROUP BY slug

@@ -86,7 +86,6 @@ export async function readGraphDays(
     maxRows: pairRowsMax(edgesMax),
     settings: {
       do_not_merge_across_partitions_select_final: 1,
-      max_threads: 1,
       max_bytes_before_external_group_by: GROUP_SPILL_BYTES,
       max_memory_usage: GROUP_MEMORY_BYTES_MAX,
     },

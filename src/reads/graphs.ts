@@ -36,6 +36,7 @@ const GLOBAL_AT_ONCE_MAX = 1;
 const GLOBAL_WAITING_MAX = 16;
 const GLOBAL_WAIT_MAX_MS = 8_000;
 const GLOBAL_RETRY_AFTER_SECONDS = 5;
+
 interface GraphDeps {
   readonly clock: Clock;
   readonly rowsScannedMax: number;
@@ -95,7 +96,7 @@ async function readDays(
     const known = kept.get(key, mark, atMs);
     if (known !== undefined) return known;
     const pairs = await readGraphDays(reader, query, span, edgesMax);
-    kept.put(key, mark, atMs, pairs);
+    kept.put(key, { pairs, mark, atMs, isMarkComplete: wallet === undefined });
     return pairs;
   };
   return {

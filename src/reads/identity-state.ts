@@ -45,8 +45,6 @@ const MAX_SECONDS = 20;
 /** Chains times statuses times the codes of problems, of which there are some thirty. */
 const GROUPS_MAX = 10_000;
 const RESOURCE = 'identities';
-/** Whoever watches the service must not slow it down. */
-const SETTINGS = { max_threads: 1 } as const;
 
 export function createIdentityStates(deps: {
   readonly reader: Reader;
@@ -66,7 +64,6 @@ async function readState({
       name,
       maxSeconds: MAX_SECONDS,
       maxRows: GROUPS_MAX,
-      settings: SETTINGS,
       sql: statement,
     });
   const [cards, files, attestations, backlog] = await Promise.all([

@@ -8,8 +8,19 @@ import type { PaymentPair } from '../domain/payment-graph.ts';
 export interface KeptGraphs {
   /** The pairs, unless they may be out of date at `atMs`. */
   get(key: string, mark: string, atMs: number): readonly PaymentPair[] | undefined;
-  /** `atMs`: when the mark was read, which is before the pairs were. */
-  put(key: string, mark: string, atMs: number, pairs: readonly PaymentPair[]): void;
+  put(key: string, read: MarkedRead): void;
+}
+
+export interface MarkedRead {
+  readonly pairs: readonly PaymentPair[];
+  readonly mark: string;
+  /** When the mark was read, which is before the pairs were. */
+  readonly atMs: number;
+  /**
+   * Whether every write that the pairs depend on is in the mark. Those of one wallet come from its log, which is repaired by itself
+   * after a crash: they are always kept briefly.
+   */
+  readonly isMarkComplete: boolean;
 }
 
 /** Some 2 MB each at most. */
@@ -18,11 +29,8 @@ const UNSETTLED_MAX_AGE_MS = 60_000;
 /** Above the bound of every statement that writes settlements (300 s, a batch of a regrade). */
 const SETTLED_AFTER_MS = 600_000;
 
-interface Entry {
-  readonly mark: string;
+interface Entry extends MarkedRead {
   readonly markSeenMs: number;
-  readonly readMs: number;
-  readonly pairs: readonly PaymentPair[];
 }
 
 export function createKeptGraphs(): KeptGraphs {
@@ -32,21 +40,16 @@ export function createKeptGraphs(): KeptGraphs {
     get(key, mark, atMs) {
       const entry = entries.get(key);
       if (entry === undefined || entry.mark !== mark) return undefined;
-      const isSettled = entry.readMs - entry.markSeenMs >= SETTLED_AFTER_MS;
-      if (!isSettled && Math.abs(atMs - entry.readMs) >= UNSETTLED_MAX_AGE_MS) return undefined;
+      const isSettled = entry.isMarkComplete && entry.atMs - entry.markSeenMs >= SETTLED_AFTER_MS;
+      if (!isSettled && Math.abs(atMs - entry.atMs) >= UNSETTLED_MAX_AGE_MS) return undefined;
       entries.delete(key);
       entries.set(key, entry);
       return entry.pairs;
     },
-    put(key, mark, atMs, pairs) {
+    put(key, read) {
       const before = entries.get(key);
       entries.delete(key);
-      entries.set(key, {
-        mark,
-        markSeenMs: before?.mark === mark ? before.markSeenMs : atMs,
-        readMs: atMs,
-        pairs,
-      });
+      entries.set(key, { ...read, markSeenMs: before?.mark === read.mark ? before.markSeenMs : read.atMs });
       for (const oldest of entries.keys()) {
         if (entries.size <= KEPT_MAX) break;
         entries.delete(oldest);

@@ -1,12 +1,17 @@
 import type { Reader } from '../../clickhouse/engine.ts';
 import type { JudgedRole } from '../domain/data-quality.ts';
-import { type CounterpartyScan, readScanFloor, scanCounterparties } from './counterparty-scan.ts';
+import {
+  type CounterpartyScan,
+  readScanFloor,
+  SCAN_ROWS_MAX,
+  scanCounterparties,
+} from './counterparty-scan.ts';
 import { finalCoverage } from './finality.ts';
 import type { ProfileScope } from './profile-scope.ts';
 import { type ProfileTotals, readProfileTotals, startOfDay } from './profile-totals.ts';
 import { readRings, type WalletRing } from './rings.ts';
 import type { RollupCoverage, Rollups } from './rollup-coverage.ts';
-import { readSmallWallet, readWholeWallet, type WholeWallet } from './whole-wallet.ts';
+import { readSmallWallet, readWholeWallet, WHOLE_ROWS_READ_MAX, type WholeWallet } from './whole-wallet.ts';
 
 /** Everything that the settlements say about one wallet in one role. */
 
@@ -16,9 +21,20 @@ export const CHART_DAYS = 30;
 export interface ProfileQuery extends ProfileScope {
   readonly role: JudgedRole;
   readonly nowSeconds: number;
-  /** Rows that the counterparty scan reads at most. */
-  readonly scanRowsMax: number;
+  readonly bounds: ProfileBounds;
 }
+
+export interface ProfileBounds {
+  /** Rows of a wallet that a scan of its newest ones reads at most. A wallet without more is always read whole. */
+  readonly scanRowsMax: number;
+  /** Rows that a wallet may take to be read whole, whatever the number of its own. */
+  readonly wholeRowsReadMax: number;
+}
+
+export const PROFILE_BOUNDS: ProfileBounds = {
+  scanRowsMax: SCAN_ROWS_MAX,
+  wholeRowsReadMax: WHOLE_ROWS_READ_MAX,
+};
 
 export interface Profile {
   readonly totals: ProfileTotals;
@@ -31,8 +47,8 @@ export interface Profile {
 }
 
 /**
- * A wallet whose rows all fit into the scan is counted from them; the rollups only serve wallets above that, whose totals stay
- * exact while shares come from the newest rows.
+ * A wallet that is read whole is counted from its rows, and everything about it is exact. The rollups only serve larger wallets,
+ * whose totals stay exact while shares come from the newest rows.
  */
 export async function readProfile(
   deps: { readonly reader: Reader; readonly rollups: Rollups },
@@ -52,14 +68,15 @@ async function readCounted(
   query: ProfileQuery & { readonly chartFrom: number },
 ): Promise<Omit<Profile, 'rings'>> {
   const { reader } = deps;
+  const { scanRowsMax, wholeRowsReadMax } = query.bounds;
   // Most wallets are small, and then this is all.
-  const small = await readSmallWallet(reader, query);
-  if (small !== null && small.scan.settlements <= query.scanRowsMax) return wholly(small);
+  const small = await readSmallWallet(reader, query, wholeRowsReadMax);
+  if (small !== null) return wholly(small);
   const [floor, coverage] = await Promise.all([
-    readScanFloor(reader, query, query.scanRowsMax),
+    readScanFloor(reader, query, scanRowsMax),
     coverageOf(deps, query),
   ]);
-  if (floor === null) return wholly(small ?? (await readWholeWallet(reader, query)));
+  if (floor === null) return wholly(await readWholeWallet(reader, query));
   const [{ totals, partners }, scan] = await Promise.all([
     readProfileTotals(reader, { ...query, coverage }),
     scanCounterparties(reader, { ...query, floor }),

@@ -9,12 +9,12 @@ import {
   partnerFigures,
   SCAN_COLUMNS,
 } from './counterparty-scan.ts';
-import { integerField } from './decode.ts';
 import { fromWalletRows, PROFILE_RESOURCE, type ProfileScope } from './profile-scope.ts';
 import {
   decodeGroup,
   GROUP_COLUMNS,
   GROUPS_MAX,
+  isOverAllGroups,
   type ProfileTotals,
   rowFigures,
   rowKeys,
@@ -23,13 +23,12 @@ import {
 
 const MAX_SECONDS = 10;
 /**
- * Rows that the statement may read, other wallets' rows in the same granules among them: more than a wallet with as many rows as a
- * scan takes in an index of ten parts. The engine knows before it reads anything, and then refuses with TOO_MANY_ROWS.
+ * Rows that a wallet may take to be read whole, other wallets' rows in the same granules among them: more than a wallet with as many
+ * rows as a scan takes in an index of ten parts. The engine knows before it reads anything, and then refuses.
  */
-const ROWS_READ_MAX = 200_000;
-const TOO_MANY_ROWS = 158;
-/** Columns before those of the scan: which kind of row it is, and the ten of a group. */
-const SCAN_FROM = 11;
+export const WHOLE_ROWS_READ_MAX = 200_000;
+/** Columns before those of the scan: the ten of a group. */
+const SCAN_FROM = 10;
 
 export interface WholeWallet {
   readonly totals: ProfileTotals;
@@ -50,13 +49,13 @@ export function readWholeWallet(reader: Reader, query: WholeWalletQuery): Promis
 export async function readSmallWallet(
   reader: Reader,
   query: WholeWalletQuery,
-  rowsReadMax = ROWS_READ_MAX,
+  rowsReadMax: number,
 ): Promise<WholeWallet | null> {
   try {
     const bounded = { max_rows_to_read: rowsReadMax };
     return await readWhole(query, (statement) => reader.rows({ ...statement, settings: bounded }));
   } catch (error) {
-    if (error instanceof EngineError && error.engineCode === TOO_MANY_ROWS) return null;
+    if (error instanceof EngineError && error.problem === 'too_many_rows') return null;
     throw asUnavailable(PROFILE_RESOURCE, error);
   }
 }
@@ -70,15 +69,15 @@ async function readWhole(
     name: 'profile-whole-wallet',
     maxSeconds: MAX_SECONDS,
     maxRows: GROUPS_MAX,
-    sql: sql`SELECT is_partner, ${GROUP_COLUMNS}, ${SCAN_COLUMNS} FROM (
-        SELECT grouping(side) AS is_partner, ${rowKeys(chartFrom)}, ${rowFigures(wallet)}, ${partnerFigures(wallet, role)}
+    sql: sql`SELECT ${GROUP_COLUMNS}, ${SCAN_COLUMNS} FROM (
+        SELECT ${rowKeys(chartFrom)}, ${rowFigures(wallet)}, ${partnerFigures(wallet, role)}
         ${fromWalletRows(query, sql`1`)} GROUP BY GROUPING SETS ((side, chain, chart_day), (counterparty)))
-      GROUP BY is_partner, side, chain, chart_day`,
+      GROUP BY side, chain, chart_day`,
   });
-  const [scan] = rows.filter((row) => integerField(row[0]) === 1);
-  const groups = rows.filter((row) => integerField(row[0]) === 0);
+  const [scan] = rows.filter(isOverAllGroups);
+  const groups = rows.filter((row) => !isOverAllGroups(row));
   return {
-    totals: totalsOf(groups.map((row) => decodeGroup(row.slice(1, SCAN_FROM)))),
+    totals: totalsOf(groups.map(decodeGroup)),
     scan: scan === undefined ? NOBODY_SCANNED : decodeScan(scan.slice(SCAN_FROM)),
   };
 }

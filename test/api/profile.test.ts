@@ -4,6 +4,7 @@ import type { ProfileAnswer } from '../../src/catalogue/profile-shape.ts';
 import { EVIDENCE_METHODS } from '../../src/domain/evidence.ts';
 import type { Settlement } from '../../src/domain/settlement.ts';
 import { createFreshness } from '../../src/reads/freshness.ts';
+import { PROFILE_BOUNDS, type ProfileBounds } from '../../src/reads/profile.ts';
 import { createRollups } from '../../src/reads/rollup-coverage.ts';
 import { type TestApi, testApi, testClock } from '../support/api.ts';
 import { type TestEngine, testEngine } from '../support/engine.ts';
@@ -85,6 +86,9 @@ async function retract(rows: readonly Settlement[]): Promise<void> {
   for (const row of rows) live.delete(keyOf(row));
 }
 
+/** Nothing is read whole, unless it is no more than `scanRowsMax` rows. */
+const cutTo = (scanRowsMax: number): ProfileBounds => ({ scanRowsMax, wholeRowsReadMax: 1 });
+
 const some = (share: number): Settlement[] => [...live.values()].filter(() => random() < share);
 
 /** What the answer of a small or a truncated scan must say, from its own claim of how much it scanned. */
@@ -141,7 +145,7 @@ async function expectEverythingTrue(): Promise<void> {
     const whole = await answerProfile(request, deps);
     expect(whole.coverage.scan_truncated).toBe(false);
     expectTrue(whole, truth);
-    const capped = await answerProfile({ ...request, scanRowsMax: 150 }, deps);
+    const capped = await answerProfile({ ...request, bounds: cutTo(150) }, deps);
     expect(capped.coverage).toMatchObject({ scan_truncated: true, scan_cap: 150 });
     expect(capped.coverage.settlements_scanned).toBeGreaterThan(50);
     expect(capped.coverage.settlements_scanned).toBeLessThanOrEqual(150);
@@ -220,12 +224,26 @@ test.each([
 ])(
   'a scan of at most %i rows ends between two seconds: %i of ten times four settlements',
   async (scanRowsMax, scanned) => {
-    const request = { wallet: CROWD, role: 'payee', chain: undefined, finality: 'any', scanRowsMax } as const;
+    const request = {
+      wallet: CROWD,
+      role: 'payee',
+      chain: undefined,
+      finality: 'any',
+      bounds: cutTo(scanRowsMax),
+    } as const;
     const { coverage, aggregates } = await answerProfile(request, freshDeps());
     expect(coverage).toMatchObject({ settlements_scanned: scanned, scan_truncated: scanned < 40 });
     expect(aggregates.inbound_count).toBe(40);
   },
 );
+
+test('a wallet with more rows than a scan takes is exact where all of them can be read at once', async () => {
+  const bounds = { ...PROFILE_BOUNDS, scanRowsMax: 3 };
+  const request = { wallet: CROWD, role: 'payee', chain: undefined, finality: 'any', bounds } as const;
+  const { coverage, aggregates } = await answerProfile(request, freshDeps());
+  expect(coverage).toMatchObject({ settlements_scanned: 40, scan_truncated: false, scan_cap: 3 });
+  expect(aggregates.basis).toMatchObject({ distinct_counterparties: 'exact', signals: 'all_settlements' });
+});
 
 const PATH_OF: Readonly<Record<Role, string>> = { payee: '/v0/merchants', payer: '/v0/agents' };
 

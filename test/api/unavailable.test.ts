@@ -37,6 +37,8 @@ const PROFILE =
 /** With every resource that a route asks for: which of them is the first to fail is a matter of chance. */
 const ROUTES: readonly (readonly [string, RegExp])[] = [
   ['/v0/flows', /^(settlements|display names|index status)$/],
+  // An empty page tells how many settlements there are, which the rollups know.
+  ['/v0/flows?chain=eip155:137', /^(settlements|rollups|display names|index status)$/],
   ['/v0/transactions', /^(settlements|display names|index status)$/],
   [`/v0/entities/${wallet(0xa1)}/settlements`, /^(wallet settlements|display names|index status)$/],
   [`/v0/merchants/${wallet(0xb2)}`, PROFILE],

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { isDeepStrictEqual } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { nodesOf } from '../../clickhouse/cluster/nodes.ts';
-import { type EngineAccess, EngineError, type Guest } from '../../clickhouse/engine.ts';
+import { type EngineAccess, EngineError, type Guest, type Reader } from '../../clickhouse/engine.ts';
 import { createGuest } from '../../clickhouse/guest-engine.ts';
 import { createReader, createWriter } from '../../clickhouse/http-engine.ts';
 import { migrate } from '../../clickhouse/migrate.ts';
@@ -11,14 +11,17 @@ import { inspect } from '../../sandbox/inspect.ts';
 import { parametersAsSent } from '../../sandbox/parameter-texts.ts';
 import { loadPolicy } from '../../sandbox/policy.ts';
 import { OPERATIONS } from '../../src/catalogue/index.ts';
+import { answerProfile } from '../../src/catalogue/profile-answer.ts';
 import { openSandbox } from '../../src/open-sandbox.ts';
-import { type TestApi, testApi } from '../support/api.ts';
+import { createFreshness } from '../../src/reads/freshness.ts';
+import { createRollups } from '../../src/reads/rollup-coverage.ts';
+import { type TestApi, testApi, testClock } from '../support/api.ts';
 import { startCluster, type TestCluster } from '../support/cluster.ts';
 import { seedConsole } from '../support/console-seed.ts';
 import { testLog } from '../support/engine.ts';
 import { BUYER, SHOP } from '../support/market.ts';
 import { rollUp } from '../support/roll-up.ts';
-import { NOON } from '../support/rows.ts';
+import { BASE, NOON, POLYGON } from '../support/rows.ts';
 import { type SandboxEngine, sandboxEngine } from '../support/sandbox-engine.ts';
 import { watchSecret } from '../support/secrets-watch.ts';
 
@@ -29,6 +32,7 @@ const DAY = 86_400;
 
 interface Side {
   readonly api: TestApi;
+  readonly reader: Reader;
   readonly guest: Guest;
   close(): Promise<void>;
 }
@@ -70,6 +74,7 @@ async function fill(access: EngineAccess, parts: readonly EngineAccess[]): Promi
   const guest = createGuest(access);
   return {
     api,
+    reader,
     guest,
     close: async () => {
       await api.close();
@@ -144,6 +149,24 @@ describe('every route', () => {
       expect(lasting(there.body)).toEqual(lasting(here.body));
     },
   );
+});
+
+/** So that nothing is read whole: the newest rows are scanned, and rollups tell the rest. */
+const CUT = { scanRowsMax: 6, wholeRowsReadMax: 1 } as const;
+
+test.each([
+  [SHOP, 'payee'],
+  [BUYER, 'payer'],
+] as const)('the profile of a wallet that is too large to be read whole: %s', async (wallet, role) => {
+  const request = { wallet, role, chain: undefined, finality: 'any', bounds: CUT } as const;
+  const answers = sides.map(({ reader }) => {
+    const clock = testClock();
+    const kept = { freshness: createFreshness({ reader, clock }), rollups: createRollups({ reader, clock }) };
+    return answerProfile(request, { reader, clock, chains: [BASE, POLYGON], ...kept });
+  });
+  const [single, many] = await Promise.all(answers);
+  expect(single?.coverage).toMatchObject({ known: true, scan_truncated: true });
+  expect(lasting(many)).toEqual(lasting(single));
 });
 
 interface Case {

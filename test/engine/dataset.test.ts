@@ -4,7 +4,7 @@ import { createVersions } from '../../ingest/versions.ts';
 import { systemClock } from '../../src/clock.ts';
 import { createDatasetFacts } from '../../src/reads/dataset.ts';
 import { createRollups } from '../../src/reads/rollup-coverage.ts';
-import { closeDays } from '../support/close-days.ts';
+import { closeDays, closeHours } from '../support/close-days.ts';
 import { emptyTables } from '../support/empty-tables.ts';
 import { type TestEngine, testEngine } from '../support/engine.ts';
 import { insertSettlements, NOON, POLYGON, settlement, tombstone, wallet } from '../support/rows.ts';
@@ -69,5 +69,20 @@ test('what is taken back, or comes late, in a day that was closed counts at once
   await closeDays(engine.writer, [BEFORE, YESTERDAY]);
   expect(await rowCount()).toBe(5);
   await mergeRelayerTotals({ writer: engine.writer, versions });
+  expect(await rowCount()).toBe(5);
+});
+
+test('a day that is closed by hours counts once, some of them open again', async () => {
+  const rows = [at(BEFORE), at(BEFORE + 3_600, 1), at(BEFORE + 7_200, 2)];
+  await insertSettlements(engine.writer, [...rows, at(NOON)]);
+  await closeHours(engine.writer, rows);
+  await mergeRelayerTotals({ writer: engine.writer, versions });
+  expect(await rowCount()).toBe(4);
+
+  await tombstone(engine.writer, rows.slice(1, 2));
+  await insertSettlements(engine.writer, [at(BEFORE + 7_201, 5), at(BEFORE + 7_202, 6)]);
+  expect(await rowCount()).toBe(5);
+
+  await closeHours(engine.writer, rows);
   expect(await rowCount()).toBe(5);
 });

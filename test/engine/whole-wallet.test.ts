@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Address } from '../../src/domain/address.ts';
 import { NOBODY_SCANNED } from '../../src/reads/counterparty-scan.ts';
 import { NO_FLOWS } from '../../src/reads/profile-totals.ts';
-import { readSmallWallet, readWholeWallet } from '../../src/reads/whole-wallet.ts';
+import { readSmallWallet, readWholeWallet, WHOLE_ROWS_READ_MAX } from '../../src/reads/whole-wallet.ts';
 import { type TestEngine, testEngine } from '../support/engine.ts';
 import { insertSettlements, NOON, settlement, wallet } from '../support/rows.ts';
 
@@ -36,7 +36,7 @@ function queryOf(address: Address) {
 }
 
 test('a wallet within the bound is read whole', async () => {
-  const small = await readSmallWallet(engine.reader, queryOf(SHOP));
+  const small = await readSmallWallet(engine.reader, queryOf(SHOP), WHOLE_ROWS_READ_MAX);
   expect(small?.totals.inbound).toMatchObject({ count: ROWS_OF_SHOP, usdMicros: 41_000_000n });
   expect(small?.scan).toMatchObject({ settlements: ROWS_OF_SHOP, counterparties: PAYERS });
   expect(small).toEqual(await readWholeWallet(engine.reader, queryOf(SHOP)));
@@ -48,7 +48,7 @@ test('more rows than the bound in the granules of a wallet: no figures and no fa
 });
 
 test('a wallet that the index never saw has nothing', async () => {
-  const nobody = await readSmallWallet(engine.reader, queryOf(wallet(0xdead)));
+  const nobody = await readSmallWallet(engine.reader, queryOf(wallet(0xdead)), WHOLE_ROWS_READ_MAX);
   expect(nobody?.scan).toEqual(NOBODY_SCANNED);
   expect(nobody?.totals).toMatchObject({ ...NO_FLOWS, chains: [], firstSeen: null, lastSeen: null });
 });
