@@ -2,6 +2,7 @@ import { appendFileSync } from 'node:fs';
 import type { ControlStore, LedgerEntry, LedgerKind } from '../../src/control/control-store.ts';
 import { openControl } from './open-control.ts';
 import {
+  type Books,
   CRASHING_ORGANIZATION,
   type Intent,
   SWEPT_NOTE,
@@ -39,10 +40,9 @@ async function main(orders: UnitsOrders): Promise<void> {
     plan: 'free',
     createdAtMs: T0,
   });
-  const openHolds = await store.units.overdueHolds({ nowMs: FAR_MS, limit: 10_000 });
-  const balance = await store.units.balance(organizationId);
-  record({ type: 'found', rows: await allRows(store), balance, open: openHolds });
-  for (const { holdId, units } of openHolds) {
+  const found = await booksAtRest(store);
+  record({ type: 'found', ...found });
+  for (const { holdId, units } of found.open) {
     await make({ kind: 'overdue', subject: holdId, units, note: SWEPT_NOTE, atMs: T0 });
     await make({ kind: 'capture', subject: holdId, units, note: '', atMs: T0 });
   }
@@ -50,6 +50,25 @@ async function main(orders: UnitsOrders): Promise<void> {
   if (!orders.works) return store.close();
   await make({ kind: 'grant', subject: 'first', units: UNITS_AT_FIRST, note: 'first', atMs: T0 });
   await Promise.all(Array.from({ length: LANES }, (_, lane) => work(make, `${orders.name}:${lane}`)));
+}
+
+/**
+ * What the store holds, read while no row came: the last command of a process that was killed may still be on its way, and the
+ * books are read in several steps.
+ */
+async function booksAtRest(store: ControlStore): Promise<Books> {
+  let before = await allRows(store);
+  for (;;) {
+    const open = await store.units.overdueHolds({ nowMs: FAR_MS, limit: 10_000 });
+    const balance = await store.units.balance(organizationId);
+    const rows = await allRows(store);
+    if (rows.length === before.length) return { rows, balance, open };
+    appendFileSync(
+      JSON.stringify({ at: Date.now(), before: before.slice(-2), after: rows.slice(before.length), open }) +
+        '\n',
+    );
+    before = rows;
+  }
 }
 
 async function allRows(store: ControlStore): Promise<LedgerEntry[]> {

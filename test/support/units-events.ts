@@ -16,13 +16,15 @@ export interface UnitsOrders {
 /** What is to become a row of the ledger. */
 export type Intent = Pick<LedgerEntry, 'kind' | 'subject' | 'units' | 'note' | 'atMs'>;
 
+/** What a store holds of the organization. */
+export interface Books {
+  readonly rows: readonly LedgerEntry[];
+  readonly balance: UnitBalance | null;
+  readonly open: readonly Hold[];
+}
+
 export type UnitsEvent =
-  | {
-      readonly type: 'found';
-      readonly rows: readonly LedgerEntry[];
-      readonly balance: UnitBalance | null;
-      readonly open: readonly Hold[];
-    }
+  | ({ readonly type: 'found' } & Books)
   | { readonly type: 'intent'; readonly number: number; readonly intent: Intent }
   /** `changed`: the call says that it did what was meant, now. */
   | { readonly type: 'answer'; readonly number: number; readonly outcome: string; readonly changed: boolean }
