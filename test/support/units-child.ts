@@ -63,10 +63,6 @@ async function booksAtRest(store: ControlStore): Promise<Books> {
     const balance = await store.units.balance(organizationId);
     const rows = await allRows(store);
     if (rows.length === before.length) return { rows, balance, open };
-    appendFileSync(
-      JSON.stringify({ at: Date.now(), before: before.slice(-2), after: rows.slice(before.length), open }) +
-        '\n',
-    );
     before = rows;
   }
 }
