@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { mkdirSync, readdirSync } from 'node:fs';
 import { join, relative, resolve } from 'node:path';
-import { createWriter } from '../../clickhouse/http-engine.ts';
 import { attachOrStartEngine } from '../attach-engine.ts';
 import type { Config } from '../config/config.ts';
 import type { Log } from '../log.ts';
@@ -10,6 +9,7 @@ import { BackupProblem } from './backup-problem.ts';
 import { digestFiles } from './checksums.ts';
 import { backUpEngine } from './engine-backup.ts';
 import { type Chain, engineDirectory, linkBackups, readChain } from './engine-links.ts';
+import { withWriters } from './index-holders.ts';
 import { type EngineManifest, MANIFEST_FORMAT, type Manifest, writeManifest } from './manifest.ts';
 import { backUpSecrets } from './secrets.ts';
 import { tellBytes } from './told-progress.ts';
@@ -84,10 +84,9 @@ async function backUpIndex(
   const { id, directory, base, disk = DEFAULT_DISK } = order;
   const isLocal = config.clickhouse.url === null;
   const [baseBackup = null] = base ?? [];
-  refuseCluster(config);
-  refuseUnfitBase(baseBackup?.manifest ?? null, { isLocal, disk });
+  const shards = config.clickhouse.cluster === null ? undefined : config.clickhouse.shards.length;
+  refuseUnfitBase(baseBackup?.manifest ?? null, { isLocal, disk, shards });
   const engine = await attachOrStartEngine(config, log);
-  const writer = createWriter(engine.access, log);
   const into = engineDirectory(directory);
   let unlink = (): void => undefined;
   try {
@@ -98,42 +97,42 @@ async function backUpIndex(
         ...(base ?? []).map((each) => ({ id: each.manifest.id, directory: engineDirectory(each.directory) })),
       ]);
     }
-    return await backUpEngine(writer, {
-      ...deps,
-      id,
-      place: isLocal ? 'here' : 'server',
-      disk,
-      database: config.clickhouse.database,
-      directory: isLocal ? into : null,
-      base:
-        baseBackup === null
-          ? null
-          : { manifest: baseBackup.manifest, directory: relative(directory, baseBackup.directory) },
-    });
+    const made = await withWriters(engine.access, { log }, (holders) =>
+      backUpEngine(holders, {
+        ...deps,
+        id,
+        place: isLocal ? 'here' : 'server',
+        disk,
+        database: config.clickhouse.database,
+        directory: isLocal ? into : null,
+        base:
+          baseBackup === null
+            ? null
+            : { manifest: baseBackup.manifest, directory: relative(directory, baseBackup.directory) },
+      }),
+    );
+    return shards === undefined ? made : { ...made, shards };
   } finally {
     unlink();
-    await writer.close();
     await engine.stop();
   }
 }
 
-/** The tables of this connection reach over all nodes and hold no rows: a copy of them would be empty, and look whole. */
-export function refuseCluster({ clickhouse }: Config): void {
-  if (clickhouse.cluster === null) return;
-  throw new BackupProblem(
-    'the index of a cluster is copied node by node by ClickHouse itself (docs/upkeep.md): take --only accounts here',
-  );
-}
-
 function refuseUnfitBase(
   base: Manifest | null,
-  { isLocal, disk }: { readonly isLocal: boolean; readonly disk: string },
+  {
+    isLocal,
+    disk,
+    shards,
+  }: { readonly isLocal: boolean; readonly disk: string; readonly shards: number | undefined },
 ): void {
   if (base === null) return;
   const place = isLocal ? 'here' : 'server';
   if (base.engine === null) throw new BackupProblem('the base holds no index to add to');
   if (base.engine.place !== place || base.engine.disk !== disk)
     throw new BackupProblem('the base lies on another disk than this backup would: make a whole one');
+  if (base.engine.shards !== shards)
+    throw new BackupProblem('the base is of another number of shards: make a whole backup');
 }
 
 function makeEmptyDirectory(directory: string): void {

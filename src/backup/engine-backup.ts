@@ -3,6 +3,7 @@ import { sql } from '../../clickhouse/sql.ts';
 import { BackupProblem } from './backup-problem.ts';
 import { bytesBelow } from './checksums.ts';
 import { onDisk, runBackupStatement } from './engine-statements.ts';
+import { type HeldWriter, type HeldWriters, onEach } from './index-holders.ts';
 import type { EngineManifest, Manifest } from './manifest.ts';
 import { GROUPS, type Group, groupOf } from './table-order.ts';
 import { tellBytes } from './told-progress.ts';
@@ -14,6 +15,7 @@ export interface EngineBackupOrder {
   readonly id: string;
   readonly place: EngineManifest['place'];
   readonly disk: string;
+  /** As the configuration names it; a shard's tables with rows are in another one. */
   readonly database: string;
   /** Of the tables in `directory`, for progress; null on a server. */
   readonly directory: string | null;
@@ -26,38 +28,83 @@ export interface EngineBackupOrder {
 type TableEntry = EngineManifest['tables'][number];
 
 /**
- * Copies the database with the engine's own BACKUP, group by group (table-order.ts), while others write to it. Throws
- * `BackupProblem` when a regrade was under way, and when the engine refuses.
+ * Copies the tables with the engine's own BACKUP, group by group (table-order.ts), of all shards at once, while others write to
+ * them. Throws `BackupProblem` when a regrade was under way, and when an engine refuses.
  */
-export async function backUpEngine(writer: Writer, order: EngineBackupOrder): Promise<EngineManifest> {
-  const { id, place, disk, database, base, say } = order;
-  const before = await quietCatalogue(writer);
-  const { tables, bytes } = await listTables(writer);
-  say(`copying ${tables.length} tables of ${database}`);
+export async function backUpEngine(holders: HeldWriters, order: EngineBackupOrder): Promise<EngineManifest> {
+  const { place, disk, database, base, say } = order;
+  const [{ writer: first }] = holders;
+  const before = await quietCatalogue(first);
+  const listed = await Promise.all(holders.map(({ writer }) => listTables(writer)));
+  const tables = summedTables(listed.map((one) => one.tables));
+  const bytes = listed.reduce((sum, one) => sum + one.bytes, 0);
+  say(`copying ${tables.length} tables of ${database}${ofShards(holders)}`);
   const told = tellBytes('index', base === null ? bytes : 0, order);
   const onPoll = () => {
     if (order.directory !== null) told.reached(bytesBelow(order.directory));
   };
-  const run = (part: string, what: string, settings: readonly string[] = []): Promise<void> =>
-    runBackupStatement(writer, {
-      id: `${id}-${part}`,
-      statement: `BACKUP ${what} TO ${onDisk({ disk, path: `${id}/${part}` })}`,
-      settings: [...settings, ...baseSetting(order, part)],
-      signal: order.signal,
-      onPoll,
-    });
-  await run('structure', `DATABASE ${database}`, ['structure_only = 1']);
-  for (const group of GROUPS) await run(group, namesOf(database, tables, group));
-  if ((await quietCatalogue(writer)) !== before) throw regradedMeanwhile();
+  for (const part of BACKUP_PARTS)
+    await onEach(holders, (holder) => backUpPart(holder, { ...order, tables, part, onPoll }));
+  if ((await quietCatalogue(first)) !== before) throw regradedMeanwhile();
   return {
     place,
     disk,
-    version: await engineVersion(writer),
+    version: await engineVersion(first),
     database,
-    migrations: await appliedMigrations(writer),
+    migrations: await migrationsOfAll(holders),
     tables,
     base: base === null ? null : { id: base.manifest.id, directory: base.directory },
   };
+}
+
+/** The part with tables, views and no rows. */
+export const STRUCTURE = 'structure';
+const BACKUP_PARTS = [STRUCTURE, ...GROUPS] as const;
+
+function backUpPart(
+  { writer, database, path }: HeldWriter,
+  order: EngineBackupOrder & {
+    readonly tables: readonly TableEntry[];
+    readonly part: (typeof BACKUP_PARTS)[number];
+    readonly onPoll: () => void;
+  },
+): Promise<void> {
+  const { id, part, disk, base, signal, onPoll } = order;
+  const isStructure = part === STRUCTURE;
+  const what = isStructure ? `DATABASE ${database}` : namesOf(database, order.tables, part);
+  const adding =
+    base === null ? [] : [`base_backup = ${onDisk({ disk, path: `${base.manifest.id}/${path}${part}` })}`];
+  return runBackupStatement(writer, {
+    id: `${id}-${path}${part}`,
+    statement: `BACKUP ${what} TO ${onDisk({ disk, path: `${id}/${path}${part}` })}`,
+    settings: isStructure ? ['structure_only = 1'] : adding,
+    signal,
+    onPoll,
+  });
+}
+
+function ofShards(holders: HeldWriters): string {
+  return holders.length === 1 ? '' : `, each of ${holders.length} shards`;
+}
+
+/** The same tables are on every shard. */
+function summedTables(shards: readonly (readonly TableEntry[])[]): TableEntry[] {
+  const [first = [], ...others] = shards;
+  return first.map((table) => ({
+    ...table,
+    rows: others
+      .flat()
+      .filter(({ name }) => name === table.name)
+      .reduce((sum, { rows }) => sum + rows, table.rows),
+  }));
+}
+
+/** What every shard has been brought to. Throws `BackupProblem` when they differ: then one of them misses tables or columns. */
+async function migrationsOfAll(holders: HeldWriters): Promise<EngineManifest['migrations']> {
+  const [first = [], ...others] = await Promise.all(holders.map(({ writer }) => appliedMigrations(writer)));
+  if (others.some((other) => JSON.stringify(other) !== JSON.stringify(first)))
+    throw new BackupProblem('the shards are not of one version: run `settlement-index migrate` first');
+  return first;
 }
 
 /** `TABLE a.b, TABLE a.c`: the tables of a group. */
@@ -70,11 +117,6 @@ export function namesOf(
     .filter((table) => table.group === group)
     .map(({ name }) => `TABLE ${database}.${name}`)
     .join(', ');
-}
-
-function baseSetting({ base, disk }: EngineBackupOrder, part: string): string[] {
-  if (base === null || part === 'structure') return [];
-  return [`base_backup = ${onDisk({ disk, path: `${base.manifest.id}/${part}` })}`];
 }
 
 /**

@@ -1,12 +1,12 @@
-import type { EngineAccess, Writer } from '../../clickhouse/engine.ts';
-import { createWriter } from '../../clickhouse/http-engine.ts';
+import type { EngineAccess } from '../../clickhouse/engine.ts';
 import { readMigrations } from '../../clickhouse/migrations.ts';
 import { sql, text } from '../../clickhouse/sql.ts';
 import { BackupProblem } from './backup-problem.ts';
-import { namesOf } from './engine-backup.ts';
+import { namesOf, STRUCTURE } from './engine-backup.ts';
 import { onDisk, runBackupStatement } from './engine-statements.ts';
+import { type HeldWriter, type HeldWriters, onEach, withWriters } from './index-holders.ts';
 import type { EngineManifest } from './manifest.ts';
-import { GROUPS } from './table-order.ts';
+import { GROUPS, type Group } from './table-order.ts';
 
 const MAX_SECONDS = 60;
 
@@ -26,65 +26,67 @@ export async function refuseForeignIndex(engine: EngineManifest, database: strin
   }
 }
 
-/** Throws `BackupProblem` when the database has a table already, of whatever kind. */
+/** Throws `BackupProblem` when the database has a table already, of whatever kind, on any shard. */
 export async function refuseFilledDatabase(access: EngineAccess): Promise<void> {
-  await withSystem(access, async (writer) => {
-    const { rows } = await writer.rows({
-      name: 'restore-target',
-      sql: sql`SELECT count() FROM system.tables WHERE database = ${text(access.database)}`,
-      maxSeconds: MAX_SECONDS,
-      maxRows: 1,
-    });
-    if (Number(rows[0]?.[0]) === 0) return;
-    throw new BackupProblem(
-      `the database ${access.database} has tables already: a backup is put back where nothing is`,
-    );
-  });
+  await withSystem(access, (holders) =>
+    onEach(holders, async ({ writer, database }) => {
+      const { rows } = await writer.rows({
+        name: 'restore-target',
+        sql: sql`SELECT count() FROM system.tables WHERE database IN (${text(access.database)}, ${text(database)})`,
+        maxSeconds: MAX_SECONDS,
+        maxRows: 1,
+      });
+      if (Number(rows[0]?.[0]) === 0) return;
+      throw new BackupProblem(
+        `the database ${access.database} has tables already: a backup is put back where nothing is`,
+      );
+    }),
+  );
+}
+
+export interface RestoreRun {
+  /** Of the backup; the statements have names of their own. */
+  readonly id: string;
+  readonly attempt: string;
+  readonly signal: AbortSignal;
+  say(line: string): void;
+  readonly onPoll: () => void;
 }
 
 /**
- * Puts the tables back: all of the structure, then the rows. Parts are attached as they are, so no view sees them and nothing is
- * computed anew. `id` is that of the backup; the statements have names of their own.
+ * Puts the tables back, on all shards at once: all of the structure, then the rows. Parts are attached as they are, so no view sees
+ * them and nothing is computed anew. What reaches over all shards is not in a backup: migrations make it.
  */
 export async function restoreEngine(
   access: EngineAccess,
   engine: EngineManifest,
-  run: {
-    readonly id: string;
-    readonly attempt: string;
-    readonly signal: AbortSignal;
-    say(line: string): void;
-    readonly onPoll: () => void;
-  },
+  run: RestoreRun,
 ): Promise<void> {
-  const { disk, database } = engine;
-  await withSystem(access, async (writer) => {
-    const restore = (part: string, what: string, settings: readonly string[]): Promise<void> =>
-      runBackupStatement(writer, {
-        id: `${run.attempt}-${part}`,
-        statement: `RESTORE ${what} FROM ${onDisk({ disk, path: `${run.id}/${part}` })}`,
-        settings,
-        signal: run.signal,
-        onPoll: run.onPoll,
-      });
-    await restore('structure', `DATABASE ${database}`, ['structure_only = 1']);
-    for (const group of GROUPS) {
-      await restore(group, namesOf(database, engine.tables, group), baseSetting(engine, group));
-    }
+  await withSystem(access, async (holders) => {
+    for (const part of [STRUCTURE, ...GROUPS] as const)
+      await onEach(holders, (holder) => restorePart(holder, engine, { ...run, part }));
   });
   run.say(`${engine.tables.length} tables are back`);
 }
 
-function baseSetting({ base, disk }: EngineManifest, group: string): string[] {
-  return base === null ? [] : [`base_backup = ${onDisk({ disk, path: `${base.id}/${group}` })}`];
+function restorePart(
+  { writer, database, path }: HeldWriter,
+  { disk, tables, base }: EngineManifest,
+  { id, attempt, part, signal, onPoll }: RestoreRun & { readonly part: typeof STRUCTURE | Group },
+): Promise<void> {
+  const isStructure = part === STRUCTURE;
+  const what = isStructure ? `DATABASE ${database}` : namesOf(database, tables, part);
+  const added = base === null ? [] : [`base_backup = ${onDisk({ disk, path: `${base.id}/${path}${part}` })}`];
+  return runBackupStatement(writer, {
+    id: `${attempt}-${path}${part}`,
+    statement: `RESTORE ${what} FROM ${onDisk({ disk, path: `${id}/${path}${part}` })}`,
+    settings: isStructure ? ['structure_only = 1'] : added,
+    signal,
+    onPoll,
+  });
 }
 
 /** A connection that names a missing database fails whatever it asks; `system` is there on every server. */
-async function withSystem(access: EngineAccess, work: (writer: Writer) => Promise<void>): Promise<void> {
-  const writer = createWriter({ ...access, database: 'system' });
-  try {
-    await work(writer);
-  } finally {
-    await writer.close();
-  }
+function withSystem(access: EngineAccess, work: (holders: HeldWriters) => Promise<void>): Promise<void> {
+  return withWriters(access, { database: 'system' }, work);
 }

@@ -26,6 +26,8 @@ const EnginePart = Type.Object({
   disk: Type.String({ pattern: '^[A-Za-z_][A-Za-z0-9_]{0,62}$' }),
   version: Type.String(),
   database: Type.String({ pattern: '^[a-z][a-z0-9_]{0,62}$' }),
+  /** How many shards of a cluster have their part on the disk, under `shard-<n>/`; absent for an engine by itself. */
+  shards: Type.Optional(Type.Integer({ minimum: 1 })),
   migrations: Type.Array(Type.Object({ version: Type.Integer({ minimum: 1 }), checksum: Type.String() })),
   tables: Type.Array(
     Type.Object({

@@ -4,7 +4,7 @@ import { migrate } from '../../clickhouse/migrate.ts';
 import { attachOrStartEngine } from '../attach-engine.ts';
 import type { Config } from '../config/config.ts';
 import { refuseAccounts, restoreAccounts } from './accounts.ts';
-import { type BackupDeps, refuseCluster } from './backup-command.ts';
+import type { BackupDeps } from './backup-command.ts';
 import { BackupProblem } from './backup-problem.ts';
 import { checkFiles } from './checksums.ts';
 import { type Chain, engineDirectory, linkBackups, readChain } from './engine-links.ts';
@@ -34,7 +34,7 @@ export async function restore(deps: BackupDeps, source: string, given: RestoreAr
   const keys = given.only === 'index' ? [] : manifest.secrets;
   say(`backup ${manifest.id} of ${manifest.madeAt}, made by version ${manifest.program}`);
   await checkChain(deps, engine === null ? [newest] : chain);
-  if (engine !== null) refuseCluster(config);
+  if (engine !== null) refuseOtherShards(config, engine);
   if (engine !== null) await refuseForeignIndex(engine, config.clickhouse.database);
   if (accounts !== null) await refuseAccounts(config, accounts);
   refuseOtherKeys(config, directory, keys);
@@ -105,6 +105,15 @@ async function putBack(
 }
 
 const TELL_EVERY_MS = 10_000;
+
+/** Where a row lies follows from the number of shards: parts of three cannot be put on two. */
+function refuseOtherShards({ clickhouse }: Config, { shards }: EngineManifest): void {
+  const here = clickhouse.cluster === null ? undefined : clickhouse.shards.length;
+  if (here === shards) return;
+  const spell = (count: number | undefined): string =>
+    count === undefined ? 'one engine' : `a cluster of ${count} ${count === 1 ? 'shard' : 'shards'}`;
+  throw new BackupProblem(`the backup is of ${spell(shards)}, the configuration names ${spell(here)}`);
+}
 
 function refuseOtherPlace(config: Config, engine: EngineManifest, manifest: Manifest | undefined): void {
   const isLocal = config.clickhouse.url === null;

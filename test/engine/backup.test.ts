@@ -14,7 +14,7 @@ import { restore } from '../../src/backup/restore-command.ts';
 import { ORDERED_TABLES } from '../../src/backup/table-order.ts';
 import { openSqliteStore } from '../../src/control/sqlite/sqlite-store.ts';
 import { createOrganization } from '../support/access.ts';
-import { testBackup } from '../support/backup.ts';
+import { contentsOf, testBackup } from '../support/backup.ts';
 import { dropDatabase, type TestEngine, testEngine, testLog } from '../support/engine.ts';
 import { rollUp } from '../support/roll-up.ts';
 import { BASE, insertSettlements, reportChain, settlement, tombstone } from '../support/rows.ts';
@@ -48,6 +48,8 @@ function at(name: string, clickhouse: object = {}): BackupDeps {
 }
 
 const to = (name: string): string => join(root, name);
+/** Refused before it is asked. */
+const NOBODY = 'http://127.0.0.1:9';
 
 async function fill(): Promise<void> {
   const rows = Array.from({ length: 40 }, (_, logIndex) => settlement({ logIndex }));
@@ -56,37 +58,6 @@ async function fill(): Promise<void> {
   await tombstone(engine.writer, rows.slice(0, 3));
   await reportChain(engine.writer, BASE);
 }
-
-/** What every table holds, stored rows and all, in an order that parts do not change. */
-async function contents(writer: Writer): Promise<unknown> {
-  const { rows: tables } = await writer.rows({
-    name: 'test-tables',
-    sql: sql`SELECT name FROM system.tables WHERE database = currentDatabase() AND engine LIKE '%MergeTree' ORDER BY name`,
-    maxSeconds: 30,
-    maxRows: 1_000,
-  });
-  const counted = tables.map(
-    ([name]) =>
-      `SELECT '${String(name)}', count(), sum(cityHash64(*)) FROM ${String(name)} ${isPlain(String(name)) ? '' : 'FINAL'}`,
-  );
-  const { rows } = await writer.rows({
-    name: 'test-contents',
-    sql: trustedText(`SELECT * FROM (${counted.join(' UNION ALL ')}) ORDER BY 1`),
-    maxSeconds: 30,
-    maxRows: 1_000,
-  });
-  return rows;
-}
-
-const PLAIN = [
-  'agents_due',
-  'catalogue_passes',
-  'relayer_total_passes',
-  'relayer_totals',
-  'ring_passes',
-  'wallet_rings',
-];
-const isPlain = (table: string): boolean => PLAIN.includes(table);
 
 /** As after the loss of the server: a new writer, because the database of the old one's connections is gone. */
 async function loseDatabase(): Promise<Writer> {
@@ -179,12 +150,21 @@ describe('refused, and nothing is changed', () => {
     await expect(restore(at('second'), to('newer'), {})).rejects.toThrow('has form 2');
   });
 
-  test('the index of a cluster, whose tables here hold no rows', async () => {
-    const cluster = { cluster: 'several', shards: [[engine.access.url]] };
+  test('the index of one engine onto a cluster, and a cluster with replicas', async () => {
+    const { url } = engine.access;
+    const cluster = { cluster: 'several', shards: [[url], [NOBODY]] };
     await backUp(at('first'), to('made'), { only: 'index' });
-    await expect(backUp(at('first', cluster), to('refused'), {})).rejects.toThrow('node by node');
-    await expect(restore(at('second', cluster), to('made'), {})).rejects.toThrow('node by node');
-    await backUp(at('first', cluster), to('accounts'), { only: 'accounts' });
+    await expect(restore(at('second', cluster), to('made'), {})).rejects.toThrow(
+      'the backup is of one engine, the configuration names a cluster of 2 shards',
+    );
+    await expect(backUp(at('first', cluster), to('added'), { base: to('made') })).rejects.toThrow(
+      'another number of shards',
+    );
+    const replicas = { cluster: 'several', replicated: true, shards: [[url, NOBODY]] };
+    await expect(backUp(at('first', replicas), to('refused'), {})).rejects.toThrow(
+      'copied by ClickHouse itself',
+    );
+    await backUp(at('first', replicas), to('accounts'), { only: 'accounts' });
   });
 
   test('a disk that the server does not have', async () => {
@@ -219,7 +199,8 @@ test('written to between its parts, a backup holds no promise about rows that it
     ...({ id: 'between-parts', place: 'server', disk: 'backups', database: engine.database } as const),
     ...{ directory: null, base: null, signal, isTerminal: false, say: () => undefined },
   };
-  const manifest = await backUpEngine(between, order);
+  const holder = { access: engine.access, database: engine.database, path: '', writer: between };
+  const manifest = await backUpEngine([holder], order);
   expect(step).toBeGreaterThan(4);
   const fresh = await loseDatabase();
   const run = {
@@ -250,11 +231,11 @@ test('every table comes back as it was, from a whole backup and from one that ad
   const deps = at('first');
   await backUp(deps, to('whole'), { only: 'index' });
   await insertSettlements(engine.writer, [settlement({ logIndex: 99 })]);
-  const before = await contents(engine.writer);
+  const before = await contentsOf(engine.writer);
   await backUp(deps, to('added'), { base: to('whole') });
   const writer = await loseDatabase();
   await restore(at('second'), to('added'), {});
-  expect(await contents(writer)).toEqual(before);
+  expect(await contentsOf(writer)).toEqual(before);
   // The view behind the wallet log is at work, and the public views are there.
   await insertSettlements(writer, [settlement({ logIndex: 100 })]);
   const { rows } = await writer.rows({
