@@ -17,6 +17,7 @@ import {
 } from './cluster-ddl.ts';
 import { crossingTarget, localStatement } from './local-ddl.ts';
 import { PLACEMENTS } from './placement.ts';
+import { type Definitions, readDefinitions, replicaStatement } from './replica-ddl.ts';
 
 /**
  * Brings one node after the other up to date: its local tables by the numbered files, then what reaches over all nodes. Each node
@@ -35,12 +36,9 @@ export async function migrateCluster(
   log: Log,
 ): Promise<Migrated> {
   const shards = await Promise.allSettled(
-    access.cluster.shards.map(async (replicas, index) => {
-      const done: Migrated[] = [];
-      for (const url of replicas)
-        done.push(await migrateNode({ ...access, url }, index + 1, migrations, log));
-      return done;
-    }),
+    access.cluster.shards.map((replicas, index) =>
+      migrateShard(access, { replicas, index }, migrations, log),
+    ),
   );
   const failed = shards.find((shard) => shard.status === 'rejected');
   if (failed !== undefined) throw failed.reason;
@@ -51,37 +49,113 @@ export async function migrateCluster(
   return { applied, already: names((one) => one.already).filter((name) => !applied.includes(name)) };
 }
 
+/** The replica that has most of the history goes first, and the others follow what it has (replica-ddl.ts). */
+async function migrateShard(
+  access: ClusterAccess,
+  { replicas, index }: { readonly replicas: readonly [string, ...string[]]; readonly index: number },
+  migrations: readonly Migration[],
+  log: Log,
+): Promise<Migrated[]> {
+  const shard = index + 1;
+  const nodes = replicas.map((url) => ({ ...access, url }));
+  if (nodes.length === 1)
+    return [await migrateNode({ ...access, url: replicas[0] }, { shard, made: null }, migrations, log)];
+  const histories = await Promise.all(nodes.map(migrationsOf));
+  const ordered = nodes
+    .map((node, at) => ({ node, known: histories[at] ?? 0 }))
+    .sort((a, b) => b.known - a.known);
+  const done: Migrated[] = [];
+  let made: Definitions | null = null;
+  for (const { node } of ordered) {
+    done.push(await migrateNode(node, { shard, made }, migrations, log));
+    made ??= await definitionsOf(node);
+  }
+  return done;
+}
+
+/** How many migrations a node remembers; none where nothing was ever made. */
+async function migrationsOf(node: ClusterAccess): Promise<number> {
+  return onNode(node, 'system', async (writer) => {
+    const history = await writer.rows({
+      name: 'history-there',
+      sql: sql`SELECT count() FROM system.tables WHERE database = ${text(localDatabaseOf(node.database))} AND name = 'schema_migrations'`,
+      maxSeconds: LOOK_MAX_SECONDS,
+      maxRows: 1,
+    });
+    if (Number(history.rows[0]?.[0]) === 0) return 0;
+    const { rows } = await writer.rows({
+      name: 'history-length',
+      sql: sql`SELECT uniqExact(version) FROM ${trustedText(localDatabaseOf(node.database))}.schema_migrations`,
+      maxSeconds: LOOK_MAX_SECONDS,
+      maxRows: 1,
+    });
+    return Number(rows[0]?.[0]);
+  });
+}
+
+function definitionsOf(node: ClusterAccess): Promise<Definitions> {
+  const local = localDatabaseOf(node.database);
+  return onNode(node, local, (writer) => readDefinitions(writer, local));
+}
+
+/** One engine is asked, and nothing of the cluster's settings concerns what it is asked. */
+function byItself({ cluster: _, ...node }: ClusterAccess): EngineAccess {
+  return node;
+}
+
+async function onNode<Result>(
+  node: ClusterAccess,
+  database: string,
+  work: (writer: Writer) => Promise<Result>,
+  log?: Log,
+): Promise<Result> {
+  const writer = createWriter({ ...byItself(node), database }, log);
+  try {
+    return await work(writer);
+  } finally {
+    await writer.close();
+  }
+}
+
+/** `made`: what a replica of the shard has that is up to date; null for the first one, which runs the files as they are. */
 async function migrateNode(
   node: ClusterAccess,
-  shard: number,
+  { shard, made }: { readonly shard: number; readonly made: Definitions | null },
   migrations: readonly Migration[],
   log: Log,
 ): Promise<Migrated> {
   const { database, cluster } = node;
   const databases = [database, localDatabaseOf(database)];
-  // The nodes' own connections ask one engine, and nothing of the cluster's settings concerns DDL.
-  const { cluster: _, ...one } = node;
-  await createDatabases(one, [...databases, ...databases.map(publicDatabaseOf), viewedDatabaseOf(database)]);
-  const writer = createWriter({ ...one, database: localDatabaseOf(database) }, log);
-  try {
-    await checkShard(writer, cluster, shard);
-    const migrated = await applyMigrations(writer, migrations, log, async (name, statement) => {
-      const target = crossingTarget(statement);
-      // The view is made for the table over all nodes, which must be there before it.
-      if (target !== null) await makeTables(writer, cluster, [tableOf(database, target)]);
-      const { isReplicated } = cluster;
-      await runDdl(writer, name, trustedText(localStatement(statement, { database, isReplicated })));
-    });
-    await makeTables(
-      writer,
-      cluster,
-      Object.keys(PLACEMENTS).map((name) => tableOf(database, name)),
-    );
-    await makeViews(writer, node);
-    return migrated;
-  } finally {
-    await writer.close();
-  }
+  await createDatabases(byItself(node), [
+    ...databases,
+    ...databases.map(publicDatabaseOf),
+    viewedDatabaseOf(database),
+  ]);
+  const { isReplicated } = cluster;
+  const names = { database, isReplicated };
+  return onNode(
+    node,
+    localDatabaseOf(database),
+    async (writer) => {
+      await checkShard(writer, cluster, shard);
+      const migrated = await applyMigrations(writer, migrations, log, async (name, statement) => {
+        const target = crossingTarget(statement);
+        // The view is made for the table over all nodes, which must be there before it.
+        if (target !== null) await makeTables(writer, cluster, [tableOf(database, target)]);
+        const own =
+          made === null ? localStatement(statement, names) : replicaStatement(statement, { names, made });
+        if (own !== null) await runDdl(writer, name, trustedText(own));
+      });
+      await makeTables(
+        writer,
+        cluster,
+        Object.keys(PLACEMENTS).map((name) => tableOf(database, name)),
+      );
+      await makeViews(writer, node);
+      return migrated;
+    },
+    log,
+  );
 }
 
 function tableOf(database: string, name: string): DistributedTable {

@@ -42,8 +42,6 @@ export interface EmbeddedEngineOptions {
 }
 
 export interface ClusterNodeOptions extends ClusterFiles {
-  /** This engine's, one of `tcpPorts`. */
-  readonly tcpPort: number;
   /** Nodes share their users: who may ask one may ask all. */
   readonly users: EngineUsers;
 }

@@ -34,8 +34,10 @@ export interface EngineLimits {
 export interface ClusterFiles {
   /** Its name in `remote_servers`. */
   readonly name: string;
-  /** Ports of the native protocol on 127.0.0.1, one a shard, in the order of the shards; this engine's is among them. */
-  readonly tcpPorts: readonly number[];
+  /** Ports of the native protocol on 127.0.0.1: those of the replicas of each shard, in the order of the shards. */
+  readonly shards: readonly (readonly number[])[];
+  /** This engine's, one of those in `shards`. */
+  readonly tcpPort: number;
   /** Whose rights the nodes ask each other with; the same on all of them. */
   readonly user: EngineUser;
   /** Instead with the rights of whoever asked them; the password is then what nodes know each other by. */
@@ -162,14 +164,15 @@ const HOST = '127.0.0.1';
 
 function remoteServersXml({
   name,
-  tcpPorts,
+  shards: ports,
   user: { user, password },
   asWhoeverAsked,
 }: ClusterFiles): string {
   const own = asWhoeverAsked ? {} : { user, password };
-  const shards = tcpPorts.map(
-    (port) =>
-      `<shard><internal_replication>true</internal_replication><replica>${elements({ host: HOST, port, ...own })}</replica></shard>`,
+  const replica = (port: number): string => `<replica>${elements({ host: HOST, port, ...own })}</replica>`;
+  const shards = ports.map(
+    (replicas) =>
+      `<shard><internal_replication>true</internal_replication>${replicas.map(replica).join('')}</shard>`,
   );
   const secret = asWhoeverAsked ? elements({ secret: password }) : '';
   return `<remote_servers replace="true"><${name}>${secret}${shards.join('')}</${name}></remote_servers>`;

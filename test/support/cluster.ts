@@ -7,15 +7,16 @@ import type { EngineAccess } from '../../clickhouse/engine.ts';
 import { freePort } from '../../src/free-port.ts';
 import type { Log } from '../../src/log.ts';
 
-/** Real engines that know each other, one a shard, all on loopback. */
+/** Real engines that know each other, all on loopback. */
 export interface TestCluster {
   /** Through the first node. */
   readonly access: EngineAccess;
+  /** Of each shard in turn, those of its replicas. */
   readonly nodes: readonly EmbeddedEngine[];
   /** Passwords, for whoever watches that none is told. */
   readonly secrets: readonly string[];
-  /** Kills the node of a shard, counted from 0, which stays down until the result is called. */
-  kill(shard: number): Promise<() => Promise<void>>;
+  /** Kills a node, counted from 0 in the order of `nodes`, which stays down until the result is called. */
+  kill(node: number): Promise<() => Promise<void>>;
   /** Stops all of them and removes their data. */
   close(): Promise<void>;
 }
@@ -25,17 +26,20 @@ const NAME = 'test_cluster';
 
 export async function startCluster(options: {
   readonly shards: number;
+  /** Of each shard. They do not share their rows: for that the embedded engine has no port. */
+  readonly replicas?: number;
   readonly database: string;
   /** How nodes ask each other: as a user of theirs (default), or as whoever asked. */
   readonly asWhoeverAsked?: boolean;
   readonly queryLog?: boolean;
   readonly log: Log;
 }): Promise<TestCluster> {
-  const { database, queryLog = false, asWhoeverAsked = false, log } = options;
+  const { database, replicas = 1, queryLog = false, asWhoeverAsked = false, log } = options;
   const dataDir = await mkdtemp(join(tmpdir(), 'settlement-index-cluster-'));
   const users = randomUsers();
   const user = randomUser('node');
-  const tcpPorts = await differentPorts(options.shards);
+  const tcpPorts = await differentPorts(options.shards * replicas);
+  const shards = inGroups(tcpPorts, replicas);
   const start = (tcpPort: number): Promise<EmbeddedEngine> =>
     startEmbeddedEngine({
       dataDir: join(dataDir, String(tcpPort)),
@@ -43,7 +47,7 @@ export async function startCluster(options: {
       maxMemoryMegabytes: MEMORY_MEGABYTES,
       readerDatabases: [`${database}*`],
       queryLog,
-      node: { name: NAME, tcpPorts, tcpPort, user, users, asWhoeverAsked },
+      node: { name: NAME, shards, tcpPort, user, users, asWhoeverAsked },
       log,
     });
   const started = await Promise.allSettled(tcpPorts.map(start));
@@ -60,19 +64,28 @@ export async function startCluster(options: {
   }
   return {
     get access() {
-      const shards = nodes.map(({ access }): [string] => [access.url]);
-      return { ...first.access, cluster: { name: NAME, shards, isReplicated: false } };
+      const urls = inGroups(
+        nodes.map(({ access }) => access.url),
+        replicas,
+      );
+      return { ...first.access, cluster: { name: NAME, shards: urls, isReplicated: false } };
     },
     nodes,
     secrets: [user, users.reader, users.writer, users.guest].map(({ password }) => password),
-    async kill(shard) {
-      await nodes[shard]?.stop();
+    async kill(node) {
+      await nodes[node]?.stop();
       return async () => {
-        nodes[shard] = await start(tcpPorts[shard] ?? 0);
+        nodes[node] = await start(tcpPorts[node] ?? 0);
       };
     },
     close,
   };
+}
+
+function inGroups<Item>(items: readonly Item[], size: number): [Item, ...Item[]][] {
+  return items.flatMap((first, at) =>
+    at % size === 0 ? [[first, ...items.slice(at + 1, at + size)] as [Item, ...Item[]]] : [],
+  );
 }
 
 async function differentPorts(count: number): Promise<number[]> {
