@@ -55,7 +55,7 @@ export function engineErrorOf(error: unknown, statement: string, signals: CallSi
   return new EngineError('unreachable', statement, null, error);
 }
 
-function problemOf(code: number, message: string): EngineProblem {
+export function problemOf(code: number, message: string): EngineProblem {
   if (code === ATTEMPT_TO_READ_AFTER_EOF && OF_ANOTHER_NODE.test(message)) return 'unreachable';
   return PROBLEM_OF_CODE.get(code) ?? 'engine_refused';
 }

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type EngineAccess, EngineError, type GuestResult, type QueryFigures } from './engine.ts';
-import { type CallSignals, engineErrorOf } from './engine-error.ts';
+import { type CallSignals, engineErrorOf, problemOf } from './engine-error.ts';
 import {
   type AnswerHead,
   createEngineHttp,
@@ -137,8 +137,10 @@ function refusedWith(
   },
 ): EngineError {
   const known = engineErrorOf(said, of.name, of.signals);
-  const code = known.engineCode ?? numberOf(of.answer.headers['x-clickhouse-exception-code']);
-  return new EngineError(known.problem, of.name, code, said, of.figures);
+  // Errors of the libraries that the engine uses have other words, and the code in a header alone.
+  const told = known.engineCode === null ? numberOf(of.answer.headers['x-clickhouse-exception-code']) : null;
+  const problem = told === null ? known.problem : problemOf(told, said.message);
+  return new EngineError(problem, of.name, known.engineCode ?? told, said, of.figures);
 }
 
 function figuresOf(summary: string | string[] | undefined): QueryFigures | null {

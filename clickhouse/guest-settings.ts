@@ -65,6 +65,8 @@ export function guestSettings(memoryBytes: number): Readonly<Record<string, Sett
     // As the standard has it; without these the engine wants UNION DISTINCT, and an alias for every subquery of a join.
     union_default_mode: 'DISTINCT',
     joined_subquery_requires_alias: 0,
+    // A text beside a state would become one value of two types, and its bytes could then be read as a state.
+    use_variant_as_common_type: 0,
     ...EXACT_OUTPUT,
   };
 }

@@ -13,18 +13,28 @@ const FRAME_MAX = 1_000;
 const CHEAP_FRAME_MAX = 604_800;
 const FOLLOWING_MAX = 10_000;
 const CHEAP =
-  /^(count|sum|avg|min|max|any|anylast|first_value|last_value|nth_value|laginframe|leadinframe|lag|lead|row_number|rank|dense_rank|denserank|percent_rank|cume_dist|ntile)$/i;
+  /^(count|sum|avg|min|max|any|anylast|first_value|last_value|nth_value|laginframe|leadinframe|lag|lead|row_number|rank|dense_rank|denserank|percent_rank|cume_dist|ntile|(count|sum|avg|min|max)if)$/i;
 
 /** Throws `Refused` (`too_complex`). */
 export function checkFrames(root: TreeNode): void {
-  for (const node of walk(root)) if (node.kind === 'WINDOW') checkFrame(node);
+  for (const node of walk(root)) if (node.kind === 'WINDOW') checkFrame(node, callsOver(node));
 }
 
-function checkFrame(window: TreeNode): void {
+/** The functions that a window is of: the one it stands in, or all of its query that call it by its name. */
+function callsOver(window: TreeNode): readonly TreeNode[] {
+  const name = attribute(window, 'alias');
+  const query = window.parent?.parent;
+  if (name === undefined || query?.kind !== 'QUERY') return window.parent === null ? [] : [window.parent];
+  return [...walk(query)].filter(({ children }) =>
+    children.some((child) => child.section === 'WINDOW' && attribute(child, 'identifier') === name),
+  );
+}
+
+function checkFrame(window: TreeNode, calls: readonly TreeNode[]): void {
   const begin = attribute(window, 'frame_begin_type');
   if (begin === undefined || begin === 'unbounded preceding') return;
   const end = attribute(window, 'frame_end_type');
-  const isCheap = CHEAP.test(attribute(window.parent ?? window, 'function_name') ?? '');
+  const isCheap = calls.every((call) => CHEAP.test(attribute(call, 'function_name') ?? ''));
   const back = isCheap ? CHEAP_FRAME_MAX : FRAME_MAX;
   const ahead = isCheap ? FOLLOWING_MAX : FRAME_MAX;
   const reach = (section: string): number => offsetIn(window, section);

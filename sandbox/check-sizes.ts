@@ -26,11 +26,13 @@ const SEARCHES =
   /^(position|locate|instr|countsubstrings|replace(all|one)?$|multisearch|splitbystring|hastoken|like$|ilike$|notlike$|notilike$)/i;
 const MATCHES =
   /^(extractall|extractgroups|replaceregexpall|regexp_replace|countmatches|splitbyregexp|regexpextract|regexp_extract|multimatch|multifuzzymatch|json_(value|query|exists)$)/i;
-/** Begins anew at every sign that could open something: quadratic by itself. */
-const REREADS = /^extracttextfromhtml$/i;
+/** Begin anew at every sign that could open something, or be in another order: quadratic by themselves. */
+const REREADS = /^(extracttextfromhtml|normalizeutf8\w*)$/i;
 /** Paths that name many values at once are looked up from the beginning for each. */
 const JSON_PATHS = /^json_/i;
 const SINGLE_PATH = /^(?!.*([*,]| to |\.\.))/s;
+/** The first argument is the point. */
+const LOOKS_WITHIN = /^pointinpolygon$/i;
 const COMPARES = /^(hasany|hasall|hassubstr)$/i;
 const SCANS =
   /^(has|indexof|countequal|mapcontains.*|arrayelement|arrayelementornull|json.*|simplejson.*|visitparam.*|position.*|locate|countsubstrings.*|multisearch.*|extract.*|match|multimatch.*|countmatches.*|startswith.*|endswith.*)$/i;
@@ -66,6 +68,7 @@ function checkCall(node: TreeNode, { sizes, own, hasMaps }: Known): void {
   const args = listIn(node, 'ARGUMENTS');
   if (SEARCHES.test(name)) checkSearch(name, args, sizes);
   if (MATCHES.test(name)) checkMatch(name, args, sizes);
+  if (LOOKS_WITHIN.test(name)) checkShape(name, args.slice(1), sizes);
   if (REREADS.test(name)) for (const text of args) checkMatched(name, text, sizes);
   if (COMPARES.test(name)) checkComparison(name, args, sizes);
   if (SCANS.test(name) && (hasMaps || !ELEMENT.test(name))) checkScan(name, args, sizes, own);
@@ -146,6 +149,16 @@ function checkMatched(name: string, text: TreeNode, { bytesOf }: ValueSizes): vo
     near: name,
     detail: `${name} cannot be stopped once it reads a long text again and again.`,
     hint: `Give it columns and texts of at most ${MATCHED_BYTES_MAX} bytes, or a pattern that ends with its only * or + and has no |.`,
+  });
+}
+
+/** Building what a shape is searched with takes one step, however many corners it has. */
+function checkShape(name: string, shapes: readonly TreeNode[], { bytesOf }: ValueSizes): void {
+  if (Math.max(...shapes.map(bytesOf)) <= SCANNED_BYTES_MAX) return;
+  refuse('too_complex', {
+    near: name,
+    detail: `${name} cannot be stopped once it takes in a shape of many corners.`,
+    hint: 'Write the corners out, or make them of fewer values.',
   });
 }
 

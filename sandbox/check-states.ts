@@ -5,7 +5,8 @@ import { refuse } from './refusal.ts';
  * No bytes of a caller's may become a state of an aggregate function, which the engine trusts as its own (sandbox.md C, 4).
  * Bytes become one by a type, and where the engine converts a text to the type of a state beside it. Tried on 26.7.2.1: a type
  * may be computed, or hold comments and quotes; `transform` and CASE convert the texts that they compare with; IN converts
- * its left side to what its subquery gives. Everything else answers that the two types do not go together.
+ * its left side to what its subquery gives; INTERPOLATE converts what it fills in. Everything else answers that the two types do not
+ * go together, as long as the guest's profile makes no Variant of them (guest-settings.ts).
  */
 
 /** Functions that take a type by its name, and at which argument. JSONExtract refuses states by itself. */
@@ -79,6 +80,13 @@ function makerOf(node: TreeNode): string | undefined {
 }
 
 function checkConversion(node: TreeNode, root: TreeNode): void {
+  if (node.kind === 'INTERPOLATE') {
+    refuse('function', {
+      near: 'INTERPOLATE',
+      detail: 'INTERPOLATE is not available beside -State functions and bitmaps.',
+      hint: 'Finish the aggregation in a subquery, and fill its rows outside.',
+    });
+  }
   if (node.kind !== 'FUNCTION') return;
   const name = attribute(node, 'function_name') ?? '';
   if (CONVERTS_TEXTS.test(name)) {

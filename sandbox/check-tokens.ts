@@ -79,7 +79,9 @@ function checkClause(tokens: readonly Token[], at: number): void {
     });
   if (token.text === 'WITH' && before?.text === 'PARALLEL')
     refuse('forbidden_clause', { near: 'PARALLEL WITH' });
-  if (token.text === 'STREAM' && isName(before)) refuse('forbidden_clause', { near: 'STREAM' });
+  // `FROM t STREAM`; behind AS it is a name.
+  if (token.text === 'STREAM' && isName(before) && before?.text !== 'AS')
+    refuse('forbidden_clause', { near: 'STREAM' });
   if (token.text === '_CAST') refuse('function', { near: '_CAST', hint: 'Write CAST(value AS Type).' });
   if (token.text === 'SETTINGS' && isSettingsClause(tokens, at)) {
     refuse('settings', {

@@ -6,6 +6,7 @@ import { ESTIMATE_MAX_SECONDS } from './limits.ts';
 import { parametersAsSent } from './parameter-texts.ts';
 import type { Penalties } from './penalties.ts';
 import type { Place, Places } from './places.ts';
+import type { Quarantine } from './quarantine.ts';
 import { type Estimate, QueryAbandoned, type SandboxQuery, type SqlSandbox } from './sql-sandbox.ts';
 import { CallerLeft, StoppedLate, type Watchdog } from './watchdog.ts';
 
@@ -20,10 +21,12 @@ export interface EstimateDeps {
   readonly places: Places;
   readonly watchdog: Watchdog;
   readonly penalties: Penalties;
+  readonly quarantine: Quarantine;
 }
 
 export function createEstimate(deps: EstimateDeps): SqlSandbox['estimate'] {
   return async (query, signal) => {
+    deps.quarantine.check(query.accepted.text);
     deps.penalties.check(query.caller);
     const place = await deps.places.take({ caller: query.caller, heavy: false }, signal);
     const asked: Promise<void>[] = [];
@@ -44,7 +47,7 @@ function leaveAfter(place: Place, gone: readonly Promise<void>[]): void {
 type Asked = Parameters<SqlSandbox['estimate']>[0];
 
 async function estimateIn(
-  { guests, watchdog, penalties }: EstimateDeps,
+  { guests, watchdog, penalties, quarantine }: EstimateDeps,
   query: Asked,
   signal: AbortSignal,
   asked: Promise<void>[],
@@ -56,7 +59,10 @@ async function estimateIn(
       queryId,
       maxMs: Math.max(0, deadline - performance.now()),
       caller: signal,
-      onDeaf: () => penalties.add(query.caller),
+      onDeaf: () => {
+        quarantine.add(query.accepted.text);
+        penalties.add(query.caller);
+      },
     };
     const { outcome, gone } = watchdog.watch(order, (until) =>
       guest.explain({ ...statementOf(query, name, question), queryId }, until),

@@ -6,6 +6,7 @@ import { checkFirstWord, checkTokens, type QueryParameter, type TokenFacts } fro
 import { checkTree, type SqlPolicy } from './check-tree.ts';
 import { explainSyntax } from './explain-syntax.ts';
 import { parametersAsSent } from './parameter-texts.ts';
+import { checkValues } from './parameter-values.ts';
 import {
   isProblem,
   type Parsed,
@@ -35,7 +36,7 @@ export interface Accepted {
 }
 
 /** What of the text had no effect. */
-export type QueryWarning = 'format_ignored' | 'sample_ignored';
+export type QueryWarning = 'format_ignored' | 'sample_ignored' | 'totals_left_out';
 
 export type Verdict = { readonly accepted: Accepted } | { readonly refused: Refusal };
 
@@ -57,6 +58,7 @@ export async function inspect(
     checkFirstWord(parsed.written);
     const facts = checkTokens(parsed.tokens);
     checkParameters(facts.parameters, parameters);
+    checkValues(facts.parameters, parameters);
     const canonical = withoutFormat(parsed, facts);
     // At the same time: each is a round trip, and neither runs anything. The tree first: it takes longer, and is read meanwhile.
     const tree = parser.tree(canonical, parametersAsSent(facts.parameters, parameters));
@@ -70,7 +72,7 @@ export async function inspect(
     );
     checkStates(root);
     checkSizes(root, parsed.tokens);
-    const { hasSample } = checkClauses(root);
+    const { hasSample, hasTotals } = checkClauses(root);
     if (secondView !== null) checkSecondView(read(await secondView), named);
     return {
       accepted: {
@@ -81,6 +83,7 @@ export async function inspect(
         warnings: [
           ...(facts.format === null ? [] : (['format_ignored'] as const)),
           ...(hasSample ? (['sample_ignored'] as const) : []),
+          ...(hasTotals ? (['totals_left_out'] as const) : []),
         ],
       },
     };

@@ -5,6 +5,9 @@ import type { QueryParameters } from './parser.ts';
 const READ_AS_LITERAL =
   /^(Array|Map|Tuple|Nested|Point|Ring|LineString|MultiLineString|Polygon|MultiPolygon)\b/i;
 const MAY_BE_NULL = /^(LowCardinality\(\s*)?Nullable\b/i;
+/** Lists, however deep, of numbers. */
+const LIST_OF_NUMBERS = /^(?:(?:Array|LowCardinality|Nullable)\()+(?:U?Int\d+|B?Float\d+|Decimal\d*\b|Bool)/i;
+const QUOTED_NUMBER = /'([+-]?(?:\d+(?:\.\d*)?(?:e[+-]?\d+)?|nan|inf(?:inity)?))'/gi;
 /** What stands for NULL in place of a whole value. */
 export const NULL_TEXT = '\\N';
 
@@ -33,7 +36,14 @@ export function parametersAsSent(
 }
 
 function asSent(type: string, value: string): string {
+  // JSON keeps large numbers as texts only, and a list of the engine's has no texts among its numbers.
+  if (LIST_OF_NUMBERS.test(type)) return value.replaceAll(QUOTED_NUMBER, '$1');
   if (READ_AS_LITERAL.test(type)) return value;
-  if (value === NULL_TEXT && MAY_BE_NULL.test(type)) return value;
+  if (value === NULL_TEXT && mayBeNull(type)) return value;
   return value.replaceAll(/[\\\t\n\r\0]/g, (letter) => ESCAPES[letter] ?? letter);
+}
+
+/** Whether NULL is a value of a type. */
+export function mayBeNull(type: string): boolean {
+  return MAY_BE_NULL.test(type);
 }

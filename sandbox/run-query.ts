@@ -1,4 +1,4 @@
-import { createHash, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import { EngineError, type Guest, type GuestResult, type QueryFigures } from '../clickhouse/engine.ts';
 import { RESULT_MAX_BYTES } from '../clickhouse/guest-settings.ts';
 import { SQL_TIERS } from '../src/catalogue/prices.ts';
@@ -10,6 +10,7 @@ import { WATCHDOG_GRACE_MS } from './limits.ts';
 import { parametersAsSent } from './parameter-texts.ts';
 import type { Penalties } from './penalties.ts';
 import type { Place, Places } from './places.ts';
+import { digestOf, type Quarantine } from './quarantine.ts';
 import {
   QueryAbandoned,
   QueryFailed,
@@ -32,7 +33,7 @@ export interface RunDeps {
   readonly watchdog: Watchdog;
   readonly penalties: Penalties;
   readonly secondsOf: (tier: SqlTierId) => number;
-  readonly quarantineMax: number;
+  readonly quarantine: Quarantine;
   readonly log: Pick<Log, 'error'>;
 }
 
@@ -53,10 +54,8 @@ const ENGINE_FORMATS: Readonly<Record<ResultFormat, string>> = {
 };
 
 export function createRun(deps: RunDeps): SqlSandbox['run'] {
-  const quarantine = createQuarantine(deps.quarantineMax);
   return async (query, signal) => {
-    const digest = digestOf(query.accepted.text);
-    if (quarantine.has(digest)) throw quarantined();
+    deps.quarantine.check(query.accepted.text);
     deps.penalties.check(query.caller);
     deps.unread.check(query.caller);
     const wanted = { caller: query.caller, heavy: query.tier !== 'standard' };
@@ -68,7 +67,7 @@ export function createRun(deps: RunDeps): SqlSandbox['run'] {
       place.leave();
       throw error;
     }
-    return runIn(place, query, signal, { ...deps, quarantine });
+    return runIn(place, query, signal, deps);
   };
 }
 
@@ -76,23 +75,13 @@ async function runIn(
   place: Place,
   query: SandboxQuery,
   signal: AbortSignal,
-  {
-    guest,
-    watchdog,
-    unread,
-    held,
-    penalties,
-    secondsOf,
-    log,
-    quarantine,
-  }: RunDeps & { readonly quarantine: Quarantine },
+  { guest, watchdog, unread, held, penalties, secondsOf, log, quarantine }: RunDeps,
 ): Promise<SandboxResult> {
   const maxSeconds = secondsOf(query.tier);
   const queryId = randomUUID();
-  const digest = digestOf(query.accepted.text);
   // Also when its caller has left by then.
   const onDeaf = (): void => {
-    quarantine.add(digest);
+    quarantine.add(query.accepted.text);
     penalties.add(query.caller);
   };
   const inMemory = held.take();
@@ -124,7 +113,10 @@ async function runIn(
   } catch (error) {
     void gone.then(inMemory?.free);
     if (metSecondWall(error))
-      log.error({ err: error, digest }, 'an accepted text was refused by the engine’s grants');
+      log.error(
+        { err: error, digest: digestOf(query.accepted.text) },
+        'an accepted text was refused by the engine’s grants',
+      );
     throw failureOf(error, query, performance.now() - began);
   }
 }
@@ -168,35 +160,4 @@ function stoppedFailure({ obeyed, cause }: StoppedLate, sinceMs: number): Error 
 /** ACCESS_DENIED and READONLY: after the first wall has passed a text, the second must find nothing. Somebody has to look. */
 function metSecondWall(error: unknown): boolean {
   return error instanceof EngineError && (error.engineCode === 497 || error.engineCode === 164);
-}
-
-/** Texts that the engine could not be stopped from running: each of them would cost everybody an engine again. */
-interface Quarantine {
-  has(digest: string): boolean;
-  add(digest: string): void;
-}
-
-function createQuarantine(max: number): Quarantine {
-  const digests = new Set<string>();
-  return {
-    has: (digest) => digests.has(digest),
-    add(digest) {
-      digests.add(digest);
-      const [oldest] = digests;
-      if (digests.size > max && oldest !== undefined) digests.delete(oldest);
-    },
-  };
-}
-
-function quarantined(): QueryFailed {
-  return new QueryFailed({
-    reason: 'unsupported',
-    detail: 'This query could not be stopped when it ran before. It is not run again.',
-    hint: 'Write it with smaller values: a single step of it takes longer than its tier.',
-    figures: null,
-  });
-}
-
-function digestOf(text: string): string {
-  return createHash('sha256').update(text).digest('hex');
 }

@@ -16,8 +16,12 @@ const COLUMN_BYTES = 100;
 const SCALAR_BYTES = 32;
 /** Texts of bytes in another notation: `bin` is the longest. */
 const ENCODED_TIMES = 8;
-const ENCODERS =
-  /^(hex|bin|base\d+.*encode|encode.*|to_?base64|tojsonstring|tostring|formatquery|char|format.*)$/i;
+/** Numbers of eight bytes have up to 25 digits and signs; texts stay as they are. */
+const PRINTED_TIMES = 4;
+/** A placeholder of two characters stands for up to thirty. */
+const FORMATTED_TIMES = 15;
+const ENCODERS = /^(bin|base\d+.*encode|encode.*|to_?base64|tojsonstring|formatquery|char|format.*)$/i;
+const PRINTERS = /^(tostring|hex)$/i;
 /** The size is in an argument: of the value itself, or how often it is repeated. */
 const SIZED: ReadonlyMap<string, SizeRule> = new Map<string, SizeRule>([
   ['repeat', ([value, times]) => bytes(value) * count(times)],
@@ -26,6 +30,7 @@ const SIZED: ReadonlyMap<string, SizeRule> = new Map<string, SizeRule>([
   ['arrayresize', ([value, times, filler]) => bytes(value) + bytes(filler) * count(times)],
   ['arraywithconstant', ([times, value]) => bytes(value) * count(times)],
   ['replicate', ([value, times]) => bytes(value) * bytes(times)],
+  ['formatdatetime', ([, format]) => FORMATTED_TIMES * bytes(format)],
   ['tofixedstring', ([, times]) => count(times)],
   ...['leftpad', 'lpad', 'rightpad', 'rpad', 'leftpadutf8', 'rightpadutf8'].map(
     (name): [string, SizeRule] => [name, ([value, times]) => bytes(value) + 4 * count(times)],
@@ -69,6 +74,11 @@ function constantBytes({ rest }: TreeNode): number {
   return (/^constant_value: (.*), constant_value_type: /s.exec(rest)?.[1] ?? rest).length;
 }
 
+function timesOf(name: string): number {
+  if (PRINTERS.test(name)) return PRINTED_TIMES;
+  return ENCODERS.test(name) ? ENCODED_TIMES : 1;
+}
+
 function isEndless(name: string): boolean {
   return ENDLESS_BEGINNINGS.test(name) || ENDLESS_ENDINGS.test(name);
 }
@@ -106,7 +116,7 @@ export function createValueSizes(root: TreeNode, hasHiddenNames: boolean): Value
     if (/^arrayjoin$/i.test(name)) return elementBytes(args[0] ?? node);
     // One of its own is a lambda.
     if (isEndless(name) || named.has(name)) return ENDLESSLY;
-    return SCALAR_BYTES + sum(args) * (ENCODERS.test(name) ? ENCODED_TIMES : 1);
+    return SCALAR_BYTES + sum(args) * timesOf(name);
   };
   /** Of an array that an aggregation has gathered, a value that went in; of any other, no more than all of it. */
   const elementBytes = (node: TreeNode): number => {

@@ -12,6 +12,7 @@ import * as limits from '../sandbox/limits.ts';
 import { createPenalties } from '../sandbox/penalties.ts';
 import { createPlaces, type Places } from '../sandbox/places.ts';
 import { loadPolicy, policyVersion } from '../sandbox/policy.ts';
+import { createQuarantine } from '../sandbox/quarantine.ts';
 import { createRun, tierSeconds } from '../sandbox/run-query.ts';
 import type { SqlSandbox } from '../sandbox/sql-sandbox.ts';
 import { createUnreadResults, type UnreadResults } from '../sandbox/unread-results.ts';
@@ -68,6 +69,7 @@ export function openSandbox(options: SandboxOptions): OpenSandbox {
     lastsMs: limits.PENALTY_MS,
     callersMax: limits.PENALTY_CALLERS_MAX,
   });
+  const quarantine = createQuarantine(limits.QUARANTINE_MAX);
   const places = queryPlaces(options.cores);
   const run = createRun({
     guest,
@@ -77,10 +79,16 @@ export function openSandbox(options: SandboxOptions): OpenSandbox {
     watchdog,
     penalties,
     secondsOf: options.secondsOf ?? tierSeconds,
-    quarantineMax: limits.QUARANTINE_MAX,
+    quarantine,
     log,
   });
-  const estimate = createEstimate({ guests: shards, places: estimatePlaces(), watchdog, penalties });
+  const estimate = createEstimate({
+    guests: shards,
+    places: estimatePlaces(),
+    watchdog,
+    penalties,
+    quarantine,
+  });
   return {
     inspect: rememberedInspect(guest, gate),
     run: (query, signal) => gate.pass(() => run(query, signal)),

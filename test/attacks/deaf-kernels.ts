@@ -114,4 +114,30 @@ export const deafKernels: readonly Attack[] = [
     'xs[number] FROM (SELECT groupArray(payer) AS xs FROM settlements) CROSS JOIN numbers(3)',
   ),
   small('a bar', "repeat('█', toUInt32(count())) FROM settlements"),
+  refused('function', 'a large ring of cells', 'SELECT length(h3kRing(599686042433355775, 1910))', 'deaf'),
+  deaf('marks in the wrong order', "SELECT length(normalizeUTF8NFD(repeat(unhex('CC81CC8DCCA7'), 200001)))"),
+  refused(
+    'function',
+    'a long series that is decomposed',
+    'SELECT seriesDecomposeSTL(arrayMap(x -> x % 1000 + 1., range(3000000)), 1000)[1][1]',
+    'deaf',
+  ),
+  deaf(
+    'a shape of a million corners',
+    'SELECT pointInPolygon((0.1, 0.1), arrayMap(x -> (cos(x / 2e5), sin(x / 2e5)), range(1200000)))',
+  ),
+  small(
+    'a shape of three corners',
+    'pointInPolygon((log_index, 1), [(0, 0), (8, 0), (8, 8)]) FROM settlements',
+  ),
+  small('a name in its normal form', 'normalizeUTF8NFC(agent_uri) FROM agents'),
+  small('digits of a number', "replaceRegexpAll(toString(amount_usd), '0+$', '') FROM settlements"),
+  small(
+    'digits in groups',
+    "replaceRegexpAll(toString(amount), '(\\\\d)(\\\\d{3})$', '\\\\1,\\\\2') FROM settlements",
+  ),
+  small(
+    'parts of a date',
+    "extractAll(formatDateTime(block_time, '%Y-%m-%d'), '\\\\d{2,4}') FROM settlements",
+  ),
 ];

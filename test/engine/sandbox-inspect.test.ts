@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { EngineError } from '../../clickhouse/engine.ts';
 import { createEngineParser } from '../../sandbox/engine-parser.ts';
 import { type InspectDeps, inspect, type Verdict } from '../../sandbox/inspect.ts';
+import { parametersAsSent } from '../../sandbox/parameter-texts.ts';
 import { loadPolicy } from '../../sandbox/policy.ts';
 import type { RefusalCode } from '../../sandbox/refusal.ts';
 import { type SandboxEngine, sandboxEngine } from '../support/sandbox-engine.ts';
@@ -186,6 +187,77 @@ describe('the answer says where and what instead', () => {
     expect(await refusalOf('SELECT {a:UInt8}')).toBe('parameter');
     expect(await refusalOf('SELECT 1', { a: '1' })).toBe('parameter');
     expect(await refusalOf('SELECT {a:UInt8}', { a: '1' })).toBe('accepted');
+  });
+
+  test.each([
+    ['UInt8', '256'],
+    ['Int8', '200'],
+    ['Int8', '-129'],
+    ['UInt64', '18446744073709551616'],
+    ['UInt256', String(2n ** 256n)],
+    ['Nullable(UInt16)', '-1'],
+    ['Date', '2026-13-01'],
+    ['Date', '2026-02-30'],
+    ['Date', '1969-12-31'],
+    ['DateTime', '2026-11-20 25:00:00'],
+    ["DateTime64(3, 'UTC')", '2026-00-10 10:00:00'],
+    ['String', '\\N'],
+  ])('a value that %s does not hold is refused, and not made another: %s', async (type, value) => {
+    expect(await refusalOf(`SELECT {a:${type}}`, { a: value })).toBe('parameter');
+  });
+
+  test.each([
+    ['UInt8', '255', '255'],
+    ['Int8', '-128', '-128'],
+    ['UInt256', String(2n ** 256n - 1n), String(2n ** 256n - 1n)],
+    ['Nullable(UInt16)', '\\N', null],
+    ['Date', '2026-11-20', '2026-11-20'],
+    ['DateTime', '2026-11-20 23:59:59', '2026-11-20 23:59:59'],
+    ['Array(UInt256)', `['${2n ** 200n}','7']`, `[${2n ** 200n},7]`],
+    ['Array(Array(Float64))', "[['1.5'],['-2e3']]", '[[1.5],[-2000]]'],
+    ['Array(String)', "['7']", "['7']"],
+  ])('a value that %s holds is kept: %s', async (type, value, read) => {
+    const verdict = await judge(`SELECT toString({a:${type}})`, { a: value });
+    if (!('accepted' in verdict)) throw new Error(JSON.stringify(verdict));
+    const { text, parameters } = verdict.accepted;
+    const rows = await engine.guest.explain({
+      name: 'kept',
+      text,
+      parameters: parametersAsSent(parameters, { a: value }),
+      maxSeconds: 10,
+    });
+    expect(rows).toEqual([[read]]);
+  });
+
+  test.each([
+    'SELECT n, finalizeAggregation(u) FROM (SELECT number AS n, sumState(number) AS u FROM numbers(1) GROUP BY n ORDER BY n WITH FILL FROM 0 TO 2 INTERPOLATE (u AS unhex(repeat(hex(1), 8))))',
+    "SELECT finalizeAggregation(x) FROM (SELECT sumState(1) AS x UNION ALL SELECT '12345678')",
+    "SELECT finalizeAggregation(if(number = 0, sumState(1), '12345678')) FROM numbers(2) GROUP BY number",
+  ])('bytes of a caller never become a state: %s', async (sql) => {
+    const verdict = await judge(sql);
+    if ('refused' in verdict) return expect(verdict.refused.near).toBe('INTERPOLATE');
+    const run = engine.guest.explain({ name: 'state', text: verdict.accepted.text, maxSeconds: 10 });
+    await expect(run).rejects.toMatchObject({ problem: 'engine_refused', engineCode: 386 });
+  });
+
+  test('what a query asks for and does not get is told', async () => {
+    const verdict = await judge('SELECT chain, count() FROM settlements GROUP BY chain WITH TOTALS');
+    expect(verdict).toMatchObject({ accepted: { warnings: ['totals_left_out'] } });
+  });
+
+  test.each([
+    'SELECT sum(log_index) OVER w FROM settlements WINDOW w AS (PARTITION BY payee ORDER BY block_time RANGE BETWEEN 604800 PRECEDING AND CURRENT ROW)',
+    'SELECT countIf(log_index > 1) OVER (ORDER BY block_time RANGE BETWEEN 86400 PRECEDING AND CURRENT ROW) FROM settlements',
+    'SELECT count() AS STREAM FROM settlements',
+  ])('%s is accepted', async (sql) => {
+    expect(await refusalOf(sql)).toBe('accepted');
+  });
+
+  test('a named window of a function that is not cheap reaches back less far', async () => {
+    const over = (call: string) =>
+      `SELECT ${call} OVER w, sum(log_index) OVER w FROM settlements WINDOW w AS (ORDER BY block_time RANGE BETWEEN 604800 PRECEDING AND CURRENT ROW)`;
+    expect(await refusalOf(over('uniqExact(payer)'))).toBe('too_complex');
+    expect(await refusalOf(over('max(log_index)'))).toBe('accepted');
   });
 
   test('no answer holds a version, a path or a database of ours', async () => {
