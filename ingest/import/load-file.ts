@@ -23,8 +23,13 @@ import type { Staging } from './staging.ts';
 /** One file may be many gigabytes on a slow disk. */
 const MAX_SECONDS = 3_600;
 const READ_CHUNK_BYTES = 1024 * 1024;
-/** throwIf, and texts longer than their column. */
-const BAD_DATA_CODES: ReadonlySet<number | null> = new Set([395, 131]);
+/**
+ * throwIf, texts longer than their column, and what the engine says of a file whose pages are damaged: it cannot be read to its end,
+ * decompressed or decoded.
+ */
+const BAD_DATA_CODES: ReadonlySet<number | null> = new Set([
+  395, 131, 32, 33, 36, 74, 117, 125, 128, 271, 354, 636, 1_000, 1_001,
+]);
 
 /**
  * Logs that nobody asked for are kept of the first rows of each block of the engine (65,000 rows): they are the witnesses that

@@ -5,6 +5,8 @@ import type { Hash } from '../../src/domain/settlement.ts';
 import type { BlockRange } from '../coverage.ts';
 import type { BlockBatch, BlockRef, RawLog, TransactionFacts } from '../sources/block-source.ts';
 import { orderLogs } from '../sources/check-batch.ts';
+import { ProviderContradiction } from '../sources/rpc-failure.ts';
+import { ImportProblem } from './import-problem.ts';
 import { EVENT_CODES } from './load-file.ts';
 import { RowReader } from './row-reader.ts';
 import { NO_HASH, type StagedBlock } from './staged-blocks.ts';
@@ -44,9 +46,21 @@ export async function readWindow(
     from: window.from,
     to: window.to,
     blocks,
-    logs: orderLogs(readLogs(new RowReader(logBytes), blocks, emitters)).logs,
+    logs: inOrder(readLogs(new RowReader(logBytes), blocks, emitters), window),
     transactions: readTransactions(new RowReader(transactionBytes)),
   };
+}
+
+/** Throws `ImportProblem` where two files say different things of one log. */
+function inOrder(logs: readonly RawLog[], { from, to }: BlockRange): readonly RawLog[] {
+  try {
+    return orderLogs(logs).logs;
+  } catch (error) {
+    if (!(error instanceof ProviderContradiction)) throw error;
+    throw new ImportProblem([
+      `blocks ${from} to ${to}: ${error.message}, which are not the same: two files cover these blocks and differ; leave out the one that was exported before a reorg`,
+    ]);
+  }
 }
 
 function statementOf(name: string, select: Sql): Parameters<Writer['rowBinary']>[0] {
