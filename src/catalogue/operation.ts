@@ -13,6 +13,7 @@ import type { ErrorCode } from '../errors.ts';
 import type { Capabilities } from '../reads/capabilities.ts';
 import type { DatasetFacts } from '../reads/dataset.ts';
 import type { EndpointSources } from '../reads/endpoint-sources.ts';
+import { readEngineUptime } from '../reads/engine-health.ts';
 import type { Freshness } from '../reads/freshness.ts';
 import type { Graphs } from '../reads/graphs.ts';
 import type { IdentityStates } from '../reads/identity-state.ts';
@@ -257,7 +258,7 @@ export function erase<P extends Params, Output extends TObject>(
     prepare(raw, facts) {
       const input = readInput(operation.params, raw, facts);
       check?.(input, facts);
-      return new FixedCall(terms, input, run);
+      return new FixedCall({ terms, asksEngine: operation.load !== 'none' }, input, run);
     },
   };
 }
@@ -270,11 +271,17 @@ function outcomeOf(answer: unknown): Outcome {
 /** A call that no engine reviews. */
 class FixedCall<Input> implements PreparedCall, ReviewedCall {
   readonly terms: CallTerms;
+  private readonly asksEngine: boolean;
   private readonly input: Input;
   private readonly runIt: (input: Input, deps: OperationDeps, context: CallContext) => Promise<unknown>;
 
-  constructor(terms: CallTerms, input: Input, runIt: FixedCall<Input>['runIt']) {
+  constructor(
+    { terms, asksEngine }: { readonly terms: CallTerms; readonly asksEngine: boolean },
+    input: Input,
+    runIt: FixedCall<Input>['runIt'],
+  ) {
     this.terms = terms;
+    this.asksEngine = asksEngine;
     this.input = input;
     this.runIt = runIt;
   }
@@ -287,8 +294,9 @@ class FixedCall<Input> implements PreparedCall, ReviewedCall {
     return this.runIt(this.input, deps, context).then(outcomeOf);
   }
 
-  rehearse(): Promise<void> {
-    return Promise.resolve();
+  /** Nobody may pay for what an engine that is away could not answer. */
+  async rehearse({ reader }: OperationDeps): Promise<void> {
+    if (this.asksEngine) await readEngineUptime(reader);
   }
 }
 

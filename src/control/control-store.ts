@@ -279,12 +279,14 @@ export interface PaymentStore {
   }>;
   /**
    * serving → served when answered, → settled when not; also after the lease lapsed, while nobody else began. Nothing when
-   * `attempt` is not the latest, when it is finished already, and for an unknown payment.
+   * `attempt` is not the latest, when it is finished already, and for an unknown payment. `uncounted`: the service failed, so
+   * that the attempt is taken off those that were begun; only of one that was not answered.
    */
   finishServing(finish: {
     readonly id: AuthorizationId;
     readonly attempt: number;
     readonly answered: boolean;
+    readonly uncounted?: boolean;
   }): Promise<void>;
   /**
    * Payments in `settling` whose lease lapsed by `nowMs`, by `leaseUntilMs`: their process died, or the outcome is unknown. Those

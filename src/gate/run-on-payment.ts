@@ -44,7 +44,7 @@ async function runSettled(
   } catch (error) {
     // A fixed payment covers whatever the run uses: also what it used before it failed.
     const isServed = usedBy(terms, error) > 0;
-    await finish(paid, isServed, tools.log);
+    await finish(paid, isServed, tools.log, isOurFault(error));
     throw isServed ? withCharge(error, charge) : afterPayment(error, paid.payment);
   }
 }
@@ -100,12 +100,17 @@ function answered(
 }
 
 /** A payment that cannot be marked stays in use until its lease lapses, and can be sent again then. */
-async function finish(paid: SettledCall, isAnswered: boolean, log: Log): Promise<void> {
+async function finish(paid: SettledCall, isAnswered: boolean, log: Log, ourFault = false): Promise<void> {
   try {
-    await paid.finish(isAnswered);
+    await paid.finish(isAnswered, ourFault);
   } catch (error) {
     log.warn({ err: error, answered: isAnswered }, 'a paid call could not be marked as finished');
   }
+}
+
+/** What the caller can do nothing about must not use up the tries that a payment has. */
+function isOurFault(error: unknown): boolean {
+  return !(error instanceof Failure) || ERRORS[error.code].status >= 500;
 }
 
 function unitsOf({ price }: CallTerms): number {

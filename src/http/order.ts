@@ -34,8 +34,8 @@ export class HttpShop implements Shop {
 
 /** The v2 name first; a client that sends both sends the same thing twice. Which version it is, its content says. */
 function paymentOf({ headers }: FastifyRequest): string | undefined {
-  const payment = sentText(headers['payment-signature'] ?? headers['x-payment']);
-  return payment === '' ? undefined : payment;
+  const sent = [headers['payment-signature'], headers['x-payment']].map(sentText);
+  return sent.find((payment) => payment !== '');
 }
 
 function orderOf(

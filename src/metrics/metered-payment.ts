@@ -27,8 +27,8 @@ export function meteredFacilitator(facilitator: Facilitator, meter: Meter): Faci
 export function meteredLane(lane: PaymentLane, meter: Meter): PaymentLane {
   const settled = (call: SettledCall): SettledCall => ({
     ...call,
-    async finish(answered) {
-      await call.finish(answered);
+    async finish(answered, isOurFault) {
+      await call.finish(answered, isOurFault);
       if (answered) meter.count('payments_served_usd_total', {}, Number(call.usdMicros) / MICROS_PER_DOLLAR);
     },
   });

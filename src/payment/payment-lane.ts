@@ -50,7 +50,7 @@ export interface SettledCall {
   /** Base64, for `X-PAYMENT-RESPONSE` and `PAYMENT-RESPONSE`. */
   readonly receiptHeader: string;
   /** Says whether the answer left. One that did not can be asked for again with the same payment. */
-  finish(answered: boolean): Promise<void>;
+  finish(answered: boolean, isOurFault?: boolean): Promise<void>;
 }
 
 /**

@@ -70,6 +70,15 @@ export function spent(quote: Quote, { scheme }: Pick<Terms, 'scheme'>): Failure 
   });
 }
 
+/** Its answers left and did not arrive, or so it looks: a caller can make them look lost. */
+export function triedOften(quote: Quote, { scheme }: Pick<Terms, 'scheme'>): Failure {
+  return unacceptable(quote, {
+    reason: scheme === 'upto' ? 'permit2_invalid_nonce' : 'invalid_exact_evm_nonce_already_used',
+    detail:
+      'This payment was answered several times, and no answer arrived whole. It is not answered again: sign a new authorization, or ask the operator with the transaction.',
+  });
+}
+
 /** Said only when it is certain that the authorization never settled and never will. */
 export function ended(quote: Quote, { scheme }: Pick<Terms, 'scheme'>): Failure {
   return unacceptable(quote, {

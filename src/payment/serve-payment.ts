@@ -3,7 +3,7 @@ import type { LaneTools } from './lane-tools.ts';
 import { networkName } from './networks.ts';
 import type { SettledCall } from './payment-lane.ts';
 import type { Purchase } from './purchase.ts';
-import { inProgress, settledButNotRecorded, settlementUnknown, spent } from './refusals.ts';
+import { inProgress, settledButNotRecorded, settlementUnknown, spent, triedOften } from './refusals.ts';
 
 /** From money on chain to the one answer that it buys. */
 
@@ -56,13 +56,16 @@ export async function serve(lane: LaneTools, purchase: Purchase, transaction: st
     });
   switch (outcome) {
     case 'serving':
-      return paidCall(purchase, transaction, (answered) => store.finishServing({ id, attempt, answered }));
+      return paidCall(purchase, transaction, (answered, uncounted = false) =>
+        store.finishServing({ id, attempt, answered, uncounted }),
+      );
     case 'busy':
       throw inProgress();
     case 'used': {
       // What a payment bought can be a key. Whether that one may be shown again is for the operation that issued it to say.
-      const keyId = (await store.find(id))?.keyId ?? null;
-      if (keyId === null) throw spent(quote, terms);
+      const record = await store.find(id);
+      const wasServed = record?.state === 'served';
+      if ((record?.keyId ?? null) === null) throw wasServed ? spent(quote, terms) : triedOften(quote, terms);
       return paidCall(purchase, transaction, async () => undefined);
     }
     case 'unsettled':

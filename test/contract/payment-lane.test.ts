@@ -207,6 +207,15 @@ describe('a payment that is in order', () => {
     expect(summary(await failureOf(take(lane, order, payment)))).toMatchObject({ code: 'payment_invalid' });
   });
 
+  test('that fails on our side as often as it is tried stays good, and is told apart from one that was served', async () => {
+    const { payment, lane, order } = await scene({}, 1, laneWith({ limits: { servingAttemptsMax: 2 } }));
+    for (let attempt = 0; attempt < 4; attempt++)
+      await (await take(lane, order, payment)).finish(false, true);
+    for (let attempt = 0; attempt < 2; attempt++) await (await take(lane, order, payment)).finish(false);
+    const failure = await failureOf(take(lane, order, payment));
+    expect(failure.message).toContain('no answer arrived');
+  });
+
   test('unlocks nothing but the request that it was sent with, and only with its signature', async () => {
     const { payer, payment, lane, order } = await scene({}, 2);
     await (await take(lane, order, payment)).finish(false);

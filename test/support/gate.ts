@@ -1,4 +1,5 @@
 import { Type } from '@sinclair/typebox';
+import type { Reader } from '../../clickhouse/engine.ts';
 import type { Outcome } from '../../src/catalogue/answer.ts';
 import {
   type AnyOperation,
@@ -50,6 +51,11 @@ export function pricedOperation(
   return erase(operation);
 }
 
+/** An engine that answers. */
+const UP: Pick<Reader, 'rows'> = {
+  rows: () => Promise.resolve({ rows: [[1]], readRows: 0, readBytes: 0, elapsedMs: 0 }),
+};
+
 /** What a request told of itself on the way. */
 export interface Trace {
   readonly events: string[];
@@ -65,8 +71,8 @@ export function gateRequest(operation: AnyOperation, over: Partial<GateRequest> 
     surface: 'http',
     idempotencyKey: undefined,
     mayCharge: true,
-    // The operations of these tests use nothing of it.
-    deps: { chains: [] } as unknown as OperationDeps,
+    // The operations of these tests use nothing of it; whether the engine answers is asked before anybody pays.
+    deps: { chains: [], reader: UP } as unknown as OperationDeps,
     hasLeft: false,
     left: () => new AbortController().signal,
     onRate: ({ remaining }, tier) => events.push(`rate ${remaining}${tier === null ? '' : ` of ${tier}`}`),

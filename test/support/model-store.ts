@@ -315,10 +315,11 @@ function paymentsOf({ payments, keys }: ModelData, guard: Guard): PaymentStore {
       update(record, { state: 'serving', leaseUntilMs, attempts: attempts + 1 });
       return { outcome: 'serving', attempt: attempts + 1 };
     }),
-    finishServing: guard(({ id, attempt, answered }) => {
+    finishServing: guard(({ id, attempt, answered, uncounted = false }) => {
       const record = payments.get(nameOf(id));
       if (record?.state !== 'serving' || record.attempts !== attempt) return;
-      update(record, { state: answered ? 'served' : 'settled' });
+      const attempts = uncounted && !answered ? attempt - 1 : attempt;
+      update(record, { state: answered ? 'served' : 'settled', attempts });
     }),
     unresolved: guard(({ nowMs, after = null, limit }) =>
       [...payments.values()]

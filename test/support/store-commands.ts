@@ -315,7 +315,12 @@ const payments = [
   servings,
   asking(
     'finishServing',
-    fc.record({ id: paymentIds, attempt: fc.constantFrom(1, 1, 2, 3), answered: fc.boolean() }),
+    fc.record({
+      id: paymentIds,
+      attempt: fc.constantFrom(1, 1, 2, 3),
+      answered: fc.boolean(),
+      uncounted: fc.boolean(),
+    }),
     async (store, finish) => {
       await store.payments.finishServing(finish);
       return 'finished';

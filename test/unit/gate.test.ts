@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { EngineError } from '../../clickhouse/engine.ts';
 import type { PriceClass } from '../../src/catalogue/prices.ts';
 import type { ControlStore } from '../../src/control/control-store.ts';
 import { StoreUnavailable } from '../../src/control/control-store.ts';
@@ -312,6 +313,18 @@ describe('a paid call', () => {
       });
     }
     expect(lane.finished).toEqual([false, false]);
+  });
+
+  test('is not taken while the engine is away', async () => {
+    const lane = openHandedLane();
+    const away = () => Promise.reject(new EngineError('unreachable', 'engine-uptime', null, null));
+    const request = gateRequest(pricedOperation('keyed'), { shop: shopWith('signed') });
+    const deps = { ...request.deps, reader: { ...request.deps.reader, rows: away } };
+    await expect(gateOver({ lane }).call({ ...request, deps })).rejects.toMatchObject({
+      code: 'upstream_unavailable',
+      context: { resource: 'engine' },
+    });
+    expect(lane.taken).toEqual([]);
   });
 
   test('goes before a key, whose units stay', async () => {

@@ -61,9 +61,10 @@ export function redisPayments(parts: Parts): PaymentStore {
       const outcome = oneOf(['serving', 'busy', 'used', 'unsettled', 'unknown'], answer[0]);
       return { outcome, attempt: numberOf(answer[1]) };
     },
-    finishServing: async ({ id, attempt, answered }) => {
+    finishServing: async ({ id, attempt, answered, uncounted = false }) => {
       const next: PaymentState = answered ? 'served' : 'settled';
-      const values = [attempt, next, PAYMENT_KEPT_MS, KEEP_LONGER_MS];
+      const given = uncounted && !answered ? 1 : 0;
+      const values = [attempt, next, PAYMENT_KEPT_MS, KEEP_LONGER_MS, given];
       await redis.script('finishServing', [slots.payment(paymentHome(id))], values);
     },
     unresolved: (question) => unresolved(parts, question),

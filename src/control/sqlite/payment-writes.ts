@@ -86,7 +86,7 @@ function servingWrites(
   );
   const finish = prepare(
     db,
-    `UPDATE payment SET state = :state WHERE ${THIS_PAYMENT} AND state = 'serving' AND attempts = :attempt`,
+    `UPDATE payment SET state = :state, attempts = attempts - :given WHERE ${THIS_PAYMENT} AND state = 'serving' AND attempts = :attempt`,
   );
   return {
     beginServing: ({ id, nowMs, leaseUntilMs, attemptsMax }) => {
@@ -94,8 +94,9 @@ function servingWrites(
       if (begun) return { outcome: 'serving', attempt: begun.attempt };
       return { outcome: whyNotServing(find(id), nowMs), attempt: 0 };
     },
-    finishServing: ({ id, attempt, answered }) => {
-      finish.run({ ...id, attempt, state: answered ? 'served' : 'settled' });
+    finishServing: ({ id, attempt, answered, uncounted = false }) => {
+      const given = uncounted && !answered ? 1 : 0;
+      finish.run({ ...id, attempt, given, state: answered ? 'served' : 'settled' });
     },
   };
 }
