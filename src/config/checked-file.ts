@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import type { Static, TSchema } from '@sinclair/typebox';
-import { Value } from '@sinclair/typebox/value';
+import { Value, type ValueError } from '@sinclair/typebox/value';
+import { ENVIRONMENT } from './environment.ts';
 import { ConfigProblem, hideSecrets } from './problem.ts';
 
 /** The object in a JSON file. Throws `ConfigProblem` when it cannot be read or is none. */
@@ -30,11 +31,30 @@ function parseFile(path: string): unknown {
 export function checked<Schema extends TSchema>(schema: Schema, value: unknown): Static<Schema> {
   const filled: unknown = Value.Default(schema, Value.Clone(value));
   if (Value.Check(schema, filled)) return filled;
-  const problems = [...Value.Errors(schema, filled)].map(
-    ({ path, message, value: found }) =>
-      `${path === '' ? 'configuration' : path.slice(1).replaceAll('/', '.')}: ${message}, not ${JSON.stringify(found) ?? 'absent'}`,
-  );
+  const problems = [...Value.Errors(schema, filled)].flatMap(inOwnWords);
   throw new ConfigProblem([...new Set(problems.map(hideSecrets))]);
+}
+
+/** Of a choice, what may be chosen; of an object that may be null, what is wrong with the object. */
+function inOwnWords(error: ValueError): string[] {
+  const { path, message, value: found, schema } = error;
+  const variants = Array.isArray(schema['anyOf']) ? (schema['anyOf'] as readonly TSchema[]) : [];
+  const choices = variants.flatMap(({ const: value }) =>
+    value === undefined ? [] : [JSON.stringify(value)],
+  );
+  if (choices.length > 0 && choices.length === variants.length)
+    return [spelled(path, `must be one of ${choices.join(', ')}`, found)];
+  const [inner] = error.errors
+    .map((each) => [...each])
+    .filter((each) => each.some((one) => one.path !== path));
+  return inner === undefined ? [spelled(path, message, found)] : inner.flatMap(inOwnWords);
+}
+
+function spelled(path: string, message: string, found: unknown): string {
+  const key = path.slice(1).replaceAll('/', '.');
+  const [variable] = Object.entries(ENVIRONMENT).find(([, place]) => place === key) ?? [];
+  const name = key === '' ? 'configuration' : key;
+  return `${name}${variable === undefined ? '' : ` (${variable})`}: ${message}, not ${JSON.stringify(found) ?? 'absent'}`;
 }
 
 function messageOf(error: unknown): string {

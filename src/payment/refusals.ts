@@ -54,12 +54,20 @@ export function unacceptable(quote: Quote, { reason, detail }: Refusal): Failure
 
 /** The facilitator's verdict. */
 export function rejected(quote: Quote, reason: string | null): Failure {
-  const stage: PaymentStage = reason?.endsWith('_signature') ? 'signature' : 'verify';
+  const stage = stageOf(reason);
   const advice = reason === null ? undefined : ADVICE[reason];
   const detail =
     advice ??
-    'The facilitator rejected the payment and will again. Sign a new authorization for one of `accepts`.';
+    (stage === 'fee'
+      ? 'The facilitator could not take its own fee. Nothing was charged: send the same payment again later.'
+      : 'The facilitator rejected the payment and will again. Sign a new authorization for one of `accepts`.');
   return refuse(quote, 'payment_invalid', { stage, ...(reason === null ? {} : { reason }) }, { detail });
+}
+
+/** Facilitators name what failed; a fee is theirs and no fault of the payment. */
+function stageOf(reason: string | null): PaymentStage {
+  if (reason?.endsWith('_signature') === true) return 'signature';
+  return reason?.startsWith('fee_') === true ? 'fee' : 'verify';
 }
 
 export function spent(quote: Quote, { scheme }: Pick<Terms, 'scheme'>): Failure {

@@ -205,6 +205,18 @@ describe('200', () => {
     },
   );
 
+  test('402 of stage fee: the facilitator could not take its own, and the same payment is good later', async () => {
+    facilitatorWorks();
+    const headers = await paymentFor(flows);
+    facilitator.onVerify = () => jsonReply({ isValid: false, invalidReason: 'fee_leg_failed' });
+    const refused = await api.get(flows, headers);
+    expect(told(refused)).toEqual({ status: 402, code: 'payment_invalid' });
+    expect(refused.body).toMatchObject({ stage: 'fee', reason: 'fee_leg_failed', retryable: true });
+    expect(settlements()).toBe(0);
+    facilitatorWorks();
+    expect((await api.get(flows, headers)).status).toBe(200);
+  });
+
   test('the same request with its parameters in another order is the one that was paid for, another is not', async () => {
     facilitatorWorks();
     const headers = await paymentFor('/v0/flows?limit=2&finality=any');

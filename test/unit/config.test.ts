@@ -41,8 +41,20 @@ test('the environment overrides the file, chain by chain', () => {
 
 test('every problem is named at once, with the key', () => {
   const problems = problemsOf({ role: 'apo', http: { port: 'x' } });
-  expect(problems.some((problem) => problem.startsWith('role:'))).toBe(true);
-  expect(problems.some((problem) => problem.startsWith('http.port:'))).toBe(true);
+  expect(problems.some((problem) => problem.startsWith('role (ROLE):'))).toBe(true);
+  expect(problems.some((problem) => problem.startsWith('http.port (PORT):'))).toBe(true);
+});
+
+test.each([
+  [{ ROLE: 'foo' }, 'role (ROLE): must be one of "all", "api", "ingest", "rollup", not "foo"'],
+  [{ PORT: '99999' }, 'http.port (PORT): Expected integer to be less or equal to 65535, not 99999'],
+  [{ CLICKHOUSE_USER: 'x' }, 'clickhouse.writer.password (CLICKHOUSE_PASSWORD): Expected required property'],
+])('a value that is not allowed is told with its variable and what is: %o', (env, said) => {
+  expect(problemsOf({}, env)).toContain(said);
+});
+
+test('a password in a union is not echoed', () => {
+  expect(problemsOf({ clickhouse: { writer: { user: 'x', password: 7 } } }).join()).not.toContain('7');
 });
 
 test('an unknown key is refused, not ignored', () => {
