@@ -3,6 +3,7 @@ import type { Config } from '../config/config.ts';
 import type { ControlStore } from '../control/control-store.ts';
 import { StoreUnavailable } from '../control/control-store.ts';
 import { inspectRedis, type RedisFacts } from '../control/redis/inspect-redis.ts';
+import { NewerStore } from '../control/sqlite/failures.ts';
 import type { Log } from '../log.ts';
 import { judgeClock } from './check-clock.ts';
 import { type Finding, failure, ok, skipped, warning } from './finding.ts';
@@ -26,13 +27,24 @@ export async function checkAccounts(deps: {
     return [...where, await checkLedger(store)];
   } catch (error) {
     if (!(error instanceof StoreUnavailable)) throw error;
-    const remedy =
-      'Start Redis, or correct control.redisUrl; for SQLite look at the disk of the data directory.';
-    return [
-      failure('control_store', 'it does not answer', remedy),
-      skipped('ledger', 'nothing to read it from'),
-    ];
+    return [judgeFailure(error), skipped('ledger', 'nothing to read it from')];
   }
+}
+
+/** With the store's own reason, in which it hides its password. */
+function judgeFailure(error: StoreUnavailable): Finding {
+  if (error instanceof NewerStore)
+    return failure(
+      'control_store',
+      error.message,
+      'Run the version that wrote it, or restore a backup of before into another data directory.',
+    );
+  const reason = error.cause instanceof Error ? `: ${error.cause.message}` : '';
+  return failure(
+    'control_store',
+    `it does not answer${reason}`,
+    'Start Redis, or correct control.redisUrl; for SQLite look at the disk of the data directory.',
+  );
 }
 
 async function judgeRedis(url: string, nowMs: () => number, log: Log): Promise<readonly Finding[]> {

@@ -178,6 +178,39 @@ test('settings that are allowed and unwise are warned of, each with what to do',
   );
 });
 
+test.each([
+  [
+    'a newer version',
+    (file: Database.Database) => file.pragma('user_version = 999'),
+    /newer version[\s\S]*999/,
+    /version that wrote it/,
+  ],
+  [
+    'nobody who could write it',
+    (file: Database.Database) => file.exec('DROP TABLE payment'),
+    /no such table/,
+    /disk of the data/,
+  ],
+])('a control store of %s is told with its reason', async (_what, spoil, says, remedy) => {
+  const dataDir = mkdtempSync(join(tmpdir(), 'settlement-index-doctor-'));
+  const path = join(dataDir, 'control.db');
+  writeFileSync(join(dataDir, 'config.json'), JSON.stringify({ dataDir }));
+  const first = openSqliteStore({ path });
+  await first.ping();
+  await first.close();
+  const file = new Database(path);
+  spoil(file);
+  file.close();
+  const config = loadConfig({ file: join(dataDir, 'config.json'), env: {} });
+  const store = openSqliteStore({ path });
+  const found = await checkAccounts({ config, nowMs: () => NOW_MS, log: watchedLog('doctor'), store });
+  await store.close();
+  rmSync(dataDir, { recursive: true });
+  expect(found[0]).toMatchObject({ check: 'control_store', verdict: 'failure' });
+  expect(found[0]?.says).toMatch(says);
+  expect(JSON.stringify(found[0])).toMatch(remedy);
+});
+
 test('a ledger that was tampered with is a failure that names whose it is', async () => {
   const dataDir = mkdtempSync(join(tmpdir(), 'settlement-index-doctor-'));
   const path = join(dataDir, 'control.db');
