@@ -45,6 +45,25 @@ export function csvLineEnds(): FindLineEnds {
   };
 }
 
+/** CSV up to a line without anything, behind which the engine puts the totals of WITH TOTALS; a row is never empty. */
+export async function* beforeTotals(body: AsyncIterable<Buffer>): AsyncGenerator<Buffer, void, undefined> {
+  let isQuoted = false;
+  let isLineBegun = false;
+  for await (const chunk of body) {
+    for (let at = 0; at < chunk.length; at++) {
+      const byte = chunk[at];
+      if (byte === QUOTE) isQuoted = !isQuoted;
+      const endsLine = byte === NEWLINE && !isQuoted;
+      if (endsLine && !isLineBegun) {
+        yield chunk.subarray(0, at);
+        return;
+      }
+      isLineBegun = !endsLine;
+    }
+    yield chunk;
+  }
+}
+
 /**
  * Passes whole lines on, in the chunks they came in, and stops before the first row that a limit forbids. `tally` is up to
  * date after every chunk. The consumer's pace is kept: a chunk is read when the one before was taken.

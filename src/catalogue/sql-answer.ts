@@ -2,7 +2,13 @@ import { Readable } from 'node:stream';
 import { countedRows } from '../../sandbox/results/counted-rows.ts';
 import { jsonAnswer } from '../../sandbox/results/json-answer.ts';
 import { readAhead } from '../../sandbox/results/read-ahead.ts';
-import { csvLineEnds, plainLineEnds, type RowTally, wholeRows } from '../../sandbox/results/whole-rows.ts';
+import {
+  beforeTotals,
+  csvLineEnds,
+  plainLineEnds,
+  type RowTally,
+  wholeRows,
+} from '../../sandbox/results/whole-rows.ts';
 import type { ResultFormat, SandboxResult } from '../../sandbox/sql-sandbox.ts';
 import type { SqlTierId } from '../domain/plan.ts';
 import type { Charge, StreamedAnswer } from './answer.ts';
@@ -116,11 +122,13 @@ async function inLines(result: SandboxResult, facts: SqlAnswerFacts): Promise<Pe
   };
 }
 
-function rowsOf(result: SandboxResult, { format, maxRows }: SqlAnswerFacts, tally: RowTally) {
+function rowsOf(result: SandboxResult, { format, maxRows, warnings }: SqlAnswerFacts, tally: RowTally) {
   const bytesMax = SQL_ANSWER_MAX_BYTES;
   // In CSV a line can end inside of a value, which only a look at every byte tells.
-  if (format === 'csv')
-    return wholeRows(result.body, csvLineEnds(), { headLines: 1, rowsMax: maxRows, bytesMax }, tally);
+  if (format === 'csv') {
+    const body = warnings.includes('totals_left_out') ? beforeTotals(result.body) : result.body;
+    return wholeRows(body, csvLineEnds(), { headLines: 1, rowsMax: maxRows, bytesMax }, tally);
+  }
   if (result.resultRows <= maxRows)
     return countedRows(result.body, { rows: result.resultRows, bytesMax }, tally);
   return wholeRows(result.body, plainLineEnds(), { headLines: 0, rowsMax: maxRows, bytesMax }, tally);

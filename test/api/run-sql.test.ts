@@ -216,6 +216,16 @@ describe('caps', () => {
     expect(capped.body).toMatchObject({ row_count: 10_000, truncated: true });
   });
 
+  test('the row of WITH TOTALS is in no format, and that is said', async () => {
+    const customer = await sql.customer();
+    const totals = 'SELECT number % 2 AS n, count() AS c FROM numbers(4) GROUP BY n WITH TOTALS ORDER BY n';
+    const csv = await customer.ask({ sql: totals, format: 'csv' });
+    expect([csv.text, csv.headers['x-row-count']]).toEqual(['"n","c"\n0,2\n1,2\n', '2']);
+    const { body } = await customer.ask({ sql: totals });
+    expect(body.row_count).toBe(2);
+    expect(body.warnings).toContain('totals_left_out');
+  });
+
   test.each(['ndjson', 'csv'])('%s stops at a whole row, and it is said', async (format) => {
     const customer = await sql.customer();
     const { text, headers } = await customer.ask({

@@ -7,6 +7,7 @@ import { jsonAnswer } from '../../sandbox/results/json-answer.ts';
 import { columnsOf, objectWriter, valueTexts } from '../../sandbox/results/json-rows.ts';
 import { readAhead } from '../../sandbox/results/read-ahead.ts';
 import {
+  beforeTotals,
   csvLineEnds,
   type FindLineEnds,
   plainLineEnds,
@@ -265,4 +266,16 @@ test('what was read ahead is not lost, and a small stream is known to be whole',
   expect([small.isWhole, await gather(small.all())]).toEqual([true, 'abcd']);
   const large = await readAhead(of('ab', 'cd', 'ef'), 3);
   expect([large.isWhole, large.begun.length, await gather(large.all())]).toEqual([false, 2, 'abcdef']);
+});
+
+test('totals behind the rows of CSV are cut off, wherever the pieces of it end, and a line break in a value is none', async () => {
+  const rows = '"chain","c"\n"a\n\nb",1\n"",2\n';
+  const whole = Buffer.from(`${rows}\n"",3\n`);
+  for (let size = 1; size <= whole.length; size++) {
+    const pieces = Array.from({ length: Math.ceil(whole.length / size) }, (_, at) =>
+      whole.subarray(at * size, (at + 1) * size),
+    );
+    expect(await readText(Readable.from(beforeTotals(Readable.from(pieces))))).toBe(rows);
+  }
+  expect(await readText(Readable.from(beforeTotals(Readable.from([Buffer.from(rows)]))))).toBe(rows);
 });
