@@ -205,6 +205,12 @@ describe('200', () => {
     },
   );
 
+  test('an empty header of the one name hides no payment of the other', async () => {
+    facilitatorWorks();
+    const headers = await paymentFor(flows, 1);
+    expect((await api.get(flows, { ...headers, 'payment-signature': '' })).status).toBe(200);
+  });
+
   test('402 of stage fee: the facilitator could not take its own, and the same payment is good later', async () => {
     facilitatorWorks();
     const headers = await paymentFor(flows);

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -415,6 +415,38 @@ test('a transaction that no file holds is told with counts, and its block is lef
     { from: lost + 1, to: exported.blocks.length - 1 },
   ]);
   expect(await settlementsIn(into.writer)).toEqual(truth.filter(([number]) => Number(number) !== lost));
+});
+
+test('files that say different things of one log are refused with its blocks', async () => {
+  const into = await database();
+  const directory = freshDirectory();
+  const pattern = await writeExport(into.access, directory, exported, { layout: CRYO });
+  // The one of an export from before a reorg, say: the amounts are others.
+  const changed = exported.logs
+    .filter(({ data }) => data.length === 66)
+    .map((log) => ({ ...log, data: `${log.data.slice(0, -2)}ff` }));
+  expect(changed.length).toBeGreaterThan(0);
+  const other = { ...exported, logs: [...exported.logs, ...changed] };
+  await writeExport(into.access, directory, other, { layout: CRYO });
+  await expect(importInto(into, { parquet: [pattern], assumeFinal: true })).rejects.toThrow(
+    /blocks \d+ to \d+: two logs at .*two files cover these blocks and differ/,
+  );
+  expect(await settlementsIn(into.writer)).toEqual([]);
+});
+
+test('a file whose middle is damaged is refused with its name', async () => {
+  const into = await database();
+  const directory = freshDirectory();
+  const pattern = await writeExport(into.access, directory, exported, { layout: CRYO });
+  const [name = ''] = readdirSync(directory).filter((file) => file.includes('logs'));
+  const bytes = readFileSync(join(directory, name));
+  for (let at = Math.floor(bytes.length / 4); at < Math.floor(bytes.length / 4) + 400; at++)
+    bytes.writeUInt8(bytes.readUInt8(at) ^ 0x5a, at);
+  writeFileSync(join(directory, name), bytes);
+  await expect(importInto(into, { parquet: [pattern], assumeFinal: true })).rejects.toMatchObject({
+    name: 'ImportProblem',
+    message: expect.stringContaining(name),
+  });
 });
 
 test('files of two forks are refused', async () => {

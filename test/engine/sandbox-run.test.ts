@@ -251,6 +251,8 @@ describe('an engine that does not obey', () => {
     );
     const again = await failureOf(strict.run(asked(unjudged(DEAF), { caller: 'b' }), NEVER));
     expect(again).toMatchObject({ name: 'QueryFailed', reason: 'unsupported', figures: null });
+    const planned = await failureOf(strict.estimate(asked(unjudged(DEAF), { caller: 'b' }), NEVER));
+    expect(planned).toMatchObject({ name: 'QueryFailed', reason: 'unsupported' });
     const other = await failureOf(strict.run(asked(unjudged('SELECT 1')), NEVER));
     expect(other).toMatchObject({ name: 'SandboxBusy', reason: 'penalty' });
   });

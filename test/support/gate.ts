@@ -101,8 +101,14 @@ export function shopWith(payment?: string): NonNullable<GateRequest['shop']> {
 }
 
 /** A lane that takes every payment and remembers what became of it. */
-export function openHandedLane(): PaymentLane & { readonly finished: boolean[]; readonly taken: string[] } {
+export function openHandedLane(): PaymentLane & {
+  readonly finished: boolean[];
+  /** Of those that were not answered: whether it was our fault. */
+  readonly faults: boolean[];
+  readonly taken: string[];
+} {
   const finished: boolean[] = [];
+  const faults: boolean[] = [];
   const taken: string[] = [];
   const payment = {
     chain: 'eip155:8453',
@@ -113,6 +119,7 @@ export function openHandedLane(): PaymentLane & { readonly finished: boolean[]; 
   } as unknown as SettledCall['payment']; // only passed on
   return {
     finished,
+    faults,
     taken,
     offer: () => ({ accepts: [{ scheme: 'exact' }], requiredHeader: 'b2ZmZXI=' }),
     take: async ({ priceUsdMicros }, headers) => {
@@ -122,8 +129,9 @@ export function openHandedLane(): PaymentLane & { readonly finished: boolean[]; 
         payment,
         usdMicros: priceUsdMicros,
         receiptHeader: 'cmVjZWlwdA==',
-        finish: async (answered) => {
+        finish: async (answered, isOurFault = false) => {
           finished.push(answered);
+          if (!answered) faults.push(isOurFault);
         },
       };
     },

@@ -313,6 +313,22 @@ describe('a paid call', () => {
       });
     }
     expect(lane.finished).toEqual([false, false]);
+    expect(lane.faults).toEqual([true, true]);
+  });
+
+  test('counts as a try where the run failed on the account of its caller, or the answer was lost', async () => {
+    const lane = openHandedLane();
+    const refusing = pricedOperation('keyed', () =>
+      Promise.reject(fail('invalid_parameter', { detail: 'No.' })),
+    );
+    await gateOver({ lane })
+      .call(gateRequest(refusing, { shop: shopWith('signed') }))
+      .catch(() => undefined);
+    const answer = await gateOver({ lane }).call(
+      gateRequest(pricedOperation('keyed'), { shop: shopWith('signed') }),
+    );
+    await answer.delivered?.(false);
+    expect(lane.faults).toEqual([false, false]);
   });
 
   test('is not taken while the engine is away', async () => {
