@@ -20,6 +20,8 @@ export function benchConfig(
       role: 'all',
       dataDir: join(workspace.dir, options.name),
       logLevel: 'error',
+      // Who polls the feed beside a backfill sends no key.
+      access: { anonymous: 'open' },
       http: { host: '127.0.0.1', port: 0, requestsPerMinute: API_REQUESTS_PER_MINUTE },
       chains: [
         {
