@@ -110,6 +110,8 @@ export interface GuestQuery extends GuestStatement {
   readonly format: string;
   /** Rows that the engine gives at most, exactly. */
   readonly maxRows: number;
+  /** Rows that work goes on with at a time; those of the guest's profile where it is not given. */
+  readonly blockRows?: number;
   /** Whether the engine may hold a large result in its memory until it is read, instead of in a file. Default: no. */
   readonly heldInMemory?: boolean;
 }

@@ -25,7 +25,7 @@ export function createGuest(access: EngineAccess): Guest {
       });
     },
     query(
-      { name, text, parameters = {}, maxSeconds, queryId, format, maxRows, heldInMemory = false },
+      { name, text, parameters = {}, maxSeconds, queryId, format, maxRows, blockRows, heldInMemory = false },
       caller,
     ) {
       const words = {
@@ -33,6 +33,7 @@ export function createGuest(access: EngineAccess): Guest {
         default_format: format,
         max_execution_time: maxSeconds,
         limit: maxRows,
+        ...(blockRows === undefined ? {} : { max_block_size: blockRows }),
         ...wholeAnswer(heldInMemory),
       };
       // No clock of its own: the watchdog's is the caller's signal.

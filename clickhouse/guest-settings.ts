@@ -16,6 +16,8 @@ export const RESULT_READ_MAX_SECONDS = 300;
 export const RESULT_MAX_BYTES = 64 * MEBIBYTE;
 /** Rows that work goes on with at a time. Small enough that a result is cut, and a query stopped, close to where it should be. */
 export const GUEST_BLOCK_ROWS = 8_192;
+/** For queries whose work on one row may be long (sandbox/check-frames.ts): slower, and stopped in time all the same. */
+export const GUEST_SMALL_BLOCK_ROWS = 256;
 export const GUEST_MEMORY_MAX_BYTES = 500_000_000;
 const GUEST_MEMORY_SHARE = 0.25;
 /** A thread's memory is counted in steps of this; with the engine's own 4 MiB a small query is said to have taken none. */
@@ -84,4 +86,5 @@ export const EXACT_OUTPUT: Readonly<Record<string, SettingValue>> = {
 export const GUEST_CHANGEABLE = {
   max_execution_time: { min: 1, max: GUEST_SECONDS_MAX },
   limit: { min: 1, max: GUEST_ROWS_MAX },
+  max_block_size: { min: GUEST_SMALL_BLOCK_ROWS, max: GUEST_BLOCK_ROWS },
 } as const;

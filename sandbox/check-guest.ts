@@ -4,6 +4,7 @@ import {
   EXACT_OUTPUT,
   GUEST_BLOCK_ROWS,
   GUEST_SECONDS_MAX,
+  GUEST_SMALL_BLOCK_ROWS,
   RESULT_MAX_BYTES,
 } from '../clickhouse/guest-settings.ts';
 
@@ -90,7 +91,7 @@ function checkSetting(name: string, value: string): void {
     throw new GuestUnfit(`its ${name} is ${value} and must be bounded`);
 }
 
-/** Each query is sent with its own seconds and rows. */
+/** Each query is sent with its own seconds and rows, some with smaller blocks. */
 async function checkChangeable(guest: Guest): Promise<void> {
   try {
     const { figures, body } = await guest.query(
@@ -100,6 +101,7 @@ async function checkChangeable(guest: Guest): Promise<void> {
         queryId: randomUUID(),
         format: 'CSV',
         maxRows: 1,
+        blockRows: GUEST_SMALL_BLOCK_ROWS,
         maxSeconds: GUEST_SECONDS_MAX,
       },
       NEVER,
@@ -107,7 +109,8 @@ async function checkChangeable(guest: Guest): Promise<void> {
     body.resume();
     if (figures.resultRows !== 1) throw new GuestUnfit('limit does not bound its rows');
   } catch (error) {
-    if (isRefusal(error)) throw new GuestUnfit('it may not send max_execution_time and limit');
+    if (isRefusal(error))
+      throw new GuestUnfit('it may not send max_execution_time, limit and max_block_size');
     throw error;
   }
 }

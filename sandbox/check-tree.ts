@@ -25,6 +25,8 @@ export interface TreeFacts {
   /** Public tables that are read. */
   readonly tables: readonly string[];
   readonly functions: readonly string[];
+  /** Whether it can be stopped in time only where it works on few rows at once. */
+  readonly needsSmallBlocks: boolean;
   /** Every name that was judged in a table's place, CTEs and table functions among them. */
   readonly named: ReadonlySet<string>;
 }
@@ -61,11 +63,12 @@ export function checkTree(root: TreeNode, policy: SqlPolicy, words: ReadonlySet<
     if (node.kind === 'MATCHER') checkMatcher(node, names, policy);
   }
   checkLambdas(root);
-  checkFrames(root);
+  const needsSmallBlocks = checkFrames(root);
   checkReadings(root, (node) => tableNameOf(node, words) !== undefined);
   return {
     tables: [...tables].filter((name) => policy.tables.has(name)),
     functions: [...functions],
+    needsSmallBlocks,
     named: tables,
   };
 }

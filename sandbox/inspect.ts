@@ -33,6 +33,8 @@ export interface Accepted {
   readonly functions: readonly string[];
   readonly parameters: readonly QueryParameter[];
   readonly warnings: readonly QueryWarning[];
+  /** Whether it can be stopped in time only where it works on few rows at once. */
+  readonly needsSmallBlocks: boolean;
 }
 
 /** What of the text had no effect. */
@@ -80,6 +82,7 @@ export async function inspect(
         tables: named.tables,
         functions: named.functions,
         parameters: facts.parameters,
+        needsSmallBlocks: named.needsSmallBlocks,
         warnings: [
           ...(facts.format === null ? [] : (['format_ignored'] as const)),
           ...(hasSample ? (['sample_ignored'] as const) : []),

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { EngineError, type Guest, type GuestResult, type QueryFigures } from '../clickhouse/engine.ts';
-import { RESULT_MAX_BYTES } from '../clickhouse/guest-settings.ts';
+import { GUEST_SMALL_BLOCK_ROWS, RESULT_MAX_BYTES } from '../clickhouse/guest-settings.ts';
 import { SQL_TIERS } from '../src/catalogue/prices.ts';
 import type { SqlTierId } from '../src/domain/plan.ts';
 import type { Log } from '../src/log.ts';
@@ -99,6 +99,7 @@ async function runIn(
           format: ENGINE_FORMATS[query.format],
           maxRows: query.maxRows,
           heldInMemory: inMemory !== null,
+          ...(query.accepted.needsSmallBlocks ? { blockRows: GUEST_SMALL_BLOCK_ROWS } : {}),
         },
         until,
       ),

@@ -56,12 +56,26 @@ export function isValueInSight(node: TreeNode, name: string): boolean {
     if (attribute(at, 'alias') !== undefined) isAliased = true;
     if (at.kind === 'LAMBDA' && argumentNames(at).includes(name)) return true;
     if (at.parent.kind !== 'QUERY') continue;
-    if (at.section === 'JOIN TREE' || at.section === 'WINDOW') return false;
+    if (at.section === 'JOIN TREE') return isJoinedBy(node, name);
+    if (at.section === 'WINDOW') return false;
     const query = at.parent;
     if (tableExpressions(query).some((table) => projects(table, name))) return true;
     return !isAliased && valueAliases(query).includes(name);
   }
   return false;
+}
+
+/** `JOIN … USING (name)`: of what the nearest join joins, both sides have a column of that name. */
+function isJoinedBy(node: TreeNode, name: string): boolean {
+  const list = node.parent;
+  const join = list?.parent;
+  if (list?.section !== 'JOIN EXPRESSION' || list.kind !== 'LIST' || join?.kind !== 'JOIN') return false;
+  return ['LEFT TABLE EXPRESSION', 'RIGHT TABLE EXPRESSION'].every((side) => {
+    const joined = join.children.filter(({ section }) => section === side);
+    return joined
+      .flatMap((one) => (JOINS.has(one.kind) ? tableExpressions(one) : [one]))
+      .some((table) => projects(table, name));
+  });
 }
 
 export function argumentNames(lambda: TreeNode): string[] {
@@ -108,7 +122,13 @@ function valueAliases(query: TreeNode): string[] {
     .flatMap((entry) => attribute(entry, 'alias') ?? []);
 }
 
-/** Whether a table expression gives a column of this name that was written out: an asterisk is not followed. */
+/** `*` of all tables, with nothing taken out, replaced or renamed. */
+function isPlainAsterisk({ kind, children, attributes }: TreeNode): boolean {
+  if (kind !== 'MATCHER' || children.length > 0) return false;
+  return attributes.get('matcher_type') === 'ASTERISK' && !attributes.has('qualified_identifier');
+}
+
+/** Whether a table expression gives a column of this name: one that was written out there, or where its plain asterisks lead. */
 function projects(table: TreeNode, name: string): boolean {
   if (table.kind === 'IDENTIFIER') {
     const ctes = ctesInSight(table, attribute(table, 'identifier') ?? '');
@@ -120,7 +140,11 @@ function projects(table: TreeNode, name: string): boolean {
       .slice(0, 1)
       .some((query) => projects(query, name));
   if (table.kind !== 'QUERY') return false;
-  return listIn(table, 'PROJECTION').some(
-    (entry) => (attribute(entry, 'alias') ?? attribute(entry, 'identifier')?.split('.').at(-1)) === name,
+  const inner = tableExpressions(table);
+  return listIn(table, 'PROJECTION').some((entry) =>
+    isPlainAsterisk(entry)
+      ? // Of two tables the engine may call what both have by the names of the tables too.
+        inner.length === 1 && inner.every((one) => projects(one, name))
+      : (attribute(entry, 'alias') ?? attribute(entry, 'identifier')?.split('.').at(-1)) === name,
   );
 }

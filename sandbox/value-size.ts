@@ -1,6 +1,7 @@
 import { PUBLIC_TABLE_NAMES, PUBLIC_TABLES } from '../src/domain/public-tables.ts';
 import { namedValues } from './named-values.ts';
 import { attribute, listIn, type TreeNode, walk } from './query-tree.ts';
+import { rowsRead } from './row-bounds.ts';
 
 /**
  * How many bytes a value of a query may have, told from its tree alone: literals have their length, columns of tables that of a
@@ -45,6 +46,12 @@ const SIZED: ReadonlyMap<string, SizeRule> = new Map<string, SizeRule>([
 /** Values of many rows, or of many rounds: as long as they like. */
 const ENDLESS_BEGINNINGS =
   /^(group_?(array|uniq|concat|bitmap)|array_?agg|array_?concat_?agg|string_?agg|listagg|arrayfold|arrayreduce|arrayshingles|timeslots|h3|s2|geohash|mappopulateseries|topk|approx_top|histogram|sparkbar|quantiles|bitmap|numericindexed|finalizeaggregation)/i;
+/** Of these, those that keep a value of each row, or of as many rows as they are told to. */
+const GATHERERS = /^group(Uniq)?Array(Last|Sorted|Sample)?(If|Distinct)*$/;
+const TOPS = /^(topK(Weighted)?|approx_top_(k|count|sum))(If|Distinct)*$/;
+const TOPS_UNLESS_TOLD = 10;
+/** What stands beside each value in an array. */
+const GATHERED_BESIDE_BYTES = 32;
 const ENDLESS_ENDINGS = /[a-z](Array|Map|Mapped|Resample|ForEach|State)$/;
 
 interface Sized {
@@ -83,6 +90,22 @@ function isEndless(name: string): boolean {
   return ENDLESS_BEGINNINGS.test(name) || ENDLESS_ENDINGS.test(name);
 }
 
+/** How many values an aggregation can gather; infinite for all others that are endless. */
+function gatheredBy(node: TreeNode): number {
+  const name = attribute(node, 'function_name') ?? '';
+  const isTop = TOPS.test(name);
+  if (!isTop && !GATHERERS.test(name)) return ENDLESSLY;
+  const [told] = listIn(node, 'PARAMETERS');
+  if (told !== undefined) return numberIn(told);
+  return isTop ? TOPS_UNLESS_TOLD : rowsReadBy(node);
+}
+
+/** Rows that the query around an aggregation reads. */
+function rowsReadBy(node: TreeNode): number {
+  for (let at = node.parent; at !== null; at = at.parent) if (at.kind === 'QUERY') return rowsRead(at);
+  return ENDLESSLY;
+}
+
 /** `hasHiddenNames`: columns are called otherwise in a place that the tree does not show. */
 export function createValueSizes(root: TreeNode, hasHiddenNames: boolean): ValueSizes {
   const named = namedValues(root);
@@ -115,7 +138,8 @@ export function createValueSizes(root: TreeNode, hasHiddenNames: boolean): Value
       return SCALAR_BYTES + sized(args.map((arg) => ({ node: arg, bytes: bytesOf(arg) })));
     if (/^arrayjoin$/i.test(name)) return elementBytes(args[0] ?? node);
     // One of its own is a lambda.
-    if (isEndless(name) || named.has(name)) return ENDLESSLY;
+    if (named.has(name)) return ENDLESSLY;
+    if (isEndless(name)) return SCALAR_BYTES + gatheredBy(node) * (GATHERED_BESIDE_BYTES + sum(args));
     return SCALAR_BYTES + sum(args) * timesOf(name);
   };
   /** Of an array that an aggregation has gathered, a value that went in; of any other, no more than all of it. */

@@ -75,6 +75,29 @@ export const deafKernels: readonly Attack[] = [
     'a constant that is looked through for each row',
     "WITH (SELECT groupArray(toString(number)) FROM numbers(1000000)) AS xs SELECT sum(has(xs, concat('x', toString(number)))) FROM numbers(8192)",
   ),
+  ...[
+    'SELECT groupArray(toString(number)) FROM (SELECT number FROM numbers(1000000) LIMIT 900000)',
+    'SELECT groupArray(arrayJoin(range(1000000))) FROM (SELECT 1 LIMIT 1)',
+    'SELECT groupArray(number) FROM (SELECT number FROM numbers(1000000) ORDER BY number % 1 LIMIT 1 WITH TIES)',
+    'SELECT groupArray(number) FROM (SELECT number FROM numbers(1) ORDER BY number WITH FILL FROM 0 TO 1000000 LIMIT 1000000)',
+    'SELECT groupArray(a.number) FROM (SELECT number FROM numbers(1) LIMIT 1) AS a CROSS JOIN numbers(1000000) AS b',
+    "SELECT groupArray(x) FROM (SELECT repeat('a', 1000000) AS x LIMIT 1)",
+    'SELECT topK(60000)(number) FROM numbers(1000000)',
+    'SELECT groupArrayArray(10)(range(1000000))',
+  ].map((list) =>
+    deaf(
+      `a constant that is looked through for each row: ${list}`,
+      `WITH (${list}) AS xs SELECT sum(has(xs, toString(number))) FROM numbers(8192)`,
+    ),
+  ),
+  small(
+    'the payees of a short list',
+    'count() FROM settlements WHERE has((SELECT groupArray(payee) FROM (SELECT payee FROM settlements GROUP BY payee ORDER BY sum(amount_usd) DESC LIMIT 100)), payee)',
+  ),
+  small(
+    'the payees that occur most often',
+    'count() FROM settlements WHERE has((SELECT topK(10)(payee) FROM settlements), payee)',
+  ),
   deaf(
     'a constant that is looked through for each element',
     'SELECT arraySum(arrayMap(x -> has(range(300000), x + 300000), range(300000)))',

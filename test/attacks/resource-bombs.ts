@@ -140,7 +140,7 @@ export const resourceBombs: readonly Attack[] = [
   harmless('a few numbers', 'it is small', 'SELECT sum(number) FROM numbers(1000)'),
   frame(
     'a frame that moves over everything before',
-    'SELECT uniqExact(number) OVER (ORDER BY number ROWS BETWEEN 1001 PRECEDING AND CURRENT ROW) FROM numbers(2000)',
+    'SELECT uniqExact(number) OVER (ORDER BY number ROWS BETWEEN 10001 PRECEDING AND CURRENT ROW) FROM numbers(2000)',
   ),
   frame(
     'a frame that moves over everything behind',
@@ -148,11 +148,23 @@ export const resourceBombs: readonly Attack[] = [
   ),
   frame(
     'a cheap frame that reaches too far',
-    'SELECT max(number) OVER (ORDER BY number ROWS BETWEEN 1000000 PRECEDING AND CURRENT ROW) FROM numbers(2000)',
+    'SELECT max(number) OVER (ORDER BY number ROWS BETWEEN 2678401 PRECEDING AND CURRENT ROW) FROM numbers(2000)',
   ),
   frame(
     'a frame that looks ahead too far',
-    'SELECT max(number) OVER (ORDER BY number ROWS BETWEEN 1 PRECEDING AND 100000 FOLLOWING) FROM numbers(2000)',
+    'SELECT max(number) OVER (ORDER BY number ROWS BETWEEN 1 PRECEDING AND 3000000 FOLLOWING) FROM numbers(2000)',
+  ),
+  frame(
+    'a frame over one block of a million rows',
+    'SELECT min(x) OVER (ORDER BY x ROWS BETWEEN 100000 PRECEDING AND CURRENT ROW) FROM (SELECT arrayJoin(range(2000)) AS x)',
+  ),
+  frame(
+    'a frame over one block that ARRAY JOIN makes',
+    'SELECT min(x) OVER (ORDER BY x ROWS BETWEEN 100000 PRECEDING AND CURRENT ROW) FROM (SELECT x FROM numbers(1) ARRAY JOIN range(2000) AS x)',
+  ),
+  frame(
+    'a frame over one block that a join makes',
+    'SELECT groupArray(b.number) OVER (ORDER BY b.number ROWS BETWEEN 1001 PRECEDING AND CURRENT ROW) FROM numbers(1) AS a JOIN numbers(2000) AS b ON a.number = b.number % 1',
   ),
   frame(
     'a named window that moves',
@@ -171,6 +183,16 @@ export const resourceBombs: readonly Attack[] = [
     'a week that moves',
     'a sum takes a row in a nanosecond',
     'SELECT sum(number) OVER (ORDER BY number RANGE BETWEEN 604800 PRECEDING AND CURRENT ROW) FROM numbers(10)',
+  ),
+  harmless(
+    'a month that moves',
+    'its blocks are small',
+    'SELECT max(number) OVER (ORDER BY number RANGE BETWEEN 2592000 PRECEDING AND CURRENT ROW) FROM numbers(10)',
+  ),
+  harmless(
+    'the next row of all that follow',
+    'it looks at one place, whatever the frame holds',
+    'SELECT leadInFrame(number) OVER (ORDER BY number ROWS BETWEEN CURRENT ROW AND UNBOUNDED FOLLOWING) FROM numbers(10)',
   ),
   harmless(
     'a running total',

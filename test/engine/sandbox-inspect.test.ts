@@ -249,8 +249,21 @@ describe('the answer says where and what instead', () => {
     'SELECT sum(log_index) OVER w FROM settlements WINDOW w AS (PARTITION BY payee ORDER BY block_time RANGE BETWEEN 604800 PRECEDING AND CURRENT ROW)',
     'SELECT countIf(log_index > 1) OVER (ORDER BY block_time RANGE BETWEEN 86400 PRECEDING AND CURRENT ROW) FROM settlements',
     'SELECT count() AS STREAM FROM settlements',
+    'WITH a AS (SELECT payer AS user FROM settlements), b AS (SELECT * FROM a) SELECT user FROM b',
+    'WITH a AS (SELECT payer AS user FROM settlements), b AS (SELECT payee AS user FROM settlements) SELECT user, count() FROM a JOIN b USING (user) GROUP BY user',
+    'WITH top AS (SELECT payee FROM settlements ORDER BY block_time DESC LIMIT 9) SELECT indexOf((SELECT groupArray(payee) FROM top), payee) FROM settlements',
   ])('%s is accepted', async (sql) => {
     expect(await refusalOf(sql)).toBe('accepted');
+  });
+
+  test.each([
+    'WITH a AS (SELECT payer AS user FROM settlements) SELECT 1 FROM a JOIN settlements AS b USING (user)',
+    'SELECT user FROM (SELECT * EXCEPT (user) FROM (SELECT payer AS user FROM settlements))',
+    'SELECT user FROM (SELECT s.* FROM settlements AS s CROSS JOIN (SELECT payer AS user FROM settlements) AS u)',
+    'SELECT user FROM (SELECT * FROM settlements)',
+    'SELECT user FROM (SELECT * FROM (SELECT payer AS user FROM settlements) AS a CROSS JOIN (SELECT payee AS user FROM settlements) AS b)',
+  ])('%s means the engine’s user', async (sql) => {
+    expect(await refusalOf(sql)).toBe('function');
   });
 
   test('a named window of a function that is not cheap reaches back less far', async () => {

@@ -4,6 +4,7 @@ import { EngineError } from '../../clickhouse/engine.ts';
 import { RESULT_MAX_BYTES } from '../../clickhouse/guest-settings.ts';
 import { sql } from '../../clickhouse/sql.ts';
 import type { Accepted } from '../../sandbox/inspect.ts';
+import { WATCHDOG_GRACE_MS } from '../../sandbox/limits.ts';
 import {
   QueryAbandoned,
   QueryFailed,
@@ -51,6 +52,7 @@ const unjudged = (text: string): Accepted => ({
   functions: [],
   parameters: [],
   warnings: [],
+  needsSmallBlocks: false,
 });
 
 const asked = (accepted: Accepted, wanted: Partial<SandboxQuery> = {}): SandboxQuery => ({
@@ -159,6 +161,20 @@ describe('a query that fails', () => {
     expect(figures?.engineMs).toBeGreaterThan(900);
     expect(figures?.engineMs).toBeLessThan(3_000);
     expect(figures?.rowsRead).toBeGreaterThan(0);
+  });
+
+  test.each([
+    // In blocks of 8,192 rows the first ran on until the engine was started anew, and the second ran out of memory.
+    'SELECT max(s) FROM (SELECT min(toString(number)) OVER (ORDER BY number ROWS BETWEEN 1000000 PRECEDING AND CURRENT ROW) AS s FROM numbers(5000000))',
+    'SELECT max(s) FROM (SELECT length(groupUniqArray(number) OVER (ORDER BY number ROWS BETWEEN 10000 PRECEDING AND CURRENT ROW)) AS s FROM numbers(5000000))',
+  ])('with a frame that moves is stopped in time: %s', async (text) => {
+    const hasty = open({ secondsOf: () => 1 });
+    const verdict = await hasty.inspect(text, {});
+    if ('refused' in verdict) throw new Error(JSON.stringify(verdict.refused));
+    const error = await failureOf(hasty.run(asked(verdict.accepted), NEVER));
+    expect(error).toMatchObject({ name: 'QueryFailed', reason: 'timeout' });
+    // By the engine itself, before anybody had to stop it.
+    expect((error as QueryFailed).figures?.engineMs).toBeLessThan(1_000 + WATCHDOG_GRACE_MS);
   });
 
   test('for want of memory leaves the engine to the next', async () => {
