@@ -1,5 +1,6 @@
 import type { Writer } from '../../clickhouse/engine.ts';
-import { dateTime, type Sql, sql, texts, uint8s } from '../../clickhouse/sql.ts';
+import { dateTime, type Sql, sql, texts, uint8s, uint32 } from '../../clickhouse/sql.ts';
+import { SEEN } from '../../src/domain/evidence.ts';
 import type { Catalogue } from '../catalogues/catalogue.ts';
 import { type CatalogueChange, catalogueChanges } from '../catalogues/catalogue-changes.ts';
 import { readPublishedCatalogue } from '../catalogues/publish.ts';
@@ -60,7 +61,7 @@ export async function previewRegrade(writer: Writer, wanted: Catalogue): Promise
       for (const change of found.changes) addTo(lines, { ...found, change });
     }
   }
-  return { changes, lines: [...lines.values()], rows };
+  return { changes, lines: [...lines.values()].sort(byChangeAndDay), rows };
 }
 
 const CHANGED_KEYS = {
@@ -99,6 +100,10 @@ const WANTED_CATALOGUE: CatalogueSql = {
     UNION ALL SELECT code, facilitator FROM changed_codes WHERE facilitator != ''`,
 };
 
+/** An entry may change without a change for the row: a relayer that counts from a later day on, and the row is later still. */
+const IS_OWNED_OTHERWISE = sql`facilitator != new_facilitator`;
+const isSeenOtherwise = (bit: number): Sql => sql`bitAnd(bitXor(seen, new_seen), ${uint32(bit)}) != 0`;
+
 interface StaleRows extends Omit<PreviewLine, 'change'> {
   readonly changes: readonly string[];
 }
@@ -117,9 +122,12 @@ async function staleRows(
     name: 'preview-regrade',
     sql: sql`${named}
       SELECT arrayFilter(change -> change != '', [
-          if((chain, relayer) IN (${CHANGED_KEYS.relayers}), concat('relayer ', ${placed(sql`relayer`)}), ''),
-          if((chain, payee) IN (${CHANGED_KEYS.payees}), concat('payee ', ${placed(sql`payee`)}), ''),
-          if(builder_facilitator IN (${CHANGED_KEYS.codes}), concat('code ', builder_facilitator), '')]) AS changes,
+          if((chain, relayer) IN (${CHANGED_KEYS.relayers}) AND (${IS_OWNED_OTHERWISE} OR ${isSeenOtherwise(SEEN.relayer_named)}),
+            concat('relayer ', ${placed(sql`relayer`)}), ''),
+          if((chain, payee) IN (${CHANGED_KEYS.payees}) AND (new_del != del OR ${isSeenOtherwise(SEEN.payee_catalogued)}),
+            concat('payee ', ${placed(sql`payee`)}), ''),
+          if(builder_facilitator IN (${CHANGED_KEYS.codes}) AND ${IS_OWNED_OTHERWISE},
+            concat('code ', builder_facilitator), '')]) AS changes,
         toString(method), facilitator, new_method, new_facilitator, new_del,
         count(), toString(min(toDate(block_time))), toString(max(toDate(block_time)))
       FROM (${graded}) WHERE ${IS_STALE}
@@ -142,6 +150,10 @@ async function staleRows(
       lastDay,
     };
   });
+}
+
+function byChangeAndDay(a: PreviewLine, b: PreviewLine): number {
+  return a.change < b.change ? -1 : a.change > b.change ? 1 : a.firstDay < b.firstDay ? -1 : 1;
 }
 
 function addTo(lines: Map<string, PreviewLine>, added: PreviewLine): void {

@@ -13,7 +13,7 @@ import { highestVersion } from '../highest-version.ts';
 import { createVersions } from '../versions.ts';
 import { awaitService, isIngestRunning } from './await-service.ts';
 import { changeCatalogue } from './change-catalogue.ts';
-import { previewRegrade, type RegradePreview } from './preview.ts';
+import { type PreviewLine, previewRegrade, type RegradePreview } from './preview.ts';
 import { RegradeProblem } from './regrade-problem.ts';
 import { type SweepOutcome, type SweepProgress, sweepPasses } from './sweep.ts';
 
@@ -109,13 +109,17 @@ export function previewLines({ changes, lines, rows }: RegradePreview): string[]
     grade === null
       ? 'removed'
       : `${grade.method}${grade.facilitator === '' ? '' : ` (${grade.facilitator})`}`;
+  const grades = ({ from, to }: PreviewLine) =>
+    spell(from) === spell(to) ? `${spell(from)} for another reason` : `${spell(from)} → ${spell(to)}`;
+  const concerned = new Set(lines.map(({ change }) => change)).size;
+  const idle = changes.length - Math.min(changes.length, concerned);
+  const isShared = lines.reduce((sum, line) => sum + line.rows, 0) > rows;
   return [
-    `${changes.length} entries of the catalogue change`,
+    `${changes.length} entries of the catalogue change${idle > 0 ? `, ${idle} of them without a row that does` : ''}`,
     ...lines.map(
-      (line) =>
-        `${line.change}: ${line.rows} rows, ${spell(line.from)} → ${spell(line.to)}, ${line.firstDay} to ${line.lastDay}`,
+      (line) => `${line.change}: ${line.rows} rows, ${grades(line)}, ${line.firstDay} to ${line.lastDay}`,
     ),
-    `total: ${rows} rows would be regraded; nothing was written`,
+    `total: ${rows} rows would be regraded${isShared ? ' (one that two entries change is in the lines of both)' : ''}; nothing was written`,
   ];
 }
 

@@ -3,6 +3,7 @@ import { EngineError, type Writer } from '../../clickhouse/engine.ts';
 import { type Sql, sql } from '../../clickhouse/sql.ts';
 import { recordPass, unfinishedPasses } from '../../ingest/regrade/passes.ts';
 import { previewRegrade } from '../../ingest/regrade/preview.ts';
+import { previewLines } from '../../ingest/regrade/regrade-command.ts';
 import { sweepPasses } from '../../ingest/regrade/sweep.ts';
 import { retractAbove } from '../../ingest/retract.ts';
 import { VERSION_STEP } from '../../ingest/versions.ts';
@@ -219,6 +220,43 @@ test('a preview tells the numbers that the regrade then has, writes nothing, and
     lastDay: '2026-09-01',
   });
   expect((await previewRegrade(engine.writer, AFTER)).rows).toBe(0);
+});
+
+test('a preview names the entries that change a row, and no others that it meets', async () => {
+  const rows = [
+    found({ blockTime: NOON, payee: CAFE, relayer: BOB }),
+    found({ blockTime: NOON - 80 * DAY, relayer: ANN, payee: CAFE }),
+  ];
+  const relayers = (annSince: string) => [relayed('bob', BOB), relayed('ann', ANN, annSince)];
+  await world.ingest(rows, catalogueWith({ facilitators: relayers('2026-01-01'), payees: [payee(CAFE)] }));
+  await world.regrade(catalogueWith({ facilitators: relayers('2026-01-01'), payees: [payee(CAFE)] }));
+  // Ann counts from a later day on that is before both rows; the payee goes, which changes no grade of a named relayer.
+  const preview = await previewRegrade(
+    engine.writer,
+    catalogueWith({ facilitators: relayers('2026-01-02') }),
+  );
+  expect(preview.changes).toHaveLength(2);
+  expect(preview.rows).toBe(2);
+  expect(new Set(preview.lines.map(({ change }) => change))).toEqual(new Set([`payee ${BASE} ${CAFE}`]));
+  expect(previewLines(preview)).toEqual([
+    '2 entries of the catalogue change, 1 of them without a row that does',
+    expect.stringContaining('1 rows, facilitator_relay (ann) for another reason, 2026-09-01 to 2026-09-01'),
+    expect.stringContaining('1 rows, facilitator_relay (bob) for another reason, 2026-11-20 to 2026-11-20'),
+    'total: 2 rows would be regraded; nothing was written',
+  ]);
+});
+
+test('a row that two entries change is in the lines of both, and the total says so', async () => {
+  await world.ingest([found({ payee: CAFE })], catalogueWith());
+  await world.regrade(catalogueWith());
+  const preview = await previewRegrade(
+    engine.writer,
+    catalogueWith({ facilitators: [relayed('ann', ANN)], payees: [payee(CAFE)] }),
+  );
+  expect(preview.lines).toHaveLength(2);
+  expect(previewLines(preview).at(-1)).toBe(
+    'total: 1 rows would be regraded (one that two entries change is in the lines of both); nothing was written',
+  );
 });
 
 test('a preview counts also what a pass that was begun has yet to do', async () => {
