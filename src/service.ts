@@ -16,6 +16,7 @@ import type { Config } from './config/config.ts';
 import type { ControlStore } from './control/control-store.ts';
 import { loadCursorKeys } from './cursor-keys.ts';
 import { buildApp } from './http/app.ts';
+import { createDrain, type Drain } from './http/drain.ts';
 import type { Log } from './log.ts';
 import { type Observation, openObservation } from './observation.ts';
 import { openAccess } from './open-access.ts';
@@ -56,8 +57,10 @@ export async function startService(deps: {
   const { config, log, version } = deps;
   const stopping = new AbortController();
   const cleanups: (() => Promise<unknown>)[] = [];
+  const drain = createDrain();
   const stop = async (): Promise<void> => {
     stopping.abort();
+    drain.begin();
     // Each on its own: a part that cannot be closed must not keep the engine running.
     for (const cleanup of cleanups.splice(0).reverse()) {
       await cleanup().catch((error: unknown) => log.error({ err: error }, 'a part could not be stopped'));
@@ -70,7 +73,7 @@ export async function startService(deps: {
     cleanups.push(engine.stop);
     const api = isWorkerOnly(config)
       ? null
-      : await openApi({ config, log, version, observation }, engine, cleanups);
+      : await openApi({ config, log, version, observation, drain }, engine, cleanups);
     let worker: SupervisedChild | undefined;
     const prepared = prepare({ config, log, observation }, engine.access, stopping.signal, cleanups)
       .then(async () => {
@@ -128,6 +131,7 @@ async function openApi(
     readonly log: Log;
     readonly version: string;
     readonly observation: Observation;
+    readonly drain: Drain;
   },
   { access: plain, restart }: OpenEngine,
   cleanups: (() => Promise<unknown>)[],
@@ -165,7 +169,7 @@ async function openApi(
     clock: systemClock,
   });
   // Last in, first out: the answers under way still need the store.
-  cleanups.push(() => app.close());
+  cleanups.push(() => deps.drain.over().then(() => app.close()));
   sweeper.start();
   if (config.access.anonymous === 'priced') void sayHowToMakeKeys(store, log);
   const url = await app.listen({ host: config.http.host, port: config.http.port });

@@ -36,6 +36,7 @@ import { installOperations } from './api-routes.ts';
 import { answerClientError } from './client-error.ts';
 import { installConsole } from './console-route.ts';
 import { installDocs } from './docs-routes.ts';
+import { type Drain, installDrain } from './drain.ts';
 import { asFailure, type FailureOptions, installFailures, sendFailure } from './failures.ts';
 import { ACCEPTED_HEADERS, acceptedRequestId, EXPOSED, VARY } from './headers.ts';
 import { mcpHostnames } from './mcp-origin.ts';
@@ -66,6 +67,8 @@ export interface AppOptions {
   readonly operations?: readonly AnyOperation[];
   /** What agents may read instead of the pages of the documentation. */
   readonly resources?: readonly McpResource[];
+  /** How it ends; absent where nobody waits for that. */
+  readonly drain?: Drain;
   /** Who counts and traces; absent where nobody does. */
   readonly observation?: { readonly meter: Meter | null; readonly tracer: Tracer | null };
 }
@@ -104,6 +107,8 @@ export function buildApp(options: AppOptions): FastifyInstance {
     bodyLimit: BODY_MAX_BYTES,
     requestTimeout: RECEIVE_MAX_MS,
     keepAliveTimeout: KEEP_ALIVE_MS,
+    // Whoever still gets in while it closes is answered: what answers need is closed after it.
+    return503OnClosing: false,
     http: { highWaterMark: SENT_AHEAD_BYTES },
     routerOptions: { maxParamLength: PARAM_MAX_CHARS },
     genReqId: (request) => acceptedRequestId(request.headers['x-request-id']) ?? randomUUID(),
@@ -122,6 +127,7 @@ export function buildApp(options: AppOptions): FastifyInstance {
   if (tracer !== null) traceRequests(app, tracer);
   installCommonHooks(app, log);
   installLoadShedding(app);
+  if (options.drain !== undefined) installDrain(app, options.drain);
   app.register((routes, _options, done) => {
     const { gate, sandbox } = options;
     installOperations(routes, operations, { deps, sandbox, gate });

@@ -1,22 +1,32 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { Agent, get, type IncomingMessage } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, expect, test } from 'vitest';
 import { loadConfig } from '../../src/config/load.ts';
 import { startService } from '../../src/service.ts';
 import { watchedLog } from '../support/secrets-watch.ts';
+import { waitUntil } from '../support/wait-until.ts';
 
-const directory = mkdtempSync(join(tmpdir(), 'settlement-index-stop-'));
+let directory: string;
+beforeEach(() => {
+  directory = mkdtempSync(join(tmpdir(), 'settlement-index-stop-'));
+});
 afterEach(() => rmSync(directory, { recursive: true, force: true }));
 
 /** Nobody listens there. */
 const NO_NODE = 'http://127.0.0.1:9';
 
-test('a service that is stopped while it makes its tables has ended well, and the next one makes the rest', async () => {
+function configOfService() {
   const file = join(directory, 'settlement-index.config.json');
   const chains = [{ chain: 'base', rpcUrls: [NO_NODE] }];
-  writeFileSync(file, JSON.stringify({ dataDir: join(directory, 'data'), http: { port: 0 }, chains }));
-  const config = loadConfig({ file, env: {} });
+  const http = { port: 0, requestsPerMinute: 1_000_000 };
+  writeFileSync(file, JSON.stringify({ dataDir: join(directory, 'data'), http, chains }));
+  return loadConfig({ file, env: {} });
+}
+
+test('a service that is stopped while it makes its tables has ended well, and the next one makes the rest', async () => {
+  const config = configOfService();
   const start = () => startService({ config, log: watchedLog('stopped'), version: '9.9.9' });
   const first = await start();
   await first.stop();
@@ -25,4 +35,43 @@ test('a service that is stopped while it makes its tables has ended well, and th
   await second.prepared;
   expect((await fetch(`${second.url}/readyz`)).status).toBe(200);
   await second.stop();
+});
+
+/** How one request over a kept connection ended: its status and whether the connection goes on, or the code of its error. */
+function ask(url: string, agent: Agent): Promise<string> {
+  return new Promise((resolve) => {
+    const answered = (response: IncomingMessage): void => {
+      response.resume();
+      response.once('end', () => resolve(`${response.statusCode} ${response.headers.connection}`));
+    };
+    get(url, { agent }, answered).once('error', (error: NodeJS.ErrnoException) =>
+      resolve(error.code ?? 'error'),
+    );
+  });
+}
+
+test('callers that keep their connections lose no request when the service is stopped', async () => {
+  const service = await startService({
+    config: configOfService(),
+    log: watchedLog('stopped'),
+    version: '9.9.9',
+  });
+  await service.prepared;
+  const ends: string[] = [];
+  /** Asks until it is told to go, as to another process behind a load balancer. */
+  const caller = async (): Promise<void> => {
+    const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+    for (let end = '200 keep-alive'; end === '200 keep-alive'; ) {
+      end = await ask(`${service.url}/v0/account`, agent);
+      ends.push(end);
+    }
+    agent.destroy();
+  };
+  const callers = Array.from({ length: 16 }, caller);
+  await waitUntil('the callers are at work', () => ends.length > 200);
+  const stopping = service.stop();
+  const readyz = await ask(`${service.url}/readyz`, new Agent());
+  await Promise.all([stopping, ...callers]);
+  expect(readyz).toBe('503 close');
+  expect(new Set(ends)).toEqual(new Set(['200 keep-alive', '200 close']));
 });
