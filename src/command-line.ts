@@ -8,6 +8,7 @@ import type { RestoreArguments } from './backup/restore-command.ts';
 import type { Config } from './config/config.ts';
 import { addDoctorCommand } from './doctor/doctor-command.ts';
 import { addBridgeCommand } from './mcp-bridge/bridge-command.ts';
+import { nearest } from './nearest-name.ts';
 
 /** What every command takes. */
 export interface Options {
@@ -26,6 +27,17 @@ export interface Actions {
   loadConfig(options: Options): Config;
   /** Help was shown (0), or the command line is wrong. */
   exit(exitCode: number): never;
+}
+
+function refuseWord(program: Command, word: string): never {
+  if (program.args[0] === 'start') return program.error(`error: start takes no argument, and got '${word}'`);
+  const meant = nearest(
+    word,
+    program.commands.map((command) => command.name()),
+  );
+  return program.error(
+    `error: there is no command '${word}'${meant === undefined ? '' : `; did you mean ${meant}?`}`,
+  );
 }
 
 /** The commands and options of the program. */
@@ -49,7 +61,11 @@ export function commandLine(actions: Actions, version: string): Command {
   program
     .command('start', { isDefault: true })
     .description('run the service (default)')
-    .action(() => actions.start(options()));
+    // Any word that is no command stands behind the default one.
+    .allowExcessArguments()
+    .action((_given: object, { args: [word] }: Command) =>
+      word === undefined ? actions.start(options()) : refuseWord(program, word),
+    );
   program
     .command('migrate')
     .description('bring the tables of the engine up to date, then end')

@@ -12,7 +12,7 @@ import { BackupProblem } from './backup/backup-problem.ts';
 import type { RestoreArguments } from './backup/restore-command.ts';
 import { type Actions, commandLine, type Options } from './command-line.ts';
 import type { Config } from './config/config.ts';
-import { loadConfig } from './config/load.ts';
+import { loadConfig, unusedRpcUrls } from './config/load.ts';
 import { ConfigProblem } from './config/problem.ts';
 import { createLog, type Log } from './log.ts';
 import { BridgeProblem } from './mcp-bridge/bridge-problem.ts';
@@ -74,12 +74,15 @@ async function runImport(options: Options, given: ImportArguments): Promise<void
   const stopping = new AbortController();
   for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, () => stopping.abort());
   const { importFiles } = await import('../ingest/import/import-command.ts');
-  const engine = await engineOf(config, log);
+  let engine: Awaited<ReturnType<typeof engineOf>> | undefined;
   try {
     await importFiles(
       {
         config,
-        access: engine.access,
+        openEngine: async () => {
+          engine = await engineOf(config, log);
+          return engine.access;
+        },
         log,
         signal: stopping.signal,
         isTerminal: process.stdout.isTTY === true,
@@ -92,7 +95,7 @@ async function runImport(options: Options, given: ImportArguments): Promise<void
     process.stderr.write('interrupted; the same command goes on where it was\n');
     process.exitCode = EXIT_FAILED;
   } finally {
-    await engine.stop();
+    await engine?.stop();
   }
 }
 
@@ -167,7 +170,9 @@ async function engineOf(config: Config, log: Log): ReturnType<typeof attachOrSta
 
 function load(options: Options): { config: Config; log: Log } {
   const config = loadConfig(options.config === undefined ? {} : { file: options.config });
-  return { config, log: createLog(config.logLevel, 'settlement-index') };
+  const log = createLog(config.logLevel, 'settlement-index');
+  for (const warning of unusedRpcUrls(config)) log.warn(warning);
+  return { config, log };
 }
 
 /** The version of package.json, two directories up from dist/src and one from src. */

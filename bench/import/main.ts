@@ -84,7 +84,7 @@ async function importOnce(
   await importFiles(
     {
       config: loadConfig({ env: { DATA_DIR: dataDir } }),
-      access,
+      openEngine: () => Promise.resolve(access),
       log: benchLog(),
       signal: new AbortController().signal,
       isTerminal: false,

@@ -20,11 +20,11 @@ import { type ImportSummary, runImport, spellSummary } from './run-import.ts';
 const REPORT_EVERY_TERMINAL_MS = 2_000;
 const REPORT_EVERY_LOG_MS = 10_000;
 
-/** Imports into an engine that is there. Throws `ImportProblem` for what the user must correct. */
+/** Reads the files first, so that a wrong command line starts no engine. Throws `ImportProblem` for what the user must correct. */
 export async function importFiles(
   deps: {
     readonly config: Config;
-    readonly access: EngineAccess;
+    readonly openEngine: () => Promise<EngineAccess>;
     readonly log: Log;
     readonly signal: AbortSignal;
     /** Whether a person watches: progress is then shown more often. */
@@ -34,7 +34,7 @@ export async function importFiles(
   },
   given: ImportArguments,
 ): Promise<ImportSummary> {
-  const { config, access, log, signal, say } = deps;
+  const { config, openEngine, log, signal, say } = deps;
   setMaxListeners(0, signal); // every pause listens to it: many are no leak
   const chain = chainNamed(config, given.chain);
   const files = await readImportFiles(
@@ -56,6 +56,7 @@ export async function importFiles(
     allContracts: given.allContracts === true,
     dryRun: given.dryRun === true,
   };
+  const access = await openEngine();
   await migrate(access, log);
   const writer = createWriter(access, log);
   const progress = createImportProgress(

@@ -1,5 +1,7 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
+import { chainIdOf, chainOf } from '../domain/chain.ts';
+import { knownChain } from '../domain/known-chains.ts';
 import { readCatalogueFile } from './catalogue-file.ts';
 import { checked, readJsonObject } from './checked-file.ts';
 import type { Config } from './config.ts';
@@ -9,6 +11,8 @@ import { resolveConfig } from './resolve.ts';
 import { ConfigSchema } from './schema.ts';
 import { withValueFiles } from './value-files.ts';
 
+/** With the id of the chain, and perhaps the file that holds the value. */
+const RPC_URL_OF = /^RPC_URL_(\d{1,15})(?:_FILE)?$/;
 const DEFAULT_CONFIG_FILE = 'settlement-index.config.json';
 
 /**
@@ -23,6 +27,20 @@ export function loadConfig(options: { readonly file?: string; readonly env?: Env
   // A catalogue file that is broken from the beginning is a mistake of the configuration like any other.
   if (config.catalogue.file !== null) readCatalogueFile(config.catalogue.file);
   return config;
+}
+
+/** Says which RPC URLs of the environment no chain of the configuration takes: a slip of the id, or a chain that is not listed. */
+export function unusedRpcUrls({ chains }: Pick<Config, 'chains'>, env: Environment = process.env): string[] {
+  const used = new Set(chains.map(({ chain }) => String(chainIdOf(chain))));
+  return Object.entries(env).flatMap(([name, value]) => {
+    const id = RPC_URL_OF.exec(name)?.[1];
+    if (id === undefined || used.has(id) || !value) return [];
+    const what =
+      knownChain(chainOf(Number(id))) === undefined
+        ? 'no chain that is known here has this id'
+        : 'this chain is not configured (CHAINS)';
+    return [`${name} is not used: ${what}`];
+  });
 }
 
 /** Null when the user named no file and the default one does not exist. */

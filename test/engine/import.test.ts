@@ -179,7 +179,7 @@ async function importInto(
   const summary = await importFiles(
     {
       config: configOf(world.chain.url),
-      access,
+      openEngine: () => Promise.resolve(access),
       log: testLog,
       signal,
       isTerminal: false,

@@ -277,7 +277,7 @@ test(
     const summary = await importFiles(
       {
         config: configOf(),
-        access: imported.access,
+        openEngine: () => Promise.resolve(imported.access),
         log: testLog,
         signal: new AbortController().signal,
         isTerminal: false,

@@ -13,7 +13,7 @@ const { config, access, pattern } = JSON.parse(readFileSync(0, 'utf8')) as {
 await importFiles(
   {
     config,
-    access,
+    openEngine: () => Promise.resolve(access),
     log: createLog('silent', 'owner'),
     signal: new AbortController().signal,
     isTerminal: false,

@@ -2,7 +2,7 @@ import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { loadConfig } from '../../src/config/load.ts';
+import { loadConfig, unusedRpcUrls } from '../../src/config/load.ts';
 import { ConfigProblem } from '../../src/config/problem.ts';
 
 function load(file: unknown, env: Record<string, string> = {}) {
@@ -182,4 +182,21 @@ test('a contract with two roles is refused: its logs could not be told apart', (
   expect(problemsOf({ chains: [{ chain: 'base', registries: { validation: usdc } }] })[0]).toContain(
     'chains.0.registries.validation',
   );
+});
+
+test('RPC URLs of the environment that no chain takes are told, and nothing of what they are', () => {
+  const env = {
+    CHAINS: 'base,polygon',
+    RPC_URL_8453: 'https://one.example/secret',
+    RPC_URL_10: 'https://two.example/secret',
+    RPC_URL_8543: 'https://three.example/secret',
+    RPC_URL_137: '',
+    RPC_URL_42161_FILE: '/run/secrets/four',
+    RPC_URL_X: 'five',
+  };
+  expect(unusedRpcUrls(loadConfig({ env: { CHAINS: env.CHAINS } }), env)).toEqual([
+    'RPC_URL_10 is not used: this chain is not configured (CHAINS)',
+    'RPC_URL_8543 is not used: no chain that is known here has this id',
+    'RPC_URL_42161_FILE is not used: this chain is not configured (CHAINS)',
+  ]);
 });
