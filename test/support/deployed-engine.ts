@@ -25,11 +25,11 @@ export async function startDeployedEngine(
   { isNode = false }: { readonly isNode?: boolean } = {},
 ): Promise<{ readonly access: EngineAccess; stop(): Promise<void> }> {
   const dir = mkdtempSync(join(tmpdir(), 'settlement-index-deployed-'));
-  for (const below of ['config.d', 'users.d', 'backups', 'store']) mkdirSync(join(dir, below));
+  for (const below of ['config.d', 'users.d', 'store']) mkdirSync(join(dir, below));
   const deployed = (name: string): string =>
     readFileSync(join(ROOT, 'deploy/clickhouse', name), 'utf8')
       .replaceAll(SECRETS, `${secretsDir}/`)
-      .replace('<path>/backups/</path>', `<path>${dir}/backups/</path>`);
+      .replace('<path>/var/lib/clickhouse/disks/backups/</path>', `<path>${dir}/disks/backups/</path>`);
   writeFileSync(join(dir, 'config.d/server.xml'), deployed('server.xml'));
   writeFileSync(join(dir, 'users.d/index-users.xml'), deployed(isNode ? 'users-cluster.xml' : 'users.xml'));
   if (isNode) writeFileSync(join(dir, 'config.d/cluster.xml'), deployed('cluster.xml'));
