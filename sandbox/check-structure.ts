@@ -15,9 +15,14 @@ const DECLARATION = /^(alias|default|materialized|ephemeral)$/i;
 const WORD = /^[A-Za-z_]/;
 const TEXT_CONSTANT = /^constant_value: '(.*)', constant_value_type: String$/s;
 
+/** `values(…)`, and `(VALUES …)` in a table's place, which the engine calls otherwise and reads alike. */
+export function isValues(node: TreeNode): boolean {
+  return /^(sqlstandard)?values$/i.test(attribute(node, 'table_function_name') ?? '');
+}
+
 /** Throws `Refused` (`table_function`). */
 export function checkStructure(node: TreeNode): void {
-  if (attribute(node, 'table_function_name')?.toLowerCase() !== 'values') return;
+  if (!isValues(node)) return;
   const [first] = listIn(node, 'ARGUMENTS');
   if (first === undefined || isPlain(first)) return;
   refuse('table_function', {

@@ -1,6 +1,6 @@
 import { checkFrames } from './check-frames.ts';
 import { checkLambdas, checkReadings } from './check-readings.ts';
-import { checkStructure } from './check-structure.ts';
+import { checkStructure, isValues } from './check-structure.ts';
 import type { FunctionCatalogue } from './function-catalogue.ts';
 import { attribute, listIn, type TreeNode, walk } from './query-tree.ts';
 import { refuse } from './refusal.ts';
@@ -126,7 +126,7 @@ function checkTable(node: TreeNode, names: Names, { tables, columns }: SqlPolicy
 
 function checkTableFunction(node: TreeNode, { tableFunctions }: SqlPolicy): string {
   const name = attribute(node, 'table_function_name') ?? '';
-  if (tableFunctions.has(name.toLowerCase())) {
+  if (tableFunctions.has(isValues(node) ? 'values' : name.toLowerCase())) {
     checkStructure(node);
     return name;
   }

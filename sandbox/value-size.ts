@@ -1,4 +1,5 @@
 import { PUBLIC_TABLE_NAMES, PUBLIC_TABLES } from '../src/domain/public-tables.ts';
+import { isValues } from './check-structure.ts';
 import { namedValues } from './named-values.ts';
 import { attribute, listIn, type TreeNode, walk } from './query-tree.ts';
 import { rowsRead } from './row-bounds.ts';
@@ -174,8 +175,7 @@ function unnamedBytes(root: TreeNode, isAllShown: boolean): (name: string) => nu
   for (const node of walk(root)) {
     if (node.kind === 'CONSTANT') written += constantBytes(node);
     const made = attribute(node, 'function_name') ?? '';
-    const tableFunction = attribute(node, 'table_function_name') ?? '';
-    if (node.kind === 'APPLY COLUMN TRANSFORMER' || /^values$/i.test(tableFunction)) isPlain = false;
+    if (node.kind === 'APPLY COLUMN TRANSFORMER' || isValues(node)) isPlain = false;
     if (SIZED.has(made.toLowerCase()) || isEndless(made)) isMade = true;
   }
   return (name) => {

@@ -111,6 +111,21 @@ export const tableFunctions: readonly Attack[] = [
     'in the recursive arm of a CTE',
     "WITH RECURSIVE r AS (SELECT '' AS l UNION ALL SELECT line FROM file('%FILE%', 'LineAsString') AS f) SELECT * FROM r",
   ),
+  refusedTable(
+    'in the declaration of rows that are written out',
+    "SELECT * FROM (VALUES ('x UInt8, y String ALIAS file(''%FILE%'')'), (1))",
+    'reads_files',
+  ),
+  refusedTable(
+    'in the declaration of rows, by the engine’s name for them',
+    "SELECT * FROM SQLStandardValues('x UInt8, y String ALIAS file(''%FILE%'')', 1)",
+    'reads_files',
+  ),
+  harmless(
+    'rows that are written out',
+    'they are constants',
+    "SELECT * FROM (VALUES (1, 'a'), (2, 'b')) AS t(x, y)",
+  ),
   harmless('an allowed one', 'it makes rows of its arguments', 'SELECT number FROM numbers(3)'),
   harmless('the series of numbers', 'it makes rows of its arguments', 'SELECT * FROM generate_series(1, 3)'),
 ];

@@ -121,6 +121,13 @@ describe('an accepted query', () => {
     );
   });
 
+  test.each([
+    ["SELECT * FROM (VALUES (1, 'a'), (2, upper('b'))) AS t(x, y)", '"x","y"\n1,"a"\n2,"B"\n'],
+    ["SELECT x FROM (VALUES ('a'), ('b')) AS t(x) WHERE x IN (VALUES ('b'), ('c'))", '"x"\n"b"\n'],
+  ])('takes rows that are written out: %s', async (text, csv) => {
+    expect(await answer(text)).toBe(csv);
+  });
+
   test.each(RESULT_FORMATS)('answers in %s, also without rows', async (format) => {
     const some = await run('SELECT number, toString(number) AS t FROM numbers(3)', { format });
     expect(some.resultRows).toBe(3);
