@@ -182,7 +182,8 @@ function agentsBody(database: string): ViewBody<'agents'> {
       description: 't.description',
       x402_support: "CAST(t.x402_support, 'Bool')",
       active: "CAST(t.active, 'Bool')",
-      score: "CAST(t.score, 'Nullable(Float64)')",
+      // From its digits: a cast divides two doubles, and may end one digit beside what the API answers.
+      score: 'toFloat64OrNull(toString(t.score))',
       feedback_count: 't.feedback_count',
       registered_at: 't.registered_at',
       updated_at: 't.updated_at',
@@ -228,7 +229,7 @@ function endpointsBody(database: string): ViewBody<'endpoints'> {
       asset: 't.asset',
       price_usd: 't.price_usd',
       tags: "CAST(t.tags, 'Array(String)')",
-      last_updated: 't.last_updated',
+      last_updated: "nullIf(t.last_updated, toDateTime(0, 'UTC'))",
     },
     from: `${database}.endpoint_offers AS t FINAL WHERE t.del = 0`,
   };

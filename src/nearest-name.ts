@@ -15,20 +15,26 @@ export function nearest(name: string, known: readonly string[]): string | undefi
   return best.distance <= allowed ? best.candidate : undefined;
 }
 
-/** Levenshtein distance, one row at a time. */
+/** Edits of one letter each, two neighbours that changed places among them; one row at a time. */
 function editDistance(a: string, b: string): number {
+  let before: number[] = [];
   let previous = Array.from({ length: b.length + 1 }, (_, column) => column);
-  for (const [row, left] of [...a].entries()) {
+  for (let row = 0; row < a.length; row++) {
     const current = [row + 1];
-    for (const [column, right] of [...b].entries()) {
+    for (let column = 0; column < b.length; column++) {
+      const isSame = a[row] === b[column];
+      const isSwapped =
+        row > 0 && column > 0 && !isSame && a[row] === b[column - 1] && a[row - 1] === b[column];
       current.push(
         Math.min(
           (current[column] ?? 0) + 1,
           (previous[column + 1] ?? 0) + 1,
-          (previous[column] ?? 0) + (left === right ? 0 : 1),
+          (previous[column] ?? 0) + (isSame ? 0 : 1),
+          isSwapped ? (before[column - 1] ?? 0) + 1 : Number.POSITIVE_INFINITY,
         ),
       );
     }
+    before = previous;
     previous = current;
   }
   return previous.at(-1) ?? 0;

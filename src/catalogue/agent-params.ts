@@ -3,7 +3,7 @@ import type { Address } from '../domain/address.ts';
 import { displayText } from '../domain/display-text.ts';
 import { fail } from '../errors.ts';
 import { countWords } from '../reads/agent-words.ts';
-import { ADDRESS_SCHEMA, capabilitySlugParam, type Param, quoted, readAddressParam } from './params.ts';
+import { ADDRESS_SCHEMA, capabilityFilter, type Param, quoted, readAddressParam } from './params.ts';
 
 /** Parameters of the lists of agents. */
 
@@ -69,14 +69,7 @@ export const ownerParam: Param<Address | undefined> = {
   read: (raw, name) => (raw === undefined ? undefined : readAddressParam(raw, name)),
 };
 
-export const agentCapabilityParam: Param<string | undefined> = {
-  in: 'query',
-  description: 'Only agents that offer this capability, by its slug as `/capabilities` lists it.',
-  required: false,
-  schema: capabilitySlugParam.schema,
-  example: 'web-search',
-  read: (raw, name, facts) => (raw === undefined ? undefined : capabilitySlugParam.read(raw, name, facts)),
-};
+export const agentCapabilityParam: Param<string | undefined> = capabilityFilter('agents');
 
 export const agentIdParam: Param<bigint | undefined> = {
   in: 'query',

@@ -1,8 +1,8 @@
 import { Type } from '@sinclair/typebox';
 import { isAddress, readAddress } from '../domain/address.ts';
-import { readDollars } from '../domain/dollar-price.ts';
+import { readDollarLimit } from '../domain/dollar-price.ts';
 import { fail } from '../errors.ts';
-import { type Param, quoted } from './params.ts';
+import { capabilityFilter, type Param, quoted } from './params.ts';
 
 /** Parameters of the endpoint directory. */
 
@@ -53,12 +53,7 @@ function wordParam(
   };
 }
 
-export const endpointCapabilityParam = wordParam(
-  'Only endpoints that offer this capability, by its slug as `/capabilities` lists it.',
-  '^[a-z0-9-]{1,64}$',
-  'the slug of a capability',
-  'web-search',
-);
+export const endpointCapabilityParam: Param<string | undefined> = capabilityFilter('endpoints');
 
 export const endpointTagParam = wordParam(
   'Only endpoints with this tag, in any case.',
@@ -103,8 +98,8 @@ export const maxPriceParam: Param<bigint | undefined> = {
   example: 0.01,
   read: (raw, name) => {
     if (raw === undefined) return undefined;
-    const micros = readDollars(raw, { isDollars: true });
-    if (micros === null || (typeof raw === 'string' && !/^[\d.]+$/.test(raw)))
+    const micros = readDollarLimit(raw);
+    if (micros === null)
       throw invalid(name, `${name} must be a number of dollars, 0 or more, not ${quoted(raw)}.`);
     return micros;
   },

@@ -45,6 +45,7 @@ function invalid(parameter: string, detail: string): Error {
 
 /** A caller's value in a message: short, printable, never the whole of a long input. */
 export function quoted(raw: unknown): string {
+  if (raw === undefined) return 'nothing';
   const text = typeof raw === 'string' ? raw : (JSON.stringify(raw) ?? String(raw));
   const printable = text.replace(/[^\x20-\x7e]/g, '?');
   return `"${printable.length > 60 ? `${printable.slice(0, 60)}…` : printable}"`;
@@ -289,9 +290,24 @@ export const capabilitySlugParam: Param<string> = {
     if (slug !== undefined) return slug;
     const meant = isText(raw) ? nearest(raw, slugs) : undefined;
     const hint = meant === undefined ? '/capabilities lists them.' : `Did you mean ${meant}?`;
-    throw invalid(name, `${quoted(raw)} is no capability. ${hint}`);
+    throw invalid(
+      name,
+      raw === undefined ? `${name} is missing. ${hint}` : `${quoted(raw)} is no capability. ${hint}`,
+    );
   },
 };
+
+/** `capability=…` of a list. */
+export function capabilityFilter(of: 'agents' | 'endpoints'): Param<string | undefined> {
+  return {
+    in: 'query',
+    description: `Only ${of} that offer this capability, by its slug as \`/capabilities\` lists it.`,
+    required: false,
+    schema: capabilitySlugParam.schema,
+    example: 'web-search',
+    read: (raw, name, facts) => (raw === undefined ? undefined : capabilitySlugParam.read(raw, name, facts)),
+  };
+}
 
 function readChoice<Choice extends string>(raw: unknown, name: string, choices: readonly Choice[]): Choice {
   const choice = choices.find((candidate) => candidate === raw);

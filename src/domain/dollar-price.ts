@@ -9,6 +9,8 @@ import { USD_DECIMALS } from './amount.ts';
 const PRICE_MAX_MICROS = 10n ** 15n;
 const TEXT_MAX_CHARS = 64;
 const DECIMAL = /^(\d{1,18})(?:\.(\d{1,30}))?$/;
+/** As JSON writes numbers that are not negative. */
+const NUMBER = /^\d{1,18}(?:\.\d{1,40})?(?:[eE][+-]?\d{1,3})?$/;
 const MARKED = /^(?:\$\s*(?<dollars>[\d.]+)|(?<number>[\d.]+)\s*(?:USDC?|usdc?|dollars?))$/;
 
 /**
@@ -25,6 +27,19 @@ export function readDollars(declared: unknown, { isDollars = false } = {}): bigi
   return isDollars || text.includes('.') ? microsOf(text) : null;
 }
 
+/**
+ * The highest price that somebody wants to pay, as a number of dollars or its text, in millionths: rounded down, so that nothing above it
+ * is below the limit. Null for anything else.
+ */
+export function readDollarLimit(limit: unknown): bigint | null {
+  const text = typeof limit === 'number' ? plainText(limit) : limit;
+  if (typeof text !== 'string' || text.length > TEXT_MAX_CHARS || !NUMBER.test(text)) return null;
+  const [, whole, fraction = ''] = DECIMAL.exec(/e/i.test(text) ? plainText(Number(text)) : text) ?? [];
+  return whole === undefined
+    ? null
+    : sensible(BigInt(whole) * 10n ** BigInt(USD_DECIMALS) + keptOf(fraction));
+}
+
 /** An amount of a dollar token with these decimals; null beyond any sensible price. */
 export function dollarsOfAmount(amount: bigint, decimals: number): bigint | null {
   const scaled = amount * 10n ** BigInt(USD_DECIMALS);
@@ -35,9 +50,14 @@ export function dollarsOfAmount(amount: bigint, decimals: number): bigint | null
 function microsOf(decimal: string): bigint | null {
   const [, whole, fraction = ''] = DECIMAL.exec(decimal) ?? [];
   if (whole === undefined) return null;
-  const kept = BigInt(fraction.slice(0, USD_DECIMALS).padEnd(USD_DECIMALS, '0'));
+  const kept = keptOf(fraction);
   const isCut = /[1-9]/.test(fraction.slice(USD_DECIMALS));
   return sensible(BigInt(whole) * 10n ** BigInt(USD_DECIMALS) + kept + (isCut ? 1n : 0n));
+}
+
+/** The millionths that a fraction has, what is smaller left out. */
+function keptOf(fraction: string): bigint {
+  return BigInt(fraction.slice(0, USD_DECIMALS).padEnd(USD_DECIMALS, '0'));
 }
 
 function sensible(micros: bigint): bigint | null {

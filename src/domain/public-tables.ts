@@ -140,7 +140,11 @@ export const PUBLIC_TABLES = {
       asset,
       column('price_usd', 'Nullable(Decimal(38, 6))', 'Price in dollars; NULL when it is not known.'),
       column('tags', 'Array(String)', 'Tags of the listing.'),
-      column('last_updated', TIME, 'When the listing was last updated.'),
+      column(
+        'last_updated',
+        `Nullable(${TIME})`,
+        'When the listing was last updated; NULL where it does not say.',
+      ),
     ],
   },
   facilitators: {

@@ -90,18 +90,20 @@ function slugs(): Sql {
 
 /**
  * The quartiles of what the resources of a capability cost, each resource by its cheapest offer; null without any. Prices that
- * really are asked: of an even number the lower of the two in the middle.
+ * really are asked (nearest rank): of four the first, the second and the third.
  */
 export async function readGoingRate(reader: Reader, slug: string): Promise<GoingRate | null> {
   const { rows } = await ask(reader, RESOURCE, {
     name: 'capability-going-rate',
     maxSeconds: MAX_SECONDS,
     maxRows: 1,
-    sql: sql`SELECT count(), arrayMap(price -> toString(toInt64(price * 1000000)), quantilesExactLow(0.25, 0.5, 0.75)(assumeNotNull(price_usd)))
+    // By hand: quantilesExactLow takes the lower of two in the middle, and the higher one at every other level.
+    sql: sql`SELECT count(), arraySort(groupArray(assumeNotNull(price_usd))) AS prices,
+        arrayMap(level -> toString(toInt64(prices[toUInt64(ceil(level * length(prices)))] * 1000000)), [0.25, 0.5, 0.75])
       FROM (SELECT capabilities, price_usd, del FROM endpoint_list FINAL WHERE has(capabilities, ${text(slug)}))
       WHERE del = 0 AND price_usd > 0`,
   });
-  const [count, quartiles] = rows[0] ?? [];
+  const [count, , quartiles] = rows[0] ?? [];
   const offers = integerField(count);
   if (offers === 0) return null;
   const [p25, p50, p75] = pricesOf(quartiles);

@@ -13,7 +13,7 @@ import { type TestEngine, testEngine, testLog } from '../support/engine.ts';
 import { attestation, insertAttestations } from '../support/registry-rows.ts';
 import { BASE, NOON, reportChain, wallet } from '../support/rows.ts';
 
-/** Nine weather endpoints of three sellers at 1 to 9 cents, one without a price, and three agents. */
+/** Nine weather endpoints of three sellers at 1 to 9 cents, one without a price, four searches, and three agents. */
 
 let engine: TestEngine;
 let api: TestApi;
@@ -37,6 +37,13 @@ beforeAll(async () => {
     item: { tags: ['weather'] },
   });
   const other = listedItem('https://seller9.example/news', { payTo: wallet(0xb9), item: { tags: ['news'] } });
+  const searches = [1, 2, 3, 4].map((cent) =>
+    listedItem(`https://search.example/${cent}`, {
+      payTo: wallet(0xc0),
+      amount: String(cent * 10_000),
+      item: { tags: ['web search'] },
+    }),
+  );
   const tokens = dollarTokens(loadConfig({ env: {} }));
   const deps = { writer, versions, log: testLog, signal: new AbortController().signal };
   await syncSource(
@@ -46,7 +53,7 @@ beforeAll(async () => {
       kind: 'bazaar',
       host: '',
       mark: '',
-      read: (take) => take([...priced, free, other]).then(() => WHOLE),
+      read: (take) => take([...priced, ...searches, free, other]).then(() => WHOLE),
     },
   );
   await deriveList(writer, () => versions.next());
@@ -101,6 +108,11 @@ describe('one capability', () => {
     expect(
       body.offers.every((offer: { capabilities: string[] }) => offer.capabilities.includes('weather')),
     ).toBe(true);
+  });
+
+  test('of an even number of offers has the price of the lower half, and not the dearest as a quartile', async () => {
+    const { body } = await api.get('/v0/capabilities/web-search');
+    expect(body.going_rate).toEqual({ p25_usd: 0.01, p50_usd: 0.02, p75_usd: 0.03, offers: 4 });
   });
 
   test('names the agents in service, most rated first', async () => {

@@ -195,7 +195,8 @@ describe('filters', () => {
     ['network=solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp', ['https://sun.example/']],
     ['max_price_usd=0', [url(0)]],
     ['max_price_usd=0.01', ['https://weather.example/v1', url(0), url(1)]],
-    ['capability=no-such-job', []],
+    ['max_price_usd=0.0000009', [url(0)]],
+    ['max_price_usd=1e-2', ['https://weather.example/v1', url(0), url(1)]],
   ])('%s', async (query, resources) => {
     expect(namesOf(await find(query))).toEqual(resources);
   });
@@ -203,7 +204,9 @@ describe('filters', () => {
   test.each([
     ['max_price_usd', '-1'],
     ['max_price_usd', '$1'],
-    ['max_price_usd', '1e3'],
+    ['max_price_usd', '1e99'],
+    ['max_price_usd', '0x1e'],
+    ['capability', 'no-such-job'],
     ['pay_to', '0x1234'],
     ['pay_to', "x'"],
     ['network', 'a%20b'],

@@ -184,4 +184,5 @@ test('nearest prefers the fewest edits and gives up on strangers', () => {
   expect(nearest('min_probabilty', ['limit', 'min_probability'])).toBe('min_probability');
   expect(nearest('befor', ['before', 'limit'])).toBe('before');
   expect(nearest('wallet', ['limit'])).toBeUndefined();
+  expect(nearest('conut', ['concat', 'count'])).toBe('count');
 });
