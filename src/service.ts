@@ -13,6 +13,7 @@ import type { IngestBootstrap } from '../ingest/worker-process.ts';
 import * as observed from './api-observation.ts';
 import { systemClock } from './clock.ts';
 import type { Config } from './config/config.ts';
+import { asListenProblem } from './config/listen-problem.ts';
 import type { ControlStore } from './control/control-store.ts';
 import { loadCursorKeys } from './cursor-keys.ts';
 import { buildApp } from './http/app.ts';
@@ -171,8 +172,16 @@ async function openApi(
   // Last in, first out: the answers under way still need the store.
   cleanups.push(() => deps.drain.over().then(() => app.close()));
   sweeper.start();
+  const { host, port } = config.http;
+  const url = await app.listen({ host, port }).catch((error: unknown) => {
+    throw asListenProblem(error, {
+      host,
+      port,
+      hostSetting: 'http.host (HOST)',
+      portSetting: 'http.port (PORT)',
+    });
+  });
   if (config.access.anonymous === 'priced') void sayHowToMakeKeys(store, log);
-  const url = await app.listen({ host: config.http.host, port: config.http.port });
   return { url, sandbox };
 }
 

@@ -27,7 +27,16 @@ export async function checkEngine(
   }
 }
 
-function unreachable({ problem }: EngineError): Finding {
+/** UNKNOWN_DATABASE: what is not there cannot answer. */
+const NO_DATABASE = 81;
+
+function unreachable({ problem, engineCode }: EngineError): Finding {
+  if (engineCode === NO_DATABASE)
+    return warning(
+      'engine',
+      'answers, and has no tables of ours yet',
+      'Start the service, or run the command migrate.',
+    );
   return failure(
     'engine',
     `does not answer (${problem})`,

@@ -1,5 +1,6 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { asListenProblem } from '../config/listen-problem.ts';
 import type { PrometheusMeter } from './prometheus-meter.ts';
 
 /** Where a process shows its metrics: a listener of its own, so that the public one has nothing to hide. */
@@ -37,11 +38,14 @@ export async function listenForScrapes(
   };
 }
 
+const SETTINGS = { hostSetting: 'metrics.host (METRICS_HOST)', portSetting: 'metrics.port (METRICS_PORT)' };
+
 function listening(server: Server, host: string, port: number): Promise<void> {
   return new Promise((resolve, reject) => {
-    server.once('error', reject);
+    const refuse = (error: unknown): void => reject(asListenProblem(error, { host, port, ...SETTINGS }));
+    server.once('error', refuse);
     server.listen({ host, port }, () => {
-      server.off('error', reject);
+      server.off('error', refuse);
       // Nobody waits for scrapes: a process that has nothing else to do may end.
       server.unref();
       resolve();

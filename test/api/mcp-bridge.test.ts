@@ -208,6 +208,24 @@ describe('as a program', () => {
     expect(lines).toMatchObject([{ jsonrpc: '2.0', id: 7, result: { tools: expect.any(Array) } }]);
   });
 
+  test('what was asked before the input ended is answered', async () => {
+    const asked = [1, 2, 3].map((id) => ({ jsonrpc: '2.0', id, method: 'tools/list', params: {} }));
+    const child = spawn(process.execPath, [...PROGRAM, '--url', proxy.url], {
+      env: { PATH: process.env['PATH'] ?? '' },
+    });
+    let printed = '';
+    child.stdout.on('data', (chunk: Buffer) => {
+      printed += chunk.toString();
+    });
+    child.stdin.end(asked.map((message) => `${JSON.stringify(message)}\n`).join(''));
+    const [code] = await once(child, 'close');
+    const ids = printed
+      .trim()
+      .split('\n')
+      .map((line) => (JSON.parse(line) as { id: number; result?: unknown }).result !== undefined);
+    expect({ code, ids }).toEqual({ code: 0, ids: [true, true, true] });
+  });
+
   test('a mistake in the command is said in one line, with exit code 2', async () => {
     const [none, odd, keyed] = await Promise.all([
       run([]),

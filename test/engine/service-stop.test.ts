@@ -1,5 +1,7 @@
+import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { Agent, get, type IncomingMessage } from 'node:http';
+import { Agent, createServer, get, type IncomingMessage } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
@@ -35,6 +37,27 @@ test('a service that is stopped while it makes its tables has ended well, and th
   await second.prepared;
   expect((await fetch(`${second.url}/readyz`)).status).toBe(200);
   await second.stop();
+});
+
+test('a port that is taken, and an address that is none, are told by their settings', async () => {
+  const taken = createServer();
+  taken.listen(0, '127.0.0.1');
+  await once(taken, 'listening');
+  const { port } = taken.address() as AddressInfo; // it listens on a port
+  const config = configOfService();
+  const startAt = (http: object) =>
+    startService({
+      config: { ...config, http: { ...config.http, ...http } },
+      log: watchedLog('stopped'),
+      version: '9.9.9',
+    });
+  await expect(startAt({ port })).rejects.toThrow(
+    `http.port (PORT): something listens on 127.0.0.1:${port} already`,
+  );
+  await expect(startAt({ host: '203.0.113.1' })).rejects.toThrow(
+    'http.host (HOST): 203.0.113.1 is no address of this machine',
+  );
+  taken.close();
 });
 
 /** How one request over a kept connection ended: its status and whether the connection goes on, or the code of its error. */
