@@ -12,6 +12,11 @@ export function groupDigits(decimal: string): string {
 }
 
 /** A whole number, grouped. */
+/** `1 row`, `2 rows`. */
+export function rowsText(count: number): string {
+  return `${countText(count)} ${count === 1 ? 'row' : 'rows'}`;
+}
+
 export function countText(count: number | string): string {
   return groupDigits(String(count));
 }

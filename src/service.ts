@@ -12,6 +12,7 @@ import { runIngest } from '../ingest/worker.ts';
 import type { IngestBootstrap } from '../ingest/worker-process.ts';
 import * as observed from './api-observation.ts';
 import { systemClock } from './clock.ts';
+import { commandText } from './command-text.ts';
 import type { Config } from './config/config.ts';
 import { asListenProblem } from './config/listen-problem.ts';
 import type { ControlStore } from './control/control-store.ts';
@@ -190,7 +191,9 @@ async function sayHowToMakeKeys(store: ControlStore, log: Log): Promise<void> {
   try {
     const organizations = await store.accounts.listOrganizations({ after: null, limit: 1 });
     if (organizations.length > 0) return;
-    log.info('there is no organization yet, so nobody holds a key; create one: npm run admin -- --help');
+    log.info(
+      `there is no organization yet, so nobody holds a key; create one: ${commandText('admin --help')}`,
+    );
   } catch (error) {
     log.warn({ err: error }, 'the control store does not answer; callers with a key get 503 until it does');
   }

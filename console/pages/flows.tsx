@@ -50,12 +50,15 @@ interface LiveSwitchProps {
   readonly onPause: (isPaused: boolean) => void;
 }
 
+const LIVE_DOTS = { live: 'dot good is-live', 'no answer': 'dot warn', paused: 'dot' } as const;
+
 function LiveSwitch({ flows, isPaused, onPause }: LiveSwitchProps) {
+  const state = !flows.isLive ? 'paused' : flows.problem === null ? 'live' : 'no answer';
   return (
     <div class="row">
       <span class="live">
-        <span class={flows.isLive ? 'dot good is-live' : 'dot'} aria-hidden="true" />
-        {flows.isLive ? 'live' : 'paused'}
+        <span class={LIVE_DOTS[state]} aria-hidden="true" />
+        {state}
       </span>
       <button type="button" class="button" onClick={() => onPause(!isPaused)}>
         {isPaused ? 'Continue' : 'Pause'}

@@ -24,14 +24,14 @@ export function lagText(chain: ChainTelemetry): string {
 
 /** One line: how far the index is, chain by chain. */
 export function FreshnessStrip() {
-  const { answer } = useAnswer<TelemetryAnswer>('/telemetry', { refreshMs: TELEMETRY_EVERY_MS });
+  const { answer, problem } = useAnswer<TelemetryAnswer>('/telemetry', { refreshMs: TELEMETRY_EVERY_MS });
   if (answer === null) return <div class="freshness" />;
   return (
     <div class="freshness">
       {answer.chains.map((chain) => (
         <span key={chain.chain} class="freshness-chain">
-          <span class={`dot ${chainTone(chain)}`} aria-hidden="true" />
-          <strong>{chainText(chain.chain)}</strong> {lagText(chain)}
+          <span class={`dot ${problem === null ? chainTone(chain) : 'warn'}`} aria-hidden="true" />
+          <strong>{chainText(chain.chain)}</strong> {problem === null ? lagText(chain) : 'no news of it'}
           <span class="muted">
             {chain.indexed_block === null ? null : <> · block {countText(chain.indexed_block)}</>}
             {chain.last_written_at === null ? null : (

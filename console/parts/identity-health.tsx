@@ -26,8 +26,11 @@ export function IdentityHealth({ identities }: { readonly identities: IdentityTe
           {countText(files.good)} read, {countText(files.failed)} failed, {countText(files.due)} due
         </Fact>
       </dl>
-      <Problems title="Why cards could not be read" problems={cards.problems} />
-      <Problems title="Why feedback files could not be read" problems={files.problems} />
+      <Problems title="What was wrong with cards" problems={cards.problems} />
+      <Problems
+        title="What was wrong with feedback files, those that were read among them"
+        problems={files.problems}
+      />
     </section>
   );
 }

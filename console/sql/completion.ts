@@ -12,6 +12,10 @@ import type { SqlSchema } from './wire.ts';
 /** Above what else fits, the nearer the better. */
 const BOOST = { column: 3, table: 2, function: 0, keyword: -1 } as const;
 
+const TABLE_PLACE = /\b(from|join)\s+$/i;
+/** Of the text before a word: enough for the word before it. */
+const PLACE_CHARS = 40;
+
 /** The package’s own list would hold every function too, in capitals. */
 const KEYWORD_OPTIONS: readonly Completion[] = KEYWORDS.split(' ').map((word) => ({
   label: word.toUpperCase(),
@@ -36,6 +40,9 @@ export function schemaCompletions(schema: SqlSchema): CompletionSource {
     const word = context.matchBefore(/[A-Za-z_]\w*/);
     if (word === null && !context.explicit) return null;
     const from = word?.from ?? context.pos;
+    // After FROM and JOIN a table stands, and nothing else has a name of ours.
+    if (TABLE_PLACE.test(context.state.sliceDoc(Math.max(0, from - PLACE_CHARS), from)))
+      return { from, options: [...tables, ...KEYWORD_OPTIONS], validFor: /^\w*$/ };
     // What follows a dot belongs to a table: the source of the language package knows it.
     if (context.state.sliceDoc(from - 1, from) === '.') return null;
     return {
@@ -67,6 +74,14 @@ function columnsInSight({ tables }: SqlSchema, text: string): Completion[] {
           boost: BOOST.column,
         });
   return [...options.values()];
+}
+
+/** The source where a name stands behind a dot, and nowhere else: it would name every table once more. */
+export function afterDot(source: CompletionSource): CompletionSource {
+  return (context) => {
+    const from = context.matchBefore(/\w+/)?.from ?? context.pos;
+    return context.state.sliceDoc(from - 1, from) === '.' ? source(context) : null;
+  };
 }
 
 /** What the language package completes after `table.` and `alias.`. */

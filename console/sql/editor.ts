@@ -19,7 +19,7 @@ import {
   keymap,
   lineNumbers,
 } from '@codemirror/view';
-import { columnsByTable, schemaCompletions } from './completion.ts';
+import { afterDot, columnsByTable, schemaCompletions } from './completion.ts';
 import { clickHouseDialect } from './dialect.ts';
 import { editorLook } from './editor-look.ts';
 import type { SqlSchema } from './wire.ts';
@@ -126,7 +126,7 @@ function languageWith(schema: SqlSchema): Extension {
   const dialect = clickHouseDialect([...schema.functions, ...schema.table_functions]);
   const complete = (autocomplete: CompletionSource): Extension => dialect.language.data.of({ autocomplete });
   return new LanguageSupport(dialect.language, [
-    complete(schemaCompletionSource({ dialect, schema: columnsByTable(schema) })),
+    complete(afterDot(schemaCompletionSource({ dialect, schema: columnsByTable(schema) }))),
     complete(ifNotIn(QUOTED, schemaCompletions(schema))),
   ]);
 }

@@ -1,6 +1,6 @@
 import { Time } from '../components/figures.tsx';
 import { EmptyState } from '../components/states.tsx';
-import { countText, millisecondsText } from '../format.ts';
+import { millisecondsText, rowsText } from '../format.ts';
 import { useStore } from '../store.ts';
 import { forgetHistory, type HistoryEntry, sqlHistory } from './history.ts';
 import type { SqlQuestion } from './wire.ts';
@@ -50,7 +50,7 @@ function Outcome({ entry: { failed, rows, ms, chargedQu } }: { readonly entry: H
   if (failed !== null) return <span class="bad">{failed}</span>;
   return (
     <span>
-      {countText(rows)} rows · {millisecondsText(ms)} · {chargedQu ?? 0} QU
+      {rowsText(rows)} · {millisecondsText(ms)} · {chargedQu ?? 0} QU
     </span>
   );
 }

@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks';
 import { EmptyState, ProblemState } from '../components/states.tsx';
-import { bytesText, countText, millisecondsText } from '../format.ts';
+import { bytesText, countText, millisecondsText, rowsText } from '../format.ts';
 import type { ApiProblem } from '../problem.ts';
 import { Downloads } from './downloads.tsx';
 import { HistoryList } from './history-list.tsx';
@@ -65,10 +65,10 @@ function Charge({
 }) {
   return (
     <p class="charge">
-      <span class="number">{countText(rows)} rows</span>
+      <span class="number">{rowsText(rows)}</span>
       <span class="number muted">{millisecondsText(ms)}</span>
       <span class="number muted">
-        read {countText(statistics.rows_read)} rows, {bytesText(statistics.bytes_read)}
+        read {rowsText(statistics.rows_read)}, {bytesText(statistics.bytes_read)}
       </span>
       <strong class="number">charged {usage.units_charged} QU</strong>
     </p>

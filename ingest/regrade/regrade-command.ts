@@ -3,6 +3,7 @@ import type { EngineAccess, Writer } from '../../clickhouse/engine.ts';
 import { createWriter } from '../../clickhouse/http-engine.ts';
 import { migrate } from '../../clickhouse/migrate.ts';
 import { sql } from '../../clickhouse/sql.ts';
+import { commandText } from '../../src/command-text.ts';
 import type { Config } from '../../src/config/config.ts';
 import type { Log } from '../../src/log.ts';
 import type { Catalogue } from '../catalogues/catalogue.ts';
@@ -65,7 +66,7 @@ async function requireTables(writer: Writer): Promise<void> {
     maxRows: 1,
   });
   if (Number(rows[0]?.[0]) === 0)
-    throw new RegradeProblem('the tables are not up to date: run `npm run migrate` first');
+    throw new RegradeProblem(`the tables are not up to date: ${commandText('migrate')} first`);
 }
 
 async function follow(

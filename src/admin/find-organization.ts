@@ -1,3 +1,4 @@
+import { commandText } from '../command-text.ts';
 import type { ControlStore, Organization } from '../control/control-store.ts';
 import { AdminProblem } from './admin-problem.ts';
 
@@ -14,8 +15,8 @@ export async function findOrganization(accounts: Accounts, id: string): Promise<
   const some = await accounts.listOrganizations({ after: null, limit: SHOWN_MAX });
   throw new AdminProblem(
     some.length === 0
-      ? `There is no organization "${id}", nor any other. Create one: npm run admin -- organization create --help`
-      : `There is no organization "${id}". There is: ${some.map((one) => one.id).join(', ')}${some.length < SHOWN_MAX ? '' : ', …'}. All of them: npm run admin -- organization list`,
+      ? `There is no organization "${id}", nor any other. Create one: ${commandText('admin organization create --help')}`
+      : `There is no organization "${id}". There is: ${some.map((one) => one.id).join(', ')}${some.length < SHOWN_MAX ? '' : ', …'}. All of them: ${commandText('admin organization list')}`,
   );
 }
 

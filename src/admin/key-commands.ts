@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Command } from 'commander';
+import { commandText } from '../command-text.ts';
 import type { KeyRecord } from '../control/control-store.ts';
 import { keyDigest, mintApiKey } from '../domain/api-key.ts';
 import { AdminProblem } from './admin-problem.ts';
@@ -188,22 +189,26 @@ async function findLive(
     if (found === undefined) continue;
     const state = stateOf(found, nowMs);
     if (state === 'valid') return { ...found, organizationId };
-    throw new AdminProblem(`${keyId} is ${state}: make a new key with npm run admin -- key create`);
+    throw new AdminProblem(`${keyId} is ${state}: make a new key with ${commandText('admin key create')}`);
   }
-  throw new AdminProblem(`There is no key ${keyId} of an organization. Their ids: npm run admin -- key list`);
+  throw new AdminProblem(
+    `There is no key ${keyId} of an organization. Their ids: ${commandText('admin key list')}`,
+  );
 }
 
 /** A key given in place of its id must not be echoed: it may be valid. */
 function checkKeyId(keyId: string): void {
   if (!keyId.startsWith('key_'))
-    throw new AdminProblem('Give the id of a key (key_…), never the key itself: npm run admin -- key list');
+    throw new AdminProblem(
+      `Give the id of a key (key_…), never the key itself: ${commandText('admin key list')}`,
+    );
 }
 
 async function revoke({ store, nowMs }: AdminDeps, keyId: string): Promise<Told> {
   checkKeyId(keyId);
   const outcome = await store.accounts.revokeKey({ keyId, atMs: nowMs });
   if (outcome === 'unknown')
-    throw new AdminProblem(`There is no key ${keyId}. Their ids: npm run admin -- key list [--trial]`);
+    throw new AdminProblem(`There is no key ${keyId}. Their ids: ${commandText('admin key list')} [--trial]`);
   return {
     json: { id: keyId, outcome },
     lines: [outcome === 'revoked' ? `${keyId} is revoked` : `${keyId} was revoked before; nothing changed`],

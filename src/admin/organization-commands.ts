@@ -1,4 +1,5 @@
 import { type Command, Option } from 'commander';
+import { commandText } from '../command-text.ts';
 import { PLAN_IDS, type PlanId } from '../domain/plan.ts';
 import { NO_UNITS } from '../domain/query-unit.ts';
 import { AdminProblem } from './admin-problem.ts';
@@ -52,12 +53,12 @@ async function create({ store, nowMs }: AdminDeps, { id, name, plan }: NewOrgani
   });
   if (outcome === 'exists')
     throw new AdminProblem(
-      `There is an organization "${id}" already. Its plan: npm run admin -- organization plan ${id} ${plan}`,
+      `There is an organization "${id}" already. Its plan: ${commandText(`admin organization plan ${id} ${plan}`)}`,
     );
   return {
     json: { id, display_name: name, plan, created_at: timeOf(nowMs) },
     lines: [`created ${id} (${name}), plan ${plan}`],
-    asides: [`Next: npm run admin -- key create ${id}`],
+    asides: [`Next: ${commandText(`admin key create ${id}`)}`],
   };
 }
 

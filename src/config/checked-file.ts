@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import type { Static, TSchema } from '@sinclair/typebox';
-import { Value, type ValueError } from '@sinclair/typebox/value';
+import { Value, type ValueError, ValueErrorType } from '@sinclair/typebox/value';
+import { nearest } from '../nearest-name.ts';
 import { ENVIRONMENT } from './environment.ts';
 import { ConfigProblem, hideSecrets } from './problem.ts';
 
@@ -38,6 +39,7 @@ export function checked<Schema extends TSchema>(schema: Schema, value: unknown):
 /** Of a choice, what may be chosen; of an object that may be null, what is wrong with the object. */
 function inOwnWords(error: ValueError): string[] {
   const { path, message, value: found, schema } = error;
+  if (error.type === ValueErrorType.ObjectAdditionalProperties) return [unknownSetting(path, schema)];
   const variants = Array.isArray(schema['anyOf']) ? (schema['anyOf'] as readonly TSchema[]) : [];
   const choices = variants.flatMap(({ const: value }) =>
     value === undefined ? [] : [JSON.stringify(value)],
@@ -47,7 +49,23 @@ function inOwnWords(error: ValueError): string[] {
   const [inner] = error.errors
     .map((each) => [...each])
     .filter((each) => each.some((one) => one.path !== path));
-  return inner === undefined ? [spelled(path, message, found)] : inner.flatMap(inOwnWords);
+  if (inner !== undefined) return inner.flatMap(inOwnWords);
+  return [
+    spelled(path, variants.length === 0 ? message : `must be ${variants.map(kindOf).join(' or ')}`, found),
+  ];
+}
+
+/** What may stand there instead of a value, for a person. */
+function kindOf({ type, pattern }: TSchema): string {
+  const kind = type === 'string' ? 'a text' : `${type === 'null' ? '' : 'a '}${String(type)}`;
+  return typeof pattern === 'string' ? `${kind} like ${pattern}` : kind;
+}
+
+/** Nothing of its value: it may be a password at the wrong place. */
+function unknownSetting(path: string, { properties = {} }: TSchema): string {
+  const key = path.slice(1).replaceAll('/', '.');
+  const meant = nearest(key.split('.').at(-1) ?? '', Object.keys(properties as object));
+  return `${key}: there is no such setting${meant === undefined ? '' : `; did you mean ${meant}?`}`;
 }
 
 function spelled(path: string, message: string, found: unknown): string {

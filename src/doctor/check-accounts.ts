@@ -1,4 +1,5 @@
 import { findDifferences } from '../admin/reconcile-command.ts';
+import { commandText } from '../command-text.ts';
 import type { Config } from '../config/config.ts';
 import type { ControlStore } from '../control/control-store.ts';
 import { StoreUnavailable } from '../control/control-store.ts';
@@ -105,6 +106,6 @@ async function checkLedger(store: ControlStore): Promise<Finding> {
   return failure(
     'ledger',
     `the figures of ${differing.join(', ')} differ from their rows`,
-    'npm run admin -- reconcile names each difference: something else wrote to the store, or data was lost. Restore a backup.',
+    `${commandText('admin reconcile')} names each difference: something else wrote to the store, or data was lost. Restore a backup.`,
   );
 }

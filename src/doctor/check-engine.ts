@@ -1,6 +1,7 @@
 import { type EngineAccess, EngineError, type Guest, type Reader } from '../../clickhouse/engine.ts';
 import { sql } from '../../clickhouse/sql.ts';
 import { checkGuest, GuestUnfit } from '../../sandbox/check-guest.ts';
+import { commandText } from '../command-text.ts';
 import { liftsReadonly, MENDED_VERSIONS } from './engine-versions.ts';
 import { type Finding, failure, ok, skipped, warning } from './finding.ts';
 
@@ -35,7 +36,7 @@ function unreachable({ problem, engineCode }: EngineError): Finding {
     return warning(
       'engine',
       'answers, and has no tables of ours yet',
-      'Start the service, or run the command migrate.',
+      `Start the service, or ${commandText('migrate')}.`,
     );
   return failure(
     'engine',
@@ -97,7 +98,10 @@ export async function checkGuestUser(
     if (error instanceof GuestUnfit) return unfit(error.message);
     if (!(error instanceof EngineError)) throw error;
     if (error.engineCode === NOT_THERE)
-      return skipped('guest', 'there are no public tables yet: start the service, or npm run migrate');
+      return skipped(
+        'guest',
+        `there are no public tables yet: start the service, or ${commandText('migrate')}`,
+      );
     if (error.problem === 'engine_refused')
       return unfit(`it cannot read the public tables (code ${error.engineCode})`);
     return skipped('guest', `the engine does not answer it (${error.problem})`);

@@ -59,7 +59,8 @@ export const SIGNALS = {
     kind: 'narrow',
     threshold: 2_500n,
     unit: 'share',
-    meaning: 'Agents: the same index over the wallets that are paid.',
+    meaning:
+      'Agents: Herfindahl-Hirschman index of the wallets that are paid, the sum of their squared shares of the dollars spent.',
   },
   single_payee_dominance: {
     kind: 'narrow',

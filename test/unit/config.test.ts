@@ -184,6 +184,22 @@ test('a contract with two roles is refused: its logs could not be told apart', (
   );
 });
 
+test.each([
+  [{ prot: 1 }, 'prot: there is no such setting'],
+  [{ http: { prot: 'secret' } }, 'http.prot: there is no such setting; did you mean port?'],
+  [
+    { chains: [{ chain: 'base', rpcUrl: 'https://node.example/key' }] },
+    'chains.0.rpcUrl: there is no such setting; did you mean rpcUrls?',
+  ],
+  [{ oauth: { issuer: 5 } }, 'oauth.issuer: must be a text or null, not 5'],
+  [
+    { console: { visitorKey: 'abc' } },
+    'console.visitorKey: must be a text like ^six_live_[0-9A-Za-z]{43}$ or null',
+  ],
+])('%j: %s', (file, problem) => {
+  expect(problemsOf(file)).toEqual([problem]);
+});
+
 test('RPC URLs of the environment that no chain takes are told, and nothing of what they are', () => {
   const env = {
     CHAINS: 'base,polygon',
