@@ -1718,7 +1718,7 @@ export interface components {
         SqlTable: {
             name: string;
             meaning: string;
-            /** @description About: rows as they are stored. count() of the table is exact. */
+            /** @description About: rows as they are stored; of the day tables those of days that were added up already, the days since are added up when they are asked for. count() of the table is exact. */
             row_count: number;
             /** @description Columns by which a constant in WHERE reads little, the most helpful first. */
             cheap_by: string[];
