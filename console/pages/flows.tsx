@@ -53,7 +53,8 @@ interface LiveSwitchProps {
 const LIVE_DOTS = { live: 'dot good is-live', 'no answer': 'dot warn', paused: 'dot' } as const;
 
 function LiveSwitch({ flows, isPaused, onPause }: LiveSwitchProps) {
-  const state = !flows.isLive ? 'paused' : flows.problem === null ? 'live' : 'no answer';
+  const answering = flows.problem === null ? 'live' : 'no answer';
+  const state = flows.isLive ? answering : 'paused';
   return (
     <div class="row">
       <span class="live">

@@ -153,7 +153,8 @@ async function staleRows(
 }
 
 function byChangeAndDay(a: PreviewLine, b: PreviewLine): number {
-  return a.change < b.change ? -1 : a.change > b.change ? 1 : a.firstDay < b.firstDay ? -1 : 1;
+  if (a.change !== b.change) return a.change < b.change ? -1 : 1;
+  return a.firstDay < b.firstDay ? -1 : 1;
 }
 
 function addTo(lines: Map<string, PreviewLine>, added: PreviewLine): void {

@@ -19,7 +19,8 @@ const TableShape = Type.Object(
     meaning: Type.String(),
     row_count: Type.Integer({
       minimum: 0,
-      description: 'About: rows as they are stored; of the day tables those of days that were added up already, the days since are added up when they are asked for. count() of the table is exact.',
+      description:
+        'About: rows as they are stored; of the day tables those of days that were added up already, the days since are added up when they are asked for. count() of the table is exact.',
     }),
     cheap_by: Type.Array(Type.String(), {
       description: 'Columns by which a constant in WHERE reads little, the most helpful first.',
