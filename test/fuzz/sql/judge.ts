@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { EngineError } from '../../../clickhouse/engine.ts';
 import { createEngineParser } from '../../../sandbox/engine-parser.ts';
 import { type Accepted, type InspectDeps, inspect, type Verdict } from '../../../sandbox/inspect.ts';
@@ -24,6 +25,10 @@ const LANES = 2;
 /** Far above what parsing takes; what is slower lets a caller hold the engine without having been admitted. */
 export const INSPECT_MS_MAX = 5_000;
 
+/** Seconds, on a machine that is busy with other tests. */
+const LOG_TRIES = 20;
+const LOG_PAUSE_MS = 250;
+
 interface Context {
   readonly engine: FuzzEngine;
   readonly deps: InspectDeps;
@@ -44,7 +49,10 @@ export function createJudge(engine: FuzzEngine): Judge {
       const prefix = `fuzz-${++batches}-`;
       const tried = await inLanes(cases, (one, index) => tryCase(context, one, `${prefix}${index}`));
       await engine.writer.ping();
-      const log = await readLog(engine.writer, prefix);
+      const ended = tried.flatMap(({ ran }) =>
+        ran === null || ran.outcome.code === null ? [] : [ran.queryId],
+      );
+      const log = await readWholeLog(engine.writer, prefix, ended);
       return tried.map(({ ran, violations, ...rest }) => ({
         ...rest,
         violations:
@@ -52,6 +60,19 @@ export function createJudge(engine: FuzzEngine): Judge {
       }));
     },
   };
+}
+
+/** A query is written down when its answer has gone out: the last ones of a batch may be there a moment later. */
+async function readWholeLog(
+  writer: FuzzEngine['writer'],
+  prefix: string,
+  ended: readonly string[],
+): ReturnType<typeof readLog> {
+  for (let tries = 1; ; tries++) {
+    const log = await readLog(writer, prefix);
+    if (tries >= LOG_TRIES || ended.every((queryId) => log.has(queryId))) return log;
+    await sleep(LOG_PAUSE_MS);
+  }
 }
 
 async function inLanes<Item, Result>(

@@ -112,7 +112,11 @@ export function createOracle({ database, secrets }: Pick<FuzzEngine, 'database' 
     const found = outcomeViolations(text, outcome, [...secrets, database]);
     // What was stopped may not have begun.
     if (used === undefined && outcome.code === null) return found;
-    if (used === undefined) return [...found, { rule: 'not-logged', detail: 'the engine has no log of it' }];
+    if (used === undefined)
+      return [
+        ...found,
+        { rule: 'not-logged', detail: `the engine has no log of it, and answered with code ${outcome.code}` },
+      ];
     const each = (rule: ViolationRule, names: readonly string[]): Violation[] =>
       names.map((detail) => ({ rule, detail }));
     return [
