@@ -59,10 +59,7 @@ interface Frame {
 function frameOf(window: TreeNode): Frame {
   const begin = attribute(window, 'frame_begin_type');
   const functions = callsOver(window).map((call) => attribute(call, 'function_name') ?? '');
-  const isMoving =
-    begin !== undefined &&
-    begin !== 'unbounded preceding' &&
-    !functions.every((name) => POSITIONAL.test(name));
+  const isMoving = begin !== undefined && begin !== 'unbounded preceding' && !areAll(functions, POSITIONAL);
   const isOpen = attribute(window, 'frame_end_type') === 'unbounded following';
   const offsets = [offsetIn(window, 'FRAME BEGIN OFFSET'), offsetIn(window, 'FRAME END OFFSET')];
   return { isMoving, reach: isOpen ? Number.POSITIVE_INFINITY : Math.max(...offsets), functions };
@@ -92,10 +89,13 @@ function checkFrame({ isMoving, reach, functions }: Frame, isWhole: boolean): vo
 }
 
 function reachOf(functions: readonly string[]): Reach {
-  const all = (...kinds: readonly RegExp[]): boolean =>
-    functions.every((name) => kinds.some((kind) => kind.test(name)));
-  if (all(SUM, POSITIONAL)) return SUMS;
-  return all(SUM, ONE_BY_ONE, POSITIONAL) ? CHEAP : OTHERS;
+  if (areAll(functions, SUM, POSITIONAL)) return SUMS;
+  return areAll(functions, SUM, ONE_BY_ONE, POSITIONAL) ? CHEAP : OTHERS;
+}
+
+/** A window of which no function was found may be one of any. */
+function areAll(functions: readonly string[], ...kinds: readonly RegExp[]): boolean {
+  return functions.length > 0 && functions.every((name) => kinds.some((kind) => kind.test(name)));
 }
 
 /** Infinite when it is not written out as a number. */

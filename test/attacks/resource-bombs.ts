@@ -155,6 +155,14 @@ export const resourceBombs: readonly Attack[] = [
     'SELECT max(number) OVER (ORDER BY number ROWS BETWEEN 1 PRECEDING AND 3000000 FOLLOWING) FROM numbers(2000)',
   ),
   frame(
+    'a named window of which no function is seen',
+    'SELECT count() FROM numbers(2000) WINDOW w AS (ORDER BY number ROWS BETWEEN 100000 PRECEDING AND CURRENT ROW)',
+  ),
+  frame(
+    'a window that goes on from another',
+    'SELECT min(toString(number)) OVER (w ROWS BETWEEN 5000000 PRECEDING AND CURRENT ROW) FROM numbers(2000) WINDOW w AS (ORDER BY number)',
+  ),
+  frame(
     'a frame over one block of a million rows',
     'SELECT min(x) OVER (ORDER BY x ROWS BETWEEN 100000 PRECEDING AND CURRENT ROW) FROM (SELECT arrayJoin(range(2000)) AS x)',
   ),
