@@ -23,8 +23,14 @@ export interface BackfillDeps {
   readonly adaptive?: AdaptiveWindow;
 }
 
-/** Logs that one window should bring, about two per row: enough for a good insert, little enough to hold eight in memory. */
-const LOGS_PER_WINDOW_TARGET = 20_000;
+/**
+ * Logs that one window should bring, about two per row. Few, so that an answer has become rows before the garbage collector has
+ * moved it once: with 20,000 the worker took a sixth more of the processor. Inserts gather several windows (batch-writer.ts).
+ */
+const LOGS_PER_WINDOW_TARGET = 4_000;
+
+/** Windows of one reader that are read and not yet written: what an insert gathers comes from them, and they stay in memory. */
+const WINDOWS_UNSETTLED_MAX = 6;
 
 /** Towards the end windows become smaller, at most by this, so that no reader stands idle while another has a last large one. */
 const SMALLER_AT_THE_END_MAX = 4;
@@ -57,30 +63,42 @@ export async function backfill(
     const share = Math.ceil(windows.left() / config.parallelWindows);
     return windows.takeNewest(Math.min(size, Math.max(share, Math.ceil(size / SMALLER_AT_THE_END_MAX))));
   };
+  let reading = 0;
   const read = async ({ from, to }: BlockRange): Promise<ReadBatch> => {
     const startedAt = performance.now();
-    const batch = await pipeline.read(from, to);
-    const elapsedMs = performance.now() - startedAt;
-    adaptive.observe({ blocks: to - from + 1, logs: batch.logs.length, elapsedMs });
-    return batch;
+    reading++;
+    try {
+      const batch = await pipeline.read(from, to);
+      const elapsedMs = performance.now() - startedAt;
+      adaptive.observe({ blocks: to - from + 1, logs: batch.logs.length, elapsedMs });
+      return batch;
+    } finally {
+      reading--;
+    }
   };
+  const isMoreComing = (): boolean => reading > 0 || windows.left() > 0;
   const settle = async (window: BlockRange, batch: ReadBatch): Promise<void> => {
     const last = batch.blocks.at(-1);
     if (last?.number !== window.to)
       throw new Error(`source answered a window without its last block ${window.to}`);
-    await pipeline.store(batch);
+    await pipeline.store(batch, isMoreComing);
     finisher.add({ ...window, endHash: last.hash });
   };
-  // Each worker reads its next window while the one before is written: two windows of each are in memory, never more.
+  // Each reader goes on while what it has read is written, up to a bound.
   const work = async (): Promise<void> => {
-    let settling: Promise<void> = Promise.resolve();
+    const unsettled: Promise<void>[] = [];
+    const failure: { error?: unknown } = {};
     for (let window = take(); window !== undefined; window = take()) {
       signal.throwIfAborted();
-      const [batch] = await Promise.all([read(window), settling]);
-      settling = settle(window, batch);
-      settling.catch(() => undefined); // awaited one turn later
+      if (unsettled.length >= WINDOWS_UNSETTLED_MAX) await unsettled.shift();
+      const settling = settle(window, await read(window));
+      settling.catch((error: unknown) => {
+        failure.error ??= error;
+      });
+      unsettled.push(settling);
+      if (failure.error !== undefined) throw failure.error;
     }
-    await settling;
+    await Promise.all(unsettled);
   };
   await Promise.all(Array.from({ length: config.parallelWindows }, work));
   await finisher.settled();

@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream';
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { setTimeout as delay, setImmediate as nextTurn } from 'node:timers/promises';
 import type { Guard, Writer } from '../clickhouse/engine.ts';
 import {
   AGENT_EVENT_COLUMNS,
@@ -27,11 +27,15 @@ export interface BatchWriter {
    * Resolves when all of it is acknowledged. `gradedBy` is the pass whose catalogue graded the rows, null where one process alone
    * grades. Rejects with `Overtaken` when they were graded by an outdated one, else only when the worker must stop.
    */
-  write(rows: BatchRows, gradedBy?: bigint | null): Promise<void>;
+  write(rows: BatchRows, gradedBy?: bigint | null, isMoreComing?: () => boolean): Promise<void>;
 }
 
 /** engine.md 3.1: 10k to 100k rows an insert; beyond that only memory grows. */
 const ROWS_PER_INSERT_MAX = 50_000;
+/** Callers that will soon bring more wait until this many are together, because each insert has a price of its own … */
+const ROWS_PER_INSERT_WANTED = 12_000;
+/** … but no longer than this after the insert before, so that the first rows of a backfill, and those of a sparse one, do not wait. */
+const GATHERED_MS_MAX = 250;
 /** Rows encoded before other work gets a turn: about 5 ms. */
 const ROWS_PER_ENCODE_SLICE = 5_000;
 /** Rows of registries hold texts of strangers, up to 67 KiB each: a slice stays below 20 MB whatever they wrote. */
@@ -40,6 +44,7 @@ const TEXT_ROWS_PER_ENCODE_SLICE = 250;
 interface Pending {
   readonly rows: BatchRows;
   readonly gradedBy: bigint | null;
+  readonly isMoreComing: () => boolean;
   readonly resolve: () => void;
   readonly reject: (error: unknown) => void;
 }
@@ -52,11 +57,21 @@ export function createBatchWriter(deps: {
   readonly signal: AbortSignal;
 }): BatchWriter {
   const queue: Pending[] = [];
+  const arrivals = createArrivals();
   let draining = false;
+  let endedMs = Number.NEGATIVE_INFINITY;
 
+  const gather = async (): Promise<void> => {
+    while (isWaitingForMore(queue)) {
+      const leftMs = endedMs + GATHERED_MS_MAX - performance.now();
+      if (leftMs <= 0) return;
+      await Promise.race([arrivals.next(), delay(leftMs, undefined, { ref: false })]);
+    }
+  };
   const drain = async (): Promise<void> => {
     draining = true;
     while (queue.length > 0) {
+      await gather();
       const group = takeGroup(queue);
       try {
         await writeGroup(deps, group);
@@ -64,18 +79,39 @@ export function createBatchWriter(deps: {
       } catch (error) {
         for (const { reject } of group) reject(error);
       }
+      endedMs = performance.now();
     }
     draining = false;
   };
 
   return {
-    write(rows, gradedBy = null) {
-      if (countRows(rows) === 0) return Promise.resolve();
+    write(rows, gradedBy = null, isMoreComing = () => false) {
+      // Also one without rows may be the last that others wait for.
+      if (countRows(rows) === 0) return Promise.resolve(arrivals.tell());
       return new Promise((resolve, reject) => {
-        queue.push({ rows, gradedBy, resolve, reject });
+        queue.push({ rows, gradedBy, isMoreComing, resolve, reject });
+        arrivals.tell();
         if (!draining) void drain();
       });
     },
+  };
+}
+
+/** Whether all who wait would rather wait for others that are still to come. */
+function isWaitingForMore(queue: readonly Pending[]): boolean {
+  const rows = queue.reduce((sum, pending) => sum + countRows(pending.rows), 0);
+  return rows < ROWS_PER_INSERT_WANTED && queue.every(({ isMoreComing }) => isMoreComing());
+}
+
+/** Tells the one who waits that somebody came. */
+function createArrivals(): { tell(): void; next(): Promise<void> } {
+  let wake = (): void => undefined;
+  return {
+    tell: () => wake(),
+    next: () =>
+      new Promise((resolve) => {
+        wake = resolve;
+      }),
   };
 }
 

@@ -17,8 +17,11 @@ import { logFilterOf } from './stages/log-filter.ts';
 export interface Pipeline {
   /** Reads and checks [from, to]. */
   read(from: number, to: number, options?: ReadOptions): Promise<ReadBatch>;
-  /** Decodes, grades and writes a batch; resolves when every row is acknowledged. */
-  store(batch: ReadBatch): Promise<void>;
+  /**
+   * Decodes, grades and writes a batch; resolves when every row is acknowledged. While `isMoreComing`, the rows may wait a moment
+   * for those of other batches.
+   */
+  store(batch: ReadBatch, isMoreComing?: () => boolean): Promise<void>;
 }
 
 /** A batch holds the transactions of bare transfers to the payees that were catalogued when it was read, and no others. */
@@ -48,7 +51,7 @@ export function createPipeline(deps: {
       status.sourceAnswered();
       return { ...batch, readWith };
     },
-    async store(batch) {
+    async store(batch, isMoreComing) {
       for (;;) {
         const outdated = await catalogues.lend(async (catalogue, pass) => {
           // The catalogue may have changed since the batch was read: only payees of both are known whole.
@@ -57,7 +60,7 @@ export function createPipeline(deps: {
               batch.readWith.isPayee(context.chain, payee) && catalogue.isPayee(context.chain, payee),
           );
           const rows = rowsOfBatch(batch, decodeWith, catalogue);
-          if (await isOutdated(pass, batches.write(rows, pass))) return pass;
+          if (await isOutdated(pass, batches.write(rows, pass, isMoreComing))) return pass;
           const deadLetters = rows.deadLetters.length;
           status.wrote({
             rows: countRows(rows) - deadLetters,

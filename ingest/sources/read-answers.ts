@@ -9,12 +9,20 @@ import type { Question } from './rpc-pool.ts';
  * have the documented shape is a contradiction, never a default.
  */
 
-/** A block as answered: its header and, where asked for, its transactions (still raw: few of them are needed). */
+/** A block as answered: its header and, where asked for, those of its transactions that were wanted. */
 export interface BlockAnswer extends BlockRef {
   /** 512 hex digits behind 0x, or null where the chain leaves the field out. */
   readonly bloom: string | null;
-  readonly transactions: readonly unknown[];
+  /** How many the block has, wanted or not. */
+  readonly transactionCount: number;
+  /** The others are let go with the answer: kept until the window is whole, they were half of what the collector had to move. */
+  readonly transactions: readonly TransactionFacts[];
 }
+
+/** Which transactions of a block are wanted. */
+export type IsWanted = (hash: Hash) => boolean;
+
+const NONE: IsWanted = () => false;
 
 const HASH_DIGITS = 64;
 const ADDRESS_DIGITS = 40;
@@ -28,30 +36,35 @@ const MAX_TOPICS = 4;
 const MAX_U32 = 2 ** 32 - 1;
 
 /** Reads a block that must exist at `number` (a tag leaves the height open). */
-export function readBlock(result: unknown, number: number | null): BlockAnswer {
+export function readBlock(result: unknown, number: number | null, isWanted: IsWanted = NONE): BlockAnswer {
   if (result === null) throw new RpcFailure('absent', `the node has no block ${number ?? 'there'}`);
   const block = record(result, 'block');
   const found = quantity(block['number'], 'block number');
   if (number !== null && found !== number)
     throw new ProviderContradiction('wrong-block', `asked for block ${number}, got ${found}`);
   const bloom = block['logsBloom'];
+  const transactions = list(block['transactions'], 'transactions');
   return {
     number: found,
     hash: hash(block['hash'], 'block hash'),
     parentHash: hash(block['parentHash'], 'parent hash'),
     time: quantity(block['timestamp'], 'timestamp', MAX_U32),
     bloom: typeof bloom === 'string' && BLOOM.test(bloom) ? bloom.toLowerCase() : null,
-    transactions: list(block['transactions'], 'transactions'),
+    transactionCount: transactions.length,
+    transactions: isWanted === NONE ? [] : readWanted(transactions, isWanted),
   };
 }
 
-/** Asks for a block by height or tag. */
-export function blockQuestion(at: number | 'latest' | 'finalized', isFull = false): Question<BlockAnswer> {
+/** Asks for a block by height or tag; for its transactions only where `isWanted` says which. */
+export function blockQuestion(
+  at: number | 'latest' | 'finalized',
+  isWanted: IsWanted = NONE,
+): Question<BlockAnswer> {
   const number = typeof at === 'number' ? at : null;
   return {
     method: 'eth_getBlockByNumber',
-    params: [number === null ? at : hexOf(number), isFull],
-    read: (result) => readBlock(result, number),
+    params: [number === null ? at : hexOf(number), isWanted !== NONE],
+    read: (result) => readBlock(result, number, isWanted),
   };
 }
 
@@ -94,11 +107,15 @@ function readLog(entry: unknown, previous: RawLog | undefined): RawLog {
   };
 }
 
+function readWanted(transactions: readonly unknown[], isWanted: IsWanted): TransactionFacts[] {
+  return transactions.filter((entry) => isWanted(transactionHashOf(entry))).map(readTransaction);
+}
+
 /**
  * The hash of a raw transaction, to find the wanted ones without reading the others. Its digits are not checked: it serves only
  * to be compared with hashes that were, and a busy block has hundreds.
  */
-export function transactionHashOf(entry: unknown): Hash {
+function transactionHashOf(entry: unknown): Hash {
   const text = record(entry, 'transaction')['hash'];
   if (typeof text !== 'string') throw malformed('transaction hash');
   return text.toLowerCase() as Hash; // equal to a checked one, or of no use

@@ -3,15 +3,7 @@ import type { AdaptiveWindow } from './adaptive-window.ts';
 import type { BlockBatch, LogFilter, RawLog, ReadOptions, TransactionFacts } from './block-source.ts';
 import { checkAsked, checkForks, checkLinks, orderLogs } from './check-batch.ts';
 import type { Prover } from './prove-complete.ts';
-import {
-  type BlockAnswer,
-  blockQuestion,
-  hexOf,
-  readLogs,
-  readTransaction,
-  refOf,
-  transactionHashOf,
-} from './read-answers.ts';
+import { type BlockAnswer, blockQuestion, hexOf, readLogs, refOf } from './read-answers.ts';
 import { ProviderContradiction, RpcFailure } from './rpc-failure.ts';
 import type { RpcLimits } from './rpc-limits.ts';
 import type { RpcPool } from './rpc-pool.ts';
@@ -172,16 +164,15 @@ function isSplittable(trouble: Trouble, { from, to }: Range, attempts: number): 
 async function readSegment(parts: Parts, range: Range, task: Task): Promise<Segment> {
   const { filter, everyHeader } = task;
   const logs = await readLogsOf(parts, range, filter);
-  const candidates = logs.filter((log) => filter.isCandidate(log));
-  const withTransactions = new Set(candidates.map(({ blockNumber }) => blockNumber));
-  const blocks = await readBlocks(parts, range, withTransactions, everyHeader);
+  const wanted = blockOfTransactions(logs.filter((log) => filter.isCandidate(log)));
+  const blocks = await readBlocks(parts, range, wanted, everyHeader);
   const byNumber = new Map(blocks.map((block) => [block.number, block]));
   // The logs of blocks that were not read cannot be checked, and are of no use.
   const checkable = everyHeader ? logs : logs.filter((log) => byNumber.has(log.blockNumber));
   const transactions = consistent(parts, () => {
     checkLinks(blocks);
     checkForks(checkable, byNumber);
-    return findTransactions(candidates, byNumber);
+    return findTransactions(wanted, blocks);
   });
   if (everyHeader) await parts.prover.prove(blocks, checkable, filter);
   return { blocks, logs: checkable, transactions };
@@ -232,48 +223,51 @@ function isRangeHopeless(trouble: Trouble, attempts: number, { maxRangeFailures 
   return (trouble.kind === 'timeout' || trouble.kind === 'refused') && attempts >= maxRangeFailures;
 }
 
-/** Headers, with transactions where there are candidates. Ascending. */
+/** The block of each transaction behind a candidate, as the logs name it. */
+type WantedTransactions = ReadonlyMap<Hash, number>;
+
+function blockOfTransactions(candidates: readonly RawLog[]): WantedTransactions {
+  const wanted = new Map<Hash, number>();
+  for (const { transactionHash, blockNumber } of candidates) wanted.set(transactionHash, blockNumber);
+  return wanted;
+}
+
+/** Headers, with the wanted transactions where there are some. Ascending. */
 async function readBlocks(
   parts: Parts,
   { from, to }: Range,
-  withTransactions: ReadonlySet<number>,
+  wanted: WantedTransactions,
   everyHeader: boolean,
 ): Promise<BlockAnswer[]> {
   const { pool, limits } = parts;
+  const withTransactions = new Set(wanted.values());
   const all = Array.from({ length: to - from + 1 }, (_, index) => from + index);
-  const isWanted = (number: number): boolean =>
+  const isRead = (number: number): boolean =>
     number === from || number === to || withTransactions.has(number);
-  const wanted = everyHeader ? all : all.filter(isWanted);
-  const full = wanted.filter((number) => withTransactions.has(number));
-  const bare = wanted.filter((number) => !withTransactions.has(number));
+  const read = everyHeader ? all : all.filter(isRead);
+  const full = read.filter((number) => withTransactions.has(number));
+  const bare = read.filter((number) => !withTransactions.has(number));
   const fullPerBatch = Math.max(1, Math.floor(limits.targetBatchTransactions / Math.max(1, parts.density)));
   const [fullBlocks, headers] = await Promise.all([
     pool.askAll(
-      full.map((number) => blockQuestion(number, true)),
+      full.map((number) => blockQuestion(number, (hash) => wanted.get(hash) === number)),
       Math.min(limits.maxBatchCalls, fullPerBatch),
     ),
     pool.askAll(bare.map((number) => blockQuestion(number))),
   ]);
   if (fullBlocks.length > 0)
     parts.density =
-      fullBlocks.reduce((sum, { transactions }) => sum + transactions.length, 0) / fullBlocks.length;
+      fullBlocks.reduce((sum, { transactionCount }) => sum + transactionCount, 0) / fullBlocks.length;
   return [...fullBlocks, ...headers].sort((a, b) => a.number - b.number);
 }
 
 /** The transactions behind the candidates; each must be in the block that its log names. */
 function findTransactions(
-  candidates: readonly RawLog[],
-  blocks: ReadonlyMap<number, BlockAnswer>,
+  wanted: WantedTransactions,
+  blocks: readonly BlockAnswer[],
 ): ReadonlyMap<Hash, TransactionFacts> {
-  const wanted = new Map<Hash, number>();
-  for (const { transactionHash, blockNumber } of candidates) wanted.set(transactionHash, blockNumber);
   const found = new Map<Hash, TransactionFacts>();
-  for (const number of new Set(wanted.values())) {
-    for (const entry of blocks.get(number)?.transactions ?? []) {
-      const hash = transactionHashOf(entry);
-      if (wanted.get(hash) === number) found.set(hash, readTransaction(entry));
-    }
-  }
+  for (const { transactions } of blocks) for (const facts of transactions) found.set(facts.hash, facts);
   for (const [hash, number] of wanted) {
     if (!found.has(hash))
       throw new ProviderContradiction(

@@ -25,6 +25,7 @@ const blockAt = (number: number): BlockAnswer => ({
   parentHash: hashOf(number - 1),
   time: number,
   bloom: null,
+  transactionCount: 0,
   transactions: [],
 });
 const filter = { addresses: [TOKEN], topics: [hashOf(7)], isCandidate: () => true };

@@ -68,6 +68,18 @@ test('a redirect that keeps the method gets the same body again; one in a circle
   expect((await createJsonPoster(`${here}/circle`, MAX_BYTES).post('{}', never)).status).toBe(308);
 });
 
+test('user and password of a URL are sent as basic authorization, here and after a redirect within the node', async () => {
+  const seen: (string | undefined)[] = [];
+  const url = await serverThat((_body, response, { url: path, headers }) => {
+    seen.push(headers.authorization);
+    if (path === '/') response.writeHead(307, { location: '/v2' });
+    response.end('{}');
+  });
+  await createJsonPoster(url.replace('//', '//us%40er:p%3Aw@'), MAX_BYTES).post('{}', never);
+  const basic = `Basic ${Buffer.from('us@er:p:w').toString('base64')}`;
+  expect(seen).toEqual([basic, basic]);
+});
+
 test.each(['plain', 'gzip'])(
   'a %s answer above the limit is refused before it is read whole',
   async (kind) => {

@@ -64,6 +64,7 @@ async function proofsOf(held: readonly (readonly [Address, Hash])[], by: LogFilt
     parentHash: hashOf('06'),
     time: 1,
     bloom,
+    transactionCount: 0,
     transactions: [],
   };
   await createProver({ pool, limits: RPC_LIMITS, log: createLog('silent', 'test') }).prove([block], [], by);
