@@ -86,22 +86,40 @@ export async function backfill(
   };
   // Each reader goes on while what it has read is written, up to a bound.
   const work = async (): Promise<void> => {
-    const unsettled: Promise<void>[] = [];
-    const failure: { error?: unknown } = {};
+    const unsettled = createUnsettled();
     for (let window = take(); window !== undefined; window = take()) {
       signal.throwIfAborted();
-      if (unsettled.length >= WINDOWS_UNSETTLED_MAX) await unsettled.shift();
-      const settling = settle(window, await read(window));
-      settling.catch((error: unknown) => {
-        failure.error ??= error;
-      });
-      unsettled.push(settling);
-      if (failure.error !== undefined) throw failure.error;
+      await unsettled.room();
+      unsettled.add(settle(window, await read(window)));
     }
-    await Promise.all(unsettled);
+    await unsettled.all();
   };
   await Promise.all(Array.from({ length: config.parallelWindows }, work));
   await finisher.settled();
+}
+
+/** What one reader has handed on and nobody has finished. */
+interface Unsettled {
+  add(work: Promise<void>): void;
+  /** Waits while it is full; throws what any of it failed with. */
+  room(): Promise<void>;
+  all(): Promise<unknown>;
+}
+
+function createUnsettled(): Unsettled {
+  const open: Promise<void>[] = [];
+  const failures: unknown[] = [];
+  return {
+    add(work) {
+      open.push(work);
+      work.catch((error: unknown) => failures.push(error));
+    },
+    async room() {
+      if (failures.length > 0) throw failures[0];
+      if (open.length >= WINDOWS_UNSETTLED_MAX) await open.shift();
+    },
+    all: () => Promise.all(open),
+  };
 }
 
 /** Finished windows are checkpointed together at most this often: an insert of one row costs what one of a hundred does. */
