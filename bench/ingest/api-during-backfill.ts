@@ -1,12 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { startService } from '../../src/service.ts';
-import { benchLog } from '../support/bench-engine.ts';
-import { type EventLoopDelay, watchEventLoop } from '../support/event-loop.ts';
+import { fileURLToPath } from 'node:url';
+import type { EventLoopDelay } from '../support/event-loop.ts';
 import type { Figure } from '../support/figure.ts';
 import { startGuarded } from '../support/guarded-process.ts';
+import { startLineProcess } from '../support/line-process.ts';
 import { median, quantile } from '../support/quantiles.ts';
 import type { BenchContext, BenchPart } from '../support/run-bench.ts';
-import { benchConfig } from './bench-config.ts';
+import { writeBenchConfig } from './bench-config.ts';
 import type { SharedHistory } from './chain-history.ts';
 
 const SETTLEMENTS = 100_000;
@@ -59,23 +59,23 @@ interface Watched {
   readonly rowsPerSecond: number;
 }
 
-/** The API lives in this process, exactly as `npm start` builds it; engine and worker are its children. */
+const API = fileURLToPath(new URL('./api-process.ts', import.meta.url));
+
+/** The API has a process of its own, exactly as `npm start` builds it; engine and worker are its children. */
 async function watchBackfill(
   { workspace, say }: BenchContext,
   rpcUrl: string,
   settlements: number,
 ): Promise<Watched> {
-  const config = benchConfig(workspace, { name: 'api-lag', rpcUrl });
-  const service = await startService({ config, log: benchLog(), version: 'bench' });
-  workspace.defer(() => service.stop());
-  await service.prepared;
-  const loop = watchEventLoop();
+  const file = writeBenchConfig(workspace, { name: 'api-lag', rpcUrl });
+  const api = startLineProcess(workspace, ['--import', import.meta.resolve('tsx'), API, file]);
+  const { url } = await api.next<{ readonly url: string }>();
   const began = performance.now();
   const answersMs: number[] = [];
   let failures = 0;
   const poller = startGuarded({
     command: process.execPath,
-    args: ['-e', POLLER, `${service.url}/v0/flows?limit=50`],
+    args: ['-e', POLLER, `${url}/v0/flows?limit=50`],
     onLine(line) {
       const [ms, status] = line.split(' ').map(Number);
       if (status === 200 && ms !== undefined) answersMs.push(ms);
@@ -92,11 +92,10 @@ async function watchBackfill(
     },
   });
   workspace.defer(() => idler.stop());
-  await untilBackfilled(service.url ?? '', settlements);
+  await untilBackfilled(url, settlements);
   const elapsedMs = performance.now() - began;
-  const delay = loop.stop();
+  const delay = await api.ask<EventLoopDelay>('stop');
   await Promise.all([poller.stop(), idler.stop()]);
-  await service.stop();
   say(
     `${settlements} rows in ${(elapsedMs / 1000).toFixed(1)} s; ${answersMs.length} pages served meanwhile`,
   );

@@ -8,11 +8,18 @@ import type { Workspace } from '../support/workspace.ts';
 const REQUESTS_PER_SECOND = 100_000;
 const API_REQUESTS_PER_MINUTE = 1_000_000;
 
+interface BenchChain {
+  readonly name: string;
+  readonly rpcUrl: string;
+}
+
 /** The service's configuration for a local chain, read through the product's own loader. */
-export function benchConfig(
-  workspace: Workspace,
-  options: { readonly name: string; readonly rpcUrl: string },
-): Config {
+export function benchConfig(workspace: Workspace, chain: BenchChain): Config {
+  return loadConfig({ file: writeBenchConfig(workspace, chain), env: {} });
+}
+
+/** The same as a file, for a process of its own. */
+export function writeBenchConfig(workspace: Workspace, options: BenchChain): string {
   const file = join(workspace.dir, `${options.name}.config.json`);
   writeFileSync(
     file,
@@ -33,5 +40,5 @@ export function benchConfig(
       ],
     }),
   );
-  return loadConfig({ file, env: {} });
+  return file;
 }

@@ -7,9 +7,9 @@ import type { Guest } from '../../clickhouse/engine.ts';
 import { createGuest } from '../../clickhouse/guest-engine.ts';
 import type { Figure } from '../support/figure.ts';
 import { installPeer } from '../support/install-peer.ts';
+import { startLineProcess } from '../support/line-process.ts';
 import type { BenchContext } from '../support/run-bench.ts';
 import { PLAIN_TABLE, type SqlLab, sqlLab } from './lab.ts';
-import { startLineProcess } from './line-process.ts';
 
 /** The ClickBench-shaped questions over the public view, and over the same rows in DuckDB. Shown, not judged. */
 

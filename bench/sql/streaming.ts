@@ -1,10 +1,10 @@
 import { fileURLToPath } from 'node:url';
 import { watchEventLoop } from '../support/event-loop.ts';
 import type { Figure } from '../support/figure.ts';
+import { type LineProcess, startLineProcess } from '../support/line-process.ts';
 import { median } from '../support/quantiles.ts';
 import type { BenchContext } from '../support/run-bench.ts';
 import { type SqlLab, sqlLab } from './lab.ts';
-import { type LineProcess, startLineProcess } from './line-process.ts';
 import type { StreamReply, StreamRequest } from './stream-client.ts';
 
 /** A million rows to a client, through the API and straight from the engine: the same text, user, format and limits. */

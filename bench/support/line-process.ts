@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
-import type { Workspace } from '../support/workspace.ts';
+import type { Workspace } from './workspace.ts';
 
 /** A child that answers a line of JSON with a line of JSON. Ends with the workspace. */
 export interface LineProcess {
@@ -16,7 +16,7 @@ export function startLineProcess(workspace: Workspace, args: readonly string[], 
   const next = async <Reply>(): Promise<Reply> => {
     const { value, done } = await lines.next();
     if (done === true) throw new Error(`${args.at(-1)} ended`);
-    return JSON.parse(value) as Reply; // the scripts of this folder say what they print
+    return JSON.parse(value) as Reply; // our own scripts say what they print
   };
   return {
     next,
