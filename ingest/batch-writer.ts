@@ -25,7 +25,8 @@ import type { Versions } from './versions.ts';
 export interface BatchWriter {
   /**
    * Resolves when all of it is acknowledged. `gradedBy` is the pass whose catalogue graded the rows, null where one process alone
-   * grades. Rejects with `Overtaken` when they were graded by an outdated one, else only when the worker must stop.
+   * grades. Rejects with `Overtaken` when they were graded by an outdated one, else only when the worker must stop. While
+   * `isMoreComing` says so, the rows may wait for others, up to `GATHERED_MS_MAX`; without it they never do.
    */
   write(rows: BatchRows, gradedBy?: bigint | null, isMoreComing?: () => boolean): Promise<void>;
 }
