@@ -182,6 +182,11 @@ export class RowBinary {
     return this;
   }
 
+  /** Bytes written so far. */
+  size(): number {
+    return this.length;
+  }
+
   /** What was written so far. A view: the writer is not used again. */
   finish(): Uint8Array {
     return this.buffer.subarray(0, this.length);

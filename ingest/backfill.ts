@@ -77,12 +77,16 @@ export async function backfill(
     }
   };
   const isMoreComing = (): boolean => reading > 0 || windows.left() > 0;
-  const settle = async (window: BlockRange, batch: ReadBatch): Promise<void> => {
+  const finish = async (storing: Promise<void>, range: FinishedRange): Promise<void> => {
+    await storing;
+    finisher.add(range);
+  };
+  /** Keeps nothing of the batch while its rows wait. */
+  const settle = (window: BlockRange, batch: ReadBatch): Promise<void> => {
     const last = batch.blocks.at(-1);
     if (last?.number !== window.to)
       throw new Error(`source answered a window without its last block ${window.to}`);
-    await pipeline.store(batch, isMoreComing);
-    finisher.add({ ...window, endHash: last.hash });
+    return finish(pipeline.store(batch, isMoreComing), { ...window, endHash: last.hash });
   };
   // Each reader goes on while what it has read is written, up to a bound.
   const work = async (): Promise<void> => {

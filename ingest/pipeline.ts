@@ -1,4 +1,5 @@
 import { Overtaken } from '../clickhouse/guard.ts';
+import type { Address } from '../src/domain/address.ts';
 import type { BatchWriter } from './batch-writer.ts';
 import type { Catalogue } from './catalogues/catalogue.ts';
 import type { CatalogueHolder } from './catalogues/catalogue-holder.ts';
@@ -29,7 +30,7 @@ export interface ReadBatch extends BlockBatch {
   readonly readWith: Pick<Catalogue, 'isPayee'>;
 }
 
-export function createPipeline(deps: {
+interface PipelineDeps {
   readonly source: BlockSource;
   readonly filter: LogFilter;
   readonly context: DecodeContext;
@@ -37,44 +38,70 @@ export function createPipeline(deps: {
   readonly batches: BatchWriter;
   readonly status: Pick<ChainStatus, 'sourceAnswered' | 'wrote'>;
   readonly signal?: AbortSignal;
-}): Pipeline {
-  const { source, filter, context, catalogues, batches, status, signal } = deps;
-  const contextWith = (isCataloguedPayee: DecodeContext['isCataloguedPayee']) => ({
-    ...context,
-    isCataloguedPayee,
-  });
+}
+
+export function createPipeline(deps: PipelineDeps): Pipeline {
+  const { source, filter, context, catalogues, status, signal } = deps;
   return {
     async read(from, to, options) {
       const readWith = catalogues.current();
-      const { isCandidate } = logFilterOf(contextWith((payee) => readWith.isPayee(context.chain, payee)));
+      const isPayee = (payee: Address): boolean => readWith.isPayee(context.chain, payee);
+      const { isCandidate } = logFilterOf({ ...context, isCataloguedPayee: isPayee });
       const batch = await source.read(from, to, { ...filter, isCandidate }, options);
       status.sourceAnswered();
       return { ...batch, readWith };
     },
-    async store(batch, isMoreComing) {
-      for (;;) {
-        const outdated = await catalogues.lend(async (catalogue, pass) => {
-          // The catalogue may have changed since the batch was read: only payees of both are known whole.
-          const decodeWith = contextWith(
-            (payee) =>
-              batch.readWith.isPayee(context.chain, payee) && catalogue.isPayee(context.chain, payee),
-          );
-          const rows = rowsOfBatch(batch, decodeWith, catalogue);
-          if (await isOutdated(pass, batches.write(rows, pass, isMoreComing))) return pass;
-          const deadLetters = rows.deadLetters.length;
-          status.wrote({
-            rows: countRows(rows) - deadLetters,
-            blocks: batch.to - batch.from + 1,
-            deadLetters,
-          });
-          return null;
-        });
-        if (outdated === null) return;
+    store(batch, isMoreComing) {
+      const written = lendAndWrite(deps, batch, isMoreComing);
+      // Who grades alone is never outdated, and keeps nothing of the batch while its rows wait.
+      if (!catalogues.isShared()) return written.then(nothing);
+      return untilUpToDate(written, async (outdated) => {
         // Another process has published a newer catalogue, and its regrade may have passed these blocks already.
         await catalogues.after(outdated, signal);
-      }
+        return lendAndWrite(deps, batch, isMoreComing);
+      });
     },
   };
+}
+
+const nothing = (): void => undefined;
+
+/** The pass whose catalogue graded rows that were refused for it; null when they are acknowledged. */
+type Outdated = bigint | null;
+
+async function untilUpToDate(
+  written: Promise<Outdated>,
+  again: (outdated: bigint) => Promise<Outdated>,
+): Promise<void> {
+  for (let outdated = await written; outdated !== null; ) outdated = await again(outdated);
+}
+
+/** No callback that waits is made in here: it would keep the batch, which is ten times what its rows are once encoded. */
+function lendAndWrite(
+  { context, catalogues, batches, status }: PipelineDeps,
+  batch: ReadBatch,
+  isMoreComing: (() => boolean) | undefined,
+): Promise<Outdated> {
+  return catalogues.lend((catalogue, pass) => {
+    // The catalogue may have changed since the batch was read: only payees of both are known whole.
+    const isCataloguedPayee = (payee: Address): boolean =>
+      batch.readWith.isPayee(context.chain, payee) && catalogue.isPayee(context.chain, payee);
+    const rows = rowsOfBatch(batch, { ...context, isCataloguedPayee }, catalogue);
+    const deadLetters = rows.deadLetters.length;
+    const work = { rows: countRows(rows) - deadLetters, blocks: batch.to - batch.from + 1, deadLetters };
+    return settle(batches.write(rows, pass, isMoreComing), pass, status, work);
+  });
+}
+
+async function settle(
+  writing: Promise<void>,
+  pass: bigint | null,
+  status: PipelineDeps['status'],
+  work: Parameters<PipelineDeps['status']['wrote']>[0],
+): Promise<Outdated> {
+  if (await isOutdated(pass, writing)) return pass;
+  status.wrote(work);
+  return null;
 }
 
 /** Whether the engine refused the rows because a newer catalogue than that of `pass` is published. */

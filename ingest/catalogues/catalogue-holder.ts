@@ -6,6 +6,8 @@ import type { Catalogue } from './catalogue.ts';
  */
 export interface CatalogueHolder {
   current(): Catalogue;
+  /** Whether other processes publish catalogues too, so that one may be outdated when its rows arrive. */
+  isShared(): boolean;
   /**
    * Lends the current catalogue until `work` ends. `work` must not end before its rows are acknowledged. `pass` is the number of
    * the pass that published it, by which the engine refuses rows of an older one; null where one process alone grades.
@@ -24,6 +26,7 @@ export function createCatalogueHolder(initial: Catalogue, initialPass?: bigint):
   const waiting = new Set<() => void>();
   return {
     current: () => current,
+    isShared: () => currentPass !== null,
     lend(work) {
       const running = work(current, currentPass);
       lent.add(running);

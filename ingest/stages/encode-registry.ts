@@ -1,6 +1,6 @@
-import { RowBinary } from '../../clickhouse/row-binary.ts';
+import type { RowBinary } from '../../clickhouse/row-binary.ts';
 import type { AgentEvent, Attestation, AttestationKind } from '../../src/domain/registry-event.ts';
-import type { Del } from './encode.ts';
+import { type Del, encodeVersioned } from './versioned-rows.ts';
 
 /** The bytes of `agent_events.kind`. */
 const EVENT_CODES: Readonly<Record<AgentEvent['kind'], number>> = {
@@ -20,54 +20,50 @@ const ATTESTATION_CODES: Readonly<Record<AttestationKind, number>> = {
   validation_response: 5,
 };
 
-/** Rows of table `agent_events`, columns in the order of `AGENT_EVENT_COLUMNS`. */
-export function encodeAgentEvents(rows: readonly AgentEvent[], ver: bigint, del: Del): Uint8Array {
-  const out = new RowBinary();
-  for (const row of rows) {
-    out
-      .string(row.chain)
-      .u256(row.agentId)
-      .u64(row.blockNumber)
-      .u32(row.logIndex)
-      .dateTime(row.blockTime)
-      .hex32(row.blockHash)
-      .hex32(row.txHash)
-      .u8(EVENT_CODES[row.kind])
-      .hex20(row.account)
-      .string(row.text)
-      .hexString(row.data)
-      .u64(ver)
-      .u8(del);
-  }
-  return out.finish();
+/** A row of table `agent_events`, columns in the order of `AGENT_EVENT_COLUMNS`. */
+export function writeAgentEvent(out: RowBinary, row: AgentEvent): void {
+  out
+    .string(row.chain)
+    .u256(row.agentId)
+    .u64(row.blockNumber)
+    .u32(row.logIndex)
+    .dateTime(row.blockTime)
+    .hex32(row.blockHash)
+    .hex32(row.txHash)
+    .u8(EVENT_CODES[row.kind])
+    .hex20(row.account)
+    .string(row.text)
+    .hexString(row.data);
 }
 
-/** Rows of table `attestations`, columns in the order of `ATTESTATION_COLUMNS`. */
+export function encodeAgentEvents(rows: readonly AgentEvent[], ver: bigint, del: Del): Uint8Array {
+  return encodeVersioned(rows, writeAgentEvent, del).at(ver);
+}
+
+/** A row of table `attestations`, columns in the order of `ATTESTATION_COLUMNS`. */
+export function writeAttestation(out: RowBinary, row: Attestation): void {
+  out
+    .dateTime(row.blockTime)
+    .string(row.chain)
+    .u64(row.blockNumber)
+    .u32(row.logIndex)
+    .hex32(row.blockHash)
+    .hex32(row.txHash)
+    .u8(ATTESTATION_CODES[row.kind])
+    .u256(row.agentId)
+    .hex20(row.author)
+    .hex20(row.client)
+    .u64(row.feedbackIndex)
+    .i128(row.value)
+    .u8(row.valueDecimals)
+    .string(row.tag1)
+    .string(row.tag2)
+    .string(row.endpoint)
+    .string(row.uri)
+    .hex32(row.fileHash)
+    .hex32(row.requestHash);
+}
+
 export function encodeAttestations(rows: readonly Attestation[], ver: bigint, del: Del): Uint8Array {
-  const out = new RowBinary();
-  for (const row of rows) {
-    out
-      .dateTime(row.blockTime)
-      .string(row.chain)
-      .u64(row.blockNumber)
-      .u32(row.logIndex)
-      .hex32(row.blockHash)
-      .hex32(row.txHash)
-      .u8(ATTESTATION_CODES[row.kind])
-      .u256(row.agentId)
-      .hex20(row.author)
-      .hex20(row.client)
-      .u64(row.feedbackIndex)
-      .i128(row.value)
-      .u8(row.valueDecimals)
-      .string(row.tag1)
-      .string(row.tag2)
-      .string(row.endpoint)
-      .string(row.uri)
-      .hex32(row.fileHash)
-      .hex32(row.requestHash)
-      .u64(ver)
-      .u8(del);
-  }
-  return out.finish();
+  return encodeVersioned(rows, writeAttestation, del).at(ver);
 }

@@ -4,55 +4,49 @@ import { EVIDENCE_LADDER } from '../../src/domain/evidence.ts';
 import type { Settlement } from '../../src/domain/settlement.ts';
 import type { BlockRef } from '../sources/block-source.ts';
 import type { DeadLetter } from './dead-letter.ts';
+import { type Del, encodeVersioned } from './versioned-rows.ts';
 
-/** `1` marks a tombstone: the row at this key vanished with a reorg. */
-export type Del = 0 | 1;
-
-/** Rows of table `settlements`, columns in the order of `SETTLEMENT_COLUMNS`. */
-export function encodeSettlements(rows: readonly Settlement[], ver: bigint, del: Del): Uint8Array {
-  const out = new RowBinary();
-  for (const row of rows) {
-    out
-      .string(row.chain)
-      .u64(row.blockNumber)
-      .dateTime(row.blockTime)
-      .hex32(row.blockHash)
-      .hex32(row.txHash)
-      .u32(row.logIndex)
-      .hex20(row.payer)
-      .hex20(row.payee)
-      .hex20(row.asset)
-      .string(row.assetSymbol)
-      .u256(row.amount)
-      .decimal64(row.amountUsdMicros)
-      .hex20(row.relayer)
-      .string(row.facilitator)
-      .u8(EVIDENCE_LADDER[row.method].code)
-      .u32(row.seen)
-      .string(row.builderFacilitator)
-      .string(row.builderApps)
-      .u64(ver)
-      .u8(del);
-  }
-  return out.finish();
+/** A row of table `settlements`, columns in the order of `SETTLEMENT_COLUMNS`. */
+export function writeSettlement(out: RowBinary, row: Settlement): void {
+  out
+    .string(row.chain)
+    .u64(row.blockNumber)
+    .dateTime(row.blockTime)
+    .hex32(row.blockHash)
+    .hex32(row.txHash)
+    .u32(row.logIndex)
+    .hex20(row.payer)
+    .hex20(row.payee)
+    .hex20(row.asset)
+    .string(row.assetSymbol)
+    .u256(row.amount)
+    .decimal64(row.amountUsdMicros)
+    .hex20(row.relayer)
+    .string(row.facilitator)
+    .u8(EVIDENCE_LADDER[row.method].code)
+    .u32(row.seen)
+    .string(row.builderFacilitator)
+    .string(row.builderApps);
 }
 
-/** Rows of table `dead_letters`, columns in the order of `DEAD_LETTER_COLUMNS`. */
+export function encodeSettlements(rows: readonly Settlement[], ver: bigint, del: Del): Uint8Array {
+  return encodeVersioned(rows, writeSettlement, del).at(ver);
+}
+
+/** A row of table `dead_letters`, columns in the order of `DEAD_LETTER_COLUMNS`. */
+export function writeDeadLetter(out: RowBinary, row: DeadLetter): void {
+  out
+    .string(row.chain)
+    .u64(row.blockNumber)
+    .hex32(row.blockHash)
+    .hex32(row.txHash)
+    .u32(row.logIndex)
+    .string(row.reason)
+    .string(row.rawLog);
+}
+
 export function encodeDeadLetters(rows: readonly DeadLetter[], ver: bigint, del: Del): Uint8Array {
-  const out = new RowBinary();
-  for (const row of rows) {
-    out
-      .string(row.chain)
-      .u64(row.blockNumber)
-      .hex32(row.blockHash)
-      .hex32(row.txHash)
-      .u32(row.logIndex)
-      .string(row.reason)
-      .string(row.rawLog)
-      .u64(ver)
-      .u8(del);
-  }
-  return out.finish();
+  return encodeVersioned(rows, writeDeadLetter, del).at(ver);
 }
 
 /** Rows of table `blocks`, columns in the order of `BLOCK_COLUMNS`. */
