@@ -1,4 +1,4 @@
-import { setTimeout as delay } from 'node:timers/promises';
+import { setTimeout as delay, setImmediate as nextTurn } from 'node:timers/promises';
 import type { Guard, Writer } from '../clickhouse/engine.ts';
 import type { Chain } from '../src/domain/chain.ts';
 import type { Log } from '../src/log.ts';
@@ -47,6 +47,7 @@ export function createBatchWriter(deps: {
 }): BatchWriter {
   const queue: Pending[] = [];
   const arrivals = createArrivals();
+  const encode = createEncoding();
   let draining = false;
   let endedMs = Number.NEGATIVE_INFINITY;
 
@@ -75,7 +76,7 @@ export function createBatchWriter(deps: {
 
   return {
     async write(rows, gradedBy = null, isMoreComing = () => false) {
-      const batch = await encodeBatch(rows);
+      const batch = await encode(rows);
       // Also one without rows may be the last that others wait for.
       if (batch.rows === 0) return arrivals.tell();
       return new Promise((resolve, reject) => {
@@ -84,6 +85,22 @@ export function createBatchWriter(deps: {
         if (!draining) void drain();
       });
     },
+  };
+}
+
+/** Encodes one batch after another, with a turn between: the engine already reads the first while the next ones are encoded. */
+function createEncoding(): (rows: BatchRows) => Promise<EncodedBatch> {
+  let last: Promise<void> | null = null;
+  const ended = (): void => undefined;
+  return (rows) => {
+    const encoded =
+      last === null ? encodeBatch(rows) : last.then(() => nextTurn()).then(() => encodeBatch(rows));
+    const own = encoded.then(ended, ended);
+    last = own;
+    void own.then(() => {
+      if (last === own) last = null;
+    });
+    return encoded;
   };
 }
 
