@@ -1,6 +1,6 @@
 import type { RateStore } from './control-store.ts';
 
-/** About 10 MB. The key unseen for longest is forgotten first, so a flood of addresses cannot grow the table. */
+/** About 10 MB. Keys unseen for long are forgotten first, so a flood of addresses cannot grow the table. */
 const KEYS_MAX = 50_000;
 
 interface Window {
@@ -10,17 +10,15 @@ interface Window {
 
 /** Fixed windows in this process's memory: shared by nobody else, and forgotten when it ends. */
 export function createMemoryRates(keysMax = KEYS_MAX): RateStore {
-  const windows = new Map<string, Window>();
+  const windows = createTable<Window>(keysMax);
   return {
     take: async ({ key, limit, windowSeconds, nowMs }) => {
-      const known = windows.get(key);
-      const window =
-        known && known.endsMs > nowMs ? known : { endsMs: nowMs + windowSeconds * 1_000, taken: 0 };
+      let window = windows.get(key);
+      if (window === undefined || window.endsMs <= nowMs) {
+        window = { endsMs: nowMs + windowSeconds * 1_000, taken: 0 };
+        windows.set(key, window);
+      }
       window.taken += 1;
-      // A Map keeps insertion order: taking the key out and in again makes the first key the one unseen for longest.
-      windows.delete(key);
-      windows.set(key, window);
-      if (windows.size > keysMax) forgetOldest(windows);
       return {
         allowed: window.taken <= limit,
         limit,
@@ -31,7 +29,29 @@ export function createMemoryRates(keysMax = KEYS_MAX): RateStore {
   };
 }
 
-function forgetOldest(windows: Map<string, unknown>): void {
-  const oldest = windows.keys().next();
-  if (!oldest.done) windows.delete(oldest.value);
+/**
+ * At most `max` entries, in two halves: when the newer one is full, the older one is forgotten with every key that was not asked for
+ * since it became the older. A key that is asked for again and again changes nothing: taking it out of a Map and in again, as
+ * the exact order would need, makes a new table every few calls, and those chain the garbage of calls together.
+ */
+function createTable<Value>(max: number) {
+  const half = Math.ceil(max / 2);
+  let newer = new Map<string, Value>();
+  let older = new Map<string, Value>();
+  const set = (key: string, value: Value): void => {
+    newer.set(key, value);
+    if (newer.size < half) return;
+    older = newer;
+    newer = new Map();
+  };
+  return {
+    get(key: string): Value | undefined {
+      const value = newer.get(key);
+      if (value !== undefined) return value;
+      const kept = older.get(key);
+      if (kept !== undefined) set(key, kept);
+      return kept;
+    },
+    set,
+  };
 }

@@ -34,6 +34,7 @@ import { createRollups } from '../reads/rollup-coverage.ts';
 import type { Tracer } from '../tracing/tracer.ts';
 import { installOperations } from './api-routes.ts';
 import { answerClientError } from './client-error.ts';
+import { keepRequestsYoung } from './collector-flags.ts';
 import { installConsole } from './console-route.ts';
 import { installDocs } from './docs-routes.ts';
 import { type Drain, installDrain } from './drain.ts';
@@ -88,6 +89,7 @@ const PREFLIGHT_MAX_AGE_SECONDS = 86_400;
 
 /** The application without a listening socket: tests inject requests, `main.ts` listens. */
 export function buildApp(options: AppOptions): FastifyInstance {
+  keepRequestsYoung();
   const deps = operationDeps(options);
   const { publicUrl } = deps;
   const { log } = options;

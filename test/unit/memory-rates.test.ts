@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { createMemoryRates } from '../../src/control/memory-rates.ts';
 
-test('a flood of keys cannot grow the table: the key unseen for longest is forgotten', async () => {
-  const rates = createMemoryRates(2);
+test('a flood of keys cannot grow the table: keys unseen for long are forgotten', async () => {
+  const rates = createMemoryRates(4);
   const take = async (key: string): Promise<number> => {
     const { remaining } = await rates.take({ key, limit: 9, windowSeconds: 60, nowMs: 1 });
     return remaining;
