@@ -4,7 +4,7 @@ import { checkStructure, isValues } from './check-structure.ts';
 import type { FunctionCatalogue } from './function-catalogue.ts';
 import { attribute, listIn, type TreeNode, walk } from './query-tree.ts';
 import { refuse } from './refusal.ts';
-import { argumentNames, isTableInSight, isTablePlace, isValueInSight } from './scope.ts';
+import { argumentNames, isTableInSight, isTablePlace } from './scope.ts';
 
 /**
  * The policy: what a query may name. Allow-lists only; a name that is on none is refused. Names hide in more places than FROM
@@ -176,13 +176,13 @@ function checkNameInString(node: TreeNode, { functions }: SqlPolicy): void {
 function checkWord(node: TreeNode, name: string, names: Names, { columns, functions }: SqlPolicy): void {
   const last = lastPart(name);
   if (VIRTUAL_COLUMN.test(last)) refuse('virtual_column', { near: name });
-  // user, file …: the engine takes a word that names nothing in sight for a function, `SELECT user` and `arrayMap(file, …)`.
+  // The engine takes a bare word for a function wherever it finds no column of that name: `SELECT user`, `arrayMap(file, …)`.
+  // Which of the two it will be depends on its rules of scope, so the word is refused even where it looks like a column.
   if (!name.includes('.') && functions.refusal(name) !== null) {
-    if (isValueInSight(node, name)) return;
     refuse('function', {
       near: name,
-      detail: `${name} is not available here.`,
-      hint: 'If it is a column of yours, write the name of its table before it, or call it otherwise.',
+      detail: `${name} is the name of a function that is not available here, so it cannot stand alone.`,
+      hint: 'If it is a column of yours, write the name of its table before it, or give it another name.',
     });
   }
   if (names.declared.has(name) || names.declared.has(last) || columns.has(last)) return;

@@ -75,21 +75,34 @@ export const cteShadowing: readonly Attack[] = [
     ownName,
     'WITH RECURSIVE settlements AS (SELECT 1 AS n UNION ALL SELECT n + 1 FROM settlements WHERE n < 3) SELECT n FROM settlements',
   ),
-  harmless(
-    'a column called user',
-    ownName,
+  refused(
+    'function',
+    'a column called user, bare',
     'SELECT payer AS user, count() FROM settlements GROUP BY user ORDER BY user',
+    'harmless',
   ),
   harmless(
-    'a column called user from a CTE',
+    'a column called user, by its table',
     ownName,
+    'SELECT t.user, count() FROM (SELECT payer AS user FROM settlements) AS t GROUP BY t.user ORDER BY t.user',
+  ),
+  refused(
+    'function',
+    'a column called user from a CTE, bare',
     'WITH t AS (SELECT payer AS user FROM settlements) SELECT user FROM t',
+    'harmless',
   ),
-  harmless('a column called version from a subquery', ownName, 'SELECT version FROM (SELECT 1 AS version)'),
-  harmless(
-    'the first arm of a union names the columns',
-    ownName,
+  refused(
+    'function',
+    'a column called version from a subquery, bare',
+    'SELECT version FROM (SELECT 1 AS version)',
+    'harmless',
+  ),
+  refused(
+    'function',
+    'the first arm of a union names the columns, bare',
     'SELECT user FROM (SELECT 1 AS user UNION ALL SELECT 2)',
+    'harmless',
   ),
   refused(
     'function',

@@ -60,15 +60,45 @@ export const hiddenNames: readonly Attack[] = [
     "WITH x -> x AS file SELECT file('%FILE%')",
     'harmless',
   ),
-  harmless(
+  refused(
+    'function',
     'a word that is a value here',
-    'the alias stands in the same SELECT, so the word is not the function',
     'SELECT toInt8(1) AS file, file + 1 FROM numbers(2) WHERE file > 0',
+    'harmless',
   ),
-  harmless(
+  refused(
+    'function',
     'a lambda’s argument of that name',
-    'the argument hides the function',
     "SELECT arrayMap(file -> upper(file), ['a'])",
+    'harmless',
+  ),
+  reads(
+    'the word, with a column of that name that the table’s alias renames',
+    "SELECT arrayMap(file, ['%FILE%'])[1] AS f FROM (SELECT 1 AS file) AS t(a)",
+  ),
+  reads(
+    'the word, with a column that the CTE renames',
+    "WITH t(a) AS (SELECT 1 AS file) SELECT arrayMap(file, ['%FILE%']) FROM t",
+  ),
+  reads(
+    'the word, with a column that the recursive CTE renames',
+    "WITH RECURSIVE t(a) AS (SELECT 1 AS file UNION ALL SELECT a + 1 FROM t WHERE a < 2) SELECT arrayMap(file, ['%FILE%']) FROM t",
+  ),
+  reads(
+    'the word, with a column of a union that the alias renames',
+    "SELECT arrayMap(file, ['%FILE%']) FROM (SELECT 1 AS file UNION ALL SELECT 2) AS t(a)",
+  ),
+  reads(
+    'the word, with a column that untuple spreads',
+    "SELECT arrayMap(file, ['%FILE%']) FROM (SELECT untuple((1, 2)) AS file)",
+  ),
+  reads(
+    'the word, with an alias of WITH that is resolved before FROM',
+    "WITH arrayMap(file, ['%FILE%']) AS f SELECT f FROM (SELECT 1 AS file) AS t(a)",
+  ),
+  reads(
+    'the word in another case, behind EXCEPT',
+    "SELECT arrayMap(file, ['%FILE%']) FROM (SELECT * EXCEPT (file) FROM (SELECT 1 AS file, 2 AS b))",
   ),
   refused('function', 'a quoted name', "SELECT `file`('%FILE%')", 'reads_files'),
   refused('function', 'a name in double quotes', `SELECT "file"('%FILE%')`, 'reads_files'),
