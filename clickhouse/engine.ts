@@ -140,8 +140,10 @@ export interface GuestStatement {
   /** Values of `{name:Type}` placeholders, as the engine reads them off the wire (sandbox/parameter-texts.ts). */
   readonly parameters?: Readonly<Record<string, string>>;
   readonly maxSeconds: number;
-  /** What `QueryKiller` is told, for a statement that somebody watches. */
+  /** What `QueryKiller` is told, for a statement that is watched. */
   readonly queryId?: string;
+  /** Whether the public tables look empty to it: for a question that types alone answer. */
+  readonly withoutRows?: boolean;
 }
 
 /**

@@ -1,19 +1,27 @@
 import { randomUUID } from 'node:crypto';
+import { PUBLIC_TABLE_NAMES } from '../src/domain/public-tables.ts';
 import { withinSeconds } from './call-time.ts';
 import type { EngineAccess, Guest, Row } from './engine.ts';
 import { engineErrorOf } from './engine-error.ts';
 import { createGuestHttp, wholeAnswer } from './guest-http.ts';
+
+/** Leaves no row of any public table: the engine then reads none, also for the subqueries that it computes while it plans. */
+const NO_ROWS = `{${PUBLIC_TABLE_NAMES.map((name) => `'${name}':'0'`).join(',')}}`;
 
 /** The guest's port over HTTP: its own user, its own connections, the public database as the default one. */
 
 export function createGuest(access: EngineAccess): Guest {
   const http = createGuestHttp(access);
   return {
-    explain({ name, text, parameters = {}, maxSeconds, queryId = randomUUID() }, caller) {
+    explain(
+      { name, text, parameters = {}, maxSeconds, queryId = randomUUID(), withoutRows = false },
+      caller,
+    ) {
       const words = {
         query_id: queryId,
         default_format: 'JSONCompactEachRow',
         max_execution_time: maxSeconds,
+        ...(withoutRows ? { additional_table_filters: NO_ROWS } : {}),
       };
       return withinSeconds(maxSeconds, caller, async (signals) => {
         const bytes = await http.ask({ name, text, parameters, words }, signals);

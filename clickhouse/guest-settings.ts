@@ -69,6 +69,7 @@ export function guestSettings(memoryBytes: number): Readonly<Record<string, Sett
     joined_subquery_requires_alias: 0,
     // A text beside a state would become one value of two types, and its bytes could then be read as a state.
     use_variant_as_common_type: 0,
+    additional_table_filters: '{}',
     ...EXACT_OUTPUT,
   };
 }
@@ -82,9 +83,13 @@ export const EXACT_OUTPUT: Readonly<Record<string, SettingValue>> = {
   output_format_arrow_compression_method: 'none',
 };
 
-/** What each query may say for itself, and within which bounds. */
-export const GUEST_CHANGEABLE = {
+/** What each query may say for itself, and within which bounds; null for none. */
+export const GUEST_CHANGEABLE: Readonly<
+  Record<string, { readonly min: number; readonly max: number } | null>
+> = {
   max_execution_time: { min: 1, max: GUEST_SECONDS_MAX },
   limit: { min: 1, max: GUEST_ROWS_MAX },
   max_block_size: { min: GUEST_SMALL_BLOCK_ROWS, max: GUEST_BLOCK_ROWS },
-} as const;
+  // Can only take rows away. Sent with the question what the names of a query mean (sandbox/resolve.ts).
+  additional_table_filters: null,
+};

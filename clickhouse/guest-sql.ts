@@ -55,7 +55,10 @@ export function clusterStatements(names: {
 
 function boundsOf(name: string): string {
   const bounds = Object.entries(GUEST_CHANGEABLE).find(([changeable]) => changeable === name)?.[1];
-  return bounds === undefined ? '' : ` MIN ${bounds.min} MAX ${bounds.max} CHANGEABLE_IN_READONLY`;
+  if (bounds === undefined) return '';
+  return bounds === null
+    ? ' CHANGEABLE_IN_READONLY'
+    : ` MIN ${bounds.min} MAX ${bounds.max} CHANGEABLE_IN_READONLY`;
 }
 
 /** What the guest may read: the public tables, on a cluster also each node's part of them, and views of them. */

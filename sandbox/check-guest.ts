@@ -91,9 +91,15 @@ function checkSetting(name: string, value: string): void {
     throw new GuestUnfit(`its ${name} is ${value} and must be bounded`);
 }
 
-/** Each query is sent with its own seconds and rows, some with smaller blocks. */
+/** Each query is sent with its own seconds and rows, some with smaller blocks, and some questions with empty tables. */
 async function checkChangeable(guest: Guest): Promise<void> {
   try {
+    await guest.explain({
+      name: 'guest-without-rows',
+      text: 'SELECT 1 FROM settlements LIMIT 0',
+      maxSeconds: CHECK_SECONDS,
+      withoutRows: true,
+    });
     const { figures, body } = await guest.query(
       {
         name: 'guest-changeable',
@@ -110,7 +116,9 @@ async function checkChangeable(guest: Guest): Promise<void> {
     if (figures.resultRows !== 1) throw new GuestUnfit('limit does not bound its rows');
   } catch (error) {
     if (isRefusal(error))
-      throw new GuestUnfit('it may not send max_execution_time, limit and max_block_size');
+      throw new GuestUnfit(
+        'it may not send max_execution_time, limit, max_block_size and additional_table_filters',
+      );
     throw error;
   }
 }

@@ -38,7 +38,7 @@ const NAMED_IN_STRING = /^(arrayreduce|arrayreduceinranges|initializeaggregation
 /** A scalar function on the right of IN whose name is a table function too: a newer engine may take it for that. */
 const TABLE_FUNCTION_TOO = new Set(['file', 'format', 'fuzzquery']);
 /** Columns that every table has besides its own; `_database` and `_table` are there on views as well (tried on 26.7.2.1). */
-const VIRTUAL_COLUMN =
+export const VIRTUAL_COLUMN =
   /^_(table|database|file|path|size|time|etag|tags|headers|distance|disk_name|shard_num|row_exists|row_number|sample_factor|block_(number|offset)|part(_\w+)?|partition_\w+)$/i;
 
 interface Names {
@@ -59,7 +59,7 @@ export function checkTree(root: TreeNode, policy: SqlPolicy, words: ReadonlySet<
     if (node.kind === 'TABLE_FUNCTION') tables.add(checkTableFunction(node, policy));
     if (node.kind === 'FUNCTION') functions.add(checkFunction(node, names, policy));
     if (node.kind === 'IDENTIFIER' && table === undefined)
-      checkWord(node, attribute(node, 'identifier') ?? '', names, policy);
+      checkWord(attribute(node, 'identifier') ?? '', names, policy);
     if (node.kind === 'MATCHER') checkMatcher(node, names, policy);
   }
   checkLambdas(root);
@@ -141,7 +141,7 @@ function checkFunction(node: TreeNode, names: Names, policy: SqlPolicy): string 
   return name;
 }
 
-function refuseFunction(name: string, { functions }: SqlPolicy): never {
+export function refuseFunction(name: string, { functions }: Pick<SqlPolicy, 'functions'>): never {
   const refusal = functions.refusal(name);
   if (refusal === null)
     return refuse('function', { near: name, detail: `There is no function ${name} here.` });
@@ -173,7 +173,7 @@ function checkNameInString(node: TreeNode, { functions }: SqlPolicy): void {
   });
 }
 
-function checkWord(node: TreeNode, name: string, names: Names, { columns, functions }: SqlPolicy): void {
+function checkWord(name: string, names: Names, { columns, functions }: SqlPolicy): void {
   const last = lastPart(name);
   if (VIRTUAL_COLUMN.test(last)) refuse('virtual_column', { near: name });
   // The engine takes a bare word for a function wherever it finds no column of that name: `SELECT user`, `arrayMap(file, …)`.
@@ -192,7 +192,7 @@ function checkWord(node: TreeNode, name: string, names: Names, { columns, functi
 /** `COLUMNS(_database, user)` names columns as well; names hold no comma (check-tokens.ts). */
 function checkMatcher(node: TreeNode, names: Names, policy: SqlPolicy): void {
   const listed = /^column_identifiers: (.*)$/s.exec(node.rest)?.[1]?.split(', ') ?? [];
-  for (const name of listed) checkWord(node, name, names, policy);
+  for (const name of listed) checkWord(name, names, policy);
 }
 
 function lastPart(name: string): string {

@@ -1,27 +1,22 @@
-import { randomUUID } from 'node:crypto';
-import { EngineError, type Guest, type GuestStatement, type Row } from '../clickhouse/engine.ts';
+import { EngineError, type Guest, type Row } from '../clickhouse/engine.ts';
 import { PUBLIC_TABLES, type PublicTableName } from '../src/domain/public-tables.ts';
 import { explainFailure } from './explain-failure.ts';
-import { ESTIMATE_MAX_SECONDS } from './limits.ts';
-import { parametersAsSent } from './parameter-texts.ts';
-import type { Penalties } from './penalties.ts';
-import type { Place, Places } from './places.ts';
-import type { Quarantine } from './quarantine.ts';
-import { type Estimate, QueryAbandoned, type SandboxQuery, type SqlSandbox } from './sql-sandbox.ts';
-import { CallerLeft, StoppedLate, type Watchdog } from './watchdog.ts';
+import type { Places } from './places.ts';
+import { openPlanning, type PlannedQuery, type Planning, type PlanningDeps } from './planning.ts';
+import type { Resolve } from './resolve.ts';
+import { type Estimate, QueryAbandoned, type SqlSandbox } from './sql-sandbox.ts';
+import { CallerLeft, StoppedLate } from './watchdog.ts';
 
 /**
  * What a query would read, by the engine's own index analysis. Nothing is run, with one exception that the engine makes:
  * subqueries that give a single value are computed to plan the rest. So the question is bounded in time, and has places of its
  * own. A bare `count()` is under-estimated: the engine knows it without reading (sandbox.md C).
  */
-export interface EstimateDeps {
+export interface EstimateDeps extends PlanningDeps {
   /** One of each shard, that knows what the shard holds; the only one of an engine by itself. */
   readonly guests: readonly Pick<Guest, 'explain'>[];
   readonly places: Places;
-  readonly watchdog: Watchdog;
-  readonly penalties: Penalties;
-  readonly quarantine: Quarantine;
+  readonly resolve: Resolve;
 }
 
 export function createEstimate(deps: EstimateDeps): SqlSandbox['estimate'] {
@@ -29,76 +24,37 @@ export function createEstimate(deps: EstimateDeps): SqlSandbox['estimate'] {
     deps.quarantine.check(query.accepted.text);
     deps.penalties.check(query.caller);
     const place = await deps.places.take({ caller: query.caller, heavy: false }, signal);
-    const asked: Promise<void>[] = [];
+    const planning = openPlanning(deps, query, signal);
     try {
       deps.penalties.check(query.caller);
-      return await estimateIn(deps, query, signal, asked);
+      await deps.resolve(query, planning);
+      return await estimateIn(deps, query, planning);
+    } catch (error) {
+      return unknownUnless(error, query, signal);
     } finally {
-      leaveAfter(place, asked);
+      // The place is the engine's, not the caller's: it is free when the engine is.
+      void planning.gone().then(() => place.leave());
     }
   };
 }
 
-/** The place is the engine's, not the caller's: it is free when the engine is. */
-function leaveAfter(place: Place, gone: readonly Promise<void>[]): void {
-  void Promise.all(gone).then(() => place.leave());
-}
-
-type Asked = Parameters<SqlSandbox['estimate']>[0];
-
 async function estimateIn(
-  { guests, watchdog, penalties, quarantine }: EstimateDeps,
-  query: Asked,
-  signal: AbortSignal,
-  asked: Promise<void>[],
+  { guests }: Pick<EstimateDeps, 'guests'>,
+  query: PlannedQuery,
+  planning: Planning,
 ): Promise<Estimate> {
-  const deadline = performance.now() + ESTIMATE_MAX_SECONDS * 1_000;
-  const askOf = (guest: Pick<Guest, 'explain'>, name: string, question: string): Promise<readonly Row[]> => {
-    const queryId = randomUUID();
-    const order = {
-      queryId,
-      maxMs: Math.max(0, deadline - performance.now()),
-      caller: signal,
-      onDeaf: () => {
-        quarantine.add(query.accepted.text);
-        penalties.add(query.caller);
-      },
-    };
-    const { outcome, gone } = watchdog.watch(order, (until) =>
-      guest.explain({ ...statementOf(query, name, question), queryId }, until),
-    );
-    asked.push(gone);
-    return outcome;
-  };
   const ask = async (name: string, question: string): Promise<readonly Row[]> =>
-    (await Promise.all(guests.map((guest) => askOf(guest, name, question)))).flat();
-  try {
-    const rows = await ask('sql-estimate', 'EXPLAIN ESTIMATE');
-    const plans = await ask('sql-plan', 'EXPLAIN json = 1, indexes = 1, header = 1');
-    const readings = plans.flatMap(([plan]) => readsOf(JSON.parse(String(plan ?? '[]'))));
-    return estimateOf(rowsByTable(rows), readings, query.accepted.tables);
-  } catch (error) {
-    return unknownUnless(error, query, signal);
-  }
-}
-
-function statementOf(
-  { accepted, parameters }: Pick<SandboxQuery, 'accepted' | 'parameters'>,
-  name: string,
-  question: string,
-): GuestStatement {
-  return {
-    name,
-    text: `${question} ${accepted.text}`,
-    parameters: parametersAsSent(accepted.parameters, parameters),
-    maxSeconds: ESTIMATE_MAX_SECONDS,
-  };
+    (await Promise.all(guests.map((guest) => planning.ask({ guest, name, question })))).flat();
+  const rows = await ask('sql-estimate', 'EXPLAIN ESTIMATE');
+  const plans = await ask('sql-plan', 'EXPLAIN json = 1, indexes = 1, header = 1');
+  const readings = plans.flatMap(([plan]) => readsOf(JSON.parse(String(plan ?? '[]'))));
+  return estimateOf(rowsByTable(rows), readings, query.accepted.tables);
 }
 
 const UNKNOWN: Estimate = { rows: null, bytes: null, withoutKey: [], withoutTime: [] };
 
 /** Planning that takes too long, or more than a query may have, leaves the estimate open; a query that is wrong fails here. */
-function unknownUnless(error: unknown, query: Asked, signal: AbortSignal): Estimate {
+function unknownUnless(error: unknown, query: PlannedQuery, signal: AbortSignal): Estimate {
   if (signal.aborted || error instanceof CallerLeft) throw new QueryAbandoned(null);
   if (error instanceof StoppedLate && error.obeyed) return UNKNOWN;
   if (error instanceof StoppedLate) throw new EngineError('unreachable', 'sql-estimate', null, error);

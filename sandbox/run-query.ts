@@ -10,7 +10,9 @@ import { WATCHDOG_GRACE_MS } from './limits.ts';
 import { parametersAsSent } from './parameter-texts.ts';
 import type { Penalties } from './penalties.ts';
 import type { Place, Places } from './places.ts';
+import { openPlanning } from './planning.ts';
 import { digestOf, type Quarantine } from './quarantine.ts';
+import type { Resolve } from './resolve.ts';
 import {
   QueryAbandoned,
   QueryFailed,
@@ -32,6 +34,7 @@ export interface RunDeps {
   readonly held: HeldResults;
   readonly watchdog: Watchdog;
   readonly penalties: Penalties;
+  readonly resolve: Resolve;
   readonly secondsOf: (tier: SqlTierId) => number;
   readonly quarantine: Quarantine;
   readonly log: Pick<Log, 'error'>;
@@ -67,8 +70,34 @@ export function createRun(deps: RunDeps): SqlSandbox['run'] {
       place.leave();
       throw error;
     }
+    await resolveIn(place, query, signal, deps);
     return runIn(place, query, signal, deps);
   };
+}
+
+/** The second judgement, before anything of the query runs. Keeps the place only where it passes. */
+async function resolveIn(
+  place: Place,
+  query: SandboxQuery,
+  signal: AbortSignal,
+  deps: RunDeps,
+): Promise<void> {
+  const planning = openPlanning(deps, query, signal);
+  try {
+    await deps.resolve(query, planning);
+  } catch (error) {
+    void planning.gone().then(place.leave);
+    reportSecondWall(error, query, deps.log);
+    throw planFailureOf(error, query);
+  }
+}
+
+/** Nothing has run: there is nothing to charge. */
+function planFailureOf(error: unknown, query: SandboxQuery): Error {
+  if (error instanceof CallerLeft) return new QueryAbandoned(null);
+  if (error instanceof StoppedLate) return new EngineError('unreachable', 'sql-resolve', null, error);
+  if (error instanceof EngineError) return explainFailure(error, query.accepted, null);
+  return error instanceof Error ? error : new Error(String(error));
 }
 
 async function runIn(
@@ -113,11 +142,7 @@ async function runIn(
     return result;
   } catch (error) {
     void gone.then(inMemory?.free);
-    if (metSecondWall(error))
-      log.error(
-        { err: error, digest: digestOf(query.accepted.text) },
-        'an accepted text was refused by the engine’s grants',
-      );
+    reportSecondWall(error, query, log);
     throw failureOf(error, query, performance.now() - began);
   }
 }
@@ -158,7 +183,13 @@ function stoppedFailure({ obeyed, cause }: StoppedLate, sinceMs: number): Error 
   });
 }
 
-/** ACCESS_DENIED and READONLY: after the first wall has passed a text, the second must find nothing. Somebody has to look. */
-function metSecondWall(error: unknown): boolean {
-  return error instanceof EngineError && (error.engineCode === 497 || error.engineCode === 164);
+/** ACCESS_DENIED and READONLY: a text that was accepted must never need what the guest has no right to. An operator has to look. */
+const DENIED: ReadonlySet<number | null> = new Set([497, 164]);
+
+function reportSecondWall(error: unknown, { accepted }: SandboxQuery, log: RunDeps['log']): void {
+  if (!(error instanceof EngineError) || !DENIED.has(error.engineCode)) return;
+  log.error(
+    { err: error, digest: digestOf(accepted.text) },
+    'an accepted text was refused by the engine’s grants',
+  );
 }

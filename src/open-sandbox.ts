@@ -1,18 +1,21 @@
 import { shardsOf } from '../clickhouse/cluster/nodes.ts';
 import type { EngineAccess, Guest } from '../clickhouse/engine.ts';
 import { createGuest } from '../clickhouse/guest-engine.ts';
+import { publicDatabaseOf, viewedDatabaseOf } from '../clickhouse/public-database.ts';
 import { createQueryKiller } from '../clickhouse/query-killer.ts';
 import { checkGuest } from '../sandbox/check-guest.ts';
+import type { SqlPolicy } from '../sandbox/check-tree.ts';
 import { createEngineParser } from '../sandbox/engine-parser.ts';
 import { createEstimate } from '../sandbox/estimate.ts';
 import { createGuestGate, type GuestGate } from '../sandbox/guest-gate.ts';
 import { createHeldResults } from '../sandbox/held-results.ts';
-import { inspect } from '../sandbox/inspect.ts';
+import { type InspectDeps, inspect } from '../sandbox/inspect.ts';
 import * as limits from '../sandbox/limits.ts';
 import { createPenalties } from '../sandbox/penalties.ts';
 import { createPlaces, type Places } from '../sandbox/places.ts';
 import { loadPolicy, policyVersion } from '../sandbox/policy.ts';
 import { createQuarantine } from '../sandbox/quarantine.ts';
+import { createResolve } from '../sandbox/resolve.ts';
 import { createRun, tierSeconds } from '../sandbox/run-query.ts';
 import type { SqlSandbox } from '../sandbox/sql-sandbox.ts';
 import { createUnreadResults, type UnreadResults } from '../sandbox/unread-results.ts';
@@ -31,6 +34,8 @@ export interface SandboxOptions {
   /** For tests, which cannot wait for the real ones. */
   readonly secondsOf?: (tier: SqlTierId) => number;
   readonly killObeyedMaxMs?: number;
+  /** Instead of the pinned one: for tests of what the engine does with a text that neither judgement lets pass. */
+  readonly policy?: SqlPolicy;
   /** Put around the guest by whoever counts and traces. */
   readonly observeGuest?: (guest: Guest) => Guest;
 }
@@ -49,7 +54,7 @@ export interface OpenSandbox extends SqlSandbox {
  */
 export function openSandbox(options: SandboxOptions): OpenSandbox {
   const { access, log, restartEngine, killObeyedMaxMs = limits.KILL_OBEYED_MAX_MS } = options;
-  const { observeGuest = (guest: Guest) => guest } = options;
+  const { observeGuest = (guest: Guest) => guest, policy = loadPolicy() } = options;
   const guest = observeGuest(createGuest(access));
   const shards = access.cluster === undefined ? [guest] : shardsOf(access).map((shard) => createGuest(shard));
   const killer = createQueryKiller(access);
@@ -71,7 +76,15 @@ export function openSandbox(options: SandboxOptions): OpenSandbox {
   });
   const quarantine = createQuarantine(limits.QUARANTINE_MAX);
   const places = queryPlaces(options.cores);
+  const resolve = createResolve({
+    guest,
+    policy: {
+      ...policy,
+      databases: new Set([publicDatabaseOf(access.database), viewedDatabaseOf(access.database)]),
+    },
+  });
   const run = createRun({
+    resolve,
     guest,
     places,
     unread: unreadResults(),
@@ -83,6 +96,7 @@ export function openSandbox(options: SandboxOptions): OpenSandbox {
     log,
   });
   const estimate = createEstimate({
+    resolve,
     guests: shards,
     places: estimatePlaces(),
     watchdog,
@@ -90,7 +104,7 @@ export function openSandbox(options: SandboxOptions): OpenSandbox {
     quarantine,
   });
   return {
-    inspect: rememberedInspect(guest, gate),
+    inspect: rememberedInspect({ parser: createEngineParser(guest), policy }, gate),
     run: (query, signal) => gate.pass(() => run(query, signal)),
     estimate: (query, signal) => gate.pass(() => estimate(query, signal)),
     load: () => places.load(),
@@ -105,10 +119,8 @@ export function openSandbox(options: SandboxOptions): OpenSandbox {
   };
 }
 
-function rememberedInspect(guest: Guest, gate: GuestGate): SqlSandbox['inspect'] {
-  const policy = loadPolicy();
-  const version = policyVersion(policy);
-  const deps = { parser: createEngineParser(guest), policy };
+function rememberedInspect(deps: InspectDeps, gate: GuestGate): SqlSandbox['inspect'] {
+  const version = policyVersion(deps.policy);
   const cache = createVerdictCache({
     entriesMax: limits.VERDICTS_MAX,
     charsMax: limits.VERDICTS_MAX_CHARS,

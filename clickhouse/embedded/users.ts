@@ -128,7 +128,7 @@ ${cluster === null ? '' : clusterUserXml({ database, readerDatabases }, cluster.
 /** The guest's settings are pinned but for those few that it may lower for a query. */
 function guestProfile(serverBytes: number, isNode: boolean): string {
   const bounds = Object.entries(GUEST_CHANGEABLE).map(
-    ([name, { min, max }]) => `<${name}><changeable_in_readonly/>${elements({ min, max })}</${name}>`,
+    ([name, bounds]) => `<${name}><changeable_in_readonly/>${elements(bounds ?? {})}</${name}>`,
   );
   const settings = { ...guestSettings(guestMemoryBytes(serverBytes)), ...(isNode ? CLUSTER_SETTINGS : {}) };
   return `<guest>${elements(settings)}<constraints>${bounds.join('')}</constraints></guest>`;

@@ -86,9 +86,9 @@ function elements(settings: Readonly<Record<string, SettingValue>>): string {
 
 function constraints(): string {
   return Object.entries(GUEST_CHANGEABLE)
-    .map(
-      ([name, { min, max }]) =>
-        `\n        <${name}><changeable_in_readonly/><min>${min}</min><max>${max}</max></${name}>`,
-    )
+    .map(([name, bounds]) => {
+      const range = bounds === null ? '' : `<min>${bounds.min}</min><max>${bounds.max}</max>`;
+      return `\n        <${name}><changeable_in_readonly/>${range}</${name}>`;
+    })
     .join('');
 }

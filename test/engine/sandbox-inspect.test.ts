@@ -159,10 +159,13 @@ describe('what is near an attack and must pass', () => {
     ['a line break in a value', String.raw`SELECT splitByChar('\n', payer) FROM settlements`],
     ['a CTE named like a physical table', 'WITH wallet_log AS (SELECT 1 AS n) SELECT n FROM wallet_log'],
     [
-      'a column named user in a list',
-      'SELECT COLUMNS(user, n) FROM (SELECT payer AS user, 1 AS n FROM settlements)',
+      'a column named user in a list, by its table',
+      'SELECT COLUMNS(t.user, t.n) FROM (SELECT payer AS user, 1 AS n FROM settlements) AS t',
     ],
-    ['a column named user', 'SELECT payer AS user, count() FROM settlements GROUP BY user'],
+    [
+      'a column named user, by its table',
+      'SELECT t.user, count() FROM (SELECT payer AS user FROM settlements) AS t GROUP BY t.user',
+    ],
     ['an underscore that the query declares', 'SELECT payer AS _p FROM settlements ORDER BY _p'],
     ['an underscore as an argument', 'SELECT arrayMap(_x -> _x + 1, [1])'],
     ['FROM first', 'FROM settlements SELECT count()'],
@@ -249,20 +252,23 @@ describe('the answer says where and what instead', () => {
     'SELECT sum(log_index) OVER w FROM settlements WINDOW w AS (PARTITION BY payee ORDER BY block_time RANGE BETWEEN 604800 PRECEDING AND CURRENT ROW)',
     'SELECT countIf(log_index > 1) OVER (ORDER BY block_time RANGE BETWEEN 86400 PRECEDING AND CURRENT ROW) FROM settlements',
     'SELECT count() AS STREAM FROM settlements',
-    'WITH a AS (SELECT payer AS user FROM settlements), b AS (SELECT * FROM a) SELECT user FROM b',
-    'WITH a AS (SELECT payer AS user FROM settlements), b AS (SELECT payee AS user FROM settlements) SELECT user, count() FROM a JOIN b USING (user) GROUP BY user',
+    'WITH a AS (SELECT payer AS user FROM settlements), b AS (SELECT * FROM a) SELECT b.user FROM b',
+    'WITH a AS (SELECT payer AS user FROM settlements), b AS (SELECT payee AS user FROM settlements) SELECT a.user, count() FROM a JOIN b ON a.user = b.user GROUP BY a.user',
     'WITH top AS (SELECT payee FROM settlements ORDER BY block_time DESC LIMIT 9) SELECT indexOf((SELECT groupArray(payee) FROM top), payee) FROM settlements',
   ])('%s is accepted', async (sql) => {
     expect(await refusalOf(sql)).toBe('accepted');
   });
 
   test.each([
+    'SELECT payer AS user, count() FROM settlements GROUP BY user',
+    'WITH a AS (SELECT payer AS user FROM settlements), b AS (SELECT * FROM a) SELECT user FROM b',
+    'WITH a AS (SELECT payer AS user FROM settlements), b AS (SELECT payee AS user FROM settlements) SELECT count() FROM a JOIN b USING (user)',
     'WITH a AS (SELECT payer AS user FROM settlements) SELECT 1 FROM a JOIN settlements AS b USING (user)',
     'SELECT user FROM (SELECT * EXCEPT (user) FROM (SELECT payer AS user FROM settlements))',
     'SELECT user FROM (SELECT s.* FROM settlements AS s CROSS JOIN (SELECT payer AS user FROM settlements) AS u)',
     'SELECT user FROM (SELECT * FROM settlements)',
     'SELECT user FROM (SELECT * FROM (SELECT payer AS user FROM settlements) AS a CROSS JOIN (SELECT payee AS user FROM settlements) AS b)',
-  ])('%s means the engine’s user', async (sql) => {
+  ])('%s names a refused function without its table', async (sql) => {
     expect(await refusalOf(sql)).toBe('function');
   });
 
