@@ -144,6 +144,8 @@ export interface GuestStatement {
   readonly queryId?: string;
   /** Whether the public tables look empty to it: for a question that types alone answer. */
   readonly withoutRows?: boolean;
+  /** Whether EXPLAIN shows the subqueries that give a single value, instead of the key under which the engine keeps the value. */
+  readonly showScalars?: boolean;
 }
 
 /**

@@ -13,15 +13,13 @@ const NO_ROWS = `{${PUBLIC_TABLE_NAMES.map((name) => `'${name}':'0'`).join(',')}
 export function createGuest(access: EngineAccess): Guest {
   const http = createGuestHttp(access);
   return {
-    explain(
-      { name, text, parameters = {}, maxSeconds, queryId = randomUUID(), withoutRows = false },
-      caller,
-    ) {
+    explain({ name, text, parameters = {}, maxSeconds, queryId = randomUUID(), ...shown }, caller) {
       const words = {
         query_id: queryId,
         default_format: 'JSONCompactEachRow',
         max_execution_time: maxSeconds,
-        ...(withoutRows ? { additional_table_filters: NO_ROWS } : {}),
+        ...(shown.withoutRows ? { additional_table_filters: NO_ROWS } : {}),
+        ...(shown.showScalars ? { enable_scalar_subquery_optimization: 0 } : {}),
       };
       return withinSeconds(maxSeconds, caller, async (signals) => {
         const bytes = await http.ask({ name, text, parameters, words }, signals);

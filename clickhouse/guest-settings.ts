@@ -70,6 +70,7 @@ export function guestSettings(memoryBytes: number): Readonly<Record<string, Sett
     // A text beside a state would become one value of two types, and its bytes could then be read as a state.
     use_variant_as_common_type: 0,
     additional_table_filters: '{}',
+    enable_scalar_subquery_optimization: 1,
     ...EXACT_OUTPUT,
   };
 }
@@ -90,6 +91,8 @@ export const GUEST_CHANGEABLE: Readonly<
   max_execution_time: { min: 1, max: GUEST_SECONDS_MAX },
   limit: { min: 1, max: GUEST_ROWS_MAX },
   max_block_size: { min: GUEST_SMALL_BLOCK_ROWS, max: GUEST_BLOCK_ROWS },
-  // Can only take rows away. Sent with the question what the names of a query mean (sandbox/resolve.ts).
+  // Sent with the question what the names of a query mean (sandbox/resolve.ts): the first can only take rows away, the second
+  // only show more of the tree.
   additional_table_filters: null,
+  enable_scalar_subquery_optimization: { min: 0, max: 1 },
 };

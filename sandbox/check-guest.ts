@@ -99,6 +99,7 @@ async function checkChangeable(guest: Guest): Promise<void> {
       text: 'SELECT 1 FROM settlements LIMIT 0',
       maxSeconds: CHECK_SECONDS,
       withoutRows: true,
+      showScalars: true,
     });
     const { figures, body } = await guest.query(
       {
@@ -117,7 +118,7 @@ async function checkChangeable(guest: Guest): Promise<void> {
   } catch (error) {
     if (isRefusal(error))
       throw new GuestUnfit(
-        'it may not send max_execution_time, limit, max_block_size and additional_table_filters',
+        'it may not send max_execution_time, limit, max_block_size, additional_table_filters and enable_scalar_subquery_optimization',
       );
     throw error;
   }

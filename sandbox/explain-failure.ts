@@ -60,6 +60,7 @@ const HINTS: Readonly<Partial<Record<QueryFailure, string>>> = {
 interface Explanation {
   readonly reason: QueryFailure;
   readonly detail: string;
+  readonly ownDetail?: string;
   readonly hint?: string;
   readonly near?: string;
   readonly meant?: string;
@@ -91,15 +92,17 @@ function explain(code: number, said: string, accepted: Pick<Accepted, 'text' | '
 function unknownColumn(
   said: string,
   detail: string,
-  { tables }: Pick<Accepted, 'tables'>,
+  { text, tables }: Pick<Accepted, 'text' | 'tables'>,
 ): Omit<Explanation, 'reason'> {
   const name = /[Ii]dentifier [`']([^`']+)[`']/.exec(said)?.[1];
-  if (name === undefined) return { detail, hint: columnsHint(tables) };
+  // A name that the caller did not write is none to repeat.
+  if (name === undefined || !text.includes(name)) return { detail, hint: columnsHint(tables) };
   const last = name.split('.').at(-1) ?? name;
   const columns = tables.flatMap((table) => columnsOf(table));
   const meant =
     last.length < SUGGESTED_FROM_CHARS ? undefined : nearest(last, [...columns, ...suggested(said)]);
-  const fact = { detail: `There is no column ${name} where it is named.`, near: name };
+  const words = `There is no column ${name} where it is named.`;
+  const fact = { detail: words, ownDetail: words, near: name };
   if (meant === undefined || meant === last) return { ...fact, hint: columnsHint(tables) };
   return { ...fact, hint: `Did you mean ${meant}?`, meant: name.replace(/[^.]+$/, meant) };
 }

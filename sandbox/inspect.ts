@@ -17,6 +17,7 @@ import {
 } from './parser.ts';
 import { readTree } from './query-tree.ts';
 import { type Position, REFUSALS, type Refusal, Refused, refuse } from './refusal.ts';
+import { isSafeToPlan } from './safe-to-plan.ts';
 import { checkSecondView } from './second-view.ts';
 
 /**
@@ -35,6 +36,8 @@ export interface Accepted {
   readonly warnings: readonly QueryWarning[];
   /** Whether it can be stopped in time only where it works on few rows at once. */
   readonly needsSmallBlocks: boolean;
+  /** Whether planning it computes nothing that takes long: safe-to-plan.ts. */
+  readonly safeToPlan: boolean;
 }
 
 /** What of the text had no effect. */
@@ -83,6 +86,7 @@ export async function inspect(
         functions: named.functions,
         parameters: facts.parameters,
         needsSmallBlocks: named.needsSmallBlocks,
+        safeToPlan: isSafeToPlan(root),
         warnings: [
           ...(facts.format === null ? [] : (['format_ignored'] as const)),
           ...(hasSample ? (['sample_ignored'] as const) : []),

@@ -26,6 +26,8 @@ export interface PlanQuestion {
   readonly question: string;
   /** Whether the public tables look empty to this statement. */
   readonly withoutRows?: boolean;
+  /** Whether subqueries that give a single value are shown. */
+  readonly showScalars?: boolean;
 }
 
 export interface PlanningDeps {
@@ -42,7 +44,7 @@ export function openPlanning(deps: PlanningDeps, query: PlannedQuery, signal: Ab
   const deadline = performance.now() + ESTIMATE_MAX_SECONDS * 1_000;
   const asked: Promise<void>[] = [];
   return {
-    ask({ guest, name, question, withoutRows = false }) {
+    ask({ guest, name, question, withoutRows = false, showScalars = false }) {
       const queryId = randomUUID();
       const order = {
         queryId,
@@ -60,6 +62,7 @@ export function openPlanning(deps: PlanningDeps, query: PlannedQuery, signal: Ab
         maxSeconds: ESTIMATE_MAX_SECONDS,
         queryId,
         withoutRows,
+        showScalars,
       };
       const { outcome, gone } = watchdog.watch(order, (until) => guest.explain(statement, until));
       asked.push(gone);

@@ -32,7 +32,13 @@ export function createResolve({ guest, policy }: ResolveDeps): Resolve {
  */
 async function linesOf(guest: Pick<Guest, 'explain'>, planning: Planning): Promise<readonly string[]> {
   const ask = async (withoutRows: boolean): Promise<readonly string[]> => {
-    const question = { guest, name: 'sql-resolve', question: RESOLVE_QUESTION, withoutRows };
+    const question = {
+      guest,
+      name: 'sql-resolve',
+      question: RESOLVE_QUESTION,
+      withoutRows,
+      showScalars: true,
+    };
     return (await planning.ask(question)).map(([line]) => String(line));
   };
   try {

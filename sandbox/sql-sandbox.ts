@@ -12,7 +12,7 @@ export interface SqlSandbox {
   inspect(text: string, parameters: QueryParameters): Promise<Verdict>;
   /**
    * Waits for its turn, then resolves when the engine has finished: everything about the run is known, no byte has left, and
-   * reading `body` slowly costs nobody anything. Rejects with `SandboxBusy`, `QueryFailed`, `QueryAbandoned`, or `EngineError`
+   * reading `body` slowly costs nobody anything. Rejects with `SandboxBusy`, `Refused`, `QueryFailed`, `QueryAbandoned`, or `EngineError`
    * where the engine and not the query is at fault.
    */
   run(query: SandboxQuery, signal: AbortSignal): Promise<SandboxResult>;
@@ -93,6 +93,8 @@ export class QueryFailed extends Error {
   readonly reason: QueryFailure;
   /** For the caller: the engine's words without physical names, paths, hosts, versions and settings. */
   readonly detail: string;
+  /** For a caller without a key: our words only. What the engine says of a constant may hold what it computed. */
+  readonly ownDetail: string;
   readonly hint: string | undefined;
   /** The word of the query that is wrong, and the one that was meant, where both are known. */
   readonly near: string | undefined;
@@ -103,6 +105,7 @@ export class QueryFailed extends Error {
   constructor(facts: {
     readonly reason: QueryFailure;
     readonly detail: string;
+    readonly ownDetail?: string;
     readonly hint?: string | undefined;
     readonly near?: string | undefined;
     readonly meant?: string | undefined;
@@ -113,6 +116,7 @@ export class QueryFailed extends Error {
     this.name = 'QueryFailed';
     this.reason = facts.reason;
     this.detail = facts.detail;
+    this.ownDetail = facts.ownDetail ?? QUERY_FAILURES[facts.reason];
     this.hint = facts.hint;
     this.near = facts.near;
     this.meant = facts.meant;

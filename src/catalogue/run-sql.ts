@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import { EngineError } from '../../clickhouse/engine.ts';
 import type { Accepted } from '../../sandbox/inspect.ts';
-import type { Refusal } from '../../sandbox/refusal.ts';
+import { type Refusal, Refused } from '../../sandbox/refusal.ts';
 import {
   BUSY_REASONS,
   QueryAbandoned,
@@ -93,11 +93,9 @@ export const runSql = defineUsageOperation({
     return { input, accepted: verdict.accepted };
   },
   rehearse,
-  run: async (reviewed, deps, { callerName }): Promise<Outcome> => {
-    const meta = await metaNow(deps);
-    return reviewed.input.explain_only
-      ? explain(reviewed, deps, { callerName, meta })
-      : query(reviewed, deps, { callerName, meta });
+  run: async (reviewed, deps, { caller, callerName }): Promise<Outcome> => {
+    const asked = { callerName, hasKey: caller.standing !== 'anonymous', meta: await metaNow(deps) };
+    return reviewed.input.explain_only ? explain(reviewed, deps, asked) : query(reviewed, deps, asked);
   },
 });
 
@@ -112,12 +110,16 @@ async function rehearse(
     () => null,
     (error: unknown) => error,
   );
-  if (failure instanceof QueryFailed && !LIMITS.has(failure.reason))
-    return asFailureOf(failure, sqlTierOf(input.tier));
+  const isSure =
+    failure instanceof Refused || (failure instanceof QueryFailed && !LIMITS.has(failure.reason));
+  // Asked before a payment is settled: who pays over x402 has no key.
+  if (isSure) return asFailureOf(failure, { tier: sqlTierOf(input.tier), hasKey: false });
 }
 
 interface Asked {
   readonly callerName: string;
+  /** Without one, a caller gets no words of the engine about a query that did not run, and fewer estimates. */
+  readonly hasKey: boolean;
   readonly meta: Meta;
 }
 
@@ -155,12 +157,16 @@ async function metaNow({ freshness, chains, clock }: OperationDeps): Promise<Met
 async function explain(
   { input, accepted }: ReviewedQuery,
   { sql }: OperationDeps,
-  { callerName, meta }: Asked,
+  { callerName, hasKey, meta }: Asked,
 ): Promise<Outcome> {
-  const estimate = await sql
-    .estimate({ accepted, parameters: input.params, caller: callerName })
-    .catch((error: unknown) => asFailureOf(error, sqlTierOf(input.tier)));
-  const body = JSON.stringify(explainAnswer({ accepted, estimate, tier: sqlTierOf(input.tier), meta }));
+  const tier = sqlTierOf(input.tier);
+  const estimate =
+    hasKey || accepted.safeToPlan
+      ? await sql
+          .estimate({ accepted, parameters: input.params, caller: callerName })
+          .catch((error: unknown) => asFailureOf(error, { tier, hasKey }))
+      : null;
+  const body = JSON.stringify(explainAnswer({ accepted, estimate, tier, meta }));
   return { usedQu: null, answer: () => ({ stream: jsonText(body) }), discard: () => undefined };
 }
 
@@ -176,7 +182,7 @@ function jsonText(body: string): StreamedAnswer {
 async function query(
   { input, accepted }: ReviewedQuery,
   { sql }: OperationDeps,
-  { callerName, meta }: Asked,
+  { callerName, hasKey, meta }: Asked,
 ): Promise<Outcome> {
   const { format, params } = input;
   const tier = sqlTierOf(input.tier);
@@ -190,7 +196,7 @@ async function query(
       ...engineRequest(format, maxRows),
       caller: callerName,
     })
-    .catch((error: unknown) => asFailureOf(error, tier));
+    .catch((error: unknown) => asFailureOf(error, { tier, hasKey }));
   const warnings = [...accepted.warnings, ...(meta.warnings ?? [])];
   const facts: SqlAnswerFacts = { format, maxRows, tier: tier.tier, sql: accepted.text, warnings, meta };
   return outcomeOf(result, facts, tier);
@@ -247,22 +253,9 @@ const LIMITS: ReadonlySet<QueryFailure> = new Set(['timeout', 'memory', 'rows_re
  * A query that its own limits stopped costs the time it used; one that failed before it read a row costs nothing, and one that
  * failed later costs its time, or an error at the end would make any query free.
  */
-function asFailureOf(error: unknown, tier: SqlTier): never {
-  if (error instanceof QueryFailed) {
-    const { reason, detail, hint, near, meant, figures } = error;
-    const ran = figures !== null && (LIMITS.has(reason) || figures.rowsRead > 0);
-    throw fail('query_failed', {
-      detail,
-      query: {
-        reason,
-        ...(near === undefined ? {} : { near }),
-        ...(hint === undefined ? {} : { hint }),
-        ...(meant === undefined ? {} : { meant }),
-      },
-      ...(ran ? { usedQu: unitsFor(figures.engineMs, tier) } : {}),
-      cause: error,
-    });
-  }
+function asFailureOf(error: unknown, { tier, hasKey }: { tier: SqlTier; hasKey: boolean }): never {
+  if (error instanceof Refused) throw invalidQuery(error.refusal);
+  if (error instanceof QueryFailed) throw queryFailed(error, { tier, hasKey });
   if (error instanceof QueryAbandoned)
     throw fail('request_timeout', {
       detail: 'The caller left before the answer was there; the query was stopped.',
@@ -275,6 +268,22 @@ function asFailureOf(error: unknown, tier: SqlTier): never {
       retryAfterSeconds: error.retryAfterSeconds,
     });
   return asEngineTrouble(error);
+}
+
+function queryFailed(error: QueryFailed, { tier, hasKey }: { tier: SqlTier; hasKey: boolean }): Failure {
+  const { reason, hint, near, meant, figures } = error;
+  const ran = figures !== null && (LIMITS.has(reason) || figures.rowsRead > 0);
+  return fail('query_failed', {
+    detail: ran || hasKey ? error.detail : error.ownDetail,
+    query: {
+      reason,
+      ...(near === undefined ? {} : { near }),
+      ...(hint === undefined ? {} : { hint }),
+      ...(meant === undefined ? {} : { meant }),
+    },
+    ...(ran ? { usedQu: unitsFor(figures.engineMs, tier) } : {}),
+    cause: error,
+  });
 }
 
 function asEngineTrouble(error: unknown): never {

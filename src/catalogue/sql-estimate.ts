@@ -15,13 +15,17 @@ import type { SqlWarning } from './sql-warnings.ts';
  */
 const ROWS_PER_SECOND = { best: 20_000_000, worst: 700_000 } as const;
 
+const NOT_ASKED: Estimate = { rows: null, bytes: null, withoutKey: [], withoutTime: [] };
+
 export function explainAnswer(facts: {
   readonly accepted: Accepted;
-  readonly estimate: Estimate;
+  /** Null where the caller needs a key for it. */
+  readonly estimate: Estimate | null;
   readonly tier: SqlTier;
   readonly meta: Meta;
 }): Static<typeof SqlEstimateShape> {
-  const { accepted, estimate, tier, meta } = facts;
+  const { accepted, tier, meta } = facts;
+  const estimate = facts.estimate ?? NOT_ASKED;
   const worstMs = estimate.rows === null ? null : (estimate.rows / ROWS_PER_SECOND.worst) * 1_000;
   const advised = advisedTier(worstMs, tier);
   return {
@@ -51,12 +55,14 @@ function advisedTier(worstMs: number | null, asked: SqlTier): SqlTier {
 }
 
 function warningsOf(
-  { accepted, estimate, tier, meta }: Parameters<typeof explainAnswer>[0],
+  { accepted, estimate: asked, tier, meta }: Parameters<typeof explainAnswer>[0],
   advised: SqlTier,
 ): SqlWarning[] {
+  const estimate = asked ?? NOT_ASKED;
+  const unknown = asked === null ? ('estimate_needs_key' as const) : ('estimate_unavailable' as const);
   return [
     ...accepted.warnings,
-    ...(estimate.rows === null ? (['estimate_unavailable'] as const) : []),
+    ...(estimate.rows === null ? [unknown] : []),
     ...(estimate.withoutTime.length > 0 ? (['no_time_filter'] as const) : []),
     ...(estimate.withoutKey.length > 0 ? (['no_key_filter'] as const) : []),
     ...(advised.timeoutSeconds > tier.timeoutSeconds ? (['tier_too_small'] as const) : []),

@@ -9,6 +9,8 @@ export const SQL_WARNINGS = {
   no_time_filter: 'No condition on block_time or day narrows what is read.',
   no_key_filter: 'No condition on a key of the table narrows what is read: it is read whole.',
   estimate_unavailable: 'The engine did not estimate in time.',
+  estimate_needs_key:
+    'Without a key only plain queries are estimated: those without subqueries outside FROM, table functions and unusual functions. Send a key for an estimate of this one.',
   tier_too_small: 'The query may need more time than its tier has.',
   ...WARNINGS,
 } as const;

@@ -1,5 +1,6 @@
 import { tableFromIPC } from 'apache-arrow';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { QUERY_FAILURES } from '../../sandbox/sql-sandbox.ts';
 import { OPERATIONS } from '../../src/catalogue/index.ts';
 import { PUBLIC_TABLE_NAMES, PUBLIC_TABLES } from '../../src/domain/public-tables.ts';
 import { complaints } from '../support/answer-schema.ts';
@@ -347,6 +348,52 @@ describe('tiers', () => {
     expect(statuses).toEqual([200, 200, 429]);
     expect((await customer.ask({ sql: 'SELECT 1', tier: 'standard' })).status).toBe(200);
     expect((await customer.units()).spent).toBe(3);
+  });
+});
+
+describe('explain_only without a key', () => {
+  const explain = (text: string) => ask(sql.api, { sql: text, explain_only: true }, {});
+
+  test('estimates a plain query', async () => {
+    const { status, body } = await explain(
+      "SELECT payee, sum(amount_usd) AS usd FROM settlements WHERE block_time > now() - INTERVAL 7 DAY AND chain IN ('eip155:8453') GROUP BY payee ORDER BY usd DESC LIMIT 5",
+    );
+    expect(status).toBe(200);
+    expect(body.estimate.rows_to_read).not.toBeNull();
+  });
+
+  test.each([
+    ['a subquery that gives a single value', 'SELECT (SELECT sum(amount_usd) FROM settlements)'],
+    [
+      'a subquery that gives a set',
+      'SELECT count() FROM settlements WHERE payee IN (SELECT payer FROM settlements)',
+    ],
+    [
+      'a set by name',
+      'WITH w AS (SELECT payer FROM settlements) SELECT count() FROM settlements WHERE payee IN w',
+    ],
+    ['a function over constants', "SELECT toUInt8('a-canary-of-a-constant')"],
+    ['a lambda', 'SELECT arrayMap(x -> x + 1, [1])'],
+    ['a table function', 'SELECT sum(number) FROM numbers(1000000000)'],
+    [
+      'a recursive CTE',
+      'WITH RECURSIVE r AS (SELECT 1 AS n UNION ALL SELECT n + 1 FROM r WHERE n < 9) SELECT n FROM r',
+    ],
+  ])('computes nothing of %s, and says that a key is needed', async (_what, text) => {
+    const { status, body } = await explain(text);
+    expect(status).toBe(200);
+    expect(body.estimate).toMatchObject({ rows_to_read: null, bytes_to_read: null });
+    expect(body.warnings).toContain('estimate_needs_key');
+    expect(JSON.stringify({ ...body, sql: '' })).not.toContain('canary');
+  });
+
+  test('says what is wrong in our own words, and with a key in the engine’s', async () => {
+    const text = 'SELECT payer + 1 FROM settlements';
+    const without = await explain(text);
+    expect(without.body).toMatchObject({ status: 400, detail: QUERY_FAILURES.type_error });
+    const customer = await sql.customer();
+    const withKey = await customer.ask({ sql: text, explain_only: true });
+    expect(withKey.body.detail).toMatch(/Illegal types/);
   });
 });
 

@@ -51,6 +51,7 @@ async function judge(text: string, parameters: Readonly<Record<string, string>> 
       parameters,
       maxSeconds: 2,
       withoutRows: true,
+      showScalars: true,
     })
     .catch((error: unknown) => {
       if (error instanceof EngineError) return null;
@@ -86,6 +87,7 @@ describe('an attack that only the first judgement stopped', () => {
     "WITH t(a) AS (SELECT 1 AS file) SELECT arrayMap(file, ['/etc/hostname']) FROM t",
     "SELECT arrayMap(file, ['/etc/hostname']) FROM (SELECT untuple((1, 2)) AS file)",
     'SELECT user',
+    "SELECT has((SELECT groupArray(file(payee)) FROM settlements), '')",
     "SELECT 1 WHERE length(file('/etc/hostname')) > 0",
   ])('%s is resolved to a refused function', async (sql) => {
     expect(await judge(sql)).toBe('function');
