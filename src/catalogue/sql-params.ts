@@ -125,7 +125,8 @@ export const maxRowsParam: Param<number | undefined> = {
     if (raw === undefined) return undefined;
     if (typeof raw !== 'number' || !Number.isInteger(raw))
       throw invalid(name, `${name} must be an integer, not ${quoted(raw)}.`);
-    return Math.min(Math.max(raw, 1), STREAMED_ROWS_MAX);
+    if (raw < 1) throw invalid(name, `${name} must be at least 1, not ${raw}.`);
+    return Math.min(raw, STREAMED_ROWS_MAX);
   },
 };
 
