@@ -26,6 +26,7 @@ import { createEndpointSources } from '../reads/endpoint-sources.ts';
 import { createFreshness } from '../reads/freshness.ts';
 import { createGraphs } from '../reads/graphs.ts';
 import { createIdentityStates } from '../reads/identity-state.ts';
+import { createIndexStates } from '../reads/index-state.ts';
 import { createLeaderboard } from '../reads/leaderboard.ts';
 import { createNames } from '../reads/names.ts';
 import { createPublicTableRows } from '../reads/public-table-rows.ts';
@@ -185,6 +186,8 @@ function operationDeps(options: AppOptions): OperationDeps {
   const { config, reader, clock, cursorKeys, version, accounts, sellsCalls } = options;
   const chains = config.chains.map(({ chain }) => chain);
   const rollups = createRollups({ reader, clock });
+  const freshness = createFreshness({ reader, clock });
+  const endpointSources = createEndpointSources({ reader, clock });
   return {
     reader,
     sql: unbound(options.sandbox),
@@ -194,17 +197,22 @@ function operationDeps(options: AppOptions): OperationDeps {
     chains,
     startedAtMs: clock.nowMs(),
     publicUrl: config.http.publicUrl?.replace(/\/+$/, '') ?? '',
-    freshness: createFreshness({ reader, clock }),
+    freshness,
     names: createNames({ reader, clock }),
     dataset: createDatasetFacts({ reader, clock, rollups }),
     rollups,
     graphs: createGraphs({ clock }),
     publicTableRows: createPublicTableRows({ reader, clock }),
-    endpointSources: createEndpointSources({ reader, clock }),
+    endpointSources,
     relayers: createRelayers({ reader, clock, rollups, chains }),
     capabilities: createCapabilities({ reader, clock }),
     leaderboard: createLeaderboard({ reader, clock, chains }),
-    identityStates: createIdentityStates({ reader, clock }),
+    indexStates: createIndexStates({
+      clock,
+      freshness,
+      identityStates: createIdentityStates({ reader, clock }),
+      endpointSources,
+    }),
     priceList: PRICE_LIST,
     accounts,
     plans: config.plans,
