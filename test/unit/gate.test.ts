@@ -365,7 +365,7 @@ describe('a paid call', () => {
     const deps = { ...request.deps, reader: { ...request.deps.reader, rows: away } };
     await expect(gateOver({ lane }).call({ ...request, deps })).rejects.toMatchObject({
       code: 'upstream_unavailable',
-      context: { resource: 'engine' },
+      context: { resource: 'index' },
     });
     expect(lane.taken).toEqual([]);
   });
