@@ -310,7 +310,7 @@ export interface paths {
         };
         /**
          * Health of the index: freshness, ingest rate and faults per chain
-         * @description Per chain: how far the index is, what ingest is doing and what went wrong; and how much of time the rollups do not answer for yet; and how far agents, their cards and the files of feedback are. `status` is degraded while a chain has not started, does not answer, has stopped, or is more than 120 seconds behind. Free, no key needed.
+         * @description Per chain: how far the index is, what ingest is doing and what went wrong; and how much of time the rollups do not answer for yet; and how far agents, their cards and the files of feedback are. While the engine does not answer, `engine.status` says so, and the rest is what was read of it last. `status` is degraded while it does not answer, and while a chain has not started, does not answer, has stopped, or is more than 120 seconds behind. Free, no key needed.
          */
         get: operations["getTelemetry"];
         put?: never;
@@ -841,8 +841,17 @@ export interface components {
             stale: boolean;
         };
         EngineHealth: {
-            status: string;
+            /**
+             * @description ok: it answers; starting: it has not answered everything yet since this process started: it starts, or its tables are being made; unreachable: it answered before and does not now: it restarts, or cannot be reached; overloaded: it answers, but refused part of what telemetry asks, or took too long.
+             * @enum {string}
+             */
+            status: "ok" | "starting" | "unreachable" | "overloaded";
             uptime_seconds: number | null;
+            /**
+             * Format: date-time
+             * @description When it answered last; what this answer says of the index is no newer. Null before the first time.
+             */
+            answered_at: string | null;
         };
         /** @enum {string} */
         ErrorCode: "invalid_parameter" | "malformed_request" | "invalid_query" | "query_failed" | "invalid_api_key" | "api_key_required" | "payment_required" | "payment_malformed" | "payment_invalid" | "payment_failed" | "insufficient_qu" | "forbidden_origin" | "upgrade_required" | "payment_in_progress" | "request_in_progress" | "reply_not_kept" | "idempotency_conflict" | "key_already_issued" | "not_found" | "method_not_allowed" | "request_timeout" | "payload_too_large" | "uri_too_long" | "unsupported_media_type" | "rate_limited" | "headers_too_large" | "internal_error" | "key_issue_failed" | "settlement_unknown" | "overloaded" | "upstream_unavailable";
@@ -975,9 +984,11 @@ export interface components {
             version: string;
             uptime_seconds: number;
             engine: components["schemas"]["EngineHealth"];
+            /** @description Every chain that is served; empty until the engine has answered once. */
             chains: components["schemas"]["ChainTelemetry"][];
-            rollups: components["schemas"]["RollupTelemetry"];
-            identities: components["schemas"]["IdentityTelemetry"];
+            rollups: components["schemas"]["RollupTelemetry"] | null;
+            /** @description ERC-8004 registries and the endpoint catalogue; counted at most every half minute. */
+            identities: components["schemas"]["IdentityTelemetry"] | null;
             /** @description `index_lagging`: A served chain is more than 120 seconds behind, or its node does not answer. `index_not_started`: A served chain has not reported any indexed block yet. `backfill_in_progress`: Older blocks of a served chain are still being indexed. `finality_unknown`: Only final settlements were asked for, and a served chain has not stated a final block: it contributes none. `graph_edges_cut`: More pairs of wallets paid each other than max_edges shows: the largest are shown. `endpoints_catalog_stale`: Part of the endpoint directory may be outdated: a source was not read to its end lately, or none ever was. `no_agent_on_this_page_has_a_score`: No agent on this page has feedback that stands, so none has a score. `graph_scan_capped`: The window holds more settlements than one graph may read: the newest were read. */
             warnings: components["schemas"]["Warning"][];
             as_of: components["schemas"]["Timestamp"];
@@ -1038,7 +1049,6 @@ export interface components {
             in_usd: components["schemas"]["Usd"];
             out_usd: components["schemas"]["Usd"];
         };
-        /** @description ERC-8004 registries and the endpoint catalogue; counted at most every half minute. */
         IdentityTelemetry: {
             chains: components["schemas"]["ChainIdentities"][];
             endpoint_sources: components["schemas"]["EndpointSource"][];
@@ -1306,8 +1316,7 @@ export interface components {
             request_id: string;
             /** @description The parameter at fault. */
             parameter?: string;
-            /** @description What could not be read. */
-            resource?: string;
+            resource?: components["schemas"]["Resource"];
             /** @description Seconds, as in Retry-After. */
             retry_after?: number;
             /**
@@ -1545,6 +1554,11 @@ export interface components {
             /** @description Relative standard error of the distinct counts; small numbers are exact. */
             distinct_standard_error: number;
         };
+        /**
+         * @description What could not be read or reached.
+         * @enum {string}
+         */
+        Resource: "settlements" | "wallets" | "facilitators" | "graph" | "agents" | "attestations" | "endpoints" | "capabilities" | "names" | "chains" | "sql" | "index" | "accounts" | "facilitator" | "identity_provider";
         RollupTelemetry: {
             /** @description Days, or hours of busy days, that are still read from their rows; the present day always is. */
             open_slices: number;
@@ -1583,7 +1597,7 @@ export interface components {
              * @enum {string}
              */
             format?: "json" | "json_compact" | "ndjson" | "csv" | "parquet" | "arrow";
-            /** @description Rows that the answer has at most; `truncated` says whether there are more. Clamped to what the format allows, which is also the default. */
+            /** @description Rows that the answer has at most, 1 or more; `truncated` says whether there are more. Clamped to what the format allows, which is also the default. */
             max_rows?: number;
             /**
              * @description Judges the query and estimates what it would read and cost, without running it. Free, and needs no key.
@@ -2230,7 +2244,7 @@ export interface components {
          */
         XRequestId: string;
         /**
-         * @description ETag of the answer that the caller has: 304 when there is nothing new.
+         * @description ETag of the answer that the caller has: 304 when there is nothing new. A call that is charged is answered in full.
          * @example W/"Zk0T2mJ1qkR9n3vXw7cYb5LdPQs"
          */
         IfNoneMatch: string;
@@ -2464,7 +2478,7 @@ export interface operations {
                  */
                 "X-Request-Id"?: components["parameters"]["XRequestId"];
                 /**
-                 * @description ETag of the answer that the caller has: 304 when there is nothing new.
+                 * @description ETag of the answer that the caller has: 304 when there is nothing new. A call that is charged is answered in full.
                  * @example W/"Zk0T2mJ1qkR9n3vXw7cYb5LdPQs"
                  */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
@@ -2559,7 +2573,7 @@ export interface operations {
                     "application/json": components["schemas"]["ListFlowsAnswer"];
                 };
             };
-            /** @description Nothing changed since the tag in If-None-Match. */
+            /** @description Nothing changed since the tag in If-None-Match, and nothing was charged. */
             304: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -2632,7 +2646,7 @@ export interface operations {
                  */
                 "X-Request-Id"?: components["parameters"]["XRequestId"];
                 /**
-                 * @description ETag of the answer that the caller has: 304 when there is nothing new.
+                 * @description ETag of the answer that the caller has: 304 when there is nothing new. A call that is charged is answered in full.
                  * @example W/"Zk0T2mJ1qkR9n3vXw7cYb5LdPQs"
                  */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
@@ -2724,7 +2738,7 @@ export interface operations {
                     "application/json": components["schemas"]["ListTransactionsAnswer"];
                 };
             };
-            /** @description Nothing changed since the tag in If-None-Match. */
+            /** @description Nothing changed since the tag in If-None-Match, and nothing was charged. */
             304: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -2790,7 +2804,7 @@ export interface operations {
                  */
                 "X-Request-Id"?: components["parameters"]["XRequestId"];
                 /**
-                 * @description ETag of the answer that the caller has: 304 when there is nothing new.
+                 * @description ETag of the answer that the caller has: 304 when there is nothing new. A call that is charged is answered in full.
                  * @example W/"Zk0T2mJ1qkR9n3vXw7cYb5LdPQs"
                  */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
@@ -2892,7 +2906,7 @@ export interface operations {
                     "application/json": components["schemas"]["ListEntitySettlementsAnswer"];
                 };
             };
-            /** @description Nothing changed since the tag in If-None-Match. */
+            /** @description Nothing changed since the tag in If-None-Match, and nothing was charged. */
             304: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -2953,7 +2967,7 @@ export interface operations {
                  */
                 "X-Request-Id"?: components["parameters"]["XRequestId"];
                 /**
-                 * @description ETag of the answer that the caller has: 304 when there is nothing new.
+                 * @description ETag of the answer that the caller has: 304 when there is nothing new. A call that is charged is answered in full.
                  * @example W/"Zk0T2mJ1qkR9n3vXw7cYb5LdPQs"
                  */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
@@ -3022,7 +3036,7 @@ export interface operations {
                     "application/json": components["schemas"]["ListWalletsAnswer"];
                 };
             };
-            /** @description Nothing changed since the tag in If-None-Match. */
+            /** @description Nothing changed since the tag in If-None-Match, and nothing was charged. */
             304: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -3088,7 +3102,7 @@ export interface operations {
                  */
                 "X-Request-Id"?: components["parameters"]["XRequestId"];
                 /**
-                 * @description ETag of the answer that the caller has: 304 when there is nothing new.
+                 * @description ETag of the answer that the caller has: 304 when there is nothing new. A call that is charged is answered in full.
                  * @example W/"Zk0T2mJ1qkR9n3vXw7cYb5LdPQs"
                  */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
@@ -3170,7 +3184,7 @@ export interface operations {
                     "application/json": components["schemas"]["ListFacilitatorsAnswer"];
                 };
             };
-            /** @description Nothing changed since the tag in If-None-Match. */
+            /** @description Nothing changed since the tag in If-None-Match, and nothing was charged. */
             304: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -3222,7 +3236,7 @@ export interface operations {
                  */
                 "X-Request-Id"?: components["parameters"]["XRequestId"];
                 /**
-                 * @description ETag of the answer that the caller has: 304 when there is nothing new.
+                 * @description ETag of the answer that the caller has: 304 when there is nothing new. A call that is charged is answered in full.
                  * @example W/"Zk0T2mJ1qkR9n3vXw7cYb5LdPQs"
                  */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
@@ -3623,7 +3637,7 @@ export interface operations {
                     "application/json": components["schemas"]["Profile"];
                 };
             };
-            /** @description Nothing changed since the tag in If-None-Match. */
+            /** @description Nothing changed since the tag in If-None-Match, and nothing was charged. */
             304: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -3674,7 +3688,7 @@ export interface operations {
                  */
                 "X-Request-Id"?: components["parameters"]["XRequestId"];
                 /**
-                 * @description ETag of the answer that the caller has: 304 when there is nothing new.
+                 * @description ETag of the answer that the caller has: 304 when there is nothing new. A call that is charged is answered in full.
                  * @example W/"Zk0T2mJ1qkR9n3vXw7cYb5LdPQs"
                  */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
@@ -4026,7 +4040,7 @@ export interface operations {
                     "application/json": components["schemas"]["Profile"];
                 };
             };
-            /** @description Nothing changed since the tag in If-None-Match. */
+            /** @description Nothing changed since the tag in If-None-Match, and nothing was charged. */
             304: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -4106,7 +4120,7 @@ export interface operations {
                  */
                 "X-Request-Id"?: components["parameters"]["XRequestId"];
                 /**
-                 * @description ETag of the answer that the caller has: 304 when there is nothing new.
+                 * @description ETag of the answer that the caller has: 304 when there is nothing new. A call that is charged is answered in full.
                  * @example W/"Zk0T2mJ1qkR9n3vXw7cYb5LdPQs"
                  */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
@@ -4205,7 +4219,7 @@ export interface operations {
                     "application/json": components["schemas"]["ListAgentsAnswer"];
                 };
             };
-            /** @description Nothing changed since the tag in If-None-Match. */
+            /** @description Nothing changed since the tag in If-None-Match, and nothing was charged. */
             304: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -4264,7 +4278,7 @@ export interface operations {
                  */
                 "X-Request-Id"?: components["parameters"]["XRequestId"];
                 /**
-                 * @description ETag of the answer that the caller has: 304 when there is nothing new.
+                 * @description ETag of the answer that the caller has: 304 when there is nothing new. A call that is charged is answered in full.
                  * @example W/"Zk0T2mJ1qkR9n3vXw7cYb5LdPQs"
                  */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
@@ -4366,7 +4380,7 @@ export interface operations {
                     "application/json": components["schemas"]["GetLeaderboardAnswer"];
                 };
             };
-            /** @description Nothing changed since the tag in If-None-Match. */
+            /** @description Nothing changed since the tag in If-None-Match, and nothing was charged. */
             304: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -4443,7 +4457,7 @@ export interface operations {
                  */
                 "X-Request-Id"?: components["parameters"]["XRequestId"];
                 /**
-                 * @description ETag of the answer that the caller has: 304 when there is nothing new.
+                 * @description ETag of the answer that the caller has: 304 when there is nothing new. A call that is charged is answered in full.
                  * @example W/"Zk0T2mJ1qkR9n3vXw7cYb5LdPQs"
                  */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
@@ -4545,7 +4559,7 @@ export interface operations {
                     "application/json": components["schemas"]["ListAttestationsAnswer"];
                 };
             };
-            /** @description Nothing changed since the tag in If-None-Match. */
+            /** @description Nothing changed since the tag in If-None-Match, and nothing was charged. */
             304: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -4611,7 +4625,7 @@ export interface operations {
                  */
                 "X-Request-Id"?: components["parameters"]["XRequestId"];
                 /**
-                 * @description ETag of the answer that the caller has: 304 when there is nothing new.
+                 * @description ETag of the answer that the caller has: 304 when there is nothing new. A call that is charged is answered in full.
                  * @example W/"Zk0T2mJ1qkR9n3vXw7cYb5LdPQs"
                  */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
@@ -4711,7 +4725,7 @@ export interface operations {
                     "application/json": components["schemas"]["GetGraphAnswer"];
                 };
             };
-            /** @description Nothing changed since the tag in If-None-Match. */
+            /** @description Nothing changed since the tag in If-None-Match, and nothing was charged. */
             304: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -4757,7 +4771,7 @@ export interface operations {
                  */
                 "X-Request-Id"?: components["parameters"]["XRequestId"];
                 /**
-                 * @description ETag of the answer that the caller has: 304 when there is nothing new.
+                 * @description ETag of the answer that the caller has: 304 when there is nothing new. A call that is charged is answered in full.
                  * @example W/"Zk0T2mJ1qkR9n3vXw7cYb5LdPQs"
                  */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
@@ -4805,7 +4819,7 @@ export interface operations {
                     "application/json": components["schemas"]["ListCapabilitiesAnswer"];
                 };
             };
-            /** @description Nothing changed since the tag in If-None-Match. */
+            /** @description Nothing changed since the tag in If-None-Match, and nothing was charged. */
             304: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -4849,7 +4863,7 @@ export interface operations {
                  */
                 "X-Request-Id"?: components["parameters"]["XRequestId"];
                 /**
-                 * @description ETag of the answer that the caller has: 304 when there is nothing new.
+                 * @description ETag of the answer that the caller has: 304 when there is nothing new. A call that is charged is answered in full.
                  * @example W/"Zk0T2mJ1qkR9n3vXw7cYb5LdPQs"
                  */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
@@ -4965,7 +4979,7 @@ export interface operations {
                     "application/json": components["schemas"]["GetCapabilityAnswer"];
                 };
             };
-            /** @description Nothing changed since the tag in If-None-Match. */
+            /** @description Nothing changed since the tag in If-None-Match, and nothing was charged. */
             304: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -5051,7 +5065,7 @@ export interface operations {
                  */
                 "X-Request-Id"?: components["parameters"]["XRequestId"];
                 /**
-                 * @description ETag of the answer that the caller has: 304 when there is nothing new.
+                 * @description ETag of the answer that the caller has: 304 when there is nothing new. A call that is charged is answered in full.
                  * @example W/"Zk0T2mJ1qkR9n3vXw7cYb5LdPQs"
                  */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
@@ -5154,7 +5168,7 @@ export interface operations {
                     "application/json": components["schemas"]["ListEndpointsAnswer"];
                 };
             };
-            /** @description Nothing changed since the tag in If-None-Match. */
+            /** @description Nothing changed since the tag in If-None-Match, and nothing was charged. */
             304: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -5220,7 +5234,8 @@ export interface operations {
                      *       "uptime_seconds": 86400,
                      *       "engine": {
                      *         "status": "ok",
-                     *         "uptime_seconds": 86399
+                     *         "uptime_seconds": 86399,
+                     *         "answered_at": "2026-11-20T09:15:04Z"
                      *       },
                      *       "chains": [
                      *         {
@@ -5335,7 +5350,7 @@ export interface operations {
                  */
                 "X-Request-Id"?: components["parameters"]["XRequestId"];
                 /**
-                 * @description ETag of the answer that the caller has: 304 when there is nothing new.
+                 * @description ETag of the answer that the caller has: 304 when there is nothing new. A call that is charged is answered in full.
                  * @example W/"Zk0T2mJ1qkR9n3vXw7cYb5LdPQs"
                  */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
@@ -5503,7 +5518,7 @@ export interface operations {
                     "application/json": components["schemas"]["GetSqlSchemaAnswer"];
                 };
             };
-            /** @description Nothing changed since the tag in If-None-Match. */
+            /** @description Nothing changed since the tag in If-None-Match, and nothing was charged. */
             304: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];

@@ -1,4 +1,5 @@
 import type { PaymentOffer, PaymentTrouble } from './domain/payment.ts';
+import type { Resource } from './domain/resources.ts';
 
 /**
  * Every error this program answers with, once. Status, title and retry advice are projected into answers, OpenAPI,
@@ -235,8 +236,8 @@ export interface FailureContext {
   readonly detail: string;
   /** The parameter at fault (400). */
   readonly parameter?: string;
-  /** What could not be reached (503), a public name such as `settlements`. */
-  readonly resource?: string;
+  /** What could not be reached (503). */
+  readonly resource?: Resource;
   /** Seconds after which a retry makes sense. */
   readonly retryAfterSeconds?: number;
   /** What became of the payment (402, 409, 5xx of the x402 lane). */

@@ -6,6 +6,7 @@ import {
   type PaymentStage,
   type PaymentTrouble,
 } from './domain/payment.ts';
+import { RESOURCE_NAMES, type Resource } from './domain/resources.ts';
 import {
   type ChargeFacts,
   ERROR_CODES,
@@ -28,7 +29,14 @@ export const ProblemShape = Type.Object({
   code: Type.Unsafe<ErrorCode>({ title: 'ErrorCode', type: 'string', enum: [...ERROR_CODES] }),
   request_id: Type.String(),
   parameter: Type.Optional(Type.String({ description: 'The parameter at fault.' })),
-  resource: Type.Optional(Type.String({ description: 'What could not be read.' })),
+  resource: Type.Optional(
+    Type.Unsafe<Resource>({
+      type: 'string',
+      title: 'Resource',
+      enum: [...RESOURCE_NAMES],
+      description: 'What could not be read or reached.',
+    }),
+  ),
   retry_after: Type.Optional(Type.Integer({ minimum: 1, description: 'Seconds, as in Retry-After.' })),
   x402Version: Type.Optional(
     Type.Literal(1, {

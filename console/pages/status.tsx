@@ -37,7 +37,7 @@ const WARNINGS: Readonly<Record<string, string>> = {
 
 function StatusBody({ answer }: { readonly answer: TelemetryAnswer }) {
   const isGood = answer.status === 'ok';
-  const { rollups, engine } = answer;
+  const { rollups, engine, identities } = answer;
   return (
     <>
       <div class={`banner ${isGood ? 'good' : 'warn'}`}>
@@ -54,8 +54,13 @@ function StatusBody({ answer }: { readonly answer: TelemetryAnswer }) {
         <Figure name="Version">{answer.version}</Figure>
         <Figure name="Up for">{durationText(answer.uptime_seconds)}</Figure>
         <Figure name="Engine">{engine.status}</Figure>
-        <Figure name="Days being added up">{rollups.open_slices}</Figure>
-        {rollups.last_closed_at === null ? null : (
+        {engine.status === 'ok' || engine.answered_at === null ? null : (
+          <Figure name="Engine answered last">
+            <Time at={engine.answered_at} ago />
+          </Figure>
+        )}
+        {rollups === null ? null : <Figure name="Days being added up">{rollups.open_slices}</Figure>}
+        {rollups === null || rollups.last_closed_at === null ? null : (
           <Figure name="Last day closed">
             <Time at={rollups.last_closed_at} ago />
           </Figure>
@@ -65,11 +70,11 @@ function StatusBody({ answer }: { readonly answer: TelemetryAnswer }) {
         {answer.chains.map((chain) => (
           <ChainHealth key={chain.chain} chain={chain} />
         ))}
-        {answer.identities.chains.map((identities) => (
-          <IdentityHealth key={identities.chain} identities={identities} />
+        {identities?.chains.map((chain) => (
+          <IdentityHealth key={chain.chain} identities={chain} />
         ))}
       </div>
-      <SourceHealth sources={answer.identities.endpoint_sources} />
+      {identities === null ? null : <SourceHealth sources={identities.endpoint_sources} />}
     </>
   );
 }

@@ -44,18 +44,22 @@ export interface TelemetryAnswer {
   readonly status: string;
   readonly version: string;
   readonly uptime_seconds: number;
-  readonly engine: { readonly status: string; readonly uptime_seconds: number | null };
+  readonly engine: {
+    readonly status: string;
+    readonly uptime_seconds: number | null;
+    readonly answered_at: string | null;
+  };
   readonly chains: readonly ChainTelemetry[];
   readonly rollups: {
     readonly open_slices: number;
     readonly oldest_open_at: string | null;
     readonly last_closed_at: string | null;
-  };
+  } | null;
   readonly identities: {
     readonly chains: readonly IdentityTelemetry[];
     readonly endpoint_sources: readonly EndpointSource[];
     readonly counted_at: string;
-  };
+  } | null;
   readonly warnings: readonly string[];
   readonly as_of: string;
 }

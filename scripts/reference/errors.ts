@@ -1,3 +1,4 @@
+import { RESOURCE_NAMES, RESOURCES } from '../../src/domain/resources.ts';
 import { ERROR_CODES, ERRORS } from '../../src/errors.ts';
 import { code, generatedHead, table } from './markdown.ts';
 
@@ -12,9 +13,13 @@ export function errorsPage(): string {
     const { status, title, retryable } = ERRORS[name];
     return [`[${code(name)}](#${name})`, String(status), title, retryable ? 'yes' : 'no'];
   });
+  const resources = table(
+    ['resource', 'what could not be read or reached'],
+    RESOURCE_NAMES.map((name) => [code(name), RESOURCES[name]]),
+  );
   const sections = ERROR_CODES.map((name) => {
     const { status, title, advice, retryable } = ERRORS[name];
-    return `## ${name}\n\n${status} · ${title}. ${advice} ${retryable ? 'The same request may succeed later.' : 'The same request will fail again.'}\n`;
+    return `## ${name}\n\n${status} · ${title}. ${advice} ${retryable ? 'The same request may succeed later.' : 'The same request will fail again.'}\n${name === 'upstream_unavailable' ? `\n\`resource\` is one of these:\n\n${resources}` : ''}`;
   });
   return `${generatedHead('Errors', 'src/errors.ts')}${INTRO}${table(['code', 'status', 'meaning', 'retry'], overview)}\n${sections.join('\n')}`;
 }

@@ -1,9 +1,9 @@
-import { type Static, Type } from '@sinclair/typebox';
+import { type Static, type TObject, Type } from '@sinclair/typebox';
 import type { Chain } from '../domain/chain.ts';
 import { backfillLeft, type ChainStatus } from '../reads/chain-status.ts';
-import { readEngineUptime } from '../reads/engine-health.ts';
 import { chainFreshness, INDEX_LAG_WARNING_SECONDS, warningsOf } from '../reads/freshness.ts';
-import { type RollupState, readRollupState } from '../reads/rollup-state.ts';
+import { ENGINE_STATUSES, type EngineStatus } from '../reads/index-state.ts';
+import type { RollupState } from '../reads/rollup-state.ts';
 import { ChainFreshnessShape, chainFreshnessAnswer, WarningsShape } from './list-meta.ts';
 import { defineOperation } from './operation.ts';
 import { PRICES } from './prices.ts';
@@ -74,6 +74,26 @@ const RollupsShape = Type.Object(
   { title: 'RollupTelemetry' },
 );
 
+const NAMED_STATUSES = Object.entries(ENGINE_STATUSES).map(([name, meaning]) => `${name}: ${meaning}`);
+
+const EngineShape = Type.Object(
+  {
+    status: Type.Unsafe<EngineStatus>({
+      type: 'string',
+      enum: Object.keys(ENGINE_STATUSES),
+      description: `${NAMED_STATUSES.join('; ')}.`,
+    }),
+    uptime_seconds: NullableInteger,
+    answered_at: Type.Unsafe<string | null>({
+      type: ['string', 'null'],
+      format: 'date-time',
+      description:
+        'When it answered last; what this answer says of the index is no newer. Null before the first time.',
+    }),
+  },
+  { title: 'EngineHealth' },
+);
+
 const STATUSES = ['ok', 'degraded'] as const;
 
 export const getTelemetry = defineOperation({
@@ -81,24 +101,23 @@ export const getTelemetry = defineOperation({
   method: 'GET',
   path: '/telemetry',
   summary: 'Health of the index: freshness, ingest rate and faults per chain',
-  description: `Per chain: how far the index is, what ingest is doing and what went wrong; and how much of time the rollups do not answer for yet; and how far agents, their cards and the files of feedback are. \`status\` is degraded while a chain has not started, does not answer, has stopped, or is more than ${INDEX_LAG_WARNING_SECONDS} seconds behind.`,
+  description: `Per chain: how far the index is, what ingest is doing and what went wrong; and how much of time the rollups do not answer for yet; and how far agents, their cards and the files of feedback are. While the engine does not answer, \`engine.status\` says so, and the rest is what was read of it last. \`status\` is degraded while it does not answer, and while a chain has not started, does not answer, has stopped, or is more than ${INDEX_LAG_WARNING_SECONDS} seconds behind.`,
   price: PRICES.free,
   params: {},
   output: Type.Object({
     status: Type.Unsafe<(typeof STATUSES)[number]>({ type: 'string', enum: [...STATUSES] }),
     version: Type.String(),
     uptime_seconds: CountShape,
-    engine: Type.Object(
-      { status: Type.String(), uptime_seconds: NullableInteger },
-      { title: 'EngineHealth' },
-    ),
-    chains: Type.Array(ChainShape),
-    rollups: RollupsShape,
-    identities: IdentitiesShape,
+    engine: EngineShape,
+    chains: Type.Array(ChainShape, {
+      description: 'Every chain that is served; empty until the engine has answered once.',
+    }),
+    rollups: untilKnown(RollupsShape),
+    identities: untilKnown(IdentitiesShape),
     warnings: WarningsShape,
     as_of: TimeShape,
   }),
-  fails: ['upstream_unavailable'],
+  fails: [],
   paging: 'none',
   caching: 'no-store',
   acceptsUnknownKey: false,
@@ -106,7 +125,7 @@ export const getTelemetry = defineOperation({
     status: 'ok',
     version: '0.1.0',
     uptime_seconds: 86_400,
-    engine: { status: 'ok', uptime_seconds: 86_399 },
+    engine: { status: 'ok', uptime_seconds: 86_399, answered_at: '2026-11-20T09:15:04Z' },
     chains: [
       {
         chain: 'eip155:8453',
@@ -140,29 +159,36 @@ export const getTelemetry = defineOperation({
     warnings: [],
     as_of: '2026-11-20T09:15:04Z',
   },
-  run: async (_input, { reader, clock, freshness, chains, version, startedAtMs, ...deps }) => {
-    const [engineUptime, statuses, rollups, identities, sources] = await Promise.all([
-      readEngineUptime(reader),
-      freshness.statuses(),
-      readRollupState(reader),
-      deps.identityStates.state(),
-      deps.endpointSources.states(),
-    ]);
+  run: async (_input, { reader, clock, chains, version, startedAtMs, indexStates }) => {
+    const { engine, statuses, rollups, identities, sources } = await indexStates.read(reader);
     const nowMs = clock.nowMs();
-    const answers = chains.map((chain) => chainAnswer(chain, statuses.get(chain), nowMs));
+    const answers =
+      statuses === null ? [] : chains.map((chain) => chainAnswer(chain, statuses.get(chain), nowMs));
     return {
-      status: answers.every(isHealthy) ? STATUSES[0] : STATUSES[1],
+      status: engine.status === 'ok' && answers.every(isHealthy) ? STATUSES[0] : STATUSES[1],
       version,
       uptime_seconds: Math.max(0, Math.floor((nowMs - startedAtMs) / 1_000)),
-      engine: { status: 'ok', uptime_seconds: engineUptime },
+      engine: {
+        status: engine.status,
+        uptime_seconds: engine.uptimeSeconds,
+        answered_at: engine.answeredAtMs === null ? null : nowText(engine.answeredAtMs),
+      },
       chains: answers,
-      rollups: rollupsAnswer(rollups),
-      identities: identitiesAnswer(identities, sources, { chains, nowMs }),
-      warnings: warningsOf(chains, statuses, nowMs),
+      rollups: rollups === null ? null : rollupsAnswer(rollups),
+      identities:
+        identities === null || sources === null
+          ? null
+          : identitiesAnswer(identities, sources, { chains, nowMs }),
+      warnings: statuses === null ? [] : warningsOf(chains, statuses, nowMs),
       as_of: nowText(nowMs),
     };
   },
 });
+
+/** Null until the engine has answered once. */
+function untilKnown<Shape extends TObject>(shape: Shape) {
+  return Type.Unsafe<Static<Shape> | null>({ ...shape, type: ['object', 'null'] });
+}
 
 function rollupsAnswer({ openSlices, oldestOpen, lastClosedAt }: RollupState): Static<typeof RollupsShape> {
   return {

@@ -136,7 +136,8 @@ export const REQUEST_HEADERS = {
     name: 'If-None-Match',
     in: 'header',
     required: false,
-    description: 'ETag of the answer that the caller has: 304 when there is nothing new.',
+    description:
+      'ETag of the answer that the caller has: 304 when there is nothing new. A call that is charged is answered in full.',
     schema: TEXT,
     example: ETAG_EXAMPLE,
   },

@@ -165,7 +165,7 @@ function successResponses(operation: AnyOperation, { schemas }: Parts): Json {
     ...(tagged
       ? {
           304: {
-            description: 'Nothing changed since the tag in If-None-Match.',
+            description: 'Nothing changed since the tag in If-None-Match, and nothing was charged.',
             headers: headerReferences([...headers, ...pages]),
           },
         }

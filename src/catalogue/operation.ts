@@ -16,7 +16,7 @@ import type { EndpointSources } from '../reads/endpoint-sources.ts';
 import { readEngineUptime } from '../reads/engine-health.ts';
 import type { Freshness } from '../reads/freshness.ts';
 import type { Graphs } from '../reads/graphs.ts';
-import type { IdentityStates } from '../reads/identity-state.ts';
+import type { IndexStates } from '../reads/index-state.ts';
 import type { Leaderboard } from '../reads/leaderboard.ts';
 import type { Names } from '../reads/names.ts';
 import type { PublicTableRows } from '../reads/public-table-rows.ts';
@@ -116,7 +116,7 @@ export interface OperationDeps {
   readonly endpointSources: EndpointSources;
   readonly capabilities: Capabilities;
   readonly leaderboard: Leaderboard;
-  readonly identityStates: IdentityStates;
+  readonly indexStates: IndexStates;
   readonly publicTableRows: PublicTableRows;
   /** Bound to the request: its queries stop when the caller leaves. */
   readonly sql: BoundSandbox;

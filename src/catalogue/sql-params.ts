@@ -117,7 +117,7 @@ export const sqlFormatParam: Param<SqlFormat> = {
 export const maxRowsParam: Param<number | undefined> = {
   in: 'body',
   description:
-    'Rows that the answer has at most; `truncated` says whether there are more. Clamped to what the format allows, which is also the default.',
+    'Rows that the answer has at most, 1 or more; `truncated` says whether there are more. Clamped to what the format allows, which is also the default.',
   required: false,
   schema: Type.Integer({ minimum: 1, maximum: STREAMED_ROWS_MAX }),
   example: 1_000,
@@ -125,7 +125,8 @@ export const maxRowsParam: Param<number | undefined> = {
     if (raw === undefined) return undefined;
     if (typeof raw !== 'number' || !Number.isInteger(raw))
       throw invalid(name, `${name} must be an integer, not ${quoted(raw)}.`);
-    return Math.min(Math.max(raw, 1), STREAMED_ROWS_MAX);
+    if (raw < 1) throw invalid(name, `${name} must be at least 1, not ${raw}.`);
+    return Math.min(raw, STREAMED_ROWS_MAX);
   },
 };
 

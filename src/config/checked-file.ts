@@ -55,9 +55,18 @@ function inOwnWords(error: ValueError): string[] {
   ];
 }
 
+const KINDS: Readonly<Record<string, string>> = {
+  string: 'a text',
+  boolean: 'true or false',
+  integer: 'a whole number',
+  number: 'a number',
+  array: 'a list',
+  object: 'an object',
+};
+
 /** What may stand there instead of a value, for a person. */
 function kindOf({ type, pattern }: TSchema): string {
-  const kind = type === 'string' ? 'a text' : `${type === 'null' ? '' : 'a '}${String(type)}`;
+  const kind = KINDS[String(type)] ?? String(type);
   return typeof pattern === 'string' ? `${kind} like ${pattern}` : kind;
 }
 

@@ -64,11 +64,15 @@ export interface PaymentConfig extends Omit<FileConfig['payment'], 'accept'> {
   readonly accept: readonly AcceptedPayment[];
 }
 
-export interface Config extends Omit<FileConfig, 'chains' | 'catalogue' | 'dataDir' | 'payment'> {
+/** Whose X-Forwarded-For is believed: nobody's, that of so many proxies in front, or that of these networks (CIDR). */
+export type TrustedProxies = false | number | readonly string[];
+
+export interface Config extends Omit<FileConfig, 'chains' | 'catalogue' | 'dataDir' | 'http' | 'payment'> {
   /** Absolute path of the file that this was read from; null when there was none. */
   readonly configFile: string | null;
   /** Absolute. */
   readonly dataDir: string;
+  readonly http: Omit<FileConfig['http'], 'trustProxy'> & { readonly trustProxy: TrustedProxies };
   readonly chains: readonly ChainConfig[];
   readonly payment: PaymentConfig;
   readonly catalogue: CatalogueSection & {

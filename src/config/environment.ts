@@ -11,6 +11,7 @@ export const ENVIRONMENT = {
   HOST: 'http.host',
   PORT: 'http.port',
   PUBLIC_URL: 'http.publicUrl',
+  TRUST_PROXY: 'http.trustProxy',
   CLICKHOUSE_URL: 'clickhouse.url',
   CLICKHOUSE_DATABASE: 'clickhouse.database',
   CLICKHOUSE_USER: 'clickhouse.writer.user',
@@ -49,12 +50,20 @@ export function overrideFromEnvironment(
 function environmentValue(path: string, value: string): unknown {
   if (path === 'http.port' || path === 'metrics.port' || path === 'ingest.jobsAtOnce')
     return /^\d+$/.test(value) ? Number(value) : value;
+  if (path === 'http.trustProxy') return trustedProxies(value);
   if (path === 'clickhouse.shards')
     return value.split(',').map((shard) => shard.split('|').map((url) => url.trim()));
   if (path === 'clickhouse.replicated') return value === 'true' ? true : value;
   if (path === 'cursorSecrets') return value.split(',');
   if (path === 'chains') return value.split(',').map((chain) => ({ chain: chain.trim() }));
   return value;
+}
+
+/** A number of proxies, a list of networks, or a boolean. */
+function trustedProxies(value: string): unknown {
+  if (/^\d+$/.test(value)) return Number(value);
+  if (value === 'true' || value === 'false') return value === 'true';
+  return value.split(',').map((network) => network.trim());
 }
 
 /** `RPC_URL_8453=https://a,https://b` sets the URLs of one chain. */

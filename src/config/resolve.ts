@@ -7,6 +7,7 @@ import { checkOauth, resolvePayment } from './resolve-access.ts';
 import { resolveSection } from './resolve-catalogue.ts';
 import { checkCluster } from './resolve-cluster.ts';
 import { resolveAddress, unknownChain } from './resolve-names.ts';
+import { resolveProxies } from './resolve-proxies.ts';
 import { resolveRegistries } from './resolve-registries.ts';
 import type { FileConfig } from './schema.ts';
 
@@ -35,6 +36,7 @@ export function resolveConfig(file: FileConfig, configFile: string | null): Conf
   checkCluster(file.clickhouse, problems);
   const payment = resolvePayment(file.payment, chains, problems);
   checkOauth(file.oauth, problems);
+  const trustProxy = resolveProxies(file.http.trustProxy, problems);
   checkGateways(file.identities.ipfsGateways, problems);
   if (problems.length > 0) throw new ConfigProblem(problems.map(hideSecrets));
   const catalogueFile = file.catalogue.file === null ? null : resolve(file.catalogue.file);
@@ -42,6 +44,7 @@ export function resolveConfig(file: FileConfig, configFile: string | null): Conf
     ...file,
     configFile,
     dataDir: resolve(file.dataDir),
+    http: { ...file.http, trustProxy },
     chains,
     payment,
     catalogue: { ...section, file: catalogueFile },

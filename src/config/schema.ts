@@ -46,9 +46,18 @@ export const ConfigSchema = Type.Object(
           default: null,
           description: 'The URL callers use, for links in answers.',
         }),
-        trustProxy: Type.Boolean({
-          default: false,
-          description: 'Whether X-Forwarded-For names the caller.',
+        trustProxy: Type.Union(
+          [Type.Boolean(), Type.Integer({ minimum: 1 }), Type.Array(Type.String(), { minItems: 1 })],
+          {
+            default: false,
+            description:
+              'Whose X-Forwarded-For names the caller: the number of proxies in front of this process, or a list of their addresses and networks (CIDR). False: nobody’s; the caller is the address that connects.',
+          },
+        ),
+        maxConnections: Type.Integer({
+          default: 4096,
+          minimum: 1,
+          description: 'Connections served at once; one beyond is answered 503 and closed.',
         }),
         requestsPerMinute: Type.Integer({
           default: 600,

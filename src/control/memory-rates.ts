@@ -4,6 +4,7 @@ import type { RateStore } from './control-store.ts';
 const KEYS_MAX = 50_000;
 
 interface Window {
+  readonly opensMs: number;
   readonly endsMs: number;
   taken: number;
 }
@@ -15,7 +16,7 @@ export function createMemoryRates(keysMax = KEYS_MAX): RateStore {
     take: async ({ key, limit, windowSeconds, nowMs }) => {
       let window = windows.get(key);
       if (window === undefined || window.endsMs <= nowMs) {
-        window = { endsMs: nowMs + windowSeconds * 1_000, taken: 0 };
+        window = { opensMs: nowMs, endsMs: nowMs + windowSeconds * 1_000, taken: 0 };
         windows.set(key, window);
       }
       window.taken += 1;
@@ -25,6 +26,11 @@ export function createMemoryRates(keysMax = KEYS_MAX): RateStore {
         remaining: Math.max(0, limit - window.taken),
         resetSeconds: Math.max(1, Math.ceil((window.endsMs - nowMs) / 1_000)),
       };
+    },
+    giveBack: async ({ key, takenAtMs }) => {
+      const window = windows.get(key);
+      if (window === undefined || takenAtMs < window.opensMs || takenAtMs >= window.endsMs) return;
+      window.taken = Math.max(0, window.taken - 1);
     },
   };
 }

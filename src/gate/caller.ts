@@ -5,8 +5,9 @@ import type { AccountStore, Credential, Organization } from '../control/control-
 import { isApiKey, type KeyDigest, keyDigest } from '../domain/api-key.ts';
 import type { Plan, PlanId } from '../domain/plan.ts';
 import { type Failure, fail } from '../errors.ts';
+import { customerOf, parseAddress } from '../ip-address.ts';
 import type { BearerTokens } from './bearer-token.ts';
-import { addressKey, type Quota } from './rate-limit.ts';
+import type { Quota } from './rate-limit.ts';
 import { askStore } from './store-failure.ts';
 
 /** From the headers of a request to the caller behind them, and the window of requests that it shares. */
@@ -99,8 +100,9 @@ export async function identify(
 }
 
 export function addressQuota(address: string, deps: Pick<IdentityDeps, 'requestsPerMinute'>): Quota {
+  const parsed = parseAddress(address);
   return {
-    key: `ip:${addressKey(address)}`,
+    key: `ip:${parsed === null ? address : customerOf(parsed)}`,
     requestsPerMinute: deps.requestsPerMinute,
     whose: 'this address',
   };

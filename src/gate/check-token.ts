@@ -1,11 +1,11 @@
 import type { BearerTokens } from './bearer-token.ts';
 import { addressQuota, readToken, unknownKey } from './caller.ts';
 import type { GateRequest } from './gate.ts';
-import { type CountRequest, refuseOverLimit } from './rate-limit.ts';
+import { type RequestCounter, refuseOverLimit } from './rate-limit.ts';
 
 interface TokenCheck {
   readonly bearer: BearerTokens | null;
-  readonly count: CountRequest;
+  readonly count: RequestCounter['count'];
   readonly requestsPerMinute: number;
 }
 

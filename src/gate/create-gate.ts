@@ -25,7 +25,7 @@ import type { Gate, GateAnswer, GateRequest } from './gate.ts';
 import { digestOfCall, runRepeatable } from './idempotency.ts';
 import { createKnownQuotas, isSameQuota, type KnownQuotas } from './known-quotas.ts';
 import { laneOf, type Passage, passageOf } from './lanes.ts';
-import { type CountRequest, createRequestCounter, type Quota, refuseOverLimit } from './rate-limit.ts';
+import { createRequestCounter, type Quota, type RequestCounter, refuseOverLimit } from './rate-limit.ts';
 import { runOnPayment } from './run-on-payment.ts';
 import { CAPTURE_PATIENCE_MS, type ChargeOnce, HOLD_OVERDUE_AFTER_MS, runOnUnits } from './run-on-units.ts';
 import { askStore } from './store-failure.ts';
@@ -53,7 +53,7 @@ interface GateTools extends GateDeps {
   readonly admission: Admission;
   readonly capturePatienceMs: number;
   readonly identity: IdentityDeps;
-  readonly count: CountRequest;
+  readonly counter: RequestCounter;
   readonly quotas: KnownQuotas;
 }
 
@@ -70,10 +70,13 @@ export function createGate(deps: GateDeps): Gate {
     admission: deps.admission ?? createAdmission(),
     capturePatienceMs: deps.capturePatienceMs ?? CAPTURE_PATIENCE_MS,
     identity: { accounts, bearer, plans, trialRequestsPerMinute, requestsPerMinute, clock },
-    count: createRequestCounter(store.rates, clock),
+    counter: createRequestCounter(store.rates, clock),
     quotas: createKnownQuotas(),
   };
-  return { call: (request) => call(gate, request), checkToken: (request) => checkToken(gate, request) };
+  return {
+    call: (request) => call(gate, request),
+    checkToken: (request) => checkToken({ ...gate, ...gate.counter }, request),
+  };
 }
 
 async function call(gate: GateTools, request: GateRequest): Promise<GateAnswer> {
@@ -126,7 +129,7 @@ async function review(
 ): Promise<GateAnswer> {
   const tier = tierOf(prepared.terms);
   if (tier !== null) {
-    const decision = await gate.count(tierQuota(tier, quota));
+    const decision = await gate.counter.count(tierQuota(tier, quota));
     request.onRate(decision, tier);
     refuseOverTier(decision, tier, quota);
   }
@@ -176,12 +179,12 @@ async function readRequest(gate: GateTools, request: GateRequest): Promise<Reada
     checkIdempotencyKey(idempotencyKey);
     return { raw, prepared, ...(await identifyAndCount(gate, readCredential(credentials), address)) };
   } catch (error) {
-    request.onRate(await gate.count(addressQuota(address, gate)), null);
+    request.onRate(await gate.counter.count(addressQuota(address, gate)), null);
     throw error;
   }
 }
 
-/** Both questions at once where the window is known from before; the answer about the key decides which one counts. */
+/** Both questions at once where the window is known from before; where the key has left that window, it is not counted there. */
 async function identifyAndCount(
   gate: GateTools,
   credential: SentCredential | null,
@@ -189,14 +192,15 @@ async function identifyAndCount(
 ): Promise<Pick<Readable, 'identity' | 'decision'>> {
   const digest = credential?.digest ?? null;
   const guess = digest === null ? undefined : gate.quotas.guess(digest);
-  const ahead = guess === undefined ? undefined : gate.count(guess);
-  ahead?.catch(() => undefined); // whoever awaits it is told; when the key cannot be read nobody does
+  const ahead = guess === undefined ? undefined : gate.counter.countAhead(guess);
   const identity = await identify(credential, address, gate.identity);
   const { quota } = identity;
-  if (guess !== undefined && ahead !== undefined && isSameQuota(guess, quota))
-    return { identity, decision: await ahead };
-  if (digest !== null && identity.caller.keyRecognised === true) gate.quotas.remember(digest, quota);
-  return { identity, decision: await gate.count(quota) };
+  if (guess !== undefined && ahead !== undefined) {
+    if (isSameQuota(guess, quota)) return { identity, decision: await ahead.decision };
+    await ahead.undo();
+  }
+  if (digest !== null) gate.quotas.remember(digest, identity.caller.keyRecognised === true ? quota : null);
+  return { identity, decision: await gate.counter.count(quota) };
 }
 
 /** Long enough for any id; a longer text is refused rather than cut, because two keys must not become one. */

@@ -4,11 +4,12 @@ import type { Quota } from './rate-limit.ts';
 /**
  * The window that a key's requests were counted in last. The store can then be asked for the key and for the count at the same
  * time, which on Redis saves a round trip of every call. Only a guess: where the key has moved to another window since (its
- * organization changed the plan, it was revoked), the request is counted again in the right one.
+ * organization changed the plan, it was revoked), the count is undone and the request is counted in the right one.
  */
 export interface KnownQuotas {
   guess(digest: KeyDigest): Quota | undefined;
-  remember(digest: KeyDigest, quota: Quota): void;
+  /** `quota` is null for a key that is not good any more. */
+  remember(digest: KeyDigest, quota: Quota | null): void;
 }
 
 /** A few hundred bytes each. */
@@ -20,6 +21,10 @@ export function createKnownQuotas(keysMax = KEYS_MAX): KnownQuotas {
   return {
     guess: (digest) => quotas.get(digest),
     remember(digest, quota) {
+      if (quota === null) {
+        quotas.delete(digest);
+        return;
+      }
       if (quotas.size >= keysMax) quotas.clear();
       quotas.set(digest, quota);
     },

@@ -16,27 +16,46 @@ export interface Quota {
   readonly whose: string;
 }
 
-export type CountRequest = (quota: Quota) => Promise<RateDecision>;
+export interface RequestCounter {
+  count(quota: Quota): Promise<RateDecision>;
+  /** Counts a request before it is known whether it belongs in this window. */
+  countAhead(quota: Quota): CountAhead;
+}
+
+export interface CountAhead {
+  readonly decision: Promise<RateDecision>;
+  /** Takes the request out of the window again: it belongs in another one. Rejects never. */
+  undo(): Promise<void>;
+}
 
 /**
  * Counts in the store, for all processes together. While the store does not answer this process counts for itself: callers
  * who need nothing else of the store are served on, and still limited.
  */
-export function createRequestCounter(rates: RateStore, clock: Clock): CountRequest {
+export function createRequestCounter(rates: RateStore, clock: Clock): RequestCounter {
   const own = createMemoryRates();
-  return async ({ key, requestsPerMinute }) => {
-    const request = {
-      key,
-      limit: requestsPerMinute,
-      windowSeconds: RATE_WINDOW_SECONDS,
-      nowMs: clock.nowMs(),
-    };
+  const countAt = async ({ key, requestsPerMinute }: Quota, nowMs: number) => {
+    const request = { key, limit: requestsPerMinute, windowSeconds: RATE_WINDOW_SECONDS, nowMs };
     try {
-      return await rates.take(request);
+      return { store: rates, decision: await rates.take(request) };
     } catch (error) {
       if (!(error instanceof StoreUnavailable)) throw error;
-      return own.take(request);
+      return { store: own, decision: await own.take(request) };
     }
+  };
+  return {
+    count: async (quota) => (await countAt(quota, clock.nowMs())).decision,
+    countAhead: (quota) => {
+      const takenAtMs = clock.nowMs();
+      const counted = countAt(quota, takenAtMs);
+      const taken = { key: quota.key, windowSeconds: RATE_WINDOW_SECONDS, takenAtMs };
+      const decision = counted.then((one) => one.decision);
+      decision.catch(() => undefined); // told to whoever awaits it; when the key cannot be read, that is no one
+      return {
+        decision,
+        undo: () => counted.then(({ store }) => store.giveBack(taken)).catch(() => undefined),
+      };
+    },
   };
 }
 
@@ -46,17 +65,4 @@ export function refuseOverLimit({ allowed, limit, resetSeconds }: RateDecision, 
     detail: `More than ${limit} requests in a minute came from ${whose}.`,
     retryAfterSeconds: resetSeconds,
   });
-}
-
-/** Whom an address stands for: an IPv6 customer holds a /64, so its low half says nothing. */
-export function addressKey(ip: string): string {
-  if (!ip.includes(':')) return ip;
-  const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(ip)?.[1];
-  if (mapped !== undefined) return mapped;
-  const [head = '', tail] = ip.toLowerCase().split('%')[0]?.split('::') ?? [];
-  const left = head === '' ? [] : head.split(':');
-  const right = tail === undefined || tail === '' ? [] : tail.split(':');
-  const zeros = tail === undefined ? 0 : Math.max(0, 8 - left.length - right.length);
-  const groups = [...left, ...Array.from({ length: zeros }, () => '0'), ...right];
-  return `${groups.slice(0, 4).join(':')}::/64`;
 }

@@ -102,14 +102,17 @@ export function installRefusedMethods(
 
 async function answer(route: OperationRoute, request: FastifyRequest, reply: FastifyReply): Promise<unknown> {
   const { operation, api } = route;
-  const { answer: answered, delivered, replayed } = await api.gate.call(new HttpCall(route, request, reply));
+  const call = new HttpCall(route, request, reply);
+  const { answer: answered, delivered, replayed, chargedQu } = await api.gate.call(call);
   if (delivered !== null) tellWhenSent(reply, delivered);
   if (replayed) reply.header('idempotent-replayed', 'true');
   if ('stream' in answered) {
     reply.code(operation.status ?? 200);
     return sendStream(request, reply, answered.stream);
   }
-  return sendAnswer(route, { request, reply, body: answered.body });
+  // What was taken for a call was taken for its body.
+  const isTakenFor = replayed || chargedQu > 0 || call.lane === 'x402';
+  return sendAnswer(route, { request, reply, body: answered.body, mayBeNotModified: !isTakenFor });
 }
 
 /** Says once whether the answer left: a connection that ended before, or an answer that could not be printed, did not. */
@@ -128,9 +131,12 @@ interface Answered {
   readonly request: FastifyRequest;
   readonly reply: FastifyReply;
   readonly body: Record<string, unknown>;
+  /** Whether a caller who names the tag of the answer may be told that nothing changed, instead of the answer. */
+  readonly mayBeNotModified: boolean;
 }
 
-function sendAnswer({ operation, api, print }: OperationRoute, { request, reply, body }: Answered): unknown {
+function sendAnswer({ operation, api, print }: OperationRoute, answered: Answered): unknown {
+  const { request, reply, body, mayBeNotModified } = answered;
   const { publicUrl } = api.deps;
   const next = nextPage(operation, body);
   reply.code(operation.status ?? 200);
@@ -142,7 +148,7 @@ function sendAnswer({ operation, api, print }: OperationRoute, { request, reply,
   const etag = weakEtag(body);
   // `private`: answers will differ by caller; `no-cache`: keep it, but ask with the tag each time.
   reply.header('cache-control', 'private, no-cache').header('etag', etag);
-  if (!matchesEtag(request.headers['if-none-match'], etag))
+  if (!mayBeNotModified || !matchesEtag(request.headers['if-none-match'], etag))
     return print === null ? body : reply.type(JSON_TYPE).send(print(reply, body));
   return reply.code(304).send();
 }

@@ -26,6 +26,7 @@ import { createEndpointSources } from '../reads/endpoint-sources.ts';
 import { createFreshness } from '../reads/freshness.ts';
 import { createGraphs } from '../reads/graphs.ts';
 import { createIdentityStates } from '../reads/identity-state.ts';
+import { createIndexStates } from '../reads/index-state.ts';
 import { createLeaderboard } from '../reads/leaderboard.ts';
 import { createNames } from '../reads/names.ts';
 import { createPublicTableRows } from '../reads/public-table-rows.ts';
@@ -33,13 +34,15 @@ import { createRelayers } from '../reads/relayers.ts';
 import { createRollups } from '../reads/rollup-coverage.ts';
 import type { Tracer } from '../tracing/tracer.ts';
 import { installOperations } from './api-routes.ts';
-import { answerClientError } from './client-error.ts';
+import { proxyTrust } from './caller-address.ts';
+import { answerClientError, closeWithProblem } from './client-error.ts';
 import { keepRequestsYoung } from './collector-flags.ts';
+import { capConnections } from './connection-cap.ts';
 import { installConsole } from './console-route.ts';
 import { installDocs } from './docs-routes.ts';
 import { type Drain, installDrain } from './drain.ts';
 import { asFailure, type FailureOptions, installFailures, sendFailure } from './failures.ts';
-import { ACCEPTED_HEADERS, acceptedRequestId, EXPOSED, VARY } from './headers.ts';
+import { ACCEPTED_HEADERS, acceptedRequestId, EXPOSED, hasTwoHosts, VARY } from './headers.ts';
 import { mcpHostnames } from './mcp-origin.ts';
 import { installMcp } from './mcp-route.ts';
 import { createRequestCount, traceRequests } from './observed-requests.ts';
@@ -47,7 +50,7 @@ import { installOfferList } from './offer-list.ts';
 import { installProtectedResources, metadataUrlOf } from './protected-resource-routes.ts';
 import { installRequestFacts } from './request-facts.ts';
 import { installServiceRoutes } from './service-routes.ts';
-import { installLoadShedding } from './shed-load.ts';
+import { CONNECTIONS_FULL, installLoadShedding } from './shed-load.ts';
 
 export interface AppOptions {
   readonly config: Pick<Config, 'http' | 'chains' | 'oauth' | 'plans' | 'console'>;
@@ -70,6 +73,8 @@ export interface AppOptions {
   readonly resources?: readonly McpResource[];
   /** How it ends; absent where nobody waits for that. */
   readonly drain?: Drain;
+  /** How long a request may take to arrive, instead of the limit of the product. */
+  readonly receiveMaxMs?: number;
   /** Who counts and traces; absent where nobody does. */
   readonly observation?: { readonly meter: Meter | null; readonly tracer: Tracer | null };
 }
@@ -79,7 +84,10 @@ const BODY_MAX_BYTES = 64 * 1024;
 /** The longest valid URL has a cursor and a few filters: under 1 KiB. */
 const URL_MAX_CHARS = 4_096;
 const PARAM_MAX_CHARS = 256;
+/** From the first byte of a request, or the opening of its connection, to the last byte of its body. */
 const RECEIVE_MAX_MS = 15_000;
+/** How often Node looks for requests that are late; its own 30 s would let a body take three times as long. */
+const RECEIVE_CHECKS_MAX_MS = 1_000;
 /** Longer than the idle time of usual load balancers (60 s), so that they close first and no request is lost. */
 const KEEP_ALIVE_MS = 72_000;
 /** Of an answer that streams, handed to a connection before its reader is waited for. With Node's 16 KiB every chunk waits. */
@@ -92,7 +100,8 @@ export function buildApp(options: AppOptions): FastifyInstance {
   keepRequestsYoung();
   const deps = operationDeps(options);
   const { publicUrl } = deps;
-  const { log } = options;
+  const { log, receiveMaxMs = RECEIVE_MAX_MS } = options;
+  const answering = { publicUrl, newId: randomUUID };
   const resources = protectedResources(publicUrl);
   const failures = (path: string): FailureOptions => ({
     log,
@@ -105,19 +114,25 @@ export function buildApp(options: AppOptions): FastifyInstance {
     childLoggerFactory: () => log,
     // One line per request is written in onResponse, without headers.
     logController: new LogController({ disableRequestLogging: true }),
-    trustProxy: options.config.http.trustProxy,
+    trustProxy: proxyTrust(options.config.http.trustProxy),
     bodyLimit: BODY_MAX_BYTES,
-    requestTimeout: RECEIVE_MAX_MS,
+    requestTimeout: receiveMaxMs,
     keepAliveTimeout: KEEP_ALIVE_MS,
     // Whoever still gets in while it closes is answered: what answers need is closed after it.
     return503OnClosing: false,
-    http: { highWaterMark: SENT_AHEAD_BYTES },
+    http: {
+      highWaterMark: SENT_AHEAD_BYTES,
+      // Not above the time for the whole: Node swaps the two when it is, and bodies then have the longer one.
+      headersTimeout: receiveMaxMs,
+      requestTimeout: receiveMaxMs,
+      connectionsCheckingInterval: Math.min(receiveMaxMs, RECEIVE_CHECKS_MAX_MS),
+    },
     routerOptions: { maxParamLength: PARAM_MAX_CHARS },
     genReqId: (request) => acceptedRequestId(request.headers['x-request-id']) ?? randomUUID(),
     frameworkErrors: (error, request, reply) => {
       sendFailure(request, reply, asFailure(error), failures(''));
     },
-    clientErrorHandler: (error, socket) => answerClientError(error, socket, { publicUrl, newId: randomUUID }),
+    clientErrorHandler: (error, socket) => answerClientError(error, socket, answering),
   });
   installFailures(app, failures(''));
   const operations = options.operations ?? OPERATIONS;
@@ -128,7 +143,13 @@ export function buildApp(options: AppOptions): FastifyInstance {
   if (counter !== null) app.addHook('onSend', counter.onSend);
   if (tracer !== null) traceRequests(app, tracer);
   installCommonHooks(app, log);
-  installLoadShedding(app);
+  installLoadShedding(app, {
+    cap: capConnections(app.server, {
+      maxConnections: options.config.http.maxConnections,
+      log,
+      refuse: (socket) => closeWithProblem(socket, 'overloaded', CONNECTIONS_FULL, answering),
+    }),
+  });
   if (options.drain !== undefined) installDrain(app, options.drain);
   app.register((routes, _options, done) => {
     const { gate, sandbox } = options;
@@ -165,6 +186,8 @@ function operationDeps(options: AppOptions): OperationDeps {
   const { config, reader, clock, cursorKeys, version, accounts, sellsCalls } = options;
   const chains = config.chains.map(({ chain }) => chain);
   const rollups = createRollups({ reader, clock });
+  const freshness = createFreshness({ reader, clock });
+  const endpointSources = createEndpointSources({ reader, clock });
   return {
     reader,
     sql: unbound(options.sandbox),
@@ -174,17 +197,22 @@ function operationDeps(options: AppOptions): OperationDeps {
     chains,
     startedAtMs: clock.nowMs(),
     publicUrl: config.http.publicUrl?.replace(/\/+$/, '') ?? '',
-    freshness: createFreshness({ reader, clock }),
+    freshness,
     names: createNames({ reader, clock }),
     dataset: createDatasetFacts({ reader, clock, rollups }),
     rollups,
     graphs: createGraphs({ clock }),
     publicTableRows: createPublicTableRows({ reader, clock }),
-    endpointSources: createEndpointSources({ reader, clock }),
+    endpointSources,
     relayers: createRelayers({ reader, clock, rollups, chains }),
     capabilities: createCapabilities({ reader, clock }),
     leaderboard: createLeaderboard({ reader, clock, chains }),
-    identityStates: createIdentityStates({ reader, clock }),
+    indexStates: createIndexStates({
+      clock,
+      freshness,
+      identityStates: createIdentityStates({ reader, clock }),
+      endpointSources,
+    }),
     priceList: PRICE_LIST,
     accounts,
     plans: config.plans,
@@ -203,7 +231,7 @@ function unbound(sandbox: SqlSandbox): OperationDeps['sql'] {
 }
 
 function installPlugins(app: FastifyInstance): void {
-  // Everybody may read every answer: two headers, for which the plugin would take longer than the router.
+  // Scripts of every site may read every answer (the console takes that back for its own): two headers, for which the plugin would take longer than the router.
   app.addHook('onRequest', (_request, reply, done) => {
     reply.header('access-control-allow-origin', '*').header('access-control-expose-headers', EXPOSED);
     done();
@@ -240,13 +268,14 @@ function isCompressible(mediaType: string): boolean {
 
 function installCommonHooks(app: FastifyInstance, log: Log): void {
   app.addHook('onRequest', (request, reply, done) => {
+    const { url } = request;
     reply.header('x-request-id', request.id).header('vary', VARY).header('x-content-type-options', 'nosniff');
-    const tooLong = request.url.length > URL_MAX_CHARS;
-    done(
-      tooLong
-        ? fail('uri_too_long', { detail: `The URL is longer than ${URL_MAX_CHARS} characters.` })
-        : undefined,
-    );
+    if (url.length > URL_MAX_CHARS)
+      return done(fail('uri_too_long', { detail: `The URL is longer than ${URL_MAX_CHARS} characters.` }));
+    // Node keeps the first of two, the next program on the way may go by the other. Source: RFC 9112 3.2.
+    if (hasTwoHosts(request.raw.rawHeaders))
+      return done(fail('malformed_request', { detail: 'The request has more than one Host header.' }));
+    done();
   });
   // Waiting for the end of every answer costs something, and the level never changes.
   if (!log.isLevelEnabled('debug')) return;

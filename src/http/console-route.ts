@@ -40,10 +40,18 @@ const PAGE_HEADERS = {
 
 const FOREVER = 'public, max-age=31536000, immutable';
 
-export function installConsole(
-  app: FastifyInstance,
-  { visitorKey, load = loadConsole }: ConsoleOptions,
-): void {
+const PATHS = ['/console', '/console/*', '/console/assets/:name'] as const;
+
+export function installConsole(app: FastifyInstance, options: ConsoleOptions): void {
+  // A scope of its own, for its hook.
+  app.register((scope, _options, done) => {
+    serveConsole(scope, options);
+    done();
+  });
+}
+
+function serveConsole(app: FastifyInstance, { visitorKey, load = loadConsole }: ConsoleOptions): void {
+  refuseOtherSites(app);
   const build = once(load);
   const files = createFiles(build);
   const sendPage = async (request: FastifyRequest, reply: FastifyReply): Promise<unknown> => {
@@ -58,7 +66,17 @@ export function installConsole(
   app.get<{ Params: { name: string } }>('/console/assets/:name', { compress: false }, (request, reply) =>
     sendFile(files, request, reply),
   );
-  for (const url of ['/console', '/console/*', '/console/assets/:name']) installRefusedMethods(app, url);
+  for (const url of PATHS) installRefusedMethods(app, url);
+}
+
+/** The page may hold a key that is lent to visitors: scripts of other sites must not read it, nor learn from a preflight that they may. */
+function refuseOtherSites(app: FastifyInstance): void {
+  app.addHook('onRequest', (_request, reply, done) => {
+    reply.removeHeader('access-control-allow-origin').removeHeader('access-control-expose-headers');
+    done();
+  });
+  for (const url of PATHS)
+    app.options(url, (_request, reply) => reply.code(204).header('allow', 'GET, HEAD, OPTIONS').send());
 }
 
 interface ReadyFile {

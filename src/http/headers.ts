@@ -52,6 +52,17 @@ export const ACCEPTED_HEADERS = [
 /** An answer depends on who asks and on what was paid: a shared cache must keep callers apart. */
 export const VARY = 'Authorization, X-API-Key, X-PAYMENT, PAYMENT-SIGNATURE';
 
+/** `rawHeaders` as Node gives them: names and values in turn. */
+export function hasTwoHosts(rawHeaders: readonly string[]): boolean {
+  let hosts = 0;
+  for (let i = 0; i < rawHeaders.length; i += 2) {
+    const name = rawHeaders[i];
+    if (name?.length === HOST.length && name.toLowerCase() === HOST) hosts += 1;
+  }
+  return hosts > 1;
+}
+
+const HOST = 'host';
 const REQUEST_ID = /^[A-Za-z0-9._:-]{1,128}$/;
 
 /** The caller's request id when it is harmless to echo and log. */

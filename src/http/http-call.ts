@@ -5,6 +5,7 @@ import type { RateDecision } from '../control/control-store.ts';
 import type { Lane } from '../domain/lane.ts';
 import type { SqlTierId } from '../domain/plan.ts';
 import type { GateRequest } from '../gate/gate.ts';
+import { callerAddress } from './caller-address.ts';
 import { RateHeaders, sentText } from './headers.ts';
 import { HttpShop } from './order.ts';
 import { rawInput } from './raw-input.ts';
@@ -52,7 +53,7 @@ export class HttpCall implements GateRequest {
   }
 
   get address(): string {
-    return this.request.ip;
+    return callerAddress(this.request);
   }
 
   get mayCharge(): boolean {

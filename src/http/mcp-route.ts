@@ -6,6 +6,7 @@ import type { Gate } from '../gate/gate.ts';
 import type { McpExchange } from '../mcp/mcp-call.ts';
 import type { McpSurface } from '../mcp/mcp-server.ts';
 import { installRefusedMethods } from './api-routes.ts';
+import { callerAddress } from './caller-address.ts';
 import { asFailure, type FailureOptions } from './failures.ts';
 import { RateHeaders } from './headers.ts';
 import { readMessage, sendRpcFailure } from './mcp-message.ts';
@@ -77,7 +78,7 @@ function exchangeOf({ deps, sandbox }: McpRouteOptions, exchanged: Exchanged): M
   const windows = new RateHeaders(reply);
   return {
     credentials: request.headers,
-    address: request.ip,
+    address: callerAddress(request),
     requestId: request.id,
     deps: { ...deps, reader: new BoundReader(deps.reader, facts), sql: new RequestSandbox(sandbox, facts) },
     get hasLeft() {

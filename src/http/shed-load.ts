@@ -1,5 +1,6 @@
 import type { FastifyInstance } from 'fastify';
-import { fail } from '../errors.ts';
+import { type FailureContext, fail } from '../errors.ts';
+import type { ConnectionCap } from './connection-cap.ts';
 
 /**
  * The most requests that a process has in its hands at once, whatever they wait for: a store that hangs, a line for the engine, a
@@ -8,20 +9,38 @@ import { fail } from '../errors.ts';
  */
 const REQUESTS_AT_ONCE_MAX = 2_048;
 const RETRY_AFTER_SECONDS = 2;
+const REQUESTS_FULL: FailureContext = {
+  detail: 'This process has as many requests as it can hold. Nothing was run or charged.',
+  retryAfterSeconds: RETRY_AFTER_SECONDS,
+};
+/** What a connection beyond the cap is answered. */
+export const CONNECTIONS_FULL: FailureContext = {
+  detail: 'This process has as many connections as it can hold. Nothing was run or charged.',
+  retryAfterSeconds: RETRY_AFTER_SECONDS,
+};
 /** What tells an operator how the process is must be answered above all when it is not well. */
 const ALWAYS_ANSWERED: ReadonlySet<string> = new Set(['/healthz', '/readyz', '/metrics']);
 
-/** Refuses with `overloaded`, before anything is read or counted, what comes while `atOnceMax` requests are not answered yet. */
-export function installLoadShedding(app: FastifyInstance, atOnceMax: number = REQUESTS_AT_ONCE_MAX): void {
+export interface SheddingOptions {
+  readonly atOnceMax?: number;
+  /** Absent where connections are not capped. */
+  readonly cap?: ConnectionCap;
+}
+
+/**
+ * Refuses with `overloaded`, before anything is read or counted, what comes while `atOnceMax` requests are not answered yet, and
+ * what comes over a connection beyond the cap.
+ */
+export function installLoadShedding(
+  app: FastifyInstance,
+  { atOnceMax = REQUESTS_AT_ONCE_MAX, cap }: SheddingOptions = {},
+): void {
   let underWay = 0;
   app.addHook('onRequest', (request, reply, done) => {
-    if (underWay >= atOnceMax && !ALWAYS_ANSWERED.has(request.routeOptions.url ?? ''))
-      return done(
-        fail('overloaded', {
-          detail: 'This process has as many requests as it can hold. Nothing was run or charged.',
-          retryAfterSeconds: RETRY_AFTER_SECONDS,
-        }),
-      );
+    const isBeyondCap = cap?.isBeyond(request.raw.socket) ?? false;
+    if (isBeyondCap) reply.header('connection', 'close');
+    if ((isBeyondCap || underWay >= atOnceMax) && !ALWAYS_ANSWERED.has(request.routeOptions.url ?? ''))
+      return done(fail('overloaded', isBeyondCap ? CONNECTIONS_FULL : REQUESTS_FULL));
     underWay += 1;
     // Of every answer, complete or not, exactly once.
     reply.raw.once('close', () => {

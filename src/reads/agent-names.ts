@@ -18,7 +18,7 @@ export interface AgentNames {
   of(wallets: readonly Address[]): Promise<ReadonlyMap<Address, readonly AgentName[]>>;
 }
 
-const RESOURCE = 'display names';
+const RESOURCE = 'names';
 const MAX_SECONDS = 5;
 /** A wallet that has no agent is remembered too. About 30 MB when all of them have one. */
 const REMEMBERED_MAX = 100_000;

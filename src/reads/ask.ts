@@ -1,4 +1,5 @@
 import { EngineError, type Reader, type Rows, type Statement } from '../../clickhouse/engine.ts';
+import type { Resource } from '../domain/resources.ts';
 import { fail } from '../errors.ts';
 
 /** For a statement that reads much and is asked rarely, because its answer is kept: it may use two of the engine's cores. */
@@ -18,10 +19,9 @@ const PROBLEM_TEXT: Readonly<Record<EngineError['problem'], string>> = {
 };
 
 /**
- * Runs a statement; an engine that fails becomes 503 `upstream_unavailable` naming `resource`, a public name such as
- * `settlements`. A failure never becomes an empty answer (read-api.md 1.3).
+ * Runs a statement; an engine that fails becomes 503 `upstream_unavailable` naming `resource`. A failure never becomes an empty answer (read-api.md 1.3).
  */
-export async function ask(reader: Reader, resource: string, statement: Statement): Promise<Rows> {
+export async function ask(reader: Reader, resource: Resource, statement: Statement): Promise<Rows> {
   try {
     return await reader.rows(statement);
   } catch (cause) {
@@ -30,7 +30,7 @@ export async function ask(reader: Reader, resource: string, statement: Statement
 }
 
 /** Anything that is not an engine failure is a bug and passes through unchanged. */
-export function asUnavailable(resource: string, cause: unknown): unknown {
+export function asUnavailable(resource: Resource, cause: unknown): unknown {
   if (!(cause instanceof EngineError)) return cause;
   return fail('upstream_unavailable', {
     detail: `The index ${PROBLEM_TEXT[cause.problem]} when asked for: ${resource}.`,

@@ -37,7 +37,7 @@ export interface GoingRate {
 
 /** Agents that are named of one capability. */
 export const MOST_RATED_MAX = 20;
-const RESOURCE = 'endpoints';
+const RESOURCE = 'capabilities';
 const COUNTS_MAX_AGE_MS = 30_000;
 const MAX_SECONDS = 5;
 

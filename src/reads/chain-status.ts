@@ -55,7 +55,7 @@ const MAX_SECONDS = 5;
 const CHAINS_MAX = 1_000;
 
 export async function readChainStatus(reader: Reader): Promise<ReadonlyMap<Chain, ChainStatus>> {
-  const { rows } = await ask(reader, 'index status', {
+  const { rows } = await ask(reader, 'chains', {
     name: 'chain-status',
     maxSeconds: MAX_SECONDS,
     maxRows: CHAINS_MAX,

@@ -7,7 +7,7 @@ const MAX_SECONDS = 3;
 
 /** Seconds the engine has been up; throws `upstream_unavailable` when it does not answer. */
 export async function readEngineUptime(reader: Reader): Promise<number> {
-  const { rows } = await ask(reader, 'engine', {
+  const { rows } = await ask(reader, 'index', {
     name: 'engine-uptime',
     maxSeconds: MAX_SECONDS,
     maxRows: 1,

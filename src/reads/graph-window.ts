@@ -17,7 +17,7 @@ import {
 } from './payment-pairs.ts';
 import { type Slice, type SliceSource, walkSlices } from './slice-walk.ts';
 
-export const GRAPH_RESOURCE = 'payment graph';
+export const GRAPH_RESOURCE = 'graph';
 const MAX_SECONDS = 10;
 /** Two threads: a window is bounded, and over in a tenth of a second. */
 const WINDOW_SETTINGS = { ...TWO_THREADS, do_not_merge_across_partitions_select_final: 1 } as const;

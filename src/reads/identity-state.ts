@@ -44,7 +44,7 @@ const MAX_AGE_MS = 30_000;
 const MAX_SECONDS = 20;
 /** Chains times statuses times the codes of problems, of which there are some thirty. */
 const GROUPS_MAX = 10_000;
-const RESOURCE = 'identities';
+const RESOURCE = 'agents';
 
 export function createIdentityStates(deps: {
   readonly reader: Reader;

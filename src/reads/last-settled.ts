@@ -17,7 +17,7 @@ export async function readLastSettled(
 ): Promise<ReadonlyMap<Address, number>> {
   const asked = [...new Set(wallets)].filter((wallet) => wallet !== null);
   if (asked.length === 0) return new Map();
-  const { rows } = await ask(reader, 'activity of wallets', {
+  const { rows } = await ask(reader, 'wallets', {
     name: 'last-settled',
     maxSeconds: MAX_SECONDS,
     maxRows: asked.length,

@@ -25,7 +25,7 @@ export interface Directory {
   walletName(wallet: Address, chains: readonly Chain[]): string | null;
 }
 
-const RESOURCE = 'display names';
+const RESOURCE = 'names';
 const MAX_AGE_MS = 10_000;
 const MAX_SECONDS = 5;
 const FACILITATORS_MAX = 10_000;

@@ -14,7 +14,7 @@ export interface ProfileScope {
 }
 
 /** The resource that a 503 names. */
-export const PROFILE_RESOURCE = 'wallet profile';
+export const PROFILE_RESOURCE = 'wallets';
 
 /**
  * FROM and WHERE of the wallet's rows that count, one for each role, from the table ordered by wallet. Versions are merged before

@@ -58,7 +58,7 @@ export interface Relayers {
   ranking(): Promise<RelayerRanking>;
 }
 
-export const RELAYERS_RESOURCE = 'relayers';
+export const RELAYERS_RESOURCE = 'facilitators';
 const RANKING_MAX_AGE_MS = 10_000;
 /** Ranked per chain, beside those that are named or enriched: anybody can be a relayer, and most relay once. */
 export const RANKED_PER_CHAIN = 10_100;

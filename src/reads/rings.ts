@@ -18,7 +18,7 @@ export interface WalletRing {
   readonly methodVersion: string;
 }
 
-const RESOURCE = 'payment rings';
+const RESOURCE = 'wallets';
 const MAX_SECONDS = 5;
 /** At least what a pass keeps for each wallet (ingest/rings/limits.ts). */
 export const RINGS_PER_WALLET_MAX = 32;

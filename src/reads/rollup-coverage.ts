@@ -32,7 +32,7 @@ export interface Rollups {
 
 export const DAY_SECONDS = 86_400;
 const HOUR_SECONDS = 3_600;
-const RESOURCE = 'rollups';
+const RESOURCE = 'settlements';
 const MAX_AGE_MS = 1_000;
 const MAX_SECONDS = 5;
 /** More conditions than this cost more than reading some closed slices live. */

@@ -17,7 +17,7 @@ export interface RollupState {
 const MAX_SECONDS = 5;
 
 export async function readRollupState(reader: Reader): Promise<RollupState> {
-  const { rows } = await ask(reader, 'rollups', {
+  const { rows } = await ask(reader, 'settlements', {
     name: 'rollup-state',
     maxSeconds: MAX_SECONDS,
     maxRows: 1,

@@ -1,3 +1,4 @@
+import type { Resource } from '../domain/resources.ts';
 import { fail } from '../errors.ts';
 
 /** Work that is done by few at a time; the others wait their turn, in order and not for ever. */
@@ -7,7 +8,7 @@ export interface Turns {
 }
 
 export interface TurnLimits {
-  readonly resource: string;
+  readonly resource: Resource;
   readonly atOnceMax: number;
   readonly waitingMax: number;
   readonly waitMaxMs: number;

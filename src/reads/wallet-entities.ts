@@ -37,7 +37,7 @@ export async function readWalletEntities(
 ): Promise<WalletEntity[]> {
   const offered = allOf([sql`pay_to = ${text(query.wallet)} AND chain != ''`, ...onChain(query.chain)]);
   const known = allOf([sql`address = unhex(${text(query.wallet.slice(2))})`, ...onChain(query.chain)]);
-  const { rows } = await ask(reader, 'catalogues', {
+  const { rows } = await ask(reader, 'wallets', {
     name: 'wallet-entities',
     maxSeconds: MAX_SECONDS,
     maxRows: ENTITIES_MAX,

@@ -28,7 +28,7 @@ export interface WalletQuery {
   readonly final: readonly FinalBlock[] | undefined;
 }
 
-const RESOURCE = 'wallet settlements';
+const RESOURCE = 'settlements';
 const MAX_SECONDS = 10;
 const VERSIONS_PER_ROW = 3;
 /** A slice that held one key only (a row rewritten that often) is read again, larger, up to this. */

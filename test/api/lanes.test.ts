@@ -205,6 +205,31 @@ describe('200', () => {
     },
   );
 
+  test('a call that was paid for is answered in full, whatever tag the caller names; a free one is not', async () => {
+    facilitatorWorks();
+    const first = await api.get(flows);
+    for (const tag of [first.headers['etag'] ?? '', '*']) {
+      expect((await api.get(flows, { ...api.keyed, 'if-none-match': tag })).status).toBe(304);
+      const paid = await api.get(flows, { ...(await paymentFor(flows)), 'if-none-match': tag });
+      expect(paid.status).toBe(200);
+      expect(paid.body.flows).toHaveLength(2);
+    }
+  });
+
+  test('a call that was charged units is answered in full, whatever tag the caller names', async () => {
+    const organizationId = await createOrganization(store, { units: 3 });
+    const key = { 'x-api-key': await addKey(store, { organizationId }) };
+    const graph = '/v0/graph?days=1';
+    const { headers } = await api.get(graph, key);
+    for (const tag of [headers['etag'] ?? '', '*']) {
+      const again = await api.get(graph, { ...key, 'if-none-match': tag });
+      expect(again.status).toBe(200);
+      expect(again.body.nodes).toBeDefined();
+      expect(again.headers['etag']).toBe(headers['etag']);
+    }
+    expect(await store.units.balance(organizationId)).toMatchObject({ balance: 0, spent: 3 });
+  });
+
   test('an empty header of the one name hides no payment of the other', async () => {
     facilitatorWorks();
     const headers = await paymentFor(flows, 1);

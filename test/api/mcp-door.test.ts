@@ -53,7 +53,7 @@ describe('origins', () => {
   });
 
   test('behind a proxy the name counts that callers use', async () => {
-    const http = { ...api.config.http, publicUrl: 'https://index.example', trustProxy: true };
+    const http = { ...api.config.http, publicUrl: 'https://index.example', trustProxy: 1 };
     const proxied = await ownApi({ config: { http } });
     const status = async (forwarded: string) => {
       const headers = { ...STREAMABLE, host: 'backend:8402', 'x-forwarded-host': forwarded };

@@ -270,6 +270,15 @@ describe('a mistake', () => {
     expect((await ask(headers, 'run_sql', { sql: 'DESCRIBE settlements' })).text).toMatch(/get_sql_schema/);
   });
 
+  test('in the number of rows is said, and nothing is run or charged', async () => {
+    const { headers } = await world.customer();
+    for (const max_rows of [0, -1]) {
+      const { said, isError } = await ask(headers, 'run_sql', { sql: 'SELECT 1', max_rows });
+      expect([isError, said.code, said.parameter]).toEqual([true, 'invalid_parameter', 'max_rows']);
+      expect(said.detail).toContain('at least 1');
+    }
+  });
+
   test('in a cursor sends back to the first page', async () => {
     const { headers } = await world.customer();
     const { said } = await ask(headers, 'list_flows', { limit: 2 });

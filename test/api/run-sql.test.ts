@@ -436,6 +436,8 @@ describe('requests that cannot be read', () => {
     ['an unknown tier', { sql: 'SELECT 1', tier: 'huge' }, 'tier'],
     ['an unknown format', { sql: 'SELECT 1', format: 'xml' }, 'format'],
     ['rows that are no number', { sql: 'SELECT 1', max_rows: '10' }, 'max_rows'],
+    ['no rows', { sql: 'SELECT 1', max_rows: 0 }, 'max_rows'],
+    ['fewer rows than none', { sql: 'SELECT 1', max_rows: -5, format: 'csv' }, 'max_rows'],
     ['a switch that is none', { sql: 'SELECT 1', explain_only: 'yes' }, 'explain_only'],
     ['parameters that are no object', { sql: 'SELECT 1', params: [1] }, 'params'],
     ['a parameter that is an object', { sql: 'SELECT {a:String}', params: { a: {} } }, 'params'],

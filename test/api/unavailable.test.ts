@@ -1,8 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { Reader } from '../../clickhouse/engine.ts';
+import { EngineError, type Reader } from '../../clickhouse/engine.ts';
 import { createReader } from '../../clickhouse/http-engine.ts';
 import { sql } from '../../clickhouse/sql.ts';
-import { type TestApi, testApi } from '../support/api.ts';
+import { OPERATIONS } from '../../src/catalogue/index.ts';
+import { RESOURCE_NAMES, type Resource } from '../../src/domain/resources.ts';
+import { ANONYMOUS, type ApiAnswer, type TestApi, testApi } from '../support/api.ts';
 import { freshDatabase, type TestEngine, testEngine } from '../support/engine.ts';
 import { type PausableProxy, pausableProxy } from '../support/pausable-proxy.ts';
 import { BASE, insertSettlements, reportChain, settlement, wallet } from '../support/rows.ts';
@@ -30,26 +32,42 @@ afterAll(async () => {
   await engine?.close();
 });
 
-/** Of a profile, which asks for all of these at once. */
-const PROFILE =
-  /^(wallet profile|payment rings|catalogues|index status|rollups|agents|activity of wallets|display names)$/;
+/** What every answer about the index asks besides its rows. */
+const COMMON: readonly Resource[] = ['chains', 'names'];
 
 /** With every resource that a route asks for: which of them is the first to fail is a matter of chance. */
-const ROUTES: readonly (readonly [string, RegExp])[] = [
-  ['/v0/flows', /^(settlements|display names|index status)$/],
+const ROUTES: readonly (readonly [string, readonly Resource[]])[] = [
+  ['/v0/flows', ['settlements']],
   // An empty page tells how many settlements there are, which the rollups know.
-  ['/v0/flows?chain=eip155:137', /^(settlements|rollups|display names|index status)$/],
-  ['/v0/transactions', /^(settlements|display names|index status)$/],
-  [`/v0/entities/${wallet(0xa1)}/settlements`, /^(wallet settlements|display names|index status)$/],
-  [`/v0/merchants/${wallet(0xb2)}`, PROFILE],
-  [`/v0/agents/${wallet(0xa1)}`, PROFILE],
-  ['/v0/wallets', /^(wallets|rollups|display names|index status)$/],
-  ['/v0/facilitators', /^(relayers|rollups|display names|index status)$/],
-  ['/v0/telemetry', /^(engine|identities|index status|rollups|endpoints)$/],
-  ['/readyz', /^index$/],
+  ['/v0/flows?chain=eip155:137', ['settlements']],
+  ['/v0/transactions', ['settlements']],
+  [`/v0/entities/${wallet(0xa1)}/settlements`, ['settlements']],
+  [`/v0/merchants/${wallet(0xb2)}`, ['wallets', 'settlements', 'agents']],
+  [`/v0/agents/${wallet(0xa1)}`, ['wallets', 'settlements', 'agents']],
+  ['/v0/agents', ['agents', 'attestations', 'wallets', 'settlements']],
+  ['/v0/leaderboard', ['agents', 'attestations', 'wallets', 'settlements']],
+  ['/v0/attestations', ['attestations', 'agents', 'settlements']],
+  ['/v0/wallets', ['wallets', 'settlements']],
+  ['/v0/facilitators', ['facilitators', 'settlements']],
+  ['/v0/graph?days=1', ['graph', 'settlements']],
+  ['/v0/endpoints', ['endpoints', 'settlements']],
+  ['/v0/capabilities', ['capabilities', 'endpoints', 'settlements']],
+  ['/v0/sql/schema', ['sql']],
+  ['/readyz', ['index']],
 ];
 
-describe.each(ROUTES)('%s with a stopped engine', (path, resource) => {
+test('every operation that reads the index without a body is among the routes below', () => {
+  const asked = new Set(
+    ROUTES.map(([path]) => path.replace(/^\/v0|\?.*$/g, '').replace(/0x[0-9a-f]{40}/, '{}')),
+  );
+  const elsewhere = ['/account', '/telemetry', '/test/x402', '/capabilities/{}'];
+  const missing = OPERATIONS.filter(({ method }) => method === 'GET')
+    .map(({ path }) => path.replace(/\{\w+\}/, '{}'))
+    .filter((path) => !asked.has(path) && !elsewhere.includes(path));
+  expect(missing).toEqual([]);
+});
+
+describe.each(ROUTES)('%s with a stopped engine', (path, resources) => {
   test('is 503 naming the resource, and 200 again by itself', async () => {
     expect((await api.get(path)).status).toBe(200);
     await proxy.stop();
@@ -61,7 +79,8 @@ describe.each(ROUTES)('%s with a stopped engine', (path, resource) => {
       status: 503,
       code: 'upstream_unavailable',
     });
-    expect(down.body.resource).toMatch(resource);
+    expect([...resources, ...COMMON]).toContain(down.body.resource);
+    expect(RESOURCE_NAMES).toContain(down.body.resource);
     expect(down.body.retry_after).toBe(Number(down.headers['retry-after']));
     expect(down.headers['content-type']).toContain('application/problem+json');
     expect(down.headers['cache-control']).toBe('no-store');
@@ -76,6 +95,89 @@ test('the process lives and the price list is served while the engine is stopped
   const [health, account] = [await api.get('/healthz'), await api.get('/v0/account')];
   await proxy.start();
   expect([health.status, account.status]).toEqual([200, 200]);
+});
+
+describe('/v0/telemetry', () => {
+  const asked = async (app: TestApi) => await app.get('/v0/telemetry', ANONYMOUS);
+
+  test('is 200 while the engine is stopped, with what was read of it last, and says so', async () => {
+    const before = await asked(api);
+    expect(before.body.engine).toMatchObject({ status: 'ok', answered_at: before.body.as_of });
+    await proxy.stop();
+    api.clock.advanceSeconds(3_600);
+    const down = await asked(api);
+    await proxy.start();
+    expect(down.status).toBe(200);
+    expect(down.body).toMatchObject({
+      status: 'degraded',
+      version: '9.9.9',
+      engine: { status: 'unreachable', uptime_seconds: null, answered_at: before.body.as_of },
+      rollups: before.body.rollups,
+      identities: { counted_at: before.body.identities.counted_at },
+    });
+    const blocks = ({ body }: ApiAnswer) =>
+      body.chains.map(({ chain, indexed_block, reported_at }: Record<string, unknown>) => [
+        chain,
+        indexed_block,
+        reported_at,
+      ]);
+    expect(blocks(down)).toEqual(blocks(before));
+    // The age of what is known goes on counting.
+    expect(down.body.chains[0].lag_seconds).toBe(before.body.chains[0].lag_seconds + 3_600);
+    await waitUntil('it answers again', async () => (await asked(api)).body.engine.status === 'ok');
+  });
+
+  test('is 200 from a process whose engine has never answered, and claims nothing about the index', async () => {
+    await proxy.stop();
+    const fresh = await testApi(reader);
+    const { status, body } = await asked(fresh);
+    await proxy.start();
+    await fresh.close();
+    expect(status).toBe(200);
+    expect(body).toMatchObject({
+      status: 'degraded',
+      engine: { status: 'starting', uptime_seconds: null, answered_at: null },
+      chains: [],
+      rollups: null,
+      identities: null,
+      warnings: [],
+    });
+  });
+
+  test('is 200 before the migrations', async () => {
+    const unmigrated = createReader(await freshDatabase());
+    const app = await testApi(unmigrated);
+    const { status, body } = await asked(app);
+    await app.close();
+    await unmigrated.close();
+    expect(status).toBe(200);
+    expect(body).toMatchObject({
+      status: 'degraded',
+      engine: { status: 'starting', uptime_seconds: null, answered_at: null },
+      chains: [],
+    });
+  });
+
+  test('tells an engine that refuses part of it from one that is away, and a bug from both', async () => {
+    let refusal: Error | null = null;
+    const app = await testApi({
+      ...engine.reader,
+      rows: (statement, signal) =>
+        refusal !== null && statement.name === 'rollup-state'
+          ? Promise.reject(refusal)
+          : engine.reader.rows(statement, signal),
+    });
+    const { body: before } = await asked(app);
+    refusal = new EngineError('memory', 'rollup-state', null, new Error('too large'));
+    const { status, body } = await asked(app);
+    refusal = new TypeError('a bug');
+    const broken = await asked(app);
+    await app.close();
+    expect([before.engine.status, status, body.status]).toEqual(['ok', 200, 'degraded']);
+    expect(body.engine).toMatchObject({ status: 'overloaded', uptime_seconds: expect.any(Number) });
+    expect(body.rollups).toEqual(before.rollups);
+    expect(broken.body.code).toBe('internal_error');
+  });
 });
 
 test('before the migrations every list is 503, never an empty 200', async () => {

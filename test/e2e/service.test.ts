@@ -38,6 +38,39 @@ test('without a reachable node the service still serves, says so, keeps trying, 
   await until('the chain is followed', async () => (await telemetry(service.url)).state === 'following');
 });
 
+test('telemetry is 200 while the engine is killed or stands still, says so, and is whole again by itself', async () => {
+  const service = await startTestService({
+    chains: [{ chain: 'base-sepolia', rpcUrls: [`http://127.0.0.1:${await freePort()}`], startBlock: 0 }],
+  });
+  cleanups.push(() => service.remove());
+  const statuses = new Set<number>();
+  let slowestMs = 0;
+  const engineStatus = async (): Promise<string> => {
+    const startedMs = performance.now();
+    const answer = await fetch(`${service.url}/v0/telemetry`);
+    const { engine } = (await answer.json()) as { readonly engine: { readonly status: string } };
+    slowestMs = Math.max(slowestMs, performance.now() - startedMs);
+    statuses.add(answer.status);
+    return engine.status;
+  };
+  const signal = (name: 'SIGKILL' | 'SIGSTOP' | 'SIGCONT'): void => {
+    const pid = service.enginePid();
+    if (pid === undefined) throw new Error('the engine has no process');
+    process.kill(pid, name);
+  };
+  await until('the engine answers', async () => (await engineStatus()) === 'ok');
+  signal('SIGKILL');
+  await until('it is seen to be away', async () => (await engineStatus()) === 'unreachable');
+  await until('it answers again', async () => (await engineStatus()) === 'ok');
+  signal('SIGSTOP');
+  await until('it is seen to stand still', async () => (await engineStatus()) === 'unreachable');
+  signal('SIGCONT');
+  await until('it answers again', async () => (await engineStatus()) === 'ok');
+  expect([...statuses]).toEqual([200]);
+  // Six seconds were measured: the engine has three for the first question, and the client waits longer before it gives up.
+  expect(slowestMs).toBeLessThan(15_000);
+});
+
 test('a node of another chain stops that chain with its reason and indexes nothing', async () => {
   const chain = await startDemoChain({ chainId: 31_337 });
   cleanups.push(() => chain.stop());

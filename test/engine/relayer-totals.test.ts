@@ -29,13 +29,13 @@ const paidAt = (blockTime: number, relayer = 1, logIndex = 0) =>
 const merge = () => mergeRelayerTotals({ writer: engine.writer, versions });
 
 async function readTotals(): Promise<RelayerTotals | null> {
-  return readRelayerTotals(engine.reader, 'relayers', await readCoverage(engine.reader));
+  return readRelayerTotals(engine.reader, 'facilitators', await readCoverage(engine.reader));
 }
 
 /** Settlements by relayer in closed slices, `1: 2`, as lists of relayers read them. */
 async function closedCounts(): Promise<string[]> {
   const coverage = await readCoverage(engine.reader);
-  const totals = await readRelayerTotals(engine.reader, 'relayers', coverage);
+  const totals = await readRelayerTotals(engine.reader, 'facilitators', coverage);
   const parts = closedRelayers(sql`relayer, settlement_count`, [], { coverage, totals });
   const all = parts.reduce((joined, part) => sql`${joined} UNION ALL ${part}`);
   const { rows } = await engine.reader.rows({

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { OPERATIONS } from '../../src/catalogue/index.ts';
 import { buildOpenApi } from '../../src/catalogue/openapi.ts';
+import { RESOURCE_NAMES } from '../../src/domain/resources.ts';
 import { ERROR_CODES, ERRORS } from '../../src/errors.ts';
 import { ProblemShape } from '../../src/problem.ts';
 import { complaints } from '../support/answer-schema.ts';
@@ -232,4 +233,12 @@ test('the list of codes is one list: in code, in the docs, and in the descriptio
   const documented = [...textOf('docs/reference/errors.md').matchAll(/^## (\w+)$/gm)].map(([, code]) => code);
   expect(documented).toEqual(ERROR_CODES);
   expect(golden.components.schemas.ErrorCode.enum).toEqual(ERROR_CODES);
+});
+
+test('the list of resources is one list: in code, in the docs, and in the description', () => {
+  const [, section = ''] = textOf('docs/reference/errors.md').split('## upstream_unavailable');
+  expect([...section.matchAll(/^\| `(\w+)` \|/gm)].map(([, name]) => name)).toEqual(RESOURCE_NAMES);
+  expect(golden.components.schemas.Resource.enum).toEqual(RESOURCE_NAMES);
+  // Nouns for callers: nothing spelled like a statement (`feed-window`), a table (`wallet_log`) or a file.
+  expect(RESOURCE_NAMES.filter((name) => !/^[a-z]+$/.test(name))).toEqual(['identity_provider']);
 });

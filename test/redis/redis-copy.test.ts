@@ -1,6 +1,7 @@
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Redis } from 'ioredis';
 import pino from 'pino';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { backUpAccounts, refuseAccounts, restoreAccounts } from '../../src/backup/accounts.ts';
@@ -83,6 +84,13 @@ describe.skipIf(!redisIsThere())('a copy of the accounts in Redis', () => {
     expect(unresolved).toHaveLength(copied.payments - 1);
     const listed = await restored.accounts.listOrganizations({ after: null, limit: 100 });
     expect(listed.map(({ id }) => id).sort()).toEqual([...organizations].sort());
+    // What was open when it was copied is swept, and listed before any process asks.
+    const raw = new Redis(server.url);
+    const listedHolds = await raw.zcard('new:{open-holds}');
+    raw.disconnect();
+    const overdue = await restored.units.overdueHolds({ nowMs: Date.now() + 2 * LEASE_MS, limit: 1_000_000 });
+    expect(overdue.length).toBeGreaterThan(0);
+    expect(listedHolds).toBe(overdue.length);
     // The restored deployment goes on where it was.
     expect(await restored.units.grant(grantTo(organizations[0] ?? ''))).toMatchObject({ outcome: 'granted' });
   });

@@ -466,6 +466,21 @@ describe.skipIf(!redisIsThere())('the Redis adapter', () => {
     );
 
     test.each(['before it was sent', 'after it was done'] as const)(
+      'a hold, cut %s, is swept exactly when it was made',
+      async (when) => {
+        await forEveryCut(server.url, when, async (cut, plain) => {
+          await createFunded(plain, 1);
+          const done = await cut(async (store) => store.units.hold(holdOf('h')));
+          const held = (await plain.units.balance('acme'))?.held;
+          const question = { nowMs: T0 + 60_000, limit: 9 };
+          await plain.units.overdueHolds(question);
+          expect(await plain.units.overdueHolds(question)).toHaveLength(held ?? Number.NaN);
+          return done;
+        });
+      },
+    );
+
+    test.each(['before it was sent', 'after it was done'] as const)(
       'creating an organization, cut %s, is repeated and listed once',
       async (when) => {
         await forEveryCut(server.url, when, async (cut, plain) => {
@@ -483,13 +498,87 @@ describe.skipIf(!redisIsThere())('the Redis adapter', () => {
   });
 
   describe('lists over many slots', () => {
-    test('the sweeper sees the overdue holds of more organizations than it asks at once, oldest first', async () => {
-      const store = openStore(server.url);
-      const ids = Array.from({ length: 300 }, (_, i) => `org-${String(i).padStart(3, '0')}`);
+    /** Every organization with one hold, the last one overdue first. */
+    const holdOfEach = async (store: ControlStore, count: number): Promise<readonly string[]> => {
+      const ids = Array.from({ length: count }, (_, i) => `org-${String(i).padStart(3, '0')}`);
       await Promise.all(ids.map((id) => createFunded(store, 1, id)));
       await Promise.all(
         ids.map((id, i) => store.units.hold({ ...holdOf(`hold-${id}`, id), overdueAtMs: T0 + 1_000 - i })),
       );
+      return ids;
+    };
+    const holdersOf = async (store: ControlStore, nowMs: number) =>
+      (await store.units.overdueHolds({ nowMs, limit: 1_000 })).map((hold) => hold.organizationId);
+
+    test('the sweeper finds what is overdue in one list, and asks no organization that holds nothing', async () => {
+      const keyPrefix = `test-${randomUUID()}`;
+      const plain = openStore(server.url, keyPrefix);
+      const ids = Array.from({ length: 300 }, (_, i) => `org-${i}`);
+      await Promise.all(ids.map((id) => createFunded(plain, 1, id)));
+      const connection = openConnection({ url: server.url, log: silent, onFirstReady: async () => {} });
+      ends.push(() => connection.close());
+      let asked = 0;
+      const store = storeOver(
+        {
+          ...connection,
+          run: (command) => {
+            asked += 1;
+            return connection.run(command);
+          },
+        },
+        keyPrefix,
+      );
+      expect(await holdersOf(store, T0)).toEqual([]);
+      await plain.units.hold(holdOf('h', 'org-7'));
+      asked = 0;
+      expect(await holdersOf(store, T0 + 60_000)).toEqual(['org-7']);
+      // The list, and the hold that it names.
+      expect(asked).toBe(2);
+    });
+
+    test('holds made before there was the list are swept, also those of a process that goes on without it', async () => {
+      const keyPrefix = `test-${randomUUID()}`;
+      const before = openStore(server.url, keyPrefix);
+      const raw = rawClient(server.url);
+      const list = `${keyPrefix}:{open-holds}`;
+      const ids = await holdOfEach(before, 300);
+      await createFunded(before, 1, 'odd: {100%}');
+      await before.units.hold({ ...holdOf('of an odd name', 'odd: {100%}'), overdueAtMs: T0 });
+      // What the version before wrote is what there is without the list.
+      expect(await raw.del(list)).toBe(1);
+      const after = openStore(server.url, keyPrefix);
+      expect(await holdersOf(after, T0 + 1_000)).toEqual(['odd: {100%}', ...[...ids].reverse()]);
+
+      await createFunded(before, 1, 'late');
+      await before.units.hold({ ...holdOf('late', 'late'), overdueAtMs: T0 + 2_000 });
+      expect(await raw.zrem(list, JSON.stringify(['late', 'late']))).toBe(1);
+      expect(await holdersOf(after, T0 + 2_000)).not.toContain('late');
+      expect(await holdersOf(after, T0 + 1_000 + 3_600_000)).toContain('late');
+    });
+
+    test('entries of holds that were resolved or never made hide nothing, and go when they are old', async () => {
+      const keyPrefix = `test-${randomUUID()}`;
+      const store = openStore(server.url, keyPrefix);
+      const raw = rawClient(server.url);
+      const list = `${keyPrefix}:{open-holds}`;
+      await createFunded(store, 3);
+      await store.units.hold(holdOf('open'));
+      await store.units.hold(holdOf('captured'));
+      await store.units.capture(captureOf('captured'));
+      expect((await store.units.hold(holdOf('insufficient', 'acme', 99))).outcome).toBe('insufficient');
+      await waitUntil('the list names the open hold', async () => (await raw.zcard(list)) === 1);
+      for (const id of ['captured', 'never made', 'nor this'])
+        await raw.zadd(list, T0, JSON.stringify(['acme', id]));
+      const found = await store.units.overdueHolds({ nowMs: T0 + 60_000, limit: 1 });
+      expect(found).toEqual([holdOf('open')]);
+      expect(await raw.zcard(list)).toBe(4);
+      expect(await store.units.overdueHolds({ nowMs: T0 + 86_400_000, limit: 9 })).toEqual([holdOf('open')]);
+      await waitUntil('the stale entries are gone', async () => (await raw.zcard(list)) === 1);
+    });
+
+    test('the sweeper sees the overdue holds of more organizations than it asks at once, oldest first', async () => {
+      const store = openStore(server.url);
+      const ids = await holdOfEach(store, 300);
       const all = await store.units.overdueHolds({ nowMs: T0 + 1_000, limit: 1_000 });
       expect(all.map((hold) => hold.organizationId)).toEqual([...ids].reverse());
       const oldest = await store.units.overdueHolds({ nowMs: T0 + 1_000, limit: 3 });

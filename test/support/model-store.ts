@@ -357,6 +357,14 @@ function ratesOf({ windows }: ModelData, guard: Guard): RateStore {
         resetSeconds: Math.max(1, Math.ceil((window.endsMs - nowMs) / 1_000)),
       };
     }),
+    giveBack: guard(({ key, windowSeconds, takenAtMs }) => {
+      const window = windows.get(key);
+      const isOpen =
+        window !== undefined &&
+        takenAtMs < window.endsMs &&
+        takenAtMs >= window.endsMs - windowSeconds * 1_000;
+      if (isOpen) window.taken = Math.max(0, window.taken - 1);
+    }),
   };
 }
 

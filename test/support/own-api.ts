@@ -46,6 +46,8 @@ export async function ownApi({
   /** What agents may read instead of the documentation. */
   readonly resources?: readonly McpResource[];
   readonly sandbox?: SqlSandbox;
+  /** How long a request may take to arrive. */
+  readonly receiveMaxMs?: number;
 } = {}): Promise<OwnApi> {
   const dataDir = mkdtempSync(join(tmpdir(), 'settlement-index-own-'));
   const config = { ...configOf(dataDir, sells), ...over };

@@ -44,7 +44,7 @@ async function readOnce(engine: KillableEngine): Promise<Reading> {
   await eventually('the engine answers everything', async () => {
     const { reader } = engine;
     const coverage = await readCoverage(reader).catch(throwCause);
-    const totals = await readRelayerTotals(reader, 'relayers', coverage).catch(throwCause);
+    const totals = await readRelayerTotals(reader, 'facilitators', coverage).catch(throwCause);
     const merged = totals === null ? null : await readMergedRelayers(reader, coverage, totals);
     found.push({ coverage, index: await readIndex(reader, coverage), merged });
     return true;

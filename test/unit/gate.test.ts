@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { EngineError } from '../../clickhouse/engine.ts';
 import type { PriceClass } from '../../src/catalogue/prices.ts';
@@ -7,7 +8,6 @@ import { DEFAULT_PLANS } from '../../src/domain/plan.ts';
 import { type ErrorCode, Failure, fail } from '../../src/errors.ts';
 import { createGate, type GateDeps } from '../../src/gate/create-gate.ts';
 import type { GateAnswer, GateRequest } from '../../src/gate/gate.ts';
-import { addressKey } from '../../src/gate/rate-limit.ts';
 import { createSweeper } from '../../src/gate/sweeper.ts';
 import { createLog } from '../../src/log.ts';
 import { addKey, createOrganization, ownTestStore } from '../support/access.ts';
@@ -66,18 +66,6 @@ async function outcomeOf(gate: ReturnType<typeof gateOver>, request: GateRequest
   }
 }
 
-test.each([
-  ['203.0.113.9', '203.0.113.9'],
-  ['::ffff:203.0.113.9', '203.0.113.9'],
-  ['2001:db8:1:2:3:4:5:6', '2001:db8:1:2::/64'],
-  ['2001:DB8:1:2::1', '2001:db8:1:2::/64'],
-  ['2001:db8::1', '2001:db8:0:0::/64'],
-  ['::1', '0:0:0:0::/64'],
-  ['fe80::1%eth0', 'fe80:0:0:0::/64'],
-])('address %s counts as %s', (ip, key) => {
-  expect(addressKey(ip)).toBe(key);
-});
-
 describe('the order of checks', () => {
   test('an invalid request costs nothing, and nothing is looked up for it', async () => {
     const { organizationId, credentials } = await organizationWithKey(5);
@@ -132,6 +120,45 @@ describe('the order of checks', () => {
     expect([await ask(), await ask()]).toEqual([{ done: true }, { done: true }]);
     await store.accounts.changePlan({ organizationId, plan: 'free' });
     expect(await ask()).toBe('rate_limited');
+  });
+
+  test('a revoked key, and one that expired, draw nothing from the window of their organization', async () => {
+    const { organizationId, credentials } = await organizationWithKey(0);
+    const at = clock.nowMs();
+    const [revoked, expiring] = [`key_${randomUUID()}`, `key_${randomUUID()}`];
+    const lost = [
+      { 'x-api-key': await addKey(store, { id: revoked, organizationId }) },
+      { 'x-api-key': await addKey(store, { id: expiring, organizationId, expiresAtMs: at + 5_000 }) },
+    ];
+    const gate = gateOver();
+    const operation = pricedOperation('keyed');
+    const left = async (sent: GateRequest['credentials']): Promise<unknown> => {
+      const request = gateRequest(operation, { credentials: sent, address: '198.51.100.80' });
+      const outcome = await outcomeOf(gate, request);
+      return [typeof outcome === 'string' ? outcome : 'done', request.events[0]];
+    };
+    const limit = DEFAULT_PLANS.free.requestsPerMinute;
+    // Each is known to the gate before it is lost.
+    for (const [n, sent] of lost.entries())
+      expect(await left(sent)).toEqual(['done', `rate ${limit - n - 1}`]);
+    await store.accounts.revokeKey({ keyId: revoked, atMs: at });
+    clock.advanceSeconds(6);
+    for (let times = 0; times < 3; times++)
+      for (const sent of lost) expect(((await left(sent)) as unknown[])[0]).toBe('invalid_api_key');
+    expect(await left(credentials)).toEqual(['done', `rate ${limit - 3}`]);
+  });
+
+  test('the first request after a change of plan counts once', async () => {
+    const { organizationId, credentials } = await organizationWithKey(0);
+    const gate = gateOver();
+    const remaining = async (): Promise<string | undefined> => {
+      const request = gateRequest(pricedOperation('keyed'), { credentials });
+      await outcomeOf(gate, request);
+      return request.events[0];
+    };
+    await remaining();
+    await store.accounts.changePlan({ organizationId, plan: 'pro' });
+    expect(await remaining()).toBe(`rate ${DEFAULT_PLANS.pro.requestsPerMinute - 2}`);
   });
 
   test('all keys of an organization share one window, and nobody else’s', async () => {
@@ -264,7 +291,7 @@ describe('a store that does not answer', () => {
   const dead = (): GateDeps['store'] => ({
     accounts: { ...store.accounts, findKey: down, findOrganization: down },
     units: { ...store.units, hold: down },
-    rates: { take: down },
+    rates: { take: down, giveBack: down },
     replies: { ...store.replies, begin: down },
   });
 
@@ -338,7 +365,7 @@ describe('a paid call', () => {
     const deps = { ...request.deps, reader: { ...request.deps.reader, rows: away } };
     await expect(gateOver({ lane }).call({ ...request, deps })).rejects.toMatchObject({
       code: 'upstream_unavailable',
-      context: { resource: 'engine' },
+      context: { resource: 'index' },
     });
     expect(lane.taken).toEqual([]);
   });

@@ -21,6 +21,14 @@ test('a flood of keys does not grow the table', () => {
   expect(digests.map((digest) => quotas.guess(digest))).toEqual([undefined, undefined, quota]);
 });
 
+test('a key that is not good any more is forgotten', () => {
+  const quotas = createKnownQuotas();
+  const digest = newDigest();
+  quotas.remember(digest, quota);
+  quotas.remember(digest, null);
+  expect(quotas.guess(digest)).toBeUndefined();
+});
+
 test('another limit is another window', () => {
   expect(isSameQuota(quota, { ...quota, requestsPerMinute: 6 })).toBe(false);
   expect(isSameQuota(quota, { ...quota })).toBe(true);

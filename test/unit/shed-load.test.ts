@@ -14,7 +14,7 @@ afterEach(() => app.close());
 async function listen(atOnceMax: number): Promise<string> {
   app = Fastify();
   installFailures(app, { log: createLog('silent', 'test'), publicUrl: '', tokenMetadataUrl: null });
-  installLoadShedding(app, atOnceMax);
+  installLoadShedding(app, { atOnceMax });
   waiting = 0;
   const released = new Promise<void>((resolve) => {
     letGo = resolve;

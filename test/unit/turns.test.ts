@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { createTurns } from '../../src/reads/turns.ts';
 
 const LIMITS = {
-  resource: 'payment graph',
+  resource: 'graph' as const,
   atOnceMax: 1,
   waitingMax: 2,
   waitMaxMs: 60_000,
@@ -24,7 +24,7 @@ function withResolvers(): { promise: Promise<void>; resolve: () => void } {
 
 const refused = {
   code: 'upstream_unavailable',
-  context: { resource: 'payment graph', retryAfterSeconds: 5 },
+  context: { resource: 'graph', retryAfterSeconds: 5 },
 };
 
 describe('turns', () => {

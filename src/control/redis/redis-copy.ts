@@ -9,7 +9,8 @@ import { HOME_PARTS } from './slots.ts';
  * Everything of one organization or payment is copied in one script, so it is of one instant: its figures agree with its ledger.
  * Two of them are of two instants. Rows of a ledger never change and have no end, so the script takes their number and they are
  * read behind it, page by page. Records come first and what leads to them second: a claim is written before its record and stays.
- * Left out are counters of rates, and the list of open claims, which `loadRedis` makes anew from the payments.
+ * Left out are counters of rates, and the lists of open claims and of all open holds, which `loadRedis` makes anew from the payments
+ * and from the holds of each organization.
  */
 
 /** One line of a copy. `name` is a name without the deployment's prefix. */

@@ -1,4 +1,5 @@
 import type { Redis } from 'ioredis';
+import { listHoldsOf } from './open-holds.ts';
 import type { CopyLine } from './redis-copy.ts';
 import { type Home, openClaimEntry, slotsOf } from './slots.ts';
 
@@ -8,7 +9,7 @@ const SHORTEST_LIFE_MS = 1;
 /**
  * Puts the lines of a copy into a Redis that holds nothing of a control store (redis-copy.ts), under `prefix`. A name that is there
  * already is refused by Redis and never replaced. Payments in `settling` get their entries in the list of open claims anew, so
- * that the sweeper finds every one of them.
+ * that the sweeper finds every one of them, and open holds theirs in the list of those of all organizations.
  */
 export async function loadRedis(
   redis: Redis,
@@ -25,8 +26,10 @@ export async function loadRedis(
     const ttlMs = line.expiresAtMs === null ? 0 : Math.max(SHORTEST_LIFE_MS, line.expiresAtMs - nowMs());
     await redis.restore(name, ttlMs, Buffer.from(line.dump, 'base64'));
     const home = /^\{(pay:[^}]*)\}:payment$/.exec(line.name)?.[1];
-    // The tag of a payment is its home.
+    // The tag of a payment and of an organization is its home.
     if (home !== undefined) await listOpenClaim(redis, prefix, home as Home);
+    const holder = /^\{(org:[^}]*)\}:open-holds$/.exec(line.name)?.[1];
+    if (holder !== undefined) await listHoldsOf(redis, slotsOf(prefix), holder as Home);
   }
 }
 

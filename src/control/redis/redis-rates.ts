@@ -24,5 +24,8 @@ export function redisRates(redis: RedisConnection, slots: Slots): RateStore {
         resetSeconds: Math.max(1, Math.ceil(leftMs / 1_000)),
       };
     },
+    giveBack: async ({ key, windowSeconds, takenAtMs }) => {
+      await redis.script('giveBackRate', [slots.rate(key)], [takenAtMs, windowSeconds * 1_000]);
+    },
   };
 }

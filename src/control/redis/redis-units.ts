@@ -1,13 +1,10 @@
 import { NO_UNITS, UNITS_MAX, type UnitBalance } from '../../domain/query-unit.ts';
-import { type Hold, LEDGER_KINDS, type LedgerEntry, type UnitStore } from '../control-store.ts';
+import { LEDGER_KINDS, type LedgerEntry, type UnitStore } from '../control-store.ts';
 import { HOLD_KEPT_MS, HOLDS_FORGOTTEN_PER_HOLD } from '../retention.ts';
 import { listOf, numberOf, oneOf, textOf } from './decode.ts';
-import { idsAfter } from './redis-accounts.ts';
+import { openHolds } from './open-holds.ts';
 import type { RedisConnection } from './redis-connection.ts';
 import { type Home, organizationHome, type Slots } from './slots.ts';
-
-/** How many organizations the sweeper asks at once. */
-const SWEEP_BATCH = 256;
 
 interface Answer {
   readonly outcome: unknown;
@@ -16,6 +13,7 @@ interface Answer {
 }
 
 export function redisUnits(redis: RedisConnection, slots: Slots): UnitStore {
+  const list = openHolds(redis, slots);
   return {
     grant: async ({ organizationId, grantId, units, note, atMs }) => {
       refuseUnits(units, 1);
@@ -39,8 +37,14 @@ export function redisUnits(redis: RedisConnection, slots: Slots): UnitStore {
       const { holdId, units, operation, heldAtMs, overdueAtMs } = hold;
       const values = [holdId, units, operation, heldAtMs, overdueAtMs];
       const forgetting = [heldAtMs - HOLD_KEPT_MS, HOLDS_FORGOTTEN_PER_HOLD];
-      const answer = decodeAnswer(await redis.script('hold', keys, [...values, ...forgetting]));
+      // Sent together; Redis carries out the commands of one connection in their order.
+      const [, made] = await Promise.all([
+        list.add(hold),
+        redis.script('hold', keys, [...values, ...forgetting]),
+      ]);
+      const answer = decodeAnswer(made);
       const outcome = oneOf(['held', 'insufficient', 'replayed', 'unknown'], answer.outcome);
+      if (outcome === 'insufficient' || outcome === 'unknown') list.remove(hold);
       return { outcome, balance: answer.balance };
     },
     capture: async ({ organizationId, holdId, units, atMs }) => {
@@ -49,15 +53,17 @@ export function redisUnits(redis: RedisConnection, slots: Slots): UnitStore {
       const answer = decodeAnswer(await redis.script('capture', keys, [holdId, units, atMs]));
       if (answer.outcome === 'more_than_held') throw new RangeError('a capture of more units than were held');
       const outcome = oneOf(['captured', 'replayed', 'released', 'unknown'], answer.outcome);
+      list.remove({ organizationId, holdId });
       return { outcome, charged: answer.charged, balance: answer.balance };
     },
     release: async ({ organizationId, holdId, kind, note, atMs }) => {
       const keys = resolvingKeys(slots, organizationHome(organizationId));
       const answer = decodeAnswer(await redis.script('release', keys, [holdId, kind, note, atMs]));
       const outcome = oneOf(['released', 'replayed', 'captured', 'unknown'], answer.outcome);
+      list.remove({ organizationId, holdId });
       return { outcome, balance: answer.balance };
     },
-    overdueHolds: (question) => overdueHolds({ redis, slots }, question),
+    overdueHolds: (question) => list.overdue(question),
     balance: async (organizationId) => {
       const home = organizationHome(organizationId);
       // An organization is there before its units are, so asking in this order cannot miss any.
@@ -115,58 +121,4 @@ function decodeRow(row: string, sequence: number): LedgerEntry {
     balance: numberOf(balance),
     held: numberOf(held),
   };
-}
-
-interface Parts {
-  readonly redis: RedisConnection;
-  readonly slots: Slots;
-}
-
-/**
- * Asks every organization, a batch at a time. The list of organizations serves as the index: an organization is on it before it
- * can hold anything, so no hold can be missed, and there is no second index that a crash could leave behind the holds.
- */
-async function overdueHolds(
-  { redis, slots }: Parts,
-  { nowMs, limit }: { readonly nowMs: number; readonly limit: number },
-): Promise<readonly Hold[]> {
-  let overdue: readonly Hold[] = [];
-  let after: string | null = null;
-  for (;;) {
-    const batch: readonly string[] = await idsAfter(redis, slots.organizations, after, SWEEP_BATCH);
-    const found = await Promise.all(batch.map((id) => overdueOf({ redis, slots }, id, { nowMs, limit })));
-    overdue = [...overdue, ...found.flat()].sort((a, b) => a.overdueAtMs - b.overdueAtMs).slice(0, limit);
-    after = batch.at(-1) ?? null;
-    if (batch.length < SWEEP_BATCH) return overdue;
-  }
-}
-
-async function overdueOf(
-  { redis, slots }: Parts,
-  organizationId: string,
-  { nowMs, limit }: { readonly nowMs: number; readonly limit: number },
-): Promise<readonly Hold[]> {
-  const home = organizationHome(organizationId);
-  const ids = await redis.run((client) =>
-    client.zrangebyscore(slots.openHolds(home), '-inf', nowMs, 'LIMIT', 0, limit),
-  );
-  if (ids.length === 0) return [];
-  const states = await redis.run((client) => client.hmget(slots.holds(home), ...ids));
-  return ids.flatMap((holdId, i) => decodeOpenHold(organizationId, holdId, states[i] ?? ''));
-}
-
-/** The form that hold.lua writes; none when the hold was resolved since. */
-function decodeOpenHold(organizationId: string, holdId: string, state: string): readonly Hold[] {
-  const [, units, heldAtMs, overdueAtMs, operation] = /^open (\d+) (\S+) (\S+) (.*)$/s.exec(state) ?? [];
-  if (units === undefined || operation === undefined) return [];
-  return [
-    {
-      organizationId,
-      holdId,
-      units: numberOf(units),
-      operation,
-      heldAtMs: numberOf(heldAtMs),
-      overdueAtMs: numberOf(overdueAtMs),
-    },
-  ];
 }

@@ -13,6 +13,7 @@ const SCRIPTS = {
   dropPayment: ['drop-payment'],
   finishReply: ['finish-reply'],
   finishServing: ['finish-serving'],
+  giveBackRate: ['give-back-rate'],
   grant: ['units-common', 'grant'],
   hasKey: ['has-key'],
   hold: ['units-common', 'hold'],

@@ -36,6 +36,8 @@ export interface Slots {
   readonly trialKeyIds: string;
   /** Claims that may be unresolved, by the end of their lease. */
   readonly openClaims: string;
+  /** Holds of all organizations that may be open, by the time they are overdue. */
+  readonly allOpenHolds: string;
   rate(key: string): string;
   reply(scope: string, key: string): string;
 }
@@ -77,14 +79,25 @@ export function slotsOf(prefix: string): Slots {
     organizations: `${prefix}:{organizations}`,
     trialKeyIds: `${prefix}:{trial-keys}`,
     openClaims: `${prefix}:{open-claims}`,
+    allOpenHolds: `${prefix}:{open-holds}`,
     rate: (key) => `${prefix}:{rate:${segment(key)}}`,
     // The key comes from a caller and may be long.
     reply: (scope, key) => `${prefix}:{reply:${digestOf([scope, key])}}`,
   };
 }
 
+const ORGANIZATION = 'org:';
+
 export function organizationHome(organizationId: string): Home {
-  return `org:${segment(organizationId)}` as Home;
+  return `${ORGANIZATION}${segment(organizationId)}` as Home;
+}
+
+/** Whose home it is: the reverse of `organizationHome`. */
+export function organizationOf(home: Home): string {
+  const text = home.slice(ORGANIZATION.length);
+  return text.replace(/%([0-9a-f]{2})/g, (_all, code: string) =>
+    String.fromCharCode(Number.parseInt(code, 16)),
+  );
 }
 
 export function paymentHome(id: AuthorizationId): Home {
