@@ -1328,6 +1328,11 @@ export interface components {
             transaction?: string;
             /** @description Look for it on the chain before anything else. */
             authorization_nonce?: string;
+            /**
+             * Format: date-time
+             * @description When the settlement was asked for whose outcome is not known.
+             */
+            since?: string;
             position?: components["schemas"]["QueryPosition"];
             /** @description What stands there. */
             near?: string;
@@ -2054,7 +2059,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description `settlement_unknown`: Look for the authorization’s nonce on the chain before anything else. If it settled, the same request with the same payment is served; never sign again before that. */
+        /** @description `settlement_unknown`: Look for the authorization’s nonce on the chain before anything else. Send the same request with the same payment again after `Retry-After`: once the chain shows the settlement it is served. Never sign again before that. */
         SettlementUnknown: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];

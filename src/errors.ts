@@ -191,7 +191,7 @@ export const ERRORS = {
     status: 502,
     title: 'Whether the payment settled is not known',
     advice:
-      'Look for the authorization’s nonce on the chain before anything else. If it settled, the same request with the same payment is served; never sign again before that.',
+      'Look for the authorization’s nonce on the chain before anything else. Send the same request with the same payment again after `Retry-After`: once the chain shows the settlement it is served. Never sign again before that.',
     retryable: true,
   },
   overloaded: {

@@ -282,8 +282,19 @@ describe('SQL that is paid by its use', () => {
     expect(withheld).toMatchObject({ status: 502, body: { code: 'settlement_unknown', stage: 'settle' } });
     expect(withheld.body).not.toHaveProperty('rows');
     expect(withheld.headers.get('payment-response')).toBeNull();
+    const again = await ask(sqlUrl(), payment, QUERY);
+    expect(again).toMatchObject({
+      status: 502,
+      body: {
+        code: 'settlement_unknown',
+        stage: 'settle',
+        retryable: true,
+        authorization_nonce: withheld.body.authorization_nonce,
+        since: expect.stringMatching(/Z$/),
+        retry_after: Number(again.headers.get('retry-after')),
+      },
+    });
     await settleLate?.();
-    lapseLeases();
     const answer = await ask(sqlUrl(), payment, QUERY);
     expect(answer).toMatchObject({ status: 200, body: { usage: { units_charged: 1 } } });
     await expectTaken(payer, UNIT_ATOMS);
