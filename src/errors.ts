@@ -37,7 +37,7 @@ export const ERRORS = {
     status: 400,
     title: 'The query ran and failed',
     advice:
-      'See `reason`: narrow the query, choose a larger tier, or correct it. What it used until then is charged.',
+      'See `reason`: narrow the query, buy more time (`max_qu`, `tier`), or correct it. What it used until then is charged, and nothing where it failed before it read a row.',
     retryable: false,
   },
   invalid_api_key: {
@@ -80,7 +80,7 @@ export const ERRORS = {
   insufficient_qu: {
     status: 402,
     title: 'The organization is out of Query Units',
-    advice: 'Top up, or pay for this call with one of `accepts`.',
+    advice: 'Top up, hold less (`max_qu` of SQL), or pay for this call with one of `accepts`.',
     retryable: false,
   },
   forbidden_origin: {

@@ -3,7 +3,7 @@ import type { Accepted } from '../../sandbox/inspect.ts';
 import type { Estimate } from '../../sandbox/sql-sandbox.ts';
 import { quForMilliseconds } from '../domain/query-unit.ts';
 import type { Meta } from './list-meta.ts';
-import { SQL_TIERS, type SqlTier } from './prices.ts';
+import { SQL_TIERS, type SqlBudget, type SqlTier } from './prices.ts';
 import type { SqlEstimateShape } from './sql-shapes.ts';
 import type { SqlWarning } from './sql-warnings.ts';
 
@@ -19,9 +19,10 @@ export function explainAnswer(facts: {
   readonly accepted: Accepted;
   readonly estimate: Estimate;
   readonly tier: SqlTier;
+  readonly budget: SqlBudget;
   readonly meta: Meta;
 }): Static<typeof SqlEstimateShape> {
-  const { accepted, estimate, tier, meta } = facts;
+  const { accepted, estimate, tier, budget, meta } = facts;
   const worstMs = estimate.rows === null ? null : (estimate.rows / ROWS_PER_SECOND.worst) * 1_000;
   const advised = advisedTier(worstMs, tier);
   return {
@@ -30,17 +31,17 @@ export function explainAnswer(facts: {
     estimate: {
       rows_to_read: estimate.rows,
       bytes_to_read: estimate.bytes,
-      qu_min: unitsOf(estimate.rows, ROWS_PER_SECOND.best, tier),
-      qu_max: estimate.rows === null ? tier.maxQu : unitsOf(estimate.rows, ROWS_PER_SECOND.worst, tier),
+      qu_min: unitsOf(estimate.rows, ROWS_PER_SECOND.best, budget),
+      qu_max: estimate.rows === null ? budget.maxQu : unitsOf(estimate.rows, ROWS_PER_SECOND.worst, budget),
     },
     tier: tier.tier,
     advised_tier: advised.tier,
     meta,
-    warnings: warningsOf(facts, advised),
+    warnings: warningsOf(facts, advised, worstMs),
   };
 }
 
-function unitsOf(rows: number | null, rowsPerSecond: number, { maxQu }: SqlTier): number {
+function unitsOf(rows: number | null, rowsPerSecond: number, { maxQu }: SqlBudget): number {
   return Math.min(maxQu, quForMilliseconds(((rows ?? 0) / rowsPerSecond) * 1_000));
 }
 
@@ -51,15 +52,19 @@ function advisedTier(worstMs: number | null, asked: SqlTier): SqlTier {
 }
 
 function warningsOf(
-  { accepted, estimate, tier, meta }: Parameters<typeof explainAnswer>[0],
+  { accepted, estimate, tier, budget, meta }: Parameters<typeof explainAnswer>[0],
   advised: SqlTier,
+  worstMs: number | null,
 ): SqlWarning[] {
+  const isTierTooSmall = advised.timeoutSeconds > tier.timeoutSeconds;
+  const isBudgetTooSmall = worstMs !== null && worstMs > budget.seconds * 1_000;
   return [
     ...accepted.warnings,
     ...(estimate.rows === null ? (['estimate_unavailable'] as const) : []),
     ...(estimate.withoutTime.length > 0 ? (['no_time_filter'] as const) : []),
     ...(estimate.withoutKey.length > 0 ? (['no_key_filter'] as const) : []),
-    ...(advised.timeoutSeconds > tier.timeoutSeconds ? (['tier_too_small'] as const) : []),
+    ...(isTierTooSmall ? (['tier_too_small'] as const) : []),
+    ...(isBudgetTooSmall && !isTierTooSmall ? (['budget_too_small'] as const) : []),
     ...(meta.warnings ?? []),
   ];
 }

@@ -10,6 +10,7 @@ export const SQL_WARNINGS = {
   no_key_filter: 'No condition on a key of the table narrows what is read: it is read whole.',
   estimate_unavailable: 'The engine did not estimate in time.',
   tier_too_small: 'The query may need more time than its tier has.',
+  budget_too_small: 'The query may need more time than its `max_qu` pays for.',
   ...WARNINGS,
 } as const;
 

@@ -158,8 +158,7 @@ export function settlementUnknown({
   reason,
   cause,
 }: OpenOutcome): Failure {
-  const asked =
-    sinceMs === undefined ? '' : ` the facilitator was asked at ${secondText(sinceMs)}, and`;
+  const asked = sinceMs === undefined ? '' : ` the facilitator was asked at ${secondText(sinceMs)}, and`;
   const seen = isReadable ? 'the chain does not show the payment yet' : 'the chain could not be read';
   return fail('settlement_unknown', {
     detail: `Whether the payment settled is not known:${asked} ${seen}. Check the chain for the authorization’s nonce before you sign another one. Send this request with this payment again: it is never settled twice, and served once the settlement is seen.`,

@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { PaymentRecord } from '../control/control-store.ts';
 import type { Testimony, WitnessQuestion } from './chain-witness.ts';
+import { leaveOpen } from './claim.ts';
 import type { Settling } from './facilitator.ts';
 import { EXPIRY_MARGIN_MS, type LaneTools } from './lane-tools.ts';
 import { type Purchase, toSettle, toVerify, toWitness } from './purchase.ts';
-import { leaveOpen } from './claim.ts';
 import { ended, facilitatorUnavailable, settlementFailed, settlementUnknown } from './refusals.ts';
 import { noWitness } from './rpc-witness.ts';
 

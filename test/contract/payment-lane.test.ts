@@ -695,6 +695,38 @@ describe('a settlement whose outcome the facilitator leaves open', () => {
   });
 });
 
+describe('what a call would fail on at once', () => {
+  const nothingThere = () => Promise.reject(new Failure('query_failed', { detail: 'No such column.' }));
+
+  test('is told after the payment was verified and before it is settled, and leaves the payment free', async () => {
+    const { payer, payment, lane, order } = await scene();
+    const sent = { payment: payment.header };
+    const asked: string[] = [];
+    const asking = lane.take(order, sent, () => {
+      asked.push(between.calls.map(({ path }) => path).join(' '));
+      return nothingThere();
+    });
+    await expect(asking).rejects.toMatchObject({ code: 'query_failed' });
+    expect([asked, settleCalls()]).toEqual([['/verify'], 0]);
+    expect(await control.payments.find(idOf(payer, payment))).toBeNull();
+    await (await take(lane, order, payment)).finish(true);
+    expect(await world.settlements(payer.address)).toBe(1);
+  });
+
+  test('is told to nobody whose payment is no good, and not asked again of one that settled', async () => {
+    const { payment, lane, order } = await scene();
+    const malformed = await failureOf(lane.take(order, { payment: 'e30=' }, nothingThere));
+    expect(malformed.code).toBe('payment_malformed');
+    between.onVerify = () => jsonReply({ isValid: false, invalidReason: 'invalid_exact_evm_signature' });
+    const refused = await failureOf(lane.take(order, { payment: payment.header }, nothingThere));
+    expect(refused.code).toBe('payment_invalid');
+    await between.reset();
+    await (await take(lane, order, payment)).finish(false);
+    const again = await lane.take(order, { payment: payment.header }, nothingThere);
+    expect(again.kind).toBe('settled');
+  });
+});
+
 describe('the chain, where it can be asked,', () => {
   test('is believed over a facilitator whose word it does not bear out; a chain that is silent is not waited for', async () => {
     let asked = 0;
