@@ -106,7 +106,8 @@ async function runIn(
   signal: AbortSignal,
   { guest, watchdog, unread, held, penalties, secondsOf, log, quarantine }: RunDeps,
 ): Promise<SandboxResult> {
-  const maxSeconds = secondsOf(query.tier);
+  const ofTier = secondsOf(query.tier);
+  const maxSeconds = Math.min(ofTier, query.maxSeconds ?? ofTier);
   const queryId = randomUUID();
   // Also when its caller has left by then.
   const onDeaf = (): void => {
@@ -177,7 +178,7 @@ function stoppedFailure({ obeyed, cause }: StoppedLate, sinceMs: number): Error 
       : { engineMs: sinceMs, rowsRead: 0, bytesRead: 0, memoryBytes: 0 };
   return new QueryFailed({
     reason: 'timeout',
-    detail: 'The query did not end in the time of its tier and was stopped.',
+    detail: 'The query did not end in its time and was stopped.',
     figures,
     cause,
   });

@@ -31,6 +31,8 @@ export interface SandboxQuery {
   readonly accepted: Accepted;
   readonly parameters: QueryParameters;
   readonly tier: SqlTierId;
+  /** Seconds that it may run, where that is less than its tier allows. */
+  readonly maxSeconds?: number;
   readonly format: ResultFormat;
   /**
    * Rows that the engine gives at most. One more than the caller may have tells that there are more; a format that cannot be
@@ -71,7 +73,7 @@ export interface Estimate {
 
 /** Why a query that was accepted did not come to its end. Closed list: documented, and in OpenAPI. */
 export const QUERY_FAILURES = {
-  timeout: 'It ran longer than its tier allows.',
+  timeout: 'It ran longer than its tier, or its `max_qu`, allows.',
   memory: 'It needed more memory than a query may use.',
   rows_read: 'It read more rows than a query may read.',
   result_size: 'Its result is larger than a query may give.',

@@ -209,8 +209,8 @@ export interface UsageOperation<P extends Params, Output extends TObject, Review
    */
   review(input: InputOf<P>, deps: OperationDeps): Promise<Reviewed>;
   /**
-   * Finds what the run would fail on before it did anything. Asked before a fixed payment is settled, which no failure gives
-   * back; rejects with a `Failure` for what it is sure of, and with nothing else.
+   * Finds what the run would fail on before it did anything. Asked once a fixed payment is verified and before it is settled,
+   * which no failure gives back; rejects with a `Failure` for what it is sure of, and with nothing else.
    */
   rehearse?(reviewed: Reviewed, deps: OperationDeps, callerName: string): Promise<void>;
   /** Rejects with a `Failure`: one that carries `usedQu` is charged for that, any other costs nothing. */

@@ -266,11 +266,10 @@ async function passOnUnits(
 async function passPaid(gate: GateTools, request: GateRequest, admitted: Admitted): Promise<GateAnswer> {
   const { lane, log } = gate;
   const { shop } = request;
-  const { terms } = admitted;
+  const { terms, reviewed, callerName } = admitted;
   if (lane === null || shop?.payment === undefined) throw new Error('a payment that nobody can take');
-  // What would fail at once must not cost what nobody gives back.
-  await admitted.reviewed.rehearse(request.deps, admitted.callerName);
-  const paid = await askStore(lane.take(shop.order(terms), { payment: shop.payment }));
+  const rehearse = () => reviewed.rehearse(request.deps, callerName);
+  const paid = await askStore(lane.take(shop.order(terms), { payment: shop.payment }, rehearse));
   const tools = { log, onPaid: (receiptHeader: string) => request.onPaid(receiptHeader) };
   return runOnPayment(tools, paid, terms, (payment) => runNow(gate, request, admitted, payment));
 }
