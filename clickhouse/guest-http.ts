@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type EngineAccess, EngineError, type GuestResult, type QueryFigures } from './engine.ts';
-import { type CallSignals, engineErrorOf, problemOf } from './engine-error.ts';
+import { type CallSignals, engineErrorOf, isConnectionRefused, problemOf } from './engine-error.ts';
 import {
   type AnswerHead,
   createEngineHttp,
@@ -117,14 +117,10 @@ async function retryRefused<Answer>(send: () => Promise<Answer>, signal: AbortSi
     try {
       return await send();
     } catch (error) {
-      if (signal.aborted || !isRefused(error) || performance.now() > deadline) throw error;
+      if (signal.aborted || !isConnectionRefused(error) || performance.now() > deadline) throw error;
       await sleep(RETRY_AFTER_MS, undefined, { signal });
     }
   }
-}
-
-function isRefused(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && error.code === 'ECONNREFUSED';
 }
 
 function refusedWith(
