@@ -3,6 +3,7 @@ import { EngineError, type Guest } from '../clickhouse/engine.ts';
 import {
   EXACT_OUTPUT,
   GUEST_BLOCK_ROWS,
+  GUEST_LITTLE_MEMORY_BYTES,
   GUEST_SECONDS_MAX,
   GUEST_SMALL_BLOCK_ROWS,
   RESULT_MAX_BYTES,
@@ -33,6 +34,7 @@ const EXACTLY: Readonly<Record<string, string | number>> = {
   readonly: 1,
   cancel_http_readonly_queries_on_client_close: 1,
   result_overflow_mode: 'break',
+  enable_lazy_columns_replication: 0,
   max_result_bytes: RESULT_MAX_BYTES,
   ...EXACT_OUTPUT,
 };
@@ -91,7 +93,7 @@ function checkSetting(name: string, value: string): void {
     throw new GuestUnfit(`its ${name} is ${value} and must be bounded`);
 }
 
-/** Each query is sent with its own seconds and rows, some with smaller blocks. */
+/** Each query is sent with its own seconds and rows, some with smaller blocks and less memory. */
 async function checkChangeable(guest: Guest): Promise<void> {
   try {
     const { figures, body } = await guest.query(
@@ -102,6 +104,7 @@ async function checkChangeable(guest: Guest): Promise<void> {
         format: 'CSV',
         maxRows: 1,
         blockRows: GUEST_SMALL_BLOCK_ROWS,
+        memoryBytes: GUEST_LITTLE_MEMORY_BYTES,
         maxSeconds: GUEST_SECONDS_MAX,
       },
       NEVER,
@@ -110,7 +113,9 @@ async function checkChangeable(guest: Guest): Promise<void> {
     if (figures.resultRows !== 1) throw new GuestUnfit('limit does not bound its rows');
   } catch (error) {
     if (isRefusal(error))
-      throw new GuestUnfit('it may not send max_execution_time, limit and max_block_size');
+      throw new GuestUnfit(
+        'it may not send max_execution_time, limit, max_block_size and max_memory_usage (docs/operators.md, the guest of a remote engine)',
+      );
     throw error;
   }
 }

@@ -1,9 +1,9 @@
 import { advised } from './advise.ts';
 import { checkClauses } from './check-clauses.ts';
-import { checkSizes } from './check-sizes.ts';
 import { checkStates } from './check-states.ts';
 import { checkFirstWord, checkTokens, type QueryParameter, type TokenFacts } from './check-tokens.ts';
 import { checkTree, type SqlPolicy } from './check-tree.ts';
+import { checkWork } from './check-work.ts';
 import { explainSyntax } from './explain-syntax.ts';
 import { parametersAsSent } from './parameter-texts.ts';
 import { checkValues } from './parameter-values.ts';
@@ -35,6 +35,8 @@ export interface Accepted {
   readonly warnings: readonly QueryWarning[];
   /** Whether it can be stopped in time only where it works on few rows at once. */
   readonly needsSmallBlocks: boolean;
+  /** Whether it can be stopped in time only where it holds little at once. */
+  readonly needsLittleMemory?: boolean;
 }
 
 /** What of the text had no effect. */
@@ -73,7 +75,7 @@ export async function inspect(
       new Set(parsed.tokens.map((token) => token.text.replace(/[`"]/g, ''))),
     );
     checkStates(root);
-    checkSizes(root, parsed.tokens);
+    const care = checkWork(root, parsed.tokens, policy.functions);
     const { hasSample, hasTotals } = checkClauses(root);
     if (secondView !== null) checkSecondView(read(await secondView), named);
     return {
@@ -82,7 +84,8 @@ export async function inspect(
         tables: named.tables,
         functions: named.functions,
         parameters: facts.parameters,
-        needsSmallBlocks: named.needsSmallBlocks,
+        needsSmallBlocks: named.needsSmallBlocks || care.needsSmallBlocks,
+        needsLittleMemory: care.needsLittleMemory,
         warnings: [
           ...(facts.format === null ? [] : (['format_ignored'] as const)),
           ...(hasSample ? (['sample_ignored'] as const) : []),

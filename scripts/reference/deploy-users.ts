@@ -1,7 +1,7 @@
 import { CLUSTER_SETTINGS } from '../../clickhouse/cluster/cluster-settings.ts';
 import {
-  GUEST_CHANGEABLE,
   GUEST_MEMORY_MAX_BYTES,
+  guestChangeable,
   guestSettings,
   RESULT_READ_MAX_SECONDS,
   type SettingValue,
@@ -85,7 +85,7 @@ function elements(settings: Readonly<Record<string, SettingValue>>): string {
 }
 
 function constraints(): string {
-  return Object.entries(GUEST_CHANGEABLE)
+  return Object.entries(guestChangeable(GUEST_MEMORY_MAX_BYTES))
     .map(
       ([name, { min, max }]) =>
         `\n        <${name}><changeable_in_readonly/><min>${min}</min><max>${max}</max></${name}>`,
