@@ -32,8 +32,8 @@ export interface GuestHttpStatement extends HttpStatement {
   readonly parameters: Readonly<Record<string, string>>;
 }
 
-/** The embedded engine is back about 400 ms after a crash (engine.md 7), later on a busy machine. */
-const RETRY_MAX_MS = 2_000;
+/** The embedded engine is back about 400 ms after a crash, some seconds later on a busy machine. */
+const RETRY_MAX_MS = 5_000;
 const RETRY_AFTER_MS = 200;
 /** Of an answer that waits in memory: as large as one to a caller can be. What is more goes to a file. */
 const HELD_IN_MEMORY_BYTES = 64 * 1024 * 1024;

@@ -8,7 +8,7 @@ import type { Penalties } from './penalties.ts';
 import type { Place, Places } from './places.ts';
 import type { Quarantine } from './quarantine.ts';
 import { type Estimate, QueryAbandoned, type SandboxQuery, type SqlSandbox } from './sql-sandbox.ts';
-import { CallerLeft, StoppedLate, type Watchdog } from './watchdog.ts';
+import { CallerLeft, StoppedLate, type Watchdog, type Watched } from './watchdog.ts';
 
 /**
  * What a query would read, by the engine's own index analysis. Nothing is run, with one exception that the engine makes:
@@ -29,7 +29,7 @@ export function createEstimate(deps: EstimateDeps): SqlSandbox['estimate'] {
     deps.quarantine.check(query.accepted.text);
     deps.penalties.check(query.caller);
     const place = await deps.places.take({ caller: query.caller, heavy: false }, signal);
-    const asked: Promise<void>[] = [];
+    const asked: Pick<Watched<unknown>, 'gone' | 'free'>[] = [];
     try {
       deps.penalties.check(query.caller);
       return await estimateIn(deps, query, signal, asked);
@@ -40,8 +40,9 @@ export function createEstimate(deps: EstimateDeps): SqlSandbox['estimate'] {
 }
 
 /** The place is the engine's, not the caller's: it is free when the engine is. */
-function leaveAfter(place: Place, gone: readonly Promise<void>[]): void {
-  void Promise.all(gone).then(() => place.leave());
+function leaveAfter(place: Place, asked: readonly Pick<Watched<unknown>, 'gone' | 'free'>[]): void {
+  const gone = Promise.all(asked.map((one) => one.gone)).then(() => undefined);
+  void Promise.all(asked.map((one) => one.free)).then(() => place.leaveBehind(gone));
 }
 
 type Asked = Parameters<SqlSandbox['estimate']>[0];
@@ -50,7 +51,7 @@ async function estimateIn(
   { guests, watchdog, penalties, quarantine }: EstimateDeps,
   query: Asked,
   signal: AbortSignal,
-  asked: Promise<void>[],
+  asked: Pick<Watched<unknown>, 'gone' | 'free'>[],
 ): Promise<Estimate> {
   const deadline = performance.now() + ESTIMATE_MAX_SECONDS * 1_000;
   const askOf = (guest: Pick<Guest, 'explain'>, name: string, question: string): Promise<readonly Row[]> => {
@@ -59,16 +60,16 @@ async function estimateIn(
       queryId,
       maxMs: Math.max(0, deadline - performance.now()),
       caller: signal,
-      onDeaf: () => {
+      onUnstoppable: () => {
         quarantine.add(query.accepted.text);
         penalties.add(query.caller);
       },
     };
-    const { outcome, gone } = watchdog.watch(order, (until) =>
+    const watched = watchdog.watch(order, (until) =>
       guest.explain({ ...statementOf(query, name, question), queryId }, until),
     );
-    asked.push(gone);
-    return outcome;
+    asked.push(watched);
+    return watched.outcome;
   };
   const ask = async (name: string, question: string): Promise<readonly Row[]> =>
     (await Promise.all(guests.map((guest) => askOf(guest, name, question)))).flat();

@@ -3,6 +3,7 @@ import type { Caller } from '../catalogue/operation.ts';
 import type { Clock } from '../clock.ts';
 import type { AccountStore, Credential, Organization } from '../control/control-store.ts';
 import { isApiKey, type KeyDigest, keyDigest } from '../domain/api-key.ts';
+import { addressName, organizationName } from '../domain/caller-name.ts';
 import type { Plan, PlanId } from '../domain/plan.ts';
 import { type Failure, fail } from '../errors.ts';
 import type { BearerTokens } from './bearer-token.ts';
@@ -100,7 +101,7 @@ export async function identify(
 
 export function addressQuota(address: string, deps: Pick<IdentityDeps, 'requestsPerMinute'>): Quota {
   return {
-    key: `ip:${addressKey(address)}`,
+    key: addressName(addressKey(address)),
     requestsPerMinute: deps.requestsPerMinute,
     whose: 'this address',
   };
@@ -159,7 +160,7 @@ function callerOf(
 
 function organizationQuota({ id, plan }: Organization, { plans }: IdentityDeps): Quota {
   return {
-    key: `org:${id}`,
+    key: organizationName(id),
     requestsPerMinute: plans[plan].requestsPerMinute,
     whose: 'the keys of this organization',
   };
