@@ -307,12 +307,37 @@ describe('an engine that does not obey', () => {
     expect(await estimate('SELECT 1')).toMatchObject({ reason: 'penalty' });
   });
 
-  test('and is not ours: the caller is answered, and the place is taken until the query is gone', async () => {
-    const strict = open({ secondsOf: () => 1, killObeyedMaxMs: 300, restartEngine: null });
+  test('and is not ours: the caller is answered, and the place goes to the next after a while', async () => {
+    const strict = open({
+      secondsOf: () => 1,
+      killObeyedMaxMs: 300,
+      placeKeptMaxMs: 500,
+      restartEngine: null,
+    });
     const error = await failureOf(strict.run(asked(unjudged(`${UNSTOPPABLE} -- remote`)), NEVER));
     expect(error).toBeInstanceOf(EngineError);
     expect(await queriesOfGuest()).toBe(1);
+    await waitUntil('its place is given back', () => strict.load().unstoppable === 1);
+    // Still counted, because the engine still runs it.
+    expect(strict.load()).toMatchObject({ running: 1, unstoppable: 1 });
     await engine.restart();
+  });
+
+  test('again and again: SQL is for organizations only, and the others of the service are run again meanwhile', async () => {
+    const strict = open({ secondsOf: () => 1, killObeyedMaxMs: 300 });
+    for (const n of [1, 2, 3]) {
+      await untilServing();
+      const caller = `ip:10.0.${n}.1`;
+      await failureOf(strict.run(asked(unjudged(`${UNSTOPPABLE} -- ${n}`), { caller }), NEVER));
+    }
+    await untilServing();
+    expect(strict.openTo()).toBe('organizations');
+    const stranger = await failureOf(
+      strict.run(asked(unjudged('SELECT 1'), { caller: 'ip:192.0.2.1' }), NEVER),
+    );
+    expect(stranger).toMatchObject({ name: 'SandboxBusy', reason: 'organizations_only' });
+    const { body } = await strict.run(asked(unjudged('SELECT 1'), { caller: 'org:a' }), NEVER);
+    body.resume();
   });
 });
 
