@@ -130,11 +130,15 @@ export class QueryFailed extends Error {
 export const BUSY_REASONS = {
   places: 'Every place for queries is taken at the moment, and the line is long. Nothing was charged.',
   penalty:
-    'A query of yours could not be stopped when its time was over, and ended the queries of others with it. For ten minutes none of yours is run; nothing was charged.',
+    'A query of yours could not be stopped when its time was over, and ended the queries of others with it. For ten minutes none of yours is run, nor of others of your range of addresses; nothing was charged.',
+  organizations_only:
+    'Several queries of callers without an organization could not be stopped in the last minutes. For an hour SQL is run for organizations only; every other read goes on. Nothing was charged.',
+  closed:
+    'Queries could not be stopped again and again. SQL is not run for any caller until the operator of this service has looked; every other read goes on. Nothing was charged.',
 } as const;
 export type BusyReason = keyof typeof BUSY_REASONS;
 
-/** `places`: the turns are taken, and the queue or its patience is at its end. `penalty`: penalties.ts. */
+/** `places`: the turns are taken, and the queue or its patience is at its end. The others: penalties.ts. */
 export class SandboxBusy extends Error {
   readonly retryAfterSeconds: number;
   readonly reason: BusyReason;

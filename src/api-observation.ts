@@ -1,4 +1,5 @@
 import type { Reader } from '../clickhouse/engine.ts';
+import { OPEN_TO, type Penalties } from '../sandbox/penalties.ts';
 import type { Places } from '../sandbox/places.ts';
 import type { SqlSandbox } from '../sandbox/sql-sandbox.ts';
 import { OPERATIONS } from './catalogue/index.ts';
@@ -39,16 +40,17 @@ export function observePayments({ meter, tracer }: Observation): NonNullable<Acc
   };
 }
 
-export function observedSandbox<Sandbox extends SqlSandbox & { load: Places['load'] }>(
-  { meter, tracer }: Observation,
-  sandbox: Sandbox,
-): Sandbox {
+export function observedSandbox<
+  Sandbox extends SqlSandbox & { load: Places['load']; openTo: Penalties['openTo'] },
+>({ meter, tracer }: Observation, sandbox: Sandbox): Sandbox {
   meter?.read('sql', async () => {
-    const { running, waiting, places } = sandbox.load();
+    const { running, waiting, places, unstoppable } = sandbox.load();
     return [
       { name: 'sql_running', value: running },
       { name: 'sql_waiting', value: waiting },
       { name: 'sql_places', value: places },
+      { name: 'sql_unstoppable', value: unstoppable },
+      { name: 'sql_open_to', value: OPEN_TO.length - 1 - OPEN_TO.indexOf(sandbox.openTo()) },
     ];
   });
   const counted = meter === null ? sandbox : meteredSandbox(sandbox, meter);

@@ -11,7 +11,7 @@ import { createGuestGate, type GuestGate } from '../sandbox/guest-gate.ts';
 import { createHeldResults } from '../sandbox/held-results.ts';
 import { type InspectDeps, inspect } from '../sandbox/inspect.ts';
 import * as limits from '../sandbox/limits.ts';
-import { createPenalties } from '../sandbox/penalties.ts';
+import { createPenalties, type Penalties } from '../sandbox/penalties.ts';
 import { createPlaces, type Places } from '../sandbox/places.ts';
 import { loadPolicy, policyVersion } from '../sandbox/policy.ts';
 import { createQuarantine } from '../sandbox/quarantine.ts';
@@ -36,6 +36,7 @@ export interface SandboxOptions {
   readonly killObeyedMaxMs?: number;
   /** Instead of the pinned one: for tests of what the engine does with a text that neither judgement lets pass. */
   readonly policy?: SqlPolicy;
+  readonly placeKeptMaxMs?: number;
   /** Put around the guest by whoever counts and traces. */
   readonly observeGuest?: (guest: Guest) => Guest;
 }
@@ -43,6 +44,8 @@ export interface SandboxOptions {
 export interface OpenSandbox extends SqlSandbox {
   /** Of the places for queries. */
   load: Places['load'];
+  /** Whose SQL is run, after queries that could not be stopped. */
+  openTo: Penalties['openTo'];
   /** Checks the guest now instead of with the first call, for the log. Never rejects. */
   check(): Promise<void>;
   close(): Promise<void>;
@@ -69,10 +72,20 @@ export function openSandbox(options: SandboxOptions): OpenSandbox {
     log,
     obeyMaxMs: killObeyedMaxMs,
     pollMs: limits.KILL_POLL_MS,
+    placeKeptMaxMs: options.placeKeptMaxMs ?? limits.PLACE_KEPT_MAX_MS,
+    unstoppablePollMs: limits.UNSTOPPABLE_POLL_MS,
   });
   const penalties = createPenalties({
     lastsMs: limits.PENALTY_MS,
     callersMax: limits.PENALTY_CALLERS_MAX,
+    organizationsOnlyAfter: limits.ORGANIZATIONS_ONLY_AFTER,
+    windowMs: limits.UNSTOPPABLE_WINDOW_MS,
+    organizationsOnlyMs: limits.ORGANIZATIONS_ONLY_MS,
+    closedAfter: limits.CLOSED_AFTER,
+    onChange: (openTo, unstoppable) => {
+      if (openTo === 'everyone') log.info('SQL is run for everyone again');
+      else log.error({ openTo, unstoppable }, SQL_IS_CLOSED[openTo]);
+    },
   });
   const quarantine = createQuarantine(limits.QUARANTINE_MAX);
   const places = queryPlaces(options.cores);
@@ -108,6 +121,7 @@ export function openSandbox(options: SandboxOptions): OpenSandbox {
     run: (query, signal) => gate.pass(() => run(query, signal)),
     estimate: (query, signal) => gate.pass(() => estimate(query, signal)),
     load: () => places.load(),
+    openTo: penalties.openTo,
     check: () =>
       gate.facts().then(
         () => undefined,
@@ -118,6 +132,13 @@ export function openSandbox(options: SandboxOptions): OpenSandbox {
     },
   };
 }
+
+const SQL_IS_CLOSED = {
+  organizations:
+    'several queries could not be stopped: SQL is for organizations only until an hour has passed without another one',
+  no_caller:
+    'queries could not be stopped again and again: SQL is closed for every caller until this service is started anew; look at the quarantined digests in the log first (docs/operators.md)',
+} as const;
 
 function rememberedInspect(deps: InspectDeps, gate: GuestGate): SqlSandbox['inspect'] {
   const version = policyVersion(deps.policy);

@@ -46,6 +46,8 @@ export interface Service {
 
 /** The engine and the worker yield to the API: point reads keep their latency while a backfill runs. */
 const ENGINE_NICE = 1;
+/** How long reads wait for an engine that is being started anew: it takes half a second, and several on a busy machine. */
+const ENGINE_OUTAGE_MAX_MS = 10_000;
 const INGEST_NICE = 5;
 /** Reading a chain makes much short-lived garbage; a larger nursery saves a tenth of the worker's time (bench/ingest). */
 const INGEST_NODE_FLAGS = ['--max-semi-space-size=64'];
@@ -140,7 +142,7 @@ async function openApi(
 ): Promise<{ readonly url: string; readonly sandbox: OpenSandbox }> {
   const { config, log, observation } = deps;
   const access = observation.access(plain);
-  const unseen = createReader(access, log);
+  const unseen = createReader(access, log, restart === null ? 0 : ENGINE_OUTAGE_MAX_MS);
   cleanups.push(() => unseen.close());
   const reader = observation.engine(unseen, 'reader');
   const store = observed.observedStore(observation, openControlStore(deps));

@@ -49,7 +49,7 @@ async function main(): Promise<void> {
   });
   // Reached only when the engine could not start, which it has said on stderr by itself, or when its statements have ended.
   // Its result is not asked for an error: without one `chdb_result_error` answers null, reading that as text crashes this
-  // thread, and the engine's own crash handler can then hang for ever, deaf to the end of stdin.
+  // thread, and the engine's own crash handler can then hang for ever, and not hear the end of stdin.
   end();
 }
 

@@ -6,6 +6,7 @@ export const CHECKS = {
   engine: 'Engine',
   engine_version: 'Engine version',
   guest: 'Guest user of callers’ SQL',
+  sql: 'SQL of callers',
   clock: 'Clocks',
   rpc: 'RPC URLs',
   index: 'Index',

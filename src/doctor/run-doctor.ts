@@ -14,6 +14,7 @@ import { checkEngine, checkGuestUser } from './check-engine.ts';
 import { checkIndex } from './check-index.ts';
 import { checkConfiguration, checkDataDirectory, checkEngineDisks, checkNode } from './check-machine.ts';
 import { checkRpc } from './check-rpc.ts';
+import { checkSql } from './check-sql.ts';
 import { type Finding, failure } from './finding.ts';
 
 export interface DoctorDeps {
@@ -27,9 +28,10 @@ export interface DoctorDeps {
  */
 export async function runDoctor({ config, log }: DoctorDeps): Promise<readonly Finding[]> {
   const nowMs = (): number => systemClock.nowMs();
-  const [disk, engine, accounts, ...rpc] = await Promise.all([
+  const [disk, engine, sql, accounts, ...rpc] = await Promise.all([
     checkDataDirectory(config),
     aroundEngine(config, log, nowMs),
+    checkSql(config),
     aroundStore({ config, log }, nowMs),
     ...config.chains.map((chain) => checkRpc(chain, nowMs)),
   ]);
@@ -38,6 +40,7 @@ export async function runDoctor({ config, log }: DoctorDeps): Promise<readonly F
     ...checkConfiguration(config),
     disk,
     ...engine,
+    sql,
     ...rpc.flat(),
     ...accounts,
   ];

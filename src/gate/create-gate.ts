@@ -133,16 +133,22 @@ async function review(
     request.onRate(decision, tier);
     refuseOverTier(decision, tier, quota);
   }
-  const place = await placeFor(gate, request, { passage, callerName: quota.key });
+  const callerName = nameOf({ caller, quota }, request.address, gate);
+  const place = await placeFor(gate, request, { passage, callerName });
   try {
     const reviewed = await prepared.review(request.deps);
-    const admitted = { terms: prepared.terms, passage, caller, reviewed, callerName: quota.key, once };
+    const admitted = { terms: prepared.terms, passage, caller, reviewed, callerName, once };
     // A settlement takes as long as somebody else's machine does, and who has paid is not turned away: the place was only asked for.
     if (passage.by === 'payment') place?.leave();
     return await pass(gate, request, admitted);
   } finally {
     place?.leave();
   }
+}
+
+/** Keys and tokens without an organization can be made at will: turns and penalties count those who hold them by their address. */
+function nameOf({ caller, quota }: Identity, address: string, gate: GateTools): string {
+  return caller.organization === null ? addressQuota(address, gate).key : quota.key;
 }
 
 /** Whether a run has a place is known before units are held or a payment is taken. An offer needs none, but for its review. */

@@ -63,6 +63,14 @@ const SQL = {
   sql_running: gauge('Queries of callers that have a place now.', []),
   sql_waiting: gauge('Queries of callers that wait for one.', []),
   sql_places: gauge('Places there are.', []),
+  sql_unstoppable: gauge(
+    'Queries that the engine did not stop when it was told to, and that it still runs without a place.',
+    [],
+  ),
+  sql_open_to: gauge(
+    'Whose SQL is run after queries that could not be stopped: 2 everyone, 1 organizations only, 0 no caller until the service is started anew.',
+    [],
+  ),
 } as const satisfies Record<string, Family>;
 
 const ENGINE = {

@@ -25,7 +25,8 @@ export const RAW_OUTCOMES = {
   denied: 'The engine refuses: no grant, read-only, not parsed, or disabled.',
   harmless: 'It runs, on nothing but public data and constants.',
   bounded: 'It runs into the limits of the profile.',
-  deaf: 'It runs on past its limits until the engine is started anew: only the first wall stops it, so it is not tried raw.',
+  unstoppable:
+    'It runs on past its limits until the engine is started anew: only the first wall stops it, so it is not tried raw.',
   tells:
     'Functions need no grant: it gives away facts about the server or the definition of our views, but no data.',
   reads_files:

@@ -13,6 +13,7 @@ import { judgeVersion } from '../../src/doctor/check-engine.ts';
 import { judgeChain } from '../../src/doctor/check-index.ts';
 import { checkConfiguration, checkNode, judgeSpace } from '../../src/doctor/check-machine.ts';
 import { checkRpc } from '../../src/doctor/check-rpc.ts';
+import { checkSql } from '../../src/doctor/check-sql.ts';
 import { liftsReadonly } from '../../src/doctor/engine-versions.ts';
 import type { ChainStatus } from '../../src/reads/chain-status.ts';
 import { watchedLog } from '../support/secrets-watch.ts';
@@ -53,6 +54,30 @@ test('a disk is judged by what is left of it, in bytes and as a share', () => {
     'warning',
     'ok',
   ]);
+});
+
+test('whose SQL is run is read from the service that runs', async () => {
+  let value: number | null = 2;
+  const service = createServer((_, response) => {
+    response.end(
+      value === null ? 'settlement_index_up 1\n' : `# TYPE x gauge\nsettlement_index_sql_open_to ${value}\n`,
+    );
+  });
+  await new Promise<void>((resolve) => service.listen(0, '127.0.0.1', resolve));
+  const { port } = service.address() as AddressInfo; // listens on TCP
+  const verdictOf = async (of: number | null) => {
+    value = of;
+    return (await checkSql({ metrics: { host: '127.0.0.1', port } })).verdict;
+  };
+  expect([await verdictOf(2), await verdictOf(1), await verdictOf(0), await verdictOf(null)]).toEqual([
+    'ok',
+    'warning',
+    'failure',
+    'skipped',
+  ]);
+  await new Promise((resolve) => service.close(resolve));
+  expect((await checkSql({ metrics: { host: '127.0.0.1', port } })).verdict).toBe('skipped');
+  expect((await checkSql({ metrics: { host: '127.0.0.1', port: null } })).verdict).toBe('skipped');
 });
 
 test('Node is judged by the oldest that the program runs on', () => {
