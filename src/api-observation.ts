@@ -1,3 +1,4 @@
+import type { EngineWalls } from '../clickhouse/embedded/walls.ts';
 import type { Reader } from '../clickhouse/engine.ts';
 import type { Places } from '../sandbox/places.ts';
 import type { SqlSandbox } from '../sandbox/sql-sandbox.ts';
@@ -11,7 +12,7 @@ import { meteredGate } from './metrics/metered-gate.ts';
 import { meteredFacilitator, meteredLane } from './metrics/metered-payment.ts';
 import { meteredSandbox } from './metrics/metered-sandbox.ts';
 import { meteredStore } from './metrics/metered-store.ts';
-import { readStoreHealth, readTelemetry } from './metrics/telemetry-readings.ts';
+import { readStoreHealth, readTelemetry, readWalls } from './metrics/telemetry-readings.ts';
 import type { Observation } from './observation.ts';
 import type { AccessParts } from './open-access.ts';
 import { createIdentityStates } from './reads/identity-state.ts';
@@ -68,11 +69,14 @@ export function showHealth(
     readonly store: ControlStore;
     readonly clock: Clock;
     readonly config: Pick<Config, 'chains'>;
+    /** Of the embedded engine; null with another one. */
+    readonly walls: (() => EngineWalls) | null;
   },
 ): void {
   if (meter === null) return;
-  const { reader, store, clock, config } = parts;
+  const { reader, store, clock, config, walls } = parts;
   const chains = config.chains.map(({ chain }) => chain);
   readTelemetry(meter, { reader, clock, chains, identityStates: createIdentityStates({ reader, clock }) });
   readStoreHealth(meter, store);
+  if (walls !== null) readWalls(meter, walls);
 }

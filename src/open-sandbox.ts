@@ -18,7 +18,7 @@ import type { SqlSandbox } from '../sandbox/sql-sandbox.ts';
 import { createUnreadResults, type UnreadResults } from '../sandbox/unread-results.ts';
 import { createVerdictCache } from '../sandbox/verdict-cache.ts';
 import { createWatchdog } from '../sandbox/watchdog.ts';
-import type { SqlTierId } from './domain/plan.ts';
+import type { SqlCallers, SqlTierId } from './domain/plan.ts';
 import type { Log } from './log.ts';
 
 export interface SandboxOptions {
@@ -28,6 +28,8 @@ export interface SandboxOptions {
   readonly cores: number;
   /** Resolves when a new engine answers; null for an engine that is not ours to start. */
   readonly restartEngine: (() => Promise<void>) | null;
+  /** Whose SQL is run, by the walls of the engine; everyone's where it is not given. */
+  readonly openTo?: () => SqlCallers;
   /** For tests, which cannot wait for the real ones. */
   readonly secondsOf?: (tier: SqlTierId) => number;
   readonly killObeyedMaxMs?: number;
@@ -90,6 +92,7 @@ export function openSandbox(options: SandboxOptions): OpenSandbox {
     quarantine,
   });
   return {
+    openTo: options.openTo ?? (() => 'everyone'),
     inspect: rememberedInspect(guest, gate),
     run: (query, signal) => gate.pass(() => run(query, signal)),
     estimate: (query, signal) => gate.pass(() => estimate(query, signal)),

@@ -6,6 +6,8 @@ export const CHECKS = {
   engine: 'Engine',
   engine_version: 'Engine version',
   guest: 'Guest user of callers’ SQL',
+  walls: 'Walls around the engine',
+  files: 'Files that SQL can read',
   clock: 'Clocks',
   rpc: 'RPC URLs',
   index: 'Index',
