@@ -1,5 +1,5 @@
 import type { Readable } from 'node:stream';
-import type { SqlTierId } from '../src/domain/plan.ts';
+import type { SqlCallers, SqlTierId } from '../src/domain/plan.ts';
 import type { Accepted, Verdict } from './inspect.ts';
 import type { QueryParameters } from './parser.ts';
 
@@ -8,6 +8,8 @@ import type { QueryParameters } from './parser.ts';
  * was not judged: `run` and `estimate` take the verdict, not the text. Source: sandbox.md C, api.md 5.
  */
 export interface SqlSandbox {
+  /** Whose SQL is run now. Whoever lets callers in asks before anything of theirs is judged. */
+  openTo(): SqlCallers;
   /** Rejects only when the engine cannot be asked. Verdicts are remembered by the full digest of engine, policy and text. */
   inspect(text: string, parameters: QueryParameters): Promise<Verdict>;
   /**

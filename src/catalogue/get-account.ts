@@ -204,7 +204,8 @@ type SqlTiers = Static<typeof SqlTierShape>[];
 /** By which tiers the caller may buy, a bit for each: there are few such lists, and each is made once. */
 const TIERS_OF = new Map<number, SqlTiers>();
 
-function sqlTiers(deps: Pick<OperationDeps, 'plans' | 'sellsCalls'>, context: CallContext): SqlTiers {
+function sqlTiers(deps: Pick<OperationDeps, 'plans' | 'sellsCalls' | 'sql'>, context: CallContext): SqlTiers {
+  if (context.caller.organization === null && deps.sql.openTo() === 'organizations') return TIERS_CLOSED;
   let allowed = 0;
   for (const { tier } of SQL_TIERS) allowed = allowed * 2 + Number(mayBuy(tier, deps, context));
   let tiers = TIERS_OF.get(allowed);
@@ -236,6 +237,12 @@ function sqlTier({ tier, timeoutSeconds, maxQu, requestsPerMinute }: SqlTier, al
     note: allowed ? null : 'Not allowed: the tier needs an organization whose plan includes it.',
   };
 }
+
+/** For callers without an organization, where SQL is for organizations only. */
+const TIERS_CLOSED: SqlTiers = SQL_TIERS.map((tier) => ({
+  ...sqlTier(tier, false),
+  note: 'Not allowed: SQL is for organizations only in this deployment.',
+}));
 
 function topUpUrl(publicUrl: string, { organization }: Caller): string {
   const page = `${publicUrl}/plans`;

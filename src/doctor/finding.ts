@@ -7,6 +7,8 @@ export const CHECKS = {
   engine_version: 'Engine version',
   guest: 'Guest user of callers’ SQL',
   sql: 'SQL of callers',
+  walls: 'Walls around the engine',
+  files: 'Files that SQL can read',
   clock: 'Clocks',
   rpc: 'RPC URLs',
   index: 'Index',

@@ -1,10 +1,12 @@
+import { accessFileOf, readAccessFile } from '../../clickhouse/embedded/access-file.ts';
 import { EngineUnavailable } from '../../clickhouse/embedded/library.ts';
-import type { EngineAccess } from '../../clickhouse/engine.ts';
+import type { EngineAccess, Guest } from '../../clickhouse/engine.ts';
 import { createGuest } from '../../clickhouse/guest-engine.ts';
 import { createReader } from '../../clickhouse/http-engine.ts';
 import { attachOrStartEngine, type CommandEngine } from '../attach-engine.ts';
 import { systemClock } from '../clock.ts';
 import type { Config } from '../config/config.ts';
+import { engineHome } from '../engine-home.ts';
 import type { Log } from '../log.ts';
 import { openControlStore } from '../open-control-store.ts';
 import { ChildStartError } from '../supervise.ts';
@@ -15,6 +17,7 @@ import { checkIndex } from './check-index.ts';
 import { checkConfiguration, checkDataDirectory, checkEngineDisks, checkNode } from './check-machine.ts';
 import { checkRpc } from './check-rpc.ts';
 import { checkSql } from './check-sql.ts';
+import { closedFiles, judgeWalls, tryFiles } from './check-walls.ts';
 import { type Finding, failure } from './finding.ts';
 
 export interface DoctorDeps {
@@ -76,6 +79,7 @@ async function checkAccess(
     return [
       ...findings,
       ...(hasGuest ? [await checkGuestUser(guest, access)] : []),
+      ...(hasGuest ? await checkFiles(config, guest) : []),
       ...(await checkEngineDisks(reader)),
       await checkEngineClock(reader, nowMs),
       ...(await checkIndex(reader, config.chains, nowMs)),
@@ -83,6 +87,15 @@ async function checkAccess(
   } finally {
     await Promise.all([reader.close(), guest.close()]);
   }
+}
+
+/** What SQL can read on the engine's machine; of an embedded engine also what is there to prevent it. */
+async function checkFiles(config: Config, guest: Guest): Promise<readonly Finding[]> {
+  if (config.clickhouse.url !== null) return [await tryFiles(guest)];
+  const home = engineHome(config);
+  const walls = readAccessFile(home)?.walls;
+  const closed = closedFiles(walls, accessFileOf(home));
+  return [judgeWalls(walls), ...(closed.length === 0 ? [] : [await tryFiles(guest, closed)])];
 }
 
 async function aroundStore({ config, log }: DoctorDeps, nowMs: () => number): Promise<readonly Finding[]> {

@@ -29,7 +29,7 @@ import { createRequestCounter, type Quota, type RequestCounter, refuseOverLimit 
 import { runOnPayment } from './run-on-payment.ts';
 import { CAPTURE_PATIENCE_MS, type ChargeOnce, HOLD_OVERDUE_AFTER_MS, runOnUnits } from './run-on-units.ts';
 import { askStore } from './store-failure.ts';
-import { admitToTier, isSoldByCall, refuseOverTier, tierOf, tierQuota } from './tiers.ts';
+import { admitToSql, admitToTier, isSoldByCall, refuseOverTier, tierOf, tierQuota } from './tiers.ts';
 
 export interface GateDeps {
   readonly store: Pick<ControlStore, 'accounts' | 'units' | 'rates' | 'replies'>;
@@ -96,6 +96,7 @@ async function call(gate: GateTools, request: GateRequest): Promise<GateAnswer> 
     hasPayment: shop?.payment !== undefined,
     mayCharge,
   });
+  if (request.operation.load === 'query') admitToSql(request.deps.sql.openTo(), caller);
   const tier = tierOf(terms);
   if (tier !== null) admitToTier(tier, { caller, pays: passage.by === 'payment' }, gate.plans);
   const admitted = { prepared, passage, caller, quota };

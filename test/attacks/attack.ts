@@ -30,7 +30,7 @@ export const RAW_OUTCOMES = {
   tells:
     'Functions need no grant: it gives away facts about the server or the definition of our views, but no data.',
   reads_files:
-    'The known hole of the second wall: the scalar function file() reads host files in every spelling and needs no grant (sandbox.md). Only the first wall stops it, and the engine must not run where it can read secrets.',
+    'It calls the scalar function file(), which needs no grant. The walls around the engine’s process let it open nothing but the engine’s own files (clickhouse/embedded/walls.ts).',
 } as const;
 export type RawOutcome = keyof typeof RAW_OUTCOMES;
 

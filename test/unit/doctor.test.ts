@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import Database from 'libsql';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { EngineWalls } from '../../clickhouse/embedded/walls.ts';
 import { loadConfig } from '../../src/config/load.ts';
 import { openSqliteStore } from '../../src/control/sqlite/sqlite-store.ts';
 import { checkAccounts, judgeDurability } from '../../src/doctor/check-accounts.ts';
@@ -14,6 +15,7 @@ import { judgeChain } from '../../src/doctor/check-index.ts';
 import { checkConfiguration, checkNode, judgeSpace } from '../../src/doctor/check-machine.ts';
 import { checkRpc } from '../../src/doctor/check-rpc.ts';
 import { checkSql } from '../../src/doctor/check-sql.ts';
+import { closedFiles, judgeWalls } from '../../src/doctor/check-walls.ts';
 import { liftsReadonly } from '../../src/doctor/engine-versions.ts';
 import type { ChainStatus } from '../../src/reads/chain-status.ts';
 import { watchedLog } from '../support/secrets-watch.ts';
@@ -34,6 +36,33 @@ test('builds with the fault are told from those in which it was mended', () => {
   });
   expect(judgeVersion('26.7.6.49').verdict).toBe('ok');
   expect(judgeVersion('head').verdict).toBe('warning');
+});
+
+test('walls are judged by whether one of them closes the service’s files, and each that is missing has its reason', () => {
+  const landlock = { abi: 7 };
+  const ownUser = { id: 60_842 };
+  const missing = { missing: 'the kernel is old' };
+  const judge = (over: object) => judgeWalls({ landlock, ownUser: missing, cleanEnvironment: true, ...over });
+  expect(judge({})).toMatchObject({ verdict: 'ok', says: expect.stringContaining('the kernel is old') });
+  expect(judge({ landlock: missing, ownUser })).toMatchObject({ verdict: 'ok' });
+  expect(judge({ landlock: missing })).toMatchObject({
+    verdict: 'warning',
+    says: expect.stringContaining('organizations only'),
+    remedy: expect.stringContaining('Linux 5.19'),
+  });
+  expect(judge({ cleanEnvironment: false }).verdict).toBe('failure');
+  expect(judgeWalls(undefined).verdict).toBe('skipped');
+});
+
+test('what must be closed follows from the walls: with a user of its own alone, files of every user stay open', () => {
+  const missing = { missing: 'why' };
+  const cleanEnvironment = true;
+  const closed = (landlock: object, ownUser: object) =>
+    closedFiles({ landlock, ownUser, cleanEnvironment } as EngineWalls, '/secret');
+  expect(closed({ abi: 3 }, missing)).toContain('/etc/passwd');
+  expect(closed({ abi: 3 }, missing)).toContain('/secret');
+  expect(closed(missing, { id: 1 })).toEqual(['/secret']);
+  expect(closed(missing, missing)).toEqual([]);
 });
 
 test('a clock is judged by what lies outside of the way there and back', () => {
