@@ -5376,7 +5376,8 @@ export interface operations {
                      *             {
                      *               "name": "chain",
                      *               "type": "LowCardinality(String)",
-                     *               "meaning": "CAIP-2 name, such as eip155:8453."
+                     *               "meaning": "CAIP-2 name, such as eip155:8453.",
+                     *               "domain": "chain"
                      *             },
                      *             {
                      *               "name": "day",
@@ -5386,7 +5387,8 @@ export interface operations {
                      *             {
                      *               "name": "payee",
                      *               "type": "String",
-                     *               "meaning": "Address that was paid."
+                     *               "meaning": "Address that was paid.",
+                     *               "domain": "address"
                      *             },
                      *             {
                      *               "name": "settlement_count",

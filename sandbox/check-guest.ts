@@ -6,6 +6,7 @@ import {
   GUEST_SECONDS_MAX,
   GUEST_SMALL_BLOCK_ROWS,
   RESULT_MAX_BYTES,
+  STANDARD_NULLS,
 } from '../clickhouse/guest-settings.ts';
 
 /**
@@ -34,6 +35,7 @@ const EXACTLY: Readonly<Record<string, string | number>> = {
   cancel_http_readonly_queries_on_client_close: 1,
   result_overflow_mode: 'break',
   max_result_bytes: RESULT_MAX_BYTES,
+  ...STANDARD_NULLS,
   ...EXACT_OUTPUT,
 };
 /** 0 means without a bound. */
