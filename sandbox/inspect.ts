@@ -4,6 +4,7 @@ import { checkSizes } from './check-sizes.ts';
 import { checkStates } from './check-states.ts';
 import { checkFirstWord, checkTokens, type QueryParameter, type TokenFacts } from './check-tokens.ts';
 import { checkTree, type SqlPolicy } from './check-tree.ts';
+import { columnMeanings } from './column-meaning.ts';
 import { explainSyntax } from './explain-syntax.ts';
 import { parametersAsSent } from './parameter-texts.ts';
 import { checkValues } from './parameter-values.ts';
@@ -18,6 +19,7 @@ import {
 import { readTree } from './query-tree.ts';
 import { type Position, REFUSALS, type Refusal, Refused, refuse } from './refusal.ts';
 import { checkSecondView } from './second-view.ts';
+import { withPlainTimes } from './time-literals.ts';
 
 /**
  * The first wall around callers' SQL (sandbox.md C): the engine parses, allow-lists decide, and only the engine's own canonical
@@ -38,7 +40,7 @@ export interface Accepted {
 }
 
 /** What of the text had no effect. */
-export type QueryWarning = 'format_ignored' | 'sample_ignored' | 'totals_left_out';
+export type QueryWarning = 'format_ignored' | 'totals_left_out';
 
 export type Verdict = { readonly accepted: Accepted } | { readonly refused: Refusal };
 
@@ -74,18 +76,18 @@ export async function inspect(
     );
     checkStates(root);
     checkSizes(root, parsed.tokens);
-    const { hasSample, hasTotals } = checkClauses(root);
+    const { hasTotals } = checkClauses(root);
     if (secondView !== null) checkSecondView(read(await secondView), named);
+    const meanings = columnMeanings(root, named.tables);
     return {
       accepted: {
-        text: canonical,
+        text: withPlainTimes(canonical, parsed.tokens, root, meanings),
         tables: named.tables,
         functions: named.functions,
         parameters: facts.parameters,
         needsSmallBlocks: named.needsSmallBlocks,
         warnings: [
           ...(facts.format === null ? [] : (['format_ignored'] as const)),
-          ...(hasSample ? (['sample_ignored'] as const) : []),
           ...(hasTotals ? (['totals_left_out'] as const) : []),
         ],
       },

@@ -55,7 +55,6 @@ const WARNINGS: Readonly<Record<string, string>> = {
   estimate_unavailable: 'the engine did not estimate in time',
   tier_too_small: 'may need a larger tier',
   format_ignored: 'FORMAT is ignored here',
-  sample_ignored: 'SAMPLE has no effect',
   index_lagging: 'the index is behind the chain',
   index_not_started: 'a chain is not indexed yet',
 };

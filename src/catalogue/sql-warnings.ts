@@ -3,7 +3,6 @@ import { WARNINGS } from '../reads/freshness.ts';
 /** What SQL answers warn of: the closed vocabulary, beside that of every answer. */
 export const SQL_WARNINGS = {
   format_ignored: 'The query named a FORMAT, which was dropped: the field `format` chooses.',
-  sample_ignored: 'The query named a SAMPLE, which has no effect on the public tables: every row was read.',
   totals_left_out:
     'The query asks WITH TOTALS, whose row is not in the answer: WITH ROLLUP gives it as a row.',
   no_time_filter: 'No condition on block_time or day narrows what is read.',

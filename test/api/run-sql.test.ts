@@ -118,7 +118,7 @@ describe('exactness', () => {
     ninf: '-inf',
     nothing: null,
     f: 0.1,
-    t: '2026-11-20 09:15:04.123456',
+    t: '2026-11-20T09:15:04.123456Z',
     a: [[1], []],
     m: { k: [1, 2] },
     tuple: [1, 'x'],
@@ -155,7 +155,7 @@ describe('exactness', () => {
     expect(headers['content-type']).toContain('text/csv');
     expect(text.startsWith('"u","i","d","nan","ninf","nothing","t","a","s"\n')).toBe(true);
     const row =
-      '"115792089237316195423570985008687907853269984665640564039457584007913129639935",-9223372036854775808,1234567890123456.123456,nan,-inf,\\N,"2026-11-20 09:15:04.123","[1,2]","é,""\n"\n';
+      '"115792089237316195423570985008687907853269984665640564039457584007913129639935",-9223372036854775808,1234567890123456.123456,nan,-inf,\\N,"2026-11-20T09:15:04.123Z","[1,2]","é,""\n"\n';
     expect(text.split('\n').slice(1).join('\n')).toBe(row.repeat(3));
     expect([headers['x-row-count'], headers['x-truncated']]).toEqual(['3', 'false']);
   });
@@ -195,7 +195,7 @@ describe('exactness', () => {
       a: [1, 2],
       s: 'é,"\n',
     });
-    expect(String(read[0]?.['t'])).toContain('2026-11-20 09:15:04.123');
+    expect(String(read[0]?.['t'])).toContain('2026-11-20T09:15:04.123Z');
   });
 
   /** Texts arrive as bytes where the engine does not promise UTF-8. */
@@ -503,10 +503,16 @@ describe('GET /v0/sql/schema', () => {
   });
 });
 
-test('SAMPLE, which means nothing on views, is said to have been ignored', async () => {
+test('SAMPLE, which would read every row and be multiplied afterwards, is refused', async () => {
   const customer = await sql.customer();
-  const { body } = await customer.ask('SELECT count() AS n FROM settlements SAMPLE 1 / 10');
-  expect(body).toMatchObject({ rows: [{ n: '50' }], warnings: expect.arrayContaining(['sample_ignored']) });
+  const { status, body } = await customer.ask('SELECT count() * 10 AS n FROM settlements SAMPLE 1 / 10');
+  expect(status).toBe(400);
+  expect(body).toMatchObject({
+    code: 'invalid_query',
+    near: 'SAMPLE',
+    position: { line: 1, column: 43 },
+    hint: expect.stringContaining('cityHash64'),
+  });
 });
 
 test('the two base paths serve the same', async () => {

@@ -84,6 +84,26 @@ const REFUSED: readonly (readonly [string, RefusalCode, Partial<Refusal>, Record
     { near: 'PREWHERE', position: at(31), hint: expect.stringContaining('WHERE') },
   ],
   [
+    'SELECT count() * 10 FROM settlements AS s SAMPLE 1/10 OFFSET 1/2',
+    'forbidden_clause',
+    { near: 'SAMPLE', position: at(43), hint: expect.stringContaining('cityHash64(payer) % 10 = 0') },
+  ],
+  [
+    'SELECT payer, sum(amount_usd) OVER (ORDER BY block_time RANGE BETWEEN INTERVAL 1 DAY PRECEDING AND CURRENT ROW) FROM settlements',
+    'forbidden_clause',
+    { near: 'RANGE', position: at(57), hint: expect.stringContaining('RANGE BETWEEN 86400 PRECEDING') },
+  ],
+  [
+    'SELECT count() OVER (ORDER BY block_time RANGE BETWEEN CURRENT ROW AND INTERVAL 2 HOUR FOLLOWING) FROM settlements',
+    'forbidden_clause',
+    { near: 'RANGE', hint: expect.stringContaining('7200') },
+  ],
+  [
+    'SELECT count() OVER (ORDER BY block_time ROWS BETWEEN INTERVAL 2 HOUR PRECEDING AND CURRENT ROW) FROM settlements',
+    'forbidden_clause',
+    { near: 'ROWS', hint: expect.stringContaining('ROWS counts rows') },
+  ],
+  [
     'SELECT 1 SETTINGS max_threads = 8',
     'settings',
     { position: at(10), hint: expect.stringMatching(/`tier`.*`max_rows`.*`format`/) },
@@ -172,7 +192,6 @@ test('what has no effect is accepted, with a warning', async () => {
     return 'accepted' in verdict ? verdict.accepted.warnings : verdict.refused;
   };
   expect(await warningsOf('SELECT 1 FORMAT JSON')).toEqual(['format_ignored']);
-  expect(await warningsOf('SELECT count() FROM settlements SAMPLE 1/10')).toEqual(['sample_ignored']);
   expect(await warningsOf('SELECT count() FROM settlements;')).toEqual([]);
 });
 
