@@ -13,6 +13,8 @@ import { attribute, listIn, type TreeNode } from './query-tree.ts';
  */
 export interface ColumnMeanings {
   domainOf(node: TreeNode): ColumnDomain | undefined;
+  /** Whether it is a column of texts that is NULL, and never empty, where its value is unknown. */
+  mayBeNull(node: TreeNode): boolean;
   timeOf(node: TreeNode): TimeKind | undefined;
 }
 
@@ -24,6 +26,8 @@ const STEPS_MAX = 8;
 /** Give one of the values of their first argument, as it is. */
 const SAME_VALUE =
   /^(any|anylast|any_value|first_value|last_value|min|max|argmin|argmax|assumenotnull|tonullable|materialize|identity|laginframe|leadinframe|lag|lead|nth_value)(if|ornull)*$/i;
+/** Leave a text that is in lower case as it is. */
+const AS_TEXT = /^(lower|lcase|lowerutf8|trim|tostring)$/i;
 /** Of a time in UTC, a time in UTC; another argument would be a time zone. */
 const KEEPS_TIME = /^tostartof(second|minute|fiveminutes|tenminutes|fifteenminutes|hour|day)$/i;
 const MAKES_DAY = /^(todate|tomonday|tostartof(week|month|quarter|year)|tolastdayofmonth)$/i;
@@ -34,7 +38,8 @@ export function columnMeanings(root: TreeNode, tables: readonly string[]): Colum
   const columns = tables.flatMap(columnsOf);
   const named = namedValues(root);
   return {
-    domainOf: (node) => meaningOf(node, { columns, named, of: ({ domain }) => domain, through: sameValue }),
+    domainOf: (node) => meaningOf(node, { columns, named, of: ({ domain }) => domain, through: sameText }),
+    mayBeNull: (node) => meaningOf(node, { columns, named, of: nullableText, through: sameText }) === true,
     timeOf: (node) => meaningOf(node, { columns, named, of: timeKind, through: timeThrough }),
   };
 }
@@ -46,6 +51,10 @@ function columnsOf(table: string): readonly PublicColumn[] {
 function timeKind({ type }: PublicColumn): TimeKind | undefined {
   if (/\bDateTime\('UTC'\)/.test(type)) return 'time';
   return /\bDate\b/.test(type) ? 'day' : undefined;
+}
+
+function nullableText({ type }: PublicColumn): boolean {
+  return type.includes('Nullable(String)');
 }
 
 interface Question<Meaning> {
@@ -90,6 +99,10 @@ function meaningOfName<Meaning>(
 
 function sameValue<Meaning>(call: TreeNode, meaning: Meaning): Meaning | undefined {
   return SAME_VALUE.test(attribute(call, 'function_name') ?? '') ? meaning : undefined;
+}
+
+function sameText<Meaning>(call: TreeNode, meaning: Meaning): Meaning | undefined {
+  return AS_TEXT.test(attribute(call, 'function_name') ?? '') ? meaning : sameValue(call, meaning);
 }
 
 function timeThrough(call: TreeNode, kind: TimeKind): TimeKind | undefined {

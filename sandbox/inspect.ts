@@ -1,5 +1,6 @@
 import { advised } from './advise.ts';
 import { checkClauses } from './check-clauses.ts';
+import { checkConstants } from './check-constants.ts';
 import { checkSizes } from './check-sizes.ts';
 import { checkStates } from './check-states.ts';
 import { checkFirstWord, checkTokens, type QueryParameter, type TokenFacts } from './check-tokens.ts';
@@ -20,6 +21,7 @@ import { readTree } from './query-tree.ts';
 import { type Position, REFUSALS, type Refusal, Refused, refuse } from './refusal.ts';
 import { checkSecondView } from './second-view.ts';
 import { withPlainTimes } from './time-literals.ts';
+import type { NamedConstant, QueryWarning } from './warnings.ts';
 
 /**
  * The first wall around callers' SQL (sandbox.md C): the engine parses, allow-lists decide, and only the engine's own canonical
@@ -35,12 +37,11 @@ export interface Accepted {
   readonly functions: readonly string[];
   readonly parameters: readonly QueryParameter[];
   readonly warnings: readonly QueryWarning[];
+  /** Constants that are compared with names of what is indexed. */
+  readonly namedConstants: readonly NamedConstant[];
   /** Whether it can be stopped in time only where it works on few rows at once. */
   readonly needsSmallBlocks: boolean;
 }
-
-/** What of the text had no effect. */
-export type QueryWarning = 'format_ignored' | 'totals_left_out';
 
 export type Verdict = { readonly accepted: Accepted } | { readonly refused: Refusal };
 
@@ -79,6 +80,11 @@ export async function inspect(
     const { hasTotals } = checkClauses(root);
     if (secondView !== null) checkSecondView(read(await secondView), named);
     const meanings = columnMeanings(root, named.tables);
+    const { written } = parsed;
+    const constants = checkConstants(root, meanings, (literal) => {
+      const at = literalOffset(literal, written);
+      return at === undefined ? undefined : positionOf(text, at);
+    });
     return {
       accepted: {
         text: withPlainTimes(canonical, parsed.tokens, root, meanings),
@@ -87,9 +93,11 @@ export async function inspect(
         parameters: facts.parameters,
         needsSmallBlocks: named.needsSmallBlocks,
         warnings: [
-          ...(facts.format === null ? [] : (['format_ignored'] as const)),
-          ...(hasTotals ? (['totals_left_out'] as const) : []),
+          ...(facts.format === null ? [] : [{ code: 'format_ignored' as const }]),
+          ...(hasTotals ? [{ code: 'totals_left_out' as const }] : []),
+          ...constants.warnings,
         ],
+        namedConstants: constants.named,
       },
     };
   } catch (error) {
@@ -169,6 +177,11 @@ function offsetOf(near: string, written: readonly Token[]): number | undefined {
   const holds = (token: Token): boolean =>
     token.kind === 'StringLiteral' && bare(token.text).includes(wanted);
   return (written.find(isNear) ?? written.find(holds))?.at;
+}
+
+/** Where a literal of this text stands first; an escape in it is not looked into. */
+function literalOffset(literal: string, written: readonly Token[]): number | undefined {
+  return written.find(({ kind, text }) => kind === 'StringLiteral' && text.slice(1, -1) === literal)?.at;
 }
 
 function bare(word: string): string {

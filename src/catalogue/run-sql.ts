@@ -32,6 +32,7 @@ import {
   sqlTierParam,
 } from './sql-params.ts';
 import { SQL_EXAMPLE, SqlEstimateShape, SqlResultShape } from './sql-shapes.ts';
+import { sqlWarning, textWarnings } from './sql-warnings.ts';
 
 /** Analysts' SQL over the public tables. Source: api.md 5, read-api.md 2.2, 4.9. */
 
@@ -154,13 +155,16 @@ async function metaNow({ freshness, chains, clock }: OperationDeps): Promise<Met
 
 async function explain(
   { input, accepted }: ReviewedQuery,
-  { sql }: OperationDeps,
+  deps: OperationDeps,
   { callerName, meta }: Asked,
 ): Promise<Outcome> {
-  const estimate = await sql
+  const warnings = await textWarnings(accepted, deps);
+  const estimate = await deps.sql
     .estimate({ accepted, parameters: input.params, caller: callerName })
     .catch((error: unknown) => asFailureOf(error, sqlTierOf(input.tier)));
-  const body = JSON.stringify(explainAnswer({ accepted, estimate, tier: sqlTierOf(input.tier), meta }));
+  const body = JSON.stringify(
+    explainAnswer({ accepted, estimate, tier: sqlTierOf(input.tier), meta, warnings }),
+  );
   return { usedQu: null, answer: () => ({ stream: jsonText(body) }), discard: () => undefined };
 }
 
@@ -175,14 +179,18 @@ function jsonText(body: string): StreamedAnswer {
 
 async function query(
   { input, accepted }: ReviewedQuery,
-  { sql }: OperationDeps,
+  deps: OperationDeps,
   { callerName, meta }: Asked,
 ): Promise<Outcome> {
   const { format, params } = input;
+  const warnings = [
+    ...(await textWarnings(accepted, deps)),
+    ...(meta.warnings ?? []).map((code) => sqlWarning({ code })),
+  ];
   const tier = sqlTierOf(input.tier);
   const { rowsMax } = SQL_MEDIA[format];
   const maxRows = Math.min(input.max_rows ?? rowsMax, rowsMax);
-  const result = await sql
+  const result = await deps.sql
     .run({
       accepted,
       parameters: params,
@@ -191,7 +199,6 @@ async function query(
       caller: callerName,
     })
     .catch((error: unknown) => asFailureOf(error, tier));
-  const warnings = [...accepted.warnings, ...(meta.warnings ?? [])];
   const facts: SqlAnswerFacts = { format, maxRows, tier: tier.tier, sql: accepted.text, warnings, meta };
   return outcomeOf(result, facts, tier);
 }

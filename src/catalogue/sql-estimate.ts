@@ -5,7 +5,7 @@ import { quForMilliseconds } from '../domain/query-unit.ts';
 import type { Meta } from './list-meta.ts';
 import { SQL_TIERS, type SqlTier } from './prices.ts';
 import type { SqlEstimateShape } from './sql-shapes.ts';
-import type { SqlWarning } from './sql-warnings.ts';
+import { type SqlWarning, type SqlWarningCode, sqlWarning } from './sql-warnings.ts';
 
 /** What `explain_only` answers: what a query would read, and so what it may cost. Source: api.md 5. */
 
@@ -20,6 +20,8 @@ export function explainAnswer(facts: {
   readonly estimate: Estimate;
   readonly tier: SqlTier;
   readonly meta: Meta;
+  /** Of the text. */
+  readonly warnings: readonly SqlWarning[];
 }): Static<typeof SqlEstimateShape> {
   const { accepted, estimate, tier, meta } = facts;
   const worstMs = estimate.rows === null ? null : (estimate.rows / ROWS_PER_SECOND.worst) * 1_000;
@@ -51,15 +53,15 @@ function advisedTier(worstMs: number | null, asked: SqlTier): SqlTier {
 }
 
 function warningsOf(
-  { accepted, estimate, tier, meta }: Parameters<typeof explainAnswer>[0],
+  { warnings, estimate, tier, meta }: Parameters<typeof explainAnswer>[0],
   advised: SqlTier,
 ): SqlWarning[] {
-  return [
-    ...accepted.warnings,
+  const codes: SqlWarningCode[] = [
     ...(estimate.rows === null ? (['estimate_unavailable'] as const) : []),
     ...(estimate.withoutTime.length > 0 ? (['no_time_filter'] as const) : []),
     ...(estimate.withoutKey.length > 0 ? (['no_key_filter'] as const) : []),
     ...(advised.timeoutSeconds > tier.timeoutSeconds ? (['tier_too_small'] as const) : []),
     ...(meta.warnings ?? []),
   ];
+  return [...warnings, ...codes.map((code) => sqlWarning({ code }))];
 }

@@ -4,12 +4,23 @@ import { OPERATIONS } from '../../src/catalogue/index.ts';
 import { PUBLIC_TABLE_NAMES, PUBLIC_TABLES } from '../../src/domain/public-tables.ts';
 import { complaints } from '../support/answer-schema.ts';
 import { ANONYMOUS } from '../support/api.ts';
-import { BASE, insertSettlements, NOON, reportChain, settlement, wallet } from '../support/rows.ts';
+import {
+  BASE,
+  insertSettlements,
+  NOON,
+  nameFacilitator,
+  reportChain,
+  settlement,
+  wallet,
+} from '../support/rows.ts';
 import { ask, type Customer, readParquet, type SqlApi, type SqlReply, sqlApi } from '../support/sql-api.ts';
 
 /** POST /v0/sql as its callers see it: what is answered, what is charged, and what is refused for nothing. */
 
 let sql: SqlApi;
+
+const codesOf = ({ warnings = [] }: { warnings?: readonly { code: string }[] }): string[] =>
+  warnings.map(({ code }) => code);
 
 const PAYER = wallet(0xa1);
 const rows = Array.from({ length: 50 }, (_, at) =>
@@ -26,6 +37,7 @@ const rows = Array.from({ length: 50 }, (_, at) =>
 beforeAll(async () => {
   sql = await sqlApi();
   await insertSettlements(sql.engine.writer, rows);
+  await nameFacilitator(sql.engine.writer, 'coinbase', 'Coinbase');
   await reportChain(sql.engine.writer, BASE);
 });
 afterAll(() => sql?.close());
@@ -223,7 +235,7 @@ describe('caps', () => {
     expect([csv.text, csv.headers['x-row-count']]).toEqual(['"n","c"\n0,2\n1,2\n', '2']);
     const { body } = await customer.ask({ sql: totals });
     expect(body.row_count).toBe(2);
-    expect(body.warnings).toContain('totals_left_out');
+    expect(body.warnings).toContainEqual(expect.objectContaining({ code: 'totals_left_out' }));
   });
 
   test.each(['ndjson', 'csv'])('%s stops at a whole row, and it is said', async (format) => {
@@ -362,21 +374,21 @@ describe('explain_only', () => {
     expect(body.estimate.rows_to_read).toBeGreaterThan(0);
     expect(body.estimate.bytes_to_read).toBeGreaterThan(0);
     expect([body.estimate.qu_min, body.estimate.qu_max]).toEqual([1, 1]);
-    expect(body.warnings).toContain('format_ignored');
-    expect(body.warnings).toContain('no_time_filter');
+    expect(codesOf(body)).toContain('format_ignored');
+    expect(codesOf(body)).toContain('no_time_filter');
     expect(complaints(runSql?.alsoAnswers?.[0] ?? {}, body)).toEqual([]);
   });
 
   test('warns of a query that no key and no time narrows, and not of one that both do', async () => {
     const customer = await sql.customer({ units: 5 });
     const whole = await customer.ask({ sql: 'SELECT sum(amount_usd) FROM settlements', explain_only: true });
-    expect(whole.body.warnings).toEqual(expect.arrayContaining(['no_time_filter', 'no_key_filter']));
+    expect(codesOf(whole.body)).toEqual(expect.arrayContaining(['no_time_filter', 'no_key_filter']));
     const narrow = await customer.ask({
       sql: "SELECT sum(amount_usd) FROM settlements WHERE block_time >= '2026-11-20 00:00:00' AND chain = 'eip155:8453'",
       explain_only: true,
     });
-    expect(narrow.body.warnings).not.toContain('no_time_filter');
-    expect(narrow.body.warnings).not.toContain('no_key_filter');
+    expect(codesOf(narrow.body)).not.toContain('no_time_filter');
+    expect(codesOf(narrow.body)).not.toContain('no_key_filter');
     expect((await customer.units()).spent).toBe(0);
   });
 });
@@ -500,6 +512,53 @@ describe('GET /v0/sql/schema', () => {
       const answer: SqlReply = await customer.ask({ sql: text, params });
       expect([answer.status, answer.text.slice(0, 300)]).toEqual([200, expect.any(String)]);
     }
+  });
+});
+
+describe('a constant that no row can have', () => {
+  const CHECKSUMMED = `0x${'aB'.repeat(20)}`;
+  const WRONG = `SELECT count() AS n FROM settlements WHERE payer = '${CHECKSUMMED}' AND facilitator = 'nobody'`;
+  const WARNING = {
+    code: 'constant_matches_nothing',
+    message: 'Addresses are lower-case texts here: 0x and 40 digits.',
+    near: CHECKSUMMED,
+    position: { line: 1, column: 52 },
+    replacement: `'${CHECKSUMMED.toLowerCase()}'`,
+  };
+
+  test('is warned of in JSON, in the header of other formats and by explain_only, and the query runs', async () => {
+    const customer = await sql.customer();
+    const { status, body } = await customer.ask(WRONG);
+    expect([status, body.rows]).toEqual([200, [{ n: '0' }]]);
+    expect(body.warnings).toContainEqual(WARNING);
+    const { headers } = await customer.ask({ sql: WRONG, format: 'csv' });
+    expect(JSON.parse(headers['x-warnings'] ?? '[]')).toContainEqual(WARNING);
+    const explained = await customer.ask({ sql: WRONG, explain_only: true });
+    expect(explained.body.warnings).toContainEqual(WARNING);
+  });
+
+  test('is warned of where only the catalogues tell it: a facilitator that is not there', async () => {
+    const customer = await sql.customer();
+    const { body } = await customer.ask(
+      "SELECT count() AS n FROM settlements WHERE facilitator = 'Coinbase'",
+    );
+    expect(body.warnings).toContainEqual(
+      expect.objectContaining({ code: 'constant_matches_nothing', replacement: "'coinbase'" }),
+    );
+    const right = await customer.ask("SELECT count() AS n FROM settlements WHERE facilitator = 'coinbase'");
+    expect(JSON.stringify(right.body.warnings ?? [])).not.toContain('constant_matches_nothing');
+  });
+
+  test('that is no ASCII fits into a header', async () => {
+    const customer = await sql.customer();
+    const { headers } = await customer.ask({
+      sql: "SELECT 1 FROM settlements WHERE chain = 'bäse\\n'",
+      format: 'csv',
+    });
+    expect(headers['x-warnings']).toMatch(/^[ -~]+$/);
+    expect(JSON.parse(headers['x-warnings'] ?? '')).toContainEqual(
+      expect.objectContaining({ near: 'bäse\n' }),
+    );
   });
 });
 

@@ -52,6 +52,7 @@ const unjudged = (text: string): Accepted => ({
   functions: [],
   parameters: [],
   warnings: [],
+  namedConstants: [],
   needsSmallBlocks: false,
 });
 

@@ -3,7 +3,15 @@ import type { Verdict } from '../../sandbox/inspect.ts';
 import { createVerdictCache, type Subject } from '../../sandbox/verdict-cache.ts';
 
 const verdictOf = (text: string): Verdict => ({
-  accepted: { text, tables: [], functions: [], parameters: [], warnings: [], needsSmallBlocks: false },
+  accepted: {
+    text,
+    tables: [],
+    functions: [],
+    parameters: [],
+    warnings: [],
+    namedConstants: [],
+    needsSmallBlocks: false,
+  },
 });
 const SUBJECT: Subject = {
   engineVersion: '26.7',
