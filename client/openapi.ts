@@ -1322,7 +1322,7 @@ export interface components {
             stage?: components["schemas"]["PaymentStage"];
             /** @description Beside `stage`: whether the same payment may be sent again. */
             retryable?: boolean;
-            /** @description Beside `stage`: the facilitator’s code for it. Of `query_failed`: why the query failed. */
+            /** @description Beside `stage`: the facilitator’s code for it. Of `query_failed`, and of an `invalid_query` that was found in planning: why the query failed. */
             reason?: string;
             /** @description Hash of the settlement. */
             transaction?: string;
@@ -5391,8 +5391,7 @@ export interface operations {
                      *             {
                      *               "name": "chain",
                      *               "type": "LowCardinality(String)",
-                     *               "meaning": "CAIP-2 name, such as eip155:8453.",
-                     *               "domain": "chain"
+                     *               "meaning": "CAIP-2 name, such as eip155:8453."
                      *             },
                      *             {
                      *               "name": "day",
@@ -5402,8 +5401,7 @@ export interface operations {
                      *             {
                      *               "name": "payee",
                      *               "type": "String",
-                     *               "meaning": "Address that was paid.",
-                     *               "domain": "address"
+                     *               "meaning": "Address that was paid."
                      *             },
                      *             {
                      *               "name": "settlement_count",

@@ -1,5 +1,6 @@
 import { advised } from './advise.ts';
 import { checkClauses } from './check-clauses.ts';
+import { checkColumns } from './check-columns.ts';
 import { checkConstants } from './check-constants.ts';
 import { checkSizes } from './check-sizes.ts';
 import { checkStates } from './check-states.ts';
@@ -77,17 +78,18 @@ export async function inspect(
     );
     checkStates(root);
     checkSizes(root, parsed.tokens);
+    const { tokens, written } = parsed;
+    checkColumns({ root, tables: named.tables, tokens, written, functions: policy.functions });
     const { hasTotals } = checkClauses(root);
     if (secondView !== null) checkSecondView(read(await secondView), named);
     const meanings = columnMeanings(root, named.tables);
-    const { written } = parsed;
     const constants = checkConstants(root, meanings, (literal) => {
       const at = literalOffset(literal, written);
       return at === undefined ? undefined : positionOf(text, at);
     });
     return {
       accepted: {
-        text: withPlainTimes(canonical, parsed.tokens, root, meanings),
+        text: withPlainTimes(canonical, tokens, root, meanings),
         tables: named.tables,
         functions: named.functions,
         parameters: facts.parameters,
@@ -171,7 +173,16 @@ const SPELLED: ReadonlyMap<string, string> = new Map([
 ]);
 
 function offsetOf(near: string, written: readonly Token[]): number | undefined {
-  const wanted = bare(SPELLED.get(near) ?? near.split(/[\s.]/, 1)[0] ?? near);
+  const parts = /^["`]/.test(near) ? [near] : (SPELLED.get(near) ?? near).split(/[\s.]/);
+  const [wanted = '', next] = parts.map(bare);
+  // Of a name with a dot both words, or the first that is like its table would be taken for it.
+  const whole = written.find(
+    (token, at) =>
+      bare(token.text) === wanted &&
+      written[at + 1]?.kind === 'Dot' &&
+      bare(written[at + 2]?.text ?? '') === next,
+  );
+  if (whole !== undefined) return whole.at;
   const isNear = (token: Token): boolean => bare(token.text) === wanted;
   // Inside a text, such as the type in CAST(x, 'Type').
   const holds = (token: Token): boolean =>

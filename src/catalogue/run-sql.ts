@@ -10,6 +10,7 @@ import {
   SandboxBusy,
   type SandboxResult,
 } from '../../sandbox/sql-sandbox.ts';
+import { wordPosition } from '../../sandbox/word-position.ts';
 import { quForMilliseconds } from '../domain/query-unit.ts';
 import { type Failure, fail } from '../errors.ts';
 import { asUnavailable } from '../reads/ask.ts';
@@ -114,7 +115,7 @@ async function rehearse(
     (error: unknown) => error,
   );
   if (failure instanceof QueryFailed && !LIMITS.has(failure.reason))
-    return asFailureOf(failure, sqlTierOf(input.tier));
+    return asFailureOf(failure, { tier: sqlTierOf(input.tier), text: textOf(input) });
 }
 
 interface Asked {
@@ -161,7 +162,7 @@ async function explain(
   const warnings = await textWarnings(accepted, deps);
   const estimate = await deps.sql
     .estimate({ accepted, parameters: input.params, caller: callerName })
-    .catch((error: unknown) => asFailureOf(error, sqlTierOf(input.tier)));
+    .catch((error: unknown) => asFailureOf(error, { tier: sqlTierOf(input.tier), text: textOf(input) }));
   const body = JSON.stringify(
     explainAnswer({ accepted, estimate, tier: sqlTierOf(input.tier), meta, warnings }),
   );
@@ -198,7 +199,7 @@ async function query(
       ...engineRequest(format, maxRows),
       caller: callerName,
     })
-    .catch((error: unknown) => asFailureOf(error, tier));
+    .catch((error: unknown) => asFailureOf(error, { tier, text: textOf(input) }));
   const facts: SqlAnswerFacts = { format, maxRows, tier: tier.tier, sql: accepted.text, warnings, meta };
   return outcomeOf(result, facts, tier);
 }
@@ -250,26 +251,22 @@ function unitsFor(engineMs: number, { maxQu }: SqlTier): number {
 /** Ended by the limits of the call: the time until then was used, whatever the query had read. */
 const LIMITS: ReadonlySet<QueryFailure> = new Set(['timeout', 'memory', 'rows_read', 'result_size']);
 
+/** What is wrong with the text itself: found while it was planned, before a row was read. */
+const OF_THE_TEXT: ReadonlySet<QueryFailure> = new Set([
+  'unknown_column',
+  'unknown_table',
+  'unknown_function',
+  'not_grouped',
+  'type_error',
+  'duplicate_columns',
+]);
+
 /**
  * A query that its own limits stopped costs the time it used; one that failed before it read a row costs nothing, and one that
  * failed later costs its time, or an error at the end would make any query free.
  */
-function asFailureOf(error: unknown, tier: SqlTier): never {
-  if (error instanceof QueryFailed) {
-    const { reason, detail, hint, near, meant, figures } = error;
-    const ran = figures !== null && (LIMITS.has(reason) || figures.rowsRead > 0);
-    throw fail('query_failed', {
-      detail,
-      query: {
-        reason,
-        ...(near === undefined ? {} : { near }),
-        ...(hint === undefined ? {} : { hint }),
-        ...(meant === undefined ? {} : { meant }),
-      },
-      ...(ran ? { usedQu: unitsFor(figures.engineMs, tier) } : {}),
-      cause: error,
-    });
-  }
+function asFailureOf(error: unknown, { tier, text }: { tier: SqlTier; text: string }): never {
+  if (error instanceof QueryFailed) throw failureOfQuery(error, tier, text);
   if (error instanceof QueryAbandoned)
     throw fail('request_timeout', {
       detail: 'The caller left before the answer was there; the query was stopped.',
@@ -282,6 +279,24 @@ function asFailureOf(error: unknown, tier: SqlTier): never {
       retryAfterSeconds: error.retryAfterSeconds,
     });
   return asEngineTrouble(error);
+}
+
+function failureOfQuery(error: QueryFailed, tier: SqlTier, text: string): Failure {
+  const { reason, detail, hint, near, meant, figures } = error;
+  const ran = figures !== null && (LIMITS.has(reason) || figures.rowsRead > 0);
+  const position = near === undefined ? undefined : wordPosition(text, near);
+  return fail(!ran && OF_THE_TEXT.has(reason) ? 'invalid_query' : 'query_failed', {
+    detail,
+    query: {
+      reason,
+      ...(position === undefined ? {} : { position }),
+      ...(near === undefined ? {} : { near }),
+      ...(hint === undefined ? {} : { hint }),
+      ...(meant === undefined ? {} : { meant }),
+    },
+    ...(ran ? { usedQu: unitsFor(figures.engineMs, tier) } : {}),
+    cause: error,
+  });
 }
 
 function asEngineTrouble(error: unknown): never {

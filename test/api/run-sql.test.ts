@@ -302,10 +302,43 @@ describe('what is charged', () => {
 
   test('a query that fails before it reads a row costs nothing', async () => {
     const customer = await sql.customer({ units: 5 });
-    const { status, body } = await customer.ask('SELECT pajer FROM settlements');
-    expect([status, body.code, body.reason]).toEqual([400, 'query_failed', 'unknown_column']);
-    expect(body.hint).toContain('payer');
+    const { status, body } = await customer.ask("SELECT intDiv(1, 0), toUInt8('x')");
+    expect([status, body.code, body.reason]).toEqual([400, 'query_failed', 'value_error']);
     expect((await customer.units()).spent).toBe(0);
+  });
+
+  test.each([
+    ['SELECT 1,\n  pajer FROM settlements', undefined, 'pajer', { line: 2, column: 3 }, /payer/],
+    ['SELECT chain = "base" FROM settlements', undefined, '"base"', { line: 1, column: 16 }, /'base'/],
+    [
+      'SELECT a.chain FROM (SELECT payer FROM settlements) AS a',
+      'unknown_column',
+      'a.chain',
+      { line: 1, column: 8 },
+      /columns/,
+    ],
+    ['SELECT payer, count() FROM settlements', 'not_grouped', undefined, undefined, /GROUP BY/],
+    ['SELECT payer + 1 FROM settlements', 'type_error', undefined, undefined, /./],
+    ['SELECT 1 AS a, 2 AS a, a', 'duplicate_columns', undefined, undefined, /AS/],
+  ])('%s is an invalid request, and no run that failed', async (text, reason, near, position, hint) => {
+    const customer = await sql.customer({ units: 5 });
+    const { status, body } = await customer.ask(text);
+    expect([status, body.code, body.reason, body.near, body.position]).toEqual([
+      ...[400, 'invalid_query', reason],
+      ...[near, position],
+    ]);
+    expect(body.hint).toMatch(hint);
+    expect((await customer.units()).spent).toBe(0);
+  });
+
+  test('a caller without a key reads of an unknown column as well: the names are those of the tables', async () => {
+    const { body } = await ask(
+      sql.api,
+      { sql: 'SELECT pajer FROM settlements', explain_only: true },
+      ANONYMOUS,
+    );
+    expect(body).toMatchObject({ code: 'invalid_query', near: 'pajer', position: { line: 1, column: 8 } });
+    expect(body.hint).toMatch(/^Did you mean payer\? settlements has chain/);
   });
 
   test('a query that fails later costs the time it used, and the answer says so', async () => {

@@ -82,7 +82,8 @@ describe('what does no harm', () => {
   test.each(harmless.map((one) => [one.id, one.what, one] as const))('%s: %s', async (_id, _what, one) => {
     const reply = await attack(one);
     expect([200, 400]).toContain(reply.status);
-    if (reply.status === 400) expect(reply.body.code).toBe('query_failed');
+    // What is wrong with its names or types is found before it runs.
+    if (reply.status === 400) expect(reply.body.code).toMatch(/^(query_failed|invalid_query)$/);
     expectNothingInside(reply, `${one.sql} ${JSON.stringify(one.params)}`);
   });
 });
@@ -116,7 +117,7 @@ test('every bomb ends by its limits with a typed answer, is charged for its time
         const what = `${one.id} (${at}): ${reply.status} ${reply.text.slice(0, 200)}`;
         expect([200, 400], what).toContain(reply.status);
         expect(reply.bytes.length, what).toBeLessThan(ANSWER_MAX_BYTES);
-        if (reply.status === 400) expect(reply.body.code, what).toBe('query_failed');
+        if (reply.status === 400) expect(reply.body.code, what).toMatch(/^(query_failed|invalid_query)$/);
         expectNothingInside(reply, `${one.sql} ${JSON.stringify(one.params)}`);
         outcomes.push(reply.status === 200 ? 'answered' : reply.body.reason);
       }

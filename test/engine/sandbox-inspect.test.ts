@@ -243,7 +243,7 @@ describe('the answer says where and what instead', () => {
 
   test('what a query asks for and does not get is told', async () => {
     const verdict = await judge('SELECT chain, count() FROM settlements GROUP BY chain WITH TOTALS');
-    expect(verdict).toMatchObject({ accepted: { warnings: ['totals_left_out'] } });
+    expect(verdict).toMatchObject({ accepted: { warnings: [{ code: 'totals_left_out' }] } });
   });
 
   test.each([
