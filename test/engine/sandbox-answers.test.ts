@@ -255,7 +255,7 @@ const FAILING: readonly (readonly [string, QueryFailure, string, string?])[] = [
     "A day is written '2026-11-20'%",
   ],
   [
-    "SELECT block_time < '2026-11-20T12:00:00Z', payer = '2026-11-20T12:00:00Z' FROM settlements",
+    "SELECT 1 FROM settlements WHERE block_time < '2026-11-20T12:00:00Z' AND payer != '2026-11-20T12:00:00Z'",
     'type_error',
     'Cannot convert string%',
     '%toDateTime%',

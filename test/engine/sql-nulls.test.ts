@@ -89,7 +89,9 @@ describe('NULL costs no index', () => {
   test('payer, tx_hash and time still read a few granules', async () => {
     expect(await rowsRead(`payer = '${wallet(20_001)}'`)).toBeLessThanOrEqual(FEW_ROWS);
     expect(await rowsRead("block_time < '2026-11-20 12:10:00'")).toBeLessThanOrEqual(FEW_ROWS);
-    expect(await rowsRead(`payer = '${wallet(20_001)}' AND facilitator IS NULL`)).toBeLessThanOrEqual(FEW_ROWS);
+    expect(await rowsRead(`payer = '${wallet(20_001)}' AND facilitator IS NULL`)).toBeLessThanOrEqual(
+      FEW_ROWS,
+    );
     // The whole of it, so that the bounds above are seen to be some.
     expect(await rowsRead(`facilitator = 'coinbase' AND chain = '${BASE}'`)).toBe(ROWS);
   });
