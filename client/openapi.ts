@@ -1356,7 +1356,7 @@ export interface components {
             stage?: components["schemas"]["PaymentStage"];
             /** @description Beside `stage`: whether the same payment may be sent again. */
             retryable?: boolean;
-            /** @description Beside `stage`: the facilitator’s code for it. Of `query_failed`: why the query failed. */
+            /** @description Beside `stage`: the facilitator’s code for it. Of `query_failed`, and of an `invalid_query` that was found in planning: why the query failed. */
             reason?: string;
             /** @description Hash of the settlement. */
             transaction?: string;
@@ -1710,7 +1710,7 @@ export interface components {
             tier: components["schemas"]["SqlTier"];
             advised_tier: components["schemas"]["SqlTier"];
             meta: components["schemas"]["Meta"];
-            /** @description `format_ignored`: The query named a FORMAT, which was dropped: the field `format` chooses. `sample_ignored`: The query named a SAMPLE, which has no effect on the public tables: every row was read. `totals_left_out`: The query asks WITH TOTALS, whose row is not in the answer: WITH ROLLUP gives it as a row. `no_time_filter`: No condition on block_time or day narrows what is read. `no_key_filter`: No condition on a key of the table narrows what is read: it is read whole. `estimate_unavailable`: The engine did not estimate in time. `estimate_needs_key`: Without a key only plain queries are estimated: those without subqueries outside FROM, table functions and unusual functions. Send a key for an estimate of this one. `tier_too_small`: The query may need more time than its tier has. `budget_too_small`: The query may need more time than its `max_qu` pays for. `index_lagging`: A served chain is more than 120 seconds behind, or its node does not answer. `index_not_started`: A served chain has not reported any indexed block yet. `backfill_in_progress`: Older blocks of a served chain are still being indexed. `finality_unknown`: Only final settlements were asked for, and a served chain has not stated a final block: it contributes none. `graph_edges_cut`: More pairs of wallets paid each other than max_edges shows: the largest are shown. `endpoints_catalog_stale`: Part of the endpoint directory may be outdated: a source was not read to its end lately, or none ever was. `no_agent_on_this_page_has_a_score`: No agent on this page has feedback that stands, so none has a score. `graph_scan_capped`: The window holds more settlements than one graph may read: the newest were read. */
+            /** @description `format_ignored`: The query named a FORMAT, which was dropped: the field `format` chooses. `totals_left_out`: The query asks WITH TOTALS, whose row is not in the answer: WITH ROLLUP gives it as a row. `constant_matches_nothing`: A column is compared with a constant that no row can have: the answer is that of no match. `replacement` is the literal to write. `no_time_filter`: No condition on block_time or day narrows what is read. `no_key_filter`: No condition on a key of the table narrows what is read: it is read whole. `estimate_unavailable`: The engine did not estimate in time. `estimate_needs_key`: Without a key only plain queries are estimated: those without subqueries outside FROM, table functions and unusual functions. Send a key for an estimate of this one. `tier_too_small`: The query may need more time than its tier has. `budget_too_small`: The query may need more time than its `max_qu` pays for. `index_lagging`: A served chain is more than 120 seconds behind, or its node does not answer. `index_not_started`: A served chain has not reported any indexed block yet. `backfill_in_progress`: Older blocks of a served chain are still being indexed. `finality_unknown`: Only final settlements were asked for, and a served chain has not stated a final block: it contributes none. `graph_edges_cut`: More pairs of wallets paid each other than max_edges shows: the largest are shown. `endpoints_catalog_stale`: Part of the endpoint directory may be outdated: a source was not read to its end lately, or none ever was. `no_agent_on_this_page_has_a_score`: No agent on this page has feedback that stands, so none has a score. `graph_scan_capped`: The window holds more settlements than one graph may read: the newest were read. */
             warnings: components["schemas"]["SqlWarning"][];
         };
         SqlExample: {
@@ -1729,6 +1729,11 @@ export interface components {
             seconds_per_qu: number;
             tiers: components["schemas"]["SqlTierLimits"][];
             formats: components["schemas"]["SqlFormatLimits"][];
+        };
+        /** @description Where it stands in your text, both from 1; absent for a parameter. */
+        SqlPosition: {
+            line: number;
+            column: number;
         };
         SqlReadEstimate: {
             /** @description By the engine’s index analysis. An estimate: a bare count() reads more than it says. Null when it did not say in time. */
@@ -1755,7 +1760,7 @@ export interface components {
             meta: components["schemas"]["Meta"];
             /** @description The text that ran: yours, as the engine writes it. */
             sql: string;
-            /** @description `format_ignored`: The query named a FORMAT, which was dropped: the field `format` chooses. `sample_ignored`: The query named a SAMPLE, which has no effect on the public tables: every row was read. `totals_left_out`: The query asks WITH TOTALS, whose row is not in the answer: WITH ROLLUP gives it as a row. `no_time_filter`: No condition on block_time or day narrows what is read. `no_key_filter`: No condition on a key of the table narrows what is read: it is read whole. `estimate_unavailable`: The engine did not estimate in time. `estimate_needs_key`: Without a key only plain queries are estimated: those without subqueries outside FROM, table functions and unusual functions. Send a key for an estimate of this one. `tier_too_small`: The query may need more time than its tier has. `budget_too_small`: The query may need more time than its `max_qu` pays for. `index_lagging`: A served chain is more than 120 seconds behind, or its node does not answer. `index_not_started`: A served chain has not reported any indexed block yet. `backfill_in_progress`: Older blocks of a served chain are still being indexed. `finality_unknown`: Only final settlements were asked for, and a served chain has not stated a final block: it contributes none. `graph_edges_cut`: More pairs of wallets paid each other than max_edges shows: the largest are shown. `endpoints_catalog_stale`: Part of the endpoint directory may be outdated: a source was not read to its end lately, or none ever was. `no_agent_on_this_page_has_a_score`: No agent on this page has feedback that stands, so none has a score. `graph_scan_capped`: The window holds more settlements than one graph may read: the newest were read. */
+            /** @description `format_ignored`: The query named a FORMAT, which was dropped: the field `format` chooses. `totals_left_out`: The query asks WITH TOTALS, whose row is not in the answer: WITH ROLLUP gives it as a row. `constant_matches_nothing`: A column is compared with a constant that no row can have: the answer is that of no match. `replacement` is the literal to write. `no_time_filter`: No condition on block_time or day narrows what is read. `no_key_filter`: No condition on a key of the table narrows what is read: it is read whole. `estimate_unavailable`: The engine did not estimate in time. `estimate_needs_key`: Without a key only plain queries are estimated: those without subqueries outside FROM, table functions and unusual functions. Send a key for an estimate of this one. `tier_too_small`: The query may need more time than its tier has. `budget_too_small`: The query may need more time than its `max_qu` pays for. `index_lagging`: A served chain is more than 120 seconds behind, or its node does not answer. `index_not_started`: A served chain has not reported any indexed block yet. `backfill_in_progress`: Older blocks of a served chain are still being indexed. `finality_unknown`: Only final settlements were asked for, and a served chain has not stated a final block: it contributes none. `graph_edges_cut`: More pairs of wallets paid each other than max_edges shows: the largest are shown. `endpoints_catalog_stale`: Part of the endpoint directory may be outdated: a source was not read to its end lately, or none ever was. `no_agent_on_this_page_has_a_score`: No agent on this page has feedback that stands, so none has a score. `graph_scan_capped`: The window holds more settlements than one graph may read: the newest were read. */
             warnings?: components["schemas"]["SqlWarning"][];
         };
         SqlStatistics: {
@@ -1796,8 +1801,18 @@ export interface components {
             /** @description What the organization has left; null on the x402 lane. */
             balance: number | null;
         };
+        SqlWarning: {
+            code: components["schemas"]["SqlWarningCode"];
+            /** @description What it means, and what to write instead. */
+            message: string;
+            /** @description The constant that it is about. */
+            near?: string;
+            position?: components["schemas"]["SqlPosition"];
+            /** @description The literal to write there, with its quotes. */
+            replacement?: string;
+        };
         /** @enum {string} */
-        SqlWarning: "format_ignored" | "sample_ignored" | "totals_left_out" | "no_time_filter" | "no_key_filter" | "estimate_unavailable" | "estimate_needs_key" | "tier_too_small" | "budget_too_small" | "index_lagging" | "index_not_started" | "backfill_in_progress" | "finality_unknown" | "graph_edges_cut" | "endpoints_catalog_stale" | "no_agent_on_this_page_has_a_score" | "graph_scan_capped";
+        SqlWarningCode: "format_ignored" | "totals_left_out" | "constant_matches_nothing" | "no_time_filter" | "no_key_filter" | "estimate_unavailable" | "estimate_needs_key" | "tier_too_small" | "budget_too_small" | "index_lagging" | "index_not_started" | "backfill_in_progress" | "finality_unknown" | "graph_edges_cut" | "endpoints_catalog_stale" | "no_agent_on_this_page_has_a_score" | "graph_scan_capped";
         /**
          * Format: date-time
          * @description RFC 3339, UTC, whole seconds.
@@ -5683,7 +5698,7 @@ export interface operations {
                     "X-As-Of"?: string;
                     /** @description JSON: `meta.freshness` of a JSON answer. */
                     "X-Freshness"?: string;
-                    /** @description Warnings, separated by commas; absent without any. */
+                    /** @description JSON: `warnings` of a JSON answer; absent without any. */
                     "X-Warnings"?: string;
                     /** @description The text that ran, percent-encoded; absent when that is longer than 4 KiB. */
                     "X-Sql"?: string;

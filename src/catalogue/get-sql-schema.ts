@@ -134,7 +134,11 @@ export const getSqlSchema = defineOperation({
         meaning: PUBLIC_TABLES.merchant_days.meaning,
         row_count: 48_213,
         cheap_by: [...PUBLIC_TABLES.merchant_days.cheapBy],
-        columns: PUBLIC_TABLES.merchant_days.columns.map((column) => ({ ...column })),
+        columns: PUBLIC_TABLES.merchant_days.columns.map(({ name, type, meaning }) => ({
+          name,
+          type,
+          meaning,
+        })),
       },
     ],
     functions: ['avg', 'count', 'sum', 'toDate'],
@@ -153,7 +157,7 @@ export const getSqlSchema = defineOperation({
           meaning,
           row_count: counts.get(name) ?? 0,
           cheap_by: [...cheapBy],
-          columns: columns.map((column) => ({ ...column })),
+          columns: columns.map(({ name, type, meaning }) => ({ name, type, meaning })),
         };
       }),
       functions: allowedFunctions(),

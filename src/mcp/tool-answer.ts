@@ -74,10 +74,21 @@ function nothingOf(
   return 'That is the answer, no failure: it never happened, is not indexed yet, or is on a chain that is not covered. get_telemetry says what is indexed.';
 }
 
-function warningsOf({ meta }: Readonly<Record<string, unknown>>): string {
+function warningsOf({ meta, warnings: ofQuery }: Readonly<Record<string, unknown>>): string {
   const warnings: unknown =
     typeof meta === 'object' && meta !== null ? Reflect.get(meta, 'warnings') : undefined;
-  return Array.isArray(warnings) && warnings.length > 0 ? `Warnings: ${warnings.join(', ')}.` : '';
+  const codes = Array.isArray(warnings) && warnings.length > 0 ? `Warnings: ${warnings.join(', ')}.` : '';
+  const constants = Array.isArray(ofQuery) ? ofQuery.map(constantText) : [];
+  return [codes, ...constants].filter((sentence) => sentence !== '').join(' ');
+}
+
+/** A warning of SQL about a constant: what it is, and what to write instead. */
+function constantText(warning: unknown): string {
+  if (typeof warning !== 'object' || warning === null) return '';
+  const { near, message, replacement } = warning as Readonly<Record<string, unknown>>; // ours, of SqlWarning
+  if (typeof near !== 'string') return '';
+  const instead = typeof replacement === 'string' ? ` Write ${replacement}.` : '';
+  return `'${near}' matches nothing: ${String(message)}${instead}`;
 }
 
 function goesOn({ operation }: AnsweredCall, next: NextCall | null): string {

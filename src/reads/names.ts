@@ -21,6 +21,8 @@ export interface Names {
 export interface Directory {
   /** Null when unknown. */
   facilitatorName(id: string): string | null;
+  /** Of every facilitator that is known, with a name or without. */
+  facilitatorIds(): readonly string[];
   /** Null when unknown, or when the directory was not asked for the wallet. `chains`: those in question, the first one first. */
   walletName(wallet: Address, chains: readonly Chain[]): string | null;
 }
@@ -61,9 +63,10 @@ function directoryOf(
     chains: readonly Chain[],
     of: (chain: Chain) => Value | undefined,
   ): Value | undefined => chains.map(of).find((value) => value !== undefined);
-  const facilitatorName = (id: string): string | null => facilitators.get(id) ?? null;
+  const facilitatorName = (id: string): string | null => facilitators.get(id) || null;
   return {
     facilitatorName,
+    facilitatorIds: () => [...facilitators.keys()],
     walletName(wallet, chains) {
       const own = agents.get(wallet) ?? [];
       const agent = onChains(chains, (chain) => own.find((one) => one.chain === chain)) ?? own[0];
@@ -91,7 +94,7 @@ async function readFacilitators(reader: Reader): Promise<ReadonlyMap<string, str
     maxSeconds: MAX_SECONDS,
     maxRows: FACILITATORS_MAX,
     sql: sql`SELECT facilitator, max(facilitator_name) FROM (SELECT * FROM facilitator_relayers FINAL)
-      WHERE del = 0 AND facilitator_name != '' GROUP BY facilitator ORDER BY facilitator LIMIT ${uint32(FACILITATORS_MAX)}`,
+      WHERE del = 0 GROUP BY facilitator ORDER BY facilitator LIMIT ${uint32(FACILITATORS_MAX)}`,
   });
   return new Map(rows.map((row) => [textField(row[0]), textField(row[1])]));
 }
