@@ -850,16 +850,16 @@ export interface components {
             /** @description true: a named facilitator relayed it. false: examined, no EIP-3009 marker. null: not established, which is not disproven. */
             verified: boolean | null;
             method: components["schemas"]["EvidenceMethod"];
-            /** @description Null when not examined, else one of 1, 0.9, 0.7, 0.3, 0.1, 0.05. */
+            /** @description Null when not examined, else one of 1, 0.9, 0.7, 0.3, 0.1, 0.05, 0. */
             probability: number | null;
             tier: components["schemas"]["EvidenceTier"];
             /** @description What was seen, machine-readable. */
             reasons: components["schemas"]["EvidenceReason"][];
         };
         /** @enum {string} */
-        EvidenceMethod: "facilitator_relay" | "builder_code" | "catalogued_payee" | "gasless_authorization" | "self_relayed" | "bare_transfer" | "not_examined";
+        EvidenceMethod: "facilitator_relay" | "builder_code" | "catalogued_payee" | "gasless_authorization" | "self_relayed" | "bare_transfer" | "channel_deposit" | "not_examined";
         /** @enum {string} */
-        EvidenceReason: "authorization_used" | "permit2_settled" | "direct_call" | "routed_call" | "third_party_relay" | "relayed_by_payer" | "relayed_by_payee" | "receive_with_authorization" | "builder_code" | "x402_contract" | "payee_catalogued" | "relayer_named" | "no_marker" | "self_payment";
+        EvidenceReason: "authorization_used" | "permit2_settled" | "direct_call" | "routed_call" | "third_party_relay" | "relayed_by_payer" | "relayed_by_payee" | "receive_with_authorization" | "builder_code" | "x402_contract" | "payee_catalogued" | "relayer_named" | "no_marker" | "self_payment" | "channel_deposit";
         /** @enum {string} */
         EvidenceTier: "proven" | "probable" | "unproven" | "not_x402" | "ungraded";
         FacilitatorListMeta: {

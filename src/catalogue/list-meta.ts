@@ -1,6 +1,7 @@
 import { type Static, Type } from '@sinclair/typebox';
 import { usdNumber } from '../domain/amount.ts';
 import type { Chain } from '../domain/chain.ts';
+import { UNCOUNTED_METHOD } from '../domain/evidence.ts';
 import type { ChainStatus } from '../reads/chain-status.ts';
 import type { DatasetFacts } from '../reads/dataset.ts';
 import type { FinalityFilter } from '../reads/finality.ts';
@@ -184,12 +185,13 @@ async function emptyMeta(facts: MetaFacts, dataset: Pick<DatasetFacts, 'rowCount
   };
 }
 
-/** Summed in whole millionths, turned into a number last: floats would drift. */
+/** Of payments, without channel deposits. Summed in whole millionths, turned into a number last: floats would drift. */
 function pageFigures(shown: readonly ListedSettlement[]) {
   const sum = (rows: readonly ListedSettlement[]) =>
     rows.reduce((total, row) => total + row.amountUsdMicros, 0n);
-  const selfPayments = shown.filter(isSelfPayment);
-  const gross = sum(shown);
+  const payments = shown.filter(({ method }) => method !== UNCOUNTED_METHOD);
+  const selfPayments = payments.filter(isSelfPayment);
+  const gross = sum(payments);
   const self = sum(selfPayments);
   return {
     page_self_payments: selfPayments.length,

@@ -62,7 +62,11 @@ export const PUBLIC_TABLES = {
       column('finality', NAME, 'finalized or head.'),
       evidenceTier,
       evidenceProbability,
-      column('evidence_method', NAME, 'The rung of the evidence ladder.'),
+      column(
+        'evidence_method',
+        NAME,
+        'The rung of the evidence ladder. Leave channel_deposit out of sums: no seller was paid.',
+      ),
     ],
   },
   wallet_settlements: {

@@ -1,3 +1,4 @@
+import { IS_COUNTED } from '../../clickhouse/counted-rows.ts';
 import type { Reader } from '../../clickhouse/engine.ts';
 import { sql } from '../../clickhouse/sql.ts';
 import type { Clock } from '../clock.ts';
@@ -10,7 +11,7 @@ import { openRows, type Rollups } from './rollup-coverage.ts';
 
 /** Facts about whole tables, for empty pages and as a hint where the feed starts. */
 export interface DatasetFacts {
-  /** Live settlements, exact as of at most six seconds ago. */
+  /** Live settlements, channel deposits left out, exact as of at most six seconds ago. */
   rowCount(): Promise<number>;
   /** Newest block time of any row, Unix seconds; null for an empty table. Up to two seconds old. */
   newestTime(): Promise<number | null>;
@@ -59,7 +60,7 @@ async function countRows({ reader, rollups }: Pick<DatasetDeps, 'reader' | 'roll
   const totals = await readRelayerTotals(reader, RESOURCE, coverage);
   const counted = unionAll([
     ...closedRelayers(sql`settlement_count AS n`, [], { coverage, totals }),
-    sql`SELECT count() FROM (SELECT del FROM settlements FINAL WHERE ${openRows(coverage)}) WHERE del = 0`,
+    sql`SELECT count() FROM (SELECT del, method FROM settlements FINAL WHERE ${openRows(coverage)}) WHERE ${IS_COUNTED}`,
   ]);
   const { rows } = await ask(reader, RESOURCE, {
     name: 'dataset-row-count',
