@@ -797,8 +797,12 @@ export interface components {
             chain: string | null;
             as_of: components["schemas"]["Timestamp"];
             freshness: components["schemas"]["Freshness"];
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When the listed table was last written for the chain that was asked; null: never.
+             */
             dataset_last_written_at?: string | null;
+            /** @description Rows of the listed table on the chain that was asked, before any other filter. */
             dataset_row_count?: number;
             /** @description `index_lagging`: A served chain is more than 120 seconds behind, or its node does not answer. `index_not_started`: A served chain has not reported any indexed block yet. `backfill_in_progress`: Older blocks of a served chain are still being indexed. `finality_unknown`: Only final settlements were asked for, and a served chain has not stated a final block: it contributes none. `graph_edges_cut`: More pairs of wallets paid each other than max_edges shows: the largest are shown. `endpoints_catalog_stale`: Part of the endpoint directory may be outdated: a source was not read to its end lately, or none ever was. `no_agent_on_this_page_has_a_score`: No agent on this page has feedback that stands, so none has a score. `graph_scan_capped`: The window holds more settlements than one graph may read: the newest were read. */
             warnings?: components["schemas"]["Warning"][];
@@ -867,8 +871,12 @@ export interface components {
             chain: string | null;
             as_of: components["schemas"]["Timestamp"];
             freshness: components["schemas"]["Freshness"];
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When the listed table was last written for the chain that was asked; null: never.
+             */
             dataset_last_written_at?: string | null;
+            /** @description Rows of the listed table on the chain that was asked, before any other filter. */
             dataset_row_count?: number;
             /** @description `index_lagging`: A served chain is more than 120 seconds behind, or its node does not answer. `index_not_started`: A served chain has not reported any indexed block yet. `backfill_in_progress`: Older blocks of a served chain are still being indexed. `finality_unknown`: Only final settlements were asked for, and a served chain has not stated a final block: it contributes none. `graph_edges_cut`: More pairs of wallets paid each other than max_edges shows: the largest are shown. `endpoints_catalog_stale`: Part of the endpoint directory may be outdated: a source was not read to its end lately, or none ever was. `no_agent_on_this_page_has_a_score`: No agent on this page has feedback that stands, so none has a score. `graph_scan_capped`: The window holds more settlements than one graph may read: the newest were read. */
             warnings?: components["schemas"]["Warning"][];
@@ -1020,8 +1028,12 @@ export interface components {
             chain: string | null;
             as_of: components["schemas"]["Timestamp"];
             freshness: components["schemas"]["Freshness"];
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When the listed table was last written for the chain that was asked; null: never.
+             */
             dataset_last_written_at?: string | null;
+            /** @description Rows of the listed table on the chain that was asked, before any other filter. */
             dataset_row_count?: number;
             /** @description `index_lagging`: A served chain is more than 120 seconds behind, or its node does not answer. `index_not_started`: A served chain has not reported any indexed block yet. `backfill_in_progress`: Older blocks of a served chain are still being indexed. `finality_unknown`: Only final settlements were asked for, and a served chain has not stated a final block: it contributes none. `graph_edges_cut`: More pairs of wallets paid each other than max_edges shows: the largest are shown. `endpoints_catalog_stale`: Part of the endpoint directory may be outdated: a source was not read to its end lately, or none ever was. `no_agent_on_this_page_has_a_score`: No agent on this page has feedback that stands, so none has a score. `graph_scan_capped`: The window holds more settlements than one graph may read: the newest were read. */
             warnings?: components["schemas"]["Warning"][];
@@ -1056,8 +1068,12 @@ export interface components {
             chain: string | null;
             as_of: components["schemas"]["Timestamp"];
             freshness: components["schemas"]["Freshness"];
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When the listed table was last written for the chain that was asked; null: never.
+             */
             dataset_last_written_at?: string | null;
+            /** @description Rows of the listed table on the chain that was asked, before any other filter. */
             dataset_row_count?: number;
             /** @description `index_lagging`: A served chain is more than 120 seconds behind, or its node does not answer. `index_not_started`: A served chain has not reported any indexed block yet. `backfill_in_progress`: Older blocks of a served chain are still being indexed. `finality_unknown`: Only final settlements were asked for, and a served chain has not stated a final block: it contributes none. `graph_edges_cut`: More pairs of wallets paid each other than max_edges shows: the largest are shown. `endpoints_catalog_stale`: Part of the endpoint directory may be outdated: a source was not read to its end lately, or none ever was. `no_agent_on_this_page_has_a_score`: No agent on this page has feedback that stands, so none has a score. `graph_scan_capped`: The window holds more settlements than one graph may read: the newest were read. */
             warnings?: components["schemas"]["Warning"][];
@@ -1111,8 +1127,12 @@ export interface components {
             chain: string | null;
             as_of: components["schemas"]["Timestamp"];
             freshness: components["schemas"]["Freshness"];
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When the listed table was last written for the chain that was asked; null: never.
+             */
             dataset_last_written_at?: string | null;
+            /** @description Rows of the listed table on the chain that was asked, before any other filter. */
             dataset_row_count?: number;
             /** @description `index_lagging`: A served chain is more than 120 seconds behind, or its node does not answer. `index_not_started`: A served chain has not reported any indexed block yet. `backfill_in_progress`: Older blocks of a served chain are still being indexed. `finality_unknown`: Only final settlements were asked for, and a served chain has not stated a final block: it contributes none. `graph_edges_cut`: More pairs of wallets paid each other than max_edges shows: the largest are shown. `endpoints_catalog_stale`: Part of the endpoint directory may be outdated: a source was not read to its end lately, or none ever was. `no_agent_on_this_page_has_a_score`: No agent on this page has feedback that stands, so none has a score. `graph_scan_capped`: The window holds more settlements than one graph may read: the newest were read. */
             warnings?: components["schemas"]["Warning"][];
@@ -1629,8 +1649,12 @@ export interface components {
             page_organic_usd?: components["schemas"]["Usd"];
             /** @description Present and true when exclude_self_payments filtered this page. */
             self_payments_excluded?: boolean;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When the listed table was last written for the chain that was asked; null: never.
+             */
             dataset_last_written_at?: string | null;
+            /** @description Rows of the listed table on the chain that was asked, before any other filter. */
             dataset_row_count?: number;
             /** @description `index_lagging`: A served chain is more than 120 seconds behind, or its node does not answer. `index_not_started`: A served chain has not reported any indexed block yet. `backfill_in_progress`: Older blocks of a served chain are still being indexed. `finality_unknown`: Only final settlements were asked for, and a served chain has not stated a final block: it contributes none. `graph_edges_cut`: More pairs of wallets paid each other than max_edges shows: the largest are shown. `endpoints_catalog_stale`: Part of the endpoint directory may be outdated: a source was not read to its end lately, or none ever was. `no_agent_on_this_page_has_a_score`: No agent on this page has feedback that stands, so none has a score. `graph_scan_capped`: The window holds more settlements than one graph may read: the newest were read. */
             warnings?: components["schemas"]["Warning"][];

@@ -129,7 +129,11 @@ export const getGraph = defineOperation({
     const named = only === undefined ? chains : [only];
     const nameOf = (node: Address): string | null => directory.walletName(node, named);
     const warnings = graphWarnings(answer);
-    const meta = await listMeta({ chain: only, chains, statuses, nowMs, finality }, graph.edges, dataset);
+    const meta = await listMeta(
+      { chain: only, chains, statuses, nowMs, finality },
+      graph.edges,
+      dataset.settlements,
+    );
     const allWarnings = [...(meta.warnings ?? []), ...warnings];
     return {
       applied: applied(input),

@@ -71,7 +71,7 @@ export const getLeaderboard = defineOperation({
       rows.map(({ wallet }) => wallet),
     );
     const scored = rows.filter(({ score }) => score !== null).length;
-    const meta = await listMeta({ chain, chains, statuses, nowMs }, rows, { rowCount: dataset.agentCount });
+    const meta = await listMeta({ chain, chains, statuses, nowMs }, rows, dataset.agents);
     const warnings = [
       ...(meta.warnings ?? []),
       ...(rows.length > 0 && scored === 0 ? (['no_agent_on_this_page_has_a_score'] as const) : []),

@@ -79,7 +79,7 @@ export const listAgents = defineOperation({
     return {
       agents: agentAnswers(page.rows, lastSettled, nowMs),
       next_before: nextAgentBefore(cursorKeys, SCOPE, page.nextBefore),
-      meta: await listMeta({ chain, chains, statuses, nowMs }, page.rows, { rowCount: dataset.agentCount }),
+      meta: await listMeta({ chain, chains, statuses, nowMs }, page.rows, dataset.agents),
     };
   },
 });

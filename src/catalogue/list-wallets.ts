@@ -80,7 +80,7 @@ export const listWallets = defineOperation({
     return {
       wallets: page.rows.map((row) => walletAnswer(row, directory.walletName(row.wallet, named))),
       next_before: nextWalletBefore(cursorKeys, SCOPE, page.nextBefore),
-      meta: await listMeta({ chain, chains, statuses, nowMs, finality }, page.rows, dataset),
+      meta: await listMeta({ chain, chains, statuses, nowMs, finality }, page.rows, dataset.settlements),
     };
   },
 });

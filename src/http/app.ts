@@ -165,6 +165,7 @@ function operationDeps(options: AppOptions): OperationDeps {
   const { config, reader, clock, cursorKeys, version, accounts, sellsCalls } = options;
   const chains = config.chains.map(({ chain }) => chain);
   const rollups = createRollups({ reader, clock });
+  const freshness = createFreshness({ reader, clock });
   return {
     reader,
     sql: unbound(options.sandbox),
@@ -174,9 +175,9 @@ function operationDeps(options: AppOptions): OperationDeps {
     chains,
     startedAtMs: clock.nowMs(),
     publicUrl: config.http.publicUrl?.replace(/\/+$/, '') ?? '',
-    freshness: createFreshness({ reader, clock }),
+    freshness,
     names: createNames({ reader, clock }),
-    dataset: createDatasetFacts({ reader, clock, rollups }),
+    dataset: createDatasetFacts({ reader, clock, rollups, freshness }),
     rollups,
     graphs: createGraphs({ clock }),
     publicTableRows: createPublicTableRows({ reader, clock }),

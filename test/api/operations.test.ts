@@ -254,8 +254,8 @@ describe('meta', () => {
     expect(body).toMatchObject({ flows: [], next_before: null });
     expect(body.meta).toMatchObject({
       chain: 'eip155:137',
-      dataset_last_written_at: '2026-11-20T12:00:00Z',
-      dataset_row_count: 2,
+      dataset_last_written_at: null,
+      dataset_row_count: 0,
       warnings: ['index_not_started'],
     });
     expect(Object.keys(body.meta)).not.toContain('page_gross_usd');
