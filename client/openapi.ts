@@ -508,8 +508,10 @@ export interface components {
             owner: components["schemas"]["Address"];
             /** @description Address that it pays and is paid with; null when it was cleared. */
             wallet: components["schemas"]["Address"] | null;
-            /** @description As the card claims, made safe to show; null without a card. */
+            /** @description As the card claims, made safe to show; null without a card. Not its name where `name_imitates` says whose it looks like, or where `domain_proof` is refuted: settlements then do not show it. */
             name: string | null;
+            /** @description Id of the named facilitator whose name this one is, or looks like, while the wallet is none of its relayers; null otherwise. */
+            name_imitates: string | null;
             description: string | null;
             /** @description https or ipfs URL. An image that the card itself holds (data:) is not carried. */
             image: string | null;
@@ -1043,6 +1045,8 @@ export interface components {
             wallet: components["schemas"]["Address"];
             /** @description Null when unknown. */
             name: string | null;
+            /** @description Who says the name: the card of its ERC-8004 agent, a published listing of endpoints, the operator of this service, or the table of facilitators. Null without a name. */
+            name_source: components["schemas"]["NameSource"] | null;
             /** @description in_usd + out_usd. Over all nodes: exactly twice the sum of edge.usd. */
             window_usd: number;
             /** @description Settlements in and out. Over all nodes: exactly twice the sum of edge.count. */
@@ -1173,6 +1177,8 @@ export interface components {
             /** @description `index_lagging`: A served chain is more than 120 seconds behind, or its node does not answer. `index_not_started`: A served chain has not reported any indexed block yet. `backfill_in_progress`: Older blocks of a served chain are still being indexed. `finality_unknown`: Only final settlements were asked for, and a served chain has not stated a final block: it contributes none. `graph_edges_cut`: More pairs of wallets paid each other than max_edges shows: the largest are shown. `endpoints_catalog_stale`: Part of the endpoint directory may be outdated: a source was not read to its end lately, or none ever was. `no_agent_on_this_page_has_a_score`: No agent on this page has feedback that stands, so none has a score. `graph_scan_capped`: The window holds more settlements than one graph may read: the newest were read. */
             warnings?: components["schemas"]["Warning"][];
         };
+        /** @enum {string} */
+        NameSource: "agent_card" | "endpoint_catalogue" | "operator_catalogue" | "facilitator" | null;
         NamedSettlement: {
             chain: components["schemas"]["Chain"];
             block_number: number;
@@ -1196,7 +1202,11 @@ export interface components {
             finality: components["schemas"]["Finality"];
             evidence: components["schemas"]["Evidence"];
             payer_name: string | null;
+            /** @description Who says the name: the card of its ERC-8004 agent, a published listing of endpoints, the operator of this service, or the table of facilitators. Null without a name. */
+            payer_name_source: components["schemas"]["NameSource"] | null;
             payee_name: string | null;
+            /** @description Who says the name: the card of its ERC-8004 agent, a published listing of endpoints, the operator of this service, or the table of facilitators. Null without a name. */
+            payee_name_source: components["schemas"]["NameSource"] | null;
             facilitator_name: string | null;
         };
         /** @description What the pay_to addresses of the offers were paid on the chains that this deployment indexes, today and the 29 UTC days before. It belongs to the addresses: with `shared_pay_to` other resources took part of it. Of several addresses the figures are added up. */
@@ -1495,8 +1505,10 @@ export interface components {
             owner: components["schemas"]["Address"];
             /** @description Address that it pays and is paid with; null when it was cleared. */
             wallet: components["schemas"]["Address"] | null;
-            /** @description As the card claims, made safe to show; null without a card. */
+            /** @description As the card claims, made safe to show; null without a card. Not its name where `name_imitates` says whose it looks like, or where `domain_proof` is refuted: settlements then do not show it. */
             name: string | null;
+            /** @description Id of the named facilitator whose name this one is, or looks like, while the wallet is none of its relayers; null otherwise. */
+            name_imitates: string | null;
             description: string | null;
             /** @description https or ipfs URL. An image that the card itself holds (data:) is not carried. */
             image: string | null;
@@ -1821,6 +1833,8 @@ export interface components {
             wallet: components["schemas"]["Address"];
             /** @description Null when unknown. */
             name: string | null;
+            /** @description Who says the name: the card of its ERC-8004 agent, a published listing of endpoints, the operator of this service, or the table of facilitators. Null without a name. */
+            name_source: components["schemas"]["NameSource"] | null;
             roles: ("payer" | "payee")[];
             /** @description A payment of the wallet to itself counts once. */
             settlement_count: number;
@@ -2553,7 +2567,9 @@ export interface operations {
                      *             ]
                      *           },
                      *           "payer_name": null,
+                     *           "payer_name_source": null,
                      *           "payee_name": "Weather by the call",
+                     *           "payee_name_source": "agent_card",
                      *           "facilitator_name": "Coinbase"
                      *         }
                      *       ],
@@ -2886,7 +2902,9 @@ export interface operations {
                      *             ]
                      *           },
                      *           "payer_name": null,
+                     *           "payer_name_source": null,
                      *           "payee_name": "Weather by the call",
+                     *           "payee_name_source": "agent_card",
                      *           "facilitator_name": "Coinbase"
                      *         }
                      *       ],
@@ -3016,6 +3034,7 @@ export interface operations {
                      *         {
                      *           "wallet": "0x8d4f05a0f2c1b3e49a7766554433221100ffeedd",
                      *           "name": "Weather by the call",
+                     *           "name_source": "agent_card",
                      *           "roles": [
                      *             "payee"
                      *           ],
@@ -3312,6 +3331,7 @@ export interface operations {
                      *           "owner": "0x4020615294c913f045dc10f0a5cdebd86c280001",
                      *           "wallet": "0x8d4f05a0f2c1b3e49a7766554433221100ffeedd",
                      *           "name": "Weather by the call",
+                     *           "name_imitates": null,
                      *           "description": "Forecasts and observations for any place, paid per call.",
                      *           "image": "https://weather.example/logo.png",
                      *           "agent_uri": "https://weather.example/agent-card.json",
@@ -4172,6 +4192,7 @@ export interface operations {
                      *           "owner": "0x4020615294c913f045dc10f0a5cdebd86c280001",
                      *           "wallet": "0x8d4f05a0f2c1b3e49a7766554433221100ffeedd",
                      *           "name": "Weather by the call",
+                     *           "name_imitates": null,
                      *           "description": "Forecasts and observations for any place, paid per call.",
                      *           "image": "https://weather.example/logo.png",
                      *           "agent_uri": "https://weather.example/agent-card.json",
@@ -4331,6 +4352,7 @@ export interface operations {
                      *           "owner": "0x4020615294c913f045dc10f0a5cdebd86c280001",
                      *           "wallet": "0x8d4f05a0f2c1b3e49a7766554433221100ffeedd",
                      *           "name": "Weather by the call",
+                     *           "name_imitates": null,
                      *           "description": "Forecasts and observations for any place, paid per call.",
                      *           "image": "https://weather.example/logo.png",
                      *           "agent_uri": "https://weather.example/agent-card.json",
@@ -4686,6 +4708,7 @@ export interface operations {
                      *         {
                      *           "wallet": "0x4020615294c913f045dc10f0a5cdebd86c280001",
                      *           "name": "Weather by the call",
+                     *           "name_source": "agent_card",
                      *           "window_usd": 1.25,
                      *           "window_count": 125,
                      *           "in_usd": 1.25,
@@ -4694,6 +4717,7 @@ export interface operations {
                      *         {
                      *           "wallet": "0x8ba1f109551bd432803012645ac136ddd64dba72",
                      *           "name": null,
+                     *           "name_source": null,
                      *           "window_usd": 1.25,
                      *           "window_count": 125,
                      *           "in_usd": 0,
