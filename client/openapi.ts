@@ -1045,7 +1045,7 @@ export interface components {
             wallet: components["schemas"]["Address"];
             /** @description Null when unknown. */
             name: string | null;
-            /** @description Who says the name: the card of its ERC-8004 agent, a published listing of endpoints, the operator of this service, or the table of facilitators. Null without a name. */
+            /** @description Who says the name: agent_card, endpoint_catalogue, operator_catalogue, facilitator (the card of its ERC-8004 agent, a published listing of endpoints, the configuration of this service, the table of facilitators). Null without a name. */
             name_source: components["schemas"]["NameSource"] | null;
             /** @description in_usd + out_usd. Over all nodes: exactly twice the sum of edge.usd. */
             window_usd: number;
@@ -1177,8 +1177,7 @@ export interface components {
             /** @description `index_lagging`: A served chain is more than 120 seconds behind, or its node does not answer. `index_not_started`: A served chain has not reported any indexed block yet. `backfill_in_progress`: Older blocks of a served chain are still being indexed. `finality_unknown`: Only final settlements were asked for, and a served chain has not stated a final block: it contributes none. `graph_edges_cut`: More pairs of wallets paid each other than max_edges shows: the largest are shown. `endpoints_catalog_stale`: Part of the endpoint directory may be outdated: a source was not read to its end lately, or none ever was. `no_agent_on_this_page_has_a_score`: No agent on this page has feedback that stands, so none has a score. `graph_scan_capped`: The window holds more settlements than one graph may read: the newest were read. */
             warnings?: components["schemas"]["Warning"][];
         };
-        /** @enum {string} */
-        NameSource: "agent_card" | "endpoint_catalogue" | "operator_catalogue" | "facilitator" | null;
+        NameSource: string;
         NamedSettlement: {
             chain: components["schemas"]["Chain"];
             block_number: number;
@@ -1202,10 +1201,10 @@ export interface components {
             finality: components["schemas"]["Finality"];
             evidence: components["schemas"]["Evidence"];
             payer_name: string | null;
-            /** @description Who says the name: the card of its ERC-8004 agent, a published listing of endpoints, the operator of this service, or the table of facilitators. Null without a name. */
+            /** @description Who says the name: agent_card, endpoint_catalogue, operator_catalogue, facilitator (the card of its ERC-8004 agent, a published listing of endpoints, the configuration of this service, the table of facilitators). Null without a name. */
             payer_name_source: components["schemas"]["NameSource"] | null;
             payee_name: string | null;
-            /** @description Who says the name: the card of its ERC-8004 agent, a published listing of endpoints, the operator of this service, or the table of facilitators. Null without a name. */
+            /** @description Who says the name: agent_card, endpoint_catalogue, operator_catalogue, facilitator (the card of its ERC-8004 agent, a published listing of endpoints, the configuration of this service, the table of facilitators). Null without a name. */
             payee_name_source: components["schemas"]["NameSource"] | null;
             facilitator_name: string | null;
         };
@@ -1833,7 +1832,7 @@ export interface components {
             wallet: components["schemas"]["Address"];
             /** @description Null when unknown. */
             name: string | null;
-            /** @description Who says the name: the card of its ERC-8004 agent, a published listing of endpoints, the operator of this service, or the table of facilitators. Null without a name. */
+            /** @description Who says the name: agent_card, endpoint_catalogue, operator_catalogue, facilitator (the card of its ERC-8004 agent, a published listing of endpoints, the configuration of this service, the table of facilitators). Null without a name. */
             name_source: components["schemas"]["NameSource"] | null;
             roles: ("payer" | "payee")[];
             /** @description A payment of the wallet to itself counts once. */

@@ -60,7 +60,5 @@ export const NextOffsetShape = Type.Unsafe<number | null>({
 export const NameSourceShape = Type.Unsafe<NameSource | null>({
   title: 'NameSource',
   type: ['string', 'null'],
-  enum: [...NAME_SOURCES, null],
-  description:
-    'Who says the name: the card of its ERC-8004 agent, a published listing of endpoints, the operator of this service, or the table of facilitators. Null without a name.',
+  description: `Who says the name: ${NAME_SOURCES.join(', ')} (the card of its ERC-8004 agent, a published listing of endpoints, the configuration of this service, the table of facilitators). Null without a name.`,
 });
