@@ -202,7 +202,9 @@ describe('the settlement row', () => {
         reasons: ['authorization_used', 'third_party_relay'],
       },
       payer_name: null,
+      payer_name_source: null,
       payee_name: 'Weather by the call',
+      payee_name_source: 'operator_catalogue',
       facilitator_name: 'Coinbase',
     });
     expect(body.flows[0]).toMatchObject({
