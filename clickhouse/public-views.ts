@@ -1,5 +1,6 @@
 import { EVIDENCE_LADDER, EVIDENCE_METHODS, type EvidenceMethod } from '../src/domain/evidence.ts';
 import { PUBLIC_TABLE_NAMES, PUBLIC_TABLES, type PublicTableName } from '../src/domain/public-tables.ts';
+import { countedText } from './counted-rows.ts';
 import { publicDatabaseOf } from './public-database.ts';
 
 /**
@@ -277,7 +278,7 @@ function daysFrom(
     UNION ALL
     SELECT s.chain, toDate(s.block_time) AS day, ${owner} AS wallet, count(), sum(CAST(s.amount_usd, 'Decimal(38, 6)')),
       uniqCombined64State(12)(s.${other})
-    FROM ${database}.settlements AS s FINAL WHERE s.del = 0 AND ${inOpenDay} AND ${isOpen}
+    FROM ${database}.settlements AS s FINAL WHERE ${countedText('s.')} AND ${inOpenDay} AND ${isOpen}
     GROUP BY s.chain, day, wallet
   )
   GROUP BY chain, day, wallet

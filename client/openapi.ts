@@ -524,8 +524,10 @@ export interface components {
             owner: components["schemas"]["Address"];
             /** @description Address that it pays and is paid with; null when it was cleared. */
             wallet: components["schemas"]["Address"] | null;
-            /** @description As the card claims, made safe to show; null without a card. */
+            /** @description As the card claims, made safe to show; null without a card. Not its name where `name_imitates` says whose it looks like, or where `domain_proof` is refuted: settlements then do not show it. */
             name: string | null;
+            /** @description Id of the named facilitator whose name this one is, or looks like, while the wallet is none of its relayers; null otherwise. */
+            name_imitates: string | null;
             description: string | null;
             /** @description https or ipfs URL. An image that the card itself holds (data:) is not carried. */
             image: string | null;
@@ -813,8 +815,12 @@ export interface components {
             chain: string | null;
             as_of: components["schemas"]["Timestamp"];
             freshness: components["schemas"]["Freshness"];
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When the listed table was last written for the chain that was asked; null: never.
+             */
             dataset_last_written_at?: string | null;
+            /** @description Rows of the listed table on the chain that was asked, before any other filter. */
             dataset_row_count?: number;
             /** @description `index_lagging`: A served chain is more than 120 seconds behind, or its node does not answer. `index_not_started`: A served chain has not reported any indexed block yet. `backfill_in_progress`: Older blocks of a served chain are still being indexed. `finality_unknown`: Only final settlements were asked for, and a served chain has not stated a final block: it contributes none. `graph_edges_cut`: More pairs of wallets paid each other than max_edges shows: the largest are shown. `endpoints_catalog_stale`: Part of the endpoint directory may be outdated: a source was not read to its end lately, or none ever was. `no_agent_on_this_page_has_a_score`: No agent on this page has feedback that stands, so none has a score. `graph_scan_capped`: The window holds more settlements than one graph may read: the newest were read. */
             warnings?: components["schemas"]["Warning"][];
@@ -875,16 +881,16 @@ export interface components {
             /** @description true: a named facilitator relayed it. false: examined, no EIP-3009 marker. null: not established, which is not disproven. */
             verified: boolean | null;
             method: components["schemas"]["EvidenceMethod"];
-            /** @description Null when not examined, else one of 1, 0.9, 0.7, 0.3, 0.1, 0.05. */
+            /** @description Null when not examined, else one of 1, 0.9, 0.7, 0.3, 0.1, 0.05, 0. */
             probability: number | null;
             tier: components["schemas"]["EvidenceTier"];
             /** @description What was seen, machine-readable. */
             reasons: components["schemas"]["EvidenceReason"][];
         };
         /** @enum {string} */
-        EvidenceMethod: "facilitator_relay" | "builder_code" | "catalogued_payee" | "gasless_authorization" | "self_relayed" | "bare_transfer" | "not_examined";
+        EvidenceMethod: "facilitator_relay" | "builder_code" | "catalogued_payee" | "gasless_authorization" | "self_relayed" | "bare_transfer" | "channel_deposit" | "not_examined";
         /** @enum {string} */
-        EvidenceReason: "authorization_used" | "permit2_settled" | "direct_call" | "routed_call" | "third_party_relay" | "relayed_by_payer" | "relayed_by_payee" | "receive_with_authorization" | "builder_code" | "x402_contract" | "payee_catalogued" | "relayer_named" | "no_marker" | "self_payment";
+        EvidenceReason: "authorization_used" | "permit2_settled" | "direct_call" | "routed_call" | "third_party_relay" | "relayed_by_payer" | "relayed_by_payee" | "receive_with_authorization" | "builder_code" | "x402_contract" | "payee_catalogued" | "relayer_named" | "no_marker" | "self_payment" | "channel_deposit";
         /** @enum {string} */
         EvidenceTier: "proven" | "probable" | "unproven" | "not_x402" | "ungraded";
         FacilitatorListMeta: {
@@ -892,8 +898,12 @@ export interface components {
             chain: string | null;
             as_of: components["schemas"]["Timestamp"];
             freshness: components["schemas"]["Freshness"];
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When the listed table was last written for the chain that was asked; null: never.
+             */
             dataset_last_written_at?: string | null;
+            /** @description Rows of the listed table on the chain that was asked, before any other filter. */
             dataset_row_count?: number;
             /** @description `index_lagging`: A served chain is more than 120 seconds behind, or its node does not answer. `index_not_started`: A served chain has not reported any indexed block yet. `backfill_in_progress`: Older blocks of a served chain are still being indexed. `finality_unknown`: Only final settlements were asked for, and a served chain has not stated a final block: it contributes none. `graph_edges_cut`: More pairs of wallets paid each other than max_edges shows: the largest are shown. `endpoints_catalog_stale`: Part of the endpoint directory may be outdated: a source was not read to its end lately, or none ever was. `no_agent_on_this_page_has_a_score`: No agent on this page has feedback that stands, so none has a score. `graph_scan_capped`: The window holds more settlements than one graph may read: the newest were read. */
             warnings?: components["schemas"]["Warning"][];
@@ -1047,8 +1057,12 @@ export interface components {
             chain: string | null;
             as_of: components["schemas"]["Timestamp"];
             freshness: components["schemas"]["Freshness"];
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When the listed table was last written for the chain that was asked; null: never.
+             */
             dataset_last_written_at?: string | null;
+            /** @description Rows of the listed table on the chain that was asked, before any other filter. */
             dataset_row_count?: number;
             /** @description `index_lagging`: A served chain is more than 120 seconds behind, or its node does not answer. `index_not_started`: A served chain has not reported any indexed block yet. `backfill_in_progress`: Older blocks of a served chain are still being indexed. `finality_unknown`: Only final settlements were asked for, and a served chain has not stated a final block: it contributes none. `graph_edges_cut`: More pairs of wallets paid each other than max_edges shows: the largest are shown. `endpoints_catalog_stale`: Part of the endpoint directory may be outdated: a source was not read to its end lately, or none ever was. `no_agent_on_this_page_has_a_score`: No agent on this page has feedback that stands, so none has a score. `graph_scan_capped`: The window holds more settlements than one graph may read: the newest were read. */
             warnings?: components["schemas"]["Warning"][];
@@ -1058,6 +1072,8 @@ export interface components {
             wallet: components["schemas"]["Address"];
             /** @description Null when unknown. */
             name: string | null;
+            /** @description Who says the name: agent_card, endpoint_catalogue, operator_catalogue, facilitator (the card of its ERC-8004 agent, a published listing of endpoints, the configuration of this service, the table of facilitators). Null without a name. */
+            name_source: components["schemas"]["NameSource"] | null;
             /** @description in_usd + out_usd. Over all nodes: exactly twice the sum of edge.usd. */
             window_usd: number;
             /** @description Settlements in and out. Over all nodes: exactly twice the sum of edge.count. */
@@ -1082,8 +1098,12 @@ export interface components {
             chain: string | null;
             as_of: components["schemas"]["Timestamp"];
             freshness: components["schemas"]["Freshness"];
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When the listed table was last written for the chain that was asked; null: never.
+             */
             dataset_last_written_at?: string | null;
+            /** @description Rows of the listed table on the chain that was asked, before any other filter. */
             dataset_row_count?: number;
             /** @description `index_lagging`: A served chain is more than 120 seconds behind, or its node does not answer. `index_not_started`: A served chain has not reported any indexed block yet. `backfill_in_progress`: Older blocks of a served chain are still being indexed. `finality_unknown`: Only final settlements were asked for, and a served chain has not stated a final block: it contributes none. `graph_edges_cut`: More pairs of wallets paid each other than max_edges shows: the largest are shown. `endpoints_catalog_stale`: Part of the endpoint directory may be outdated: a source was not read to its end lately, or none ever was. `no_agent_on_this_page_has_a_score`: No agent on this page has feedback that stands, so none has a score. `graph_scan_capped`: The window holds more settlements than one graph may read: the newest were read. */
             warnings?: components["schemas"]["Warning"][];
@@ -1137,8 +1157,12 @@ export interface components {
             chain: string | null;
             as_of: components["schemas"]["Timestamp"];
             freshness: components["schemas"]["Freshness"];
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When the listed table was last written for the chain that was asked; null: never.
+             */
             dataset_last_written_at?: string | null;
+            /** @description Rows of the listed table on the chain that was asked, before any other filter. */
             dataset_row_count?: number;
             /** @description `index_lagging`: A served chain is more than 120 seconds behind, or its node does not answer. `index_not_started`: A served chain has not reported any indexed block yet. `backfill_in_progress`: Older blocks of a served chain are still being indexed. `finality_unknown`: Only final settlements were asked for, and a served chain has not stated a final block: it contributes none. `graph_edges_cut`: More pairs of wallets paid each other than max_edges shows: the largest are shown. `endpoints_catalog_stale`: Part of the endpoint directory may be outdated: a source was not read to its end lately, or none ever was. `no_agent_on_this_page_has_a_score`: No agent on this page has feedback that stands, so none has a score. `graph_scan_capped`: The window holds more settlements than one graph may read: the newest were read. */
             warnings?: components["schemas"]["Warning"][];
@@ -1181,6 +1205,7 @@ export interface components {
             /** @description `index_lagging`: A served chain is more than 120 seconds behind, or its node does not answer. `index_not_started`: A served chain has not reported any indexed block yet. `backfill_in_progress`: Older blocks of a served chain are still being indexed. `finality_unknown`: Only final settlements were asked for, and a served chain has not stated a final block: it contributes none. `graph_edges_cut`: More pairs of wallets paid each other than max_edges shows: the largest are shown. `endpoints_catalog_stale`: Part of the endpoint directory may be outdated: a source was not read to its end lately, or none ever was. `no_agent_on_this_page_has_a_score`: No agent on this page has feedback that stands, so none has a score. `graph_scan_capped`: The window holds more settlements than one graph may read: the newest were read. */
             warnings?: components["schemas"]["Warning"][];
         };
+        NameSource: string;
         NamedSettlement: {
             chain: components["schemas"]["Chain"];
             block_number: number;
@@ -1204,7 +1229,11 @@ export interface components {
             finality: components["schemas"]["Finality"];
             evidence: components["schemas"]["Evidence"];
             payer_name: string | null;
+            /** @description Who says the name: agent_card, endpoint_catalogue, operator_catalogue, facilitator (the card of its ERC-8004 agent, a published listing of endpoints, the configuration of this service, the table of facilitators). Null without a name. */
+            payer_name_source: components["schemas"]["NameSource"] | null;
             payee_name: string | null;
+            /** @description Who says the name: agent_card, endpoint_catalogue, operator_catalogue, facilitator (the card of its ERC-8004 agent, a published listing of endpoints, the configuration of this service, the table of facilitators). Null without a name. */
+            payee_name_source: components["schemas"]["NameSource"] | null;
             facilitator_name: string | null;
         };
         /** @description What the pay_to addresses of the offers were paid on the chains that this deployment indexes, today and the 29 UTC days before. It belongs to the addresses: with `shared_pay_to` other resources took part of it. Of several addresses the figures are added up. */
@@ -1514,8 +1543,10 @@ export interface components {
             owner: components["schemas"]["Address"];
             /** @description Address that it pays and is paid with; null when it was cleared. */
             wallet: components["schemas"]["Address"] | null;
-            /** @description As the card claims, made safe to show; null without a card. */
+            /** @description As the card claims, made safe to show; null without a card. Not its name where `name_imitates` says whose it looks like, or where `domain_proof` is refuted: settlements then do not show it. */
             name: string | null;
+            /** @description Id of the named facilitator whose name this one is, or looks like, while the wallet is none of its relayers; null otherwise. */
+            name_imitates: string | null;
             description: string | null;
             /** @description https or ipfs URL. An image that the card itself holds (data:) is not carried. */
             image: string | null;
@@ -1676,8 +1707,12 @@ export interface components {
             page_organic_usd?: components["schemas"]["Usd"];
             /** @description Present and true when exclude_self_payments filtered this page. */
             self_payments_excluded?: boolean;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When the listed table was last written for the chain that was asked; null: never.
+             */
             dataset_last_written_at?: string | null;
+            /** @description Rows of the listed table on the chain that was asked, before any other filter. */
             dataset_row_count?: number;
             /** @description `index_lagging`: A served chain is more than 120 seconds behind, or its node does not answer. `index_not_started`: A served chain has not reported any indexed block yet. `backfill_in_progress`: Older blocks of a served chain are still being indexed. `finality_unknown`: Only final settlements were asked for, and a served chain has not stated a final block: it contributes none. `graph_edges_cut`: More pairs of wallets paid each other than max_edges shows: the largest are shown. `endpoints_catalog_stale`: Part of the endpoint directory may be outdated: a source was not read to its end lately, or none ever was. `no_agent_on_this_page_has_a_score`: No agent on this page has feedback that stands, so none has a score. `graph_scan_capped`: The window holds more settlements than one graph may read: the newest were read. */
             warnings?: components["schemas"]["Warning"][];
@@ -1873,6 +1908,8 @@ export interface components {
             wallet: components["schemas"]["Address"];
             /** @description Null when unknown. */
             name: string | null;
+            /** @description Who says the name: agent_card, endpoint_catalogue, operator_catalogue, facilitator (the card of its ERC-8004 agent, a published listing of endpoints, the configuration of this service, the table of facilitators). Null without a name. */
+            name_source: components["schemas"]["NameSource"] | null;
             roles: ("payer" | "payee")[];
             /** @description A payment of the wallet to itself counts once. */
             settlement_count: number;
@@ -2628,7 +2665,9 @@ export interface operations {
                      *             ]
                      *           },
                      *           "payer_name": null,
+                     *           "payer_name_source": null,
                      *           "payee_name": "Weather by the call",
+                     *           "payee_name_source": "agent_card",
                      *           "facilitator_name": "Coinbase"
                      *         }
                      *       ],
@@ -2961,7 +3000,9 @@ export interface operations {
                      *             ]
                      *           },
                      *           "payer_name": null,
+                     *           "payer_name_source": null,
                      *           "payee_name": "Weather by the call",
+                     *           "payee_name_source": "agent_card",
                      *           "facilitator_name": "Coinbase"
                      *         }
                      *       ],
@@ -3091,6 +3132,7 @@ export interface operations {
                      *         {
                      *           "wallet": "0x8d4f05a0f2c1b3e49a7766554433221100ffeedd",
                      *           "name": "Weather by the call",
+                     *           "name_source": "agent_card",
                      *           "roles": [
                      *             "payee"
                      *           ],
@@ -3387,6 +3429,7 @@ export interface operations {
                      *           "owner": "0x4020615294c913f045dc10f0a5cdebd86c280001",
                      *           "wallet": "0x8d4f05a0f2c1b3e49a7766554433221100ffeedd",
                      *           "name": "Weather by the call",
+                     *           "name_imitates": null,
                      *           "description": "Forecasts and observations for any place, paid per call.",
                      *           "image": "https://weather.example/logo.png",
                      *           "agent_uri": "https://weather.example/agent-card.json",
@@ -4247,6 +4290,7 @@ export interface operations {
                      *           "owner": "0x4020615294c913f045dc10f0a5cdebd86c280001",
                      *           "wallet": "0x8d4f05a0f2c1b3e49a7766554433221100ffeedd",
                      *           "name": "Weather by the call",
+                     *           "name_imitates": null,
                      *           "description": "Forecasts and observations for any place, paid per call.",
                      *           "image": "https://weather.example/logo.png",
                      *           "agent_uri": "https://weather.example/agent-card.json",
@@ -4406,6 +4450,7 @@ export interface operations {
                      *           "owner": "0x4020615294c913f045dc10f0a5cdebd86c280001",
                      *           "wallet": "0x8d4f05a0f2c1b3e49a7766554433221100ffeedd",
                      *           "name": "Weather by the call",
+                     *           "name_imitates": null,
                      *           "description": "Forecasts and observations for any place, paid per call.",
                      *           "image": "https://weather.example/logo.png",
                      *           "agent_uri": "https://weather.example/agent-card.json",
@@ -4761,6 +4806,7 @@ export interface operations {
                      *         {
                      *           "wallet": "0x4020615294c913f045dc10f0a5cdebd86c280001",
                      *           "name": "Weather by the call",
+                     *           "name_source": "agent_card",
                      *           "window_usd": 1.25,
                      *           "window_count": 125,
                      *           "in_usd": 1.25,
@@ -4769,6 +4815,7 @@ export interface operations {
                      *         {
                      *           "wallet": "0x8ba1f109551bd432803012645ac136ddd64dba72",
                      *           "name": null,
+                     *           "name_source": null,
                      *           "window_usd": 1.25,
                      *           "window_count": 125,
                      *           "in_usd": 0,

@@ -91,7 +91,12 @@ export const PUBLIC_TABLES = {
       column('finality', NAME, 'finalized or head.', ['finalized', 'head']),
       evidenceTier,
       evidenceProbability,
-      column('evidence_method', NAME, 'The rung of the evidence ladder.', EVIDENCE_METHODS),
+      column(
+        'evidence_method',
+        NAME,
+        'The rung of the evidence ladder. Leave channel_deposit out of sums: no seller was paid.',
+        EVIDENCE_METHODS,
+      ),
     ],
   },
   wallet_settlements: {

@@ -30,7 +30,7 @@ afterAll(() => engine?.close());
 
 /** Physical names, internal aliases, rights, settings, versions, paths. */
 const OURS =
-  /index_of_test|_public|__table|DB::|\bguest\b|\bwriter\b|privileges|\bsetting\b|max_\w+|unhex|26\.\d|version|\/tmp|:\d{4}\b/i;
+  /index_of_test|_public|__table|DB::|\bguest\b|\bwriter\b|privileges|\bsetting\b|max_(?!qu)\w+|unhex|26\.\d|version|\/tmp|:\d{4}\b/i;
 
 async function refusalOf(sql: string, params: Record<string, string> = {}): Promise<Refusal> {
   const verdict = await inspect(sql, params, deps);
