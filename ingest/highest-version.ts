@@ -26,10 +26,12 @@ const VERSIONED: readonly (readonly [table: string, column: 'ver' | 'gen'])[] = 
   [TABLES.feedbackRevocations, 'ver'],
   [TABLES.agentCards, 'ver'],
   [TABLES.feedbackFiles, 'ver'],
+  [TABLES.agentFeedbackFiles, 'ver'],
   [TABLES.agents, 'ver'],
   [TABLES.endpointOffers, 'ver'],
   [TABLES.endpointSources, 'ver'],
   [TABLES.payeeActivity, 'ver'],
+  [TABLES.offerActivity, 'ver'],
   [TABLES.endpointList, 'ver'],
 ];
 
