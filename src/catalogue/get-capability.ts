@@ -86,7 +86,7 @@ export const getCapability = defineOperation({
         name: 'Searchlight',
         wallet: '0x8d4f05a0f2c1b3e49a7766554433221100ffeedd',
         x402_support: true,
-        score: 92.5,
+        score: 92.34,
         feedback_count: 214,
       },
     ],
