@@ -71,7 +71,8 @@ export const endpointNetworkParam = wordParam(
 
 export const payToParam: Param<string | undefined> = {
   in: 'query',
-  description: 'Only endpoints with an offer that is paid to this address. EVM addresses in any case.',
+  description:
+    'Only endpoints with an offer that is paid to this address, headline or not. EVM addresses in any case.',
   required: false,
   schema: Type.String({ pattern: '^[A-Za-z0-9._:-]{1,128}$' }),
   example: '0x4020615294c913f045dc10f0a5cdebd86c280001',
@@ -92,7 +93,7 @@ export const payToParam: Param<string | undefined> = {
 export const maxPriceParam: Param<bigint | undefined> = {
   in: 'query',
   description:
-    'Only endpoints whose cheapest offer costs at most so many dollars. Those without a known price are left out.',
+    'Only endpoints whose headline offer (`price_usd`) costs at most so many dollars. Those without a known price are left out.',
   required: false,
   schema: Type.Number({ minimum: 0 }),
   example: 0.01,
