@@ -30,6 +30,8 @@ export interface NamedFacilitator {
 export interface Cast {
   readonly agents: readonly Actor[];
   readonly merchants: readonly Merchant[];
+  /** Sellers with a real endpoint each: catalogued, and paid over x402 only, what they ask for. */
+  readonly shops: readonly Actor[];
   /** Our own API, as somebody who is paid: catalogued, and paid over x402 only. */
   readonly api: Actor;
   readonly relayers: readonly Relayer[];
@@ -67,6 +69,8 @@ const MERCHANT_NAMES = [
   'sentiment',
   'face-blur',
 ] as const;
+export const SHOP_NAMES = ['coin-flip', 'unit-converter', 'text-facts'] as const;
+export type ShopName = (typeof SHOP_NAMES)[number];
 const UNCATALOGUED_MERCHANT_NAMES = ['corner-shop', 'night-market', 'side-hustle', 'no-name'] as const;
 
 /**
@@ -100,6 +104,7 @@ export function castOf(seed: number): Cast {
     agents: Array.from({ length: AGENT_COUNT }, (_, k) => actor(`agent-${k}`)),
     x402Agents: Array.from({ length: X402_AGENT_COUNT }, (_, k) => actor(`x402-agent-${k}`)),
     api: actor('settlement-index'),
+    shops: SHOP_NAMES.map((name) => ({ ...actor(`shop/${name}`), name })),
     merchants: [
       ...MERCHANT_NAMES.map((name) => merchant(name, true)),
       ...UNCATALOGUED_MERCHANT_NAMES.map((name) => merchant(name, false)),

@@ -61,6 +61,7 @@ function compare(served: readonly ServedRow[], truth: readonly TrueRow[]): Audit
 }
 
 function differenceOf(served: ServedRow, real: TrueRow): string | null {
+  const method = served.evidence.method;
   const fields: readonly (readonly [string, string | number, string | number])[] = [
     ['block_number', served.block_number, real.blockNumber],
     ['block_time', Date.parse(served.block_time) / 1_000, real.blockTime],
@@ -68,7 +69,7 @@ function differenceOf(served: ServedRow, real: TrueRow): string | null {
     ['payee', served.payee, real.payee],
     ['amount', served.amount, real.amount.toString()],
     ['relayer', served.relayer, real.relayer],
-    ['method', served.evidence.method, real.method],
+    ['method', method, real.method ?? method],
   ];
   const found = fields.find(([, is, should]) => is !== should);
   return found === undefined ? null : `${found[0]} is ${found[1]}, should be ${found[2]}`;
