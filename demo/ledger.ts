@@ -151,7 +151,8 @@ function rowsOf(receipt: Receipt, { at, input }: Mined, rules: LedgerRules): Tru
     const payee = `0x${log.topics[2]?.slice(-40)}`;
     const before = receipt.logs[position - 1];
     const authorized = before?.topics[0] === AUTHORIZATION_USED && before.topics[1] === log.topics[1];
-    const marker = authorized ? 'authorization' : settledByProxy ? 'permit2' : 'none';
+    const unauthorized = settledByProxy ? 'permit2' : 'none';
+    const marker = authorized ? 'authorization' : unauthorized;
     if (marker === 'none' && !rules.cataloguedPayees.has(payee)) return [];
     const made = { txHash: receipt.transactionHash, relayer: receipt.from, payer, payee };
     const method = rules.expectedMethod({ ...made, marker, input });

@@ -18,7 +18,7 @@ export interface Live {
   settleDown(): Promise<void>;
 }
 
-/** What agents bought from our own API over x402. */
+/** What agents bought over x402, from our own API and from the shops. */
 export interface Purchases {
   /** Their settlements. */
   readonly made: readonly Hash[];

@@ -1,4 +1,4 @@
-import { Command, InvalidArgumentError } from 'commander';
+import { Command, InvalidArgumentError, Option } from 'commander';
 
 export interface DemoOptions {
   /** How many settlements to index before ending with a verdict; null runs until stopped. */
@@ -27,7 +27,12 @@ export function parseOptions(argv: readonly string[]): DemoOptions {
       whole(1, ONCE_MAX),
     )
     .option('--seed <number>', 'another number makes other actors and payments', whole(0, SEED_MAX), 1)
-    .option('--port <port>', 'port of the API; 0 picks a free one', whole(0, PORT_MAX), DEFAULT_PORT)
+    .addOption(
+      new Option('--port <port>', 'port of the API; 0 picks a free one')
+        .env('PORT')
+        .default(DEFAULT_PORT)
+        .argParser(whole(0, PORT_MAX)),
+    )
     .option('--keep', 'leave demo-data/ behind (it is always removed at the next start)', false)
     .allowExcessArguments(false)
     .showSuggestionAfterError()

@@ -71,7 +71,8 @@ async function runOn(stage: Stage, directory: string): Promise<never> {
 }
 
 function welcome(stage: Stage, directory: string): string {
-  const { service, world, apiKey, facilitatorUrl, traffic, identities } = stage;
+  const { service, world, apiKey, facilitatorUrl, traffic, identities, shops } = stage;
+  const { visitor } = world.cast;
   const wallet = world.cast.merchants[0]?.address ?? '';
   const withKey = `curl -s -H 'X-API-Key: ${apiKey}'`;
   return `
@@ -83,8 +84,11 @@ The demo runs: ${traffic.ledger.count} settlements and ${identities.registered} 
   health         ${service.url}/v0/telemetry
   chain          ${world.chain.url} (Base Sepolia's chain id, 84532)
   facilitator    ${facilitatorUrl}/supported (agents pay the API through it, to ${world.cast.api.address})
+  shops          ${shops.origin} (three of the directory’s endpoints that really sell, see below)
   agents’ files  ${identities.host.origin} (cards and feedback, honest and hostile, and two bazaars)
   data and log   ${directory} (service.log)
+  test account   ${visitor.address} with a million USDC and gas money, for trying payments
+  its key        ${visitor.privateKey} (of this local chain only, and known to all: never send it anything of value)
 
 Try, with the key of an organization that the demo made:
 
@@ -116,6 +120,12 @@ Without it, what a call costs (402), what agents paid for such calls, and every 
   curl -si '${service.url}/v0/flows'
   ${withKey} '${service.url}/v0/entities/${world.cast.api.address}/settlements?limit=3'
   curl -s '${service.url}/v0/account'
+
+Buy with the test account, in this directory (or with any x402 client and the key above); the directory lists what is for sale:
+
+  curl -s '${service.url}/v0/endpoints?q=unit%20conversion'
+${shops.examples.map((url) => `  npm run demo:pay -- '${url}'`).join('\n')}
+  npm run demo:pay -- '${service.url}/v0/flows?limit=3'
 
 Ctrl-C stops everything and removes the data.
 

@@ -3,7 +3,7 @@ import type { ApiKey } from '../src/domain/api-key.ts';
 import { freePort } from '../src/free-port.ts';
 import type { Log } from '../src/log.ts';
 import { DEMO_PLAN, openAccount } from './account.ts';
-import { type Cast, X402_BUILDER_CODE, X402_FACILITATOR_ID } from './actors.ts';
+import { X402_BUILDER_CODE, X402_FACILITATOR_ID } from './actors.ts';
 import { type ApiClient, createApiClient } from './api-client.ts';
 import { startFacilitator } from './facilitator.ts';
 import { startCardHost } from './identities/card-host.ts';
@@ -17,6 +17,9 @@ import {
 } from './identities/identities.ts';
 import { type ServiceConfig, type SpawnedService, spawnService } from './service.ts';
 import { createShopper, type Errand, errandsOf, type Shopper } from './shopper.ts';
+import { GOODS } from './shops/goods.ts';
+import { openShops, type Shops } from './shops/shops.ts';
+import type { TillOptions } from './shops/till.ts';
 import { makeTraffic, type Traffic } from './traffic.ts';
 import { startWorld, type World } from './world.ts';
 
@@ -41,6 +44,7 @@ export interface Stage {
   readonly traffic: Traffic;
   readonly identities: Identities;
   readonly facilitatorUrl: string;
+  readonly shops: Shops;
   readonly shoppers: readonly Shopper[];
   /** What they buy. */
   readonly errands: readonly Errand[];
@@ -74,11 +78,11 @@ const SERVED_POLL_MS = 50;
 
 /** Builds the stage in the order of the story: chain, history, then the service that has to catch up. */
 export async function openStage(options: StageOptions): Promise<Stage> {
-  const { say, cleanups, seed, log } = options;
+  const { say, cleanups, seed, log, directory } = options;
   const blocks = historyBlocks(options.historySettlements);
   const pastSeconds = QUIET_SECONDS + (blocks + STORY_BLOCKS) * BLOCK_SECONDS;
   const genesisTime = Math.floor(Date.now() / 1_000) - pastSeconds;
-  const dataDir = `${options.directory}/index`;
+  const dataDir = `${directory}/index`;
   const opening = openAccount(dataDir, log);
   const world = await owned(cleanups, startWorld({ seed, genesisTime }));
   say(`anvil runs at ${world.chain.url} with Circle's USDC, Multicall3, Permit2 and the ERC-8004 registries`);
@@ -89,8 +93,9 @@ export async function openStage(options: StageOptions): Promise<Stage> {
   const historyHead = traffic.head.number;
   const apiKey = await opening;
   const ports = await choosePorts(options);
-  const config = serviceConfig({ world, identities, ...ports, historyHead, dataDir, apiKey });
-  const service = await owned(cleanups, spawnService({ config, directory: options.directory }));
+  const shops = await owned(cleanups, openShops(world.cast, shopsOptions({ world, ports, directory, log })));
+  const config = serviceConfig({ world, identities, shops, ...ports, historyHead, dataDir, apiKey });
+  const service = await owned(cleanups, spawnService({ config, directory }));
   const readyMs = performance.now();
   const client = createApiClient(service.url, apiKey);
   const firstServedMs = await untilFirstServed(client, service);
@@ -104,8 +109,9 @@ export async function openStage(options: StageOptions): Promise<Stage> {
     traffic,
     identities,
     facilitatorUrl: facilitator.url,
+    shops,
     shoppers: world.cast.x402Agents.map(createShopper),
-    errands: errandsOf(merchant.address),
+    errands: errandsOf(merchant.address, shops.examples),
     service,
     apiKey,
     client,
@@ -155,6 +161,24 @@ function facilitatorBoot({ chain, chainId, cast }: World) {
   return { rpcUrl: chain.url, chainId, privateKey, builderCode: X402_BUILDER_CODE };
 }
 
+function shopsOptions({
+  world,
+  ports,
+  directory,
+  log,
+}: Pick<StageOptions, 'directory' | 'log'> & { readonly world: World; readonly ports: Ports }): TillOptions {
+  return {
+    rpcUrl: world.chain.url,
+    facilitatorUrl: facilitatorUrl(ports),
+    dataDir: `${directory}/shops`,
+    log,
+  };
+}
+
+function facilitatorUrl({ facilitatorPort }: Ports): string {
+  return `http://127.0.0.1:${facilitatorPort}`;
+}
+
 interface Ports {
   readonly port: number;
   readonly facilitatorPort: number;
@@ -167,18 +191,21 @@ async function choosePorts({ port: wanted, say }: StageOptions): Promise<Ports> 
   return { port, facilitatorPort: await freePort(wanted === 0 ? 0 : port + 1) };
 }
 
+interface WorldParts {
+  readonly world: World;
+  readonly identities: Identities;
+  readonly shops: Shops;
+  readonly historyHead: number;
+  readonly dataDir: string;
+  readonly apiKey: ApiKey;
+}
+
 /**
  * The configuration an operator would write for this world: one chain, its facilitators, its merchants' resources, and calls
  * for sale.
  */
 function serviceConfig(
-  options: Ports & {
-    readonly world: World;
-    readonly identities: Identities;
-    readonly historyHead: number;
-    readonly dataDir: string;
-    readonly apiKey: ApiKey;
-  },
+  options: Ports & WorldParts,
 ): ServiceConfig & { readonly http: { readonly port: number } } {
   const { world, identities, historyHead } = options;
   return {
@@ -189,7 +216,7 @@ function serviceConfig(
     // Who opens the console can try everything at once.
     console: { visitorKey: options.apiKey },
     payment: {
-      facilitatorUrl: `http://127.0.0.1:${options.facilitatorPort}`,
+      facilitatorUrl: facilitatorUrl(options),
       accept: [{ chain: CHAIN, payTo: world.cast.api.address }],
     },
     chains: [
@@ -202,18 +229,23 @@ function serviceConfig(
         requestsPerSecond: 100_000,
       },
     ],
-    catalogue: catalogueOf(world.cast, identities, options.port),
+    catalogue: catalogueOf(options),
     identities: identitiesConfig(identities.host),
   };
 }
 
-function catalogueOf(
-  cast: Cast,
-  { bazaars, host }: Identities,
-  port: number,
-): NonNullable<ServiceConfig['catalogue']> {
+function catalogueOf({
+  world: { cast },
+  identities: { bazaars, host },
+  shops,
+  port,
+}: Pick<WorldParts, 'world' | 'identities' | 'shops'> & Ports): NonNullable<ServiceConfig['catalogue']> {
   const chain = CHAIN;
-  const api = { ...cast.api, catalogued: true, resource: `http://127.0.0.1:${port}/v0` };
+  const api = { ...cast.api, resource: `http://127.0.0.1:${port}/v0` };
+  const sellers = cast.shops.map((shop) => ({
+    ...shop,
+    resource: `${shops.origin}${GOODS[shop.name].path}`,
+  }));
   return {
     facilitators: cast.facilitators.map(({ id, name, relayers }) => ({
       id,
@@ -222,10 +254,10 @@ function catalogueOf(
       builderCodes: id === X402_FACILITATOR_ID ? [X402_BUILDER_CODE] : [],
       relayers: relayers.map((address) => ({ chain, address, firstSeen: '2025-01-01' })),
     })),
-    payees: [...cast.merchants, api]
-      .filter(({ catalogued }) => catalogued)
-      .map(({ address, name, resource }) => ({ chain, address, name, resource })),
-    wellKnown: [host.origin],
+    payees: [...cast.merchants.filter(({ catalogued }) => catalogued), api, ...sellers].map(
+      ({ address, name, resource }) => ({ chain, address, name, resource }),
+    ),
+    wellKnown: [host.origin, shops.origin],
   };
 }
 

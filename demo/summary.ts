@@ -58,7 +58,7 @@ export function summarize(outcome: Outcome): string {
     ['reorgs', `${reorgs.made} made, ${reorgs.seen} seen by the index, deepest ${reorgs.deepest}`],
     [
       'x402 purchases',
-      `${purchases.made.length} of our own API, ${servedPurchases(outcome)} of them in the index as proven, ${purchases.failed.length} failed`,
+      `${purchases.made.length} of our API and the shops, ${servedPurchases(outcome)} of them in the index as proven, ${purchases.failed.length} failed`,
     ],
     ['agents', agentsText(outcome.agents)],
     ['lies', lies(audit)],

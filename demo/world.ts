@@ -43,7 +43,7 @@ export async function startWorld(options: WorldOptions): Promise<World> {
 }
 
 async function endow(chain: DemoChain, cast: Cast): Promise<void> {
-  const holders = [...cast.agents, ...cast.x402Agents];
+  const holders = [...cast.agents, ...cast.x402Agents, cast.visitor];
   const mints = await mintUsdc(
     chain.sender,
     holders.map(({ address }) => ({ to: address, amount: GRANT_ATOMS })),
@@ -52,8 +52,9 @@ async function endow(chain: DemoChain, cast: Cast): Promise<void> {
   const approvals = await chain.sender.sendAll(
     holders.map(({ address }) => ({ from: address, to: chain.token.address, data })),
   );
-  // The facilitator process signs real transactions with its own key, so the sender does not fund it.
-  await chain.rpc.call('anvil_setBalance', cast.x402Relayer.address, GAS_FUNDS);
+  // They sign real transactions with their own keys, so the sender does not fund them.
+  for (const { address } of [cast.x402Relayer, cast.visitor])
+    await chain.rpc.call('anvil_setBalance', address, GAS_FUNDS);
   await mine(chain.rpc);
   await requireSuccess(chain.rpc, [...mints, ...approvals]);
 }

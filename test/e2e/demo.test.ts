@@ -157,7 +157,7 @@ describe('npm run demo -- --once', () => {
     expect(made).toBeGreaterThan(0);
     expect(seen).toBe(made);
     expect(figure(output, 'x402 purchases')).toMatch(
-      /^([4-9]|\d{2,}) of our own API, \1 of them in the index as proven, 0 failed$/,
+      /^([4-9]|\d{2,}) of our API and the shops, \1 of them in the index as proven, 0 failed$/,
     );
     expect(figure(output, 'agents')).toMatch(
       /^(\d+) served, \1 registered, all as the registries say; \d+ with a card$/,
