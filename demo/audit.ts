@@ -18,19 +18,25 @@ export interface Audit {
 const PAGE_ROWS = 100;
 const EXAMPLES_MAX = 5;
 
-/** Walks /transactions to its end by cursor and compares row by row. `progress` is told the rows walked so far. */
+/**
+ * Walks /transactions by cursor, newest first, down to the chain's first block (older rows are sample data), and compares row by
+ * row. `progress` is told the rows walked so far.
+ */
 export async function auditIndex(
   client: ApiClient,
   truth: readonly TrueRow[],
+  /** Unix seconds of the chain's first block. */
+  since: number,
   progress: (rows: number) => void = () => undefined,
 ): Promise<Audit> {
   const served: ServedRow[] = [];
   for (let before: string | null = null, more = true; more; ) {
     const page = await client.transactions(before, PAGE_ROWS);
-    served.push(...page.transactions);
+    const live = page.transactions.filter(({ block_time: time }) => Date.parse(time) / 1_000 >= since);
+    served.push(...live);
     progress(served.length);
     before = page.next_before;
-    more = before !== null;
+    more = before !== null && live.length === page.transactions.length;
   }
   return compare(served, truth);
 }

@@ -6,6 +6,9 @@ import { DEMO_PLAN, openAccount } from './account.ts';
 import { X402_BUILDER_CODE, X402_FACILITATOR_ID } from './actors.ts';
 import { type ApiClient, createApiClient } from './api-client.ts';
 import { startFacilitator } from './facilitator.ts';
+import { type History, startHistory } from './history/history.ts';
+import { sampleOnlyChains, samplePayees } from './history/sample-config.ts';
+import { FIRST_LIVE_BLOCK } from './history/sample-world.ts';
 import { startCardHost } from './identities/card-host.ts';
 import {
   createIdentities,
@@ -15,7 +18,7 @@ import {
   playBefore,
   STORY_BLOCKS,
 } from './identities/identities.ts';
-import { type ServiceConfig, type SpawnedService, spawnService } from './service.ts';
+import { configFileIn, type ServiceConfig, type SpawnedService, spawnService } from './service.ts';
 import { createShopper, type Errand, errandsOf, type Shopper } from './shopper.ts';
 import { GOODS } from './shops/goods.ts';
 import { openShops, type Shops } from './shops/shops.ts';
@@ -28,8 +31,12 @@ export interface StageOptions {
   readonly port: number;
   /** Settlements that exist before the service starts, so that it has something to backfill. */
   readonly historySettlements: number;
+  /** Whether 120 days of sample data lie below the chain's blocks. */
+  readonly history: boolean;
   readonly directory: string;
   readonly log: Log;
+  /** Told rows of sample data. */
+  readonly sampleProgress: (rows: number, total: number) => void;
   /** Told while history is written. */
   readonly progress: (settlementsDone: number) => void;
   /** Told what happens, one sentence each. */
@@ -40,6 +47,7 @@ export interface StageOptions {
 
 /** Everything that runs: the chain with its people, the service over it, the facilitator that it is paid through. */
 export interface Stage {
+  readonly log: Log;
   readonly world: World;
   readonly traffic: Traffic;
   readonly identities: Identities;
@@ -52,6 +60,10 @@ export interface Stage {
   /** Of an organization that was made before the service started. */
   readonly apiKey: ApiKey;
   readonly client: ApiClient;
+  /** Unix seconds of the chain's first block. */
+  readonly genesisTime: number;
+  /** The sample data, under way; null where there is none. */
+  readonly sample: History | null;
   /** The newest block of history. */
   readonly historyHead: number;
   /** Since the process started. */
@@ -84,7 +96,10 @@ export async function openStage(options: StageOptions): Promise<Stage> {
   const genesisTime = Math.floor(Date.now() / 1_000) - pastSeconds;
   const dataDir = `${directory}/index`;
   const opening = openAccount(dataDir, log);
-  const world = await owned(cleanups, startWorld({ seed, genesisTime }));
+  const world = await owned(
+    cleanups,
+    startWorld({ seed, genesisTime, genesisNumber: options.history ? FIRST_LIVE_BLOCK : 0 }),
+  );
   say(`anvil runs at ${world.chain.url} with Circle's USDC, Multicall3, Permit2 and the ERC-8004 registries`);
   const traffic = await makeTraffic(world, { seed });
   const host = await owned(cleanups, startCardHost());
@@ -94,7 +109,17 @@ export async function openStage(options: StageOptions): Promise<Stage> {
   const apiKey = await opening;
   const ports = await choosePorts(options);
   const shops = await owned(cleanups, openShops(world.cast, shopsOptions({ world, ports, directory, log })));
-  const config = serviceConfig({ world, identities, shops, ...ports, historyHead, dataDir, apiKey });
+  const config = serviceConfig({
+    ...options,
+    world,
+    identities,
+    shops,
+    ...ports,
+    historyHead,
+    dataDir,
+    apiKey,
+  });
+  const sample = openSample({ ...options, genesisTime, port: ports.port });
   const service = await owned(cleanups, spawnService({ config, directory }));
   const readyMs = performance.now();
   const client = createApiClient(service.url, apiKey);
@@ -105,6 +130,7 @@ export async function openStage(options: StageOptions): Promise<Stage> {
   const [merchant] = world.cast.merchants;
   if (merchant === undefined) throw new Error('the cast has no merchant');
   return {
+    log,
     world,
     traffic,
     identities,
@@ -115,6 +141,8 @@ export async function openStage(options: StageOptions): Promise<Stage> {
     service,
     apiKey,
     client,
+    genesisTime,
+    sample,
     historyHead,
     firstServedMs,
     readyMs,
@@ -133,6 +161,26 @@ function owned<Started extends { stop(): Promise<void> }>(
     ),
   );
   return starting;
+}
+
+function openSample(
+  options: Pick<StageOptions, 'history' | 'seed' | 'cleanups' | 'directory' | 'sampleProgress'> & {
+    readonly genesisTime: number;
+    readonly port: number;
+  },
+): History | null {
+  if (!options.history) return null;
+  const sample = startHistory(
+    {
+      seed: options.seed,
+      endTime: options.genesisTime - 1,
+      configFile: configFileIn(options.directory),
+      serviceUrl: `http://127.0.0.1:${options.port}`,
+    },
+    options.sampleProgress,
+  );
+  options.cleanups.push(() => sample.stop());
+  return sample;
 }
 
 /** Agents register before anybody pays, and are rated for what was paid. */
@@ -198,6 +246,7 @@ interface WorldParts {
   readonly historyHead: number;
   readonly dataDir: string;
   readonly apiKey: ApiKey;
+  readonly history: boolean;
 }
 
 /**
@@ -223,11 +272,16 @@ function serviceConfig(
       {
         chain: CHAIN,
         rpcUrls: [world.chain.url],
-        startBlock: 0,
+        startBlock: world.firstBlock,
+        ...(options.history ? { sampleDataTo: world.firstBlock - 1 } : {}),
         pollMs: POLL_MS,
-        logWindowMax: Math.max(WINDOW_BLOCKS_MIN, Math.ceil(historyHead / BACKFILL_WINDOWS)),
+        logWindowMax: Math.max(
+          WINDOW_BLOCKS_MIN,
+          Math.ceil((historyHead - world.firstBlock) / BACKFILL_WINDOWS),
+        ),
         requestsPerSecond: 100_000,
       },
+      ...(options.history ? sampleOnlyChains(world.cast) : []),
     ],
     catalogue: catalogueOf(options),
     identities: identitiesConfig(identities.host),
@@ -238,8 +292,11 @@ function catalogueOf({
   world: { cast },
   identities: { bazaars, host },
   shops,
+  history,
   port,
-}: Pick<WorldParts, 'world' | 'identities' | 'shops'> & Ports): NonNullable<ServiceConfig['catalogue']> {
+}: Pick<WorldParts, 'world' | 'identities' | 'shops' | 'history'> & Ports): NonNullable<
+  ServiceConfig['catalogue']
+> {
   const chain = CHAIN;
   const api = { ...cast.api, resource: `http://127.0.0.1:${port}/v0` };
   const sellers = cast.shops.map((shop) => ({
@@ -254,9 +311,12 @@ function catalogueOf({
       builderCodes: id === X402_FACILITATOR_ID ? [X402_BUILDER_CODE] : [],
       relayers: relayers.map((address) => ({ chain, address, firstSeen: '2025-01-01' })),
     })),
-    payees: [...cast.merchants.filter(({ catalogued }) => catalogued), api, ...sellers].map(
-      ({ address, name, resource }) => ({ chain, address, name, resource }),
-    ),
+    payees: [
+      ...[...cast.merchants.filter(({ catalogued }) => catalogued), api, ...sellers].map(
+        ({ address, name, resource }) => ({ chain, address, name, resource }),
+      ),
+      ...(history ? samplePayees(cast) : []),
+    ],
     wellKnown: [host.origin, shops.origin],
   };
 }

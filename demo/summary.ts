@@ -5,8 +5,8 @@ import type { AgentAudit } from './identities/audit-agents.ts';
 import type { Purchases } from './live.ts';
 
 export interface Outcome {
-  /** Settlements asked for. */
-  readonly wanted: number;
+  /** Settlements asked for; null: as many as there are. */
+  readonly wanted: number | null;
   /** Settlements that survive on the chain. */
   readonly survived: number;
   readonly audit: Audit;
@@ -26,8 +26,8 @@ export interface Outcome {
  */
 export function isTrue(outcome: Outcome): boolean {
   const { audit, agents, survived, wanted, purchases } = outcome;
-  const whole =
-    agents.lies === 0 && audit.lies === 0 && audit.served.length === survived && survived === wanted;
+  const asWanted = wanted === null || survived === wanted;
+  const whole = agents.lies === 0 && audit.lies === 0 && audit.served.length === survived && asWanted;
   return whole && purchases.failed.length === 0 && servedPurchases(outcome) === purchases.made.length;
 }
 
@@ -45,7 +45,7 @@ export function summarize(outcome: Outcome): string {
   const facts: [string, string][] = [
     [
       'settlements',
-      `${audit.served.length} served, ${outcome.survived} on the chain, ${outcome.wanted} wanted`,
+      `${audit.served.length} served, ${outcome.survived} on the chain${outcome.wanted === null ? '' : `, ${outcome.wanted} wanted`}`,
     ],
     ['first served', `${seconds(outcome.firstServedMs)} after the start`],
     ['history', historyText(history)],
