@@ -50,9 +50,7 @@ export const ACTS: Readonly<Record<string, (visit: Visit) => Promise<void>>> = {
   'front-run: a stranger settles first': async (visit) => {
     const { wallet, findings } = visit;
     const signed = await wallet.sign(nextUrl(visit.printed));
-    const stranger = wallet.toToken(signed.settlement);
-    const answer = await ask(visit, signed);
-    await stranger;
+    const [answer] = await Promise.all([ask(visit, signed), wallet.toToken(signed.settlement)]);
     // The money moved by another transaction: it is served, or refused for good; never left open.
     if (answer.status >= 500) await served(visit, signed);
     else if (answer.status === 200) findings.settled.add(settledBy(answer) ?? '');

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import {
   decodePaymentRequiredHeader,
   decodePaymentResponseHeader,
@@ -45,6 +46,8 @@ export interface Signed {
 
 const TOKEN = '0x036cbd53842c5426634e7929541ec2318f3dcf7e';
 const GAS = 400_000n;
+const SEND_TRIES_MAX = 6;
+const SEND_AGAIN_MS = 700;
 const ABI = parseAbi([
   'function transferWithAuthorization(address from,address to,uint256 value,uint256 validAfter,uint256 validBefore,bytes32 nonce,bytes signature)',
   'function cancelAuthorization(address authorizer,bytes32 nonce,uint8 v,bytes32 r,bytes32 s)',
@@ -64,6 +67,17 @@ export function openWallet({ chain: rpcUrl, privateKey }: Printed): Wallet {
   const transport = http(rpcUrl);
   const wallet = createWalletClient({ account, chain: baseSepolia, transport });
   const node = createPublicClient({ chain: baseSepolia, transport });
+  let last: Promise<unknown> = Promise.resolve();
+  /** One after another: two at once would take the same nonce. Again where a reorg came in between. */
+  const send = (transaction: {
+    readonly to: Hex;
+    readonly data?: Hex;
+    readonly value?: bigint;
+  }): Promise<Hex> => {
+    const own = last.then(() => tryAgain(() => wallet.sendTransaction({ ...transaction, gas: GAS })));
+    last = own.catch(() => undefined);
+    return own;
+  };
   return {
     async sign(url) {
       const offer = await fetch(url);
@@ -89,8 +103,8 @@ export function openWallet({ chain: rpcUrl, privateKey }: Printed): Wallet {
         settlement: encodeFunctionData({ abi: ABI, functionName: 'transferWithAuthorization', args }),
       };
     },
-    toToken: (data) => wallet.sendTransaction({ to: TOKEN, data, gas: GAS }),
-    dust: () => wallet.sendTransaction({ to: `0x${'5e'.repeat(20)}`, value: 1n }),
+    toToken: (data) => send({ to: TOKEN, data }),
+    dust: () => send({ to: `0x${'5e'.repeat(20)}`, value: 1n }),
     async cancellation({ nonce }) {
       const signature = await account.signTypedData({
         domain: { name: 'USDC', version: '2', chainId: baseSepolia.id, verifyingContract: TOKEN },
@@ -122,6 +136,18 @@ export function openWallet({ chain: rpcUrl, privateKey }: Printed): Wallet {
         args: [account.address, nonce],
       }),
   };
+}
+
+async function tryAgain<Result>(attempt: () => Promise<Result>): Promise<Result> {
+  for (let tries = 1; ; tries++) {
+    try {
+      return await attempt();
+    } catch (error) {
+      if (tries >= SEND_TRIES_MAX)
+        throw new Error('the chain took no transaction of the visitor', { cause: error });
+      await sleep(SEND_AGAIN_MS);
+    }
+  }
 }
 
 /** Null where the answer holds no receipt. */
