@@ -4,6 +4,12 @@ import type { Audit } from './audit.ts';
 import type { AgentAudit } from './identities/audit-agents.ts';
 import type { Purchases } from './live.ts';
 
+interface HistoryOutcome {
+  readonly rows: number;
+  readonly ms: number | null;
+  readonly rowsPerSecondPeak: number;
+}
+
 export interface Outcome {
   /** Settlements asked for; null: as many as there are. */
   readonly wanted: number | null;
@@ -13,7 +19,7 @@ export interface Outcome {
   readonly agents: AgentAudit;
   readonly firstServedMs: number;
   /** Rows of history and how long after its readiness the service had them; null when it never said that it was done. */
-  readonly history: { readonly rows: number; readonly ms: number | null; readonly rowsPerSecondPeak: number };
+  readonly history: HistoryOutcome | null;
   /** From the mining of the last block to the API serving it. */
   readonly lagMs: number | null;
   readonly reorgs: { readonly made: number; readonly deepest: number; readonly seen: number };
@@ -48,7 +54,7 @@ export function summarize(outcome: Outcome): string {
       `${audit.served.length} served, ${outcome.survived} on the chain${outcome.wanted === null ? '' : `, ${outcome.wanted} wanted`}`,
     ],
     ['first served', `${seconds(outcome.firstServedMs)} after the start`],
-    ['history', historyText(history)],
+    ...(history === null ? [] : [['history', historyText(history)] satisfies [string, string]]),
     [
       'lag',
       outcome.lagMs === null
@@ -72,7 +78,7 @@ export function summarize(outcome: Outcome): string {
   ].join('\n');
 }
 
-function historyText({ rows, ms, rowsPerSecondPeak }: Outcome['history']): string {
+function historyText({ rows, ms, rowsPerSecondPeak }: HistoryOutcome): string {
   if (ms === null) return `${rows} rows, not finished in time`;
   const mean = Math.round(rows / (ms / 1_000));
   return `${rows} rows in ${seconds(ms)} from readiness: ${mean} rows/s (peak reported ${Math.round(rowsPerSecondPeak)})`;

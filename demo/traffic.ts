@@ -117,12 +117,14 @@ export async function makeTraffic(world: World, options: { readonly seed: number
     },
     async reorg(depth) {
       const ancestor = head.number - depth;
+      const waiting = await waitingInPool(world);
       const returning = await undoneTransactions(world, ledger, {
         from: ancestor + 1,
         to: head.number,
         made,
         random,
       });
+      returning.push(...waiting);
       await reorg(chain, {
         depth,
         blocks: depth + 1,
@@ -178,6 +180,24 @@ const REMEMBERED_BLOCKS = 64;
 function forgetOld(made: Map<Hash, PlannedTransaction>, ledger: Ledger, head: number): void {
   for (const hash of ledger.transactions(head - REMEMBERED_BLOCKS)) made.delete(hash);
 }
+
+/**
+ * Signed transactions that wait for the next block. The node drops one whose predecessor a rollback undid, so they go back into
+ * the pool after those.
+ */
+async function waitingInPool({ chain }: World): Promise<{ readonly raw: Hex }[]> {
+  const pool = await chain.rpc.call<PoolContent>('txpool_content');
+  const hashes = [pool.pending, pool.queued].flatMap((senders) =>
+    Object.values(senders).flatMap((byNonce) => Object.values(byNonce).map(({ hash }) => hash)),
+  );
+  const raws = await chain.rpc.batch<Hex | null>(
+    hashes.map((hash) => ({ method: 'eth_getRawTransactionByHash', params: [hash] })),
+  );
+  return raws.flatMap((raw) => (raw === null ? [] : [{ raw }]));
+}
+
+type SendersInPool = Readonly<Record<string, Readonly<Record<string, { readonly hash: Hash }>>>>;
+type PoolContent = Readonly<Record<'pending' | 'queued', SendersInPool>>;
 
 /**
  * A visitor's transaction goes back to the pool as it was signed. One that the node signed itself cannot (impersonated senders

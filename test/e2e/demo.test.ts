@@ -236,7 +236,8 @@ describe('the command line of the demo', () => {
   it('lists its options with --help', async () => {
     const run = demo('--help');
     expect(await run.ended).toBe(0);
-    for (const option of ['--once', '--minutes', '--no-history', '--seed', '--port', '--keep']) expect(run.output()).toContain(option);
+    for (const option of ['--once', '--minutes', '--no-history', '--seed', '--port', '--keep'])
+      expect(run.output()).toContain(option);
   });
 
   it('suggests the right option for a misspelt one', async () => {

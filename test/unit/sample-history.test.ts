@@ -8,9 +8,9 @@ import { seededRandom } from '../../demo/random.ts';
 import { createCatalogueSources } from '../../ingest/catalogues/catalogue-sources.ts';
 import { rowsOfBatch } from '../../ingest/stages/batch-rows.ts';
 import { decodeContextOf } from '../../ingest/stages/decode-context.ts';
-import { ConfigSchema } from '../../src/config/schema.ts';
-import { resolveConfig } from '../../src/config/resolve.ts';
 import { checked } from '../../src/config/checked-file.ts';
+import { resolveConfig } from '../../src/config/resolve.ts';
+import { ConfigSchema } from '../../src/config/schema.ts';
 import { createLog } from '../../src/log.ts';
 
 /** The sample data of the demo: planned the same each time, and graded by nothing but the code that grades real payments. */
