@@ -12,7 +12,6 @@ const AUDITED_ROWS_PER_SECOND = 500;
 
 /** Runs the demo as `npm run demo` does for so long, visitors included, then compares everything with the chain. */
 export async function runMinutes(stage: Stage, minutes: number): Promise<Outcome> {
-  
   const live = endlessLive(stage);
   const pace = createPace(stage, live);
   const progress = showProgress('seconds', minutes * SECONDS_PER_MINUTE);
