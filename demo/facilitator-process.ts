@@ -7,11 +7,11 @@ import { registerExactEvmScheme } from '@x402/evm/exact/facilitator';
 import { UptoEvmScheme } from '@x402/evm/upto/facilitator';
 import { BuilderCodeFacilitatorExtension } from '@x402/extensions/builder-code';
 import { createWalletClient, custom, type EIP1193RequestFn, type Hex, http, publicActions } from 'viem';
-import { nonceManager, privateKeyToAccount } from 'viem/accounts';
+import { createNonceManager, privateKeyToAccount } from 'viem/accounts';
 import { baseSepolia } from 'viem/chains';
 import { readBootstrap } from '../src/bootstrap.ts';
 import type { FacilitatorBootstrap } from './facilitator.ts';
-import { createSentTransactions } from './sent-transactions.ts';
+import { createSentTransactions, type SentTransactions } from './sent-transactions.ts';
 
 /**
  * A real x402 facilitator, v1 and v2, exact and upto, as a process of its own: POST /verify, POST /settle, GET /supported.
@@ -35,8 +35,13 @@ type WalletOfFacilitator = Parameters<typeof toFacilitatorEvmSigner>[0];
 
 function buildFacilitator(boot: FacilitatorBootstrap): x402Facilitator {
   // Without viem's nonceManager, parallel settles race on the relayer's nonce: 1 of 10 succeeded (protocol.md 0.7).
+  // Its source never falls back to a nonce that was sent: after a rollback the node counts fewer, until they are sent again.
+  const sent = createSentTransactions();
+  const { request, resend, count } = remembering(boot.rpcUrl, sent, walletAddress(boot.privateKey));
+  const nonceManager = createNonceManager({
+    source: { get: async () => Math.max(await count(), sent.next), set: () => undefined },
+  });
   const account = privateKeyToAccount(boot.privateKey, { nonceManager });
-  const { request, resend } = remembering(boot.rpcUrl, account.address);
   setInterval(() => void resend(), RESEND_EVERY_MS).unref();
   const client = createWalletClient({
     account,
@@ -60,10 +65,15 @@ function buildFacilitator(boot: FacilitatorBootstrap): x402Facilitator {
   return facilitator;
 }
 
+function walletAddress(privateKey: Hex): Hex {
+  return privateKeyToAccount(privateKey).address;
+}
+
 /** Requests to the node that remember what was sent, and `resend` for what a reorg made the node forget. Never rejects. */
-function remembering(rpcUrl: string, address: Hex) {
+function remembering(rpcUrl: string, sent: SentTransactions, address: Hex) {
   const node = http(rpcUrl)({ chain: baseSepolia }).request;
-  const sent = createSentTransactions();
+  const count = async (): Promise<number> =>
+    Number(await node({ method: 'eth_getTransactionCount', params: [address, 'pending'] }));
   const request: EIP1193RequestFn = async (call: { method: string; params?: unknown }) => {
     const answer = await node(call as never); // any method: the packages choose it
     // By the JSON-RPC of Ethereum the one parameter is the signed transaction.
@@ -72,13 +82,12 @@ function remembering(rpcUrl: string, address: Hex) {
   };
   const resend = async (): Promise<void> => {
     try {
-      const count = await node({ method: 'eth_getTransactionCount', params: [address, 'pending'] });
-      await sent.resend(Number(count), (raw) => node({ method: 'eth_sendRawTransaction', params: [raw] }));
+      await sent.resend(await count(), (raw) => node({ method: 'eth_sendRawTransaction', params: [raw] }));
     } catch {
       // The node does not answer; the next look is soon.
     }
   };
-  return { request, resend };
+  return { request, resend, count };
 }
 
 /**

@@ -98,9 +98,9 @@ export const ACTS: Readonly<Record<string, (visit: Visit) => Promise<void>>> = {
         ...init,
         signal: AbortSignal.timeout(ANSWER_TIMEOUT_MS),
       });
-      await answer.arrayBuffer();
+      const text = await answer.text();
       findings.slowestAnswerMs = Math.max(findings.slowestAnswerMs, performance.now() - began);
-      if (!answer.ok) findings.faults.push(`${path} was answered ${answer.status}`);
+      if (!answer.ok) findings.faults.push(`${path} was answered ${answer.status} ${answer.ok ? '' : text.slice(0, 300)}`);
     }
   },
 };
