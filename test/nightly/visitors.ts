@@ -100,7 +100,8 @@ export const ACTS: Readonly<Record<string, (visit: Visit) => Promise<void>>> = {
       });
       const text = await answer.text();
       findings.slowestAnswerMs = Math.max(findings.slowestAnswerMs, performance.now() - began);
-      if (!answer.ok) findings.faults.push(`${path} was answered ${answer.status} ${answer.ok ? '' : text.slice(0, 300)}`);
+      if (!answer.ok)
+        findings.faults.push(`${path} was answered ${answer.status} ${answer.ok ? '' : text.slice(0, 300)}`);
     }
   },
 };
