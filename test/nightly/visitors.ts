@@ -100,8 +100,11 @@ export const ACTS: Readonly<Record<string, (visit: Visit) => Promise<void>>> = {
       });
       const text = await answer.text();
       findings.slowestAnswerMs = Math.max(findings.slowestAnswerMs, performance.now() - began);
-      if (!answer.ok)
-        findings.faults.push(`${path} was answered ${answer.status} ${answer.ok ? '' : text.slice(0, 300)}`);
+      const retryAfterSeconds = Number(answer.headers.get('retry-after'));
+      // More queries a minute than the tier allows: the answer says when to come again.
+      if (answer.status === 429 && retryAfterSeconds > 0) await sleep(retryAfterSeconds * 1_000);
+      else if (!answer.ok)
+        findings.faults.push(`${path} was answered ${answer.status} ${text.slice(0, 300)}`);
     }
   },
 };
