@@ -53,6 +53,8 @@ export const getCapability = defineOperation({
   summary: 'Who offers one job, at what price, and what they were really paid',
   description:
     'The listed resources that offer a capability, most used first: price, payTo and observed activity as in /endpoints (whose filter `capability` lists them all). `going_rate` are the quartiles of what they cost now, each by its cheapest offer; null when no price is known. `agents` are ERC-8004 agents whose card speaks of it, most rated first. Everything but the observed activity is what sellers say of themselves.',
+  toolText:
+    'Who offers one kind of work: listings with price, payee and observed payments, the going rate, and agents.',
   price: PRICES.keyed,
   load: 'summary',
   params: { slug: capabilitySlugParam, limit: limitParam },

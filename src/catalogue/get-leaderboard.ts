@@ -20,6 +20,8 @@ export const getLeaderboard = defineOperation({
   summary: 'ERC-8004 agents by the mean of their feedback, best first',
   description:
     'Agents by score, highest first, then by chain and agent_id; of the default chain unless `chain` names another or `all`. Agents without feedback count as spam and are left out unless `include_spam` puts them last. A score is the mean of whatever clients gave: there is no common scale, and one rating of 100 stands above a thousand of 99, so look at `feedback_count` and `distinct_clients`. Pages are cut from a ranking that is renewed at most every ten seconds, deep ones less often (`meta.ranked_at`): rank, score and feedback figures are of then, the rest of the row is of now. Pages of one ranking fit together; from one ranking to the next an agent can move across a page boundary, and an agent whose registration a reorg took back is missing from its page.',
+  toolText:
+    'ERC-8004 agents ranked by the feedback about them, best first. Look at feedback_count and distinct_clients before you trust a rank.',
   price: PRICES.keyed,
   load: 'summary',
   params: {

@@ -17,6 +17,7 @@ function invalid(parameter: string, detail: string): Error {
 export const leaderboardOffsetParam: Param<number> = {
   in: 'query',
   description: `Rows to skip: \`next_offset\` of the previous page. 0 to ${LEADERBOARD_OFFSET_MAX.toLocaleString('en')}.`,
+  toolText: 'next_offset of the previous page.',
   required: false,
   schema: Type.Integer({ minimum: 0, maximum: LEADERBOARD_OFFSET_MAX, default: 0 }),
   read: (raw, name) => {
@@ -36,12 +37,14 @@ export const includeSpamParam: Param<boolean> = {
   ...namedOnlyParam,
   description:
     'Whether agents without feedback (all of it revoked, or never any) are listed too, below those with a score, by chain and agent_id.',
+  toolText: 'Whether to list agents without feedback too, last.',
 };
 
 export const attestationClientParam: Param<Address | undefined> = {
   in: 'query',
   description:
     'Only feedback that this address gave, and what answers or revokes such feedback. Validations have no client.',
+  toolText: 'Only feedback that this address gave, and what answers or revokes it.',
   required: false,
   schema: ADDRESS_SCHEMA,
   example: '0x4020615294c913f045dc10f0a5cdebd86c280001',
@@ -51,6 +54,7 @@ export const attestationClientParam: Param<Address | undefined> = {
 export const attestationTagParam: Param<string | undefined> = {
   in: 'query',
   description: `Only rows whose tag1 or tag2 was logged as exactly this text of at most ${TAG_MAX_CHARS} characters. What is shown of a tag is made safe to show and may differ.`,
+  toolText: 'Only rows whose tag1 or tag2 is exactly this text.',
   required: false,
   schema: Type.String({ minLength: 1, maxLength: TAG_MAX_CHARS }),
   example: 'starred',

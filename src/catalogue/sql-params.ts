@@ -2,6 +2,7 @@ import { type TSchema, Type } from '@sinclair/typebox';
 import { SQL_TIER_IDS, type SqlTierId } from '../domain/plan.ts';
 import { fail } from '../errors.ts';
 import { type Param, quoted } from './params.ts';
+import { SQL_TIERS } from './prices.ts';
 
 /** The fields of a SQL request, once: how they are read and what they mean. Source: api.md 5. */
 
@@ -91,6 +92,7 @@ export const sqlParam: Param<string | undefined> = {
   ...textParam(
     'One SELECT in the dialect of ClickHouse, over the public tables: at most 64 KiB. A trailing FORMAT is ignored with a warning, SETTINGS are refused.',
   ),
+  toolText: 'One SELECT in the ClickHouse dialect, without FORMAT and SETTINGS.',
   example:
     'SELECT payee, sum(amount_usd) AS usd FROM settlements WHERE block_time > now() - INTERVAL 1 DAY GROUP BY payee ORDER BY usd DESC LIMIT 10',
 };
@@ -101,6 +103,7 @@ export const sqlTierParam: Param<SqlTierId> = {
   in: 'body',
   description:
     'How long the query may run, and so what it may cost. `/v0/account` says which tiers a caller may buy.',
+  toolText: `The time limit, and so the price: ${SQL_TIERS.map(({ tier, timeoutSeconds }) => `${tier} ${timeoutSeconds} s`).join(', ')}. Default standard.`,
   required: false,
   schema: choiceSchema(SQL_TIER_IDS, 'standard'),
   read: (raw, name) => readChoice(raw, name, SQL_TIER_IDS, 'standard'),
@@ -109,6 +112,7 @@ export const sqlTierParam: Param<SqlTierId> = {
 export const sqlFormatParam: Param<SqlFormat> = {
   in: 'body',
   description: `How the answer is written; without it the Accept header chooses. JSON answers have at most ${JSON_ROWS_MAX} rows, the others ${STREAMED_ROWS_MAX}.`,
+  toolText: 'Rows as objects (json, the default) or as arrays in the order of columns (json_compact).',
   required: false,
   schema: choiceSchema(SQL_FORMATS, 'json'),
   read: (raw, name) => readChoice(raw, name, SQL_FORMATS, 'json'),
@@ -118,6 +122,7 @@ export const maxRowsParam: Param<number | undefined> = {
   in: 'body',
   description:
     'Rows that the answer has at most, 1 or more; `truncated` says whether there are more. Clamped to what the format allows, which is also the default.',
+  toolText: `Rows in the answer, 1 to ${JSON_ROWS_MAX}. Default 200.`,
   required: false,
   schema: Type.Integer({ minimum: 1, maximum: STREAMED_ROWS_MAX }),
   example: 1_000,
@@ -134,6 +139,7 @@ export const explainOnlyParam: Param<boolean> = {
   in: 'body',
   description:
     'Judges the query and estimates what it would read and cost, without running it. Free, and needs no key.',
+  toolText: 'Judge the query and estimate its cost without running it. Free, no key.',
   required: false,
   schema: Type.Boolean({ default: false }),
   read: (raw, name) => {
@@ -147,6 +153,7 @@ export const explainOnlyParam: Param<boolean> = {
 export const sqlParametersParam: Param<Readonly<Record<string, string>>> = {
   in: 'body',
   description: `Values of the placeholders \`{name:Type}\` of the query, by name: texts, numbers, booleans, null, or lists of these. Numbers beyond 2^53 are sent as texts. At most ${SQL_PARAMETERS_MAX}.`,
+  toolText: 'Values of {name:Type} placeholders, by name. Put values from elsewhere here, not into the text.',
   required: false,
   schema: Type.Record(Type.String(), Type.Unknown()),
   read: (raw, name) => {

@@ -1,6 +1,6 @@
-import type { AnyOperation } from '../catalogue/operation.ts';
+import { type AnyOperation, PUBLIC_URL_MARK } from '../catalogue/operation.ts';
 import { toolName } from './tool-name.ts';
-import { firstSentence, inputSchema, type JsonSchema, outputSchema } from './tool-schema.ts';
+import { inputSchema, type JsonSchema, outputSchema } from './tool-schema.ts';
 import type { ToolWords } from './tool-words.ts';
 
 /** An operation as a tool. Source: api.md 6. */
@@ -11,7 +11,6 @@ export interface Tool {
 
 export interface ToolDefinition {
   readonly name: string;
-  readonly title: string;
   readonly description: string;
   readonly inputSchema: JsonSchema;
   readonly outputSchema: JsonSchema;
@@ -25,14 +24,16 @@ export interface ToolDefinition {
 const ANNOTATIONS = { readOnlyHint: true, openWorldHint: false } as const;
 
 /** By name. */
-export function toolsOf(operations: readonly AnyOperation[], words: ToolWords): ReadonlyMap<string, Tool> {
+export function toolsOf(
+  operations: readonly AnyOperation[],
+  { words, publicUrl }: { readonly words: ToolWords; readonly publicUrl: string },
+): ReadonlyMap<string, Tool> {
   return new Map(
     operations.map((operation) => {
       const name = toolName(operation.id);
       const definition = {
         name,
-        title: operation.summary,
-        description: `${firstSentence(words(operation.description))} ${costOf(operation)}`,
+        description: `${operation.toolText.replaceAll(PUBLIC_URL_MARK, publicUrl)} ${costOf(operation)}`,
         inputSchema: inputSchema(operation, words),
         outputSchema: outputSchema(operation),
         annotations: ANNOTATIONS,
@@ -52,6 +53,6 @@ function costOf({ price, id }: AnyOperation): string {
     case 'metered':
       return id === 'runSql' ? 'At least 1 QU.' : `${price.qu ?? 0} QU.`;
     case 'sold':
-      return 'Sold over HTTP only: this tool explains how.';
+      return 'Calling this tool buys nothing.';
   }
 }
