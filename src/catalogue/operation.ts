@@ -146,7 +146,7 @@ export interface CallTerms {
 /** What validity may depend on. */
 export type CheckFacts = ParamFacts & Pick<OperationDeps, 'cursorKeys'>;
 
-/** Stands in a `toolText` for the URL of the deployment, without a slash at its end. */
+/** Stands in a `toolText` for the URL under which the caller knows the service, without a slash at its end. */
 export const PUBLIC_URL_MARK = '{publicUrl}';
 
 export interface Operation<P extends Params = Params, Output extends TObject = TObject> {

@@ -35,7 +35,7 @@ export const schemaTableParam: Param<PublicTableName | typeof EVERYTHING | undef
 
 export const schemaFunctionsParam: Param<string | undefined> = {
   in: 'query',
-  description: `Allowed functions in whose names a word begins so, in any case: \`date\` finds dateDiff, toDate and date_trunc. At most ${FUNCTIONS_SHOWN_MAX}; \`${EVERYTHING}\` for all of them. Without it no function is listed.`,
+  description: `Allowed functions in whose names a word begins so, in any case: \`date\` finds dateDiff, toDate and str_to_date. At most ${FUNCTIONS_SHOWN_MAX}; \`${EVERYTHING}\` for all of them. Without it no function is listed.`,
   toolText: 'A prefix or word, such as date or quantile: allowed functions with it in their names.',
   required: false,
   schema: Type.String({ minLength: 1, maxLength: FUNCTION_SEARCH_MAX_CHARS }),

@@ -24,7 +24,7 @@ export async function callTool(
   { gate, publicUrl, log, words, exchange }: CallFacts,
 ): Promise<ToolAnswer> {
   const { operation } = tool;
-  const call = { tool, operation, given, words };
+  const call = { tool, operation, given, words, url: exchange.url };
   try {
     const { answer, delivered } = await gate.call(new McpCall(operation, given, exchange));
     if (delivered !== null) exchange.whenSent(delivered);

@@ -14,7 +14,7 @@ import { INSTRUCTIONS } from './instructions.ts';
 import type { McpExchange } from './mcp-call.ts';
 import { EARLIER_PROTOCOLS } from './protocol-versions.ts';
 import type { McpResource } from './resources.ts';
-import { type Tool, toolsOf } from './tool.ts';
+import { definitionAt, type Tool, toolsOf } from './tool.ts';
 import { type ToolWords, toolWordsOf } from './tool-words.ts';
 
 export interface McpOptions {
@@ -46,7 +46,7 @@ export function createMcpSurface(options: McpOptions): McpSurface {
   const surface: Surface = {
     ...options,
     words,
-    tools: toolsOf(options.operations, { words, publicUrl: options.publicUrl }),
+    tools: toolsOf(options.operations, words),
   };
   return {
     // One handler for each exchange: it is a closure over who calls, and holds nothing besides.
@@ -81,7 +81,7 @@ function serverFor(surface: Surface, exchange: McpExchange): Server {
 function serveTools(server: Server, surface: Surface, exchange: McpExchange): void {
   const { tools } = surface;
   server.setRequestHandler('tools/list', () => ({
-    tools: [...tools.values()].map(({ definition }) => definition),
+    tools: [...tools.values()].map((tool) => definitionAt(tool, exchange.url)),
   }));
   server.setRequestHandler('tools/call', async ({ params }) => {
     const tool = tools.get(params.name);

@@ -4,7 +4,7 @@ import type { Problem } from '../problem.ts';
 import { adviceOf } from './advice.ts';
 import { figuresOf } from './answer-figures.ts';
 import { type MadeCall, type NextCall, nextOfAnswer, nextOfRefusal } from './next-call.ts';
-import type { Tool } from './tool.ts';
+import { definitionAt, type Tool } from './tool.ts';
 import type { ToolWords } from './tool-words.ts';
 
 /**
@@ -16,6 +16,8 @@ export type ToolAnswer = CallToolResult;
 
 export interface AnsweredCall extends MadeCall {
   readonly tool: Tool;
+  /** The URL under which the caller knows the service. */
+  readonly url: string;
   readonly words: ToolWords;
 }
 
@@ -43,7 +45,7 @@ export function refused(call: AnsweredCall, problem: Problem, failure: Failure):
   // How to buy what is sold is all that its tool is for.
   const advice =
     code === 'payment_required' && call.operation.price.class === 'sold'
-      ? call.tool.definition.description
+      ? definitionAt(call.tool, call.url).description
       : adviceOf(code);
   const text = {
     verdict: joined([

@@ -17,7 +17,6 @@ export const MCP_SQL_FORMATS: readonly SqlFormat[] = SQL_FORMATS.filter(
   (format) => format === 'json' || format === 'json_compact',
 );
 
-
 export function inputSchema({ params }: AnyOperation, words: ToolWords): JsonSchema {
   const entries = Object.entries(params);
   const required = entries.filter(([, param]) => param.required).map(([name]) => name);
@@ -25,6 +24,7 @@ export function inputSchema({ params }: AnyOperation, words: ToolWords): JsonSch
     type: 'object',
     properties: Object.fromEntries(entries.map(([name, param]) => [name, inputProperty(name, param, words)])),
     ...(required.length > 0 ? { required } : {}),
+    additionalProperties: false,
   };
 }
 

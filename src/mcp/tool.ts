@@ -24,16 +24,13 @@ export interface ToolDefinition {
 const ANNOTATIONS = { readOnlyHint: true, openWorldHint: false } as const;
 
 /** By name. */
-export function toolsOf(
-  operations: readonly AnyOperation[],
-  { words, publicUrl }: { readonly words: ToolWords; readonly publicUrl: string },
-): ReadonlyMap<string, Tool> {
+export function toolsOf(operations: readonly AnyOperation[], words: ToolWords): ReadonlyMap<string, Tool> {
   return new Map(
     operations.map((operation) => {
       const name = toolName(operation.id);
       const definition = {
         name,
-        description: `${operation.toolText.replaceAll(PUBLIC_URL_MARK, publicUrl)} ${costOf(operation)}`,
+        description: `${operation.toolText} ${costOf(operation)}`,
         inputSchema: inputSchema(operation, words),
         outputSchema: outputSchema(operation),
         annotations: ANNOTATIONS,
@@ -41,6 +38,14 @@ export function toolsOf(
       return [name, { operation, definition }];
     }),
   );
+}
+
+/** As it is told to a caller who knows the service under this URL. */
+export function definitionAt({ definition }: Tool, url: string): ToolDefinition {
+  const { description } = definition;
+  return description.includes(PUBLIC_URL_MARK)
+    ? { ...definition, description: description.replaceAll(PUBLIC_URL_MARK, url) }
+    : definition;
 }
 
 /** In units only: there is no x402 door here. */
