@@ -47,7 +47,7 @@ const HINTS: Readonly<Partial<Record<QueryFailure, string>>> = {
   rows_read: 'Narrow block_time, or ask merchant_days or payer_days.',
   result_size: 'Add a LIMIT, select fewer columns, or choose a streamed `format`.',
   too_complex: 'Split the question, or end a recursion earlier.',
-  unknown_table: 'GET /v0/sql/schema lists the tables and their columns.',
+  unknown_table: 'GET /v0/sql/schema lists the tables.',
   unknown_function: 'Functions are those of ClickHouse; names of lambdas must be declared in WITH.',
   not_grouped: 'Name the column in GROUP BY, or put it into any(), min() or another aggregate.',
   type_error:
@@ -124,7 +124,7 @@ function columnsHint(tables: readonly string[]): string {
   const names = tables.length === 1 && table !== undefined ? columnsOf(table) : [];
   return names.length > 0
     ? `${table} has ${names.join(', ')}. A subquery gives only the columns that it selects.`
-    : 'GET /v0/sql/schema lists the columns; a subquery gives only those that it selects.';
+    : 'GET /v0/sql/schema lists the columns of one `table`; a subquery gives only those that it selects.';
 }
 
 /** `toUInt8('x')` has forms that do not fail, which the engine names. */

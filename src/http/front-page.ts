@@ -99,7 +99,7 @@ function frontPage({ version, publicUrl }: FrontFacts): string {
 <h2 id="here">What is here</h2>
 <div class="table"><table><thead><tr><th>Address</th><th>Holds</th></tr></thead><tbody>${places.join('')}</tbody></table></div>
 <h2 id="try">Three things to try, without a key</h2>
-${trials.join('\n')}
+${publicUrl === '' ? '<p><code>$URL</code> is the address of this page, without a slash at its end.</p>\n' : ''}${trials.join('\n')}
 `;
 }
 

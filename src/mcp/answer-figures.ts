@@ -75,15 +75,14 @@ function balanceFigures({ balance }: Body): string {
   return typeof units === 'number' ? `${units} QU available.` : '';
 }
 
-function telemetryFigures({ status, chains, warnings }: Body): string {
+function telemetryFigures({ status, chains }: Body): string {
   const lines = Array.isArray(chains)
     ? chains.map(
         (chain) =>
           `${shown(at(chain, 'chain'))} is ${shown(at(chain, 'state'))} at block ${shown(at(chain, 'indexed_block'))}, ${shown(at(chain, 'lag_seconds'))} s behind`,
       )
     : [];
-  const told = Array.isArray(warnings) && warnings.length > 0 ? `Warnings: ${warnings.join(', ')}.` : '';
-  return sentences([`Status ${shown(status)}.`, lines.length === 0 ? '' : `${lines.join('; ')}.`, told]);
+  return sentences([`Status ${shown(status)}.`, lines.length === 0 ? '' : `${lines.join('; ')}.`]);
 }
 
 function profileFigures({ wallet, coverage, aggregates, data_quality: quality }: Body): string {
