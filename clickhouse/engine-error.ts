@@ -68,3 +68,8 @@ export function isBrokenConnection(error: unknown): boolean {
   const code = 'code' in error ? String(error.code) : '';
   return BROKEN_CONNECTION.has(code) || /socket hang up|aborted|terminated/i.test(error.message);
 }
+
+/** The engine has not seen the statement. */
+export function isConnectionRefused(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === 'ECONNREFUSED';
+}

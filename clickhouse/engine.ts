@@ -112,6 +112,8 @@ export interface GuestQuery extends GuestStatement {
   readonly maxRows: number;
   /** Rows that work goes on with at a time; those of the guest's profile where it is not given. */
   readonly blockRows?: number;
+  /** Bytes that the query may hold; those of the guest's profile where it is not given. */
+  readonly memoryBytes?: number;
   /** Whether the engine may hold a large result in its memory until it is read, instead of in a file. Default: no. */
   readonly heldInMemory?: boolean;
 }

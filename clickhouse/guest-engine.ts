@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { PUBLIC_TABLE_NAMES } from '../src/domain/public-tables.ts';
 import { withinSeconds } from './call-time.ts';
-import type { EngineAccess, Guest, Row } from './engine.ts';
+import type { EngineAccess, Guest, GuestQuery, Row } from './engine.ts';
 import { engineErrorOf } from './engine-error.ts';
 import { createGuestHttp, wholeAnswer } from './guest-http.ts';
 
@@ -30,16 +30,10 @@ export function createGuest(access: EngineAccess): Guest {
         }
       });
     },
-    query(
-      { name, text, parameters = {}, maxSeconds, queryId, format, maxRows, blockRows, heldInMemory = false },
-      caller,
-    ) {
+    query({ name, text, parameters = {}, queryId, heldInMemory = false, ...bounds }, caller) {
       const words = {
         query_id: queryId,
-        default_format: format,
-        max_execution_time: maxSeconds,
-        limit: maxRows,
-        ...(blockRows === undefined ? {} : { max_block_size: blockRows }),
+        ...boundsOf(bounds),
         ...wholeAnswer(heldInMemory),
       };
       // No clock of its own: the watchdog's is the caller's signal.
@@ -48,6 +42,22 @@ export function createGuest(access: EngineAccess): Guest {
     async close() {
       http.close();
     },
+  };
+}
+
+function boundsOf({
+  format,
+  maxSeconds,
+  maxRows,
+  blockRows,
+  memoryBytes,
+}: Pick<GuestQuery, 'format' | 'maxSeconds' | 'maxRows' | 'blockRows' | 'memoryBytes'>) {
+  return {
+    default_format: format,
+    max_execution_time: maxSeconds,
+    limit: maxRows,
+    ...(blockRows === undefined ? {} : { max_block_size: blockRows }),
+    ...(memoryBytes === undefined ? {} : { max_memory_usage: memoryBytes }),
   };
 }
 

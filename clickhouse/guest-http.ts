@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type EngineAccess, EngineError, type GuestResult, type QueryFigures } from './engine.ts';
-import { type CallSignals, engineErrorOf, problemOf } from './engine-error.ts';
+import { type CallSignals, engineErrorOf, isConnectionRefused, problemOf } from './engine-error.ts';
 import {
   type AnswerHead,
   createEngineHttp,
@@ -32,8 +32,8 @@ export interface GuestHttpStatement extends HttpStatement {
   readonly parameters: Readonly<Record<string, string>>;
 }
 
-/** The embedded engine is back about 400 ms after a crash (engine.md 7), later on a busy machine. */
-const RETRY_MAX_MS = 2_000;
+/** The embedded engine is back about 400 ms after a crash, some seconds later on a busy machine. */
+const RETRY_MAX_MS = 5_000;
 const RETRY_AFTER_MS = 200;
 /** Of an answer that waits in memory: as large as one to a caller can be. What is more goes to a file. */
 const HELD_IN_MEMORY_BYTES = 64 * 1024 * 1024;
@@ -117,14 +117,10 @@ async function retryRefused<Answer>(send: () => Promise<Answer>, signal: AbortSi
     try {
       return await send();
     } catch (error) {
-      if (signal.aborted || !isRefused(error) || performance.now() > deadline) throw error;
+      if (signal.aborted || !isConnectionRefused(error) || performance.now() > deadline) throw error;
       await sleep(RETRY_AFTER_MS, undefined, { signal });
     }
   }
-}
-
-function isRefused(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && error.code === 'ECONNREFUSED';
 }
 
 function refusedWith(

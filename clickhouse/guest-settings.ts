@@ -19,6 +19,8 @@ export const GUEST_BLOCK_ROWS = 8_192;
 /** For queries whose work on one row may be long (sandbox/check-frames.ts): slower, and stopped in time all the same. */
 export const GUEST_SMALL_BLOCK_ROWS = 256;
 export const GUEST_MEMORY_MAX_BYTES = 500_000_000;
+/** For queries whose functions go through long values (sandbox/check-work.ts): what one step can go through is what can be held. */
+export const GUEST_LITTLE_MEMORY_BYTES = 100_000_000;
 const GUEST_MEMORY_SHARE = 0.25;
 /** A thread's memory is counted in steps of this; with the engine's own 4 MiB a small query is said to have taken none. */
 const MEMORY_STEP_BYTES = 65_536;
@@ -52,6 +54,8 @@ export function guestSettings(memoryBytes: number): Readonly<Record<string, Sett
     output_format_parallel_formatting: 0,
     max_untracked_memory: MEMORY_STEP_BYTES,
     max_block_size: GUEST_BLOCK_ROWS,
+    // A value that a join repeats is held for each row, so that what a function goes through in one step is what a query may hold.
+    enable_lazy_columns_replication: 0,
     max_rows_to_read: 1_000_000_000,
     // The engine ends a result that is too large, and says so by its size; every other limit fails the query.
     max_result_bytes: RESULT_MAX_BYTES,
@@ -85,14 +89,17 @@ export const EXACT_OUTPUT: Readonly<Record<string, SettingValue>> = {
 };
 
 /** What each query may say for itself, and within which bounds; null for none. */
-export const GUEST_CHANGEABLE: Readonly<
-  Record<string, { readonly min: number; readonly max: number } | null>
-> = {
-  max_execution_time: { min: 1, max: GUEST_SECONDS_MAX },
-  limit: { min: 1, max: GUEST_ROWS_MAX },
-  max_block_size: { min: GUEST_SMALL_BLOCK_ROWS, max: GUEST_BLOCK_ROWS },
-  // Sent with the question what the names of a query mean (sandbox/resolve.ts): the first can only take rows away, the second
-  // only show more of the tree.
-  additional_table_filters: null,
-  enable_scalar_subquery_optimization: { min: 0, max: 1 },
-};
+export function guestChangeable(
+  memoryBytes: number,
+): Readonly<Record<string, { readonly min: number; readonly max: number } | null>> {
+  return {
+    max_execution_time: { min: 1, max: GUEST_SECONDS_MAX },
+    limit: { min: 1, max: GUEST_ROWS_MAX },
+    max_block_size: { min: GUEST_SMALL_BLOCK_ROWS, max: GUEST_BLOCK_ROWS },
+    max_memory_usage: { min: 1, max: Math.max(memoryBytes, GUEST_LITTLE_MEMORY_BYTES) },
+    // Sent with the question what the names of a query mean (sandbox/resolve.ts): the first can only take rows away, the second
+    // only show more of the tree.
+    additional_table_filters: null,
+    enable_scalar_subquery_optimization: { min: 0, max: 1 },
+  };
+}

@@ -1,5 +1,5 @@
 import { CLUSTER_SETTINGS } from './cluster/cluster-settings.ts';
-import { GUEST_CHANGEABLE, GUEST_MEMORY_MAX_BYTES, guestSettings } from './guest-settings.ts';
+import { GUEST_MEMORY_MAX_BYTES, guestChangeable, guestSettings } from './guest-settings.ts';
 import { localDatabaseOf, publicDatabaseOf, viewedDatabaseOf } from './public-database.ts';
 
 /** The guest of a remote engine, as its operator makes it; docs/operators.md shows this. The embedded engine needs none of it. */
@@ -54,7 +54,7 @@ export function clusterStatements(names: {
 }
 
 function boundsOf(name: string): string {
-  const bounds = Object.entries(GUEST_CHANGEABLE).find(([changeable]) => changeable === name)?.[1];
+  const bounds = guestChangeable(GUEST_MEMORY_MAX_BYTES)[name];
   if (bounds === undefined) return '';
   return bounds === null
     ? ' CHANGEABLE_IN_READONLY'

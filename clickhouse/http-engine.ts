@@ -8,6 +8,7 @@ import { nodesOf } from './cluster/nodes.ts';
 import type { EngineAccess, EngineUser, Guard, Reader, Statement, Writer } from './engine.ts';
 import { engineErrorOf } from './engine-error.ts';
 import { createEngineHttp } from './engine-http.ts';
+import { createEngineOutage } from './engine-outage.ts';
 import { guardedInsert, guardedName, guardedStatement } from './guard.ts';
 import { type RowSource, readRowBinary, readRows } from './http-rows.ts';
 import { render, type Sql, sql, trustedText } from './sql.ts';
@@ -22,9 +23,12 @@ const INSERT_SECONDS_MAX = 120;
 const REQUEST_TIMEOUT_MS = 3_600_000;
 const NAME = /^[a-z_][a-z0-9_]*$/;
 
-/** Reads with the reader's credentials; every request is sent with readonly=2, whatever the user could do. */
-export function createReader(access: EngineAccess, log?: Log): Reader {
-  const source = sourceOf(access, access.reader, READER_CONNECTIONS_MAX, log);
+/**
+ * Reads with the reader's credentials; every request is sent with readonly=2, whatever the user could do. `outageMaxMs`: how long
+ * reads wait for an engine that this program starts anew.
+ */
+export function createReader(access: EngineAccess, log?: Log, outageMaxMs = 0): Reader {
+  const source = sourceOf(access, access.reader, READER_CONNECTIONS_MAX, log, outageMaxMs);
   return readerOver({ ...source, settings: { ...READER_SETTINGS, ...source.settings } });
 }
 
@@ -104,12 +108,14 @@ function sourceOf(
   user: EngineUser,
   connectionsMax: number,
   log: Log | undefined,
+  outageMaxMs = 0,
 ): RowSource {
   return {
     http: createEngineHttp(access.url, user, connectionsMax, access.headers),
     database: access.database,
     settings: ownSettingsOf(access),
     onRetry: (statement, reason) => log?.debug({ statement, reason: messageOf(reason) }, 'read is retried'),
+    outage: createEngineOutage(outageMaxMs),
   };
 }
 

@@ -2,8 +2,9 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { withinSeconds } from './call-time.ts';
 import type { Row, Rows, Statement } from './engine.ts';
-import { engineErrorOf, isBrokenConnection } from './engine-error.ts';
+import { engineErrorOf, isBrokenConnection, isConnectionRefused } from './engine-error.ts';
 import { type EngineHttp, isSuccess, refusalOf, WHOLE_ANSWER } from './engine-http.ts';
+import type { EngineOutage } from './engine-outage.ts';
 import { render, type SqlValue } from './sql.ts';
 
 /** SELECTs over plain HTTP, answers whole in memory: each is bounded by the statement's `maxRows`. */
@@ -14,10 +15,15 @@ export interface RowSource {
   readonly settings: Readonly<Record<string, string | number>>;
   /** Called before a read is repeated. */
   readonly onRetry: (statement: string, reason: unknown) => void;
+  readonly outage: EngineOutage;
 }
 
-/** About what the embedded engine needs to be back after a crash (engine.md 7). */
+/** About what the embedded engine needs to be back after a crash. */
 const RETRY_AFTER_MS = 400;
+/** Between two attempts to reach an engine that is being started anew. */
+const POLL_MS = 100;
+/** Of one statement that the engine may have seen: a text that ends the engine must not end it again and again. */
+const SEEN_MAX = 3;
 
 /**
  * The whole answer, so that an error that occurs half-way comes with its status and code instead of a torn body. Sent with
@@ -34,7 +40,10 @@ const READ_WORDS = {
   output_format_json_quote_decimals: 1,
 } as const;
 
-/** Rows of a statement that is written without a FORMAT. Retried once on a broken connection. Throws `EngineError`. */
+/**
+ * Rows of a statement that is written without a FORMAT. Repeated once on a broken connection, and for as long as the engine is being
+ * started anew. Throws `EngineError`.
+ */
 export async function readRows(
   source: RowSource,
   statement: Statement,
@@ -90,29 +99,33 @@ async function readAs<Answer>(
     const { either } = signals;
     try {
       either.throwIfAborted();
-      return await retryOnce(
-        () => read(either),
-        (reason) => source.onRetry(statement.name, reason),
-        either,
-      );
+      const onRetry = (reason: unknown): void => source.onRetry(statement.name, reason);
+      return await retried(() => read(either), { onRetry, outage: source.outage }, either);
     } catch (error) {
       throw engineErrorOf(error, statement.name, signals);
     }
   });
 }
 
-async function retryOnce<T>(
+async function retried<T>(
   attempt: () => Promise<T>,
-  onRetry: (reason: unknown) => void,
+  { onRetry, outage }: { readonly onRetry: (reason: unknown) => void; readonly outage: EngineOutage },
   signal: AbortSignal,
 ): Promise<T> {
-  try {
-    return await attempt();
-  } catch (error) {
-    if (signal.aborted || !isBrokenConnection(error)) throw error;
-    onRetry(error);
-    await sleep(RETRY_AFTER_MS, undefined, { signal });
-    return attempt();
+  let seen = 0;
+  for (let attempts = 1; ; attempts += 1) {
+    try {
+      const answer = await attempt();
+      outage.over();
+      return answer;
+    } catch (error) {
+      if (!isConnectionRefused(error)) seen += 1;
+      const patienceMs = isBrokenConnection(error) ? outage.patienceMs() : 0;
+      const isFirst = attempts === 1 && isBrokenConnection(error);
+      if (signal.aborted || seen >= SEEN_MAX || !(isFirst || patienceMs > 0)) throw error;
+      onRetry(error);
+      await sleep(isFirst ? RETRY_AFTER_MS : POLL_MS, undefined, { signal });
+    }
   }
 }
 

@@ -352,7 +352,7 @@ export interface paths {
         put?: never;
         /**
          * Run a SQL query over the public tables
-         * @description The whole SELECT language of ClickHouse over the tables that `GET /v0/sql/schema` lists, and nothing else. The query is judged before it runs: `invalid_query` says what and where, and costs nothing. Its tier bounds its time; the units of the tier are held, and those for the engine time used are charged. `truncated` says when a cap cut the answer. Closing the connection stops the query. 1 QU per started 5 seconds of engine time, at least 1, at most what the tier holds; or over x402 the most that the tier standard costs, and with the scheme `upto` only what was used. `explain_only` is free.
+         * @description The whole SELECT language of ClickHouse over the tables that `GET /v0/sql/schema` lists, and nothing else. The query is judged before it runs: `invalid_query` says what and where, and costs nothing. `max_qu` is what it may cost and bounds its time: these units are held, and those for the engine time used are charged. `truncated` says when a cap cut the answer. Closing the connection stops the query. 1 QU per started 5 seconds of engine time, at least 1, at most `max_qu` of the body, which is the maximum of the tier where it is left out; over x402 0.01 USD for each unit of `max_qu` in the tier standard, and with the scheme `upto` only for those used. `explain_only` is free.
          */
         post: operations["runSql"];
         delete?: never;
@@ -488,7 +488,7 @@ export interface components {
         AccountSqlTier: {
             tier: string;
             timeout_seconds: number;
-            /** @description Held for the call, and the most it can cost. */
+            /** @description The most that a call can cost, and what is held for it without `max_qu`. */
             max_qu: number;
             requests_per_minute: number;
             /** @description Whether this caller’s plan may buy the tier. */
@@ -501,6 +501,22 @@ export interface components {
         AccountTier: "anonymous" | "trial" | "oauth" | "free" | "pro" | "enterprise";
         /** @description Lower-case address. */
         Address: string;
+        AdvertisedPrice: {
+            /** @enum {string} */
+            mode: "fixed" | "dynamic";
+            /** @constant */
+            currency: "USD";
+            /** @description Of a fixed price. */
+            amount?: string;
+            /** @description Of a dynamic price. */
+            min?: string;
+            /** @description Dollars. */
+            max?: string;
+            /** @description Dollars. */
+            per_unit?: string;
+            /** @description What one unit buys. */
+            unit?: string;
+        };
         Agent: {
             chain: components["schemas"]["Chain"];
             /** @description Token id in the identity registry of the chain; a decimal string, ids start at 0. */
@@ -926,7 +942,7 @@ export interface components {
             /** @description Present only when balance is null: which nothing it is. */
             balance_note?: string;
             metered_routes: components["schemas"]["RoutePrice"][];
-            /** @description One QU per started 5 seconds, at least one. */
+            /** @description One QU per started 5 seconds, at least one. `max_qu` of the body buys less than the tier's maximum. */
             sql_tiers: components["schemas"]["AccountSqlTier"][];
             top_up_url: string;
             as_of: components["schemas"]["Timestamp"];
@@ -1157,7 +1173,9 @@ export interface components {
             description: string;
             mimeType: string;
             serviceName: string;
+            /** @description The terms of a call that chooses nothing of a dynamic price. */
             accepts: components["schemas"]["PaymentTerms"][];
+            price: components["schemas"]["AdvertisedPrice"];
             extensions: components["schemas"]["ListedExtensions"];
         };
         Meta: {
@@ -1302,6 +1320,13 @@ export interface components {
             maxTimeoutSeconds: number;
             extra: components["schemas"]["TokenDomain"];
         };
+        /** @description Of a call whose price its caller chooses (`max_qu`) and its use decides. Which part of it a plan may buy, `sql_tiers` says. */
+        PriceRange: {
+            /** @description What one unit buys. */
+            unit: string;
+            qu: components["schemas"]["UnitRange"];
+            x402_usd: components["schemas"]["UsdRange"];
+        };
         Problem: {
             /**
              * Format: uri-reference
@@ -1342,6 +1367,11 @@ export interface components {
             transaction?: string;
             /** @description Look for it on the chain before anything else. */
             authorization_nonce?: string;
+            /**
+             * Format: date-time
+             * @description When the settlement was asked for whose outcome is not known.
+             */
+            since?: string;
             position?: components["schemas"]["QueryPosition"];
             /** @description What stands there. */
             near?: string;
@@ -1576,10 +1606,11 @@ export interface components {
             operation: string;
             method: string;
             path: string;
-            /** @description Query Units on the credit lane; null where units buy nothing. */
+            /** @description Query Units on the credit lane, with a `range` the least; null where units buy nothing. */
             qu: number | null;
-            /** @description Dollars on the x402 lane. */
+            /** @description Dollars on the x402 lane, with a `range` those of a call that chooses nothing. */
             x402_usd: number;
+            range: components["schemas"]["PriceRange"] | null;
         };
         RunSqlRequest: {
             /** @description One SELECT in the dialect of ClickHouse, over the public tables: at most 64 KiB. A trailing FORMAT is ignored with a warning, SETTINGS are refused. */
@@ -1592,6 +1623,8 @@ export interface components {
              * @enum {string}
              */
             tier?: "standard" | "extended" | "deep";
+            /** @description The most that the query may cost, in Query Units: it is held, and it ends the run after 5 s a unit. Over x402 it sets the price, 0.01 USD a unit. Default: the maximum of the tier. */
+            max_qu?: number;
             /** @description Values of the placeholders `{name:Type}` of the query, by name: texts, numbers, booleans, null, or lists of these. Numbers beyond 2^53 are sent as texts. At most 100. */
             params?: {
                 [key: string]: unknown;
@@ -1682,7 +1715,7 @@ export interface components {
             tier: components["schemas"]["SqlTier"];
             advised_tier: components["schemas"]["SqlTier"];
             meta: components["schemas"]["Meta"];
-            /** @description `format_ignored`: The query named a FORMAT, which was dropped: the field `format` chooses. `sample_ignored`: The query named a SAMPLE, which has no effect on the public tables: every row was read. `totals_left_out`: The query asks WITH TOTALS, whose row is not in the answer: WITH ROLLUP gives it as a row. `no_time_filter`: No condition on block_time or day narrows what is read. `no_key_filter`: No condition on a key of the table narrows what is read: it is read whole. `estimate_unavailable`: The engine did not estimate in time. `estimate_needs_key`: Without a key only plain queries are estimated: those without subqueries outside FROM, table functions and unusual functions. Send a key for an estimate of this one. `tier_too_small`: The query may need more time than its tier has. `index_lagging`: A served chain is more than 120 seconds behind, or its node does not answer. `index_not_started`: A served chain has not reported any indexed block yet. `backfill_in_progress`: Older blocks of a served chain are still being indexed. `finality_unknown`: Only final settlements were asked for, and a served chain has not stated a final block: it contributes none. `graph_edges_cut`: More pairs of wallets paid each other than max_edges shows: the largest are shown. `endpoints_catalog_stale`: Part of the endpoint directory may be outdated: a source was not read to its end lately, or none ever was. `no_agent_on_this_page_has_a_score`: No agent on this page has feedback that stands, so none has a score. `graph_scan_capped`: The window holds more settlements than one graph may read: the newest were read. */
+            /** @description `format_ignored`: The query named a FORMAT, which was dropped: the field `format` chooses. `sample_ignored`: The query named a SAMPLE, which has no effect on the public tables: every row was read. `totals_left_out`: The query asks WITH TOTALS, whose row is not in the answer: WITH ROLLUP gives it as a row. `no_time_filter`: No condition on block_time or day narrows what is read. `no_key_filter`: No condition on a key of the table narrows what is read: it is read whole. `estimate_unavailable`: The engine did not estimate in time. `estimate_needs_key`: Without a key only plain queries are estimated: those without subqueries outside FROM, table functions and unusual functions. Send a key for an estimate of this one. `tier_too_small`: The query may need more time than its tier has. `budget_too_small`: The query may need more time than its `max_qu` pays for. `index_lagging`: A served chain is more than 120 seconds behind, or its node does not answer. `index_not_started`: A served chain has not reported any indexed block yet. `backfill_in_progress`: Older blocks of a served chain are still being indexed. `finality_unknown`: Only final settlements were asked for, and a served chain has not stated a final block: it contributes none. `graph_edges_cut`: More pairs of wallets paid each other than max_edges shows: the largest are shown. `endpoints_catalog_stale`: Part of the endpoint directory may be outdated: a source was not read to its end lately, or none ever was. `no_agent_on_this_page_has_a_score`: No agent on this page has feedback that stands, so none has a score. `graph_scan_capped`: The window holds more settlements than one graph may read: the newest were read. */
             warnings: components["schemas"]["SqlWarning"][];
         };
         SqlExample: {
@@ -1708,6 +1741,7 @@ export interface components {
             /** @description Uncompressed, from the average row. */
             bytes_to_read: number | null;
             qu_min: number;
+            /** @description Never above `max_qu`. Estimated without one, it is what to send as `max_qu`. */
             qu_max: number;
         };
         SqlResult: {
@@ -1726,7 +1760,7 @@ export interface components {
             meta: components["schemas"]["Meta"];
             /** @description The text that ran: yours, as the engine writes it. */
             sql: string;
-            /** @description `format_ignored`: The query named a FORMAT, which was dropped: the field `format` chooses. `sample_ignored`: The query named a SAMPLE, which has no effect on the public tables: every row was read. `totals_left_out`: The query asks WITH TOTALS, whose row is not in the answer: WITH ROLLUP gives it as a row. `no_time_filter`: No condition on block_time or day narrows what is read. `no_key_filter`: No condition on a key of the table narrows what is read: it is read whole. `estimate_unavailable`: The engine did not estimate in time. `estimate_needs_key`: Without a key only plain queries are estimated: those without subqueries outside FROM, table functions and unusual functions. Send a key for an estimate of this one. `tier_too_small`: The query may need more time than its tier has. `index_lagging`: A served chain is more than 120 seconds behind, or its node does not answer. `index_not_started`: A served chain has not reported any indexed block yet. `backfill_in_progress`: Older blocks of a served chain are still being indexed. `finality_unknown`: Only final settlements were asked for, and a served chain has not stated a final block: it contributes none. `graph_edges_cut`: More pairs of wallets paid each other than max_edges shows: the largest are shown. `endpoints_catalog_stale`: Part of the endpoint directory may be outdated: a source was not read to its end lately, or none ever was. `no_agent_on_this_page_has_a_score`: No agent on this page has feedback that stands, so none has a score. `graph_scan_capped`: The window holds more settlements than one graph may read: the newest were read. */
+            /** @description `format_ignored`: The query named a FORMAT, which was dropped: the field `format` chooses. `sample_ignored`: The query named a SAMPLE, which has no effect on the public tables: every row was read. `totals_left_out`: The query asks WITH TOTALS, whose row is not in the answer: WITH ROLLUP gives it as a row. `no_time_filter`: No condition on block_time or day narrows what is read. `no_key_filter`: No condition on a key of the table narrows what is read: it is read whole. `estimate_unavailable`: The engine did not estimate in time. `estimate_needs_key`: Without a key only plain queries are estimated: those without subqueries outside FROM, table functions and unusual functions. Send a key for an estimate of this one. `tier_too_small`: The query may need more time than its tier has. `budget_too_small`: The query may need more time than its `max_qu` pays for. `index_lagging`: A served chain is more than 120 seconds behind, or its node does not answer. `index_not_started`: A served chain has not reported any indexed block yet. `backfill_in_progress`: Older blocks of a served chain are still being indexed. `finality_unknown`: Only final settlements were asked for, and a served chain has not stated a final block: it contributes none. `graph_edges_cut`: More pairs of wallets paid each other than max_edges shows: the largest are shown. `endpoints_catalog_stale`: Part of the endpoint directory may be outdated: a source was not read to its end lately, or none ever was. `no_agent_on_this_page_has_a_score`: No agent on this page has feedback that stands, so none has a score. `graph_scan_capped`: The window holds more settlements than one graph may read: the newest were read. */
             warnings?: components["schemas"]["SqlWarning"][];
         };
         SqlStatistics: {
@@ -1763,13 +1797,14 @@ export interface components {
         };
         SqlUsage: {
             query_tier: components["schemas"]["SqlTier"];
+            /** @description `max_qu`, or the maximum of the tier. */
             units_held: number;
             units_charged: number;
             /** @description What the organization has left; null on the x402 lane. */
             balance: number | null;
         };
         /** @enum {string} */
-        SqlWarning: "format_ignored" | "sample_ignored" | "totals_left_out" | "no_time_filter" | "no_key_filter" | "estimate_unavailable" | "estimate_needs_key" | "tier_too_small" | "index_lagging" | "index_not_started" | "backfill_in_progress" | "finality_unknown" | "graph_edges_cut" | "endpoints_catalog_stale" | "no_agent_on_this_page_has_a_score" | "graph_scan_capped";
+        SqlWarning: "format_ignored" | "sample_ignored" | "totals_left_out" | "no_time_filter" | "no_key_filter" | "estimate_unavailable" | "estimate_needs_key" | "tier_too_small" | "budget_too_small" | "index_lagging" | "index_not_started" | "backfill_in_progress" | "finality_unknown" | "graph_edges_cut" | "endpoints_catalog_stale" | "no_agent_on_this_page_has_a_score" | "graph_scan_capped";
         /**
          * Format: date-time
          * @description RFC 3339, UTC, whole seconds.
@@ -1810,8 +1845,20 @@ export interface components {
             low_balance_threshold_qu: number;
             low_balance: boolean;
         };
+        /** @description Of one call on the credit lane, in Query Units. */
+        UnitRange: {
+            min: number;
+            max: number;
+            per_unit: number;
+        };
         /** @description Dollars, at most six decimals, from exact decimals. */
         Usd: number;
+        /** @description Of one call over x402, in dollars. */
+        UsdRange: {
+            min: number;
+            max: number;
+            per_unit: number;
+        };
         /** @enum {string} */
         Verdict: "unobserved" | "insufficient" | "clean" | "mixed" | "suspect";
         Wallet: {
@@ -2075,7 +2122,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description `settlement_unknown`: Look for the authorization’s nonce on the chain before anything else. If it settled, the same request with the same payment is served; never sign again before that. */
+        /** @description `settlement_unknown`: Look for the authorization’s nonce on the chain before anything else. Send the same request with the same payment again after `Retry-After`: once the chain shows the settlement it is served. Never sign again before that. */
         SettlementUnknown: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -2115,7 +2162,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description `payment_required`: Send a key that covers it, or pay one of `accepts` and send the same request with `X-PAYMENT`. `payment_malformed`: Send base64 of the x402 payment object, with an EIP-3009 authorization and its signature. `payment_invalid`: Sign a new authorization for one of `accepts`; the same one fails again. Nothing was charged. `payment_failed`: Nothing was charged. Send the same payment again, or sign a new one. `insufficient_qu`: Top up, or pay for this call with one of `accepts`. */
+        /** @description `payment_required`: Send a key that covers it, or pay one of `accepts` and send the same request with `X-PAYMENT`. `payment_malformed`: Send base64 of the x402 payment object, with an EIP-3009 authorization and its signature. `payment_invalid`: Sign a new authorization for one of `accepts`; the same one fails again. Nothing was charged. `payment_failed`: Nothing was charged. Send the same payment again, or sign a new one. `insufficient_qu`: Top up, hold less (`max_qu` of SQL), or pay for this call with one of `accepts`. */
         UnitsOrPaymentRequired: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -2414,21 +2461,44 @@ export interface operations {
                      *           "method": "GET",
                      *           "path": "/flows",
                      *           "qu": 0,
-                     *           "x402_usd": 0.001
+                     *           "x402_usd": 0.001,
+                     *           "range": null
                      *         },
                      *         {
                      *           "operation": "getGraph",
                      *           "method": "GET",
                      *           "path": "/graph",
                      *           "qu": 1,
-                     *           "x402_usd": 0.005
+                     *           "x402_usd": 0.005,
+                     *           "range": null
+                     *         },
+                     *         {
+                     *           "operation": "runSql",
+                     *           "method": "POST",
+                     *           "path": "/sql",
+                     *           "qu": 1,
+                     *           "x402_usd": 0.03,
+                     *           "range": {
+                     *             "unit": "started 5 seconds of engine time",
+                     *             "qu": {
+                     *               "min": 1,
+                     *               "max": 60,
+                     *               "per_unit": 1
+                     *             },
+                     *             "x402_usd": {
+                     *               "min": 0.01,
+                     *               "max": 0.03,
+                     *               "per_unit": 0.01
+                     *             }
+                     *           }
                      *         },
                      *         {
                      *           "operation": "mintTrialKey",
                      *           "method": "GET",
                      *           "path": "/test/x402",
                      *           "qu": null,
-                     *           "x402_usd": 0.01
+                     *           "x402_usd": 0.01,
+                     *           "range": null
                      *         }
                      *       ],
                      *       "sql_tiers": [
@@ -5515,7 +5585,7 @@ export interface operations {
                     "application/vnd.apache.arrow.stream": unknown;
                 };
             };
-            /** @description `invalid_parameter`: Correct the parameter named in `parameter`; the request was not run. `malformed_request`: Correct the URL, the headers or the body as `detail` says. `invalid_query`: Correct the query as `detail` and `hint` say; it was not run and cost nothing. `query_failed`: See `reason`: narrow the query, choose a larger tier, or correct it. What it used until then is charged. */
+            /** @description `invalid_parameter`: Correct the parameter named in `parameter`; the request was not run. `malformed_request`: Correct the URL, the headers or the body as `detail` says. `invalid_query`: Correct the query as `detail` and `hint` say; it was not run and cost nothing. `query_failed`: See `reason`: narrow the query, buy more time (`max_qu`, `tier`), or correct it. What it used until then is charged, and nothing where it failed before it read a row. */
             400: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -5905,6 +5975,11 @@ export interface operations {
                      *               }
                      *             }
                      *           ],
+                     *           "price": {
+                     *             "mode": "fixed",
+                     *             "currency": "USD",
+                     *             "amount": "0.001"
+                     *           },
                      *           "extensions": {
                      *             "bazaar": {
                      *               "info": {

@@ -15,11 +15,16 @@ export interface SqlOptions extends RepeatableOptions {
   readonly params?: Readonly<Record<string, SqlParam>> | undefined;
   /** How long the query may run, and so what it may cost. Default `standard`. */
   readonly tier?: SqlTier | undefined;
+  /**
+   * The most that the query may cost, in Query Units, from 1 to the maximum of the tier, which is the default. Buys 5 seconds a unit;
+   * paid over x402 it is the price: 0.01 USD a unit.
+   */
+  readonly maxQu?: number | undefined;
   /** Rows that the answer has at most; `truncated` says whether there are more. */
   readonly maxRows?: number | undefined;
 }
 
-export type SqlExplainOptions = CallOptions & Pick<SqlOptions, 'params' | 'tier'>;
+export type SqlExplainOptions = CallOptions & Pick<SqlOptions, 'params' | 'tier' | 'maxQu'>;
 
 /** A row by column name. Integers of 64 bits and more, and decimals, are texts: they are exact. */
 export type SqlRow = Record<string, unknown>;
@@ -32,7 +37,8 @@ export interface SqlMethods {
    * Runs one SELECT and gives its rows with their columns, at most 10,000 of them. `Row` is what the caller says the query gives; it is
    * not checked. With `format: 'json_compact'` rows are arrays in the order of `columns`.
    *
-   * Costs 1 Query Unit for every started 5 seconds of engine time; an invalid query costs nothing (`invalid_query`).
+   * Costs 1 Query Unit for every started 5 seconds of engine time, never more than `maxQu`; an invalid query costs nothing
+   * (`invalid_query`), nor does one that fails before it read a row (`query_failed`).
    */
   sql<Row = SqlRow>(
     text: string,
@@ -92,9 +98,9 @@ interface AskOptions extends Pick<ApiRequest, 'reads'> {
 }
 
 function requestOf(sql: string, options: SqlOptions, { format, reads, explainOnly }: AskOptions): ApiRequest {
-  const { params, tier, maxRows, idempotencyKey } = options;
+  const { params, tier, maxQu, maxRows, idempotencyKey } = options;
   // What is undefined is not in the JSON.
-  const body = { sql, tier, params, format, max_rows: maxRows, explain_only: explainOnly };
+  const body = { sql, tier, max_qu: maxQu, params, format, max_rows: maxRows, explain_only: explainOnly };
   return {
     method: 'POST',
     path: '/sql',

@@ -36,6 +36,7 @@ export function errandsOf(merchant: Address): readonly Errand[] {
       path: '/v0/sql',
       body: {
         sql: 'SELECT payee, sum(amount_usd) AS usd FROM settlements GROUP BY payee ORDER BY usd DESC LIMIT 5',
+        max_qu: 1,
       },
       x402Version: 2,
     },

@@ -3,6 +3,7 @@ import { EngineError, type Guest } from '../clickhouse/engine.ts';
 import {
   EXACT_OUTPUT,
   GUEST_BLOCK_ROWS,
+  GUEST_LITTLE_MEMORY_BYTES,
   GUEST_SECONDS_MAX,
   GUEST_SMALL_BLOCK_ROWS,
   RESULT_MAX_BYTES,
@@ -33,6 +34,7 @@ const EXACTLY: Readonly<Record<string, string | number>> = {
   readonly: 1,
   cancel_http_readonly_queries_on_client_close: 1,
   result_overflow_mode: 'break',
+  enable_lazy_columns_replication: 0,
   max_result_bytes: RESULT_MAX_BYTES,
   ...EXACT_OUTPUT,
 };
@@ -91,7 +93,7 @@ function checkSetting(name: string, value: string): void {
     throw new GuestUnfit(`its ${name} is ${value} and must be bounded`);
 }
 
-/** Each query is sent with its own seconds and rows, some with smaller blocks, and some questions with empty tables. */
+/** Each query is sent with its own seconds and rows, some with smaller blocks, less memory, or empty tables. */
 async function checkChangeable(guest: Guest): Promise<void> {
   try {
     await guest.explain({
@@ -109,6 +111,7 @@ async function checkChangeable(guest: Guest): Promise<void> {
         format: 'CSV',
         maxRows: 1,
         blockRows: GUEST_SMALL_BLOCK_ROWS,
+        memoryBytes: GUEST_LITTLE_MEMORY_BYTES,
         maxSeconds: GUEST_SECONDS_MAX,
       },
       NEVER,
@@ -118,7 +121,7 @@ async function checkChangeable(guest: Guest): Promise<void> {
   } catch (error) {
     if (isRefusal(error))
       throw new GuestUnfit(
-        'it may not send max_execution_time, limit, max_block_size, additional_table_filters and enable_scalar_subquery_optimization',
+        'it may not send max_execution_time, limit, max_block_size, max_memory_usage, additional_table_filters and enable_scalar_subquery_optimization (docs/operators.md, the guest of a remote engine)',
       );
     throw error;
   }

@@ -32,8 +32,7 @@ export function createEstimate(deps: EstimateDeps): SqlSandbox['estimate'] {
     } catch (error) {
       return unknownUnless(error, query, signal);
     } finally {
-      // The place is the engine's, not the caller's: it is free when the engine is.
-      void planning.gone().then(() => place.leave());
+      planning.leave(place);
     }
   };
 }

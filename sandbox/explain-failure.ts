@@ -41,7 +41,8 @@ const SUGGESTED_FROM_CHARS = 3;
 const ACCESS_CODES: ReadonlySet<number> = new Set([164, 497]);
 
 const HINTS: Readonly<Partial<Record<QueryFailure, string>>> = {
-  timeout: 'Narrow block_time, ask merchant_days or payer_days for long ranges, or choose a higher `tier`.',
+  timeout:
+    'Narrow block_time, ask merchant_days or payer_days for long ranges, or send a larger `max_qu` or `tier`.',
   memory:
     'Narrow block_time, group by fewer columns, use uniq instead of uniqExact, or join the smaller side on the right.',
   rows_read: 'Narrow block_time, or ask merchant_days or payer_days.',

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { refusalOf } from './function-policy.ts';
+import type { Work } from './function-work.ts';
 
 /** The pinned allow-list as `functions.json` holds it. Generated: `npm run gen:functions`. */
 export interface FunctionFile {
@@ -15,6 +16,11 @@ export interface FunctionEntry {
   readonly aggregate?: true;
   /** Whether the engine takes the name in any case. */
   readonly anyCase?: true;
+  /** How its time grows with its values (function-work.ts); `unknown` where it is not given. */
+  readonly work?: Work;
+  /** The argument that is a regular expression, or a text or a LIKE pattern to look for, by the engine's documentation. */
+  readonly regexp?: number;
+  readonly needle?: number;
 }
 
 export interface FunctionCatalogue {
@@ -22,6 +28,8 @@ export interface FunctionCatalogue {
   /** Why a name is refused, in words for the caller; null when there is no such function. */
   refusal(name: string): { readonly why: string; readonly hint: string } | null;
   readonly names: readonly string[];
+  /** What the catalogue knows of the time that a function takes; null for a name that is not in it, such as a lambda's. */
+  costOf(name: string): FunctionEntry | null;
 }
 
 /** `sumIfOrNull` has two; more than this is nobody's question. */
@@ -54,6 +62,12 @@ export function createFunctionCatalogue({ allowed, combinators }: FunctionFile):
       return refused ?? null;
     },
     names: allowed.map(({ name }) => name),
+    costOf: (name) =>
+      find(name) ??
+      bases(name, suffixes)
+        .map(find)
+        .find((base) => base?.aggregate === true) ??
+      null,
   };
 }
 

@@ -159,7 +159,7 @@ export const REFUSED_FUNCTIONS: readonly RefusedFunctions[] = [
   {
     why: 'cannot be stopped once it computes one large ring or line',
     hint: 'Use h3ToParent(cell, resolution), or h3Distance(a, b) <= k.',
-    names: words('h3kRing h3HexRing h3Line'),
+    names: words('h3kRing h3HexRing h3Line h3PolygonToCells h3PolygonToCellsWithContainment'),
   },
   {
     why: 'cannot be stopped once it decomposes a long series',

@@ -1,9 +1,9 @@
 import { advised } from './advise.ts';
 import { checkClauses } from './check-clauses.ts';
-import { checkSizes } from './check-sizes.ts';
 import { checkStates } from './check-states.ts';
 import { checkFirstWord, checkTokens, type QueryParameter, type TokenFacts } from './check-tokens.ts';
 import { checkTree, type SqlPolicy } from './check-tree.ts';
+import { checkWork } from './check-work.ts';
 import { explainSyntax } from './explain-syntax.ts';
 import { parametersAsSent } from './parameter-texts.ts';
 import { checkValues } from './parameter-values.ts';
@@ -38,6 +38,8 @@ export interface Accepted {
   readonly needsSmallBlocks: boolean;
   /** Whether planning it computes nothing that takes long: safe-to-plan.ts. */
   readonly safeToPlan: boolean;
+  /** Whether it can be stopped in time only where it holds little at once. */
+  readonly needsLittleMemory?: boolean;
 }
 
 /** What of the text had no effect. */
@@ -76,7 +78,7 @@ export async function inspect(
       new Set(parsed.tokens.map((token) => token.text.replace(/[`"]/g, ''))),
     );
     checkStates(root);
-    checkSizes(root, parsed.tokens);
+    const care = checkWork(root, parsed.tokens, policy.functions);
     const { hasSample, hasTotals } = checkClauses(root);
     if (secondView !== null) checkSecondView(read(await secondView), named);
     return {
@@ -85,7 +87,8 @@ export async function inspect(
         tables: named.tables,
         functions: named.functions,
         parameters: facts.parameters,
-        needsSmallBlocks: named.needsSmallBlocks,
+        needsSmallBlocks: named.needsSmallBlocks || care.needsSmallBlocks,
+        needsLittleMemory: care.needsLittleMemory,
         safeToPlan: isSafeToPlan(root),
         warnings: [
           ...(facts.format === null ? [] : (['format_ignored'] as const)),

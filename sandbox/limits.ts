@@ -30,12 +30,26 @@ export const ESTIMATE_WAIT_MAX_MS = 5_000;
 /** Verdicts that are remembered, and the size of their texts. */
 export const VERDICTS_MAX = 2_000;
 export const VERDICTS_MAX_CHARS = 16 * 1024 * 1024;
-/** Texts that once made the engine deaf are not run again until this process ends. */
+/** Texts that the engine once could not be stopped from running are not run again until this process ends. */
 export const QUARANTINE_MAX = 10_000;
 
 /** For how long nothing is run of a caller whose query the engine could not be stopped from running, and for how many callers. */
 export const PENALTY_MS = 600_000;
 export const PENALTY_CALLERS_MAX = 10_000;
+
+/**
+ * Unstoppable queries of the whole service: so many within the window, and SQL is for organizations only until an hour has passed since
+ * the last one; so many more in that time, and it is for no caller until the service is started anew.
+ */
+export const ORGANIZATIONS_ONLY_AFTER = 3;
+export const UNSTOPPABLE_WINDOW_MS = 600_000;
+export const ORGANIZATIONS_ONLY_MS = 3_600_000;
+export const CLOSED_AFTER = 3;
+
+/** How long an unstoppable query keeps its place in an engine that is not ours to start anew, after it was told to stop. */
+export const PLACE_KEPT_MAX_MS = 60_000;
+/** Between two looks at one that did not obey in time. */
+export const UNSTOPPABLE_POLL_MS = 5_000;
 
 /** Between two checks of a guest that did not pass. */
 export const GUEST_CHECK_RETRY_MS = 1_000;

@@ -10,8 +10,17 @@ export interface Places {
   take(wanted: Wanted, signal: AbortSignal): Promise<Place>;
   /** A place that is free right now, or null: whoever gets none may wait with `take`. Needs no signal, because nothing waits. */
   takeFree(wanted: Wanted): Place | null;
-  /** How many places there are, how many are taken, and how many queries wait. */
-  load(): { readonly places: number; readonly running: number; readonly waiting: number };
+  /**
+   * How many places there are, how many are taken, how many queries wait, and how many run on although their place was given back.
+   */
+  load(): PlaceLoad;
+}
+
+export interface PlaceLoad {
+  readonly places: number;
+  readonly running: number;
+  readonly waiting: number;
+  readonly unstoppable: number;
 }
 
 export interface Wanted {
@@ -23,6 +32,8 @@ export interface Place {
   readonly waitedMs: number;
   /** Gives the place to the next. Idempotent. */
   leave(): void;
+  /** The same for a query that still runs: it is counted as running until `gone` resolves. */
+  leaveBehind(gone: Promise<void>): void;
 }
 
 export interface PlaceLimits {
@@ -42,6 +53,8 @@ interface Waiting extends Wanted {
 
 export function createPlaces(limits: PlaceLimits): Places {
   const taken = { all: 0, heavy: 0 };
+  /** Queries that run without a place. */
+  let left = 0;
   const waiting = new Set<Waiting>();
   const turns = createTurns();
 
@@ -59,19 +72,18 @@ export function createPlaces(limits: PlaceLimits): Places {
     taken.all += 1;
     if (heavy) taken.heavy += 1;
   };
-  const placeFor = ({ heavy }: Wanted, since: number): Place => {
-    let isLeft = false;
-    return {
-      waitedMs: performance.now() - since,
-      leave() {
-        if (isLeft) return;
-        isLeft = true;
-        taken.all -= 1;
-        if (heavy) taken.heavy -= 1;
-        admit();
-      },
-    };
+  const vacate = ({ heavy }: Wanted): void => {
+    taken.all -= 1;
+    if (heavy) taken.heavy -= 1;
+    admit();
   };
+  const placeFor = (wanted: Wanted, since: number): Place =>
+    placeThat(performance.now() - since, {
+      vacate: () => vacate(wanted),
+      count: (change) => {
+        left += change;
+      },
+    });
   const isFull = (caller: string): boolean =>
     waiting.size >= limits.waitingMax ||
     [...waiting].filter((one) => one.caller === caller).length >= limits.waitingMaxPerCaller;
@@ -85,7 +97,12 @@ export function createPlaces(limits: PlaceLimits): Places {
   };
 
   return {
-    load: () => ({ places: limits.all, running: taken.all, waiting: waiting.size }),
+    load: () => ({
+      places: limits.all,
+      running: taken.all + left,
+      waiting: waiting.size,
+      unstoppable: left,
+    }),
     takeFree: (wanted) => takeFree(wanted),
     take(wanted, signal) {
       const since = performance.now();
@@ -116,6 +133,29 @@ export function createPlaces(limits: PlaceLimits): Places {
         signal.addEventListener('abort', onAbort, { once: true });
         waiting.add(one);
       });
+    },
+  };
+}
+
+/** `count`: of queries that run without a place. */
+function placeThat(
+  waitedMs: number,
+  { vacate, count }: { readonly vacate: () => void; readonly count: (change: 1 | -1) => void },
+): Place {
+  let isLeft = false;
+  const leave = (): void => {
+    if (isLeft) return;
+    isLeft = true;
+    vacate();
+  };
+  return {
+    waitedMs,
+    leave,
+    leaveBehind(gone) {
+      if (isLeft) return;
+      count(1);
+      void gone.then(() => count(-1));
+      leave();
     },
   };
 }

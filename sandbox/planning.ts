@@ -3,9 +3,10 @@ import type { Guest, Row } from '../clickhouse/engine.ts';
 import { ESTIMATE_MAX_SECONDS } from './limits.ts';
 import { parametersAsSent } from './parameter-texts.ts';
 import type { Penalties } from './penalties.ts';
+import type { Place } from './places.ts';
 import type { Quarantine } from './quarantine.ts';
 import type { SandboxQuery } from './sql-sandbox.ts';
-import type { Watchdog } from './watchdog.ts';
+import type { Watchdog, Watched } from './watchdog.ts';
 
 /**
  * Questions to the engine about how it would run an accepted query: `EXPLAIN …`. While the engine plans it computes constants and
@@ -14,8 +15,8 @@ import type { Watchdog } from './watchdog.ts';
 export interface Planning {
   /** The engine's lines. Rejects with `StoppedLate`, `CallerLeft` or `EngineError`. */
   ask(question: PlanQuestion): Promise<readonly Row[]>;
-  /** Resolves when the engine has none of these statements any more. Never rejects. */
-  gone(): Promise<void>;
+  /** Gives the place back when the engine is free again: it is the engine's and not the caller's. */
+  leave(place: Place): void;
 }
 
 export interface PlanQuestion {
@@ -42,7 +43,7 @@ export function openPlanning(deps: PlanningDeps, query: PlannedQuery, signal: Ab
   const { watchdog, penalties, quarantine } = deps;
   const { accepted, parameters } = query;
   const deadline = performance.now() + ESTIMATE_MAX_SECONDS * 1_000;
-  const asked: Promise<void>[] = [];
+  const asked: Pick<Watched<unknown>, 'gone' | 'free'>[] = [];
   return {
     ask({ guest, name, question, withoutRows = false, showScalars = false }) {
       const queryId = randomUUID();
@@ -50,7 +51,7 @@ export function openPlanning(deps: PlanningDeps, query: PlannedQuery, signal: Ab
         queryId,
         maxMs: Math.max(0, deadline - performance.now()),
         caller: signal,
-        onDeaf: () => {
+        onUnstoppable: () => {
           quarantine.add(accepted.text);
           penalties.add(query.caller);
         },
@@ -64,12 +65,13 @@ export function openPlanning(deps: PlanningDeps, query: PlannedQuery, signal: Ab
         withoutRows,
         showScalars,
       };
-      const { outcome, gone } = watchdog.watch(order, (until) => guest.explain(statement, until));
-      asked.push(gone);
-      return outcome;
+      const watched = watchdog.watch(order, (until) => guest.explain(statement, until));
+      asked.push(watched);
+      return watched.outcome;
     },
-    async gone() {
-      await Promise.all(asked);
+    leave(place) {
+      const gone = Promise.all(asked.map((one) => one.gone)).then(() => undefined);
+      void Promise.all(asked.map((one) => one.free)).then(() => place.leaveBehind(gone));
     },
   };
 }

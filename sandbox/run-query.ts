@@ -1,6 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { EngineError, type Guest, type GuestResult, type QueryFigures } from '../clickhouse/engine.ts';
-import { GUEST_SMALL_BLOCK_ROWS, RESULT_MAX_BYTES } from '../clickhouse/guest-settings.ts';
+import {
+  GUEST_LITTLE_MEMORY_BYTES,
+  GUEST_SMALL_BLOCK_ROWS,
+  RESULT_MAX_BYTES,
+} from '../clickhouse/guest-settings.ts';
 import { SQL_TIERS } from '../src/catalogue/prices.ts';
 import type { SqlTierId } from '../src/domain/plan.ts';
 import type { Log } from '../src/log.ts';
@@ -86,7 +90,7 @@ async function resolveIn(
   try {
     await deps.resolve(query, planning);
   } catch (error) {
-    void planning.gone().then(place.leave);
+    planning.leave(place);
     reportSecondWall(error, query, deps.log);
     throw planFailureOf(error, query);
   }
@@ -106,17 +110,18 @@ async function runIn(
   signal: AbortSignal,
   { guest, watchdog, unread, held, penalties, secondsOf, log, quarantine }: RunDeps,
 ): Promise<SandboxResult> {
-  const maxSeconds = secondsOf(query.tier);
+  const ofTier = secondsOf(query.tier);
+  const maxSeconds = Math.min(ofTier, query.maxSeconds ?? ofTier);
   const queryId = randomUUID();
   // Also when its caller has left by then.
-  const onDeaf = (): void => {
+  const onUnstoppable = (): void => {
     quarantine.add(query.accepted.text);
     penalties.add(query.caller);
   };
   const inMemory = held.take();
   const began = performance.now();
-  const { outcome, gone } = watchdog.watch(
-    { queryId, maxMs: maxSeconds * 1_000 + WATCHDOG_GRACE_MS, caller: signal, onDeaf },
+  const { outcome, gone, free } = watchdog.watch(
+    { queryId, maxMs: maxSeconds * 1_000 + WATCHDOG_GRACE_MS, caller: signal, onUnstoppable },
     (until) =>
       guest.query(
         {
@@ -129,19 +134,20 @@ async function runIn(
           maxRows: query.maxRows,
           heldInMemory: inMemory !== null,
           ...(query.accepted.needsSmallBlocks ? { blockRows: GUEST_SMALL_BLOCK_ROWS } : {}),
+          ...(query.accepted.needsLittleMemory === true ? { memoryBytes: GUEST_LITTLE_MEMORY_BYTES } : {}),
         },
         until,
       ),
   );
-  // The place is the engine's, not the caller's: it is free when the engine is.
-  void gone.then(place.leave);
+  // The place is the engine's, not the caller's: it is free when the engine is, or when waiting for that has an end.
+  void free.then(() => place.leaveBehind(gone));
   try {
     const result = resultOf(await outcome, place);
     unread.watch(query.caller, result.body);
     inMemory?.freeWith(result.body);
     return result;
   } catch (error) {
-    void gone.then(inMemory?.free);
+    void free.then(inMemory?.free);
     reportSecondWall(error, query, log);
     throw failureOf(error, query, performance.now() - began);
   }
@@ -177,7 +183,7 @@ function stoppedFailure({ obeyed, cause }: StoppedLate, sinceMs: number): Error 
       : { engineMs: sinceMs, rowsRead: 0, bytesRead: 0, memoryBytes: 0 };
   return new QueryFailed({
     reason: 'timeout',
-    detail: 'The query did not end in the time of its tier and was stopped.',
+    detail: 'The query did not end in its time and was stopped.',
     figures,
     cause,
   });

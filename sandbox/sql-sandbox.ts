@@ -1,5 +1,5 @@
 import type { Readable } from 'node:stream';
-import type { SqlTierId } from '../src/domain/plan.ts';
+import type { SqlCallers, SqlTierId } from '../src/domain/plan.ts';
 import type { Accepted, Verdict } from './inspect.ts';
 import type { QueryParameters } from './parser.ts';
 
@@ -8,6 +8,8 @@ import type { QueryParameters } from './parser.ts';
  * was not judged: `run` and `estimate` take the verdict, not the text. Source: sandbox.md C, api.md 5.
  */
 export interface SqlSandbox {
+  /** Whose SQL is run now. Whoever lets callers in asks before anything of theirs is judged. */
+  openTo(): SqlCallers;
   /** Rejects only when the engine cannot be asked. Verdicts are remembered by the full digest of engine, policy and text. */
   inspect(text: string, parameters: QueryParameters): Promise<Verdict>;
   /**
@@ -31,6 +33,8 @@ export interface SandboxQuery {
   readonly accepted: Accepted;
   readonly parameters: QueryParameters;
   readonly tier: SqlTierId;
+  /** Seconds that it may run, where that is less than its tier allows. */
+  readonly maxSeconds?: number;
   readonly format: ResultFormat;
   /**
    * Rows that the engine gives at most. One more than the caller may have tells that there are more; a format that cannot be
@@ -71,7 +75,7 @@ export interface Estimate {
 
 /** Why a query that was accepted did not come to its end. Closed list: documented, and in OpenAPI. */
 export const QUERY_FAILURES = {
-  timeout: 'It ran longer than its tier allows.',
+  timeout: 'It ran longer than its tier, or its `max_qu`, allows.',
   memory: 'It needed more memory than a query may use.',
   rows_read: 'It read more rows than a query may read.',
   result_size: 'Its result is larger than a query may give.',
@@ -128,11 +132,15 @@ export class QueryFailed extends Error {
 export const BUSY_REASONS = {
   places: 'Every place for queries is taken at the moment, and the line is long. Nothing was charged.',
   penalty:
-    'A query of yours could not be stopped when its time was over, and ended the queries of others with it. For ten minutes none of yours is run; nothing was charged.',
+    'A query of yours could not be stopped when its time was over, and ended the queries of others with it. For ten minutes none of yours is run, nor of others of your range of addresses; nothing was charged.',
+  organizations_only:
+    'Several queries of callers without an organization could not be stopped in the last minutes. For an hour SQL is run for organizations only; every other read goes on. Nothing was charged.',
+  closed:
+    'Queries could not be stopped again and again. SQL is not run for any caller until the operator of this service has looked; every other read goes on. Nothing was charged.',
 } as const;
 export type BusyReason = keyof typeof BUSY_REASONS;
 
-/** `places`: the turns are taken, and the queue or its patience is at its end. `penalty`: penalties.ts. */
+/** `places`: the turns are taken, and the queue or its patience is at its end. The others: penalties.ts. */
 export class SandboxBusy extends Error {
   readonly retryAfterSeconds: number;
   readonly reason: BusyReason;

@@ -22,7 +22,8 @@ const ENCODED_TIMES = 8;
 const PRINTED_TIMES = 4;
 /** A placeholder of two characters stands for up to thirty. */
 const FORMATTED_TIMES = 15;
-const ENCODERS = /^(bin|base\d+.*encode|encode.*|to_?base64|tojsonstring|formatquery|char|format.*)$/i;
+const ENCODERS =
+  /^(bin|bitmap\w*|base\d+.*encode|encode.*|to_?base64|tojsonstring|formatquery|char|format.*)$/i;
 const PRINTERS = /^(tostring|hex)$/i;
 /** The size is in an argument: of the value itself, or how often it is repeated. */
 const SIZED: ReadonlyMap<string, SizeRule> = new Map<string, SizeRule>([
@@ -46,7 +47,7 @@ const SIZED: ReadonlyMap<string, SizeRule> = new Map<string, SizeRule>([
 ]);
 /** Values of many rows, or of many rounds: as long as they like. */
 const ENDLESS_BEGINNINGS =
-  /^(group_?(array|uniq|concat|bitmap)|array_?agg|array_?concat_?agg|string_?agg|listagg|arrayfold|arrayreduce|arrayshingles|timeslots|h3|s2|geohash|mappopulateseries|topk|approx_top|histogram|sparkbar|quantiles|bitmap|numericindexed|finalizeaggregation)/i;
+  /^(group_?(array|uniq|concat|bitmap)|array_?agg|array_?concat_?agg|string_?agg|listagg|arrayfold|arrayreduce|arrayshingles|timeslots|h3|s2|geohash|mappopulateseries|topk|approx_top|histogram|sparkbar|quantiles|numericindexed|finalizeaggregation)/i;
 /** Of these, those that keep a value of each row, or of as many rows as they are told to. */
 const GATHERERS = /^group(Uniq)?Array(Last|Sorted|Sample)?(If|Distinct)*$/;
 const TOPS = /^(topK(Weighted)?|approx_top_(k|count|sum))(If|Distinct)*$/;

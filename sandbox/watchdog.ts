@@ -16,7 +16,7 @@ export interface WatchOrder {
   readonly maxMs: number;
   readonly caller: AbortSignal;
   /** Once, when the engine was told to stop it, answers, and still runs it: the query's doing, and no accident of the engine. */
-  readonly onDeaf: () => void;
+  readonly onUnstoppable: () => void;
 }
 
 export interface Watched<Result> {
@@ -24,6 +24,11 @@ export interface Watched<Result> {
   readonly outcome: Promise<Result>;
   /** Resolves when the engine no longer has the query. Never rejects. */
   readonly gone: Promise<void>;
+  /**
+   * Resolves when its place may be given to the next: with `gone`, or, where the engine is not ours to start anew, a bounded time after
+   * it did not obey. Never rejects.
+   */
+  readonly free: Promise<void>;
 }
 
 /** The clock stopped it. */
@@ -52,6 +57,10 @@ export interface WatchdogDeps {
   readonly log: Pick<Log, 'warn' | 'error'>;
   readonly obeyMaxMs: number;
   readonly pollMs: number;
+  /** How long a query that does not obey keeps its place where the engine is not ours. */
+  readonly placeKeptMaxMs: number;
+  /** Between two looks at one that did not obey in time. */
+  readonly unstoppablePollMs: number;
 }
 
 export function createWatchdog(deps: WatchdogDeps): Watchdog {
@@ -72,7 +81,10 @@ export function createWatchdog(deps: WatchdogDeps): Watchdog {
       // The engine gets the chance to say what the query took; after that nobody waits for it any more.
       const timer = setTimeout(() => void end().obeyed.then(() => giveUp.abort()), maxMs);
       caller.addEventListener('abort', onLeave, { once: true });
-      const settled = work(giveUp.signal).finally(() => {
+      const settled = unlessRestarted(() => work(giveUp.signal), {
+        restart,
+        isOver: () => ending !== undefined || caller.aborted,
+      }).finally(() => {
         clearTimeout(timer);
         caller.removeEventListener('abort', onLeave);
       });
@@ -82,7 +94,8 @@ export function createWatchdog(deps: WatchdogDeps): Watchdog {
         throw error;
       });
       const gone = settled.then(nothing, nothing).then(() => ending?.gone);
-      return { outcome, gone };
+      const free = settled.then(nothing, nothing).then(() => ending?.free);
+      return { outcome, gone, free };
     },
   };
 }
@@ -93,20 +106,31 @@ interface Ending {
   /** Whether the engine obeyed in time. */
   readonly obeyed: Promise<boolean>;
   readonly gone: Promise<void>;
+  readonly free: Promise<void>;
 }
 
 function endQuery(
-  { queryId, onDeaf }: Pick<WatchOrder, 'queryId' | 'onDeaf'>,
-  restart: (() => Promise<void>) | null,
+  { queryId, onUnstoppable }: Pick<WatchOrder, 'queryId' | 'onUnstoppable'>,
+  restart: Restart | null,
   deps: WatchdogDeps,
 ): Ending {
   let tell: (obeyed: boolean) => void = nothing;
   const obeyed = new Promise<boolean>((resolve) => {
     tell = resolve;
   });
-  const gone = untilGone(queryId, deps, async (isDeaf) => {
-    if (isDeaf) onDeaf();
+  let isGone = false;
+  let giveUp: () => void = nothing;
+  const givenUp = new Promise<void>((resolve) => {
+    giveUp = resolve;
+  });
+  const giveBack = (): void => {
+    if (!isGone) deps.log.error({ queryId }, PLACE_GIVEN_BACK);
+    giveUp();
+  };
+  const gone = untilGone(queryId, deps, async (isUnstoppable) => {
+    if (isUnstoppable) onUnstoppable();
     tell(false);
+    if (restart === null) setTimeout(giveBack, deps.placeKeptMaxMs).unref();
     deps.log.error(
       { queryId },
       restart === null ? NOT_OURS : 'a query does not end; the engine is started anew',
@@ -114,15 +138,18 @@ function endQuery(
     await restart?.().catch((error: unknown) =>
       deps.log.error({ err: error }, 'the engine could not be started anew'),
     );
-  }).then(() => tell(true)); // too late to say so when it was overdue
-  return { obeyed, gone };
+  }).then(() => {
+    isGone = true;
+    tell(true); // too late to say so when it was overdue
+  });
+  return { obeyed, gone, free: Promise.race([gone, givenUp]) };
 }
 
 /** Never rejects. `onOverdue` runs once, and is told whether the engine itself said that the query is still there. */
 async function untilGone(
   queryId: string,
-  { killer, obeyMaxMs, pollMs }: WatchdogDeps,
-  onOverdue: (isDeaf: boolean) => Promise<void>,
+  { killer, obeyMaxMs, pollMs, restartEngine, unstoppablePollMs }: WatchdogDeps,
+  onOverdue: (isUnstoppable: boolean) => Promise<void>,
 ): Promise<void> {
   const deadline = performance.now() + obeyMaxMs;
   let isOverdue = false;
@@ -132,11 +159,14 @@ async function untilGone(
     if (performance.now() > deadline && !isOverdue) {
       isOverdue = true;
       await onOverdue(state === 'there');
-    } else await sleep(pollMs);
+    } else await sleep(isOverdue && restartEngine === null ? unstoppablePollMs : pollMs);
   }
 }
 
-const NOT_OURS = 'a query does not end, and its place stays taken; the engine is not ours to start anew';
+const NOT_OURS =
+  'a query does not end, and keeps its place for a while; the engine is not ours to start anew: end the query there';
+const PLACE_GIVEN_BACK =
+  'a query still does not end; its place is given to the next, and it is counted as running until it is gone';
 
 /** Tells the engine again each time: a KILL that comes before its query has begun meets nothing. */
 async function stateOf(killer: QueryKiller, queryId: string): Promise<'there' | 'gone' | 'unknown'> {
@@ -148,14 +178,43 @@ async function stateOf(killer: QueryKiller, queryId: string): Promise<'there' | 
   }
 }
 
-/** Whoever asks while one is under way waits for that one. */
-function shareOne(work: (() => Promise<void>) | null): (() => Promise<void>) | null {
+/** Once more, on the new engine, where another query had the engine started anew: this one has done nothing. */
+async function unlessRestarted<Result>(
+  work: () => Promise<Result>,
+  { restart, isOver }: { readonly restart: Restart | null; readonly isOver: () => boolean },
+): Promise<Result> {
+  const before = restart?.begun();
+  try {
+    return await work();
+  } catch (error) {
+    if (restart === null || restart.begun() === before || isOver()) throw error;
+    await restart.underWay();
+    return work();
+  }
+}
+
+interface Restart {
+  /** Whoever asks while one is under way waits for that one. */
+  (): Promise<void>;
+  /** How many there have been. */
+  begun(): number;
+  /** Resolves when none is under way. Never rejects. */
+  underWay(): Promise<void>;
+}
+
+function shareOne(work: (() => Promise<void>) | null): Restart | null {
   if (work === null) return null;
   let current: Promise<void> | undefined;
-  return () => {
+  let begun = 0;
+  const restart = (): Promise<void> => {
+    if (current === undefined) begun += 1;
     current ??= work().finally(() => {
       current = undefined;
     });
     return current;
   };
+  return Object.assign(restart, {
+    begun: () => begun,
+    underWay: () => Promise.resolve(current).catch(nothing),
+  });
 }

@@ -2,6 +2,7 @@ import { cpSync } from 'node:fs';
 
 /** What tsc does not emit but the program reads at run time, relative to the files that read it. */
 const ASSETS = [
+  'clickhouse/embedded/host.mjs',
   'clickhouse/migrations',
   'console/style/tokens.css',
   'docs',

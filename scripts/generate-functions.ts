@@ -2,11 +2,13 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startEmbeddedEngine } from '../clickhouse/embedded/supervisor.ts';
+import type { Row } from '../clickhouse/engine.ts';
 import { createWriter } from '../clickhouse/http-engine.ts';
 import { migrate } from '../clickhouse/migrate.ts';
 import { sql } from '../clickhouse/sql.ts';
 import type { FunctionEntry, FunctionFile } from '../sandbox/function-catalogue.ts';
 import { refusalOf, UNLISTED_FUNCTIONS } from '../sandbox/function-policy.ts';
+import { type LookedFor, lookedForIn, reviewedWork } from '../sandbox/function-work.ts';
 import { createLog } from '../src/log.ts';
 
 /**
@@ -36,18 +38,29 @@ async function readEngine(): Promise<FunctionFile> {
     const [version] = await ask('engine-version', sql`SELECT version()`);
     const functions = await ask(
       'functions',
-      sql`SELECT name, is_aggregate, case_insensitive FROM system.functions ORDER BY name`,
+      sql`SELECT f.name, f.is_aggregate, f.case_insensitive, if(o.name = '', f.name, o.name), o.syntax, o.arguments, o.categories
+          FROM system.functions AS f
+          LEFT JOIN system.functions AS o ON o.name = if(f.alias_to = '', f.name, f.alias_to)
+          ORDER BY f.name`,
     );
     const combinators = await ask(
       'combinators',
       sql`SELECT name FROM system.aggregate_function_combinators WHERE NOT is_internal ORDER BY name`,
     );
-    const unlisted = UNLISTED_FUNCTIONS.map(({ name, aggregate }) => [name, aggregate ? 1 : 0, 1] as const);
+    const unlisted = UNLISTED_FUNCTIONS.map(({ name, aggregate }) => [
+      name,
+      aggregate ? 1 : 0,
+      1,
+      name,
+      '',
+      '',
+      '',
+    ]);
     return {
       engine: String(version?.[0]),
       allowed: [...functions, ...unlisted]
         .filter(([name]) => refusalOf(String(name)) === undefined)
-        .map(([name, aggregate, anyCase]) => entryOf(String(name), Number(aggregate), Number(anyCase)))
+        .map(entryOf)
         .filter(({ name }, at, all) => all.findIndex((other) => other.name === name) === at)
         .sort((a, b) => (a.name < b.name ? -1 : 1)),
       combinators: combinators.map(([name]) => String(name)),
@@ -59,12 +72,25 @@ async function readEngine(): Promise<FunctionFile> {
   }
 }
 
-function entryOf(name: string, aggregate: number, anyCase: number): FunctionEntry {
+/** An alias is documented as the function that it stands for. */
+function entryOf(row: Row): FunctionEntry {
+  const [name, aggregate, anyCase, meant, syntax, itsArguments, categories] = row.map(String);
+  const isAggregate = aggregate === '1';
+  const documented = { syntax: syntax ?? '', arguments: itsArguments ?? '', categories: categories ?? '' };
+  const work = reviewedWork({ name: meant ?? '', categories: documented.categories });
+  const lookedFor = lookedForIn(documented);
   return {
-    name,
-    ...(aggregate === 1 ? { aggregate: true } : {}),
-    ...(anyCase === 1 ? { anyCase: true } : {}),
+    name: name ?? '',
+    ...(isAggregate ? { aggregate: true } : {}),
+    ...(anyCase === '1' ? { anyCase: true } : {}),
+    ...(isAggregate || work === 'unknown' ? {} : { work }),
+    ...(isAggregate ? {} : lookedForEntry(lookedFor)),
   };
+}
+
+function lookedForEntry(lookedFor: LookedFor | null): Partial<FunctionEntry> {
+  if (lookedFor === null) return {};
+  return lookedFor.regexp ? { regexp: lookedFor.at } : { needle: lookedFor.at };
 }
 
 /** One function a line, so that a difference reads well. */

@@ -1,4 +1,6 @@
+import type { EngineWalls } from '../clickhouse/embedded/walls.ts';
 import type { Reader } from '../clickhouse/engine.ts';
+import { OPEN_TO, type OpenTo } from '../sandbox/penalties.ts';
 import type { Places } from '../sandbox/places.ts';
 import type { SqlSandbox } from '../sandbox/sql-sandbox.ts';
 import { OPERATIONS } from './catalogue/index.ts';
@@ -11,7 +13,7 @@ import { meteredGate } from './metrics/metered-gate.ts';
 import { meteredFacilitator, meteredLane } from './metrics/metered-payment.ts';
 import { meteredSandbox } from './metrics/metered-sandbox.ts';
 import { meteredStore } from './metrics/metered-store.ts';
-import { readStoreHealth, readTelemetry } from './metrics/telemetry-readings.ts';
+import { readStoreHealth, readTelemetry, readWalls } from './metrics/telemetry-readings.ts';
 import type { Observation } from './observation.ts';
 import type { AccessParts } from './open-access.ts';
 import { createIdentityStates } from './reads/identity-state.ts';
@@ -39,16 +41,18 @@ export function observePayments({ meter, tracer }: Observation): NonNullable<Acc
   };
 }
 
-export function observedSandbox<Sandbox extends SqlSandbox & { load: Places['load'] }>(
+export function observedSandbox<Sandbox extends SqlSandbox & { load: Places['load']; openNow(): OpenTo }>(
   { meter, tracer }: Observation,
   sandbox: Sandbox,
 ): Sandbox {
   meter?.read('sql', async () => {
-    const { running, waiting, places } = sandbox.load();
+    const { running, waiting, places, unstoppable } = sandbox.load();
     return [
       { name: 'sql_running', value: running },
       { name: 'sql_waiting', value: waiting },
       { name: 'sql_places', value: places },
+      { name: 'sql_unstoppable', value: unstoppable },
+      { name: 'sql_open_to', value: OPEN_TO.length - 1 - OPEN_TO.indexOf(sandbox.openNow()) },
     ];
   });
   const counted = meter === null ? sandbox : meteredSandbox(sandbox, meter);
@@ -68,11 +72,14 @@ export function showHealth(
     readonly store: ControlStore;
     readonly clock: Clock;
     readonly config: Pick<Config, 'chains'>;
+    /** Of the embedded engine; null with another one. */
+    readonly walls: (() => EngineWalls) | null;
   },
 ): void {
   if (meter === null) return;
-  const { reader, store, clock, config } = parts;
+  const { reader, store, clock, config, walls } = parts;
   const chains = config.chains.map(({ chain }) => chain);
   readTelemetry(meter, { reader, clock, chains, identityStates: createIdentityStates({ reader, clock }) });
   readStoreHealth(meter, store);
+  if (walls !== null) readWalls(meter, walls);
 }

@@ -1,16 +1,18 @@
-import { join } from 'node:path';
 import { readAccessFile } from '../clickhouse/embedded/access-file.ts';
 import { EngineUnavailable } from '../clickhouse/embedded/library.ts';
-import { startEmbeddedEngine } from '../clickhouse/embedded/supervisor.ts';
+import { type EmbeddedEngineOptions, startEmbeddedEngine } from '../clickhouse/embedded/supervisor.ts';
 import { type EngineAccess, EngineError } from '../clickhouse/engine.ts';
 import { createWriter } from '../clickhouse/http-engine.ts';
 import type { Config } from './config/config.ts';
+import { makeEngineHome } from './engine-home.ts';
 import type { Log } from './log.ts';
 import { remoteAccess } from './remote-access.ts';
 
 /** An engine for a command that does its work and ends. */
 export interface CommandEngine {
   readonly access: EngineAccess;
+  /** Whether this command started it; what it borrows is then within its reach. */
+  readonly isOwn: boolean;
   /** Ends the engine when this command started it; leaves it alone otherwise. */
   stop(): Promise<void>;
 }
@@ -19,17 +21,26 @@ type EngineConfig = Pick<Config, 'clickhouse' | 'dataDir'>;
 
 /**
  * The engine of the configuration: the remote one, else the one that a running service has over the same data directory, else
- * one of our own. Throws `EngineUnavailable` when there is none of them.
+ * one of our own. The last reaches the directories that are `borrowed`; the others do not. Throws `EngineUnavailable` when there is none of them.
  */
-export async function attachOrStartEngine(config: EngineConfig, log: Log): Promise<CommandEngine> {
+export async function attachOrStartEngine(
+  config: EngineConfig,
+  log: Log,
+  borrowed?: EmbeddedEngineOptions['borrowed'],
+): Promise<CommandEngine> {
   const remote = remoteAccess(config);
   if (remote !== null) return attached(remote);
-  const dataDir = join(config.dataDir, 'clickhouse');
+  const dataDir = makeEngineHome(config);
   const running = await runningEngine(config, dataDir, log);
   if (running !== null) return attached(running);
   try {
-    const engine = await startEmbeddedEngine({ ...config.clickhouse, dataDir, log });
-    return { access: engine.access, stop: engine.stop };
+    const engine = await startEmbeddedEngine({
+      ...config.clickhouse,
+      dataDir,
+      log,
+      ...(borrowed === undefined ? {} : { borrowed }),
+    });
+    return { access: engine.access, isOwn: true, stop: engine.stop };
   } catch (error) {
     if (!(error instanceof EngineUnavailable)) throw error;
     // A service that was starting at the same moment holds the directory and is ready by now.
@@ -40,7 +51,7 @@ export async function attachOrStartEngine(config: EngineConfig, log: Log): Promi
 }
 
 function attached(access: EngineAccess): CommandEngine {
-  return { access, stop: () => Promise.resolve() };
+  return { access, isOwn: false, stop: () => Promise.resolve() };
 }
 
 /** Null when no engine answers to what the access file says; a file that a killed service left behind is one such case. */

@@ -38,7 +38,7 @@ export const ERRORS = {
     status: 400,
     title: 'The query ran and failed',
     advice:
-      'See `reason`: narrow the query, choose a larger tier, or correct it. What it used until then is charged.',
+      'See `reason`: narrow the query, buy more time (`max_qu`, `tier`), or correct it. What it used until then is charged, and nothing where it failed before it read a row.',
     retryable: false,
   },
   invalid_api_key: {
@@ -81,7 +81,7 @@ export const ERRORS = {
   insufficient_qu: {
     status: 402,
     title: 'The organization is out of Query Units',
-    advice: 'Top up, or pay for this call with one of `accepts`.',
+    advice: 'Top up, hold less (`max_qu` of SQL), or pay for this call with one of `accepts`.',
     retryable: false,
   },
   forbidden_origin: {
@@ -192,7 +192,7 @@ export const ERRORS = {
     status: 502,
     title: 'Whether the payment settled is not known',
     advice:
-      'Look for the authorization’s nonce on the chain before anything else. If it settled, the same request with the same payment is served; never sign again before that.',
+      'Look for the authorization’s nonce on the chain before anything else. Send the same request with the same payment again after `Retry-After`: once the chain shows the settlement it is served. Never sign again before that.',
     retryable: true,
   },
   overloaded: {

@@ -11,7 +11,7 @@ import { createGuestGate, type GuestGate } from '../sandbox/guest-gate.ts';
 import { createHeldResults } from '../sandbox/held-results.ts';
 import { type InspectDeps, inspect } from '../sandbox/inspect.ts';
 import * as limits from '../sandbox/limits.ts';
-import { createPenalties } from '../sandbox/penalties.ts';
+import { createPenalties, OPEN_TO, type OpenTo } from '../sandbox/penalties.ts';
 import { createPlaces, type Places } from '../sandbox/places.ts';
 import { loadPolicy, policyVersion } from '../sandbox/policy.ts';
 import { createQuarantine } from '../sandbox/quarantine.ts';
@@ -21,7 +21,7 @@ import type { SqlSandbox } from '../sandbox/sql-sandbox.ts';
 import { createUnreadResults, type UnreadResults } from '../sandbox/unread-results.ts';
 import { createVerdictCache } from '../sandbox/verdict-cache.ts';
 import { createWatchdog } from '../sandbox/watchdog.ts';
-import type { SqlTierId } from './domain/plan.ts';
+import type { SqlCallers, SqlTierId } from './domain/plan.ts';
 import type { Log } from './log.ts';
 
 export interface SandboxOptions {
@@ -31,11 +31,14 @@ export interface SandboxOptions {
   readonly cores: number;
   /** Resolves when a new engine answers; null for an engine that is not ours to start. */
   readonly restartEngine: (() => Promise<void>) | null;
+  /** Whose SQL is run, by the walls of the engine; everyone's where it is not given. */
+  readonly openTo?: () => SqlCallers;
   /** For tests, which cannot wait for the real ones. */
   readonly secondsOf?: (tier: SqlTierId) => number;
   readonly killObeyedMaxMs?: number;
   /** Instead of the pinned one: for tests of what the engine does with a text that neither judgement lets pass. */
   readonly policy?: SqlPolicy;
+  readonly placeKeptMaxMs?: number;
   /** Put around the guest by whoever counts and traces. */
   readonly observeGuest?: (guest: Guest) => Guest;
 }
@@ -43,6 +46,9 @@ export interface SandboxOptions {
 export interface OpenSandbox extends SqlSandbox {
   /** Of the places for queries. */
   load: Places['load'];
+  /** Whose SQL is run, after queries that could not be stopped. */
+  /** Whose queries are run at this moment: by the walls of the engine, and by the penalties for queries that could not be stopped. */
+  openNow(): OpenTo;
   /** Checks the guest now instead of with the first call, for the log. Never rejects. */
   check(): Promise<void>;
   close(): Promise<void>;
@@ -55,6 +61,7 @@ export interface OpenSandbox extends SqlSandbox {
 export function openSandbox(options: SandboxOptions): OpenSandbox {
   const { access, log, restartEngine, killObeyedMaxMs = limits.KILL_OBEYED_MAX_MS } = options;
   const { observeGuest = (guest: Guest) => guest, policy = loadPolicy() } = options;
+  const { openTo = () => 'everyone' as const } = options;
   const guest = observeGuest(createGuest(access));
   const shards = access.cluster === undefined ? [guest] : shardsOf(access).map((shard) => createGuest(shard));
   const killer = createQueryKiller(access);
@@ -69,10 +76,20 @@ export function openSandbox(options: SandboxOptions): OpenSandbox {
     log,
     obeyMaxMs: killObeyedMaxMs,
     pollMs: limits.KILL_POLL_MS,
+    placeKeptMaxMs: options.placeKeptMaxMs ?? limits.PLACE_KEPT_MAX_MS,
+    unstoppablePollMs: limits.UNSTOPPABLE_POLL_MS,
   });
   const penalties = createPenalties({
     lastsMs: limits.PENALTY_MS,
     callersMax: limits.PENALTY_CALLERS_MAX,
+    organizationsOnlyAfter: limits.ORGANIZATIONS_ONLY_AFTER,
+    windowMs: limits.UNSTOPPABLE_WINDOW_MS,
+    organizationsOnlyMs: limits.ORGANIZATIONS_ONLY_MS,
+    closedAfter: limits.CLOSED_AFTER,
+    onChange: (openTo, unstoppable) => {
+      if (openTo === 'everyone') log.info('SQL is run for everyone again');
+      else log.error({ openTo, unstoppable }, SQL_IS_CLOSED[openTo]);
+    },
   });
   const quarantine = createQuarantine(limits.QUARANTINE_MAX);
   const places = queryPlaces(options.cores);
@@ -104,10 +121,12 @@ export function openSandbox(options: SandboxOptions): OpenSandbox {
     quarantine,
   });
   return {
+    openTo,
     inspect: rememberedInspect({ parser: createEngineParser(guest), policy }, gate),
     run: (query, signal) => gate.pass(() => run(query, signal)),
     estimate: (query, signal) => gate.pass(() => estimate(query, signal)),
     load: () => places.load(),
+    openNow: () => narrower(openTo(), penalties.openTo()),
     check: () =>
       gate.facts().then(
         () => undefined,
@@ -118,6 +137,18 @@ export function openSandbox(options: SandboxOptions): OpenSandbox {
     },
   };
 }
+
+/** Of two answers the one that lets fewer callers in. */
+function narrower(one: OpenTo, other: OpenTo): OpenTo {
+  return OPEN_TO.indexOf(one) > OPEN_TO.indexOf(other) ? one : other;
+}
+
+const SQL_IS_CLOSED = {
+  organizations:
+    'several queries could not be stopped: SQL is for organizations only until an hour has passed without another one',
+  no_caller:
+    'queries could not be stopped again and again: SQL is closed for every caller until this service is started anew; look at the quarantined digests in the log first (docs/operators.md)',
+} as const;
 
 function rememberedInspect(deps: InspectDeps, gate: GuestGate): SqlSandbox['inspect'] {
   const version = policyVersion(deps.policy);

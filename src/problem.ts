@@ -1,5 +1,6 @@
 import { type Static, Type } from '@sinclair/typebox';
 import { PAYMENT_OFFER_SCHEMA } from './catalogue/openapi-payments.ts';
+import { timeText } from './catalogue/shapes.ts';
 import {
   PAYMENT_STAGES,
   type PaymentOffer,
@@ -69,6 +70,12 @@ export const ProblemShape = Type.Object({
   transaction: Type.Optional(Type.String({ description: 'Hash of the settlement.' })),
   authorization_nonce: Type.Optional(
     Type.String({ description: 'Look for it on the chain before anything else.' }),
+  ),
+  since: Type.Optional(
+    Type.String({
+      format: 'date-time',
+      description: 'When the settlement was asked for whose outcome is not known.',
+    }),
   ),
   position: Type.Optional(
     Type.Object(
@@ -149,12 +156,13 @@ function offerPart(code: ErrorCode, { accepts }: PaymentOffer) {
 
 /** Source: read-api.md 7.3. A code may promise more than its stage: a payment in use is worth sending again. */
 function troublePart(code: ErrorCode, trouble: PaymentTrouble) {
-  const { stage, reason, transaction, authorizationNonce } = trouble;
+  const { stage, reason, transaction, authorizationNonce, sinceMs } = trouble;
   return {
     stage,
     retryable: ERRORS[code].retryable || PAYMENT_STAGES[stage].retryable,
     ...(reason === undefined ? {} : { reason }),
     ...(transaction === undefined ? {} : { transaction }),
     ...(authorizationNonce === undefined ? {} : { authorization_nonce: authorizationNonce }),
+    ...(sinceMs === undefined ? {} : { since: timeText(Math.floor(sinceMs / 1_000)) }),
   };
 }

@@ -1,7 +1,8 @@
 import { availableParallelism } from 'node:os';
-import { extname, join } from 'node:path';
+import { extname } from 'node:path';
 import { shardsOf } from '../clickhouse/cluster/nodes.ts';
 import { startEmbeddedEngine } from '../clickhouse/embedded/supervisor.ts';
+import { type EngineWalls, hasFileWall } from '../clickhouse/embedded/walls.ts';
 import type { EngineAccess, Guest } from '../clickhouse/engine.ts';
 import { createReader, createWriter } from '../clickhouse/http-engine.ts';
 import { migrate } from '../clickhouse/migrate.ts';
@@ -17,6 +18,7 @@ import type { Config } from './config/config.ts';
 import { asListenProblem } from './config/listen-problem.ts';
 import type { ControlStore } from './control/control-store.ts';
 import { loadCursorKeys } from './cursor-keys.ts';
+import { makeEngineHome } from './engine-home.ts';
 import { buildApp } from './http/app.ts';
 import { createDrain, type Drain } from './http/drain.ts';
 import type { Log } from './log.ts';
@@ -46,6 +48,8 @@ export interface Service {
 
 /** The engine and the worker yield to the API: point reads keep their latency while a backfill runs. */
 const ENGINE_NICE = 1;
+/** How long reads wait for an engine that is being started anew: it takes half a second, and several on a busy machine. */
+const ENGINE_OUTAGE_MAX_MS = 10_000;
 const INGEST_NICE = 5;
 /** Reading a chain makes much short-lived garbage; a larger nursery saves a tenth of the worker's time (bench/ingest). */
 const INGEST_NODE_FLAGS = ['--max-semi-space-size=64'];
@@ -110,15 +114,24 @@ interface OpenEngine {
   readonly access: EngineAccess;
   /** Null for an engine that is not ours to start. */
   readonly restart: (() => Promise<void>) | null;
+  /** Of an engine of ours; null for another one, whose operator builds them (docs/operators.md). */
+  readonly walls: (() => EngineWalls) | null;
   pid(): number | undefined;
   stop(): Promise<unknown>;
 }
 
 async function openEngine(config: Config, log: Log): Promise<OpenEngine> {
   const remote = remoteAccess(config);
-  if (remote) return { access: remote, restart: null, pid: () => undefined, stop: () => Promise.resolve() };
+  if (remote)
+    return {
+      access: remote,
+      restart: null,
+      walls: null,
+      pid: () => undefined,
+      stop: () => Promise.resolve(),
+    };
   const engine = await startEmbeddedEngine({
-    dataDir: join(config.dataDir, 'clickhouse'),
+    dataDir: makeEngineHome(config),
     database: config.clickhouse.database,
     maxMemoryMegabytes: config.clickhouse.maxMemoryMegabytes,
     nice: ENGINE_NICE,
@@ -135,12 +148,12 @@ async function openApi(
     readonly observation: Observation;
     readonly drain: Drain;
   },
-  { access: plain, restart }: OpenEngine,
+  { access: plain, restart, walls }: OpenEngine,
   cleanups: (() => Promise<unknown>)[],
 ): Promise<{ readonly url: string; readonly sandbox: OpenSandbox }> {
   const { config, log, observation } = deps;
   const access = observation.access(plain);
-  const unseen = createReader(access, log);
+  const unseen = createReader(access, log, restart === null ? 0 : ENGINE_OUTAGE_MAX_MS);
   cleanups.push(() => unseen.close());
   const reader = observation.engine(unseen, 'reader');
   const store = observed.observedStore(observation, openControlStore(deps));
@@ -154,10 +167,17 @@ async function openApi(
   const observeGuest = (guest: Guest) => observation.engine(guest, 'guest');
   const sandbox = observed.observedSandbox(
     observation,
-    openSandbox({ access, log, cores: availableParallelism(), restartEngine: restart, observeGuest }),
+    openSandbox({
+      access,
+      log,
+      cores: availableParallelism(),
+      restartEngine: restart,
+      openTo: () => (walls === null || hasFileWall(walls()) ? 'everyone' : 'organizations'),
+      observeGuest,
+    }),
   );
   cleanups.push(() => sandbox.close());
-  observed.showHealth(observation, { reader: unseen, store, clock: systemClock, config });
+  observed.showHealth(observation, { reader: unseen, store, clock: systemClock, config, walls });
   const gate = observed.observedGate(observation, gated.gate);
   const operations = observed.observedOperations(observation);
   const app = buildApp({

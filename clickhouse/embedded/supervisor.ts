@@ -1,7 +1,5 @@
-import { randomBytes } from 'node:crypto';
-import { mkdirSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { createServer, type Server } from 'node:net';
-import { extname, join, resolve } from 'node:path';
+import { extname, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ChildExit } from '../../src/child-process.ts';
 import { freePort } from '../../src/free-port.ts';
@@ -10,16 +8,20 @@ import { ChildStartError, type SupervisedChild, superviseChild } from '../../src
 import type { EngineAccess } from '../engine.ts';
 import { localDatabaseOf, publicDatabaseOf } from '../public-database.ts';
 import { removeAccessFile, writeAccessFile } from './access-file.ts';
+import { type EngineDirectory, makeEngineDirectory } from './engine-directory.ts';
+import { engineProgram } from './engine-files.ts';
+import { decideUser } from './engine-user.ts';
 import type { HostBootstrap } from './host-bootstrap.ts';
 import { EngineUnavailable, findEngineLibrary } from './library.ts';
+import { type ClusterFiles, type EngineUsers, randomQueryPath, randomUsers } from './users.ts';
 import {
-  backupsDirOf,
-  type ClusterFiles,
-  type EngineUsers,
-  randomQueryPath,
-  randomUsers,
-  writeEngineFiles,
-} from './users.ts';
+  ENGINE_ENVIRONMENT,
+  type EngineWalls,
+  hasFileWall,
+  REPORT_MARK,
+  readWalls,
+  spellWalls,
+} from './walls.ts';
 
 export interface EmbeddedEngineOptions {
   /** The engine's own directory, created when missing. One engine at a time. */
@@ -38,6 +40,10 @@ export interface EmbeddedEngineOptions {
    * log in over the native protocol too, so any process of the machine could.
    */
   readonly node?: ClusterNodeOptions;
+  /** Directories outside its own that it reaches all the same: those of a backup that is made or put back. */
+  readonly borrowed?: HostBootstrap['borrowed'];
+  /** Walls that are not built, for tests of what happens where none can be. */
+  readonly without?: readonly ('landlock' | 'own user')[];
   readonly log: Log;
 }
 
@@ -50,6 +56,8 @@ export interface EmbeddedEngine {
   /** Stays valid across restarts of the engine. */
   readonly access: EngineAccess;
   readonly version: string;
+  /** Which of them the running engine has. */
+  walls(): EngineWalls;
   pid(): number | undefined;
   restarts(): number;
   /** Kills the engine (acknowledged inserts are safe) and resolves when a new one answers. */
@@ -66,61 +74,109 @@ const PROBE_TIMEOUT_MS = 2_000;
 const ALIVE_TIMEOUT_MS = 5_000;
 const RESTART_MAX_MS = 60_000;
 const RESTART_POLL_MS = 25;
-/** Younger configuration directories may belong to an engine that is starting right now. */
-const STALE_CONFIG_MS = 60_000;
 
 /**
- * Starts ClickHouse as a child process with its real HTTP interface on 127.0.0.1 and keeps it running (design.md 2).
- * Throws `EngineUnavailable` with a message for the operator when it cannot.
+ * Starts ClickHouse as a child process with its real HTTP interface on 127.0.0.1, behind the walls of walls.ts, and keeps it
+ * running. Throws `EngineUnavailable` with a message for the operator when it cannot.
  */
 export async function startEmbeddedEngine(options: EmbeddedEngineOptions): Promise<EmbeddedEngine> {
   const dataDir = resolve(options.dataDir);
   const library = findEngineLibrary();
-  const configRoot = join(dataDir, 'config');
-  const configDir = join(configRoot, randomBytes(6).toString('hex'));
-  const { node = null } = options;
-  const users = node?.users ?? randomUsers();
+  const users = options.node?.users ?? randomUsers();
   const port = options.httpPort ?? (await freePort());
   const origin = `http://127.0.0.1:${port}`;
   const queryPath = randomQueryPath();
   const url = `${origin}${queryPath}`;
-  const configFile = prepareDirectory(options, { dataDir, configDir, users, queryPath });
-  const tcpPort = node?.tcpPort ?? null;
-  const bootstrap: HostBootstrap = { path: join(dataDir, 'store'), configFile, port, tcpPort, library };
+  const directory = prepareDirectory(options, { dataDir, users, queryPath });
+  const tcpPort = options.node?.tcpPort ?? null;
+  const ownUser = userOf(options, { library, directory });
+  const bootstrap: HostBootstrap = { ...placesOf(options, { directory, ownUser }), port, tcpPort, library };
 
   let version = '';
+  let walls: EngineWalls | null = null;
   let attempts = 0;
   const child = await superviseChild({
     name: 'engine',
-    entry: new URL(`./host${extname(import.meta.url)}`, import.meta.url),
+    entry: new URL(`./launcher${extname(import.meta.url)}`, import.meta.url),
     bootstrap,
     // The engine itself says nothing about a port it could not open.
     async prepare() {
       await refuseTakenPort(port);
       if (tcpPort !== null) await refuseTakenPort(tcpPort);
+      directory.writeConfig();
     },
     async ready() {
       version = await probe(url, users, port);
-      return true;
+      return walls !== null;
     },
+    onReady: directory.removeConfig,
     alive: async () => (await fetch(`${origin}/ping`, { signal: AbortSignal.timeout(ALIVE_TIMEOUT_MS) })).ok,
     log: options.log,
     stopSignal: 'SIGKILL',
-    // Not our environment: SQL can read /proc/self/environ with file(), and there may be secrets in it.
-    environment: { TZ: 'UTC' },
+    environment: ENGINE_ENVIRONMENT,
     ...(options.nice === undefined ? {} : { nice: options.nice }),
-    onErrorLine: (line) => options.log.debug({ line }, 'engine says'),
+    onErrorLine(line) {
+      const report = readWalls(line, ownUser);
+      if (report === null) options.log.debug({ line }, 'engine says');
+      else walls = report;
+    },
     retryFirstStart: (exit, elapsedMs) =>
       (isLocked(exit) || isPortTaken(exit)) && (++attempts < LOCK_ATTEMPTS_MIN || elapsedMs < LOCK_WAIT_MS),
   }).catch((error: unknown) => {
-    rmSync(configDir, { recursive: true, force: true });
+    directory.removeConfig();
     throw explain(error, { dataDir, port });
   });
-  removeStaleConfigs(configRoot, configDir);
-  writeAccessFile(dataDir, { url, ...users });
-  options.log.info({ enginePid: child.pid, port, version }, 'engine ready');
-  return engineOf(child, { url, database: options.database, users, version, dataDir, configDir });
+  directory.removeStaleConfigs();
+  const standing = (): EngineWalls => walls ?? NO_REPORT;
+  writeAccessFile(dataDir, { url, ...users, walls: standing() });
+  tell(options.log, standing(), { enginePid: child.pid, port, version });
+  const { database } = options;
+  return engineOf(child, { url, database, users, version, directory, walls: standing });
 }
+
+/** An engine is ready only with its report; this is for the type. */
+const NO_REPORT: EngineWalls = {
+  landlock: { missing: 'it did not report' },
+  ownUser: { missing: 'it did not report' },
+  cleanEnvironment: false,
+};
+
+function tell(log: Log, walls: EngineWalls, facts: Readonly<Record<string, unknown>>): void {
+  log.info({ ...facts, walls: spellWalls(walls) }, 'engine ready');
+  if (!hasFileWall(walls))
+    log.warn(
+      { walls: spellWalls(walls) },
+      'nothing keeps the engine from the files of this machine: SQL is for organizations only (docs/operators.md, "Walls around the engine")',
+    );
+}
+
+/** As whom it runs: an engine that has its own user always has the same one, so that its store has one owner. */
+function userOf(
+  { without = [] }: EmbeddedEngineOptions,
+  { library, directory }: { readonly library: string; readonly directory: EngineDirectory },
+): EngineWalls['ownUser'] {
+  if (without.includes('own user')) return { missing: 'it was switched off' };
+  const { dataDir, configRoot } = directory;
+  return decideUser({ program: engineProgram(library), directories: [dataDir, configRoot] });
+}
+
+function placesOf(
+  { without = [], borrowed = NOTHING_BORROWED }: EmbeddedEngineOptions,
+  { directory, ownUser }: { readonly directory: EngineDirectory; readonly ownUser: EngineWalls['ownUser'] },
+): Pick<HostBootstrap, 'path' | 'configFile' | 'own' | 'borrowed' | 'landlock' | 'user'> {
+  const { store, backups, configFile } = directory;
+  const borrows = borrowed.read.length + borrowed.changed.length > 0;
+  return {
+    path: store,
+    configFile,
+    own: [backups],
+    borrowed,
+    landlock: !without.includes('landlock'),
+    user: 'id' in ownUser ? { id: ownUser.id, passesPermissions: borrows } : null,
+  };
+}
+
+const NOTHING_BORROWED: HostBootstrap['borrowed'] = { read: [], changed: [] };
 
 /** A node reads its own part of a table as whoever asked for the table. */
 function databasesOf({ database, node }: Pick<EmbeddedEngineOptions, 'database' | 'node'>): string[] {
@@ -128,29 +184,26 @@ function databasesOf({ database, node }: Pick<EmbeddedEngineOptions, 'database' 
   return node === undefined ? whole : [...whole, localDatabaseOf(database)];
 }
 
-interface Prepared {
-  readonly dataDir: string;
-  readonly configDir: string;
-  readonly users: EngineUsers;
-  readonly queryPath: string;
-}
-
-function prepareDirectory(options: EmbeddedEngineOptions, prepared: Prepared): string {
-  const { dataDir, configDir, users, queryPath } = prepared;
+function prepareDirectory(
+  options: EmbeddedEngineOptions,
+  {
+    dataDir,
+    users,
+    queryPath,
+  }: { readonly dataDir: string; readonly users: EngineUsers; readonly queryPath: string },
+): EngineDirectory {
   try {
-    mkdirSync(dataDir, { recursive: true, mode: 0o700 });
-    return writeEngineFiles({
-      // A directory per start: a second engine that fails on the lock must not change the first one's passwords.
-      directory: configDir,
+    const directory = makeEngineDirectory(dataDir, {
       database: options.database,
       users,
       queryPath,
       limits: { maxMemoryMegabytes: options.maxMemoryMegabytes },
       readerDatabases: options.readerDatabases ?? databasesOf(options),
-      backupsDir: backupsDirOf(dataDir),
       queryLog: options.queryLog ?? false,
       cluster: options.node ?? null,
     });
+    directory.writeConfig();
+    return directory;
   } catch (cause) {
     throw new EngineUnavailable(
       `The data directory ${dataDir} cannot be written: ${messageOf(cause)}`,
@@ -164,22 +217,23 @@ interface Started {
   readonly database: string;
   readonly users: EngineUsers;
   readonly version: string;
-  readonly dataDir: string;
-  readonly configDir: string;
+  readonly directory: EngineDirectory;
+  walls(): EngineWalls;
 }
 
 function engineOf(child: SupervisedChild, started: Started): EmbeddedEngine {
-  const { url, database, users, version, dataDir, configDir } = started;
+  const { url, database, users, version, directory, walls } = started;
   return {
     access: { url, database, ...users },
     version,
+    walls,
     pid: () => child.pid,
     restarts: () => child.restarts,
     restart: () => restartChild(child),
     async stop() {
-      removeAccessFile(dataDir, { url });
+      removeAccessFile(directory.dataDir, { url });
       await child.stop();
-      rmSync(configDir, { recursive: true, force: true });
+      directory.removeConfig();
     },
   };
 }
@@ -255,7 +309,7 @@ function diskFull(dataDir: string, cause: unknown): EngineUnavailable {
 
 function explain(error: unknown, { dataDir, port }: { dataDir: string; port: number }): Error {
   if (!(error instanceof ChildStartError)) return new EngineUnavailable(messageOf(error), error);
-  const said = error.exit.errorLines.join(' ');
+  const said = error.exit.errorLines.filter((line) => !line.startsWith(REPORT_MARK)).join(' ');
   if (isLocked(error.exit)) {
     return new EngineUnavailable(
       `The data directory ${dataDir} is in use by another engine. Stop that process or choose another data directory.`,
@@ -270,15 +324,6 @@ function explain(error: unknown, { dataDir, port }: { dataDir: string; port: num
     `The embedded engine did not start: ${said.slice(0, 1000) || error.message}`,
     error,
   );
-}
-
-/** What earlier starts left behind when they were killed. */
-function removeStaleConfigs(configRoot: string, mine: string): void {
-  for (const name of readdirSync(configRoot)) {
-    const path = join(configRoot, name);
-    const age = Date.now() - (statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? Date.now());
-    if (path !== mine && age > STALE_CONFIG_MS) rmSync(path, { recursive: true, force: true });
-  }
 }
 
 function messageOf(error: unknown): string {

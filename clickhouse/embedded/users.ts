@@ -4,7 +4,7 @@ import { join, resolve } from 'node:path';
 import { CLUSTER_SETTINGS } from '../cluster/cluster-settings.ts';
 import type { EngineUser } from '../engine.ts';
 import {
-  GUEST_CHANGEABLE,
+  guestChangeable,
   guestMemoryBytes,
   guestSettings,
   RESULT_READ_MAX_SECONDS,
@@ -127,10 +127,11 @@ ${cluster === null ? '' : clusterUserXml({ database, readerDatabases }, cluster.
 
 /** The guest's settings are pinned but for those few that it may lower for a query. */
 function guestProfile(serverBytes: number, isNode: boolean): string {
-  const bounds = Object.entries(GUEST_CHANGEABLE).map(
-    ([name, bounds]) => `<${name}><changeable_in_readonly/>${elements(bounds ?? {})}</${name}>`,
+  const memoryBytes = guestMemoryBytes(serverBytes);
+  const bounds = Object.entries(guestChangeable(memoryBytes)).map(
+    ([name, range]) => `<${name}><changeable_in_readonly/>${elements(range ?? {})}</${name}>`,
   );
-  const settings = { ...guestSettings(guestMemoryBytes(serverBytes)), ...(isNode ? CLUSTER_SETTINGS : {}) };
+  const settings = { ...guestSettings(memoryBytes), ...(isNode ? CLUSTER_SETTINGS : {}) };
   return `<guest>${elements(settings)}<constraints>${bounds.join('')}</constraints></guest>`;
 }
 

@@ -99,7 +99,7 @@ function Routes({ routes }: { readonly routes: readonly PricedRoute[] }) {
                   {unitsText(route)}
                 </Cell>
                 <Cell name="Single call over x402" class="number">
-                  {route.x402_usd === 0 ? 'free' : usdText(route.x402_usd)}
+                  {dollarsText(route)}
                 </Cell>
               </tr>
             ))}
@@ -110,10 +110,19 @@ function Routes({ routes }: { readonly routes: readonly PricedRoute[] }) {
   );
 }
 
-function unitsText({ operation, qu }: PricedRoute): string {
+function unitsText({ qu, range }: PricedRoute): string {
   if (qu === null) return 'not sold';
   if (qu === 0) return 'free';
-  return operation === 'runSql' ? `from ${qu} QU` : `${qu} QU`;
+  return range === null
+    ? `${qu} QU`
+    : `${range.qu.min}–${range.qu.max} QU, ${range.qu.per_unit} per ${range.unit}`;
+}
+
+function dollarsText({ x402_usd: usd, range }: PricedRoute): string {
+  if (usd === 0) return 'free';
+  if (range === null) return usdText(usd);
+  const { min, max, per_unit: each } = range.x402_usd;
+  return `${usdText(min)}–${usdText(max)}, ${usdText(each)} a unit`;
 }
 
 function SqlTiers({ tiers }: { readonly tiers: readonly SqlTierAccess[] }) {

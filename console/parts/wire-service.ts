@@ -70,6 +70,14 @@ export interface PricedRoute {
   readonly path: string;
   readonly qu: number | null;
   readonly x402_usd: number;
+  /** Null for a fixed price. */
+  readonly range: PriceRange | null;
+}
+
+export interface PriceRange {
+  readonly unit: string;
+  readonly qu: { readonly min: number; readonly max: number; readonly per_unit: number };
+  readonly x402_usd: { readonly min: number; readonly max: number; readonly per_unit: number };
 }
 
 export interface SqlTierAccess {

@@ -54,6 +54,7 @@ const WARNINGS: Readonly<Record<string, string>> = {
   no_key_filter: 'no condition on a key: reads the whole table',
   estimate_unavailable: 'the engine did not estimate in time',
   tier_too_small: 'may need a larger tier',
+  budget_too_small: 'may need more units than its budget',
   format_ignored: 'FORMAT is ignored here',
   sample_ignored: 'SAMPLE has no effect',
   index_lagging: 'the index is behind the chain',

@@ -1,7 +1,7 @@
 import { CLUSTER_SETTINGS } from '../../clickhouse/cluster/cluster-settings.ts';
 import {
-  GUEST_CHANGEABLE,
   GUEST_MEMORY_MAX_BYTES,
+  guestChangeable,
   guestSettings,
   RESULT_READ_MAX_SECONDS,
   type SettingValue,
@@ -85,7 +85,7 @@ function elements(settings: Readonly<Record<string, SettingValue>>): string {
 }
 
 function constraints(): string {
-  return Object.entries(GUEST_CHANGEABLE)
+  return Object.entries(guestChangeable(GUEST_MEMORY_MAX_BYTES))
     .map(([name, bounds]) => {
       const range = bounds === null ? '' : `<min>${bounds.min}</min><max>${bounds.max}</max>`;
       return `\n        <${name}><changeable_in_readonly/>${range}</${name}>`;

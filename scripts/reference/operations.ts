@@ -17,6 +17,11 @@ export function routesTable(operations: readonly AnyOperation[]): string {
 }
 
 function priceWords({ price }: AnyOperation): string {
+  const { range } = price;
+  if (range !== undefined) {
+    const { min, max } = range.x402UsdMicros;
+    return `${range.qu.min} to ${range.qu.max} QU, or ${usdNumber(min)} to ${usdNumber(max)} USD`;
+  }
   const perCall = `${usdNumber(price.x402UsdMicros)} USD`;
   switch (price.class) {
     case 'free':

@@ -1,6 +1,12 @@
 import { REFUSED_FUNCTIONS } from '../../sandbox/function-policy.ts';
 import { QUERY_FAILURES } from '../../sandbox/sql-sandbox.ts';
-import { SQL_QU_USD_MICROS, SQL_TIER_SOLD, SQL_TIERS, sqlPrice } from '../../src/catalogue/prices.ts';
+import {
+  SQL_QU_USD_MICROS,
+  SQL_TIER_SOLD,
+  SQL_TIERS,
+  sqlBudget,
+  sqlPrice,
+} from '../../src/catalogue/prices.ts';
 import { SQL_FACT_HEADERS } from '../../src/catalogue/sql-answer.ts';
 import { SQL_FORMATS, SQL_MEDIA } from '../../src/catalogue/sql-params.ts';
 import { SQL_WARNINGS } from '../../src/catalogue/sql-warnings.ts';
@@ -62,7 +68,7 @@ export function sqlFunctionsPage(): string {
 
 export function sqlTiersBlock(): string {
   const rows = SQL_TIERS.map((tier) => {
-    const { x402UsdMicros } = sqlPrice(tier);
+    const { x402UsdMicros } = sqlPrice(tier, sqlBudget(tier));
     return [
       code(tier.tier),
       `${tier.timeoutSeconds} s`,
@@ -74,10 +80,11 @@ export function sqlTiersBlock(): string {
   });
   const head = ['tier', 'runs at most', 'costs at most', 'requests a minute', 'plans', 'over x402'];
   return `${table(head, rows)}
-One Query Unit (QU) for every started ${SQL_SECONDS_PER_QU} seconds of engine time, at least one; waiting for a turn is not counted. Before the run the most
-that the tier can cost is held, afterwards what was used is charged and the rest is given back. Over x402 one unit is
-${usdNumber(SQL_QU_USD_MICROS)} USD: the scheme \`exact\` pays for the whole tier, \`upto\` only for what was used. \`explain_only\`, an invalid query and a failure of
-ours cost nothing. Which plan may buy which tier is a matter of configuration; \`GET /v0/account\` says what holds for you.
+One Query Unit (QU) for every started ${SQL_SECONDS_PER_QU} seconds of engine time, at least one; waiting for a turn is not counted. \`max_qu\` is the
+most that the query may cost: so many units are held before the run, the run ends after ${SQL_SECONDS_PER_QU} seconds a unit, and afterwards what was used is
+charged and the rest is given back. Over x402 one unit is ${usdNumber(SQL_QU_USD_MICROS)} USD: the scheme \`exact\` pays for all of \`max_qu\`, \`upto\` signs that as its
+ceiling and pays for what was used. Without \`max_qu\` the maximum of the tier is bought, on every lane. \`explain_only\`, an invalid
+query and a failure of ours cost nothing. Which plan may buy which tier is a matter of configuration; \`GET /v0/account\` says what holds for you.
 `;
 }
 

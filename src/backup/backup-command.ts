@@ -1,14 +1,17 @@
 import { randomBytes } from 'node:crypto';
 import { mkdirSync, readdirSync } from 'node:fs';
-import { join, relative, resolve } from 'node:path';
+import { relative, resolve } from 'node:path';
+import { takeAll } from '../../clickhouse/embedded/owner.ts';
 import { attachOrStartEngine } from '../attach-engine.ts';
 import type { Config } from '../config/config.ts';
+import { engineHome } from '../engine-home.ts';
 import type { Log } from '../log.ts';
 import { backUpAccounts } from './accounts.ts';
 import { BackupProblem } from './backup-problem.ts';
 import { digestFiles } from './checksums.ts';
 import { backUpEngine } from './engine-backup.ts';
 import { type Chain, engineDirectory, linkBackups, readChain } from './engine-links.ts';
+import { stageBackup } from './engine-staging.ts';
 import { withWriters } from './index-holders.ts';
 import { type EngineManifest, MANIFEST_FORMAT, type Manifest, writeManifest } from './manifest.ts';
 import { backUpSecrets } from './secrets.ts';
@@ -86,17 +89,19 @@ async function backUpIndex(
   const [baseBackup = null] = base ?? [];
   const shards = config.clickhouse.cluster === null ? undefined : config.clickhouse.shards.length;
   refuseUnfitBase(baseBackup?.manifest ?? null, { isLocal, disk, shards });
-  const engine = await attachOrStartEngine(config, log);
   const into = engineDirectory(directory);
-  let unlink = (): void => undefined;
+  if (isLocal) mkdirSync(into, { mode: 0o700 });
+  const bases = (base ?? []).map((each) => ({
+    id: each.manifest.id,
+    directory: engineDirectory(each.directory),
+  }));
+  const engine = await attachOrStartEngine(config, log, {
+    read: bases.map((each) => each.directory),
+    changed: [into],
+  });
+  let way = ON_A_SERVER;
   try {
-    if (isLocal) {
-      mkdirSync(into, { mode: 0o700 });
-      unlink = linkBackups(join(config.dataDir, 'clickhouse'), [
-        { id, directory: into },
-        ...(base ?? []).map((each) => ({ id: each.manifest.id, directory: engineDirectory(each.directory) })),
-      ]);
-    }
+    if (isLocal) way = wayTo(into, { id, bases, home: engineHome(config), isOwn: engine.isOwn });
     const made = await withWriters(engine.access, { log }, (holders) =>
       backUpEngine(holders, {
         ...deps,
@@ -104,7 +109,8 @@ async function backUpIndex(
         place: isLocal ? 'here' : 'server',
         disk,
         database: config.clickhouse.database,
-        directory: isLocal ? into : null,
+        directories: way.directories,
+        onPart: way.move,
         base:
           baseBackup === null
             ? null
@@ -113,9 +119,37 @@ async function backUpIndex(
     );
     return shards === undefined ? made : { ...made, shards };
   } finally {
-    unlink();
+    way.clear();
     await engine.stop();
+    if (isLocal) takeAll(into);
   }
+}
+
+/** How what the engine writes gets to the directory of the backup. */
+interface Way {
+  readonly directories: readonly string[];
+  move(): void;
+  clear(): void;
+}
+
+const ON_A_SERVER: Way = { directories: [], move: () => undefined, clear: () => undefined };
+
+function wayTo(
+  into: string,
+  order: {
+    readonly id: string;
+    readonly bases: readonly { readonly id: string; readonly directory: string }[];
+    readonly home: string;
+    readonly isOwn: boolean;
+  },
+): Way {
+  const { id, bases, home, isOwn } = order;
+  if (isOwn) {
+    const clear = linkBackups(home, [{ id, directory: into }, ...bases]);
+    return { directories: [into], move: () => undefined, clear };
+  }
+  const { directory, move, clear } = stageBackup(home, { id, into, bases });
+  return { directories: [into, directory], move, clear };
 }
 
 function refuseUnfitBase(

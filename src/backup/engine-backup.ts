@@ -17,8 +17,10 @@ export interface EngineBackupOrder {
   readonly disk: string;
   /** As the configuration names it; a shard's tables with rows are in another one. */
   readonly database: string;
-  /** Of the tables in `directory`, for progress; null on a server. */
-  readonly directory: string | null;
+  /** Where bytes of it appear, for progress; none on a server. */
+  readonly directories: readonly string[];
+  /** Called after each part: it is whole, and not read again. */
+  onPart?(): void;
   readonly base: { readonly manifest: Manifest; readonly directory: string } | null;
   readonly signal: AbortSignal;
   readonly isTerminal: boolean;
@@ -41,10 +43,12 @@ export async function backUpEngine(holders: HeldWriters, order: EngineBackupOrde
   say(`copying ${tables.length} tables of ${database}${ofShards(holders)}`);
   const told = tellBytes('index', base === null ? bytes : 0, order);
   const onPoll = () => {
-    if (order.directory !== null) told.reached(bytesBelow(order.directory));
+    if (order.directories.length > 0) told.reached(order.directories.map(bytesBelow).reduce(add, 0));
   };
-  for (const part of BACKUP_PARTS)
+  for (const part of BACKUP_PARTS) {
     await onEach(holders, (holder) => backUpPart(holder, { ...order, tables, part, onPoll }));
+    order.onPart?.();
+  }
   if ((await quietCatalogue(first)) !== before) throw regradedMeanwhile();
   return {
     place,
@@ -56,6 +60,8 @@ export async function backUpEngine(holders: HeldWriters, order: EngineBackupOrde
     base: base === null ? null : { id: base.manifest.id, directory: base.directory },
   };
 }
+
+const add = (sum: number, one: number): number => sum + one;
 
 /** The part with tables, views and no rows. */
 export const STRUCTURE = 'structure';

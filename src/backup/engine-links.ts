@@ -5,9 +5,9 @@ import { BackupProblem } from './backup-problem.ts';
 import { type EngineManifest, type Manifest, readManifest } from './manifest.ts';
 
 /**
- * How the embedded engine reaches a directory of the user's. It may write below one directory of its own and nowhere else, which
- * keeps every other SQL away from other files; for the time of a backup there are links in it. So nothing is copied twice, and
- * nothing needs room for a second copy.
+ * How an engine that this command has started reaches a directory of the user's: it was given that directory to borrow, and finds it
+ * by a link in the one where it looks for backups. So nothing is copied twice. The engine of a running service has borrowed nothing:
+ * engine-staging.ts.
  */
 
 /** A backup with the ones it adds to, newest first. */

@@ -1,8 +1,8 @@
-import { join } from 'node:path';
 import type { EngineAccess } from '../../clickhouse/engine.ts';
 import { migrate } from '../../clickhouse/migrate.ts';
 import { attachOrStartEngine } from '../attach-engine.ts';
 import type { Config } from '../config/config.ts';
+import { engineHome } from '../engine-home.ts';
 import { refuseAccounts, restoreAccounts } from './accounts.ts';
 import type { BackupDeps } from './backup-command.ts';
 import { BackupProblem } from './backup-problem.ts';
@@ -62,11 +62,19 @@ function placedAs(engine: EngineManifest, disk: string | undefined): EngineManif
 async function restoreIndex(deps: BackupDeps, chain: Chain, engine: EngineManifest): Promise<void> {
   const { config, log } = deps;
   refuseOtherPlace(config, engine, chain[0]?.manifest);
-  const running = await attachOrStartEngine(config, log);
+  const links = engine.place === 'here' ? linksOf(chain) : [];
+  const running = await attachOrStartEngine(config, log, {
+    read: links.map(({ directory }) => directory),
+    changed: [],
+  });
   let unlink = (): void => undefined;
   try {
     await refuseFilledDatabase(running.access);
-    if (engine.place === 'here') unlink = linkBackups(join(config.dataDir, 'clickhouse'), linksOf(chain));
+    if (links.length > 0) {
+      if (!running.isOwn)
+        throw new BackupProblem('a service runs over this data directory: stop it, and restore then');
+      unlink = linkBackups(engineHome(config), links);
+    }
     await putBack(deps, running.access, chain, engine);
     await migrate(running.access, log);
   } finally {

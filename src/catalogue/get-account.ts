@@ -1,11 +1,11 @@
 import { type Static, Type } from '@sinclair/typebox';
-import { usdNumber } from '../domain/amount.ts';
 import { LANES, type Lane } from '../domain/lane.ts';
 import { PLAN_IDS } from '../domain/plan.ts';
 import { SQL_SECONDS_PER_QU, type UnitBalance } from '../domain/query-unit.ts';
 import type { CallContext, Caller, OperationDeps, PriceListEntry } from './operation.ts';
 import { defineOperation } from './operation.ts';
-import { PRICES, SQL_TIERS } from './prices.ts';
+import { PRICES, SQL_PRICE, SQL_TIERS } from './prices.ts';
+import { RoutePriceShape, rangeAnswer, routePrice } from './route-price.ts';
 import { CountShape, nowText, nullable, TimeShape } from './shapes.ts';
 
 /** Who the caller is and what everything costs. Source: read-api.md 2.1, 2.2, 3, 4.1. */
@@ -23,26 +23,14 @@ const BalanceShape = Type.Object(
   { title: 'UnitBalance' },
 );
 
-const MeteredRouteShape = Type.Object(
-  {
-    operation: Type.String(),
-    method: Type.String(),
-    path: Type.String(),
-    qu: Type.Unsafe<number | null>({
-      type: ['integer', 'null'],
-      minimum: 0,
-      description: 'Query Units on the credit lane; null where units buy nothing.',
-    }),
-    x402_usd: Type.Number({ minimum: 0, description: 'Dollars on the x402 lane.' }),
-  },
-  { title: 'RoutePrice' },
-);
-
 const SqlTierShape = Type.Object(
   {
     tier: Type.String(),
     timeout_seconds: CountShape,
-    max_qu: Type.Integer({ minimum: 1, description: 'Held for the call, and the most it can cost.' }),
+    max_qu: Type.Integer({
+      minimum: 1,
+      description: 'The most that a call can cost, and what is held for it without `max_qu`.',
+    }),
     requests_per_minute: CountShape,
     allowed: Type.Boolean({ description: 'Whether this caller’s plan may buy the tier.' }),
     available: Type.Boolean({ description: 'Whether this deployment can serve the tier at all.' }),
@@ -89,9 +77,9 @@ export const getAccount = defineOperation({
     balance_note: Type.Optional(
       Type.String({ description: 'Present only when balance is null: which nothing it is.' }),
     ),
-    metered_routes: Type.Array(MeteredRouteShape),
+    metered_routes: Type.Array(RoutePriceShape),
     sql_tiers: Type.Array(SqlTierShape, {
-      description: `One QU per started ${SQL_SECONDS_PER_QU} seconds, at least one.`,
+      description: `One QU per started ${SQL_SECONDS_PER_QU} seconds, at least one. \`max_qu\` of the body buys less than the tier's maximum.`,
     }),
     top_up_url: Type.String(),
     as_of: TimeShape,
@@ -113,9 +101,24 @@ export const getAccount = defineOperation({
     balance: null,
     balance_note: NO_CREDENTIAL_NOTE,
     metered_routes: [
-      { operation: 'listFlows', method: 'GET', path: '/flows', qu: 0, x402_usd: 0.001 },
-      { operation: 'getGraph', method: 'GET', path: '/graph', qu: 1, x402_usd: 0.005 },
-      { operation: 'mintTrialKey', method: 'GET', path: '/test/x402', qu: null, x402_usd: 0.01 },
+      { operation: 'listFlows', method: 'GET', path: '/flows', qu: 0, x402_usd: 0.001, range: null },
+      { operation: 'getGraph', method: 'GET', path: '/graph', qu: 1, x402_usd: 0.005, range: null },
+      {
+        operation: 'runSql',
+        method: 'POST',
+        path: '/sql',
+        qu: 1,
+        x402_usd: 0.03,
+        range: rangeAnswer(SQL_PRICE),
+      },
+      {
+        operation: 'mintTrialKey',
+        method: 'GET',
+        path: '/test/x402',
+        qu: null,
+        x402_usd: 0.01,
+        range: null,
+      },
     ],
     sql_tiers: [
       {
@@ -183,7 +186,7 @@ function nothingOf({ keyPresent, keyRecognised, standing, organization }: Caller
   return UNREADABLE_ORGANIZATION_NOTE;
 }
 
-type MeteredRoutes = Static<typeof MeteredRouteShape>[];
+type MeteredRoutes = Static<typeof RoutePriceShape>[];
 
 /** The price list never changes while the process lives: its wire form is made once. */
 const ROUTES_OF = new WeakMap<readonly PriceListEntry[], MeteredRoutes>();
@@ -191,13 +194,7 @@ const ROUTES_OF = new WeakMap<readonly PriceListEntry[], MeteredRoutes>();
 function meteredRoutes(priceList: readonly PriceListEntry[]): MeteredRoutes {
   let routes = ROUTES_OF.get(priceList);
   if (routes === undefined) {
-    routes = priceList.map(({ id, method, path, price }) => ({
-      operation: id,
-      method,
-      path,
-      qu: price.qu,
-      x402_usd: usdNumber(price.x402UsdMicros),
-    }));
+    routes = priceList.map(routePrice);
     ROUTES_OF.set(priceList, routes);
   }
   return routes;
@@ -209,7 +206,8 @@ type SqlTiers = Static<typeof SqlTierShape>[];
 /** By which tiers the caller may buy, a bit for each: there are few such lists, and each is made once. */
 const TIERS_OF = new Map<number, SqlTiers>();
 
-function sqlTiers(deps: Pick<OperationDeps, 'plans' | 'sellsCalls'>, context: CallContext): SqlTiers {
+function sqlTiers(deps: Pick<OperationDeps, 'plans' | 'sellsCalls' | 'sql'>, context: CallContext): SqlTiers {
+  if (context.caller.organization === null && deps.sql.openTo() === 'organizations') return TIERS_CLOSED;
   let allowed = 0;
   for (const { tier } of SQL_TIERS) allowed = allowed * 2 + Number(mayBuy(tier, deps, context));
   let tiers = TIERS_OF.get(allowed);
@@ -241,6 +239,12 @@ function sqlTier({ tier, timeoutSeconds, maxQu, requestsPerMinute }: SqlTier, al
     note: allowed ? null : 'Not allowed: the tier needs an organization whose plan includes it.',
   };
 }
+
+/** For callers without an organization, where SQL is for organizations only. */
+const TIERS_CLOSED: SqlTiers = SQL_TIERS.map((tier) => ({
+  ...sqlTier(tier, false),
+  note: 'Not allowed: SQL is for organizations only in this deployment.',
+}));
 
 function topUpUrl(publicUrl: string, { organization }: Caller): string {
   const page = `${publicUrl}/plans`;

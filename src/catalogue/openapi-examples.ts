@@ -133,8 +133,8 @@ const FAILURES: Readonly<Record<ErrorCode, ExampleFailure>> = {
   },
   settlement_unknown: {
     detail:
-      'Whether the payment settled is not known. Check the chain for the authorization’s nonce first. Send this request with this payment again: it is never settled twice, and served once the settlement is seen.',
-    payment: { stage: 'settle', authorizationNonce: NONCE },
+      'Whether the payment settled is not known: the facilitator was asked at 2026-11-20T09:15:04Z, and the chain does not show the payment yet. Check the chain for the authorization’s nonce before you sign another one. Send this request with this payment again: it is never settled twice, and served once the settlement is seen.',
+    payment: { stage: 'settle', authorizationNonce: NONCE, sinceMs: Date.UTC(2026, 10, 20, 9, 15, 4) },
     retryAfterSeconds: 5,
   },
   overloaded: {

@@ -109,6 +109,24 @@ const LISTED_EXTENSIONS: Json = {
   },
 };
 
+const DOLLARS: Json = { type: 'string', pattern: '^[0-9]+(\\.[0-9]+)?$', description: 'Dollars.' };
+
+/** Either `amount`, or the range that a caller chooses from. */
+const ADVERTISED_PRICE: Json = {
+  title: 'AdvertisedPrice',
+  type: 'object',
+  required: ['mode', 'currency'],
+  properties: {
+    mode: { type: 'string', enum: ['fixed', 'dynamic'] },
+    currency: { type: 'string', const: 'USD' },
+    amount: { ...DOLLARS, description: 'Of a fixed price.' },
+    min: { ...DOLLARS, description: 'Of a dynamic price.' },
+    max: DOLLARS,
+    per_unit: DOLLARS,
+    unit: { type: 'string', description: 'What one unit buys.' },
+  },
+};
+
 /** What `/.well-known/x402` answers. Source: protocol.md 1.10. */
 export const OFFER_LIST_SCHEMA: Json = {
   title: 'OfferList',
@@ -135,6 +153,7 @@ export const OFFER_LIST_SCHEMA: Json = {
           'mimeType',
           'serviceName',
           'accepts',
+          'price',
           'extensions',
         ],
         properties: {
@@ -144,7 +163,12 @@ export const OFFER_LIST_SCHEMA: Json = {
           description: { type: 'string' },
           mimeType: { type: 'string' },
           serviceName: { type: 'string' },
-          accepts: { type: 'array', items: PAYMENT_TERMS },
+          accepts: {
+            type: 'array',
+            items: PAYMENT_TERMS,
+            description: 'The terms of a call that chooses nothing of a dynamic price.',
+          },
+          price: ADVERTISED_PRICE,
           extensions: LISTED_EXTENSIONS,
         },
       },

@@ -1,7 +1,7 @@
 import { usdNumber } from '../domain/amount.ts';
 import type { Json } from './openapi-schemas.ts';
 import type { AnyOperation } from './operation.ts';
-import { SQL_QU_USD_MICROS } from './prices.ts';
+import { advertisedPrice, rangeAnswer } from './route-price.ts';
 
 /** Who may call, and what a call costs, as the OpenAPI document tells it. */
 
@@ -39,25 +39,17 @@ export function securityOf({ price, params }: AnyOperation): readonly Json[] {
   }
 }
 
-/**
- * `class`, `qu` and `x402_usd` are ours; `price` and `protocols` are what crawlers of payable APIs read
- * (draft of the discovery extension at paymentauth.org).
- */
-export function paymentInfo({ price, repeatable }: AnyOperation): Json {
+/** `class`, `qu`, `x402_usd` and `range` are ours; `price` and `protocols` are what crawlers of payable APIs read. */
+export function paymentInfo({ price }: AnyOperation): Json {
   const { class: priceClass, qu, x402UsdMicros, meaning } = price;
-  const own = { class: priceClass, qu, x402_usd: usdNumber(x402UsdMicros), description: meaning };
-  if (priceClass === 'free') return own;
-  const currency = 'USD';
-  return {
-    ...own,
-    price: repeatable
-      ? { mode: 'dynamic', currency, min: dollars(SQL_QU_USD_MICROS), max: dollars(x402UsdMicros) }
-      : { mode: 'fixed', currency, amount: dollars(x402UsdMicros) },
-    protocols: [{ x402: {} }],
+  const range = rangeAnswer(price);
+  const own = {
+    class: priceClass,
+    qu,
+    x402_usd: usdNumber(x402UsdMicros),
+    ...(range === null ? {} : { range }),
+    description: meaning,
   };
-}
-
-/** A decimal text, exactly. */
-function dollars(usdMicros: bigint): string {
-  return usdNumber(usdMicros).toString();
+  if (priceClass === 'free') return own;
+  return { ...own, price: advertisedPrice(price), protocols: [{ x402: {} }] };
 }

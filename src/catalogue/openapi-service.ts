@@ -5,6 +5,8 @@ import { headerReferences } from './openapi-headers.ts';
 import { OFFER_LIST_SCHEMA } from './openapi-payments.ts';
 import type { Json, NamedSchemas } from './openapi-schemas.ts';
 import { tagsOf } from './openapi-tags.ts';
+import { PRICES } from './prices.ts';
+import { advertisedPrice } from './route-price.ts';
 
 /**
  * The machine-readable routes beside the API. Pages for people (/docs, /plans, /console), texts (/llms.txt) and the MCP surface,
@@ -119,6 +121,7 @@ const ROUTES: Readonly<Record<string, ServiceRoute>> = {
               extra: { name: 'USD Coin', version: '2' },
             },
           ],
+          price: advertisedPrice(PRICES.keyed),
           extensions: { bazaar: { info: { input: { type: 'http', method: 'GET' } } } },
         },
       ],

@@ -129,6 +129,7 @@ export interface OperationDeps {
 
 /** The sandbox without its signals, which the surface adds. */
 export interface BoundSandbox {
+  openTo: SqlSandbox['openTo'];
   inspect: SqlSandbox['inspect'];
   run(query: Parameters<SqlSandbox['run']>[0]): ReturnType<SqlSandbox['run']>;
   estimate(query: Parameters<SqlSandbox['estimate']>[0]): ReturnType<SqlSandbox['estimate']>;
@@ -217,8 +218,8 @@ export interface UsageOperation<P extends Params, Output extends TObject, Review
    */
   review(input: InputOf<P>, deps: OperationDeps): Promise<Reviewed>;
   /**
-   * Finds what the run would fail on before it did anything. Asked before a fixed payment is settled, which no failure gives
-   * back; rejects with a `Failure` for what it is sure of, and with nothing else.
+   * Finds what the run would fail on before it did anything. Asked once a fixed payment is verified and before it is settled,
+   * which no failure gives back; rejects with a `Failure` for what it is sure of, and with nothing else.
    */
   rehearse?(reviewed: Reviewed, deps: OperationDeps, callerName: string): Promise<void>;
   /** Rejects with a `Failure`: one that carries `usedQu` is charged for that, any other costs nothing. */

@@ -16,6 +16,15 @@ export interface Price {
   /** Millionths of a dollar on the x402 lane. */
   readonly x402UsdMicros: bigint;
   readonly meaning: string;
+  /** Present where a call costs a number of units that its caller chooses and its use decides. */
+  readonly range?: PriceRange;
+}
+
+export interface PriceRange {
+  /** What one unit buys. */
+  readonly unit: string;
+  readonly qu: { readonly min: number; readonly max: number };
+  readonly x402UsdMicros: { readonly min: bigint; readonly max: bigint; readonly perUnit: bigint };
 }
 
 export const PRICES = {
@@ -64,8 +73,19 @@ export function sqlTierOf(id: SqlTierId): SqlTier {
   return SQL_TIERS.find(({ tier }) => tier === id) ?? SQL_TIER_SOLD;
 }
 
-/** A call of a tier: its units are held and those used are charged; a fixed x402 payment covers all of them. */
-export function sqlPrice({ tier, maxQu }: SqlTier): Price {
+/** What a caller buys of a tier: so many units at most, and the time that they pay for. */
+export interface SqlBudget {
+  readonly maxQu: number;
+  readonly seconds: number;
+}
+
+/** Who names no number buys the whole tier, on every lane: the same body is the same run, whoever pays for it. */
+export function sqlBudget({ timeoutSeconds, maxQu: all }: SqlTier, maxQu: number = all): SqlBudget {
+  return { maxQu, seconds: Math.min(timeoutSeconds, maxQu * SQL_SECONDS_PER_QU) };
+}
+
+/** A call of a tier: the units of its budget are held and those used are charged; a fixed x402 payment covers all of them. */
+export function sqlPrice({ tier }: SqlTier, { maxQu }: SqlBudget): Price {
   const x402UsdMicros = BigInt(maxQu) * SQL_QU_USD_MICROS;
   return {
     class: 'metered',
@@ -75,9 +95,23 @@ export function sqlPrice({ tier, maxQu }: SqlTier): Price {
   };
 }
 
-/** As lists of prices show it: the least that a call costs in units, and what a call of the tier that is sold costs over x402. */
+const SQL_WHOLE_CALL = sqlPrice(SQL_TIER_SOLD, sqlBudget(SQL_TIER_SOLD));
+
+/**
+ * As lists of prices show it: the least that a call costs in units, and what a call that names no budget costs over x402, with
+ * the range of both.
+ */
 export const SQL_PRICE: Price = {
-  ...sqlPrice(SQL_TIER_SOLD),
+  ...SQL_WHOLE_CALL,
   qu: 1,
-  meaning: `1 QU per started ${SQL_SECONDS_PER_QU} seconds of engine time, at least 1, at most what the tier holds; or over x402 the most that the tier ${SQL_TIER_SOLD.tier} costs, and with the scheme \`upto\` only what was used. \`explain_only\` is free.`,
+  meaning: `1 QU per started ${SQL_SECONDS_PER_QU} seconds of engine time, at least 1, at most \`max_qu\` of the body, which is the maximum of the tier where it is left out; over x402 ${usdNumber(SQL_QU_USD_MICROS)} USD for each unit of \`max_qu\` in the tier ${SQL_TIER_SOLD.tier}, and with the scheme \`upto\` only for those used. \`explain_only\` is free.`,
+  range: {
+    unit: `started ${SQL_SECONDS_PER_QU} seconds of engine time`,
+    qu: { min: 1, max: Math.max(...SQL_TIERS.map(({ maxQu }) => maxQu)) },
+    x402UsdMicros: {
+      min: SQL_QU_USD_MICROS,
+      max: SQL_WHOLE_CALL.x402UsdMicros,
+      perUnit: SQL_QU_USD_MICROS,
+    },
+  },
 };

@@ -17,12 +17,14 @@ import type { Charge, Outcome, StreamedAnswer } from './answer.ts';
 import { type Meta, metaAnswer } from './list-meta.ts';
 import { defineUsageOperation, type OperationDeps } from './operation.ts';
 import type { InputOf } from './params.ts';
-import { PRICES, SQL_PRICE, type SqlTier, sqlPrice, sqlTierOf } from './prices.ts';
+import { PRICES, SQL_PRICE, type SqlBudget, sqlBudget, sqlPrice, sqlTierOf } from './prices.ts';
 import { engineRequest, openAnswer, SQL_FACT_HEADERS, type SqlAnswerFacts } from './sql-answer.ts';
 import { explainAnswer } from './sql-estimate.ts';
 import { SQL_ANSWER_EXAMPLES, SQL_REQUEST_EXAMPLES } from './sql-examples.ts';
 import {
+  checkBudget,
   explainOnlyParam,
+  maxQuParam,
   maxRowsParam,
   queryParam,
   SQL_MEDIA,
@@ -39,6 +41,7 @@ const SQL_PARAMS = {
   sql: sqlParam,
   query: queryParam,
   tier: sqlTierParam,
+  max_qu: maxQuParam,
   params: sqlParametersParam,
   format: sqlFormatParam,
   max_rows: maxRowsParam,
@@ -61,7 +64,7 @@ export const runSql = defineUsageOperation({
   path: '/sql',
   summary: 'Run a SQL query over the public tables',
   description:
-    'The whole SELECT language of ClickHouse over the tables that `GET /v0/sql/schema` lists, and nothing else. The query is judged before it runs: `invalid_query` says what and where, and costs nothing. Its tier bounds its time; the units of the tier are held, and those for the engine time used are charged. `truncated` says when a cap cut the answer. Closing the connection stops the query.',
+    'The whole SELECT language of ClickHouse over the tables that `GET /v0/sql/schema` lists, and nothing else. The query is judged before it runs: `invalid_query` says what and where, and costs nothing. `max_qu` is what it may cost and bounds its time: these units are held, and those for the engine time used are charged. `truncated` says when a cap cut the answer. Closing the connection stops the query.',
   toolText:
     'Run one ClickHouse SELECT over the public tables, for any count, sum, ranking or time series. get_sql_schema has the columns. A query that is refused costs nothing and says what to write instead. `truncated`: rows are missing, so aggregate or filter.',
   price: SQL_PRICE,
@@ -84,11 +87,14 @@ export const runSql = defineUsageOperation({
   example: SQL_EXAMPLE,
   moreExamples: SQL_ANSWER_EXAMPLES,
   requestExamples: SQL_REQUEST_EXAMPLES,
-  check: (input) => void textOf(input),
-  terms: ({ tier, explain_only }) =>
-    explain_only
+  check: (input) => {
+    textOf(input);
+    checkBudget(input.tier, input.max_qu);
+  },
+  terms: (input) =>
+    input.explain_only
       ? { price: PRICES.free, byUse: false, tier: null }
-      : { price: sqlPrice(sqlTierOf(tier)), byUse: true, tier },
+      : { price: sqlPrice(sqlTierOf(input.tier), budgetOf(input)), byUse: true, tier: input.tier },
   review: async (input, { sql }): Promise<ReviewedQuery> => {
     const verdict = await sql.inspect(textOf(input), input.params).catch(asEngineTrouble);
     if ('refused' in verdict) throw invalidQuery(verdict.refused);
@@ -101,7 +107,10 @@ export const runSql = defineUsageOperation({
   },
 });
 
-/** What only the planning of a query tells: names and types that are not there. Another failure of it is no verdict. */
+/**
+ * What only the planning of a query tells: names and types that are not there, more rows than may be read. That planning alone
+ * took too long or too much memory is no verdict.
+ */
 async function rehearse(
   { input, accepted }: ReviewedQuery,
   { sql }: OperationDeps,
@@ -113,9 +122,9 @@ async function rehearse(
     (error: unknown) => error,
   );
   const isSure =
-    failure instanceof Refused || (failure instanceof QueryFailed && !LIMITS.has(failure.reason));
+    failure instanceof Refused || (failure instanceof QueryFailed && !PLANNING_LIMITS.has(failure.reason));
   // Asked before a payment is settled: who pays over x402 has no key.
-  if (isSure) return asFailureOf(failure, { tier: sqlTierOf(input.tier), hasKey: false });
+  if (isSure) return asFailureOf(failure, { budget: budgetOf(input), hasKey: false });
 }
 
 interface Asked {
@@ -123,6 +132,10 @@ interface Asked {
   /** Without one, a caller gets no words of the engine about a query that did not run, and fewer estimates. */
   readonly hasKey: boolean;
   readonly meta: Meta;
+}
+
+function budgetOf({ tier, max_qu: maxQu }: Pick<SqlInput, 'tier' | 'max_qu'>): SqlBudget {
+  return sqlBudget(sqlTierOf(tier), maxQu);
 }
 
 /** The one text that was sent, under either of its names. */
@@ -162,13 +175,14 @@ async function explain(
   { callerName, hasKey, meta }: Asked,
 ): Promise<Outcome> {
   const tier = sqlTierOf(input.tier);
+  const budget = budgetOf(input);
   const estimate =
     hasKey || accepted.safeToPlan
       ? await sql
           .estimate({ accepted, parameters: input.params, caller: callerName })
-          .catch((error: unknown) => asFailureOf(error, { tier, hasKey }))
+          .catch((error: unknown) => asFailureOf(error, { budget, hasKey }))
       : null;
-  const body = JSON.stringify(explainAnswer({ accepted, estimate, tier, meta }));
+  const body = JSON.stringify(explainAnswer({ accepted, estimate, tier, budget, meta }));
   return { usedQu: null, answer: () => ({ stream: jsonText(body) }), discard: () => undefined };
 }
 
@@ -186,28 +200,29 @@ async function query(
   { sql }: OperationDeps,
   { callerName, hasKey, meta }: Asked,
 ): Promise<Outcome> {
-  const { format, params } = input;
-  const tier = sqlTierOf(input.tier);
+  const { format, params, tier } = input;
+  const budget = budgetOf(input);
   const { rowsMax } = SQL_MEDIA[format];
   const maxRows = Math.min(input.max_rows ?? rowsMax, rowsMax);
   const result = await sql
     .run({
       accepted,
       parameters: params,
-      tier: tier.tier,
+      tier,
+      maxSeconds: budget.seconds,
       ...engineRequest(format, maxRows),
       caller: callerName,
     })
-    .catch((error: unknown) => asFailureOf(error, { tier, hasKey }));
+    .catch((error: unknown) => asFailureOf(error, { budget, hasKey }));
   const warnings = [...accepted.warnings, ...(meta.warnings ?? [])];
-  const facts: SqlAnswerFacts = { format, maxRows, tier: tier.tier, sql: accepted.text, warnings, meta };
-  return outcomeOf(result, facts, tier);
+  const facts: SqlAnswerFacts = { format, maxRows, tier, sql: accepted.text, warnings, meta };
+  return outcomeOf(result, facts, budget);
 }
 
-async function outcomeOf(result: SandboxResult, facts: SqlAnswerFacts, tier: SqlTier): Promise<Outcome> {
+async function outcomeOf(result: SandboxResult, facts: SqlAnswerFacts, budget: SqlBudget): Promise<Outcome> {
   try {
     const pending = await openAnswer(result, facts);
-    const usedQu = unitsFor(result.engineMs, tier);
+    const usedQu = unitsFor(result.engineMs, budget);
     if (facts.format === 'ndjson') refuseLostColumns(pending.firstLine, usedQu);
     return {
       usedQu,
@@ -244,24 +259,29 @@ function topLevelNames(line: string): string[] {
   return names;
 }
 
-function unitsFor(engineMs: number, { maxQu }: SqlTier): number {
+function unitsFor(engineMs: number, { maxQu }: SqlBudget): number {
   return Math.min(maxQu, quForMilliseconds(engineMs));
 }
 
-/** Ended by the limits of the call: the time until then was used, whatever the query had read. */
-const LIMITS: ReadonlySet<QueryFailure> = new Set(['timeout', 'memory', 'rows_read', 'result_size']);
+/** Planning is given less time than a run, and its memory is not that of the run. */
+const PLANNING_LIMITS: ReadonlySet<QueryFailure> = new Set(['timeout', 'memory']);
+
+interface Buyer {
+  readonly budget: SqlBudget;
+  readonly hasKey: boolean;
+}
 
 /**
- * A query that its own limits stopped costs the time it used; one that failed before it read a row costs nothing, and one that
- * failed later costs its time, or an error at the end would make any query free.
+ * A query that fails before it read a row costs nothing; one that failed later costs its time, or an error at the end would make
+ * any query free. One whose time was over used what was bought, whatever it had read.
  */
-function asFailureOf(error: unknown, { tier, hasKey }: { tier: SqlTier; hasKey: boolean }): never {
+function asFailureOf(error: unknown, { budget, hasKey }: Buyer): never {
   if (error instanceof Refused) throw invalidQuery(error.refusal);
-  if (error instanceof QueryFailed) throw queryFailed(error, { tier, hasKey });
+  if (error instanceof QueryFailed) throw queryFailed(error, { budget, hasKey });
   if (error instanceof QueryAbandoned)
     throw fail('request_timeout', {
       detail: 'The caller left before the answer was there; the query was stopped.',
-      ...(error.engineMs === null ? {} : { usedQu: unitsFor(error.engineMs, tier) }),
+      ...(error.engineMs === null ? {} : { usedQu: unitsFor(error.engineMs, budget) }),
       cause: error,
     });
   if (error instanceof SandboxBusy)
@@ -272,9 +292,9 @@ function asFailureOf(error: unknown, { tier, hasKey }: { tier: SqlTier; hasKey: 
   return asEngineTrouble(error);
 }
 
-function queryFailed(error: QueryFailed, { tier, hasKey }: { tier: SqlTier; hasKey: boolean }): Failure {
+function queryFailed(error: QueryFailed, { budget, hasKey }: Buyer): Failure {
   const { reason, hint, near, meant, figures } = error;
-  const ran = figures !== null && (LIMITS.has(reason) || figures.rowsRead > 0);
+  const ran = figures !== null && (reason === 'timeout' || figures.rowsRead > 0);
   return fail('query_failed', {
     detail: ran || hasKey ? error.detail : error.ownDetail,
     query: {
@@ -283,7 +303,7 @@ function queryFailed(error: QueryFailed, { tier, hasKey }: { tier: SqlTier; hasK
       ...(hint === undefined ? {} : { hint }),
       ...(meant === undefined ? {} : { meant }),
     },
-    ...(ran ? { usedQu: unitsFor(figures.engineMs, tier) } : {}),
+    ...(ran ? { usedQu: unitsFor(figures.engineMs, budget) } : {}),
     cause: error,
   });
 }

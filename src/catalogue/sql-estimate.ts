@@ -3,7 +3,7 @@ import type { Accepted } from '../../sandbox/inspect.ts';
 import type { Estimate } from '../../sandbox/sql-sandbox.ts';
 import { quForMilliseconds } from '../domain/query-unit.ts';
 import type { Meta } from './list-meta.ts';
-import { SQL_TIERS, type SqlTier } from './prices.ts';
+import { SQL_TIERS, type SqlBudget, type SqlTier } from './prices.ts';
 import type { SqlEstimateShape } from './sql-shapes.ts';
 import type { SqlWarning } from './sql-warnings.ts';
 
@@ -22,9 +22,10 @@ export function explainAnswer(facts: {
   /** Null where the caller needs a key for it. */
   readonly estimate: Estimate | null;
   readonly tier: SqlTier;
+  readonly budget: SqlBudget;
   readonly meta: Meta;
 }): Static<typeof SqlEstimateShape> {
-  const { accepted, tier, meta } = facts;
+  const { accepted, tier, budget, meta } = facts;
   const estimate = facts.estimate ?? NOT_ASKED;
   const worstMs = estimate.rows === null ? null : (estimate.rows / ROWS_PER_SECOND.worst) * 1_000;
   const advised = advisedTier(worstMs, tier);
@@ -34,17 +35,17 @@ export function explainAnswer(facts: {
     estimate: {
       rows_to_read: estimate.rows,
       bytes_to_read: estimate.bytes,
-      qu_min: unitsOf(estimate.rows, ROWS_PER_SECOND.best, tier),
-      qu_max: estimate.rows === null ? tier.maxQu : unitsOf(estimate.rows, ROWS_PER_SECOND.worst, tier),
+      qu_min: unitsOf(estimate.rows, ROWS_PER_SECOND.best, budget),
+      qu_max: estimate.rows === null ? budget.maxQu : unitsOf(estimate.rows, ROWS_PER_SECOND.worst, budget),
     },
     tier: tier.tier,
     advised_tier: advised.tier,
     meta,
-    warnings: warningsOf(facts, advised),
+    warnings: warningsOf(facts, advised, worstMs),
   };
 }
 
-function unitsOf(rows: number | null, rowsPerSecond: number, { maxQu }: SqlTier): number {
+function unitsOf(rows: number | null, rowsPerSecond: number, { maxQu }: SqlBudget): number {
   return Math.min(maxQu, quForMilliseconds(((rows ?? 0) / rowsPerSecond) * 1_000));
 }
 
@@ -55,17 +56,21 @@ function advisedTier(worstMs: number | null, asked: SqlTier): SqlTier {
 }
 
 function warningsOf(
-  { accepted, estimate: asked, tier, meta }: Parameters<typeof explainAnswer>[0],
+  { accepted, estimate: asked, tier, budget, meta }: Parameters<typeof explainAnswer>[0],
   advised: SqlTier,
+  worstMs: number | null,
 ): SqlWarning[] {
   const estimate = asked ?? NOT_ASKED;
   const unknown = asked === null ? ('estimate_needs_key' as const) : ('estimate_unavailable' as const);
+  const isTierTooSmall = advised.timeoutSeconds > tier.timeoutSeconds;
+  const isBudgetTooSmall = worstMs !== null && worstMs > budget.seconds * 1_000;
   return [
     ...accepted.warnings,
     ...(estimate.rows === null ? [unknown] : []),
     ...(estimate.withoutTime.length > 0 ? (['no_time_filter'] as const) : []),
     ...(estimate.withoutKey.length > 0 ? (['no_key_filter'] as const) : []),
-    ...(advised.timeoutSeconds > tier.timeoutSeconds ? (['tier_too_small'] as const) : []),
+    ...(isTierTooSmall ? (['tier_too_small'] as const) : []),
+    ...(isBudgetTooSmall && !isTierTooSmall ? (['budget_too_small'] as const) : []),
     ...(meta.warnings ?? []),
   ];
 }

@@ -11,6 +11,10 @@ export const SQL_REQUEST_EXAMPLES: Readonly<Record<string, NamedExample>> = {
     summary: 'Who earned most within a day.',
     value: { sql: SQL_EXAMPLE.sql, max_rows: 1_000 },
   },
+  budget: {
+    summary: 'At most one unit: 5 seconds, or 0.01 USD over x402.',
+    value: { sql: SQL_EXAMPLE.sql, max_qu: 1 },
+  },
   parameters: {
     summary: 'Values beside the text, never inside of it; the result as CSV.',
     value: {

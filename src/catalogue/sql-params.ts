@@ -1,8 +1,10 @@
 import { type TSchema, Type } from '@sinclair/typebox';
+import { usdNumber } from '../domain/amount.ts';
 import { SQL_TIER_IDS, type SqlTierId } from '../domain/plan.ts';
+import { SQL_SECONDS_PER_QU } from '../domain/query-unit.ts';
 import { fail } from '../errors.ts';
 import { type Param, quoted } from './params.ts';
-import { SQL_TIERS } from './prices.ts';
+import { SQL_QU_USD_MICROS, SQL_TIERS, sqlTierOf } from './prices.ts';
 
 /** The fields of a SQL request, once: how they are read and what they mean. Source: api.md 5. */
 
@@ -108,6 +110,33 @@ export const sqlTierParam: Param<SqlTierId> = {
   schema: choiceSchema(SQL_TIER_IDS, 'standard'),
   read: (raw, name) => readChoice(raw, name, SQL_TIER_IDS, 'standard'),
 };
+
+const LARGEST_BUDGET = Math.max(...SQL_TIERS.map(({ maxQu }) => maxQu));
+
+/** Whether the tier has so many is for `checkBudget` to say: the two fields are read one by one. */
+export const maxQuParam: Param<number | undefined> = {
+  in: 'body',
+  description: `The most that the query may cost, in Query Units: it is held, and it ends the run after ${SQL_SECONDS_PER_QU} s a unit. Over x402 it sets the price, ${usdNumber(SQL_QU_USD_MICROS)} USD a unit. Default: the maximum of the tier.`,
+  toolText: `The most it may cost, in QU of ${SQL_SECONDS_PER_QU} s; held first. Default: the maximum of the tier.`,
+  required: false,
+  schema: Type.Integer({ minimum: 1, maximum: LARGEST_BUDGET }),
+  example: 1,
+  read: (raw, name) => {
+    if (raw === undefined) return undefined;
+    if (typeof raw === 'number' && Number.isInteger(raw) && raw >= 1 && raw <= LARGEST_BUDGET) return raw;
+    throw badBudget(name, raw);
+  },
+};
+
+/** Refuses more than the tier has. */
+export function checkBudget(tier: SqlTierId, maxQu: number | undefined): void {
+  if (maxQu !== undefined && maxQu > sqlTierOf(tier).maxQu) throw badBudget('max_qu', maxQu);
+}
+
+function badBudget(name: string, raw: unknown): Error {
+  const ranges = SQL_TIERS.map(({ tier, maxQu }) => `from 1 to ${maxQu} in the tier ${tier}`);
+  return invalid(name, `${name} must be a whole number ${ranges.join(', ')}, not ${quoted(raw)}.`);
+}
 
 export const sqlFormatParam: Param<SqlFormat> = {
   in: 'body',

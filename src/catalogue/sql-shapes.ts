@@ -39,7 +39,7 @@ export const SqlResultShape = Type.Object(
     usage: Type.Object(
       {
         query_tier: TierShape,
-        units_held: CountShape,
+        units_held: Type.Integer({ minimum: 0, description: '`max_qu`, or the maximum of the tier.' }),
         units_charged: CountShape,
         balance: Type.Unsafe<number | null>({
           type: ['integer', 'null'],
@@ -71,7 +71,10 @@ export const SqlEstimateShape = Type.Object(
         ),
         bytes_to_read: NullableCount('Uncompressed, from the average row.'),
         qu_min: CountShape,
-        qu_max: CountShape,
+        qu_max: Type.Integer({
+          minimum: 0,
+          description: 'Never above `max_qu`. Estimated without one, it is what to send as `max_qu`.',
+        }),
       },
       { title: 'SqlReadEstimate' },
     ),

@@ -12,6 +12,7 @@ export const SQL_WARNINGS = {
   estimate_needs_key:
     'Without a key only plain queries are estimated: those without subqueries outside FROM, table functions and unusual functions. Send a key for an estimate of this one.',
   tier_too_small: 'The query may need more time than its tier has.',
+  budget_too_small: 'The query may need more time than its `max_qu` pays for.',
   ...WARNINGS,
 } as const;
 

@@ -230,6 +230,10 @@ export interface PaymentRecord {
   readonly attempts: number;
   /** When the authorization ends (`validBefore`): what has not settled by then never will. */
   readonly expiresAtMs: number;
+  /** In `settling`: when its process gave up without knowing the outcome, so that no request is using it; null before. */
+  readonly leftOpenAtMs: number | null;
+  /** What the facilitator said the settlement was, where nothing confirmed it. */
+  readonly saidTransaction: string | null;
   /** The settlement's hash, from `settled` on. */
   readonly transaction: string | null;
   /** The trial key that it bought. */
@@ -260,6 +264,15 @@ export interface PaymentStore {
     readonly id: AuthorizationId;
     readonly transaction: string;
   }): Promise<'settled' | 'replayed' | 'conflict' | 'unknown'>;
+  /**
+   * Says of a claim in `settling` that whoever worked on it stopped without knowing its outcome. It stays claimed, and its lease
+   * stands for `unresolved`. Repeating it is fine: the last time counts, and the last transaction that was not null.
+   */
+  leaveOpen(left: {
+    readonly id: AuthorizationId;
+    readonly atMs: number;
+    readonly transaction: string | null;
+  }): Promise<'left' | 'not_settling' | 'unknown'>;
   /** Forgets a claim in `settling` whose settlement certainly did not happen, so that the payer may try again. */
   dropClaim(id: AuthorizationId): Promise<'dropped' | 'not_settling' | 'unknown'>;
   /**

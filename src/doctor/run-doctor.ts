@@ -1,10 +1,12 @@
+import { accessFileOf, readAccessFile } from '../../clickhouse/embedded/access-file.ts';
 import { EngineUnavailable } from '../../clickhouse/embedded/library.ts';
-import type { EngineAccess } from '../../clickhouse/engine.ts';
+import type { EngineAccess, Guest } from '../../clickhouse/engine.ts';
 import { createGuest } from '../../clickhouse/guest-engine.ts';
 import { createReader } from '../../clickhouse/http-engine.ts';
 import { attachOrStartEngine, type CommandEngine } from '../attach-engine.ts';
 import { systemClock } from '../clock.ts';
 import type { Config } from '../config/config.ts';
+import { engineHome } from '../engine-home.ts';
 import type { Log } from '../log.ts';
 import { openControlStore } from '../open-control-store.ts';
 import { ChildStartError } from '../supervise.ts';
@@ -14,6 +16,8 @@ import { checkEngine, checkGuestUser } from './check-engine.ts';
 import { checkIndex } from './check-index.ts';
 import { checkConfiguration, checkDataDirectory, checkEngineDisks, checkNode } from './check-machine.ts';
 import { checkRpc } from './check-rpc.ts';
+import { checkSql } from './check-sql.ts';
+import { closedFiles, judgeWalls, tryFiles } from './check-walls.ts';
 import { type Finding, failure } from './finding.ts';
 
 export interface DoctorDeps {
@@ -27,9 +31,10 @@ export interface DoctorDeps {
  */
 export async function runDoctor({ config, log }: DoctorDeps): Promise<readonly Finding[]> {
   const nowMs = (): number => systemClock.nowMs();
-  const [disk, engine, accounts, ...rpc] = await Promise.all([
+  const [disk, engine, sql, accounts, ...rpc] = await Promise.all([
     checkDataDirectory(config),
     aroundEngine(config, log, nowMs),
+    checkSql(config),
     aroundStore({ config, log }, nowMs),
     ...config.chains.map((chain) => checkRpc(chain, nowMs)),
   ]);
@@ -38,6 +43,7 @@ export async function runDoctor({ config, log }: DoctorDeps): Promise<readonly F
     ...checkConfiguration(config),
     disk,
     ...engine,
+    sql,
     ...rpc.flat(),
     ...accounts,
   ];
@@ -73,6 +79,7 @@ async function checkAccess(
     return [
       ...findings,
       ...(hasGuest ? [await checkGuestUser(guest, access)] : []),
+      ...(hasGuest ? await checkFiles(config, guest) : []),
       ...(await checkEngineDisks(reader)),
       await checkEngineClock(reader, nowMs),
       ...(await checkIndex(reader, config.chains, nowMs)),
@@ -80,6 +87,15 @@ async function checkAccess(
   } finally {
     await Promise.all([reader.close(), guest.close()]);
   }
+}
+
+/** What SQL can read on the engine's machine; of an embedded engine also what is there to prevent it. */
+async function checkFiles(config: Config, guest: Guest): Promise<readonly Finding[]> {
+  if (config.clickhouse.url !== null) return [await tryFiles(guest)];
+  const home = engineHome(config);
+  const walls = readAccessFile(home)?.walls;
+  const closed = closedFiles(walls, accessFileOf(home));
+  return [judgeWalls(walls), ...(closed.length === 0 ? [] : [await tryFiles(guest, closed)])];
 }
 
 async function aroundStore({ config, log }: DoctorDeps, nowMs: () => number): Promise<readonly Finding[]> {

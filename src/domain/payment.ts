@@ -23,6 +23,8 @@ export interface PaymentTrouble {
   readonly transaction?: string;
   /** The authorization's nonce, where the payer must look on the chain. */
   readonly authorizationNonce?: string;
+  /** When the settlement was asked for, of one whose outcome is not known. */
+  readonly sinceMs?: number;
 }
 
 /** What a 402 offers, in both wire versions: the v1 entries for the body, the v2 object ready for its header. */

@@ -5,6 +5,9 @@ export type PlanId = (typeof PLAN_IDS)[number];
 export const SQL_TIER_IDS = ['standard', 'extended', 'deep'] as const;
 export type SqlTierId = (typeof SQL_TIER_IDS)[number];
 
+/** Whose SQL is run: of everyone whom the price list admits, or only of organizations, which can be held to account for it. */
+export type SqlCallers = 'everyone' | 'organizations';
+
 export interface Plan {
   /** Requests a minute of all keys of the organization together. */
   readonly requestsPerMinute: number;

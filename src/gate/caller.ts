@@ -3,6 +3,7 @@ import type { Caller } from '../catalogue/operation.ts';
 import type { Clock } from '../clock.ts';
 import type { AccountStore, Credential, Organization } from '../control/control-store.ts';
 import { isApiKey, type KeyDigest, keyDigest } from '../domain/api-key.ts';
+import { addressName, organizationName } from '../domain/caller-name.ts';
 import type { Plan, PlanId } from '../domain/plan.ts';
 import { type Failure, fail } from '../errors.ts';
 import { customerOf, parseAddress } from '../ip-address.ts';
@@ -102,7 +103,7 @@ export async function identify(
 export function addressQuota(address: string, deps: Pick<IdentityDeps, 'requestsPerMinute'>): Quota {
   const parsed = parseAddress(address);
   return {
-    key: `ip:${parsed === null ? address : customerOf(parsed)}`,
+    key: addressName(parsed === null ? address : customerOf(parsed)),
     requestsPerMinute: deps.requestsPerMinute,
     whose: 'this address',
   };
@@ -161,7 +162,7 @@ function callerOf(
 
 function organizationQuota({ id, plan }: Organization, { plans }: IdentityDeps): Quota {
   return {
-    key: `org:${id}`,
+    key: organizationName(id),
     requestsPerMinute: plans[plan].requestsPerMinute,
     whose: 'the keys of this organization',
   };

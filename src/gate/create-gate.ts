@@ -29,7 +29,7 @@ import { createRequestCounter, type Quota, type RequestCounter, refuseOverLimit 
 import { runOnPayment } from './run-on-payment.ts';
 import { CAPTURE_PATIENCE_MS, type ChargeOnce, HOLD_OVERDUE_AFTER_MS, runOnUnits } from './run-on-units.ts';
 import { askStore } from './store-failure.ts';
-import { admitToTier, isSoldByCall, refuseOverTier, tierOf, tierQuota } from './tiers.ts';
+import { admitToSql, admitToTier, isSoldByCall, refuseOverTier, tierOf, tierQuota } from './tiers.ts';
 
 export interface GateDeps {
   readonly store: Pick<ControlStore, 'accounts' | 'units' | 'rates' | 'replies'>;
@@ -96,6 +96,7 @@ async function call(gate: GateTools, request: GateRequest): Promise<GateAnswer> 
     hasPayment: shop?.payment !== undefined,
     mayCharge,
   });
+  if (request.operation.load === 'query') admitToSql(request.deps.sql.openTo(), caller);
   const tier = tierOf(terms);
   if (tier !== null) admitToTier(tier, { caller, pays: passage.by === 'payment' }, gate.plans);
   const admitted = { prepared, passage, caller, quota };
@@ -133,16 +134,22 @@ async function review(
     request.onRate(decision, tier);
     refuseOverTier(decision, tier, quota);
   }
-  const place = await placeFor(gate, request, { passage, callerName: quota.key });
+  const callerName = nameOf({ caller, quota }, request.address, gate);
+  const place = await placeFor(gate, request, { passage, callerName });
   try {
     const reviewed = await prepared.review(request.deps);
-    const admitted = { terms: prepared.terms, passage, caller, reviewed, callerName: quota.key, once };
+    const admitted = { terms: prepared.terms, passage, caller, reviewed, callerName, once };
     // A settlement takes as long as somebody else's machine does, and who has paid is not turned away: the place was only asked for.
     if (passage.by === 'payment') place?.leave();
     return await pass(gate, request, admitted);
   } finally {
     place?.leave();
   }
+}
+
+/** Keys and tokens without an organization can be made at will: turns and penalties count those who hold them by their address. */
+function nameOf({ caller, quota }: Identity, address: string, gate: GateTools): string {
+  return caller.organization === null ? addressQuota(address, gate).key : quota.key;
 }
 
 /** Whether a run has a place is known before units are held or a payment is taken. An offer needs none, but for its review. */
@@ -266,11 +273,10 @@ async function passOnUnits(
 async function passPaid(gate: GateTools, request: GateRequest, admitted: Admitted): Promise<GateAnswer> {
   const { lane, log } = gate;
   const { shop } = request;
-  const { terms } = admitted;
+  const { terms, reviewed, callerName } = admitted;
   if (lane === null || shop?.payment === undefined) throw new Error('a payment that nobody can take');
-  // What would fail at once must not cost what nobody gives back.
-  await admitted.reviewed.rehearse(request.deps, admitted.callerName);
-  const paid = await askStore(lane.take(shop.order(terms), { payment: shop.payment }));
+  const rehearse = () => reviewed.rehearse(request.deps, callerName);
+  const paid = await askStore(lane.take(shop.order(terms), { payment: shop.payment }, rehearse));
   const tools = { log, onPaid: (receiptHeader: string) => request.onPaid(receiptHeader) };
   return runOnPayment(tools, paid, terms, (payment) => runNow(gate, request, admitted, payment));
 }

@@ -95,9 +95,10 @@ async function takeHold(tools: UnitTools, call: UnitCharge, hold: HoldName): Pro
   if (outcome === 'held') return;
   if (outcome === 'insufficient') {
     const terms = offer();
+    const less = call.byUse && balance.balance > 0 ? ' Hold less with a smaller max_qu.' : '';
     const price = call.byUse ? `holds ${units} QU while it runs` : `costs ${units} QU`;
     throw fail('insufficient_qu', {
-      detail: `The call ${price}; the organization has ${balance.balance} QU free${balance.held > 0 ? ` and ${balance.held} QU held for calls that are running` : ''}.`,
+      detail: `The call ${price}; the organization has ${balance.balance} QU free${balance.held > 0 ? ` and ${balance.held} QU held for calls that are running` : ''}.${less}`,
       ...(terms === undefined ? {} : { offer: terms }),
     });
   }

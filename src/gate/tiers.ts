@@ -1,7 +1,7 @@
 import type { Caller, CallTerms } from '../catalogue/operation.ts';
 import { SQL_TIER_SOLD, sqlTierOf } from '../catalogue/prices.ts';
 import type { RateDecision } from '../control/control-store.ts';
-import { PLAN_IDS, type Plan, type PlanId, type SqlTierId } from '../domain/plan.ts';
+import { PLAN_IDS, type Plan, type PlanId, type SqlCallers, type SqlTierId } from '../domain/plan.ts';
 import { fail } from '../errors.ts';
 import type { Quota } from './rate-limit.ts';
 
@@ -31,6 +31,15 @@ export function admitToTier(
   if (allowed.includes(tier)) return;
   throw fail('upgrade_required', {
     detail: `${onPlan ? `The plan ${organization.plan} does not include the tier ${tier}.` : `Without the plan of an organization only the tier ${SQL_TIER_SOLD.tier} can be had.`} ${whoIncludes(tier, plans)}`,
+  });
+}
+
+/** Refuses SQL of whoever it is not open to, on whatever lane, an estimate as well: for both the engine works on the caller's text. */
+export function admitToSql(openTo: SqlCallers, { organization }: Pick<Caller, 'organization'>): void {
+  if (openTo === 'everyone' || organization !== null) return;
+  throw fail('upgrade_required', {
+    detail:
+      'SQL is for organizations only in this deployment: send the key of one. Every other route is open as usual. Nothing was charged.',
   });
 }
 

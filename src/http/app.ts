@@ -223,6 +223,7 @@ function operationDeps(options: AppOptions): OperationDeps {
 function unbound(sandbox: SqlSandbox): OperationDeps['sql'] {
   const { signal } = new AbortController();
   return {
+    openTo: () => sandbox.openTo(),
     inspect: (text, parameters) => sandbox.inspect(text, parameters),
     run: (query) => sandbox.run(query, signal),
     estimate: (query) => sandbox.estimate(query, signal),

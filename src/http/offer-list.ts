@@ -1,5 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import type { AnyOperation } from '../catalogue/operation.ts';
+import { advertisedPrice } from '../catalogue/route-price.ts';
 import { BASE_PATHS } from '../domain/paths.ts';
 import { fail } from '../errors.ts';
 import type { Order, TermsOf } from '../payment/payment-lane.ts';
@@ -58,13 +59,14 @@ function offerList(
         mimeType,
         serviceName: 'Settlement Index',
         accepts: termsOf(order(operation)),
+        price: advertisedPrice(operation.price),
         extensions: { bazaar: { info: { input: { type: 'http', method: operation.method } } } },
       };
     }),
   };
 }
 
-/** An order of the route in general: nothing is bound to a request. Ceilings are offered in the 402, where a tier is known. */
+/** An order of the route in general, where the caller chooses nothing: nothing is bound to a request. Ceilings are offered in the 402, where a tier is known. */
 function orderOf({ method, path, summary, price }: AnyOperation, base: string): Order {
   const route = `${BASE_PATHS[0]}${path}`;
   return {

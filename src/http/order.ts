@@ -49,7 +49,7 @@ function orderOf(
   return {
     resource: `${method} ${request.routeOptions.url ?? path}`,
     url: absoluteUrl(request, publicUrl),
-    description: tier === null ? summary : `${summary} (tier ${tier})`,
+    description: tier === null ? summary : `${summary} (tier ${tier}, max_qu ${price.qu})`,
     mimeType: 'application/json',
     priceUsdMicros: price.x402UsdMicros,
     settledByUse: byUse,

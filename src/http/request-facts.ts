@@ -148,6 +148,10 @@ export class RequestSandbox implements BoundSandbox {
     this.facts = facts;
   }
 
+  openTo(): ReturnType<BoundSandbox['openTo']> {
+    return this.sandbox.openTo();
+  }
+
   inspect(...[text, parameters]: Parameters<BoundSandbox['inspect']>): ReturnType<BoundSandbox['inspect']> {
     return counted(this.facts, () => this.sandbox.inspect(text, parameters));
   }

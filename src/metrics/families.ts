@@ -63,11 +63,24 @@ const SQL = {
   sql_running: gauge('Queries of callers that have a place now.', []),
   sql_waiting: gauge('Queries of callers that wait for one.', []),
   sql_places: gauge('Places there are.', []),
+  sql_unstoppable: gauge(
+    'Queries that the engine did not stop when it was told to, and that it still runs without a place.',
+    [],
+  ),
+  sql_open_to: gauge(
+    'Whose SQL is run after queries that could not be stopped: 2 everyone, 1 organizations only, 0 no caller until the service is started anew.',
+    [],
+  ),
 } as const satisfies Record<string, Family>;
 
 const ENGINE = {
   engine_up: gauge('1 while the engine answers this process.', []),
   engine_uptime_seconds: gauge('How long the engine has been up.', []),
+  engine_wall: gauge(
+    '1 for a wall around the embedded engine that stands, 0 for one that does not: `landlock`, `own_user`, `clean_environment`. Absent with an engine of your own.',
+    ['wall'],
+  ),
+  engine_landlock_abi: gauge('Version of Landlock that confines the embedded engine; 0 where none does.', []),
   engine_statements_total: counter(
     'Statements by name and engine user: `ok`, or the kind of failure. `too_many_rows` of `profile-whole-wallet` is none: the wallet is then read from the rollups.',
     ['statement', 'user', 'outcome'],

@@ -1,3 +1,4 @@
+import type { EngineWalls } from '../../clickhouse/embedded/walls.ts';
 import type { Reader } from '../../clickhouse/engine.ts';
 import type { Clock } from '../clock.ts';
 import type { ControlStore } from '../control/control-store.ts';
@@ -63,6 +64,24 @@ export function readStoreHealth(meter: Meter, store: Pick<ControlStore, 'ping'>)
       () => 0, // that it does not answer is the figure
     );
     return [{ name: 'control_store_up', value: up }];
+  });
+}
+
+/** Shows what stands between the embedded engine and files that are not its own. */
+export function readWalls(meter: Meter, walls: () => EngineWalls): void {
+  meter.read('engine_walls', async () => {
+    const { landlock, ownUser, cleanEnvironment } = walls();
+    const wall = (name: string, stands: boolean): Reading => ({
+      name: 'engine_wall',
+      labels: { wall: name },
+      value: stands ? 1 : 0,
+    });
+    return [
+      wall('landlock', 'abi' in landlock),
+      wall('own_user', 'id' in ownUser),
+      wall('clean_environment', cleanEnvironment),
+      { name: 'engine_landlock_abi', value: 'abi' in landlock ? landlock.abi : 0 },
+    ];
   });
 }
 

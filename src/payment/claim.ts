@@ -1,4 +1,4 @@
-import type { PaymentStore } from '../control/control-store.ts';
+import type { AuthorizationId, PaymentStore } from '../control/control-store.ts';
 import type { LaneTools } from './lane-tools.ts';
 import { expiryMs, type Purchase } from './purchase.ts';
 
@@ -27,4 +27,20 @@ export function claim(lane: LaneTools, purchase: Purchase): ReturnType<PaymentSt
     claimedAtMs: nowMs,
     leaseUntilMs: nowMs + settlingMs(lane),
   });
+}
+
+/**
+ * Whoever claimed the payment stops working on it and does not know whether it settled. Where that cannot be written, the lease of
+ * the claim says so when it lapses.
+ */
+export async function leaveOpen(
+  { store, clock, log }: LaneTools,
+  id: AuthorizationId,
+  transaction: string | null,
+): Promise<void> {
+  try {
+    await store.leaveOpen({ id, atMs: clock.nowMs(), transaction });
+  } catch {
+    log.warn({ payment: id }, 'a payment of unknown outcome could not be marked; its lease lapses');
+  }
 }

@@ -10,6 +10,8 @@ import type { Refusal } from './refusal.ts';
 /** How long a duplicate waits for the call that uses its payment. */
 const DUPLICATE_RETRY_SECONDS = 2;
 const FACILITATOR_RETRY_SECONDS = 5;
+/** Until the chain is worth another look for a settlement of unknown outcome: two blocks and more on the chains we are paid on. */
+const UNKNOWN_RETRY_SECONDS = 5;
 
 /** For reasons of the facilitator that we do not look for ourselves. */
 const ADVICE: Readonly<Record<string, string>> = {
@@ -137,32 +139,43 @@ export function facilitatorUnavailable(cause: unknown): Failure {
 
 export interface OpenOutcome {
   readonly id: AuthorizationId;
+  /** When the facilitator was asked to settle. */
+  readonly sinceMs?: number;
+  /** Whether the chain was read and did not show it; false where nothing could be read. */
+  readonly isReadable?: boolean;
   /** What the facilitator says it was, where nothing confirms it. */
-  readonly transaction?: string | undefined;
+  readonly transaction?: string | null;
   readonly reason?: string | null;
-  readonly retryAfterSeconds: number;
   readonly cause?: unknown;
 }
 
+/** Said of one payment however often it is sent, until the chain tells. */
 export function settlementUnknown({
   id,
+  sinceMs,
+  isReadable = false,
   transaction,
   reason,
-  retryAfterSeconds,
   cause,
 }: OpenOutcome): Failure {
+  const asked = sinceMs === undefined ? '' : ` the facilitator was asked at ${secondText(sinceMs)}, and`;
+  const seen = isReadable ? 'the chain does not show the payment yet' : 'the chain could not be read';
   return fail('settlement_unknown', {
-    detail:
-      'Whether the payment settled is not known. Check the chain for the authorization’s nonce first. Send this request with this payment again: it is never settled twice, and served once the settlement is seen.',
+    detail: `Whether the payment settled is not known:${asked} ${seen}. Check the chain for the authorization’s nonce before you sign another one. Send this request with this payment again: it is never settled twice, and served once the settlement is seen.`,
     payment: {
       stage: 'settle',
       authorizationNonce: nonceHex(id.nonce),
-      ...(transaction === undefined ? {} : { transaction }),
+      ...(sinceMs === undefined ? {} : { sinceMs }),
+      ...(transaction === undefined || transaction === null ? {} : { transaction }),
       ...(reason === undefined || reason === null ? {} : { reason }),
     },
-    retryAfterSeconds,
+    retryAfterSeconds: UNKNOWN_RETRY_SECONDS,
     cause,
   });
+}
+
+function secondText(ms: number): string {
+  return `${new Date(ms).toISOString().slice(0, 19)}Z`;
 }
 
 /** The money is ours and our memory does not answer: the payer must hear both. */

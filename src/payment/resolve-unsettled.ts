@@ -45,8 +45,10 @@ async function resolveOne(
   { store, witnessFor, clock }: ResolveUnsettledParts,
   record: PaymentRecord,
 ): Promise<'settled' | 'dropped' | 'left'> {
-  const { id, payTo, amount, claimedAtMs } = record;
-  const testimony = await witnessFor(id.chain).lookUp({ id, payTo, amount, sinceMs: claimedAtMs });
+  const { id, payTo, amount, claimedAtMs, saidTransaction } = record;
+  const claimed = saidTransaction === null ? {} : { claimed: saidTransaction };
+  const question = { id, payTo, amount, sinceMs: claimedAtMs, ...claimed };
+  const testimony = await witnessFor(id.chain).lookUp(question);
   if (testimony.outcome === 'settled') {
     await store.recordSettlement({ id, transaction: testimony.transaction });
     return 'settled';

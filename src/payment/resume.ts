@@ -14,7 +14,8 @@ export async function resume(lane: LaneTools, sent: Purchase, record: PaymentRec
   if (record.binding !== sent.binding) throw spent(sent.quote, sent.terms);
   const purchase = { ...sent, asked: BigInt(record.amount) };
   if (record.transaction !== null) return serve(lane, purchase, record.transaction);
-  if (record.leaseUntilMs > lane.clock.nowMs()) throw inProgress();
+  // A claim that its process gave up is looked up on the chain at once; one that it works on is in use until its lease lapses.
+  if (record.leftOpenAtMs === null && record.leaseUntilMs > lane.clock.nowMs()) throw inProgress();
   const transaction = await learnOutcome(lane, purchase, record);
   await recordSettlement(lane, purchase, transaction);
   return serve(lane, purchase, transaction);

@@ -1,4 +1,5 @@
 import { encodePaymentResponseHeader } from '@x402/core/http';
+import { leaveOpen } from './claim.ts';
 import type { LaneTools } from './lane-tools.ts';
 import { networkName } from './networks.ts';
 import type { SettledCall } from './payment-lane.ts';
@@ -22,13 +23,14 @@ export async function recordSettlement(
   if (outcome === 'settled' || outcome === 'replayed') return;
   // The claim is gone or holds another transaction: never expected, and nothing may be served on it.
   lane.log.error({ payment: id, transaction, outcome }, 'a settlement does not fit its record');
-  throw settlementUnknown({ id, transaction, retryAfterSeconds: 1 });
+  throw settlementUnknown({ id, transaction });
 }
 
 async function tryToRecord(
-  { store, log }: LaneTools,
+  lane: LaneTools,
   settlement: Parameters<LaneTools['store']['recordSettlement']>[0],
 ): Promise<Awaited<ReturnType<LaneTools['store']['recordSettlement']>>> {
+  const { store, log } = lane;
   for (let attempt = 1; ; attempt++) {
     try {
       return await store.recordSettlement(settlement);
@@ -38,6 +40,7 @@ async function tryToRecord(
         { payment: settlement.id, transaction: settlement.transaction },
         'a settlement is not recorded',
       );
+      await leaveOpen(lane, settlement.id, settlement.transaction);
       throw settledButNotRecorded(settlement.id, settlement.transaction, cause);
     }
   }
@@ -70,7 +73,7 @@ export async function serve(lane: LaneTools, purchase: Purchase, transaction: st
     }
     case 'unsettled':
     case 'unknown':
-      throw settlementUnknown({ id, transaction, retryAfterSeconds: 1 });
+      throw settlementUnknown({ id, transaction });
   }
 }
 

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { PaymentRecord } from '../control/control-store.ts';
 import type { Testimony, WitnessQuestion } from './chain-witness.ts';
+import { leaveOpen } from './claim.ts';
 import type { Settling } from './facilitator.ts';
 import { EXPIRY_MARGIN_MS, type LaneTools } from './lane-tools.ts';
 import { type Purchase, toSettle, toVerify, toWitness } from './purchase.ts';
@@ -15,7 +16,6 @@ import { noWitness } from './rpc-witness.ts';
 
 /** A silent witness is asked twice: a node may drop one request. */
 const SILENT_LOOKS_MAX = 2;
-const RETRY_SECONDS_MIN = 2;
 
 /** Resolves with the settlement's transaction. Throws when there is none or none is known; then the claim is dropped or stays. */
 export async function settleOnce(
@@ -73,7 +73,7 @@ async function confirm(
         { payment: purchase.id, transaction },
         'the facilitator claims a settlement that is not on chain',
       );
-      throw open(lane, purchase, record, { transaction });
+      throw await giveUp(lane, record, { testimony, transaction });
   }
 }
 
@@ -130,7 +130,7 @@ async function conclude(
   { testimony, ...rest }: { testimony: Testimony; reason: string | null; cause?: unknown },
 ): Promise<string> {
   if (testimony.outcome === 'settled') return testimony.transaction;
-  if (testimony.outcome !== 'spent_otherwise') throw open(lane, purchase, record, rest);
+  if (testimony.outcome !== 'spent_otherwise') throw await giveUp(lane, record, { testimony, ...rest });
   await dropClaim(lane, purchase);
   throw settlementFailed(purchase.quote, rest.reason, true);
 }
@@ -141,9 +141,12 @@ export async function learnOutcome(
   purchase: Purchase,
   record: PaymentRecord,
 ): Promise<string> {
-  const testimony = await lane.witnessFor(purchase.id.chain).lookUp(toWitness(purchase, record.claimedAtMs));
+  const { claimedAtMs, saidTransaction } = record;
+  const question = toWitness(purchase, claimedAtMs, saidTransaction ?? undefined);
+  const testimony = await lane.witnessFor(purchase.id.chain).lookUp(question);
   if (testimony.outcome === 'settled') return testimony.transaction;
-  if (!isDead(testimony, record, lane.clock.nowMs())) throw open(lane, purchase, record, {});
+  if (!isDead(testimony, record, lane.clock.nowMs()))
+    throw unknownOutcome(record, { testimony, transaction: saidTransaction });
   await dropClaim(lane, purchase);
   throw ended(purchase.quote, purchase.terms);
 }
@@ -173,15 +176,23 @@ async function watch({ witnessFor, limits }: LaneTools, question: WitnessQuestio
   }
 }
 
-function open(
-  lane: LaneTools,
-  { id }: Purchase,
-  { leaseUntilMs }: PaymentRecord,
-  rest: { readonly transaction?: string; readonly reason?: string | null; readonly cause?: unknown },
-): Error {
-  // Before its lease lapses, the same payment is told that it is in use.
-  const leaseSeconds = Math.ceil((leaseUntilMs - lane.clock.nowMs()) / 1_000);
-  return settlementUnknown({ id, ...rest, retryAfterSeconds: Math.max(RETRY_SECONDS_MIN, leaseSeconds) });
+interface LastWord {
+  readonly testimony: Testimony;
+  /** What the facilitator said it was, where nothing confirms it. */
+  readonly transaction?: string | null;
+  readonly reason?: string | null;
+  readonly cause?: unknown;
+}
+
+/** The failure to answer with. The claim stays; the record says that no request is using the payment any more. */
+async function giveUp(lane: LaneTools, record: PaymentRecord, last: LastWord): Promise<Error> {
+  await leaveOpen(lane, record.id, last.transaction ?? null);
+  return unknownOutcome(record, last);
+}
+
+function unknownOutcome({ id, claimedAtMs }: PaymentRecord, { testimony, ...rest }: LastWord): Error {
+  const isReadable = testimony.outcome === 'unsettled';
+  return settlementUnknown({ id, sinceMs: claimedAtMs, isReadable, ...rest });
 }
 
 /** A claim that cannot be dropped now is left to the sweeper: the answer stands, because nothing was charged. */

@@ -270,6 +270,13 @@ describe('an organization that cannot be read', () => {
 });
 
 describe('prices', () => {
+  /** What a unit costs on each lane, and how many there may be. */
+  const SQL_RANGE = {
+    unit: 'started 5 seconds of engine time',
+    qu: { min: 1, max: 60, per_unit: 1 },
+    x402_usd: { min: 0.01, max: 0.03, per_unit: 0.01 },
+  };
+
   test('every operation is listed with its price on both lanes, free ones at zero, what units cannot buy at null', async () => {
     const { metered_routes: routes } = await account();
     expect(routes).toEqual(
@@ -279,6 +286,7 @@ describe('prices', () => {
         path,
         qu: price.qu,
         x402_usd: usdNumber(price.x402UsdMicros),
+        range: id === 'runSql' ? SQL_RANGE : null,
       })),
     );
     expect(routes).toContainEqual({
@@ -287,6 +295,7 @@ describe('prices', () => {
       path: '/account',
       qu: 0,
       x402_usd: 0,
+      range: null,
     });
     expect(routes).toContainEqual({
       operation: 'mintTrialKey',
@@ -294,6 +303,7 @@ describe('prices', () => {
       path: '/test/x402',
       qu: null,
       x402_usd: 0.01,
+      range: null,
     });
   });
 

@@ -212,6 +212,8 @@ describe('queries', () => {
     expect(columns.map(({ name }) => name)).toEqual(['big', 'at']);
     expect(columns[0]?.type).toBe('UInt256');
     expect([truncated, usage.units_charged]).toEqual([false, 1]);
+    const small = await client.sql('SELECT 1 AS a', { maxQu: 2 });
+    expect(small.usage).toMatchObject({ units_held: 2, units_charged: 1 });
     const compact = await client.sql('SELECT 1 AS a, 2 AS b', { format: 'json_compact' });
     expect(compact.rows).toEqual([[1, 2]]);
   });

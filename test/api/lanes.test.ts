@@ -393,7 +393,16 @@ describe('5xx', () => {
       retryable: true,
       authorization_nonce: expect.stringMatching(/^0x[0-9a-f]{64}$/),
     });
-    await api.get(flows, headers);
+    const again = await api.get(flows, headers);
+    expect(told(again)).toEqual({ status: 502, code: 'settlement_unknown' });
+    expect(again.body).toMatchObject({
+      stage: 'settle',
+      retryable: true,
+      authorization_nonce: answer.body.authorization_nonce,
+      since: answer.body.since,
+      retry_after: Number(again.headers['retry-after']),
+    });
+    expect(again.body.since).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/);
     expect(settlements()).toBe(1);
   });
 

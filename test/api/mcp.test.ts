@@ -187,6 +187,22 @@ describe('what is paid', () => {
     expect(before.balance - after.balance).toBe(1);
     await client.close();
   });
+
+  test('a query holds the units of its budget, and a budget out of range is told the range', async () => {
+    const client = await connected();
+    const { said } = await call(client, 'run_sql', { sql: 'SELECT 1 AS one', max_qu: 1 });
+    expect(said).toMatchObject({ usage: { units_held: 1, units_charged: 1 } });
+    const over = await call(client, 'run_sql', { sql: 'SELECT 1', max_qu: 4 });
+    expect(over).toMatchObject({
+      isError: true,
+      said: {
+        code: 'invalid_parameter',
+        parameter: 'max_qu',
+        detail: expect.stringContaining('from 1 to 3 in the tier standard'),
+      },
+    });
+    await client.close();
+  });
 });
 
 async function ask(headers: Headers, name: string, given: Record<string, unknown> = {}): Promise<Told> {

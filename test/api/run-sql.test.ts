@@ -289,12 +289,23 @@ describe('what is charged', () => {
     expect((await customer.ask(text)).body.code).toBe('invalid_query');
   });
 
-  test('a query that fails before it reads a row costs nothing', async () => {
+  test.each([
+    ['unknown_column', 'SELECT pajer FROM settlements'],
+    ['value_error', "SELECT toUInt8('x') FROM settlements"],
+    ['value_error', "SELECT payer FROM settlements WHERE block_time > 'x'"],
+    ['not_grouped', 'SELECT payer FROM settlements GROUP BY payee'],
+    ['rows_read', 'SELECT sum(number) FROM numbers(10000000000)'],
+  ])('a query that fails before it reads a row costs nothing (%s)', async (reason, text) => {
     const customer = await sql.customer({ units: 5 });
-    const { status, body } = await customer.ask('SELECT pajer FROM settlements');
-    expect([status, body.code, body.reason]).toEqual([400, 'query_failed', 'unknown_column']);
-    expect(body.hint).toContain('payer');
-    expect((await customer.units()).spent).toBe(0);
+    const { status, body } = await customer.ask(text);
+    expect([status, body.code, body.reason]).toEqual([400, 'query_failed', reason]);
+    expect(body).not.toHaveProperty('usage');
+    expect(await customer.units()).toEqual({ granted: 5, balance: 5, held: 0, spent: 0 });
+  });
+
+  test('a query that names a column wrongly is told the right one', async () => {
+    const customer = await sql.customer({ units: 5 });
+    expect((await customer.ask('SELECT pajer FROM settlements')).body.hint).toContain('payer');
   });
 
   test('a query that fails later costs the time it used, and the answer says so', async () => {
@@ -397,6 +408,62 @@ describe('explain_only without a key', () => {
   });
 });
 
+describe('a budget', () => {
+  test('is what is held, so that units for it are enough, and without one the tier’s maximum is', async () => {
+    const customer = await sql.customer({ units: 1 });
+    const without = await customer.ask('SELECT 1');
+    expect([without.status, without.body.code]).toEqual([402, 'insufficient_qu']);
+    expect(without.body.detail).toContain('3 QU');
+    const { status, body } = await customer.ask({ sql: 'SELECT 1', max_qu: 1 });
+    expect([status, body.usage]).toEqual([
+      200,
+      { query_tier: 'standard', units_held: 1, units_charged: 1, balance: 0 },
+    ]);
+    expect(await customer.units()).toEqual({ granted: 1, balance: 0, held: 0, spent: 1 });
+  });
+
+  test('buys five seconds a unit, and no more is charged than was bought', async () => {
+    const customer = await sql.customer({ units: 9 });
+    const startedMs = performance.now();
+    const { status, body } = await customer.ask({
+      sql: 'SELECT max(sipHash128(number, number, number)) FROM numbers(1000000000)',
+      max_qu: 1,
+    });
+    expect([status, body.code, body.reason]).toEqual([400, 'query_failed', 'timeout']);
+    expect(performance.now() - startedMs).toBeGreaterThan(4_900);
+    expect(performance.now() - startedMs).toBeLessThan(9_000);
+    expect(body.usage).toEqual({ units_held: 1, units_charged: 1, balance: 8 });
+    expect(body.hint).toContain('max_qu');
+  }, 30_000);
+
+  test('goes up to the maximum of the tier', async () => {
+    const customer = await sql.customer({ plan: 'enterprise', units: 100 });
+    for (const [tier, most] of [
+      ['standard', 3],
+      ['extended', 12],
+      ['deep', 60],
+    ] as const) {
+      const { body } = await customer.ask({ sql: 'SELECT 1', tier, max_qu: most });
+      expect(body.usage).toMatchObject({ query_tier: tier, units_held: most, units_charged: 1 });
+      const over = await customer.ask({ sql: 'SELECT 1', tier, max_qu: most + 1 });
+      expect([over.status, over.body.code, over.body.parameter]).toEqual([
+        400,
+        'invalid_parameter',
+        'max_qu',
+      ]);
+      expect(over.body.detail).toContain(`from 1 to ${most} in the tier ${tier}`);
+    }
+  });
+
+  test.each([0, -1, 1.5, '2', 4, 1e300, true, [1], {}])('%j is refused with the range', async (value) => {
+    const customer = await sql.customer({ units: 5 });
+    const { status, body } = await customer.ask({ sql: 'SELECT 1', max_qu: value });
+    expect([status, body.code, body.parameter]).toEqual([400, 'invalid_parameter', 'max_qu']);
+    expect(body.detail).toContain('from 1 to 3 in the tier standard');
+    expect((await customer.units()).spent).toBe(0);
+  });
+});
+
 describe('explain_only', () => {
   test('is free and needs no key, and says what would be read and cost', async () => {
     const { status, body } = await ask(
@@ -438,6 +505,7 @@ describe('requests that cannot be read', () => {
     ['rows that are no number', { sql: 'SELECT 1', max_rows: '10' }, 'max_rows'],
     ['no rows', { sql: 'SELECT 1', max_rows: 0 }, 'max_rows'],
     ['fewer rows than none', { sql: 'SELECT 1', max_rows: -5, format: 'csv' }, 'max_rows'],
+    ['a budget that is no number', { sql: 'SELECT 1', max_qu: '1' }, 'max_qu'],
     ['a switch that is none', { sql: 'SELECT 1', explain_only: 'yes' }, 'explain_only'],
     ['parameters that are no object', { sql: 'SELECT 1', params: [1] }, 'params'],
     ['a parameter that is an object', { sql: 'SELECT {a:String}', params: { a: {} } }, 'params'],

@@ -25,11 +25,12 @@ export const RAW_OUTCOMES = {
   denied: 'The engine refuses: no grant, read-only, not parsed, or disabled.',
   harmless: 'It runs, on nothing but public data and constants.',
   bounded: 'It runs into the limits of the profile.',
-  deaf: 'It runs on past its limits until the engine is started anew: only the first wall stops it, so it is not tried raw.',
+  unstoppable:
+    'It runs on past its limits until the engine is started anew: only the first wall stops it, so it is not tried raw.',
   tells:
     'Functions need no grant: it gives away facts about the server or the definition of our views, but no data.',
   reads_files:
-    'The known hole of the second wall: the scalar function file() reads host files in every spelling and needs no grant (sandbox.md). Only the first wall stops it, and the engine must not run where it can read secrets.',
+    'It calls the scalar function file(), which needs no grant. The walls around the engine’s process let it open nothing but the engine’s own files (clickhouse/embedded/walls.ts).',
 } as const;
 export type RawOutcome = keyof typeof RAW_OUTCOMES;
 

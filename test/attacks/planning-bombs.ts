@@ -60,7 +60,7 @@ export const planningBombs: readonly Attack[] = [
     'aliases of columns that double',
     `SELECT number AS a0, ${each(40, (at) => `a${at} + a${at} AS a${at + 1}`)} FROM numbers(1)`,
   ),
-  bounded(
+  tooComplex(
     'texts that double',
     `SELECT chain AS a0, ${each(40, (at) => `concat(a${at}, a${at}) AS a${at + 1}`)} FROM settlements`,
   ),

@@ -849,6 +849,8 @@ function claims(fresh: Open): void {
       ...claimOf(id),
       state: 'settling',
       attempts: 0,
+      leftOpenAtMs: null,
+      saidTransaction: null,
       transaction: null,
       keyId: null,
     };
@@ -939,6 +941,29 @@ function claims(fresh: Open): void {
     await store.payments.finishServing({ id, attempt, answered: true });
     expect(await store.payments.dropClaim(id)).toBe('not_settling');
     expect(await store.payments.find(id)).toMatchObject({ state: 'served' });
+  });
+
+  test('a claim that is left open says since when and as which transaction, to every handle, and stays a claim', async () => {
+    const { store, reopen } = await fresh();
+    const id = authorization('1');
+    const leave = (atMs: number, transaction: string | null) =>
+      store.payments.leaveOpen({ id, atMs, transaction });
+    expect(await leave(T0 + 1, TRANSACTION)).toBe('unknown');
+    expect(await store.payments.find(id)).toBeNull();
+    const { record } = await store.payments.claim(claimOf(id));
+    expect(await leave(T0 + 1, null)).toBe('left');
+    expect(await store.payments.find(id)).toEqual({ ...record, leftOpenAtMs: T0 + 1 });
+    expect(await leave(T0 + 2, TRANSACTION)).toBe('left');
+    expect(await leave(T0 + 3, null)).toBe('left');
+    const left = { ...record, leftOpenAtMs: T0 + 3, saidTransaction: TRANSACTION };
+    expect(await (await reopen()).payments.find(id)).toEqual(left);
+    expect(await store.payments.claim(claimOf(id))).toEqual({ outcome: 'taken', record: left });
+    expect(await store.payments.unresolved({ nowMs: record.leaseUntilMs - 1, limit: 9 })).toEqual([]);
+    expect(await store.payments.unresolved({ nowMs: record.leaseUntilMs, limit: 9 })).toEqual([left]);
+    const other = `0x${hex('other')}`;
+    expect(await store.payments.recordSettlement({ id, transaction: other })).toBe('settled');
+    expect(await leave(T0 + 4, null)).toBe('not_settling');
+    expect(await store.payments.find(id)).toMatchObject({ state: 'settled', transaction: other });
   });
 
   test('unresolved are the claims in settling whose lease lapsed, oldest first; a lapsed lease frees nothing', async () => {

@@ -517,7 +517,10 @@ describe('a settlement after the run', () => {
     const failure = await failureOf((await open(lane, order, payment)).settle(UNIT));
     expect(summary(failure)).toMatchObject({ code: 'settlement_unknown', stage: 'settle' });
     expect(BigInt(failure.context.payment?.authorizationNonce ?? 0)).toBe(nonceOf(payment));
-    expect((await failureOf(open(lane, order, payment))).code).toBe('payment_in_progress');
+    expect((await failureOf(open(lane, order, payment))).context.payment).toEqual({
+      ...failure.context.payment,
+      sinceMs: expect.any(Number),
+    });
     ahead = (failure.context.retryAfterSeconds ?? 0) * 1_000;
     expect((await failureOf(open(lane, order, payment))).code).toBe('settlement_unknown');
     await settleLate?.();
@@ -597,6 +600,7 @@ describe('a process that dies', () => {
       find: (id) => payments.find(id),
       claim: (claim) => payments.claim(claim),
       dropClaim: (id) => payments.dropClaim(id),
+      leaveOpen: (left) => payments.leaveOpen(left),
       beginServing: (serving) => payments.beginServing(serving),
       finishServing: (finish) => payments.finishServing(finish),
       unresolved: (question) => payments.unresolved(question),

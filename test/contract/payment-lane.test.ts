@@ -620,10 +620,19 @@ describe('a settlement whose outcome the facilitator leaves open', () => {
       expect(failure.context.payment).toMatchObject({ authorizationNonce: payment.nonce });
       expect(failure.context.payment?.transaction).toBe(transaction);
       expect(failure.context.detail).toMatch(/check the chain/i);
-      // While its lease runs, whoever settles may still be at it.
-      const early = await failureOf(take(lane, order, payment));
-      expect(early.code).toBe('payment_in_progress');
-      ahead = (failure.context.retryAfterSeconds ?? 0) * 1_000;
+      // Sent again at once, and through another process, it says the same: no request is using it any more.
+      for (const asked of [lane, laneWith({ ...options, store: otherControl.payments })]) {
+        const again = await failureOf(take(asked, order, payment));
+        expect(summary(again)).toMatchObject({ code: 'settlement_unknown', stage: 'settle' });
+        expect(again.context.payment).toEqual({
+          stage: 'settle',
+          authorizationNonce: payment.nonce,
+          sinceMs: (await control.payments.find(idOf(payer, payment)))?.claimedAtMs,
+          ...(transaction === undefined ? {} : { transaction }),
+        });
+        expect(again.context.retryAfterSeconds).toBeGreaterThanOrEqual(1);
+      }
+      ahead = LEASE_MS;
       const later = await failureOf(take(lane, order, payment));
       expect(summary(later)).toMatchObject({ code: 'settlement_unknown', stage: 'settle' });
       expect(settleCalls()).toBe(1);
@@ -641,10 +650,29 @@ describe('a settlement whose outcome the facilitator leaves open', () => {
     const failure = await failureOf(take(lane, order, payment));
     expect(failure.code).toBe('settlement_unknown');
     await settleLate?.();
-    ahead = (failure.context.retryAfterSeconds ?? 0) * 1_000;
-    await (await take(lane, order, payment)).finish(true);
+    const paid = await take(lane, order, payment);
+    expect((await failureOf(take(lane, order, payment))).code).toBe('payment_in_progress');
+    await paid.finish(true);
     expect(settleCalls()).toBe(1);
     expect(await world.settlements(payer.address)).toBe(1);
+  });
+
+  test('is in use while the facilitator is asked, and of unknown outcome as soon as it did not answer', async () => {
+    const { payment, lane, order } = await scene();
+    let breakOff: (() => void) | undefined;
+    between.onSettle = async () => {
+      await new Promise<void>((resolve) => {
+        breakOff = resolve;
+      });
+      return 'reset' as const;
+    };
+    const begun = failureOf(take(lane, order, payment));
+    await waitUntil('the facilitator was asked to settle', () => breakOff !== undefined);
+    expect((await failureOf(take(lane, order, payment))).code).toBe('payment_in_progress');
+    breakOff?.();
+    expect((await begun).code).toBe('settlement_unknown');
+    expect((await failureOf(take(lane, order, payment))).code).toBe('settlement_unknown');
+    expect(settleCalls()).toBe(1);
   });
 
   test('and is never mined frees nothing before its authorization ended, and then says that nothing was charged', async () => {
@@ -664,6 +692,38 @@ describe('a settlement whose outcome the facilitator leaves open', () => {
       reason: 'invalid_exact_evm_payload_authorization_valid_before',
     });
     expect(await control.payments.find(idOf(payer, payment))).toBeNull();
+  });
+});
+
+describe('what a call would fail on at once', () => {
+  const nothingThere = () => Promise.reject(new Failure('query_failed', { detail: 'No such column.' }));
+
+  test('is told after the payment was verified and before it is settled, and leaves the payment free', async () => {
+    const { payer, payment, lane, order } = await scene();
+    const sent = { payment: payment.header };
+    const asked: string[] = [];
+    const asking = lane.take(order, sent, () => {
+      asked.push(between.calls.map(({ path }) => path).join(' '));
+      return nothingThere();
+    });
+    await expect(asking).rejects.toMatchObject({ code: 'query_failed' });
+    expect([asked, settleCalls()]).toEqual([['/verify'], 0]);
+    expect(await control.payments.find(idOf(payer, payment))).toBeNull();
+    await (await take(lane, order, payment)).finish(true);
+    expect(await world.settlements(payer.address)).toBe(1);
+  });
+
+  test('is told to nobody whose payment is no good, and not asked again of one that settled', async () => {
+    const { payment, lane, order } = await scene();
+    const malformed = await failureOf(lane.take(order, { payment: 'e30=' }, nothingThere));
+    expect(malformed.code).toBe('payment_malformed');
+    between.onVerify = () => jsonReply({ isValid: false, invalidReason: 'invalid_exact_evm_signature' });
+    const refused = await failureOf(lane.take(order, { payment: payment.header }, nothingThere));
+    expect(refused.code).toBe('payment_invalid');
+    await between.reset();
+    await (await take(lane, order, payment)).finish(false);
+    const again = await lane.take(order, { payment: payment.header }, nothingThere);
+    expect(again.kind).toBe('settled');
   });
 });
 
@@ -725,8 +785,8 @@ describe('a process that dies', () => {
       transaction: expect.stringMatching(/^0x[0-9a-f]{64}$/),
       authorizationNonce: payment.nonce,
     });
-    ahead = LEASE_MS;
     if (swept) {
+      ahead = LEASE_MS;
       const parts = { store: control.payments, witnessFor: witnessFor(), clock, log };
       expect((await resolveUnsettled(parts)).settled).toBe(1);
     }
@@ -811,6 +871,7 @@ function wrapped({ payments }: ControlStore): PaymentStore {
     claim: (claim) => payments.claim(claim),
     recordSettlement: (settlement) => payments.recordSettlement(settlement),
     dropClaim: (id) => payments.dropClaim(id),
+    leaveOpen: (left) => payments.leaveOpen(left),
     beginServing: (serving) => payments.beginServing(serving),
     finishServing: (finish) => payments.finishServing(finish),
     unresolved: (question) => payments.unresolved(question),

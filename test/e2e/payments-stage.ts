@@ -194,8 +194,13 @@ export async function ask(
 }
 
 /** Signs what the API offers for this URL; the header can be sent as often as a test likes. */
-export async function sign(url: string, payer: Wallet, version: 1 | 2 = 1): Promise<Record<string, string>> {
-  const { status, headers, body } = await ask(url);
+export async function sign(
+  url: string,
+  payer: Wallet,
+  version: 1 | 2 = 1,
+  posted?: object,
+): Promise<Record<string, string>> {
+  const { status, headers, body } = await ask(url, {}, posted);
   if (status !== 402) throw new Error(`no offer, but ${status} for ${url}`);
   const offer = { accepts: body.accepts, requiredHeader: headers.get('payment-required') ?? '' };
   const { header } = await pay(offer, payer, version);

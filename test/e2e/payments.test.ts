@@ -1,9 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { decodePaymentResponseHeader, wrapFetchWithPayment } from '@x402/fetch';
+import { registerExactEvmScheme } from '@x402/evm/exact/client';
+import { decodePaymentResponseHeader, wrapFetchWithPayment, x402Client } from '@x402/fetch';
 import Database from 'libsql';
+import { privateKeyToAccount } from 'viem/accounts';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { createClient, payWith } from '../../client/index.ts';
 import type { Wallet } from '../../demo/chain/wallets.ts';
 import type { ControlStore } from '../../src/control/control-store.ts';
 import { openRedisStore } from '../../src/control/redis/redis-store.ts';
@@ -252,6 +255,27 @@ describe('SQL that is paid by its use', () => {
     await expectIndexed(payer, receipt.transaction, UNIT_ATOMS);
   });
 
+  it('signs the budget as its ceiling, and what was used of it is taken', async () => {
+    const payer = await stage.world.ceilingPayer();
+    const posted = { ...QUERY, max_qu: 2 };
+    const { headers } = await ask(sqlUrl(), {}, posted);
+    const entries = uptoEntries({ requiredHeader: headers.get('payment-required') ?? '' });
+    expect(entries.map(({ amount }) => amount)).toEqual(['20000']);
+    const answer = await ask(sqlUrl(), await signCeiling(sqlUrl(), payer, posted), posted);
+    expect(answer).toMatchObject({ status: 200, body: { usage: { units_charged: 1, units_held: 2 } } });
+    await expectTaken(payer, UNIT_ATOMS);
+  });
+
+  it('takes nothing for a query that fails before it read a row', async () => {
+    const payer = await stage.world.ceilingPayer();
+    const posted = { sql: 'SELECT sum(number) FROM numbers(10000000000)' };
+    const failed = await ask(sqlUrl(), await signCeiling(sqlUrl(), payer, posted), posted);
+    expect(failed).toMatchObject({ status: 400, body: { code: 'query_failed', reason: 'rows_read' } });
+    expect(failed.body).not.toHaveProperty('usage');
+    expect(settleCalls()).toBe(0);
+    await expectTaken(payer, 0n);
+  });
+
   it('costs nothing where the query is refused, and the same payment buys the next request', async () => {
     const payer = await stage.world.ceilingPayer();
     const wrong = { sql: 'SELECT nothing FROM nowhere' };
@@ -282,8 +306,19 @@ describe('SQL that is paid by its use', () => {
     expect(withheld).toMatchObject({ status: 502, body: { code: 'settlement_unknown', stage: 'settle' } });
     expect(withheld.body).not.toHaveProperty('rows');
     expect(withheld.headers.get('payment-response')).toBeNull();
+    const again = await ask(sqlUrl(), payment, QUERY);
+    expect(again).toMatchObject({
+      status: 502,
+      body: {
+        code: 'settlement_unknown',
+        stage: 'settle',
+        retryable: true,
+        authorization_nonce: withheld.body.authorization_nonce,
+        since: expect.stringMatching(/Z$/),
+        retry_after: Number(again.headers.get('retry-after')),
+      },
+    });
     await settleLate?.();
-    lapseLeases();
     const answer = await ask(sqlUrl(), payment, QUERY);
     expect(answer).toMatchObject({ status: 200, body: { usage: { units_charged: 1 } } });
     await expectTaken(payer, UNIT_ATOMS);
@@ -306,6 +341,83 @@ describe('SQL that is paid by its use', () => {
     expect((await ask(sqlUrl(), payment, QUERY)).status).toBe(402);
     await expectTaken(payer, UNIT_ATOMS);
     expect(settleCalls()).toBe(1);
+  });
+});
+
+describe('SQL that is paid for at a fixed price', () => {
+  const QUERY = { sql: 'SELECT count() AS settlements FROM settlements' };
+  const sqlUrl = (): string => `${api.url}/v0/sql`;
+
+  it.each([
+    [1, 1, 10_000n],
+    [2, 1, 10_000n],
+    [2, 2, 20_000n],
+  ] as const)(
+    'in version %d costs what %d units cost where the body asks for them',
+    async (version, maxQu, atoms) => {
+      const payer = await stage.payer();
+      const posted = { ...QUERY, max_qu: maxQu };
+      const answer = await realClient(payer, version)(sqlUrl(), {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify(posted),
+      });
+      expect([answer.status, await answer.json()]).toMatchObject([
+        200,
+        { rows: [{}], usage: { units_held: maxQu, units_charged: maxQu, balance: null } },
+      ]);
+      await expectPaidOnce(payer, atoms);
+    },
+  );
+
+  it('is bought by our own client within its cap where the budget fits into it, and else nothing is signed', async () => {
+    const payer = await stage.payer();
+    const signer = privateKeyToAccount(payer.privateKey);
+    const client = createClient({
+      url: api.url,
+      payer: payWith(registerExactEvmScheme(new x402Client(), { signer })),
+      maxUsd: '0.01',
+    });
+    await expect(client.sql(QUERY.sql)).rejects.toMatchObject({ code: 'payment_over_cap' });
+    expect(client.signedUsd()).toBe('0');
+    const { usage } = await client.sql(QUERY.sql, { maxQu: 1 });
+    expect(usage).toMatchObject({ units_held: 1, units_charged: 1 });
+    expect(client.signedUsd()).toBe('0.01');
+    await expectPaidOnce(payer, 10_000n);
+  });
+
+  it('costs the whole tier where the body asks for nothing', async () => {
+    const { body } = await ask(sqlUrl(), {}, QUERY);
+    expect(body.accepts).toMatchObject([{ scheme: 'exact', maxAmountRequired: '30000' }]);
+  });
+
+  it('is not served for a payment of a smaller budget', async () => {
+    const payer = await stage.payer();
+    for (const version of [1, 2] as const) {
+      const payment = await sign(sqlUrl(), payer, version, { ...QUERY, max_qu: 1 });
+      for (const dearer of [QUERY, { ...QUERY, max_qu: 2 }])
+        expect(await ask(sqlUrl(), payment, dearer)).toMatchObject({
+          status: 402,
+          body: { code: 'payment_invalid' },
+        });
+    }
+    expect(settleCalls()).toBe(0);
+  });
+
+  it.each([
+    ['unknown_column', 'SELECT nothing FROM settlements'],
+    ['value_error', "SELECT toUInt8('x') FROM settlements"],
+    ['rows_read', 'SELECT sum(number) FROM numbers(10000000000)'],
+  ])('is refused before it is paid for where planning it fails (%s)', async (reason, sql) => {
+    const payer = await stage.payer();
+    const posted = { sql, max_qu: 1 };
+    const payment = await sign(sqlUrl(), payer, 2, posted);
+    expect(await ask(sqlUrl(), payment, posted)).toMatchObject({
+      status: 400,
+      body: { code: 'query_failed', reason },
+    });
+    expect(settleCalls()).toBe(0);
+    expect(await stage.world.balance(payer.address)).toBe(1_000_000n);
   });
 });
 

@@ -197,7 +197,7 @@ test('written to between its parts, a backup holds no promise about rows that it
   const { signal } = new AbortController();
   const order = {
     ...({ id: 'between-parts', place: 'server', disk: 'backups', database: engine.database } as const),
-    ...{ directory: null, base: null, signal, isTerminal: false, say: () => undefined },
+    ...{ directories: [], base: null, signal, isTerminal: false, say: () => undefined },
   };
   const holder = { access: engine.access, database: engine.database, path: '', writer: between };
   const manifest = await backUpEngine([holder], order);

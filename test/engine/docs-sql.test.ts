@@ -84,7 +84,7 @@ describe('the page', () => {
   test.each(requests)('the body of a request is JSON with an accepted query: %s', async (body) => {
     const { sql, params, ...others } = JSON.parse(body);
     expect(await judge(sql, params)).toHaveProperty('accepted');
-    expect(['tier', 'format', 'max_rows', 'explain_only']).toEqual(
+    expect(['tier', 'max_qu', 'format', 'max_rows', 'explain_only']).toEqual(
       expect.arrayContaining(Object.keys(others)),
     );
   });

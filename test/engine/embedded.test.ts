@@ -1,14 +1,16 @@
 import { spawn } from 'node:child_process';
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { makeEngineDirectory } from '../../clickhouse/embedded/engine-directory.ts';
 import { findEngineLibrary } from '../../clickhouse/embedded/library.ts';
 import { type EmbeddedEngine, startEmbeddedEngine } from '../../clickhouse/embedded/supervisor.ts';
+import { randomUsers } from '../../clickhouse/embedded/users.ts';
 import type { EngineUser, Reader, Writer } from '../../clickhouse/engine.ts';
 import { GUEST_ROWS_MAX } from '../../clickhouse/guest-settings.ts';
 import { createReader, createWriter } from '../../clickhouse/http-engine.ts';
@@ -164,7 +166,7 @@ describe('users', () => {
     'SELECT 1 SETTINGS max_execution_time = 0',
     'SELECT 1 SETTINGS limit = 1000002',
     'SELECT 1 SETTINGS limit = 0',
-    'SELECT 1 SETTINGS max_memory_usage = 1',
+    'SELECT 1 SETTINGS max_memory_usage = 500000001',
     'SELECT 1 SETTINGS readonly = 0',
     'SET max_threads = 8',
   ];
@@ -240,15 +242,34 @@ describe('configuration', () => {
     ]);
   });
 
-  test('no password is on disk, and only this user can read the files', () => {
-    const [directory = ''] = readdirSync(join(dataDir, 'config'));
-    for (const name of ['users.xml', 'config.xml']) {
-      const path = join(dataDir, 'config', directory, name);
+  test('its files are there while it starts, and neither they nor passwords are once it runs', async () => {
+    expect(readdirSync(join(dataDir, 'config'))).toEqual([]);
+    await killEngine();
+    await waitUntil('the reader recovers by itself', recovered);
+    await waitUntil('the files are gone again', () => readdirSync(join(dataDir, 'config')).length === 0);
+  });
+
+  test('no password is in them, and only one user can read them', () => {
+    const directory = mkdtempSync(join(tmpdir(), 'settlement-index-config-'));
+    const users = randomUsers();
+    const { configFile, writeConfig, removeConfig } = makeEngineDirectory(directory, {
+      database: 'app',
+      users,
+      queryPath: '/secret',
+      limits: { maxMemoryMegabytes: 1 },
+      readerDatabases: ['app'],
+      queryLog: false,
+      cluster: null,
+    });
+    writeConfig();
+    for (const path of [configFile, join(dirname(configFile), 'users.xml')]) {
       expect(statSync(path).mode & 0o777).toBe(0o600);
-      for (const user of ['writer', 'reader', 'guest'] as const) {
-        expect(readFileSync(path, 'utf8')).not.toContain(engine.access[user].password);
-      }
+      for (const { password } of Object.values(users))
+        expect(readFileSync(path, 'utf8')).not.toContain(password);
     }
+    removeConfig();
+    expect(existsSync(configFile)).toBe(false);
+    rmSync(directory, { recursive: true });
   });
 
   test('the engine listens on loopback only', async () => {

@@ -5,12 +5,14 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { readAccessFile } from '../../clickhouse/embedded/access-file.ts';
+import { hasFileWall } from '../../clickhouse/embedded/walls.ts';
 import type { EngineAccess } from '../../clickhouse/engine.ts';
 import { createGuest } from '../../clickhouse/guest-engine.ts';
 import { createReader, createWriter } from '../../clickhouse/http-engine.ts';
 import { sql } from '../../clickhouse/sql.ts';
 import { loadConfig } from '../../src/config/load.ts';
 import { tryHostileSet } from '../../src/doctor/check-engine.ts';
+import { tryFiles } from '../../src/doctor/check-walls.ts';
 import { runDoctor } from '../../src/doctor/run-doctor.ts';
 import { FAMILIES, METRIC_PREFIX } from '../../src/metrics/families.ts';
 import { type OtlpReceiver, type ReceivedSpan, startOtlpReceiver } from '../support/otlp-receiver.ts';
@@ -105,6 +107,24 @@ describe('metrics', () => {
     expect(value(`${METRIC_PREFIX}chain_dead_letters_total`, labels)).toBe(chain.dead_letters);
     expect(value(`${METRIC_PREFIX}engine_up`)).toBe(1);
     expect(value(`${METRIC_PREFIX}control_store_up`)).toBe(1);
+  });
+
+  test('tell which walls the engine has, as the access file does', async () => {
+    const walls = readAccessFile(join(service.dataDir, 'clickhouse'))?.walls;
+    if (walls === undefined) throw new Error('the engine did not say');
+    const { value } = await scrape();
+    const shown = ['landlock', 'own_user', 'clean_environment'].map((wall) =>
+      value(`${METRIC_PREFIX}engine_wall`, { wall }),
+    );
+    expect(shown).toEqual([
+      'abi' in walls.landlock ? 1 : 0,
+      'id' in walls.ownUser ? 1 : 0,
+      walls.cleanEnvironment ? 1 : 0,
+    ]);
+    expect(hasFileWall(walls)).toBe(true);
+    expect(value(`${METRIC_PREFIX}engine_landlock_abi`)).toBe(
+      'abi' in walls.landlock ? walls.landlock.abi : 0,
+    );
   });
 });
 
@@ -222,11 +242,26 @@ describe('the doctor beside a running service', () => {
     expect(verdicts('engine')).toEqual(['ok']);
     expect(verdicts('engine_version')).toEqual(['warning']);
     expect(verdicts('guest')).toEqual(['ok']);
+    expect(verdicts('walls')).toEqual(['ok']);
+    expect(verdicts('files')).toEqual(['ok']);
     expect(verdicts('clock')).toEqual(['ok']);
     expect(verdicts('control_store')).toEqual(['ok']);
     expect(verdicts('ledger')).toEqual(['ok']);
     expect(verdicts('rpc')).toEqual(['failure']);
     expect(JSON.stringify(findings)).not.toContain(PATH_KEY);
+  });
+
+  test('finds a file that the guest can read past the inspector, and shows nothing of it', async () => {
+    const record = readAccessFile(join(service.dataDir, 'clickhouse'));
+    if (record === null) throw new Error('no engine');
+    const { database } = loadConfig({ file: join(service.dataDir, 'config.json'), env: {} }).clickhouse;
+    const guest = createGuest({ ...record, database });
+    // The second is one that the walls leave open, in place of one that they should close.
+    const finding = await tryFiles(guest, ['/etc/hostname', '/proc/meminfo']);
+    expect(finding).toMatchObject({ verdict: 'failure', says: expect.stringContaining('/proc/meminfo') });
+    expect(finding.says).not.toContain('/etc/hostname');
+    expect(JSON.stringify(finding)).not.toContain('MemTotal');
+    await guest.close();
   });
 
   test('sees a guest with more rights than it may have', async () => {

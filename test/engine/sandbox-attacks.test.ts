@@ -100,8 +100,8 @@ function escapeValue(value: string): string {
   return value.replaceAll('\\', '\\\\').replaceAll('\n', '\\n').replaceAll('\t', '\\t');
 }
 
-function expectNoSecret({ text }: Answer, secrets: readonly string[] = SECRETS): void {
-  for (const secret of secrets) expect(text.includes(secret), secret).toBe(false);
+function expectNoSecret({ text }: Answer): void {
+  for (const secret of SECRETS) expect(text.includes(secret), secret).toBe(false);
 }
 
 describe('the first wall', () => {
@@ -121,20 +121,21 @@ describe('the first wall', () => {
 });
 
 describe('the second wall', () => {
-  test.each(named(CASES.filter(({ raw }) => raw !== 'deaf')))(
+  test.each(named(CASES.filter(({ raw }) => raw !== 'unstoppable')))(
     '%s: %s',
     async (_id, _what, { sql, params, raw }) => {
       const answer = await sendRaw(sql, params);
       expect(answer.ms).toBeLessThan(OVER_MS);
       expect(answer.text.length).toBeLessThan(ANSWER_MAX_BYTES);
       if (raw === 'denied') expect(answer.status, answer.text.slice(0, 200)).not.toBe(200);
-      expectNoSecret(answer, raw === 'reads_files' ? [SECRET_ROW, SECRET_HIDDEN] : SECRETS);
+      expectNoSecret(answer);
     },
   );
 
-  test('its one documented hole is still that one: the scalar function file()', async () => {
+  test('the scalar function file() reads no file of the host', async () => {
     const answer = await sendRaw(`SELECT file('${secretFile}')`, {});
-    expect(answer.text).toContain(SECRET_FILE);
+    expect(answer.status).not.toBe(200);
+    expect(answer.text).not.toContain(SECRET_FILE);
   });
 });
 

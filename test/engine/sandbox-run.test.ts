@@ -106,7 +106,7 @@ async function queriesOfGuest(sinceSeconds = sql`0`): Promise<number> {
 /** Half a minute of one core at the least, in small steps. */
 const LONG = 'SELECT sum(cityHash64(number, number, number)) FROM numbers(1000000000)';
 /** One step that looks at no clock: a minute of one core. */
-const DEAF =
+const UNSTOPPABLE =
   "SELECT sum(levenshteinDistance(repeat('a', 60000 + number % 2), repeat('b', 60000))) FROM numbers(1000)";
 
 describe('an accepted query', () => {
@@ -228,14 +228,14 @@ describe('a query that fails', () => {
 describe('a text that only the second judgement refuses', () => {
   test('is not run, and its place is free again', async () => {
     for (let time = 0; time < 5; time++) {
-      const error = await failureOf(sandbox.run(asked(unjudged("SELECT file('/etc/hostname')")), NEVER));
+      const error = await failureOf(sandbox.run(asked(unjudged('SELECT currentUser()')), NEVER));
       expect(error).toMatchObject({ name: 'Refused', refusal: { code: 'function' } });
     }
     await waitUntil('every place is free', () => sandbox.load().running === 0);
   });
 
   test('is not planned either', async () => {
-    const estimating = sandbox.estimate(asked(unjudged("SELECT file('/etc/hostname')")), NEVER);
+    const estimating = sandbox.estimate(asked(unjudged('SELECT currentUser()')), NEVER);
     expect(await failureOf(estimating)).toMatchObject({ name: 'Refused' });
   });
 });
@@ -284,7 +284,7 @@ describe('an engine that does not obey', () => {
   test('is started anew; the text is not run again, nor any of its caller; those of others are', async () => {
     const strict = open({ secondsOf: () => 1, killObeyedMaxMs: 500, policy: LENIENT });
     const before = engine.pid();
-    const error = await failureOf(strict.run(asked(unjudged(DEAF)), NEVER));
+    const error = await failureOf(strict.run(asked(unjudged(UNSTOPPABLE)), NEVER));
     expect(error).toBeInstanceOf(EngineError);
     await waitUntil('a new engine', () => engine.pid() !== before && engine.pid() !== undefined);
     await waitUntil('it serves again', () =>
@@ -293,9 +293,9 @@ describe('an engine that does not obey', () => {
         () => false,
       ),
     );
-    const again = await failureOf(strict.run(asked(unjudged(DEAF), { caller: 'b' }), NEVER));
+    const again = await failureOf(strict.run(asked(unjudged(UNSTOPPABLE), { caller: 'b' }), NEVER));
     expect(again).toMatchObject({ name: 'QueryFailed', reason: 'unsupported', figures: null });
-    const planned = await failureOf(strict.estimate(asked(unjudged(DEAF), { caller: 'b' }), NEVER));
+    const planned = await failureOf(strict.estimate(asked(unjudged(UNSTOPPABLE), { caller: 'b' }), NEVER));
     expect(planned).toMatchObject({ name: 'QueryFailed', reason: 'unsupported' });
     const other = await failureOf(strict.run(asked(unjudged('SELECT 1')), NEVER));
     expect(other).toMatchObject({ name: 'SandboxBusy', reason: 'penalty' });
@@ -305,7 +305,7 @@ describe('an engine that does not obey', () => {
     const strict = open({ killObeyedMaxMs: 500, policy: LENIENT });
     const before = engine.pid();
     const leaving = new AbortController();
-    const running = failureOf(strict.run(asked(unjudged(`${DEAF} -- left`)), leaving.signal));
+    const running = failureOf(strict.run(asked(unjudged(`${UNSTOPPABLE} -- left`)), leaving.signal));
     await waitUntil('its step has begun', async () => (await queriesOfGuest(sql`0.5`)) > 0);
     leaving.abort();
     expect(await running).toBeInstanceOf(QueryAbandoned);
@@ -322,18 +322,44 @@ describe('an engine that does not obey', () => {
     const before = engine.pid();
     const estimate = (text: string) =>
       failureOf(strict.estimate({ accepted: unjudged(text), parameters: {}, caller: 'a' }, NEVER));
-    expect(await estimate(`SELECT (${DEAF})`)).toBeInstanceOf(EngineError);
+    expect(await estimate(`SELECT (${UNSTOPPABLE})`)).toBeInstanceOf(EngineError);
     await waitUntil('a new engine', () => engine.pid() !== before && engine.pid() !== undefined);
     await untilServing();
     expect(await estimate('SELECT 1')).toMatchObject({ reason: 'penalty' });
   });
 
-  test('and is not ours: the caller is answered, and the place is taken until the query is gone', async () => {
-    const strict = open({ secondsOf: () => 1, killObeyedMaxMs: 300, restartEngine: null, policy: LENIENT });
-    const error = await failureOf(strict.run(asked(unjudged(`${DEAF} -- remote`)), NEVER));
+  test('and is not ours: the caller is answered, and the place goes to the next after a while', async () => {
+    const strict = open({
+      secondsOf: () => 1,
+      killObeyedMaxMs: 300,
+      placeKeptMaxMs: 500,
+      restartEngine: null,
+      policy: LENIENT,
+    });
+    const error = await failureOf(strict.run(asked(unjudged(`${UNSTOPPABLE} -- remote`)), NEVER));
     expect(error).toBeInstanceOf(EngineError);
     expect(await queriesOfGuest()).toBe(1);
+    await waitUntil('its place is given back', () => strict.load().unstoppable === 1);
+    // Still counted, because the engine still runs it.
+    expect(strict.load()).toMatchObject({ running: 1, unstoppable: 1 });
     await engine.restart();
+  });
+
+  test('again and again: SQL is for organizations only, and the others of the service are run again meanwhile', async () => {
+    const strict = open({ secondsOf: () => 1, killObeyedMaxMs: 300, policy: LENIENT });
+    for (const n of [1, 2, 3]) {
+      await untilServing();
+      const caller = `ip:10.0.${n}.1`;
+      await failureOf(strict.run(asked(unjudged(`${UNSTOPPABLE} -- ${n}`), { caller }), NEVER));
+    }
+    await untilServing();
+    expect(strict.openNow()).toBe('organizations');
+    const stranger = await failureOf(
+      strict.run(asked(unjudged('SELECT 1'), { caller: 'ip:192.0.2.1' }), NEVER),
+    );
+    expect(stranger).toMatchObject({ name: 'SandboxBusy', reason: 'organizations_only' });
+    const { body } = await strict.run(asked(unjudged('SELECT 1'), { caller: 'org:a' }), NEVER);
+    body.resume();
   });
 });
 

@@ -144,5 +144,17 @@ describe('operations', () => {
         protocols: [{ x402: {} }],
         price: { currency: 'USD', mode: expect.stringMatching(/^(fixed|dynamic)$/) },
       });
+    const dynamic = priced.filter(({ object }) =>
+      JSON.stringify(object['x-payment-info']).includes('"dynamic"'),
+    );
+    expect(dynamic.map(({ object }) => object['x-payment-info'])).toMatchObject([
+      {
+        range: {
+          qu: { min: 1, max: 60, per_unit: 1 },
+          x402_usd: { min: 0.01, max: 0.03, per_unit: 0.01 },
+        },
+        price: { mode: 'dynamic', min: '0.01', max: '0.03' },
+      },
+    ]);
   });
 });

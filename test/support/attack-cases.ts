@@ -1,7 +1,7 @@
 import type { Attack } from '../attacks/attack.ts';
 import { builtSql } from '../attacks/built-sql.ts';
 import { cteShadowing } from '../attacks/cte-shadowing.ts';
-import { deafKernels } from '../attacks/deaf-kernels.ts';
+
 import { forgedLines } from '../attacks/forged-lines.ts';
 import { hiddenNames } from '../attacks/hidden-names.ts';
 import { inTable } from '../attacks/in-table.ts';
@@ -16,6 +16,8 @@ import { nestedSettings } from '../attacks/settings.ts';
 import { statements } from '../attacks/statements.ts';
 import { systemTables } from '../attacks/system-tables.ts';
 import { tableFunctions } from '../attacks/table-functions.ts';
+import { unstoppableKernels } from '../attacks/unstoppable-kernels.ts';
+import { unstoppableSizes } from '../attacks/unstoppable-sizes.ts';
 import { views } from '../attacks/views.ts';
 import { virtualColumns } from '../attacks/virtual-columns.ts';
 
@@ -42,7 +44,8 @@ const FAMILIES = {
   parameters,
   'planning bombs': planningBombs,
   'resource bombs': resourceBombs,
-  'deaf kernels': deafKernels,
+  'unstoppable kernels': unstoppableKernels,
+  'unstoppable sizes': unstoppableSizes,
   'built SQL': builtSql,
   statements,
   views,

@@ -3,4 +3,9 @@ import type { SqlSandbox } from '../../sandbox/sql-sandbox.ts';
 /** For an API whose SQL nobody asks. */
 const refuse = (): Promise<never> => Promise.reject(new Error('this API has no sandbox'));
 
-export const CLOSED_SANDBOX: SqlSandbox = { inspect: refuse, run: refuse, estimate: refuse };
+export const CLOSED_SANDBOX: SqlSandbox = {
+  openTo: () => 'everyone',
+  inspect: refuse,
+  run: refuse,
+  estimate: refuse,
+};

@@ -44,10 +44,15 @@ export async function startDeployedEngine(
     port,
     tcpPort: null,
     library: findEngineLibrary(),
+    // It stands for a server of somebody else's, which has walls of its own or none.
+    own: [],
+    borrowed: { read: [], changed: [] },
+    landlock: false,
+    user: null,
   };
   const child = await superviseChild({
     name: 'deployed engine',
-    entry: new URL('../../clickhouse/embedded/host.ts', import.meta.url),
+    entry: new URL('../../clickhouse/embedded/launcher.ts', import.meta.url),
     bootstrap,
     ready: async () => (await fetch(`${url}ping`)).ok,
     log: createLog('warn', 'deployed-engine'),

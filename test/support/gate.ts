@@ -123,7 +123,8 @@ export function openHandedLane(): PaymentLane & {
     faults,
     taken,
     offer: () => ({ accepts: [{ scheme: 'exact' }], requiredHeader: 'b2ZmZXI=' }),
-    take: async ({ priceUsdMicros }, headers) => {
+    take: async ({ priceUsdMicros }, headers, rehearse) => {
+      await rehearse?.();
       taken.push(headers.payment);
       return {
         kind: 'settled',

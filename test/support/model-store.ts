@@ -287,7 +287,8 @@ function paymentsOf({ payments, keys }: ModelData, guard: Guard): PaymentStore {
       if (known) return { outcome: 'taken', record: known };
       const { id, binding, resource, payTo, amount, expiresAtMs, claimedAtMs, leaseUntilMs } = claim;
       const bought = { id, binding, resource, payTo, amount, expiresAtMs, claimedAtMs, leaseUntilMs };
-      const record = { ...bought, state: 'settling', attempts: 0, transaction: null, keyId: null } as const;
+      const unsettled = { leftOpenAtMs: null, saidTransaction: null, transaction: null, keyId: null };
+      const record = { ...bought, state: 'settling', attempts: 0, ...unsettled } as const;
       payments.set(nameOf(id), record);
       return { outcome: 'claimed', record };
     }),
@@ -297,6 +298,13 @@ function paymentsOf({ payments, keys }: ModelData, guard: Guard): PaymentStore {
       if (record.state !== 'settling') return record.transaction === transaction ? 'replayed' : 'conflict';
       update(record, { state: 'settled', transaction });
       return 'settled';
+    }),
+    leaveOpen: guard(({ id, atMs, transaction }) => {
+      const record = payments.get(nameOf(id));
+      if (!record) return 'unknown';
+      if (record.state !== 'settling') return 'not_settling';
+      update(record, { leftOpenAtMs: atMs, saidTransaction: transaction ?? record.saidTransaction });
+      return 'left';
     }),
     dropClaim: guard((id) => {
       const record = payments.get(nameOf(id));

@@ -8,7 +8,7 @@ import {
   type OperationDeps,
 } from '../../src/catalogue/operation.ts';
 import type { Param } from '../../src/catalogue/params.ts';
-import { PRICES, sqlPrice, sqlTierOf } from '../../src/catalogue/prices.ts';
+import { PRICES, sqlBudget, sqlPrice, sqlTierOf } from '../../src/catalogue/prices.ts';
 import { SQL_TIER_IDS } from '../../src/domain/plan.ts';
 
 /** A posted operation that answers with whatever stream a test gives it, and says what it was asked. */
@@ -52,7 +52,8 @@ export function openPour({ free = false }: { readonly free?: boolean } = {}): Po
     terms: (input) => {
       if (free) return { price: PRICES.free, byUse: false, tier: null };
       const tier = SQL_TIER_IDS.find((id) => id === input.tier) ?? 'standard';
-      return { price: sqlPrice(sqlTierOf(tier)), byUse: true, tier };
+      const facts = sqlTierOf(tier);
+      return { price: sqlPrice(facts, sqlBudget(facts)), byUse: true, tier };
     },
     review: (input) => Promise.resolve(input),
     run: async (input, deps) => {

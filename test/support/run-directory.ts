@@ -1,10 +1,12 @@
-import { accessSync, constants, mkdtempSync, rmSync, statfsSync } from 'node:fs';
+import { accessSync, chmodSync, constants, mkdtempSync, rmSync, statfsSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 const SHARED_MEMORY = '/dev/shm';
 /** Several times what the engines of a run hold; containers often get 64 MiB. */
 const FREE_BYTES_MIN = 4 * 1024 ** 3;
+
+const DIRECTORY_MODE = 0o711;
 
 /** Names the directory of this run to its workers, which read the configuration as well. */
 const RUN_DIRECTORY = 'TEST_RUN_DIRECTORY';
@@ -20,6 +22,8 @@ export function keepTemporaryFilesTogether(): void {
   if (process.env['VITEST'] === undefined || process.env[RUN_DIRECTORY] !== undefined) return;
   const place = process.env['TMPDIR'] === undefined && hasRoom() ? SHARED_MEMORY : tmpdir();
   const directory = mkdtempSync(join(place, 'test-run-'));
+  // Engines that root starts run as a user of their own, who has to pass it.
+  chmodSync(directory, DIRECTORY_MODE);
   process.env[RUN_DIRECTORY] = directory;
   process.env['TMPDIR'] = directory;
 }

@@ -40,7 +40,7 @@ export interface SqlReply {
 /** Of the machine that the tests believe to run on. */
 const CORES = 2;
 
-export async function sqlApi(over: Pick<SandboxOptions, 'secondsOf'> = {}): Promise<SqlApi> {
+export async function sqlApi(over: Pick<SandboxOptions, 'secondsOf' | 'openTo'> = {}): Promise<SqlApi> {
   const engine = await sandboxEngine();
   const log = watchedLog('sql');
   const reader = createReader(engine.access, log);

@@ -326,6 +326,11 @@ const payments = [
       return 'finished';
     },
   ),
+  asking(
+    'leaveOpen',
+    fc.record({ id: paymentIds, atMs, transaction: fc.constantFrom(null, '0x01', '0x02') }),
+    (store, left) => store.payments.leaveOpen(left),
+  ),
   asking('dropClaim', paymentIds, (store, id) => store.payments.dropClaim(id)),
   asking('find', paymentIds, (store, id) => store.payments.find(id)),
   asking('unresolved', atMs, async (store, nowMs) => {

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import Database from 'libsql';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { EngineWalls } from '../../clickhouse/embedded/walls.ts';
 import { loadConfig } from '../../src/config/load.ts';
 import { openSqliteStore } from '../../src/control/sqlite/sqlite-store.ts';
 import { checkAccounts, judgeDurability } from '../../src/doctor/check-accounts.ts';
@@ -13,6 +14,8 @@ import { judgeVersion } from '../../src/doctor/check-engine.ts';
 import { judgeChain } from '../../src/doctor/check-index.ts';
 import { checkConfiguration, checkNode, judgeSpace } from '../../src/doctor/check-machine.ts';
 import { checkRpc } from '../../src/doctor/check-rpc.ts';
+import { checkSql } from '../../src/doctor/check-sql.ts';
+import { closedFiles, judgeWalls } from '../../src/doctor/check-walls.ts';
 import { liftsReadonly } from '../../src/doctor/engine-versions.ts';
 import type { ChainStatus } from '../../src/reads/chain-status.ts';
 import { watchedLog } from '../support/secrets-watch.ts';
@@ -35,6 +38,33 @@ test('builds with the fault are told from those in which it was mended', () => {
   expect(judgeVersion('head').verdict).toBe('warning');
 });
 
+test('walls are judged by whether one of them closes the service’s files, and each that is missing has its reason', () => {
+  const landlock = { abi: 7 };
+  const ownUser = { id: 60_842 };
+  const missing = { missing: 'the kernel is old' };
+  const judge = (over: object) => judgeWalls({ landlock, ownUser: missing, cleanEnvironment: true, ...over });
+  expect(judge({})).toMatchObject({ verdict: 'ok', says: expect.stringContaining('the kernel is old') });
+  expect(judge({ landlock: missing, ownUser })).toMatchObject({ verdict: 'ok' });
+  expect(judge({ landlock: missing })).toMatchObject({
+    verdict: 'warning',
+    says: expect.stringContaining('organizations only'),
+    remedy: expect.stringContaining('Linux 5.19'),
+  });
+  expect(judge({ cleanEnvironment: false }).verdict).toBe('failure');
+  expect(judgeWalls(undefined).verdict).toBe('skipped');
+});
+
+test('what must be closed follows from the walls: with a user of its own alone, files of every user stay open', () => {
+  const missing = { missing: 'why' };
+  const cleanEnvironment = true;
+  const closed = (landlock: object, ownUser: object) =>
+    closedFiles({ landlock, ownUser, cleanEnvironment } as EngineWalls, '/secret');
+  expect(closed({ abi: 3 }, missing)).toContain('/etc/passwd');
+  expect(closed({ abi: 3 }, missing)).toContain('/secret');
+  expect(closed(missing, { id: 1 })).toEqual(['/secret']);
+  expect(closed(missing, missing)).toEqual([]);
+});
+
 test('a clock is judged by what lies outside of the way there and back', () => {
   const judge = (theirMs: number) =>
     judgeClock({ whose: 'it', theirMs, beforeMs: NOW_MS, afterMs: NOW_MS + 400 }).verdict;
@@ -53,6 +83,30 @@ test('a disk is judged by what is left of it, in bytes and as a share', () => {
     'warning',
     'ok',
   ]);
+});
+
+test('whose SQL is run is read from the service that runs', async () => {
+  let value: number | null = 2;
+  const service = createServer((_, response) => {
+    response.end(
+      value === null ? 'settlement_index_up 1\n' : `# TYPE x gauge\nsettlement_index_sql_open_to ${value}\n`,
+    );
+  });
+  await new Promise<void>((resolve) => service.listen(0, '127.0.0.1', resolve));
+  const { port } = service.address() as AddressInfo; // listens on TCP
+  const verdictOf = async (of: number | null) => {
+    value = of;
+    return (await checkSql({ metrics: { host: '127.0.0.1', port } })).verdict;
+  };
+  expect([await verdictOf(2), await verdictOf(1), await verdictOf(0), await verdictOf(null)]).toEqual([
+    'ok',
+    'warning',
+    'failure',
+    'skipped',
+  ]);
+  await new Promise((resolve) => service.close(resolve));
+  expect((await checkSql({ metrics: { host: '127.0.0.1', port } })).verdict).toBe('skipped');
+  expect((await checkSql({ metrics: { host: '127.0.0.1', port: null } })).verdict).toBe('skipped');
 });
 
 test('Node is judged by the oldest that the program runs on', () => {

@@ -107,7 +107,8 @@ describe('what a run used is what it costs', () => {
         ),
       ),
     );
-    const words = 'The call holds 12 QU while it runs; the organization has 11 QU free.';
+    const words =
+      'The call holds 12 QU while it runs; the organization has 11 QU free. Hold less with a smaller max_qu.';
     expect(refusals).toEqual([
       ['insufficient_qu', words, false],
       ['insufficient_qu', words, true],

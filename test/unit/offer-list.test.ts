@@ -17,6 +17,7 @@ interface Listed {
   readonly items: readonly {
     readonly resource: string;
     readonly accepts: readonly Readonly<Record<string, unknown>>[];
+    readonly price: Readonly<Record<string, unknown>>;
     readonly extensions: {
       readonly bazaar: { readonly info: { readonly input: { readonly method: string } } };
     };
@@ -63,6 +64,20 @@ describe('what is sold', () => {
       const { accepts: terms } = decodePaymentRequiredHeader(String(refused.headers['payment-required']));
       expect(terms, pathname).toEqual(accepts);
     }
+  });
+
+  test('says the range of a price that the caller chooses, and the amount of any other', () => {
+    const priceOf = (path: string) =>
+      listed.items.find(({ resource }) => resource === `http://index.example/v0${path}`)?.price;
+    expect(priceOf('/sql')).toEqual({
+      mode: 'dynamic',
+      currency: 'USD',
+      min: '0.01',
+      max: '0.03',
+      per_unit: '0.01',
+      unit: 'started 5 seconds of engine time',
+    });
+    expect(priceOf('/flows')).toEqual({ mode: 'fixed', currency: 'USD', amount: '0.001' });
   });
 
   test('is read by our own crawler with the price that is signed', () => {

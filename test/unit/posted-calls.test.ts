@@ -266,7 +266,7 @@ describe('an offer', () => {
       resource: 'POST /v0/pour',
       priceUsdMicros: 30_000n,
       settledByUse: true,
-      description: 'Pour (tier standard)',
+      description: 'Pour (tier standard, max_qu 3)',
     });
     const dear = await send({ headers: { ...JSON_TYPE, 'x-api-key': '' }, body: '{"tier":"deep"}' });
     expect(dear).toMatchObject({ status: 403, body: { code: 'upgrade_required' } });

@@ -7,14 +7,16 @@ import { waitUntil } from '../support/wait-until.ts';
 const OBEY_MAX_MS = 100;
 const MAX_MS = 50;
 const POLL_MS = 5;
+const PLACE_KEPT_MAX_MS = 200;
 
 /** A query that runs until the engine obeys a KILL, or for ever. */
 function stage({ obeysAfterKills, ours = true }: { obeysAfterKills: number; ours?: boolean }) {
   const seen = {
     kills: 0,
     restarts: 0,
-    deaf: 0,
+    unstoppable: 0,
     gone: false,
+    free: false,
     goneWhenTold: true,
     outcome: undefined as unknown,
   };
@@ -43,17 +45,19 @@ function stage({ obeysAfterKills, ours = true }: { obeysAfterKills: number; ours
     log,
     obeyMaxMs: OBEY_MAX_MS,
     pollMs: POLL_MS,
+    placeKeptMaxMs: PLACE_KEPT_MAX_MS,
+    unstoppablePollMs: POLL_MS,
   });
   const leaving = new AbortController();
   const order = {
     queryId: 'q',
     maxMs: MAX_MS,
     caller: leaving.signal,
-    onDeaf: () => {
-      seen.deaf += 1;
+    onUnstoppable: () => {
+      seen.unstoppable += 1;
     },
   };
-  const { outcome, gone } = watchdog.watch(
+  const { outcome, gone, free } = watchdog.watch(
     order,
     (signal) =>
       new Promise<never>((_, reject) => {
@@ -68,6 +72,9 @@ function stage({ obeysAfterKills, ours = true }: { obeysAfterKills: number; ours
   void gone.then(() => {
     seen.gone = true;
   });
+  void free.then(() => {
+    seen.free = true;
+  });
   return { seen, leaving, log, stop };
 }
 
@@ -77,7 +84,7 @@ describe('the clock', () => {
     const { seen } = stage({ obeysAfterKills: 1 });
     await waitUntil('it is gone', () => seen.gone);
     expect(performance.now() - began).toBeGreaterThanOrEqual(MAX_MS - 1);
-    expect(seen).toMatchObject({ kills: 1, restarts: 0, deaf: 0 });
+    expect(seen).toMatchObject({ kills: 1, restarts: 0, unstoppable: 0 });
     expect(seen.outcome).toBeInstanceOf(StoppedLate);
     expect(seen.outcome).toMatchObject({ obeyed: true });
   });
@@ -85,7 +92,7 @@ describe('the clock', () => {
   test('tells the engine again: a KILL may come before its query', async () => {
     const { seen } = stage({ obeysAfterKills: 3 });
     await waitUntil('it is gone', () => seen.gone);
-    expect(seen).toMatchObject({ kills: 3, restarts: 0, deaf: 0 });
+    expect(seen).toMatchObject({ kills: 3, restarts: 0, unstoppable: 0 });
   });
 
   test('has the engine started anew, once, when it does not obey', async () => {
@@ -93,18 +100,21 @@ describe('the clock', () => {
     const { seen } = stage({ obeysAfterKills: Number.POSITIVE_INFINITY });
     await waitUntil('it is gone', () => seen.gone);
     expect(performance.now() - began).toBeGreaterThanOrEqual(MAX_MS + OBEY_MAX_MS - 1);
-    expect(seen).toMatchObject({ restarts: 1, deaf: 1 });
+    expect(seen).toMatchObject({ restarts: 1, unstoppable: 1 });
     expect(seen.outcome).toMatchObject({ obeyed: false });
   });
 
-  test('answers the caller and keeps the place where the engine is not ours, until the query is gone', async () => {
+  test('answers the caller where the engine is not ours, and gives the place back after a while though the query runs on', async () => {
     const { seen, log, stop } = stage({ obeysAfterKills: Number.POSITIVE_INFINITY, ours: false });
     await waitUntil('the caller is answered', () => seen.outcome !== undefined);
     expect(seen.outcome).toMatchObject({ obeyed: false });
     const kills = seen.kills;
     await waitUntil('it goes on', () => seen.kills > kills + 5);
-    expect(seen.gone).toBe(false);
+    expect(seen).toMatchObject({ gone: false, free: false });
     expect(log.error).toHaveBeenCalledTimes(1);
+    await waitUntil('its place is free', () => seen.free);
+    expect(seen.gone).toBe(false);
+    expect(log.error).toHaveBeenCalledTimes(2);
     stop();
     await waitUntil('it is gone', () => seen.gone);
   });
@@ -118,4 +128,47 @@ test('a caller who leaves is not waited for; the place is, until the engine has 
   expect(seen.goneWhenTold).toBe(false);
   await waitUntil('it is gone', () => seen.gone);
   expect(seen).toMatchObject({ kills: 4, restarts: 0 });
+});
+
+describe('a query beside one that has the engine started anew', () => {
+  test('is run once more on the new engine', async () => {
+    let endRestart: () => void = () => undefined;
+    let isStuck = true;
+    const runs: string[] = [];
+    const fails: ((error: Error) => void)[] = [];
+    const watchdog = createWatchdog({
+      killer: { kill: async () => undefined, isRunning: async () => isStuck, close: async () => undefined },
+      restartEngine: () =>
+        new Promise((resolve) => {
+          endRestart = resolve;
+        }),
+      log: { warn: vi.fn(), error: vi.fn() },
+      obeyMaxMs: OBEY_MAX_MS,
+      pollMs: POLL_MS,
+      placeKeptMaxMs: PLACE_KEPT_MAX_MS,
+      unstoppablePollMs: POLL_MS,
+    });
+    const order = (queryId: string, maxMs: number) => ({
+      queryId,
+      maxMs,
+      caller: new AbortController().signal,
+      onUnstoppable: () => undefined,
+    });
+    const until = (name: string) => () => {
+      runs.push(name);
+      if (runs.filter((one) => one === name).length > 1) return Promise.resolve(name);
+      return new Promise<string>((_, reject) => fails.push(reject));
+    };
+    const stuck = watchdog
+      .watch(order('stuck', MAX_MS), until('stuck'))
+      .outcome.catch((error: unknown) => error);
+    const other = watchdog.watch(order('other', 60_000), until('other')).outcome;
+    await waitUntil('the engine is being started anew', () => endRestart.length === 1);
+    isStuck = false;
+    for (const fail of fails) fail(new Error('the connection broke'));
+    endRestart();
+    expect(await other).toBe('other');
+    expect(await stuck).toBeInstanceOf(StoppedLate);
+    expect(runs).toEqual(['stuck', 'other', 'other']);
+  });
 });

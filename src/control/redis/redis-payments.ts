@@ -49,6 +49,13 @@ export function redisPayments(parts: Parts): PaymentStore {
       if (outcome === 'settled') await takeOffList(parts, openClaimEntry(textOf(token), home));
       return oneOf(['settled', 'replayed', 'conflict', 'unknown'], outcome);
     },
+    leaveOpen: async ({ id, atMs, transaction }) => {
+      const keys = [slots.payment(paymentHome(id))];
+      return oneOf(
+        ['left', 'not_settling', 'unknown'],
+        await redis.script('leaveOpen', keys, [atMs, transaction ?? '']),
+      );
+    },
     dropClaim: async (id) => {
       const home = paymentHome(id);
       const [outcome, token] = listOf(await redis.script('dropPayment', [slots.payment(home)], []));
@@ -126,6 +133,7 @@ function decodePayment(fields: ReadonlyMap<string, string>): StoredPayment {
     payer: text('payer'),
     nonce: text('nonce'),
   };
+  const leftOpenAtMs = fields.get('leftOpenAtMs');
   const record: PaymentRecord = {
     id,
     binding: text('binding'),
@@ -137,6 +145,8 @@ function decodePayment(fields: ReadonlyMap<string, string>): StoredPayment {
     leaseUntilMs: numberOf(text('leaseUntilMs')),
     attempts: numberOf(text('attempts')),
     expiresAtMs: numberOf(text('expiresAtMs')),
+    leftOpenAtMs: leftOpenAtMs === undefined ? null : numberOf(leftOpenAtMs),
+    saidTransaction: fields.get('saidTransaction') ?? null,
     transaction: fields.get('transaction') ?? null,
     keyId: fields.get('keyId') ?? null,
   };

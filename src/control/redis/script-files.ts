@@ -18,6 +18,7 @@ const SCRIPTS = {
   hasKey: ['has-key'],
   hold: ['units-common', 'hold'],
   issueKey: ['issue-key'],
+  leaveOpen: ['leave-open'],
   readKey: ['read-key'],
   recordSettlement: ['record-settlement'],
   release: ['units-common', 'release'],

@@ -13,7 +13,8 @@ export const HOLD_COLUMNS = `organization_id AS organizationId, hold_id AS holdI
 export const LEDGER_COLUMNS = 'sequence, at_ms AS atMs, kind, units, released, subject, note, balance, held';
 
 export const PAYMENT_COLUMNS = `chain, asset, payer, nonce, binding, resource, pay_to AS payTo, amount, state,
-  claimed_at_ms AS claimedAtMs, lease_until_ms AS leaseUntilMs, attempts, expires_at_ms AS expiresAtMs, settlement_tx AS "transaction", key_id AS keyId`;
+  claimed_at_ms AS claimedAtMs, lease_until_ms AS leaseUntilMs, attempts, expires_at_ms AS expiresAtMs,
+  left_open_at_ms AS leftOpenAtMs, said_tx AS saidTransaction, settlement_tx AS "transaction", key_id AS keyId`;
 
 /** One authorization. */
 export const THIS_PAYMENT = 'chain = :chain AND asset = :asset AND payer = :payer AND nonce = :nonce';

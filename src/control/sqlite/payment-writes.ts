@@ -53,10 +53,15 @@ function claimer(db: Database.Database, find: Find): PaymentWrites['claim'] {
 function settlementWrites(
   db: Database.Database,
   find: Find,
-): Pick<PaymentWrites, 'recordSettlement' | 'dropClaim'> {
+): Pick<PaymentWrites, 'recordSettlement' | 'leaveOpen' | 'dropClaim'> {
   const settle = prepare(
     db,
     `UPDATE payment SET state = 'settled', settlement_tx = :transaction WHERE ${THIS_PAYMENT} AND state = 'settling'`,
+  );
+  const leave = prepare(
+    db,
+    `UPDATE payment SET left_open_at_ms = :atMs, said_tx = coalesce(:transaction, said_tx)
+     WHERE ${THIS_PAYMENT} AND state = 'settling'`,
   );
   const drop = prepare(db, `DELETE FROM payment WHERE ${THIS_PAYMENT} AND state = 'settling'`);
   return {
@@ -65,6 +70,10 @@ function settlementWrites(
       const record = find(id);
       if (record === undefined) return 'unknown';
       return record.transaction === transaction ? 'replayed' : 'conflict';
+    },
+    leaveOpen: ({ id, atMs, transaction }) => {
+      if (leave.run({ ...id, atMs, transaction }) === 1) return 'left';
+      return find(id) ? 'not_settling' : 'unknown';
     },
     dropClaim: (id) => {
       if (drop.run({ ...id }) === 1) return 'dropped';

@@ -78,6 +78,7 @@ function paymentStore(queue: WriteQueue, reader: Reader): PaymentStore {
     find: (id) => reader.ask((reads) => reads.findPayment(id)),
     claim: (claim) => queue.write('claim', claim),
     recordSettlement: (settlement) => queue.write('recordSettlement', settlement),
+    leaveOpen: (left) => queue.write('leaveOpen', left),
     dropClaim: (id) => queue.write('dropClaim', id),
     beginServing: (serving) => queue.write('beginServing', serving),
     finishServing: (finish) => queue.write('finishServing', finish),

@@ -13,7 +13,7 @@ export type AccountWrites = AllAtOnce<
 export type UnitWrites = AllAtOnce<UnitStore, 'grant' | 'hold' | 'capture' | 'release'>;
 export type PaymentWrites = AllAtOnce<
   PaymentStore,
-  'claim' | 'recordSettlement' | 'dropClaim' | 'beginServing' | 'finishServing' | 'issueKey'
+  'claim' | 'recordSettlement' | 'leaveOpen' | 'dropClaim' | 'beginServing' | 'finishServing' | 'issueKey'
 >;
 export interface ReplyWrites {
   beginReply: AtOnce<ReplyStore['begin']>;

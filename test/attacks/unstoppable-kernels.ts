@@ -5,13 +5,13 @@ import { type Attack, harmless, refused } from './attack.ts';
  * limit of one second, nearly all ran on for 5 s or were still running after 7 s (26.7.2.1, two idle cores).
  */
 
-const deaf = (what: string, text: string) => refused('too_complex', what, text, 'deaf');
+const unstoppable = (what: string, text: string) => refused('too_complex', what, text, 'unstoppable');
 const A_LOT = "repeat('a', 1000000)";
 const NEARLY = "concat(repeat('a', 500000), 'b')";
-const search = (call: string, what = call.split('(')[0] ?? call) => deaf(what, `SELECT ${call}`);
+const search = (call: string, what = call.split('(')[0] ?? call) => unstoppable(what, `SELECT ${call}`);
 const small = (what: string, text: string) => harmless(what, 'one of its values is small', `SELECT ${text}`);
 
-export const deafKernels: readonly Attack[] = [
+export const unstoppableKernels: readonly Attack[] = [
   search(`position(${A_LOT}, ${NEARLY})`),
   search(`POSITION(${NEARLY} IN ${A_LOT})`, 'POSITION … IN'),
   search(`positionUTF8(${A_LOT}, ${NEARLY})`),
@@ -24,35 +24,41 @@ export const deafKernels: readonly Attack[] = [
   search(`length(replaceAll(${A_LOT}, materialize(${NEARLY}), 'x'))`, 'replaceAll'),
   search(`multiSearchAny(${A_LOT}, [${NEARLY}])`),
   search(`${A_LOT} ILIKE concat('%', repeat('a', 500000), 'b%')`, 'ILIKE'),
-  deaf('behind aliases', `WITH ${A_LOT} AS h, ${NEARLY} AS n SELECT position(h, n)`),
-  deaf('behind a lambda with a name', `WITH (h, n) -> position(h, n) AS f SELECT f(${A_LOT}, ${NEARLY})`),
-  deaf('as the name of a function', `SELECT arrayMap(position, [${A_LOT}], [${NEARLY}])`),
-  deaf('in the elements of arrays', `SELECT arrayMap((h, n) -> position(h, n), [${A_LOT}], [${NEARLY}])`),
-  deaf(
+  unstoppable('behind aliases', `WITH ${A_LOT} AS h, ${NEARLY} AS n SELECT position(h, n)`),
+  unstoppable(
+    'behind a lambda with a name',
+    `WITH (h, n) -> position(h, n) AS f SELECT f(${A_LOT}, ${NEARLY})`,
+  ),
+  unstoppable('as the name of a function', `SELECT arrayMap(position, [${A_LOT}], [${NEARLY}])`),
+  unstoppable(
+    'in the elements of arrays',
+    `SELECT arrayMap((h, n) -> position(h, n), [${A_LOT}], [${NEARLY}])`,
+  ),
+  unstoppable(
     'in columns that are named behind a CTE',
     `WITH t (payer, payee) AS (SELECT ${A_LOT}, ${NEARLY}) SELECT position(payer, payee) FROM t`,
   ),
-  deaf(
+  unstoppable(
     'in columns that are named behind a table',
     `SELECT position(payer, payee) FROM (SELECT ${A_LOT}, ${NEARLY}) AS t (payer, payee)`,
   ),
-  deaf(
+  unstoppable(
     'in rows that are written out',
     `SELECT position(payer, payee) FROM values('payer String, payee String', (${A_LOT}, ${NEARLY}))`,
   ),
-  deaf(
+  unstoppable(
     'in a column that a union names',
     `SELECT position(payer, concat(substring(payer, 2), 'b')) FROM (SELECT payer FROM settlements LIMIT 0 UNION ALL SELECT ${A_LOT})`,
   ),
-  deaf(
+  unstoppable(
     'in a column that is replaced',
     `SELECT position(payer, concat(substring(payer, 2), 'b')) FROM (SELECT * REPLACE (${A_LOT} AS payer) FROM settlements LIMIT 1)`,
   ),
-  deaf(
+  unstoppable(
     'in a text that rows were gathered into',
     "WITH (SELECT groupConcat('')('a') FROM numbers(1000000)) AS h SELECT position(h, concat(substring(h, 1, 500000), 'b'))",
   ),
-  deaf(
+  unstoppable(
     'in a text that doubles',
     "WITH RECURSIVE r AS (SELECT 1 AS n, 'aa' AS x UNION ALL SELECT n + 1, concat(x, x) FROM r WHERE n < 20) SELECT max(position(x, concat(substring(x, 2), 'b'))) FROM r",
   ),
@@ -61,17 +67,17 @@ export const deafKernels: readonly Attack[] = [
   search("countMatches(materialize(repeat('a', 300000)), 'a*b|a')"),
   search("length(splitByRegexp('a*b|a', materialize(repeat('a', 300000))))", 'splitByRegexp'),
   search("length(extractAllGroupsVertical(materialize(repeat('a', 300000)), '(a*b|a)'))", 'extractAllGroups'),
-  deaf(
+  unstoppable(
     'patterns over shorter texts in many rows',
     "SELECT sum(length(extractAll(repeat('a', 10000 + number % 2), 'a*b|a'))) FROM numbers(8192)",
   ),
   search('hasAny(range(300000), range(300000, 600000))'),
   search('hasAll(range(300000), range(600000))'),
-  deaf(
+  unstoppable(
     'two arrays that were gathered',
     'SELECT hasAny(xs, ys) FROM (SELECT groupArray(number) AS xs, groupArray(number + 1000000) AS ys FROM numbers(1000000))',
   ),
-  deaf(
+  unstoppable(
     'a constant that is looked through for each row',
     "WITH (SELECT groupArray(toString(number)) FROM numbers(1000000)) AS xs SELECT sum(has(xs, concat('x', toString(number)))) FROM numbers(8192)",
   ),
@@ -81,11 +87,11 @@ export const deafKernels: readonly Attack[] = [
     'SELECT groupArray(number) FROM (SELECT number FROM numbers(1000000) ORDER BY number % 1 LIMIT 1 WITH TIES)',
     'SELECT groupArray(number) FROM (SELECT number FROM numbers(1) ORDER BY number WITH FILL FROM 0 TO 1000000 LIMIT 1000000)',
     'SELECT groupArray(a.number) FROM (SELECT number FROM numbers(1) LIMIT 1) AS a CROSS JOIN numbers(1000000) AS b',
-    "SELECT groupArray(x) FROM (SELECT repeat('a', 1000000) AS x LIMIT 1)",
+    "SELECT groupArray(x) FROM (SELECT repeat('a', 1000000) AS x FROM numbers(9) LIMIT 9)",
     'SELECT topK(60000)(number) FROM numbers(1000000)',
     'SELECT groupArrayArray(10)(range(1000000))',
   ].map((list) =>
-    deaf(
+    unstoppable(
       `a constant that is looked through for each row: ${list}`,
       `WITH (${list}) AS xs SELECT sum(has(xs, toString(number))) FROM numbers(8192)`,
     ),
@@ -98,19 +104,19 @@ export const deafKernels: readonly Attack[] = [
     'the payees that occur most often',
     'count() FROM settlements WHERE has((SELECT topK(10)(payee) FROM settlements), payee)',
   ),
-  deaf(
+  unstoppable(
     'a constant that is looked through for each element',
     'SELECT arraySum(arrayMap(x -> has(range(300000), x + 300000), range(300000)))',
   ),
-  deaf(
+  unstoppable(
     'a map that is looked through for each row',
     'SELECT sum(mapFromArrays(range(1000000), range(1000000))[number + 2000000]) FROM numbers(8192)',
   ),
-  deaf(
+  unstoppable(
     'keys of a map that are looked through for each row',
     'SELECT sum(mapContains(mapFromArrays(range(1000000), range(1000000)), number + 2000000)) FROM numbers(8192)',
   ),
-  deaf(
+  unstoppable(
     'an object that is looked through for each row',
     "WITH concat('{', repeat('\"a\":1,', 1000000), '\"b\":1}') AS j SELECT sum(JSONHas(j, toString(number))) FROM numbers(8192)",
   ),
@@ -137,15 +143,23 @@ export const deafKernels: readonly Attack[] = [
     'xs[number] FROM (SELECT groupArray(payer) AS xs FROM settlements) CROSS JOIN numbers(3)',
   ),
   small('a bar', "repeat('█', toUInt32(count())) FROM settlements"),
-  refused('function', 'a large ring of cells', 'SELECT length(h3kRing(599686042433355775, 1910))', 'deaf'),
-  deaf('marks in the wrong order', "SELECT length(normalizeUTF8NFD(repeat(unhex('CC81CC8DCCA7'), 200001)))"),
+  refused(
+    'function',
+    'a large ring of cells',
+    'SELECT length(h3kRing(599686042433355775, 1910))',
+    'unstoppable',
+  ),
+  unstoppable(
+    'marks in the wrong order',
+    "SELECT length(normalizeUTF8NFD(repeat(unhex('CC81CC8DCCA7'), 200001)))",
+  ),
   refused(
     'function',
     'a long series that is decomposed',
     'SELECT seriesDecomposeSTL(arrayMap(x -> x % 1000 + 1., range(3000000)), 1000)[1][1]',
-    'deaf',
+    'unstoppable',
   ),
-  deaf(
+  unstoppable(
     'a shape of a million corners',
     'SELECT pointInPolygon((0.1, 0.1), arrayMap(x -> (cos(x / 2e5), sin(x / 2e5)), range(1200000)))',
   ),

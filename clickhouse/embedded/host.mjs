@@ -1,0 +1,87 @@
+import { closeSync, openSync, writeSync } from 'node:fs';
+import { DataType, load, open } from 'ffi-rs';
+
+/**
+ * The engine's process, after the launcher (launcher.ts) has executed it. `libchdb.so` contains clickhouse-local; its C entry
+ * `chdb_query_cmdline` runs it on a thread of its own, and the engine opens its real ClickHouse HTTP port. `koffi` cannot make
+ * this call: it switches stacks and the engine refuses.
+ *
+ * Plain JavaScript, the same file from the source tree and in `dist`: behind the walls there is no loader that could compile it.
+ */
+
+/** An unfiltered `KILL QUERY` ends the running keep-alive statement, and with the last one the listener. */
+const KEEP_ALIVE_STATEMENTS = 50;
+/** One row a second for 31 years. */
+const KEEP_ALIVE =
+  'SELECT sleepEachRow(1) FROM numbers(1000000000) SETTINGS max_block_size = 1, max_threads = 1 FORMAT Null; ';
+const STDERR = 2;
+/** Readable by every process that is not confined. */
+const OUTSIDE = '/proc/self/environ';
+
+function end() {
+  process.kill(process.pid, 'SIGKILL'); // acknowledged inserts survive it; the graceful way takes 6 s
+}
+
+function isConfined() {
+  try {
+    closeSync(openSync(OUTSIDE, 'r'));
+    return false;
+  } catch (error) {
+    return error.code === 'EACCES';
+  }
+}
+
+/** What this process finds of its walls, for the supervisor (walls.ts): seen from inside, not what the launcher meant to do. */
+function reportWalls({ reportMark, landlockAbi, landlockMissing }) {
+  const report = {
+    landlockAbi: landlockAbi !== null && isConfined() ? landlockAbi : null,
+    landlockMissing,
+    userId: process.geteuid?.() ?? null,
+    // biome-ignore lint/style/noProcessEnv: the names are the finding; no setting is read.
+    environment: Object.keys(process.env),
+  };
+  writeSync(STDERR, `${reportMark}${JSON.stringify(report)}\n`);
+}
+
+async function main() {
+  process.on('SIGTERM', end);
+  process.on('SIGINT', end);
+  // The supervisor holds the other end of stdin: when it closes, there is no supervisor any more.
+  process.stdin.on('data', () => undefined);
+  process.stdin.once('end', end);
+  process.stdin.once('error', end);
+  const start = JSON.parse(process.argv[2] ?? 'null'); // from our own launcher
+  reportWalls(start);
+  const { path, configFile, port, tcpPort, library } = start;
+  const listen = `SYSTEM START LISTEN HTTP; ${tcpPort === null ? '' : 'SYSTEM START LISTEN TCP; '}`;
+  const argv = [
+    'clickhouse',
+    '--config-file',
+    configFile,
+    '--path',
+    path,
+    '--listen_host',
+    '127.0.0.1',
+    '--http_port',
+    String(port),
+    ...(tcpPort === null ? [] : ['--tcp_port', String(tcpPort)]),
+    '--query',
+    `${listen}${KEEP_ALIVE.repeat(KEEP_ALIVE_STATEMENTS)}`,
+    '--ignore-error',
+  ];
+  open({ library: 'chdb', path: library });
+  await load({
+    library: 'chdb',
+    funcName: 'chdb_query_cmdline',
+    retType: DataType.External,
+    paramsType: [DataType.I32, DataType.StringArray],
+    paramsValue: [argv.length, argv],
+    runInNewThread: true,
+  });
+  // Reached only when the engine could not start, which it has said on stderr by itself, or when its statements have ended.
+  // Its result is not asked for an error: without one `chdb_result_error` answers null, reading that as text crashes this
+  // thread, and the engine's own crash handler can then hang for ever and miss the end of stdin.
+  end();
+}
+
+await main();
