@@ -36,24 +36,28 @@ function timesOf(rows: readonly unknown[]): string {
   return typeof from === 'string' && typeof to === 'string' ? `, from ${from} to ${to}` : '';
 }
 
-/** Values of a longer row are left to `structuredContent`. */
+/** Names and values of a longer row are left to `structuredContent`. */
 const ROW_MAX_CHARS = 300;
 
-function resultFigures(body: Body): string {
-  const { row_count: rows, rows: all, columns, duration_ms: ms } = body;
-  const usage = body['usage'];
-  const first: unknown = Array.isArray(all) ? all[0] : undefined;
+function resultFigures({ row_count: count, rows, columns, truncated, usage, ...body }: Body): string {
+  const first: unknown = Array.isArray(rows) ? rows[0] : undefined;
   const names = Array.isArray(columns) ? columns.map((column) => shown(at(column, 'name'))) : [];
   const values = names.map(
-    (name, index) => `${name} = ${shown(at(first, Array.isArray(first) ? index : name))}`,
+    (name, index) => `${name} = ${cellText(at(first, Array.isArray(first) ? index : name))}`,
   );
-  const row = first === undefined ? '' : values.join(', ');
+  const [head, row] = [names.join(', '), values.join(', ')];
   const left = at(usage, 'balance');
   return sentences([
-    `${plural(rows, 'row')}${body['truncated'] === true ? ', more were cut' : ''}${names.length === 0 ? '' : ` of ${names.join(', ')}`.slice(0, ROW_MAX_CHARS)}.`,
-    row === '' || row.length > ROW_MAX_CHARS ? '' : `${rows === 1 ? 'It is' : 'The first is'} ${row}.`,
-    `${shown(at(usage, 'units_charged'))} QU charged${typeof left === 'number' ? `, ${left} left` : ''}; ${plural(at(body['statistics'], 'rows_read'), 'row')} read in ${shown(ms)} ms.`,
+    `${plural(count, 'row')}${truncated === true ? ', more were cut' : ''}, of ${head.length > ROW_MAX_CHARS ? plural(names.length, 'column') : head}.`,
+    first === undefined || row.length > ROW_MAX_CHARS
+      ? ''
+      : `${count === 1 ? 'It is' : 'The first is'} ${row}.`,
+    `${shown(at(usage, 'units_charged'))} QU charged${typeof left === 'number' ? `, ${left} left` : ''}; ${plural(at(body['statistics'], 'rows_read'), 'row')} read in ${shown(body['duration_ms'])} ms.`,
   ]);
+}
+
+function cellText(value: unknown): string {
+  return value === null ? 'NULL' : shown(value);
 }
 
 function estimateFigures(body: Body): string {

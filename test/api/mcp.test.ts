@@ -137,7 +137,27 @@ describe('a tool', () => {
         [
           'run_sql',
           { sql: 'SELECT count() AS n, uniq(payee) AS payees FROM settlements' },
-          /^OK\. 1 row of n, payees\. It is n = 7, payees = 1\. 1 QU charged, \d+ left; \d+ rows read in \d+ ms\.$/,
+          /^OK\. 1 row, of n, payees\. It is n = 7, payees = 1\. 1 QU charged, \d+ left; \d+ rows read in \d+ ms\.$/,
+          /This is all of it/,
+        ],
+        [
+          'run_sql',
+          { sql: 'SELECT toNullable(payer) AS a, NULL AS b FROM settlements', format: 'json_compact' },
+          /^OK\. 7 rows, of a, b\. The first is a = 0x0+a1, b = NULL\. /,
+          /This is all of it/,
+        ],
+        [
+          'run_sql',
+          { sql: 'SELECT payer FROM settlements WHERE block_time < now() - INTERVAL 50 YEAR' },
+          /^OK\. 0 rows, of payer\. 1 QU charged/,
+          /No row matches: .*get_telemetry/,
+        ],
+        [
+          'run_sql',
+          {
+            sql: `SELECT ${Array.from({ length: 60 }, (_, index) => `${index} AS column_${index}`).join(', ')}`,
+          },
+          /^OK\. 1 row, of 60 columns\. 1 QU charged/,
           /This is all of it/,
         ],
         [

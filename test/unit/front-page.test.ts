@@ -65,6 +65,19 @@ test('the two forms are kept apart by caches, and another method is refused', as
   expect((await api.app.inject({ method: 'POST', url: '/v0' })).statusCode).toBe(405);
 });
 
+test('below a path of its host, every address is complete', async () => {
+  const http = { ...api.config.http, publicUrl: 'https://index.example/six/' };
+  const below = await ownApi({ config: { http } });
+  const [json, page] = await Promise.all(
+    ['*/*', BROWSER].map((accept) => below.app.inject({ method: 'GET', url: '/', headers: { accept } })),
+  );
+  await below.close();
+  expect(json?.json().links.docs).toBe('https://index.example/six/docs');
+  const [, article = ''] = /<article>([\s\S]*)<\/article>/.exec(page?.body ?? '') ?? [];
+  expect([...article.matchAll(/href="([^"]*)"/g)].filter(([, at]) => !at?.startsWith('/six/'))).toEqual([]);
+  expect(article).toContain('curl -s &quot;https://index.example/six/v0/telemetry&quot;');
+});
+
 test('llms.txt names the same places', async () => {
   const { body } = await get('/llms.txt');
   for (const place of ['/mcp', '/v0', '/openapi.json', '/v0/account', 'table=settlements', 'functions=date'])
