@@ -70,7 +70,11 @@ export function guardedName(name: string, guards: readonly Guard[]): string {
   return [name, ...guards.map(({ scope }) => `@${scope}`)].join(' ');
 }
 
-/** The same writer, whose every insert stands under these guards as well. Throws `Overtaken` for what the engine refused. */
+/**
+ * The same writer, whose every write stands under these guards as well. Throws `Overtaken` for what was refused. An insert is refused by
+ * the engine itself; a partition that is dropped and a body in a foreign format have no place for the condition, so the fence is
+ * read right before: what an overtaken process begins is refused, and only a statement that had begun already can still land.
+ */
 export function guardedWriter(writer: Writer, guards: readonly Guard[]): Writer {
   const told = async (under: readonly Guard[], work: () => Promise<void>): Promise<void> => {
     try {
@@ -80,8 +84,20 @@ export function guardedWriter(writer: Writer, guards: readonly Guard[]): Writer 
       throw new Overtaken((await overtakenOf(writer, under)) ?? error.statement);
     }
   };
+  const beforehand = async (): Promise<void> => {
+    const scope = await overtakenOf(writer, guards);
+    if (scope !== undefined) throw new Overtaken(scope);
+  };
   return {
     ...writer,
+    async load(statement, body) {
+      await beforehand();
+      await writer.load({ ...statement, name: guardedName(statement.name, guards) }, body);
+    },
+    async dropPartition(statement) {
+      await beforehand();
+      await writer.dropPartition({ ...statement, name: guardedName(statement.name, guards) });
+    },
     run(statement) {
       const all = [...(statement.guards ?? []), ...guards];
       return told(all, () => writer.run({ ...statement, guards: all }));

@@ -71,6 +71,7 @@ export function guestSettings(memoryBytes: number): Readonly<Record<string, Sett
     // As the standard has it; without these the engine wants UNION DISTINCT, and an alias for every subquery of a join.
     union_default_mode: 'DISTINCT',
     joined_subquery_requires_alias: 0,
+    ...STANDARD_NULLS,
     // A text beside a state would become one value of two types, and its bytes could then be read as a state.
     use_variant_as_common_type: 0,
     additional_table_filters: '{}',
@@ -79,11 +80,21 @@ export function guestSettings(memoryBytes: number): Readonly<Record<string, Sett
   };
 }
 
-/** Numbers that JSON cannot hold exactly are texts, and so are NaN and the infinities. */
+/**
+ * As the standard has it: a row that an outer join adds, and a column that a ROLLUP leaves out, is NULL and no empty value, which
+ * would be taken for one that occurs.
+ */
+export const STANDARD_NULLS: Readonly<Record<string, SettingValue>> = {
+  join_use_nulls: 1,
+  group_by_use_nulls: 1,
+};
+
+/** Numbers that JSON cannot hold exactly are texts, and so are NaN and the infinities. Times say that they are UTC. */
 export const EXACT_OUTPUT: Readonly<Record<string, SettingValue>> = {
   output_format_json_quote_64bit_integers: 1,
   output_format_json_quote_decimals: 1,
   output_format_json_quote_denormals: 1,
+  date_time_output_format: 'iso',
   // Readers of Arrow in browsers know no compressed batches.
   output_format_arrow_compression_method: 'none',
 };

@@ -1,5 +1,6 @@
 import { EVIDENCE_LADDER, EVIDENCE_METHODS, type EvidenceMethod } from '../src/domain/evidence.ts';
 import { PUBLIC_TABLE_NAMES, PUBLIC_TABLES, type PublicTableName } from '../src/domain/public-tables.ts';
+import { countedText } from './counted-rows.ts';
 import { publicDatabaseOf } from './public-database.ts';
 
 /**
@@ -88,6 +89,8 @@ function viewBodies(database: string, beside: string): ViewBodies {
 }
 
 const hex = (column: string): string => `concat('0x', lower(hex(t.${column})))`;
+/** What the tables store as an empty text is not known, and so NULL. An index on the bare column does not serve this spelling. */
+const known = (column: string): string => `nullIf(t.${column}, '')`;
 /** Grades by the code of their method, as lists that the engine indexes: a fifth of the time of comparing names. */
 const codes = Array.from({ length: Math.max(...EVIDENCE_METHODS.map(codeOf)) + 1 }, (_, code) => code);
 const CODE = 'toUInt8(t.method) + 1';
@@ -134,7 +137,7 @@ function settlementsBody(database: string, beside: string): ViewBody<'settlement
       amount: 't.amount',
       amount_usd: USD,
       relayer: hex('relayer'),
-      facilitator: 't.facilitator',
+      facilitator: known('facilitator'),
       is_self_payment: 't.is_self_payment',
       // A chain that has stated no final block has none at height 0 either: blocks begin above it.
       finality: word("'head', 'finalized'", `1 + (t.block_number <= ${finalBlock})`),
@@ -160,7 +163,7 @@ function walletSettlementsBody(database: string): ViewBody<'wallet_settlements'>
       asset: hex('asset'),
       amount: 't.amount',
       amount_usd: USD,
-      facilitator: 't.facilitator',
+      facilitator: known('facilitator'),
       evidence_tier: TIER,
       evidence_probability: PROBABILITY,
     },
@@ -176,12 +179,12 @@ function agentsBody(database: string): ViewBody<'agents'> {
       chain: 't.chain',
       agent_id: 't.agent_id',
       owner: hex('owner'),
-      wallet: `if(t.wallet = ${ZERO_ADDRESS}, '', ${hex('wallet')})`,
-      agent_uri: 't.agent_uri',
-      name: 't.name',
-      description: 't.description',
+      wallet: `if(t.wallet = ${ZERO_ADDRESS}, NULL, ${hex('wallet')})`,
+      agent_uri: known('agent_uri'),
+      name: known('name'),
+      description: known('description'),
       x402_support: "CAST(t.x402_support, 'Bool')",
-      active: "CAST(t.active, 'Bool')",
+      active: "if(t.card_at = toDateTime(0, 'UTC'), NULL, CAST(t.active, 'Bool'))",
       // From its digits: a cast divides two doubles, and may end one digit beside what the API answers.
       score: 'toFloat64OrNull(toString(t.score))',
       feedback_count: 't.feedback_count',
@@ -204,10 +207,10 @@ function attestationsBody(database: string): ViewBody<'attestations'> {
       kind: "CAST(t.kind, 'LowCardinality(String)')",
       author: hex('author'),
       value: `if(t.kind IN ('feedback', 'validation_response'), ${given}, NULL)`,
-      tag1: 't.tag1',
-      tag2: 't.tag2',
-      endpoint: 't.endpoint',
-      uri: 't.uri',
+      tag1: known('tag1'),
+      tag2: known('tag2'),
+      endpoint: known('endpoint'),
+      uri: known('uri'),
       revoked: `CAST(t.kind = 'feedback' AND ${revoked}, 'Bool')`,
       block_time: 't.block_time',
       tx_hash: hex('tx_hash'),
@@ -223,9 +226,9 @@ function endpointsBody(database: string): ViewBody<'endpoints'> {
     columns: {
       resource: 't.resource',
       method: 't.method',
-      service_name: 't.service_name',
+      service_name: known('service_name'),
       pay_to: 't.pay_to',
-      chain: 't.chain',
+      chain: known('chain'),
       asset: 't.asset',
       price_usd: 't.price_usd',
       tags: "CAST(t.tags, 'Array(String)')",
@@ -275,7 +278,7 @@ function daysFrom(
     UNION ALL
     SELECT s.chain, toDate(s.block_time) AS day, ${owner} AS wallet, count(), sum(CAST(s.amount_usd, 'Decimal(38, 6)')),
       uniqCombined64State(12)(s.${other})
-    FROM ${database}.settlements AS s FINAL WHERE s.del = 0 AND ${inOpenDay} AND ${isOpen}
+    FROM ${database}.settlements AS s FINAL WHERE ${countedText('s.')} AND ${inOpenDay} AND ${isOpen}
     GROUP BY s.chain, day, wallet
   )
   GROUP BY chain, day, wallet

@@ -18,6 +18,7 @@ export const TABLES = {
   chainHour: 'chain_hour',
   relayerAccounts: 'relayer_accounts',
   builderCodes: 'builder_codes',
+  depositContracts: 'deposit_contracts',
   supportedSigners: 'supported_signers',
   cataloguePasses: 'catalogue_passes',
   catalogueChanges: 'catalogue_changes',
@@ -112,6 +113,8 @@ export const WALLET_RING_COLUMNS = [
 ] as const;
 
 export const BUILDER_CODE_COLUMNS = ['code', 'facilitator', 'ver', 'del'] as const;
+
+export const DEPOSIT_CONTRACT_COLUMNS = ['address', 'name', 'listed_on', 'ver', 'del'] as const;
 
 export const RELAYER_ACCOUNT_COLUMNS = [
   'chain',

@@ -27,4 +27,5 @@ export type {
   SqlEstimate,
   SqlResult,
   SqlTier,
+  SqlWarning,
 } from './wire.ts';

@@ -524,8 +524,10 @@ export interface components {
             owner: components["schemas"]["Address"];
             /** @description Address that it pays and is paid with; null when it was cleared. */
             wallet: components["schemas"]["Address"] | null;
-            /** @description As the card claims, made safe to show; null without a card. */
+            /** @description As the card claims, made safe to show; null without a card. Not its name where `name_imitates` says whose it looks like, or where `domain_proof` is refuted: settlements then do not show it. */
             name: string | null;
+            /** @description Id of the named facilitator whose name this one is, or looks like, while the wallet is none of its relayers; null otherwise. */
+            name_imitates: string | null;
             description: string | null;
             /** @description https or ipfs URL. An image that the card itself holds (data:) is not carried. */
             image: string | null;
@@ -813,8 +815,12 @@ export interface components {
             chain: string | null;
             as_of: components["schemas"]["Timestamp"];
             freshness: components["schemas"]["Freshness"];
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When the listed table was last written for the chain that was asked; null: never.
+             */
             dataset_last_written_at?: string | null;
+            /** @description Rows of the listed table on the chain that was asked, before any other filter. */
             dataset_row_count?: number;
             /** @description `index_lagging`: A served chain is more than 120 seconds behind, or its node does not answer. `index_not_started`: A served chain has not reported any indexed block yet. `backfill_in_progress`: Older blocks of a served chain are still being indexed. `finality_unknown`: Only final settlements were asked for, and a served chain has not stated a final block: it contributes none. `graph_edges_cut`: More pairs of wallets paid each other than max_edges shows: the largest are shown. `endpoints_catalog_stale`: Part of the endpoint directory may be outdated: a source was not read to its end lately, or none ever was. `no_agent_on_this_page_has_a_score`: No agent on this page has feedback that stands, so none has a score. `graph_scan_capped`: The window holds more settlements than one graph may read: the newest were read. */
             warnings?: components["schemas"]["Warning"][];
@@ -875,16 +881,16 @@ export interface components {
             /** @description true: a named facilitator relayed it. false: examined, no EIP-3009 marker. null: not established, which is not disproven. */
             verified: boolean | null;
             method: components["schemas"]["EvidenceMethod"];
-            /** @description Null when not examined, else one of 1, 0.9, 0.7, 0.3, 0.1, 0.05. */
+            /** @description Null when not examined, else one of 1, 0.9, 0.7, 0.3, 0.1, 0.05, 0. */
             probability: number | null;
             tier: components["schemas"]["EvidenceTier"];
             /** @description What was seen, machine-readable. */
             reasons: components["schemas"]["EvidenceReason"][];
         };
         /** @enum {string} */
-        EvidenceMethod: "facilitator_relay" | "builder_code" | "catalogued_payee" | "gasless_authorization" | "self_relayed" | "bare_transfer" | "not_examined";
+        EvidenceMethod: "facilitator_relay" | "builder_code" | "catalogued_payee" | "gasless_authorization" | "self_relayed" | "bare_transfer" | "channel_deposit" | "not_examined";
         /** @enum {string} */
-        EvidenceReason: "authorization_used" | "permit2_settled" | "direct_call" | "routed_call" | "third_party_relay" | "relayed_by_payer" | "relayed_by_payee" | "receive_with_authorization" | "builder_code" | "x402_contract" | "payee_catalogued" | "relayer_named" | "no_marker" | "self_payment";
+        EvidenceReason: "authorization_used" | "permit2_settled" | "direct_call" | "routed_call" | "third_party_relay" | "relayed_by_payer" | "relayed_by_payee" | "receive_with_authorization" | "builder_code" | "x402_contract" | "payee_catalogued" | "relayer_named" | "no_marker" | "self_payment" | "channel_deposit";
         /** @enum {string} */
         EvidenceTier: "proven" | "probable" | "unproven" | "not_x402" | "ungraded";
         FacilitatorListMeta: {
@@ -892,8 +898,12 @@ export interface components {
             chain: string | null;
             as_of: components["schemas"]["Timestamp"];
             freshness: components["schemas"]["Freshness"];
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When the listed table was last written for the chain that was asked; null: never.
+             */
             dataset_last_written_at?: string | null;
+            /** @description Rows of the listed table on the chain that was asked, before any other filter. */
             dataset_row_count?: number;
             /** @description `index_lagging`: A served chain is more than 120 seconds behind, or its node does not answer. `index_not_started`: A served chain has not reported any indexed block yet. `backfill_in_progress`: Older blocks of a served chain are still being indexed. `finality_unknown`: Only final settlements were asked for, and a served chain has not stated a final block: it contributes none. `graph_edges_cut`: More pairs of wallets paid each other than max_edges shows: the largest are shown. `endpoints_catalog_stale`: Part of the endpoint directory may be outdated: a source was not read to its end lately, or none ever was. `no_agent_on_this_page_has_a_score`: No agent on this page has feedback that stands, so none has a score. `graph_scan_capped`: The window holds more settlements than one graph may read: the newest were read. */
             warnings?: components["schemas"]["Warning"][];
@@ -1052,8 +1062,12 @@ export interface components {
             chain: string | null;
             as_of: components["schemas"]["Timestamp"];
             freshness: components["schemas"]["Freshness"];
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When the listed table was last written for the chain that was asked; null: never.
+             */
             dataset_last_written_at?: string | null;
+            /** @description Rows of the listed table on the chain that was asked, before any other filter. */
             dataset_row_count?: number;
             /** @description `index_lagging`: A served chain is more than 120 seconds behind, or its node does not answer. `index_not_started`: A served chain has not reported any indexed block yet. `backfill_in_progress`: Older blocks of a served chain are still being indexed. `finality_unknown`: Only final settlements were asked for, and a served chain has not stated a final block: it contributes none. `graph_edges_cut`: More pairs of wallets paid each other than max_edges shows: the largest are shown. `endpoints_catalog_stale`: Part of the endpoint directory may be outdated: a source was not read to its end lately, or none ever was. `no_agent_on_this_page_has_a_score`: No agent on this page has feedback that stands, so none has a score. `graph_scan_capped`: The window holds more settlements than one graph may read: the newest were read. */
             warnings?: components["schemas"]["Warning"][];
@@ -1063,6 +1077,8 @@ export interface components {
             wallet: components["schemas"]["Address"];
             /** @description Null when unknown. */
             name: string | null;
+            /** @description Who says the name: agent_card, endpoint_catalogue, operator_catalogue, facilitator (the card of its ERC-8004 agent, a published listing of endpoints, the configuration of this service, the table of facilitators). Null without a name. */
+            name_source: components["schemas"]["NameSource"] | null;
             /** @description in_usd + out_usd. Over all nodes: exactly twice the sum of edge.usd. */
             window_usd: number;
             /** @description Settlements in and out. Over all nodes: exactly twice the sum of edge.count. */
@@ -1087,8 +1103,12 @@ export interface components {
             chain: string | null;
             as_of: components["schemas"]["Timestamp"];
             freshness: components["schemas"]["Freshness"];
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When the listed table was last written for the chain that was asked; null: never.
+             */
             dataset_last_written_at?: string | null;
+            /** @description Rows of the listed table on the chain that was asked, before any other filter. */
             dataset_row_count?: number;
             /** @description `index_lagging`: A served chain is more than 120 seconds behind, or its node does not answer. `index_not_started`: A served chain has not reported any indexed block yet. `backfill_in_progress`: Older blocks of a served chain are still being indexed. `finality_unknown`: Only final settlements were asked for, and a served chain has not stated a final block: it contributes none. `graph_edges_cut`: More pairs of wallets paid each other than max_edges shows: the largest are shown. `endpoints_catalog_stale`: Part of the endpoint directory may be outdated: a source was not read to its end lately, or none ever was. `no_agent_on_this_page_has_a_score`: No agent on this page has feedback that stands, so none has a score. `graph_scan_capped`: The window holds more settlements than one graph may read: the newest were read. */
             warnings?: components["schemas"]["Warning"][];
@@ -1142,8 +1162,12 @@ export interface components {
             chain: string | null;
             as_of: components["schemas"]["Timestamp"];
             freshness: components["schemas"]["Freshness"];
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When the listed table was last written for the chain that was asked; null: never.
+             */
             dataset_last_written_at?: string | null;
+            /** @description Rows of the listed table on the chain that was asked, before any other filter. */
             dataset_row_count?: number;
             /** @description `index_lagging`: A served chain is more than 120 seconds behind, or its node does not answer. `index_not_started`: A served chain has not reported any indexed block yet. `backfill_in_progress`: Older blocks of a served chain are still being indexed. `finality_unknown`: Only final settlements were asked for, and a served chain has not stated a final block: it contributes none. `graph_edges_cut`: More pairs of wallets paid each other than max_edges shows: the largest are shown. `endpoints_catalog_stale`: Part of the endpoint directory may be outdated: a source was not read to its end lately, or none ever was. `no_agent_on_this_page_has_a_score`: No agent on this page has feedback that stands, so none has a score. `graph_scan_capped`: The window holds more settlements than one graph may read: the newest were read. */
             warnings?: components["schemas"]["Warning"][];
@@ -1186,6 +1210,7 @@ export interface components {
             /** @description `index_lagging`: A served chain is more than 120 seconds behind, or its node does not answer. `index_not_started`: A served chain has not reported any indexed block yet. `backfill_in_progress`: Older blocks of a served chain are still being indexed. `finality_unknown`: Only final settlements were asked for, and a served chain has not stated a final block: it contributes none. `graph_edges_cut`: More pairs of wallets paid each other than max_edges shows: the largest are shown. `endpoints_catalog_stale`: Part of the endpoint directory may be outdated: a source was not read to its end lately, or none ever was. `no_agent_on_this_page_has_a_score`: No agent on this page has feedback that stands, so none has a score. `graph_scan_capped`: The window holds more settlements than one graph may read: the newest were read. */
             warnings?: components["schemas"]["Warning"][];
         };
+        NameSource: string;
         NamedSettlement: {
             chain: components["schemas"]["Chain"];
             block_number: number;
@@ -1209,7 +1234,11 @@ export interface components {
             finality: components["schemas"]["Finality"];
             evidence: components["schemas"]["Evidence"];
             payer_name: string | null;
+            /** @description Who says the name: agent_card, endpoint_catalogue, operator_catalogue, facilitator (the card of its ERC-8004 agent, a published listing of endpoints, the configuration of this service, the table of facilitators). Null without a name. */
+            payer_name_source: components["schemas"]["NameSource"] | null;
             payee_name: string | null;
+            /** @description Who says the name: agent_card, endpoint_catalogue, operator_catalogue, facilitator (the card of its ERC-8004 agent, a published listing of endpoints, the configuration of this service, the table of facilitators). Null without a name. */
+            payee_name_source: components["schemas"]["NameSource"] | null;
             facilitator_name: string | null;
         };
         /** @description What the pay_to addresses of the offers were paid on the chains that this deployment indexes, today and the 29 UTC days before. It belongs to the addresses: with `shared_pay_to` other resources took part of it. Of several addresses the figures are added up. */
@@ -1361,7 +1390,7 @@ export interface components {
             stage?: components["schemas"]["PaymentStage"];
             /** @description Beside `stage`: whether the same payment may be sent again. */
             retryable?: boolean;
-            /** @description Beside `stage`: the facilitator’s code for it. Of `query_failed`: why the query failed. */
+            /** @description Beside `stage`: the facilitator’s code for it. Of `query_failed`, and of an `invalid_query` that was found in planning: why the query failed. */
             reason?: string;
             /** @description Hash of the settlement. */
             transaction?: string;
@@ -1519,8 +1548,10 @@ export interface components {
             owner: components["schemas"]["Address"];
             /** @description Address that it pays and is paid with; null when it was cleared. */
             wallet: components["schemas"]["Address"] | null;
-            /** @description As the card claims, made safe to show; null without a card. */
+            /** @description As the card claims, made safe to show; null without a card. Not its name where `name_imitates` says whose it looks like, or where `domain_proof` is refuted: settlements then do not show it. */
             name: string | null;
+            /** @description Id of the named facilitator whose name this one is, or looks like, while the wallet is none of its relayers; null otherwise. */
+            name_imitates: string | null;
             description: string | null;
             /** @description https or ipfs URL. An image that the card itself holds (data:) is not carried. */
             image: string | null;
@@ -1681,8 +1712,12 @@ export interface components {
             page_organic_usd?: components["schemas"]["Usd"];
             /** @description Present and true when exclude_self_payments filtered this page. */
             self_payments_excluded?: boolean;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When the listed table was last written for the chain that was asked; null: never.
+             */
             dataset_last_written_at?: string | null;
+            /** @description Rows of the listed table on the chain that was asked, before any other filter. */
             dataset_row_count?: number;
             /** @description `index_lagging`: A served chain is more than 120 seconds behind, or its node does not answer. `index_not_started`: A served chain has not reported any indexed block yet. `backfill_in_progress`: Older blocks of a served chain are still being indexed. `finality_unknown`: Only final settlements were asked for, and a served chain has not stated a final block: it contributes none. `graph_edges_cut`: More pairs of wallets paid each other than max_edges shows: the largest are shown. `endpoints_catalog_stale`: Part of the endpoint directory may be outdated: a source was not read to its end lately, or none ever was. `no_agent_on_this_page_has_a_score`: No agent on this page has feedback that stands, so none has a score. `graph_scan_capped`: The window holds more settlements than one graph may read: the newest were read. */
             warnings?: components["schemas"]["Warning"][];
@@ -1715,7 +1750,7 @@ export interface components {
             tier: components["schemas"]["SqlTier"];
             advised_tier: components["schemas"]["SqlTier"];
             meta: components["schemas"]["Meta"];
-            /** @description `format_ignored`: The query named a FORMAT, which was dropped: the field `format` chooses. `sample_ignored`: The query named a SAMPLE, which has no effect on the public tables: every row was read. `totals_left_out`: The query asks WITH TOTALS, whose row is not in the answer: WITH ROLLUP gives it as a row. `no_time_filter`: No condition on block_time or day narrows what is read. `no_key_filter`: No condition on a key of the table narrows what is read: it is read whole. `estimate_unavailable`: The engine did not estimate in time. `estimate_needs_key`: Without a key only plain queries are estimated: those without subqueries outside FROM, table functions and unusual functions. Send a key for an estimate of this one. `tier_too_small`: The query may need more time than its tier has. `budget_too_small`: The query may need more time than its `max_qu` pays for. `index_lagging`: A served chain is more than 120 seconds behind, or its node does not answer. `index_not_started`: A served chain has not reported any indexed block yet. `backfill_in_progress`: Older blocks of a served chain are still being indexed. `finality_unknown`: Only final settlements were asked for, and a served chain has not stated a final block: it contributes none. `graph_edges_cut`: More pairs of wallets paid each other than max_edges shows: the largest are shown. `endpoints_catalog_stale`: Part of the endpoint directory may be outdated: a source was not read to its end lately, or none ever was. `no_agent_on_this_page_has_a_score`: No agent on this page has feedback that stands, so none has a score. `graph_scan_capped`: The window holds more settlements than one graph may read: the newest were read. */
+            /** @description `format_ignored`: The query named a FORMAT, which was dropped: the field `format` chooses. `totals_left_out`: The query asks WITH TOTALS, whose row is not in the answer: WITH ROLLUP gives it as a row. `constant_matches_nothing`: A column is compared with a constant that no row can have: the answer is that of no match. `replacement` is the literal to write. `no_time_filter`: No condition on block_time or day narrows what is read. `no_key_filter`: No condition on a key of the table narrows what is read: it is read whole. `estimate_unavailable`: The engine did not estimate in time. `estimate_needs_key`: Without a key only plain queries are estimated: those without subqueries outside FROM, table functions and unusual functions. Send a key for an estimate of this one. `tier_too_small`: The query may need more time than its tier has. `budget_too_small`: The query may need more time than its `max_qu` pays for. `index_lagging`: A served chain is more than 120 seconds behind, or its node does not answer. `index_not_started`: A served chain has not reported any indexed block yet. `backfill_in_progress`: Older blocks of a served chain are still being indexed. `finality_unknown`: Only final settlements were asked for, and a served chain has not stated a final block: it contributes none. `graph_edges_cut`: More pairs of wallets paid each other than max_edges shows: the largest are shown. `endpoints_catalog_stale`: Part of the endpoint directory may be outdated: a source was not read to its end lately, or none ever was. `no_agent_on_this_page_has_a_score`: No agent on this page has feedback that stands, so none has a score. `graph_scan_capped`: The window holds more settlements than one graph may read: the newest were read. */
             warnings: components["schemas"]["SqlWarning"][];
         };
         SqlExample: {
@@ -1734,6 +1769,11 @@ export interface components {
             seconds_per_qu: number;
             tiers: components["schemas"]["SqlTierLimits"][];
             formats: components["schemas"]["SqlFormatLimits"][];
+        };
+        /** @description Where it stands in your text, both from 1; absent for a parameter. */
+        SqlPosition: {
+            line: number;
+            column: number;
         };
         SqlReadEstimate: {
             /** @description By the engine’s index analysis. An estimate: a bare count() reads more than it says. Null when it did not say in time. */
@@ -1760,7 +1800,7 @@ export interface components {
             meta: components["schemas"]["Meta"];
             /** @description The text that ran: yours, as the engine writes it. */
             sql: string;
-            /** @description `format_ignored`: The query named a FORMAT, which was dropped: the field `format` chooses. `sample_ignored`: The query named a SAMPLE, which has no effect on the public tables: every row was read. `totals_left_out`: The query asks WITH TOTALS, whose row is not in the answer: WITH ROLLUP gives it as a row. `no_time_filter`: No condition on block_time or day narrows what is read. `no_key_filter`: No condition on a key of the table narrows what is read: it is read whole. `estimate_unavailable`: The engine did not estimate in time. `estimate_needs_key`: Without a key only plain queries are estimated: those without subqueries outside FROM, table functions and unusual functions. Send a key for an estimate of this one. `tier_too_small`: The query may need more time than its tier has. `budget_too_small`: The query may need more time than its `max_qu` pays for. `index_lagging`: A served chain is more than 120 seconds behind, or its node does not answer. `index_not_started`: A served chain has not reported any indexed block yet. `backfill_in_progress`: Older blocks of a served chain are still being indexed. `finality_unknown`: Only final settlements were asked for, and a served chain has not stated a final block: it contributes none. `graph_edges_cut`: More pairs of wallets paid each other than max_edges shows: the largest are shown. `endpoints_catalog_stale`: Part of the endpoint directory may be outdated: a source was not read to its end lately, or none ever was. `no_agent_on_this_page_has_a_score`: No agent on this page has feedback that stands, so none has a score. `graph_scan_capped`: The window holds more settlements than one graph may read: the newest were read. */
+            /** @description `format_ignored`: The query named a FORMAT, which was dropped: the field `format` chooses. `totals_left_out`: The query asks WITH TOTALS, whose row is not in the answer: WITH ROLLUP gives it as a row. `constant_matches_nothing`: A column is compared with a constant that no row can have: the answer is that of no match. `replacement` is the literal to write. `no_time_filter`: No condition on block_time or day narrows what is read. `no_key_filter`: No condition on a key of the table narrows what is read: it is read whole. `estimate_unavailable`: The engine did not estimate in time. `estimate_needs_key`: Without a key only plain queries are estimated: those without subqueries outside FROM, table functions and unusual functions. Send a key for an estimate of this one. `tier_too_small`: The query may need more time than its tier has. `budget_too_small`: The query may need more time than its `max_qu` pays for. `index_lagging`: A served chain is more than 120 seconds behind, or its node does not answer. `index_not_started`: A served chain has not reported any indexed block yet. `backfill_in_progress`: Older blocks of a served chain are still being indexed. `finality_unknown`: Only final settlements were asked for, and a served chain has not stated a final block: it contributes none. `graph_edges_cut`: More pairs of wallets paid each other than max_edges shows: the largest are shown. `endpoints_catalog_stale`: Part of the endpoint directory may be outdated: a source was not read to its end lately, or none ever was. `no_agent_on_this_page_has_a_score`: No agent on this page has feedback that stands, so none has a score. `graph_scan_capped`: The window holds more settlements than one graph may read: the newest were read. */
             warnings?: components["schemas"]["SqlWarning"][];
         };
         SqlStatistics: {
@@ -1803,8 +1843,18 @@ export interface components {
             /** @description What the organization has left; null on the x402 lane. */
             balance: number | null;
         };
+        SqlWarning: {
+            code: components["schemas"]["SqlWarningCode"];
+            /** @description What it means, and what to write instead. */
+            message: string;
+            /** @description The constant that it is about. */
+            near?: string;
+            position?: components["schemas"]["SqlPosition"];
+            /** @description The literal to write there, with its quotes. */
+            replacement?: string;
+        };
         /** @enum {string} */
-        SqlWarning: "format_ignored" | "sample_ignored" | "totals_left_out" | "no_time_filter" | "no_key_filter" | "estimate_unavailable" | "estimate_needs_key" | "tier_too_small" | "budget_too_small" | "index_lagging" | "index_not_started" | "backfill_in_progress" | "finality_unknown" | "graph_edges_cut" | "endpoints_catalog_stale" | "no_agent_on_this_page_has_a_score" | "graph_scan_capped";
+        SqlWarningCode: "format_ignored" | "totals_left_out" | "constant_matches_nothing" | "no_time_filter" | "no_key_filter" | "estimate_unavailable" | "estimate_needs_key" | "tier_too_small" | "budget_too_small" | "index_lagging" | "index_not_started" | "backfill_in_progress" | "finality_unknown" | "graph_edges_cut" | "endpoints_catalog_stale" | "no_agent_on_this_page_has_a_score" | "graph_scan_capped";
         /**
          * Format: date-time
          * @description RFC 3339, UTC, whole seconds.
@@ -1865,6 +1915,8 @@ export interface components {
             wallet: components["schemas"]["Address"];
             /** @description Null when unknown. */
             name: string | null;
+            /** @description Who says the name: agent_card, endpoint_catalogue, operator_catalogue, facilitator (the card of its ERC-8004 agent, a published listing of endpoints, the configuration of this service, the table of facilitators). Null without a name. */
+            name_source: components["schemas"]["NameSource"] | null;
             roles: ("payer" | "payee")[];
             /** @description A payment of the wallet to itself counts once. */
             settlement_count: number;
@@ -2620,7 +2672,9 @@ export interface operations {
                      *             ]
                      *           },
                      *           "payer_name": null,
+                     *           "payer_name_source": null,
                      *           "payee_name": "Weather by the call",
+                     *           "payee_name_source": "agent_card",
                      *           "facilitator_name": "Coinbase"
                      *         }
                      *       ],
@@ -2953,7 +3007,9 @@ export interface operations {
                      *             ]
                      *           },
                      *           "payer_name": null,
+                     *           "payer_name_source": null,
                      *           "payee_name": "Weather by the call",
+                     *           "payee_name_source": "agent_card",
                      *           "facilitator_name": "Coinbase"
                      *         }
                      *       ],
@@ -3083,6 +3139,7 @@ export interface operations {
                      *         {
                      *           "wallet": "0x8d4f05a0f2c1b3e49a7766554433221100ffeedd",
                      *           "name": "Weather by the call",
+                     *           "name_source": "agent_card",
                      *           "roles": [
                      *             "payee"
                      *           ],
@@ -3379,6 +3436,7 @@ export interface operations {
                      *           "owner": "0x4020615294c913f045dc10f0a5cdebd86c280001",
                      *           "wallet": "0x8d4f05a0f2c1b3e49a7766554433221100ffeedd",
                      *           "name": "Weather by the call",
+                     *           "name_imitates": null,
                      *           "description": "Forecasts and observations for any place, paid per call.",
                      *           "image": "https://weather.example/logo.png",
                      *           "agent_uri": "https://weather.example/agent-card.json",
@@ -4239,6 +4297,7 @@ export interface operations {
                      *           "owner": "0x4020615294c913f045dc10f0a5cdebd86c280001",
                      *           "wallet": "0x8d4f05a0f2c1b3e49a7766554433221100ffeedd",
                      *           "name": "Weather by the call",
+                     *           "name_imitates": null,
                      *           "description": "Forecasts and observations for any place, paid per call.",
                      *           "image": "https://weather.example/logo.png",
                      *           "agent_uri": "https://weather.example/agent-card.json",
@@ -4398,6 +4457,7 @@ export interface operations {
                      *           "owner": "0x4020615294c913f045dc10f0a5cdebd86c280001",
                      *           "wallet": "0x8d4f05a0f2c1b3e49a7766554433221100ffeedd",
                      *           "name": "Weather by the call",
+                     *           "name_imitates": null,
                      *           "description": "Forecasts and observations for any place, paid per call.",
                      *           "image": "https://weather.example/logo.png",
                      *           "agent_uri": "https://weather.example/agent-card.json",
@@ -4753,6 +4813,7 @@ export interface operations {
                      *         {
                      *           "wallet": "0x4020615294c913f045dc10f0a5cdebd86c280001",
                      *           "name": "Weather by the call",
+                     *           "name_source": "agent_card",
                      *           "window_usd": 1.25,
                      *           "window_count": 125,
                      *           "in_usd": 1.25,
@@ -4761,6 +4822,7 @@ export interface operations {
                      *         {
                      *           "wallet": "0x8ba1f109551bd432803012645ac136ddd64dba72",
                      *           "name": null,
+                     *           "name_source": null,
                      *           "window_usd": 1.25,
                      *           "window_count": 125,
                      *           "in_usd": 0,
@@ -5562,7 +5624,7 @@ export interface operations {
                     "X-As-Of"?: string;
                     /** @description JSON: `meta.freshness` of a JSON answer. */
                     "X-Freshness"?: string;
-                    /** @description Warnings, separated by commas; absent without any. */
+                    /** @description JSON: `warnings` of a JSON answer; absent without any. */
                     "X-Warnings"?: string;
                     /** @description The text that ran, percent-encoded; absent when that is longer than 4 KiB. */
                     "X-Sql"?: string;

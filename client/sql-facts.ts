@@ -1,3 +1,5 @@
+import type { SqlWarning } from './wire.ts';
+
 /** What the headers of an answer in lines or files say beside its rows. Source: docs/sql.md. */
 
 export interface SqlFacts {
@@ -14,7 +16,7 @@ export interface SqlFacts {
   readonly balance: number | null;
   /** RFC 3339, UTC. */
   readonly asOf: string;
-  readonly warnings: readonly string[];
+  readonly warnings: readonly SqlWarning[];
   /** The text that ran; null where it is longer than a header may be. */
   readonly sql: string | null;
   /** Null where only the end of a long answer tells, in trailers, which `fetch` does not show. */
@@ -38,7 +40,7 @@ export function factsOf(headers: Headers): SqlFacts {
     unitsCharged: number('x-units-charged'),
     balance: optional('x-units-balance'),
     asOf: headers.get('x-as-of') ?? '',
-    warnings: headers.get('x-warnings')?.split(', ') ?? [],
+    warnings: JSON.parse(headers.get('x-warnings') ?? '[]'),
     sql: sql === null ? null : decodeURIComponent(sql),
     rowCount: optional('x-row-count'),
     truncated: truncated === null ? null : truncated === 'true',

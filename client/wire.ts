@@ -59,5 +59,8 @@ export type SqlResult = Extract<SqlReply, { rows: unknown }>;
 /** What `explain_only` answers: the text that would run, and what it would read and cost. */
 export type SqlEstimate = Extract<SqlReply, { estimate: unknown }>;
 
+/** What of a query is not what its writer thinks, such as a constant that no row can have. */
+export type SqlWarning = SqlEstimate['warnings'][number];
+
 /** `standard`, `extended`, `deep`: how long a query may run and what it may cost. */
 export type SqlTier = SqlEstimate['tier'];

@@ -5,8 +5,8 @@ import { type Sql, sql, trustedText } from '../clickhouse/sql.ts';
 /** Reads one well compressed column of every table whole: two seconds at a hundred million rows. */
 const MAX_SECONDS = 120;
 
-/** Every table whose rows replace each other by a version, with the column that holds it. */
-const VERSIONED: readonly (readonly [table: string, column: 'ver' | 'gen'])[] = [
+/** Every table whose rows replace each other by a version, with the column that holds it: a test compares them with the schema. */
+export const VERSIONED: readonly (readonly [table: string, column: 'ver' | 'gen'])[] = [
   [TABLES.settlements, 'ver'],
   [TABLES.walletLog, 'ver'],
   [TABLES.blocks, 'ver'],
@@ -31,6 +31,16 @@ const VERSIONED: readonly (readonly [table: string, column: 'ver' | 'gen'])[] = 
   [TABLES.endpointSources, 'ver'],
   [TABLES.payeeActivity, 'ver'],
   [TABLES.endpointList, 'ver'],
+  [TABLES.builderCodes, 'ver'],
+  [TABLES.depositContracts, 'ver'],
+  [TABLES.regradeProgress, 'ver'],
+  [TABLES.relayerAccounts, 'ver'],
+  [TABLES.agentAttestations, 'ver'],
+  [TABLES.rollupState, 'ver'],
+  [TABLES.walletRings, 'gen'],
+  [TABLES.ringPasses, 'gen'],
+  ['relayer_totals', 'gen'],
+  ['relayer_total_passes', 'gen'],
 ];
 
 /** Nothing that is written from now on may carry a version that a row already has, even if the clock was set back. */

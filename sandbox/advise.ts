@@ -20,6 +20,7 @@ const HINTS: Readonly<Record<RefusalCode, string>> = {
   identifier: 'Name columns with letters, digits and _.',
   parameter: 'Every {name:Type} of the query needs its value in `params`, and no other may be there.',
   unknown_table: SCHEMA,
+  unknown_column: SCHEMA,
   table_function: `Available: ${TABLE_FUNCTIONS.join(', ')}.`,
   function: 'The functions are those of ClickHouse that compute values from values.',
   virtual_column: SCHEMA,
@@ -81,8 +82,11 @@ const COMMON_FORMS = [
   'quantile',
 ].map((name) => `${name}If`);
 
+/** The quotes are what is wrong. */
+const AS_WRITTEN: ReadonlySet<RefusalCode> = new Set(['identifier', 'unknown_column']);
+
 export function advised(refusal: Refusal, policy: SqlPolicy): Refusal {
-  const near = refusal.code === 'identifier' ? refusal.near : refusal.near?.replace(/^[`"]|[`"]$/g, '');
+  const near = AS_WRITTEN.has(refusal.code) ? refusal.near : refusal.near?.replace(/^[`"]|[`"]$/g, '');
   const better = near === undefined ? undefined : betterHint(refusal, near, policy);
   return {
     ...refusal,

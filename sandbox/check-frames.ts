@@ -1,4 +1,4 @@
-import { attribute, type TreeNode, walk } from './query-tree.ts';
+import { attribute, listIn, type TreeNode, walk } from './query-tree.ts';
 import { refuse } from './refusal.ts';
 
 /**
@@ -38,9 +38,39 @@ export function checkFrames(root: TreeNode): boolean {
   const windows = nodes.filter(({ kind }) => kind === 'WINDOW');
   if (windows.length === 0) return false;
   const isWhole = nodes.some(multiplies);
+  for (const window of windows) checkOffsets(window);
   const frames = windows.map((window) => frameOf(window));
   for (const frame of frames) checkFrame(frame, isWhole);
   return frames.some(({ isMoving, reach }) => isMoving && reach > SHORT_FRAME);
+}
+
+/** Seconds of the units that have a fixed number of them, by the functions that make an INTERVAL. */
+const INTERVAL_SECONDS: ReadonlyMap<string, number> = new Map([
+  ['tointervalsecond', 1],
+  ['tointervalminute', 60],
+  ['tointervalhour', 3_600],
+  ['tointervalday', DAY_SECONDS],
+  ['tointervalweek', 7 * DAY_SECONDS],
+]);
+const INTERVAL_FUNCTION = /^tointerval[a-z]+$/i;
+
+/** The engine takes a number as the reach of a frame, and no INTERVAL. */
+function checkOffsets(window: TreeNode): void {
+  for (const side of ['BEGIN', 'END']) {
+    const offset = window.children.find(({ section }) => section === `FRAME ${side} OFFSET`);
+    const name = offset === undefined ? '' : (attribute(offset, 'function_name') ?? '');
+    if (offset === undefined || !INTERVAL_FUNCTION.test(name)) continue;
+    const isRange = attribute(window, 'frame_type') === 'RANGE';
+    const many = INTERVAL_SECONDS.get(name.toLowerCase()) ?? 30 * DAY_SECONDS;
+    const seconds = many * (numberOf(listIn(offset, 'ARGUMENTS')[0]) ?? 1);
+    refuse('forbidden_clause', {
+      near: isRange ? 'RANGE' : 'ROWS',
+      detail: 'The reach of a window frame is a number here, not an INTERVAL.',
+      hint: isRange
+        ? `Write the seconds: RANGE BETWEEN ${seconds} PRECEDING. Ordered by a Date, the number is of days.`
+        : 'ROWS counts rows: write how many. RANGE over block_time counts seconds.',
+    });
+  }
 }
 
 /** Whether many rows may come of one, and in one block. */
@@ -102,6 +132,11 @@ function areAll(functions: readonly string[], ...kinds: readonly RegExp[]): bool
 function offsetIn(window: TreeNode, section: string): number {
   const offset = window.children.find((child) => child.section === section);
   if (offset === undefined) return 0;
-  const value = /^constant_value: (?:UInt64|Int64|Float64)_(-?[\d.]+),/.exec(offset.rest)?.[1];
-  return offset.kind === 'CONSTANT' && value !== undefined ? Number(value) : Number.POSITIVE_INFINITY;
+  return numberOf(offset) ?? Number.POSITIVE_INFINITY;
+}
+
+function numberOf(node: TreeNode | undefined): number | undefined {
+  if (node?.kind !== 'CONSTANT') return undefined;
+  const value = /^constant_value: (?:UInt64|Int64|Float64)_(-?[\d.]+),/.exec(node.rest)?.[1];
+  return value === undefined ? undefined : Number(value);
 }

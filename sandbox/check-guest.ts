@@ -7,6 +7,7 @@ import {
   GUEST_SECONDS_MAX,
   GUEST_SMALL_BLOCK_ROWS,
   RESULT_MAX_BYTES,
+  STANDARD_NULLS,
 } from '../clickhouse/guest-settings.ts';
 
 /**
@@ -36,6 +37,7 @@ const EXACTLY: Readonly<Record<string, string | number>> = {
   result_overflow_mode: 'break',
   enable_lazy_columns_replication: 0,
   max_result_bytes: RESULT_MAX_BYTES,
+  ...STANDARD_NULLS,
   ...EXACT_OUTPUT,
 };
 /** 0 means without a bound. */

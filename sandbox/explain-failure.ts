@@ -1,6 +1,6 @@
 import type { EngineError } from '../clickhouse/engine.ts';
-import { PUBLIC_TABLES, type PublicTableName } from '../src/domain/public-tables.ts';
 import { nearest } from '../src/nearest-name.ts';
+import { columnsHint, columnsOf } from './check-columns.ts';
 import { cleanWords } from './engine-words.ts';
 import type { Accepted } from './inspect.ts';
 import { QUERY_FAILURES, QueryFailed, type QueryFailure, type RunFigures } from './sql-sandbox.ts';
@@ -86,7 +86,7 @@ function explain(code: number, said: string, accepted: Pick<Accepted, 'text' | '
   const words = OWN_WORDS.has(reason) || ACCESS_CODES.has(code) ? undefined : cleanWords(said);
   const detail = words ?? QUERY_FAILURES[reason];
   if (reason === 'unknown_column') return { reason, ...unknownColumn(said, detail, accepted) };
-  const hint = orForm(said) ?? HINTS[reason];
+  const hint = orForm(said) ?? timeForm(said) ?? HINTS[reason];
   return { reason, detail, ...(hint === undefined ? {} : { hint }) };
 }
 
@@ -108,28 +108,23 @@ function unknownColumn(
   return { ...fact, hint: `Did you mean ${meant}?`, meant: name.replace(/[^.]+$/, meant) };
 }
 
-function columnsOf(table: string): readonly string[] {
-  return Object.hasOwn(PUBLIC_TABLES, table)
-    ? PUBLIC_TABLES[table as PublicTableName].columns.map(({ name }) => name) // by the line above
-    : [];
-}
-
 /** What the engine would have written: aliases and columns of subqueries, which only it knows. */
 function suggested(said: string): string[] {
   const list = /Maybe you meant: \[(.*?)\]/.exec(said)?.[1] ?? '';
   return [...list.matchAll(/'([\w.]+)'/g)].map(([, name = '']) => name.split('.').at(-1) ?? '');
 }
 
-function columnsHint(tables: readonly string[]): string {
-  const [table] = tables;
-  const names = tables.length === 1 && table !== undefined ? columnsOf(table) : [];
-  return names.length > 0
-    ? `${table} has ${names.join(', ')}. A subquery gives only the columns that it selects.`
-    : 'GET /v0/sql/schema lists the columns of one `table`; a subquery gives only those that it selects.';
-}
-
 /** `toUInt8('x')` has forms that do not fail, which the engine names. */
 function orForm(said: string): string | undefined {
   const [, zero, orNull] = /there are (to\w+OrZero) and (to\w+OrNull) functions/.exec(said) ?? [];
   return zero === undefined ? undefined : `Use ${zero} or ${orNull}, which do not fail.`;
+}
+
+/** A time where another type than a column of times is compared with it, or one that is no whole day. */
+function timeForm(said: string): string | undefined {
+  const type = /Cannot convert string '\d{4}-\d{2}-\d{2}[^']*' to type (Date|DateTime)\b/.exec(said)?.[1];
+  if (type === undefined) return undefined;
+  return type === 'Date'
+    ? "A day is written '2026-11-20'. Compare block_time with a time, or its day with a day."
+    : "Write toDateTime('2026-11-20T12:00:00Z'), or '2026-11-20 12:00:00', which is UTC.";
 }

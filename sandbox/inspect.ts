@@ -1,9 +1,12 @@
 import { advised } from './advise.ts';
 import { checkClauses } from './check-clauses.ts';
+import { checkColumns } from './check-columns.ts';
+import { checkConstants } from './check-constants.ts';
 import { checkStates } from './check-states.ts';
 import { checkFirstWord, checkTokens, type QueryParameter, type TokenFacts } from './check-tokens.ts';
 import { checkTree, type SqlPolicy } from './check-tree.ts';
 import { checkWork } from './check-work.ts';
+import { columnMeanings } from './column-meaning.ts';
 import { explainSyntax } from './explain-syntax.ts';
 import { parametersAsSent } from './parameter-texts.ts';
 import { checkValues } from './parameter-values.ts';
@@ -19,6 +22,8 @@ import { readTree } from './query-tree.ts';
 import { type Position, REFUSALS, type Refusal, Refused, refuse } from './refusal.ts';
 import { isSafeToPlan } from './safe-to-plan.ts';
 import { checkSecondView } from './second-view.ts';
+import { withPlainTimes } from './time-literals.ts';
+import type { NamedConstant, QueryWarning } from './warnings.ts';
 
 /**
  * The first wall around callers' SQL (sandbox.md C): the engine parses, allow-lists decide, and only the engine's own canonical
@@ -34,6 +39,8 @@ export interface Accepted {
   readonly functions: readonly string[];
   readonly parameters: readonly QueryParameter[];
   readonly warnings: readonly QueryWarning[];
+  /** Constants that are compared with names of what is indexed. */
+  readonly namedConstants: readonly NamedConstant[];
   /** Whether it can be stopped in time only where it works on few rows at once. */
   readonly needsSmallBlocks: boolean;
   /** Whether planning it computes nothing that takes long: safe-to-plan.ts. */
@@ -41,9 +48,6 @@ export interface Accepted {
   /** Whether it can be stopped in time only where it holds little at once. */
   readonly needsLittleMemory?: boolean;
 }
-
-/** What of the text had no effect. */
-export type QueryWarning = 'format_ignored' | 'sample_ignored' | 'totals_left_out';
 
 export type Verdict = { readonly accepted: Accepted } | { readonly refused: Refusal };
 
@@ -78,12 +82,19 @@ export async function inspect(
       new Set(parsed.tokens.map((token) => token.text.replace(/[`"]/g, ''))),
     );
     checkStates(root);
-    const care = checkWork(root, parsed.tokens, policy.functions);
-    const { hasSample, hasTotals } = checkClauses(root);
+    const { tokens, written } = parsed;
+    const care = checkWork(root, tokens, policy.functions);
+    checkColumns({ root, tables: named.tables, tokens, written, functions: policy.functions });
+    const { hasTotals } = checkClauses(root);
     if (secondView !== null) checkSecondView(read(await secondView), named);
+    const meanings = columnMeanings(root, named.tables);
+    const constants = checkConstants(root, meanings, (literal) => {
+      const at = literalOffset(literal, written);
+      return at === undefined ? undefined : positionOf(text, at);
+    });
     return {
       accepted: {
-        text: canonical,
+        text: withPlainTimes(canonical, tokens, root, meanings),
         tables: named.tables,
         functions: named.functions,
         parameters: facts.parameters,
@@ -91,10 +102,11 @@ export async function inspect(
         needsLittleMemory: care.needsLittleMemory,
         safeToPlan: isSafeToPlan(root),
         warnings: [
-          ...(facts.format === null ? [] : (['format_ignored'] as const)),
-          ...(hasSample ? (['sample_ignored'] as const) : []),
-          ...(hasTotals ? (['totals_left_out'] as const) : []),
+          ...(facts.format === null ? [] : [{ code: 'format_ignored' as const }]),
+          ...(hasTotals ? [{ code: 'totals_left_out' as const }] : []),
+          ...constants.warnings,
         ],
+        namedConstants: constants.named,
       },
     };
   } catch (error) {
@@ -168,12 +180,26 @@ const SPELLED: ReadonlyMap<string, string> = new Map([
 ]);
 
 function offsetOf(near: string, written: readonly Token[]): number | undefined {
-  const wanted = bare(SPELLED.get(near) ?? near.split(/[\s.]/, 1)[0] ?? near);
+  const parts = /^["`]/.test(near) ? [near] : (SPELLED.get(near) ?? near).split(/[\s.]/);
+  const [wanted = '', next] = parts.map(bare);
+  // Of a name with a dot both words, or the first that is like its table would be taken for it.
+  const whole = written.find(
+    (token, at) =>
+      bare(token.text) === wanted &&
+      written[at + 1]?.kind === 'Dot' &&
+      bare(written[at + 2]?.text ?? '') === next,
+  );
+  if (whole !== undefined) return whole.at;
   const isNear = (token: Token): boolean => bare(token.text) === wanted;
   // Inside a text, such as the type in CAST(x, 'Type').
   const holds = (token: Token): boolean =>
     token.kind === 'StringLiteral' && bare(token.text).includes(wanted);
   return (written.find(isNear) ?? written.find(holds))?.at;
+}
+
+/** Where a literal of this text stands first; an escape in it is not looked into. */
+function literalOffset(literal: string, written: readonly Token[]): number | undefined {
+  return written.find(({ kind, text }) => kind === 'StringLiteral' && text.slice(1, -1) === literal)?.at;
 }
 
 function bare(word: string): string {

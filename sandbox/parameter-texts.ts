@@ -1,4 +1,5 @@
 import type { QueryParameter } from './check-tokens.ts';
+import { dayText, isoTimeOf } from './iso-time.ts';
 import type { QueryParameters } from './parser.ts';
 
 /** Types whose values the engine reads as literals; all others it reads as fields of a tab-separated file. */
@@ -35,12 +36,33 @@ export function parametersAsSent(
   );
 }
 
+/** A time, or a list of times, however wrapped. Only the type says what a text means: `{t:String}` is sent as it is. */
+const TIME_TYPE = /^(?:(?:Array|LowCardinality|Nullable)\()*(Date|Date32|DateTime|DateTime64)\b/i;
+const QUOTED = /'([^'\\]*)'/g;
+
 function asSent(type: string, value: string): string {
+  const time = TIME_TYPE.exec(type)?.[1];
+  const sent = time === undefined ? value : timesAsSent(time, value, READ_AS_LITERAL.test(type));
+  if (sent !== value) return sent;
   // JSON keeps large numbers as texts only, and a list of the engine's has no texts among its numbers.
   if (LIST_OF_NUMBERS.test(type)) return value.replaceAll(QUOTED_NUMBER, '$1');
   if (READ_AS_LITERAL.test(type)) return value;
   if (value === NULL_TEXT && mayBeNull(type)) return value;
   return value.replaceAll(/[\\\t\n\r\0]/g, (letter) => ESCAPES[letter] ?? letter);
+}
+
+function timesAsSent(type: string, value: string, isList: boolean): string {
+  if (!isList) return timeAsSent(type, value);
+  return value.replaceAll(QUOTED, (_, text: string) => `'${timeAsSent(type, text)}'`);
+}
+
+/** Seconds since 1970 where it was ISO 8601: they mean the same in every time zone that a type may name. */
+function timeAsSent(type: string, value: string): string {
+  const time = isoTimeOf(value);
+  if (time === undefined) return value;
+  if (/^Date(32)?$/i.test(type)) return dayText(time) ?? value;
+  const { unixSeconds, fraction } = time;
+  return fraction === '' ? String(unixSeconds) : `${unixSeconds}.${fraction}`;
 }
 
 /** Whether NULL is a value of a type. */

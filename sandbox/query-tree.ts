@@ -51,6 +51,7 @@ const NAMES = [
   'function_type',
   'table_function_name',
   'qualified_identifier',
+  'frame_type',
   'frame_begin_type',
   'frame_end_type',
 ] as const;

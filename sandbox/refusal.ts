@@ -13,6 +13,7 @@ export const REFUSALS = {
   identifier: 'The quoted name holds characters that no public name has.',
   parameter: 'A query parameter is missing, unused or of a type that is not available.',
   unknown_table: 'There is no such public table.',
+  unknown_column: 'There is no such column.',
   table_function: 'The table function is not available here.',
   function: 'The function is not available here.',
   virtual_column: 'The column is internal to the engine.',

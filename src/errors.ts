@@ -216,7 +216,7 @@ export const ERROR_CODES = Object.keys(ERRORS) as readonly ErrorCode[];
 
 /** Where and why, in the caller's own text. Source: api.md 5. */
 export interface QueryTrouble {
-  /** Of `query_failed`: a closed list. */
+  /** Of `query_failed`, and of an `invalid_query` that the engine found in planning: a closed list. */
   readonly reason?: string;
   readonly position?: { readonly line: number; readonly column: number };
   readonly near?: string;

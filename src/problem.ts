@@ -64,7 +64,8 @@ export const ProblemShape = Type.Object({
   ),
   reason: Type.Optional(
     Type.String({
-      description: 'Beside `stage`: the facilitator’s code for it. Of `query_failed`: why the query failed.',
+      description:
+        'Beside `stage`: the facilitator’s code for it. Of `query_failed`, and of an `invalid_query` that was found in planning: why the query failed.',
     }),
   ),
   transaction: Type.Optional(Type.String({ description: 'Hash of the settlement.' })),

@@ -2,7 +2,7 @@ import { useEffect, useState } from 'preact/hooks';
 import { bytesText, countText, millisecondsText } from '../format.ts';
 import type { EstimateState } from './estimate.ts';
 import type { RunState } from './run.ts';
-import type { SqlEstimate } from './wire.ts';
+import type { SqlEstimate, SqlWarning } from './wire.ts';
 
 /** What the query would cost, is costing, or did cost. */
 export function CostLine({
@@ -48,7 +48,7 @@ function EstimateText({ estimate }: { readonly estimate: EstimateState }) {
   }
 }
 
-/** In words of our own; what is not here is shown as its code. */
+/** Shorter than the message of the answer, which is shown for what is not here. */
 const WARNINGS: Readonly<Record<string, string>> = {
   no_time_filter: 'no condition on time',
   no_key_filter: 'no condition on a key: reads the whole table',
@@ -56,10 +56,15 @@ const WARNINGS: Readonly<Record<string, string>> = {
   tier_too_small: 'may need a larger tier',
   budget_too_small: 'may need more units than its budget',
   format_ignored: 'FORMAT is ignored here',
-  sample_ignored: 'SAMPLE has no effect',
   index_lagging: 'the index is behind the chain',
   index_not_started: 'a chain is not indexed yet',
 };
+
+function warningText({ code, message, near, replacement }: SqlWarning): string {
+  const short = WARNINGS[code] ?? message;
+  const about = near === undefined ? short : `'${near}': ${short}`;
+  return replacement === undefined ? about : `${about} Write ${replacement}.`;
+}
 
 function Known({
   estimate: { estimate, warnings, tier, advised_tier: advised },
@@ -78,9 +83,7 @@ function Known({
         </span>
       )}
       {advised === tier ? null : <span class="warn">advised tier: {advised}</span>}
-      {warnings.length === 0 ? null : (
-        <span class="warn">{warnings.map((code) => WARNINGS[code] ?? code).join(' · ')}</span>
-      )}
+      {warnings.length === 0 ? null : <span class="warn">{warnings.map(warningText).join(' · ')}</span>}
     </>
   );
 }

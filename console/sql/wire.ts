@@ -25,7 +25,16 @@ export interface SqlResult {
     readonly balance: number | null;
   };
   readonly sql: string;
-  readonly warnings?: readonly string[];
+  readonly warnings?: readonly SqlWarning[];
+}
+
+export interface SqlWarning {
+  readonly code: string;
+  readonly message: string;
+  /** The constant that it is about. */
+  readonly near?: string;
+  /** The literal to write in the place that the warning is about. */
+  readonly replacement?: string;
 }
 
 export interface SqlEstimate {
@@ -38,7 +47,7 @@ export interface SqlEstimate {
   };
   readonly tier: string;
   readonly advised_tier: string;
-  readonly warnings: readonly string[];
+  readonly warnings: readonly SqlWarning[];
 }
 
 export interface SchemaTable {

@@ -1,9 +1,9 @@
 import type { Address } from '../../src/domain/address.ts';
 import type { Chain } from '../../src/domain/chain.ts';
-import type { Catalogue } from './catalogue.ts';
+import type { CatalogueEntries } from './catalogue.ts';
 
 /** One key of a catalogue under which rows may be graded differently; `before` and `after` are null where it is not listed. */
-export type CatalogueChange = RelayerChange | PayeeChange | CodeChange;
+export type CatalogueChange = RelayerChange | PayeeChange | CodeChange | DepositChange;
 
 export interface RelayerChange {
   readonly kind: 'relayer';
@@ -28,23 +28,32 @@ export interface CodeChange {
   readonly after: string | null;
 }
 
+export interface DepositChange {
+  readonly kind: 'deposit';
+  readonly address: Address;
+  readonly before: true | null;
+  readonly after: true | null;
+}
+
 export interface DatedOwner {
   readonly facilitator: string;
   readonly firstSeen: string;
 }
 
-type Entries = Pick<Catalogue, 'relayers' | 'payees' | 'builderCodes'>;
-
 /** What grades follow of the difference. Names and sources are not among it: no grade depends on them. */
-export function catalogueChanges(before: Entries, after: Entries): CatalogueChange[] {
+export function catalogueChanges(before: CatalogueEntries, after: CatalogueEntries): CatalogueChange[] {
   return [
     ...changedRelayers(before.relayers, after.relayers),
     ...changedPayees(before.payees, after.payees),
     ...changedCodes(before.builderCodes, after.builderCodes),
+    ...changedDeposits(before.deposits, after.deposits),
   ];
 }
 
-function changedRelayers(before: Entries['relayers'], after: Entries['relayers']): RelayerChange[] {
+function changedRelayers(
+  before: CatalogueEntries['relayers'],
+  after: CatalogueEntries['relayers'],
+): RelayerChange[] {
   const [old, now] = [byKey(before), byKey(after)];
   return bothOf(old, now).flatMap(([was, is, { chain, address }]): RelayerChange[] => {
     if (was?.facilitator === is?.facilitator && was?.firstSeen === is?.firstSeen) return [];
@@ -52,11 +61,11 @@ function changedRelayers(before: Entries['relayers'], after: Entries['relayers']
   });
 }
 
-function ownerOf(entry: Entries['relayers'][number] | undefined): DatedOwner | null {
+function ownerOf(entry: CatalogueEntries['relayers'][number] | undefined): DatedOwner | null {
   return entry === undefined ? null : { facilitator: entry.facilitator, firstSeen: entry.firstSeen };
 }
 
-function changedPayees(before: Entries['payees'], after: Entries['payees']): PayeeChange[] {
+function changedPayees(before: CatalogueEntries['payees'], after: CatalogueEntries['payees']): PayeeChange[] {
   return bothOf(byKey(before), byKey(after)).flatMap(([was, is, { chain, address }]): PayeeChange[] =>
     (was === undefined) === (is === undefined)
       ? []
@@ -64,11 +73,26 @@ function changedPayees(before: Entries['payees'], after: Entries['payees']): Pay
   );
 }
 
-function changedCodes(before: Entries['builderCodes'], after: Entries['builderCodes']): CodeChange[] {
+function changedCodes(
+  before: CatalogueEntries['builderCodes'],
+  after: CatalogueEntries['builderCodes'],
+): CodeChange[] {
   const codes = new Set([...before.keys(), ...after.keys()]);
   return [...codes].flatMap((code): CodeChange[] => {
     const [was, is] = [before.get(code) ?? null, after.get(code) ?? null];
     return was === is ? [] : [{ kind: 'code', code, before: was, after: is }];
+  });
+}
+
+function changedDeposits(
+  before: CatalogueEntries['deposits'],
+  after: CatalogueEntries['deposits'],
+): DepositChange[] {
+  const old = new Set(before.map((entry) => entry.address));
+  const now = new Set(after.map((entry) => entry.address));
+  return [...new Set([...old, ...now])].flatMap((address): DepositChange[] => {
+    const [was, is] = [old.has(address), now.has(address)];
+    return was === is ? [] : [{ kind: 'deposit', address, before: was || null, after: is || null }];
   });
 }
 

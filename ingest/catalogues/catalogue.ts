@@ -8,6 +8,7 @@ import {
   FACILITATOR_NAMES,
   readBuiltInRelayers,
 } from './built-in-relayers.ts';
+import { DEPOSIT_CONTRACTS, type DepositContract } from './deposit-contracts.ts';
 
 /** Where an entry comes from; stored beside it. */
 export type CatalogueSource = 'built-in' | 'configured' | 'file' | 'supported' | 'bazaar';
@@ -26,16 +27,22 @@ export interface PayeeEntry extends PayeeConfig {
   readonly source: CatalogueSource;
 }
 
-/** What names relayers, codes and payees. Lookups are constant-time and allocate nothing: they run once per settlement. */
+/** What names relayers, codes, payees and deposit contracts. Lookups are constant-time and allocate nothing: they run once per settlement. */
 export interface Catalogue {
   readonly relayers: readonly RelayerEntry[];
   readonly payees: readonly PayeeEntry[];
   /** ERC-8021 facilitator code → facilitator id. */
   readonly builderCodes: ReadonlyMap<string, string>;
+  /** Channel collectors and escrows, on every chain. */
+  readonly deposits: readonly DepositContract[];
   /** Id of the facilitator whose relayer this was on that chain at `time` (Unix seconds); undefined when none is known. */
   facilitatorOf(chain: Chain, relayer: Address, time: number): string | undefined;
   isPayee(chain: Chain, payee: Address): boolean;
+  isDepositContract(payee: Address): boolean;
 }
+
+/** What a catalogue is made of; everything else is looked up in it. */
+export type CatalogueEntries = Pick<Catalogue, 'relayers' | 'payees' | 'builderCodes' | 'deposits'>;
 
 /** An address that a facilitator said in its /supported answer that it relays with. */
 export interface SupportedSigner {
@@ -56,6 +63,8 @@ export interface CatalogueLayers {
   readonly listed?: readonly PayeeConfig[];
   /** For tests. */
   readonly builtIn?: readonly BuiltInRelayer[];
+  /** For tests. */
+  readonly deposits?: readonly DepositContract[];
 }
 
 /**
@@ -64,7 +73,7 @@ export interface CatalogueLayers {
  */
 export function buildCatalogue(section: CatalogueSection, layers: CatalogueLayers = {}): Catalogue {
   const { file = { facilitators: [], payees: [] }, signers = [], listed = [] } = layers;
-  const { builtIn = readBuiltInRelayers() } = layers;
+  const { builtIn = readBuiltInRelayers(), deposits = DEPOSIT_CONTRACTS } = layers;
   const facilitators = [...file.facilitators, ...section.facilitators];
   refuseContradictions(facilitators);
   const names = new Map(facilitators.map(({ id, name }) => [id, name]));
@@ -91,26 +100,30 @@ export function buildCatalogue(section: CatalogueSection, layers: CatalogueLayer
       ...payeesOf({ payees: listed }, 'bazaar'),
     ]),
     builderCodes: mergeBuilderCodes(facilitators),
+    deposits,
   });
 }
 
 /** The look-ups over entries whose keys are unique. */
-export function catalogueOf(entries: Pick<Catalogue, 'relayers' | 'payees' | 'builderCodes'>): Catalogue {
-  const { relayers, payees, builderCodes } = entries;
+export function catalogueOf(entries: CatalogueEntries): Catalogue {
+  const { relayers, payees, builderCodes, deposits } = entries;
   const dated = indexByChain(relayers, (entry) => ({
     facilitator: entry.facilitator,
     fromTime: Date.parse(`${entry.firstSeen}T00:00:00Z`) / 1_000,
   }));
   const known = indexByChain(payees, () => true);
+  const depositAddresses = new Set(deposits.map((entry) => entry.address));
   return {
     relayers,
     payees,
     builderCodes,
+    deposits,
     facilitatorOf(chain, relayer, time) {
       const entry = dated.get(chain)?.get(relayer);
       return entry !== undefined && time >= entry.fromTime ? entry.facilitator : undefined;
     },
     isPayee: (chain, payee) => known.get(chain)?.has(payee) ?? false,
+    isDepositContract: (payee) => depositAddresses.has(payee),
   };
 }
 

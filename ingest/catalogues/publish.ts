@@ -3,6 +3,7 @@ import { RowBinary } from '../../clickhouse/row-binary.ts';
 import {
   BUILDER_CODE_COLUMNS,
   CATALOGUED_PAYEE_COLUMNS,
+  DEPOSIT_CONTRACT_COLUMNS,
   FACILITATOR_RELAYER_COLUMNS,
   TABLES,
 } from '../../clickhouse/schema.ts';
@@ -73,6 +74,17 @@ const CODES: Catalogued = {
   },
 };
 
+const DEPOSITS: Catalogued = {
+  table: TABLES.depositContracts,
+  columns: DEPOSIT_CONTRACT_COLUMNS,
+  keys: 1,
+  current: sql`SELECT concat('0x', lower(hex(address))), name, toString(listed_on) FROM deposit_contracts FINAL WHERE del = 0`,
+  wanted: ({ deposits }) => deposits.map((entry) => [entry.address, entry.name, entry.listedOn]),
+  encode(out, [at = '', name = '', listedOn = '']) {
+    out.hex20(at).string(name).date(listedOn);
+  },
+};
+
 /**
  * Makes the engine's catalogue tables equal to the catalogue: writes what is new or changed with `ver`, tombstones what
  * vanished, leaves the rest alone. Repeating it writes nothing. `ver` must be above every `ver` published before.
@@ -80,16 +92,17 @@ const CODES: Catalogued = {
  * Grades follow only when a pass was recorded before (ingest/regrade/change-catalogue.ts).
  */
 export async function publishCatalogue(writer: Writer, catalogue: Catalogue, ver: bigint): Promise<void> {
-  const tables = [RELAYERS, PAYEES, CODES];
+  const tables = [RELAYERS, PAYEES, CODES, DEPOSITS];
   await Promise.all(tables.map((table) => publish(writer, table, table.wanted(catalogue), ver)));
 }
 
 /** The catalogue that the engine's tables hold; empty in a new database. */
 export async function readPublishedCatalogue(writer: Writer): Promise<Catalogue> {
-  const [relayers, payees, codes] = await Promise.all([
+  const [relayers, payees, codes, deposits] = await Promise.all([
     readPublished(writer, RELAYERS),
     readPublished(writer, PAYEES),
     readPublished(writer, CODES),
+    readPublished(writer, DEPOSITS),
   ]);
   return catalogueOf({
     relayers: relayers.map(
@@ -108,6 +121,11 @@ export async function readPublishedCatalogue(writer: Writer): Promise<Catalogue>
       source: sourceOf(source),
     })),
     builderCodes: new Map(codes.map(([code = '', facilitator = '']) => [code, facilitator])),
+    deposits: deposits.map(([at = '', name = '', listedOn = '']) => ({
+      address: address(at),
+      name,
+      listedOn,
+    })),
   });
 }
 

@@ -56,7 +56,7 @@ export interface LaneOptions {
 /**
  * Works the lanes off, at most `concurrency` at once, as far as it gets in the time that it has. `work` answers how an item failed, '' when it did not; it is told `down`
  * when the last few of its host failed by the same problem: whoever else waits for that host need not find out by himself.
- * Throws what the work throws, after all others have stopped.
+ * Throws what the work throws first, after all others have stopped: nothing more is begun, and their pauses end.
  */
 export async function runLanes<T extends LaneItem>(
   lanes: readonly (readonly T[])[],
@@ -66,22 +66,29 @@ export async function runLanes<T extends LaneItem>(
   // The longest first: the batch ends with the slowest host.
   const waiting = [...lanes].sort((one, other) => one.length - other.length);
   const endMs = performance.now() + beginWithinMs;
+  const failing = new AbortController();
+  const until = AbortSignal.any([signal, failing.signal]);
   const runLane = async (lane: readonly T[]): Promise<void> => {
     const problems: string[] = [];
     for (const [index, item] of lane.entries()) {
-      signal.throwIfAborted();
+      until.throwIfAborted();
       if (performance.now() > endMs) return;
       const down = hostProblem(item, problems);
-      if (index > 0 && down === null) await delay(pauseMs, undefined, { signal });
+      if (index > 0 && down === null) await delay(pauseMs, undefined, { signal: until });
       problems.push(await work(item, down));
     }
   };
   const worker = async (): Promise<void> => {
-    for (let lane = waiting.pop(); lane !== undefined; lane = waiting.pop()) await runLane(lane);
+    try {
+      for (let lane = waiting.pop(); lane !== undefined; lane = waiting.pop()) await runLane(lane);
+    } catch (error) {
+      failing.abort(error);
+      throw error;
+    }
   };
-  const outcomes = await Promise.allSettled(Array.from({ length: concurrency }, worker));
-  const failed = outcomes.find((outcome) => outcome.status === 'rejected');
-  if (failed) throw failed.reason;
+  await Promise.allSettled(Array.from({ length: concurrency }, worker));
+  // The reason of the first failure: what the others threw is only that they were stopped.
+  until.throwIfAborted();
 }
 
 /** Gateways stand for many hosts: what one of them cannot find says nothing about the next. */

@@ -67,7 +67,8 @@ export async function openGrading(deps: {
 async function publishedMark(writer: Writer): Promise<string> {
   const { rows } = await writer.rows({
     name: 'import-catalogue-mark',
-    sql: sql`SELECT ${newest(TABLES.facilitatorRelayers)}, ${newest(TABLES.cataloguedPayees)}, ${newest(TABLES.builderCodes)}`,
+    sql: sql`SELECT ${newest(TABLES.facilitatorRelayers)}, ${newest(TABLES.cataloguedPayees)}, ${newest(TABLES.builderCodes)},
+      ${newest(TABLES.depositContracts)}`,
     maxSeconds: MAX_SECONDS,
     maxRows: 1,
   });

@@ -53,10 +53,22 @@ function distinct(changes: readonly CatalogueChange[]): CatalogueChange[] {
 }
 
 function keyOf(change: CatalogueChange): string {
-  return change.kind === 'code' ? `code ${change.code}` : `${change.kind} ${change.chain} ${change.address}`;
+  switch (change.kind) {
+    case 'code':
+      return `code ${change.code}`;
+    case 'deposit':
+      return `deposit ${change.address}`;
+    default:
+      return `${change.kind} ${change.chain} ${change.address}`;
+  }
 }
 
 function countsOf(changes: readonly CatalogueChange[]) {
   const count = (kind: CatalogueChange['kind']) => changes.filter((change) => change.kind === kind).length;
-  return { relayers: count('relayer'), payees: count('payee'), codes: count('code') };
+  return {
+    relayers: count('relayer'),
+    payees: count('payee'),
+    codes: count('code'),
+    deposits: count('deposit'),
+  };
 }

@@ -20,6 +20,8 @@ export interface CatalogueSql {
   readonly payees: Sql;
   /** `code, facilitator` */
   readonly codes: Sql;
+  /** `address` */
+  readonly deposits: Sql;
 }
 
 /** The published catalogue. The filter is outside of FINAL's subquery on purpose: a tombstone must first hide what it hides. */
@@ -27,9 +29,10 @@ export const PUBLISHED_CATALOGUE: CatalogueSql = {
   relayers: sql`SELECT chain, address, facilitator, first_seen FROM (SELECT * FROM facilitator_relayers FINAL) WHERE del = 0`,
   payees: sql`SELECT chain, address FROM (SELECT * FROM catalogued_payees FINAL) WHERE del = 0`,
   codes: sql`SELECT code, facilitator FROM (SELECT * FROM builder_codes FINAL) WHERE del = 0`,
+  deposits: sql`SELECT address FROM (SELECT * FROM deposit_contracts FINAL) WHERE del = 0`,
 };
 
-const CATALOGUE_BITS = SEEN.relayer_named | SEEN.payee_catalogued;
+const CATALOGUE_BITS = SEEN.relayer_named | SEEN.payee_catalogued | SEEN.channel_deposit;
 
 /** Columns that `regradedSql` adds to those of a settlement. */
 export const REGRADED_COLUMNS = [
@@ -37,6 +40,7 @@ export const REGRADED_COLUMNS = [
   'owner_since',
   'code_owner',
   'payee_known',
+  'is_deposit',
   'is_named',
   'new_seen',
   'new_method',
@@ -59,17 +63,19 @@ export function regradedSql(settlements: Sql, catalogue: CatalogueSql): Sql {
   const named = sql`
     SELECT * EXCEPT (owner_chain, owner_address, owned_code),
       (chain, payee) IN (${catalogue.payees}) AS payee_known,
+      payee IN (${catalogue.deposits}) AS is_deposit,
       owner_id != '' AND toDate(block_time) >= owner_since AS is_named
     FROM (${joined})`;
   const seen = sql`
     SELECT *, toUInt32(bitOr(bitAnd(seen, bitNot(${uint32(CATALOGUE_BITS)})),
-      if(is_named, ${uint32(SEEN.relayer_named)}, 0) + if(payee_known, ${uint32(SEEN.payee_catalogued)}, 0))) AS new_seen
+      if(is_named, ${uint32(SEEN.relayer_named)}, 0) + if(payee_known, ${uint32(SEEN.payee_catalogued)}, 0)
+        + if(is_deposit, ${uint32(SEEN.channel_deposit)}, 0))) AS new_seen
     FROM (${named})`;
   const graded = sql`SELECT *, ${methodSql(sql`new_seen`)} AS new_method FROM (${seen})`;
   return sql`
     SELECT *,
       multiIf(is_named, toString(owner_id), new_method = 'builder_code', toString(code_owner), '') AS new_facilitator,
-      toUInt8(del = 1 OR (new_method = 'bare_transfer' AND NOT payee_known)) AS new_del
+      toUInt8(del = 1 OR (bitAnd(seen, ${uint32(SEEN.no_marker)}) != 0 AND NOT payee_known)) AS new_del
     FROM (${graded})`;
 }
 

@@ -18,7 +18,7 @@ const CLAIMS_MAX = 20;
 const NO_ADDRESS = `0x${'00'.repeat(20)}`;
 const CHANGE_COLUMNS = ['pass', 'kind', 'chain', 'address', 'code'] as const;
 /** Codes of the Enum8 in catalogue_changes. */
-const KIND = { relayer: 1, payee: 2, code: 3 } as const;
+const KIND = { relayer: 1, payee: 2, code: 3, deposit: 4 } as const;
 
 /** Records a pass over the changed keys and answers its number, higher than every one before. */
 export async function recordPass(writer: Writer, changes: readonly CatalogueChange[]): Promise<number> {
@@ -27,6 +27,7 @@ export async function recordPass(writer: Writer, changes: readonly CatalogueChan
   for (const change of changes) {
     out.u32(pass).u8(KIND[change.kind]);
     if (change.kind === 'code') out.string('').hex20(NO_ADDRESS).string(change.code);
+    else if (change.kind === 'deposit') out.string('').hex20(change.address).string('');
     else out.string(change.chain).hex20(change.address).string('');
   }
   await writer.insert('record-pass', TABLES.catalogueChanges, CHANGE_COLUMNS, [out.finish()]);

@@ -13,7 +13,7 @@ import { recordedKeys, touchedBy } from './touched.ts';
 
 /** What one change of the catalogue does to rows of one grade. */
 export interface PreviewLine {
-  /** `relayer eip155:8453 0x…`, `payee …`, `code …`; `unfinished pass` where a pass that was begun would do it. */
+  /** `relayer eip155:8453 0x…`, `payee …`, `code …`, `deposit 0x…`; `unfinished pass` where a pass that was begun would do it. */
   readonly change: string;
   readonly from: Grade;
   /** Null: the row goes, because its payee is catalogued no more. */
@@ -68,6 +68,7 @@ const CHANGED_KEYS = {
   relayers: sql`SELECT chain, address FROM changed_relayers`,
   payees: sql`SELECT chain, address FROM changed_payees`,
   codes: sql`SELECT code FROM changed_codes`,
+  deposits: sql`SELECT address FROM changed_deposits`,
 };
 
 /** The changes as named subqueries, so that each value travels once however often it is used. */
@@ -75,10 +76,12 @@ function changedTables(changes: readonly CatalogueChange[]): Sql {
   const relayers = changes.flatMap((change) => (change.kind === 'relayer' ? [change] : []));
   const payees = changes.flatMap((change) => (change.kind === 'payee' ? [change] : []));
   const codes = changes.flatMap((change) => (change.kind === 'code' ? [change] : []));
+  const deposits = changes.flatMap((change) => (change.kind === 'deposit' ? [change] : []));
   const chainsOf = (placed: readonly { readonly chain: string }[]) => texts(placed.map(({ chain }) => chain));
   const hexOf = (placed: readonly { readonly address: string }[]) =>
     texts(placed.map(({ address }) => address.slice(2)));
-  const place = sql`entry.1 AS chain, toFixedString(unhex(entry.2), 20) AS address`;
+  const addressIn = (hex: Sql) => sql`toFixedString(unhex(${hex}), 20) AS address`;
+  const place = sql`entry.1 AS chain, ${addressIn(sql`entry.2`)}`;
   return sql`WITH
     changed_relayers AS (SELECT ${place}, entry.3 AS facilitator, toDate(entry.4) AS first_seen FROM (SELECT arrayJoin(arrayZip(
       ${chainsOf(relayers)}, ${hexOf(relayers)}, ${texts(relayers.map(({ after }) => after?.facilitator ?? ''))},
@@ -86,7 +89,9 @@ function changedTables(changes: readonly CatalogueChange[]): Sql {
     changed_payees AS (SELECT ${place}, entry.3 AS kept FROM (SELECT arrayJoin(arrayZip(
       ${chainsOf(payees)}, ${hexOf(payees)}, ${uint8s(payees.map(({ after }) => (after ? 1 : 0)))})) AS entry)),
     changed_codes AS (SELECT entry.1 AS code, entry.2 AS facilitator FROM (SELECT arrayJoin(arrayZip(
-      ${texts(codes.map(({ code }) => code))}, ${texts(codes.map(({ after }) => after ?? ''))})) AS entry))`;
+      ${texts(codes.map(({ code }) => code))}, ${texts(codes.map(({ after }) => after ?? ''))})) AS entry)),
+    changed_deposits AS (SELECT ${addressIn(sql`entry.1`)}, entry.2 AS kept FROM (SELECT arrayJoin(arrayZip(
+      ${hexOf(deposits)}, ${uint8s(deposits.map(({ after }) => (after ? 1 : 0)))})) AS entry))`;
 }
 
 /** The published catalogue with the changes laid over it. */
@@ -98,6 +103,8 @@ const WANTED_CATALOGUE: CatalogueSql = {
     UNION ALL SELECT chain, address FROM changed_payees WHERE kept = 1`,
   codes: sql`SELECT code, facilitator FROM (${PUBLISHED_CATALOGUE.codes}) WHERE code NOT IN (${CHANGED_KEYS.codes})
     UNION ALL SELECT code, facilitator FROM changed_codes WHERE facilitator != ''`,
+  deposits: sql`SELECT address FROM (${PUBLISHED_CATALOGUE.deposits}) WHERE address NOT IN (${CHANGED_KEYS.deposits})
+    UNION ALL SELECT address FROM changed_deposits WHERE kept = 1`,
 };
 
 /** An entry may change without a change for the row: a relayer that counts from a later day on, and the row is later still. */
@@ -127,7 +134,9 @@ async function staleRows(
           if((chain, payee) IN (${CHANGED_KEYS.payees}) AND (new_del != del OR ${isSeenOtherwise(SEEN.payee_catalogued)}),
             concat('payee ', ${placed(sql`payee`)}), ''),
           if(builder_facilitator IN (${CHANGED_KEYS.codes}) AND ${IS_OWNED_OTHERWISE},
-            concat('code ', builder_facilitator), '')]) AS changes,
+            concat('code ', builder_facilitator), ''),
+          if(payee IN (${CHANGED_KEYS.deposits}) AND ${isSeenOtherwise(SEEN.channel_deposit)},
+            concat('deposit 0x', lower(hex(payee))), '')]) AS changes,
         toString(method), facilitator, new_method, new_facilitator, new_del,
         count(), toString(min(toDate(block_time))), toString(max(toDate(block_time)))
       FROM (${graded}) WHERE ${IS_STALE}

@@ -2,7 +2,8 @@ import { setMaxListeners } from 'node:events';
 import type { EngineAccess, Writer } from '../../clickhouse/engine.ts';
 import { createWriter } from '../../clickhouse/http-engine.ts';
 import { migrate } from '../../clickhouse/migrate.ts';
-import { sql } from '../../clickhouse/sql.ts';
+import { TABLES } from '../../clickhouse/schema.ts';
+import { sql, text } from '../../clickhouse/sql.ts';
 import { commandText } from '../../src/command-text.ts';
 import type { Config } from '../../src/config/config.ts';
 import type { Log } from '../../src/log.ts';
@@ -58,10 +59,11 @@ export async function regrade(deps: RegradeCommandDeps, given: RegradeArguments)
   }
 }
 
+/** The newest table that a catalogue is read from. */
 async function requireTables(writer: Writer): Promise<void> {
   const { rows } = await writer.rows({
     name: 'regrade-tables',
-    sql: sql`SELECT count() FROM system.tables WHERE database = currentDatabase() AND name = 'catalogue_passes'`,
+    sql: sql`SELECT count() FROM system.tables WHERE database = currentDatabase() AND name = ${text(TABLES.depositContracts)}`,
     maxSeconds: MAX_SECONDS,
     maxRows: 1,
   });

@@ -1,10 +1,11 @@
 import { type Sql, sql, uint64s } from '../../clickhouse/sql.ts';
 
-/** The keys that a catalogue changed under, as subqueries: `chain, address` twice, and `code`. */
+/** The keys that a catalogue changed under, as subqueries: `chain, address` twice, `code`, and `address`. */
 interface ChangedKeys {
   readonly relayers: Sql;
   readonly payees: Sql;
   readonly codes: Sql;
+  readonly deposits: Sql;
 }
 
 /** The keys that these passes recorded. */
@@ -15,11 +16,12 @@ export function recordedKeys(passes: readonly number[]): ChangedKeys {
     relayers: of(sql`chain, address`, sql`'relayer'`),
     payees: of(sql`chain, address`, sql`'payee'`),
     codes: of(sql`code`, sql`'code'`),
+    deposits: of(sql`address`, sql`'deposit'`),
   };
 }
 
-/** Condition on a settlement: whether one of the keys is its relayer, its payee or its builder code. */
+/** Condition on a settlement: whether one of the keys is its relayer, its payee (of one chain or of all) or its builder code. */
 export function touchedBy(keys: ChangedKeys): Sql {
   return sql`((chain, relayer) IN (${keys.relayers}) OR (chain, payee) IN (${keys.payees})
-    OR builder_facilitator IN (${keys.codes}))`;
+    OR builder_facilitator IN (${keys.codes}) OR payee IN (${keys.deposits}))`;
 }

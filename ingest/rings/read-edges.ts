@@ -1,3 +1,4 @@
+import { IS_COUNTED } from '../../clickhouse/counted-rows.ts';
 import type { Reader } from '../../clickhouse/engine.ts';
 import { dateTime, sql, text, uint32 } from '../../clickhouse/sql.ts';
 import { microsFromDecimal } from '../../src/domain/amount.ts';
@@ -51,12 +52,12 @@ export async function readEdges(
       sql: sql`SELECT concat('0x', lower(hex(payer))), concat('0x', lower(hex(payee))), toString(sum(amount_usd) AS usd)
         FROM
         (
-            SELECT payer, payee, amount_usd, del FROM settlements FINAL
+            SELECT payer, payee, amount_usd, method, del FROM settlements FINAL
             WHERE ${during} AND payer != payee
               AND payer IN (SELECT payee FROM settlements WHERE ${during} AND payer != payee)
               AND payee IN (SELECT payer FROM settlements WHERE ${during} AND payer != payee)
         )
-        WHERE del = 0
+        WHERE ${IS_COUNTED}
         GROUP BY payer, payee
         HAVING usd >= toDecimal128(${text(decimalText(limits.edgeUsdMicrosMin))}, 6)
           AND count() >= ${uint32(limits.edgePaymentsMin)}

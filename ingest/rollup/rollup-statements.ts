@@ -1,3 +1,4 @@
+import { IS_COUNTED } from '../../clickhouse/counted-rows.ts';
 import { TABLES } from '../../clickhouse/schema.ts';
 import { dateTime, type Sql, sql, trustedText, uint8, uint64 } from '../../clickhouse/sql.ts';
 import { rangeOf, type Slice, sliceName } from './slice.ts';
@@ -137,7 +138,7 @@ export function inSlice(time: Sql, slice: Slice): Sql {
 /** The rows with their tombstones, and the keys whose tombstones were replaced by other events. */
 function rowsAndRetracted(slice: Slice): Sql {
   return sql`SELECT chain, block_time, payer, payee, relayer, amount_usd,
-      payer = payee AS is_self, method = 'facilitator_relay' AS is_proven, del = 0 AS live
+      payer = payee AS is_self, method = 'facilitator_relay' AS is_proven, ${IS_COUNTED} AS live
     FROM settlements FINAL WHERE ${inSlice(sql`block_time`, slice)}
     UNION ALL SELECT chain, hour, payer, payee, relayer, toDecimal64(0, 6), 0, 0, 0
     FROM retracted_keys WHERE ${inSlice(sql`hour`, slice)}`;
@@ -145,7 +146,7 @@ function rowsAndRetracted(slice: Slice): Sql {
 
 /** And the facilitators that were written before: a row that is graded anew does not remember its old one. */
 function rowsAndFormerFacilitators(slice: Slice): Sql {
-  return sql`SELECT chain, block_time, facilitator, amount_usd, del = 0 AS live
+  return sql`SELECT chain, block_time, facilitator, amount_usd, ${IS_COUNTED} AS live
     FROM settlements FINAL WHERE ${inSlice(sql`block_time`, slice)}
     UNION ALL SELECT chain, hour, facilitator, toDecimal64(0, 6), 0
     FROM chain_hour WHERE ${inSlice(sql`hour`, slice)}`;

@@ -74,7 +74,7 @@ export function createRangeReader(deps: RangeReaderDeps): RangeReader {
         await inParallel(cut(from, to, deps.span.size()), deps.limits.parallelLogCalls, read)
       ).flat();
       const blocks = segments.flatMap((segment) => segment.blocks);
-      consistent(parts, () => checkLinks(blocks));
+      consistent(parts, blocks, () => checkLinks(blocks));
       return {
         from,
         to,
@@ -163,13 +163,14 @@ function isSplittable(trouble: Trouble, { from, to }: Range, attempts: number): 
 
 async function readSegment(parts: Parts, range: Range, task: Task): Promise<Segment> {
   const { filter, everyHeader } = task;
-  const logs = await readLogsOf(parts, range, filter);
+  const logsAnswer = await readLogsOf(parts, range, filter);
+  const { logs } = logsAnswer;
   const wanted = blockOfTransactions(logs.filter((log) => filter.isCandidate(log)));
   const blocks = await readBlocks(parts, range, wanted, everyHeader);
   const byNumber = new Map(blocks.map((block) => [block.number, block]));
   // The logs of blocks that were not read cannot be checked, and are of no use.
   const checkable = everyHeader ? logs : logs.filter((log) => byNumber.has(log.blockNumber));
-  const transactions = consistent(parts, () => {
+  const transactions = consistent(parts, [logsAnswer, ...blocks], () => {
     checkLinks(blocks);
     checkForks(checkable, byNumber);
     return findTransactions(wanted, blocks);
@@ -179,18 +180,22 @@ async function readSegment(parts: Parts, range: Range, task: Task): Promise<Segm
 }
 
 /** Runs checks of answers against each other; what fails them is counted here, because no single call was at fault. */
-function consistent<T>({ pool }: Parts, check: () => T): T {
+function consistent<T>({ pool }: Parts, answers: readonly object[], check: () => T): T {
   try {
     return check();
   } catch (error) {
-    if (error instanceof ProviderContradiction) pool.distrust(error);
+    if (error instanceof ProviderContradiction) pool.distrust(error, answers);
     throw error;
   }
 }
 
-async function readLogsOf(parts: Parts, { from, to }: Range, filter: LogFilter): Promise<readonly RawLog[]> {
+async function readLogsOf(
+  parts: Parts,
+  { from, to }: Range,
+  filter: LogFilter,
+): Promise<{ readonly logs: readonly RawLog[] }> {
   const startedMs = performance.now();
-  const { logs, duplicates } = await parts.pool
+  const answer = await parts.pool
     .ask({
       method: 'eth_getLogs',
       params: [
@@ -208,12 +213,14 @@ async function readLogsOf(parts: Parts, { from, to }: Range, filter: LogFilter):
         throw new RangeRefused(error.message);
       throw error;
     });
+  const { logs, duplicates } = answer;
   if (duplicates > 0)
     parts.pool.note(
       new ProviderContradiction('duplicate-logs', `${duplicates} logs of ${from}–${to} came twice`),
+      answer,
     );
   parts.span.observe({ blocks: to - from + 1, logs: logs.length, elapsedMs: performance.now() - startedMs });
-  return logs;
+  return answer;
 }
 
 /** Whether only a smaller range can help. */

@@ -19,10 +19,13 @@ export interface RpcPool {
    */
   askAll<T>(questions: readonly Question<T>[], batchCalls?: number): Promise<T[]>;
   ask<T>(question: Question<T>): Promise<T>;
-  /** For an answer that passed by itself but contradicts others: counts it, and the next question goes elsewhere. */
-  distrust(contradiction: ProviderContradiction): void;
-  /** Counts a flaw that could be repaired. */
-  note(contradiction: ProviderContradiction): void;
+  /**
+   * For answers that passed by themselves but contradict each other: counts it, and every URL that gave one of them rests, because
+   * nothing tells which of them is right. `answers` are the very objects that `ask` and `askAll` gave.
+   */
+  distrust(contradiction: ProviderContradiction, answers: readonly object[]): void;
+  /** Counts a flaw of an answer that could be repaired. */
+  note(contradiction: ProviderContradiction, answer: object): void;
   counters(): PoolCounters;
 }
 
@@ -52,6 +55,7 @@ export function createPool(options: PoolOptions): RpcPool {
   const { limits } = options;
   const turn = createTurn(options.endpoints, options);
   const counters = { calls: 0, retries: 0, contradictions: 0 };
+  const givers = createGivers();
 
   const note = (trouble: Trouble, provider: string): void => {
     if (trouble instanceof ProviderContradiction) {
@@ -74,6 +78,7 @@ export function createPool(options: PoolOptions): RpcPool {
       part.map(({ question }) => question),
     );
     const troubles = part.map((pending, index) => receive(pending, outcomes[index]));
+    givers.remember(member, part);
     const trouble = troubles.find((found) => found !== null) ?? null;
     if (trouble === null) return turn.succeeded(member);
     turn.failed(member, trouble, startedMs, part.length);
@@ -120,10 +125,7 @@ export function createPool(options: PoolOptions): RpcPool {
     }
     member.chain = found === options.chainId ? 'right' : found;
     if (member.chain === 'right') return true;
-    options.log.error(
-      { provider, chainId: found, expected: options.chainId },
-      'this RPC URL serves another chain',
-    );
+    tellWrongChain(options, provider, found);
     return false;
   };
   return {
@@ -132,14 +134,36 @@ export function createPool(options: PoolOptions): RpcPool {
       const [answer] = await askAll([question]);
       return answer as T; // askAll answers every question
     },
-    distrust(contradiction) {
-      const member = turn.current();
-      note(contradiction, member.endpoint.name);
-      turn.failed(member, contradiction, performance.now(), 1);
+    distrust(contradiction, answers) {
+      const members = givers.of(answers);
+      note(contradiction, namesOf(members));
+      for (const member of members) turn.failed(member, contradiction, performance.now(), 1);
     },
-    note: (contradiction) => note(contradiction, turn.current().endpoint.name),
+    note: (contradiction, answer) => note(contradiction, namesOf(givers.of([answer]))),
     counters: () => ({ ...counters }),
   };
+}
+
+function tellWrongChain({ log, chainId }: PoolOptions, provider: string, found: number): void {
+  log.error({ provider, chainId: found, expected: chainId }, 'this RPC URL serves another chain');
+}
+
+/** Who gave an answer: by the time that a contradiction is found, the turn may be another's. */
+function createGivers() {
+  const givers = new WeakMap<object, Member>();
+  return {
+    remember(member: Member, part: readonly Pending<unknown>[]): void {
+      for (const { outcome } of part)
+        if (typeof outcome?.answer === 'object' && outcome.answer !== null)
+          givers.set(outcome.answer, member);
+    },
+    of: (answers: readonly object[]): ReadonlySet<Member> =>
+      new Set(answers.flatMap((answer) => givers.get(answer) ?? [])),
+  };
+}
+
+function namesOf(members: Iterable<Member>): string {
+  return [...members].map(({ endpoint }) => endpoint.name).join(', ');
 }
 
 /** Keeps the answer, or says why there is none. Throws errors of our own making: they are bugs. */

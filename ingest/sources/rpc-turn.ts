@@ -18,7 +18,6 @@ export interface Member {
 
 /** Whose turn it is, and who rests after trouble. */
 export interface Turn {
-  current(): Member;
   /** The URL to ask now; waits while all rest. Throws `WrongChain` when none serves the chain, and when aborted. */
   next(): Promise<Member>;
   succeeded(member: Member): void;
@@ -48,7 +47,6 @@ export function createTurn(
     return member;
   };
   return {
-    current,
     async next() {
       signal?.throwIfAborted();
       const first = members.indexOf(current());

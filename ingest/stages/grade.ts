@@ -13,6 +13,7 @@ export function gradeSettlement(found: UngradedSettlement, catalogue: Catalogue)
   const seen =
     seenOnChain(found) |
     (catalogue.isPayee(found.chain, found.payee) ? SEEN.payee_catalogued : 0) |
+    (catalogue.isDepositContract(found.payee) ? SEEN.channel_deposit : 0) |
     (named === undefined ? 0 : SEEN.relayer_named);
   const method = methodOf(seen);
   const claimed =

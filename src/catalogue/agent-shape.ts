@@ -1,6 +1,7 @@
 import { type Static, Type } from '@sinclair/typebox';
 import type { Address } from '../domain/address.ts';
 import type { AgentRow } from '../reads/agent-row.ts';
+import type { Directory } from '../reads/names.ts';
 import {
   AddressShape,
   ChainShape,
@@ -62,7 +63,13 @@ export const AgentShape = Type.Object(
     }),
     name: Type.Unsafe<string | null>({
       ...nullable(Type.String()),
-      description: 'As the card claims, made safe to show; null without a card.',
+      description:
+        'As the card claims, made safe to show; null without a card. Not its name where `name_imitates` says whose it looks like, or where `domain_proof` is refuted: settlements then do not show it.',
+    }),
+    name_imitates: Type.Unsafe<string | null>({
+      ...nullable(Type.String()),
+      description:
+        'Id of the named facilitator whose name this one is, or looks like, while the wallet is none of its relayers; null otherwise.',
     }),
     description: NullableText,
     image: Type.Unsafe<string | null>({
@@ -121,20 +128,39 @@ export const AgentShape = Type.Object(
 
 export type AgentAnswer = Static<typeof AgentShape>;
 
-/** The agents of a page. `lastSettled`: Unix seconds by wallet; one that never settled is missing. */
+/** What an answer about agents adds to their rows. */
+interface AgentFacts {
+  /** Unix seconds by wallet; one that never settled is missing. */
+  readonly lastSettled: ReadonlyMap<Address, number>;
+  readonly nowMs: number;
+  readonly directory: NameJudge;
+}
+type NameJudge = Pick<Directory, 'imitatedFacilitator'>;
+
+/** The agents of a page. */
 export function agentAnswers(
   rows: readonly AgentRow[],
-  lastSettled: ReadonlyMap<Address, number>,
-  nowMs: number,
+  { lastSettled, nowMs, directory }: AgentFacts,
 ): AgentAnswer[] {
   const nowSeconds = Math.floor(nowMs / 1_000);
   return rows.map((row) =>
-    agentAnswer(row, row.wallet === null ? null : (lastSettled.get(row.wallet) ?? null), nowSeconds),
+    agentAnswer(row, {
+      lastSettledAt: row.wallet === null ? null : (lastSettled.get(row.wallet) ?? null),
+      nowSeconds,
+      directory,
+    }),
   );
 }
 
 /** `lastSettledAt`: of the agent's wallet, Unix seconds; null when it never settled. */
-export function agentAnswer(row: AgentRow, lastSettledAt: number | null, nowSeconds: number): AgentAnswer {
+function agentAnswer(
+  row: AgentRow,
+  {
+    lastSettledAt,
+    nowSeconds,
+    directory,
+  }: { readonly lastSettledAt: number | null; readonly nowSeconds: number; readonly directory: NameJudge },
+): AgentAnswer {
   const hasCard = row.card.fetchedAt !== null;
   return {
     chain: row.chain,
@@ -142,6 +168,7 @@ export function agentAnswer(row: AgentRow, lastSettledAt: number | null, nowSeco
     owner: row.owner,
     wallet: row.wallet,
     name: textOrNull(row.name),
+    name_imitates: directory.imitatedFacilitator(row.name, row.wallet),
     description: textOrNull(row.description),
     image: DATA_URI.test(row.image) ? null : textOrNull(row.image),
     agent_uri: textOrNull(shownUri(row.agentUri)),
@@ -194,6 +221,7 @@ export const AGENT_EXAMPLE: AgentAnswer = {
   owner: '0x4020615294c913f045dc10f0a5cdebd86c280001',
   wallet: '0x8d4f05a0f2c1b3e49a7766554433221100ffeedd',
   name: 'Weather by the call',
+  name_imitates: null,
   description: 'Forecasts and observations for any place, paid per call.',
   image: 'https://weather.example/logo.png',
   agent_uri: 'https://weather.example/agent-card.json',

@@ -9,6 +9,7 @@ import {
 } from '../reads/capabilities.ts';
 import { isCatalogueStale } from '../reads/endpoint-sources.ts';
 import { readEndpoints } from '../reads/endpoints.ts';
+import type { Directory } from '../reads/names.ts';
 import { AgentIdShape, ScoreShape } from './agent-shape.ts';
 import { ENDPOINT_EXAMPLE, EndpointShape, endpointAnswer, staleness } from './endpoint-shape.ts';
 import { CAPABILITY_EXAMPLE, CAPABILITY_FIELDS, capabilityAnswer, NOBODY } from './list-capabilities.ts';
@@ -94,14 +95,15 @@ export const getCapability = defineOperation({
     ],
     meta: { as_of: '2026-11-20T09:15:04Z' },
   },
-  run: async ({ slug, limit }, { reader, clock, capabilities, endpointSources }) => {
+  run: async ({ slug, limit }, { reader, clock, capabilities, endpointSources, names }) => {
     const nowMs = clock.nowMs();
     const found = (await capabilities.counts()).get(slug) ?? NOBODY;
-    const [rate, rows, agents, states] = await Promise.all([
+    const [rate, rows, agents, states, directory] = await Promise.all([
       readGoingRate(reader, slug),
       readEndpoints(reader, { capability: slug }, { limit, offset: 0 }),
       readCapabilityAgents(reader, slug, found.mostRated),
       endpointSources.states(),
+      names.of([]),
     ]);
     const isStale = staleness(states, nowMs);
     return {
@@ -118,7 +120,7 @@ export const getCapability = defineOperation({
       offers: rows.map((row) => endpointAnswer(row, isStale)),
       // The counts may be half a minute old, the rows are not.
       offers_total: Math.max(found.endpoints, rows.length),
-      agents: agents.map(agentOfCapability),
+      agents: agents.map((agent) => agentOfCapability(agent, directory)),
       meta: {
         as_of: nowText(nowMs),
         ...(isCatalogueStale(states, nowMs) ? { warnings: ['endpoints_catalog_stale' as const] } : {}),
@@ -134,11 +136,17 @@ function capabilityOf(slug: string): (typeof CAPABILITIES)[number] {
   return capability;
 }
 
-function agentOfCapability(agent: CapabilityAgent): Static<typeof CapabilityAgentShape> {
+function agentOfCapability(
+  agent: CapabilityAgent,
+  directory: Directory,
+): Static<typeof CapabilityAgentShape> {
+  const { name, wallet, domainProof } = agent;
+  const isNamed =
+    name !== '' && domainProof !== 'refuted' && directory.imitatedFacilitator(name, wallet) === null;
   return {
     chain: agent.chain,
     agent_id: String(agent.agentId),
-    name: agent.name === '' ? null : agent.name,
+    name: isNamed ? name : null,
     wallet: agent.wallet,
     x402_support: agent.x402Support,
     score: agent.score === null ? null : Number(agent.score),

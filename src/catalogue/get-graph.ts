@@ -6,6 +6,7 @@ import { fail } from '../errors.ts';
 import { finalOnly } from '../reads/finality.ts';
 import type { Warning } from '../reads/freshness.ts';
 import type { GraphAnswer, GraphQuery } from '../reads/graphs.ts';
+import type { WalletName } from '../reads/names.ts';
 import {
   GRAPH_EDGES_DEFAULT,
   graphDaysParam,
@@ -91,6 +92,7 @@ export const getGraph = defineOperation({
       {
         wallet: '0x4020615294c913f045dc10f0a5cdebd86c280001',
         name: 'Weather by the call',
+        name_source: 'agent_card',
         window_usd: 1.25,
         window_count: 125,
         in_usd: 1.25,
@@ -99,6 +101,7 @@ export const getGraph = defineOperation({
       {
         wallet: '0x8ba1f109551bd432803012645ac136ddd64dba72',
         name: null,
+        name_source: null,
         window_usd: 1.25,
         window_count: 125,
         in_usd: 0,
@@ -129,9 +132,13 @@ export const getGraph = defineOperation({
     const { graph, days, since, until } = answer;
     const directory = await names.of(graph.nodes.map((node) => node.wallet));
     const named = only === undefined ? chains : [only];
-    const nameOf = (node: Address): string | null => directory.walletName(node, named);
+    const nameOf = (node: Address): WalletName | null => directory.walletName(node, named);
     const warnings = graphWarnings(answer);
-    const meta = await listMeta({ chain: only, chains, statuses, nowMs, finality }, graph.edges, dataset);
+    const meta = await listMeta(
+      { chain: only, chains, statuses, nowMs, finality },
+      graph.edges,
+      dataset.settlements,
+    );
     const allWarnings = [...(meta.warnings ?? []), ...warnings];
     return {
       applied: applied(input),

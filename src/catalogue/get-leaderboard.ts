@@ -60,11 +60,12 @@ export const getLeaderboard = defineOperation({
     },
   },
   run: async ({ limit, offset, chain, include_spam: withUnscored }, deps) => {
-    const { reader, clock, dataset, freshness, leaderboard, chains } = deps;
+    const { reader, clock, dataset, freshness, leaderboard, names, chains } = deps;
     const nowMs = clock.nowMs();
-    const [page, statuses] = await Promise.all([
+    const [page, statuses, directory] = await Promise.all([
       leaderboard.page({ chain, withUnscored }, { offset, limit }),
       freshness.statuses(),
+      names.of([]),
     ]);
     const current = await readAgents(reader, page.agents, { conditions: [], limit });
     const rows = page.agents.flatMap((ranked) => placed(ranked, current));
@@ -73,14 +74,14 @@ export const getLeaderboard = defineOperation({
       rows.map(({ wallet }) => wallet),
     );
     const scored = rows.filter(({ score }) => score !== null).length;
-    const meta = await listMeta({ chain, chains, statuses, nowMs }, rows, { rowCount: dataset.agentCount });
+    const meta = await listMeta({ chain, chains, statuses, nowMs }, rows, dataset.agents);
     const warnings = [
       ...(meta.warnings ?? []),
       ...(rows.length > 0 && scored === 0 ? (['no_agent_on_this_page_has_a_score'] as const) : []),
     ];
     const next = offset + limit;
     return {
-      leaderboard: agentAnswers(rows, lastSettled, nowMs).map((answer, index) => ({
+      leaderboard: agentAnswers(rows, { lastSettled, nowMs, directory }).map((answer, index) => ({
         rank: rows[index]?.rank ?? 0,
         ...answer,
       })),

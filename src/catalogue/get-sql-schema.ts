@@ -142,7 +142,11 @@ function tableAnswer(name: PublicTableName, rowCount: number, isWhole: boolean):
     ...(isWhole
       ? {
           cheap_by: [...cheapBy],
-          columns: columns.map((column) => ({ ...column })),
+          columns: columns.map(({ name: column, type, meaning: means }) => ({
+            name: column,
+            type,
+            meaning: means,
+          })),
           example: SQL_TABLE_EXAMPLES[name],
         }
       : {}),

@@ -3,8 +3,9 @@ import type { Address } from '../domain/address.ts';
 import { usdNumber } from '../domain/amount.ts';
 import type { Chain } from '../domain/chain.ts';
 import type { GraphNode, PaymentPair } from '../domain/payment-graph.ts';
+import type { WalletName } from '../reads/names.ts';
 import { LIST_META_FIELDS } from './list-meta.ts';
-import { AddressShape, CountShape, TimeShape, timeText, UsdShape } from './shapes.ts';
+import { AddressShape, CountShape, NameSourceShape, TimeShape, timeText, UsdShape } from './shapes.ts';
 
 /** Shapes of the payment graph. Source: api.md 3. */
 
@@ -31,6 +32,7 @@ export const GraphNodeShape = Type.Object(
   {
     wallet: AddressShape,
     name: Type.Unsafe<string | null>({ type: ['string', 'null'], description: 'Null when unknown.' }),
+    name_source: NameSourceShape,
     window_usd: Type.Number({
       description: 'in_usd + out_usd. Over all nodes: exactly twice the sum of edge.usd.',
     }),
@@ -72,12 +74,14 @@ export const GraphMetaShape = Type.Object(
 
 export function nodeAnswer(
   node: GraphNode,
-  nameOf: (wallet: Address) => string | null,
+  nameOf: (wallet: Address) => WalletName | null,
 ): Static<typeof GraphNodeShape> {
   const { wallet, inUsdMicros, outUsdMicros, inCount, outCount } = node;
+  const named = nameOf(wallet);
   return {
     wallet,
-    name: nameOf(wallet),
+    name: named?.name ?? null,
+    name_source: named?.source ?? null,
     window_usd: usdNumber(inUsdMicros + outUsdMicros),
     window_count: inCount + outCount,
     in_usd: usdNumber(inUsdMicros),

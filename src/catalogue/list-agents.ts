@@ -55,11 +55,12 @@ export const listAgents = defineOperation({
     meta: { chain: META_EXAMPLE.chain, as_of: META_EXAMPLE.as_of, freshness: META_EXAMPLE.freshness },
   },
   check: ({ before }, { cursorKeys }) => void readAgentBefore(cursorKeys, SCOPE, before),
-  run: async (input, { reader, clock, cursorKeys, dataset, freshness, chains }) => {
+  run: async (input, { reader, clock, cursorKeys, dataset, freshness, names, chains }) => {
     const { limit, chain, owner, capability, active } = input;
     const nowMs = clock.nowMs();
-    const [statuses, page] = await Promise.all([
+    const [statuses, directory, page] = await Promise.all([
       freshness.statuses(),
+      names.of([]),
       readAgentList(reader, {
         limit,
         before: readAgentBefore(cursorKeys, SCOPE, input.before),
@@ -79,9 +80,9 @@ export const listAgents = defineOperation({
       page.rows.map(({ wallet }) => wallet),
     );
     return {
-      agents: agentAnswers(page.rows, lastSettled, nowMs),
+      agents: agentAnswers(page.rows, { lastSettled, nowMs, directory }),
       next_before: nextAgentBefore(cursorKeys, SCOPE, page.nextBefore),
-      meta: await listMeta({ chain, chains, statuses, nowMs }, page.rows, { rowCount: dataset.agentCount }),
+      meta: await listMeta({ chain, chains, statuses, nowMs }, page.rows, dataset.agents),
     };
   },
 });

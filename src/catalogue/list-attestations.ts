@@ -77,9 +77,7 @@ export const listAttestations = defineOperation({
         return attestationAnswer(row, { facts, payments, finality });
       }),
       next_before: nextBefore(cursorKeys, SCOPE, page.nextBefore),
-      meta: await listMeta({ chain, chains, statuses, nowMs }, page.rows, {
-        rowCount: dataset.attestationCount,
-      }),
+      meta: await listMeta({ chain, chains, statuses, nowMs }, page.rows, dataset.attestations),
     };
   },
 });

@@ -98,7 +98,7 @@ export const listEndpoints = defineOperation({
     ]);
     const page = rows.slice(0, limit);
     const isStale = staleness(states, nowMs);
-    const meta = await listMeta({ chain, chains, statuses, nowMs }, page, dataset);
+    const meta = await listMeta({ chain, chains, statuses, nowMs }, page, () => dataset.endpoints(chain));
     const warnings = [
       ...(meta.warnings ?? []),
       ...(isCatalogueStale(states, nowMs) ? (['endpoints_catalog_stale'] as const) : []),

@@ -1,5 +1,6 @@
 import { type Static, Type } from '@sinclair/typebox';
 import { usdNumber } from '../domain/amount.ts';
+import type { Chain } from '../domain/chain.ts';
 import type { Directory } from '../reads/names.ts';
 import { type DistinctParties, distinctParties, type Relayer } from '../reads/relayers.ts';
 import { LIST_META_FIELDS, listMeta, META_EXAMPLE } from './list-meta.ts';
@@ -146,11 +147,15 @@ export const listFacilitators = defineOperation({
     const matching = ranking.relayers.filter((relayer) => isWanted(relayer, input));
     const page = matching.slice(offset, offset + limit);
     const parties = await distinctParties(reader, ranking, page);
+    const relayersOf = async (served: readonly Chain[]) => ({
+      ...(await dataset.settlements(served)),
+      rowCount: ranking.relayers.filter((relayer) => served.includes(relayer.chain)).length,
+    });
     return {
       facilitators: page.map((relayer, index) => relayerAnswer(relayer, parties[index], directory)),
       next_offset: offset + limit < matching.length ? offset + limit : null,
       meta: {
-        ...(await listMeta({ chain, chains, statuses, nowMs }, page, dataset)),
+        ...(await listMeta({ chain, chains, statuses, nowMs }, page, relayersOf)),
         ranked_at: nowText(ranking.rankedAtMs),
         basis: BASIS,
       },

@@ -1,8 +1,9 @@
 import { type Static, Type } from '@sinclair/typebox';
 import { usdNumber } from '../domain/amount.ts';
 import type { Chain } from '../domain/chain.ts';
+import { UNCOUNTED_METHOD } from '../domain/evidence.ts';
 import type { ChainStatus } from '../reads/chain-status.ts';
-import type { DatasetFacts } from '../reads/dataset.ts';
+import type { DatasetFacts, TableFacts } from '../reads/dataset.ts';
 import type { FinalityFilter } from '../reads/finality.ts';
 import {
   type ChainFreshness,
@@ -13,7 +14,7 @@ import {
 } from '../reads/freshness.ts';
 import type { ListedSettlement } from '../reads/settlement-row.ts';
 import { isSelfPayment } from './settlement-shape.ts';
-import { ChainShape, CountShape, nowText, TimeShape, timeTextOrNull, UsdShape } from './shapes.ts';
+import { ChainShape, nowText, TimeShape, timeTextOrNull, UsdShape } from './shapes.ts';
 
 /** `meta` of the settlement lists. Source: read-api.md 2.4, api.md 1. */
 
@@ -59,10 +60,20 @@ const SERVED_FIELDS = {
   freshness: FreshnessShape,
 };
 
-/** Facts about the dataset, on an empty page only: they tell why it may be empty. */
+/** Facts about the table that is listed, on an empty page only: they tell why it may be empty. */
 const DATASET_FIELDS = {
-  dataset_last_written_at: Type.Optional(NullableTime),
-  dataset_row_count: Type.Optional(CountShape),
+  dataset_last_written_at: Type.Optional(
+    Type.Unsafe<string | null>({
+      ...NullableTime,
+      description: 'When the listed table was last written for the chain that was asked; null: never.',
+    }),
+  ),
+  dataset_row_count: Type.Optional(
+    Type.Integer({
+      minimum: 0,
+      description: 'Rows of the listed table on the chain that was asked, before any other filter.',
+    }),
+  ),
 };
 
 /** `meta` of answers that are not a page of settlements. */
@@ -163,33 +174,38 @@ export async function settlementMeta(
   dataset: DatasetFacts,
 ): Promise<SettlementMeta> {
   if (shown.length > 0) return { ...metaAnswer(facts), ...pageFigures(shown) };
-  return emptyMeta(facts, dataset);
+  return emptyMeta(facts, dataset.settlements);
 }
 
-/** `meta` of a page whose rows are not settlements. `dataset` counts what the list is of. */
+/** What is listed, on the chains that are served. */
+type ListedTable = (served: readonly Chain[]) => Promise<TableFacts> | TableFacts;
+
+/** `meta` of a page whose rows are not settlements. */
 export async function listMeta(
   facts: MetaFacts,
   shown: readonly unknown[],
-  dataset: Pick<DatasetFacts, 'rowCount'>,
+  table: ListedTable,
 ): Promise<ListMeta> {
-  return shown.length > 0 ? metaAnswer(facts) : emptyMeta(facts, dataset);
+  return shown.length > 0 ? metaAnswer(facts) : emptyMeta(facts, table);
 }
 
-async function emptyMeta(facts: MetaFacts, dataset: Pick<DatasetFacts, 'rowCount'>): Promise<ListMeta> {
+async function emptyMeta(facts: MetaFacts, table: ListedTable): Promise<ListMeta> {
+  const { rowCount, lastWrittenAt } = await table(servedChains(facts));
   return {
     ...servedFacts(facts),
-    dataset_last_written_at: timeTextOrNull(lastWrittenAt(facts.statuses)),
-    dataset_row_count: await dataset.rowCount(),
+    dataset_last_written_at: timeTextOrNull(lastWrittenAt),
+    dataset_row_count: rowCount,
     warnings: warningsFor(facts),
   };
 }
 
-/** Summed in whole millionths, turned into a number last: floats would drift. */
+/** Of payments, without channel deposits. Summed in whole millionths, turned into a number last: floats would drift. */
 function pageFigures(shown: readonly ListedSettlement[]) {
   const sum = (rows: readonly ListedSettlement[]) =>
     rows.reduce((total, row) => total + row.amountUsdMicros, 0n);
-  const selfPayments = shown.filter(isSelfPayment);
-  const gross = sum(shown);
+  const payments = shown.filter(({ method }) => method !== UNCOUNTED_METHOD);
+  const selfPayments = payments.filter(isSelfPayment);
+  const gross = sum(payments);
   const self = sum(selfPayments);
   return {
     page_self_payments: selfPayments.length,
@@ -197,11 +213,6 @@ function pageFigures(shown: readonly ListedSettlement[]) {
     page_gross_usd: usdNumber(gross),
     page_organic_usd: usdNumber(gross - self),
   };
-}
-
-function lastWrittenAt(statuses: ReadonlyMap<Chain, ChainStatus>): number | null {
-  const times = [...statuses.values()].map((status) => status.lastWrittenAt).filter((time) => time !== null);
-  return times.length === 0 ? null : Math.max(...times);
 }
 
 export const META_EXAMPLE: SettlementMeta = {

@@ -1,5 +1,6 @@
 import { type Static, Type } from '@sinclair/typebox';
 import { finalOnly } from '../reads/finality.ts';
+import type { WalletName } from '../reads/names.ts';
 import type { ListedWallet } from '../reads/wallet-figures.ts';
 import { readWalletList } from '../reads/wallet-list.ts';
 import { ListMetaShape, listMeta, META_EXAMPLE } from './list-meta.ts';
@@ -7,7 +8,15 @@ import { defineOperation } from './operation.ts';
 import { beforeParam, chainOrAllParam, finalityParam, limitParam, roleParam } from './params.ts';
 import { PRICES } from './prices.ts';
 import { NAMED_SETTLEMENT_EXAMPLE } from './settlement-shape.ts';
-import { AddressShape, CountShape, NextBeforeShape, nullable, TimeShape, timeText } from './shapes.ts';
+import {
+  AddressShape,
+  CountShape,
+  NameSourceShape,
+  NextBeforeShape,
+  nullable,
+  TimeShape,
+  timeText,
+} from './shapes.ts';
 import { nextWalletBefore, readWalletBefore } from './walk.ts';
 
 const SCOPE = 'listWallets';
@@ -18,6 +27,7 @@ const WalletShape = Type.Object(
   {
     wallet: AddressShape,
     name: Type.Unsafe<string | null>(nullable(Type.String({ description: 'Null when unknown.' }))),
+    name_source: NameSourceShape,
     roles: Type.Array(
       Type.Unsafe<(typeof WALLET_ROLES)[number]>({ type: 'string', enum: [...WALLET_ROLES] }),
     ),
@@ -31,6 +41,7 @@ const WalletShape = Type.Object(
 const EXAMPLE: Static<typeof WalletShape> = {
   wallet: NAMED_SETTLEMENT_EXAMPLE.payee,
   name: NAMED_SETTLEMENT_EXAMPLE.payee_name,
+  name_source: NAMED_SETTLEMENT_EXAMPLE.payee_name_source,
   roles: ['payee'],
   settlement_count: 18_204,
   first_seen: '2026-03-02T17:40:11Z',
@@ -82,15 +93,16 @@ export const listWallets = defineOperation({
     return {
       wallets: page.rows.map((row) => walletAnswer(row, directory.walletName(row.wallet, named))),
       next_before: nextWalletBefore(cursorKeys, SCOPE, page.nextBefore),
-      meta: await listMeta({ chain, chains, statuses, nowMs, finality }, page.rows, dataset),
+      meta: await listMeta({ chain, chains, statuses, nowMs, finality }, page.rows, dataset.settlements),
     };
   },
 });
 
-function walletAnswer(row: ListedWallet, name: string | null): Static<typeof WalletShape> {
+function walletAnswer(row: ListedWallet, named: WalletName | null): Static<typeof WalletShape> {
   return {
     wallet: row.wallet,
-    name,
+    name: named?.name ?? null,
+    name_source: named?.source ?? null,
     roles: WALLET_ROLES.filter((role) => (role === 'payer' ? row.isPayer : row.isPayee)),
     settlement_count: row.settlementCount,
     first_seen: timeText(row.firstSeen),

@@ -4,6 +4,7 @@ import type { Chain } from '../domain/chain.ts';
 import { type JudgedRole, judge, METHOD_VERSION, VERDICT_MEANING } from '../domain/data-quality.ts';
 import { type FinalityFilter, finalOnly } from '../reads/finality.ts';
 import { readLastSettled } from '../reads/last-settled.ts';
+import type { Directory } from '../reads/names.ts';
 import {
   CHART_DAYS,
   PROFILE_BOUNDS,
@@ -21,7 +22,10 @@ import type { OperationDeps } from './operation.ts';
 import type { EntityAnswer, ProfileAnswer } from './profile-shape.ts';
 import { timeText, timeTextOrNull } from './shapes.ts';
 
-export type ProfileDeps = Pick<OperationDeps, 'reader' | 'clock' | 'chains' | 'freshness' | 'rollups'>;
+export type ProfileDeps = Pick<
+  OperationDeps,
+  'reader' | 'clock' | 'chains' | 'freshness' | 'rollups' | 'names'
+>;
 
 export interface ProfileRequest {
   readonly wallet: Address;
@@ -34,23 +38,24 @@ export interface ProfileRequest {
 /** Reads and judges one wallet. A wallet that the index never saw is an answer too: zeros, and `known: false`. */
 export async function answerProfile(request: ProfileRequest, deps: ProfileDeps): Promise<ProfileAnswer> {
   const { wallet, role, chain, finality, bounds = PROFILE_BOUNDS } = request;
-  const { reader, clock, chains, freshness } = deps;
+  const { reader, clock, chains, freshness, names } = deps;
   const nowMs = clock.nowMs();
   const nowSeconds = Math.floor(nowMs / 1_000);
   const statuses = await freshness.statuses();
   const final = finalOnly(finality, statuses);
-  const [profile, entities, agents, lastSettled] = await Promise.all([
+  const [profile, entities, agents, lastSettled, directory] = await Promise.all([
     readProfile(deps, { wallet, role, chain, final, nowSeconds, bounds }),
     readWalletEntities(reader, { wallet, chain }),
     readWalletAgents(reader, { wallet, chain }),
     readLastSettled(reader, [wallet]),
+    names.of([]),
   ]);
   return {
     wallet,
     role,
     coverage: coverageAnswer(profile, bounds.scanRowsMax),
-    entities: entities.map(entityAnswer),
-    erc8004_agents: agentAnswers(agents.shown, lastSettled, nowMs),
+    entities: entities.map((entity) => entityAnswer(entity, wallet, directory)),
+    erc8004_agents: agentAnswers(agents.shown, { lastSettled, nowMs, directory }),
     erc8004_agents_total: agents.total,
     aggregates: aggregatesAnswer(profile, { role, nowSeconds, finality }),
     data_quality: qualityAnswer(profile, role),
@@ -72,9 +77,15 @@ function coverageAnswer(
   };
 }
 
-function entityAnswer(entity: WalletEntity): EntityAnswer {
+/** Names that the operator did not write are those of whoever published the listing. */
+const OPERATOR_SOURCES: readonly string[] = ['configured', 'file'];
+
+function entityAnswer(entity: WalletEntity, wallet: Address, directory: Directory): EntityAnswer {
   const { kind, chain, source } = entity;
-  const common = { kind, chain, name: entity.name === '' ? null : entity.name, source };
+  const isClaim = kind !== 'relayer' && !OPERATOR_SOURCES.includes(source);
+  const isName =
+    entity.name !== '' && !(isClaim && directory.imitatedFacilitator(entity.name, wallet) !== null);
+  const common = { kind, chain, name: isName ? entity.name : null, source };
   return entity.kind === 'relayer'
     ? { ...common, facilitator: entity.facilitator, since: entity.since }
     : { ...common, resource: entity.resource };

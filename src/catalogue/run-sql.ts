@@ -10,6 +10,7 @@ import {
   SandboxBusy,
   type SandboxResult,
 } from '../../sandbox/sql-sandbox.ts';
+import { wordPosition } from '../../sandbox/word-position.ts';
 import { quForMilliseconds } from '../domain/query-unit.ts';
 import { type Failure, fail } from '../errors.ts';
 import { asUnavailable } from '../reads/ask.ts';
@@ -34,6 +35,7 @@ import {
   sqlTierParam,
 } from './sql-params.ts';
 import { SQL_EXAMPLE, SqlEstimateShape, SqlResultShape } from './sql-shapes.ts';
+import { sqlWarning, textWarnings } from './sql-warnings.ts';
 
 /** Analysts' SQL over the public tables. Source: api.md 5, read-api.md 2.2, 4.9. */
 
@@ -124,7 +126,7 @@ async function rehearse(
   const isSure =
     failure instanceof Refused || (failure instanceof QueryFailed && !PLANNING_LIMITS.has(failure.reason));
   // Asked before a payment is settled: who pays over x402 has no key.
-  if (isSure) return asFailureOf(failure, { budget: budgetOf(input), hasKey: false });
+  if (isSure) return asFailureOf(failure, { budget: budgetOf(input), hasKey: false, text: textOf(input) });
 }
 
 interface Asked {
@@ -171,18 +173,19 @@ async function metaNow({ freshness, chains, clock }: OperationDeps): Promise<Met
 
 async function explain(
   { input, accepted }: ReviewedQuery,
-  { sql }: OperationDeps,
+  deps: OperationDeps,
   { callerName, hasKey, meta }: Asked,
 ): Promise<Outcome> {
   const tier = sqlTierOf(input.tier);
   const budget = budgetOf(input);
+  const warnings = await textWarnings(accepted, deps);
   const estimate =
     hasKey || accepted.safeToPlan
-      ? await sql
+      ? await deps.sql
           .estimate({ accepted, parameters: input.params, caller: callerName })
-          .catch((error: unknown) => asFailureOf(error, { budget, hasKey }))
+          .catch((error: unknown) => asFailureOf(error, { budget, hasKey, text: textOf(input) }))
       : null;
-  const body = JSON.stringify(explainAnswer({ accepted, estimate, tier, budget, meta }));
+  const body = JSON.stringify(explainAnswer({ accepted, estimate, tier, budget, meta, warnings }));
   return { usedQu: null, answer: () => ({ stream: jsonText(body) }), discard: () => undefined };
 }
 
@@ -197,14 +200,18 @@ function jsonText(body: string): StreamedAnswer {
 
 async function query(
   { input, accepted }: ReviewedQuery,
-  { sql }: OperationDeps,
+  deps: OperationDeps,
   { callerName, hasKey, meta }: Asked,
 ): Promise<Outcome> {
   const { format, params, tier } = input;
+  const warnings = [
+    ...(await textWarnings(accepted, deps)),
+    ...(meta.warnings ?? []).map((code) => sqlWarning({ code })),
+  ];
   const budget = budgetOf(input);
   const { rowsMax } = SQL_MEDIA[format];
   const maxRows = Math.min(input.max_rows ?? rowsMax, rowsMax);
-  const result = await sql
+  const result = await deps.sql
     .run({
       accepted,
       parameters: params,
@@ -213,8 +220,7 @@ async function query(
       ...engineRequest(format, maxRows),
       caller: callerName,
     })
-    .catch((error: unknown) => asFailureOf(error, { budget, hasKey }));
-  const warnings = [...accepted.warnings, ...(meta.warnings ?? [])];
+    .catch((error: unknown) => asFailureOf(error, { budget, hasKey, text: textOf(input) }));
   const facts: SqlAnswerFacts = { format, maxRows, tier, sql: accepted.text, warnings, meta };
   return outcomeOf(result, facts, budget);
 }
@@ -269,19 +275,31 @@ const PLANNING_LIMITS: ReadonlySet<QueryFailure> = new Set(['timeout', 'memory']
 interface Buyer {
   readonly budget: SqlBudget;
   readonly hasKey: boolean;
+  /** As it was sent, for positions. */
+  readonly text: string;
 }
+
+/** What is wrong with the text itself: found while it was planned, before a row was read. */
+const OF_THE_TEXT: ReadonlySet<QueryFailure> = new Set([
+  'unknown_column',
+  'unknown_table',
+  'unknown_function',
+  'not_grouped',
+  'type_error',
+  'duplicate_columns',
+]);
 
 /**
  * A query that fails before it read a row costs nothing; one that failed later costs its time, or an error at the end would make
  * any query free. One whose time was over used what was bought, whatever it had read.
  */
-function asFailureOf(error: unknown, { budget, hasKey }: Buyer): never {
+function asFailureOf(error: unknown, buyer: Buyer): never {
   if (error instanceof Refused) throw invalidQuery(error.refusal);
-  if (error instanceof QueryFailed) throw queryFailed(error, { budget, hasKey });
+  if (error instanceof QueryFailed) throw failureOfQuery(error, buyer);
   if (error instanceof QueryAbandoned)
     throw fail('request_timeout', {
       detail: 'The caller left before the answer was there; the query was stopped.',
-      ...(error.engineMs === null ? {} : { usedQu: unitsFor(error.engineMs, budget) }),
+      ...(error.engineMs === null ? {} : { usedQu: unitsFor(error.engineMs, buyer.budget) }),
       cause: error,
     });
   if (error instanceof SandboxBusy)
@@ -292,13 +310,15 @@ function asFailureOf(error: unknown, { budget, hasKey }: Buyer): never {
   return asEngineTrouble(error);
 }
 
-function queryFailed(error: QueryFailed, { budget, hasKey }: Buyer): Failure {
+function failureOfQuery(error: QueryFailed, { budget, hasKey, text }: Buyer): Failure {
   const { reason, hint, near, meant, figures } = error;
   const ran = figures !== null && (reason === 'timeout' || figures.rowsRead > 0);
-  return fail('query_failed', {
+  const position = near === undefined ? undefined : wordPosition(text, near);
+  return fail(!ran && OF_THE_TEXT.has(reason) ? 'invalid_query' : 'query_failed', {
     detail: ran || hasKey ? error.detail : error.ownDetail,
     query: {
       reason,
+      ...(position === undefined ? {} : { position }),
       ...(near === undefined ? {} : { near }),
       ...(hint === undefined ? {} : { hint }),
       ...(meant === undefined ? {} : { meant }),

@@ -1,4 +1,5 @@
 import { type TSchema, Type } from '@sinclair/typebox';
+import { NAME_SOURCES, type NameSource } from '../reads/names.ts';
 
 /** Shapes that several answers share. Nullable scalars are `type: [x, null]`: valid JSON Schema 2020-12 and fast to print. */
 
@@ -54,4 +55,10 @@ export const NextOffsetShape = Type.Unsafe<number | null>({
   type: ['integer', 'null'],
   minimum: 0,
   description: 'Where the next page starts, to send as `offset`; null at the end of the list.',
+});
+
+export const NameSourceShape = Type.Unsafe<NameSource | null>({
+  title: 'NameSource',
+  type: ['string', 'null'],
+  description: `Who says the name: ${NAME_SOURCES.join(', ')} (the card of its ERC-8004 agent, a published listing of endpoints, the configuration of this service, the table of facilitators). Null without a name.`,
 });

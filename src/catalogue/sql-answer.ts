@@ -14,6 +14,7 @@ import type { SqlTierId } from '../domain/plan.ts';
 import type { Charge, StreamedAnswer } from './answer.ts';
 import type { Meta } from './list-meta.ts';
 import { SQL_MEDIA, type SqlFormat } from './sql-params.ts';
+import type { SqlWarning } from './sql-warnings.ts';
 
 /** A result of the sandbox as an answer, in the format that was asked for. Source: api.md 5. */
 
@@ -27,7 +28,7 @@ export interface SqlAnswerFacts {
   readonly tier: SqlTierId;
   /** The text that ran. */
   readonly sql: string;
-  readonly warnings: readonly string[];
+  readonly warnings: readonly SqlWarning[];
   readonly meta: Meta;
 }
 
@@ -126,7 +127,9 @@ function rowsOf(result: SandboxResult, { format, maxRows, warnings }: SqlAnswerF
   const bytesMax = SQL_ANSWER_MAX_BYTES;
   // In CSV a line can end inside of a value, which only a look at every byte tells.
   if (format === 'csv') {
-    const body = warnings.includes('totals_left_out') ? beforeTotals(result.body) : result.body;
+    const body = warnings.some(({ code }) => code === 'totals_left_out')
+      ? beforeTotals(result.body)
+      : result.body;
     return wholeRows(body, csvLineEnds(), { headLines: 1, rowsMax: maxRows, bytesMax }, tally);
   }
   if (result.resultRows <= maxRows)
@@ -169,7 +172,7 @@ export const SQL_FACT_HEADERS = {
   'x-units-balance': 'Query Units that the organization has left; absent on the x402 lane.',
   'x-as-of': 'When the answer was assembled.',
   'x-freshness': 'JSON: `meta.freshness` of a JSON answer.',
-  'x-warnings': 'Warnings, separated by commas; absent without any.',
+  'x-warnings': 'JSON: `warnings` of a JSON answer; absent without any.',
   'x-sql': 'The text that ran, percent-encoded; absent when that is longer than 4 KiB.',
 } as const;
 
@@ -189,9 +192,17 @@ function factHeaders(result: SandboxResult, facts: SqlAnswerFacts, charge: Charg
     ...(charge.balance === null ? {} : { 'x-units-balance': String(charge.balance) }),
     'x-as-of': facts.meta.as_of,
     'x-freshness': JSON.stringify(facts.meta.freshness),
-    ...(facts.warnings.length === 0 ? {} : { 'x-warnings': facts.warnings.join(', ') }),
+    ...(facts.warnings.length === 0 ? {} : { 'x-warnings': headerJson(facts.warnings) }),
     ...(sql.length > SQL_HEADER_MAX_CHARS ? {} : { 'x-sql': sql }),
   };
+}
+
+/** A header holds ASCII alone. */
+function headerJson(value: unknown): string {
+  return JSON.stringify(value).replaceAll(
+    /[^ -~]/g,
+    (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
 }
 
 function rowHeaders(rowCount: number, truncated: boolean): Record<'x-row-count' | 'x-truncated', string> {

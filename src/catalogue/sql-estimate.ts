@@ -5,7 +5,7 @@ import { quForMilliseconds } from '../domain/query-unit.ts';
 import type { Meta } from './list-meta.ts';
 import { SQL_TIERS, type SqlBudget, type SqlTier } from './prices.ts';
 import type { SqlEstimateShape } from './sql-shapes.ts';
-import type { SqlWarning } from './sql-warnings.ts';
+import { type SqlWarning, type SqlWarningCode, sqlWarning } from './sql-warnings.ts';
 
 /** What `explain_only` answers: what a query would read, and so what it may cost. Source: api.md 5. */
 
@@ -24,6 +24,8 @@ export function explainAnswer(facts: {
   readonly tier: SqlTier;
   readonly budget: SqlBudget;
   readonly meta: Meta;
+  /** Of the text. */
+  readonly warnings: readonly SqlWarning[];
 }): Static<typeof SqlEstimateShape> {
   const { accepted, tier, budget, meta } = facts;
   const estimate = facts.estimate ?? NOT_ASKED;
@@ -56,7 +58,7 @@ function advisedTier(worstMs: number | null, asked: SqlTier): SqlTier {
 }
 
 function warningsOf(
-  { accepted, estimate: asked, tier, budget, meta }: Parameters<typeof explainAnswer>[0],
+  { warnings, estimate: asked, tier, budget, meta }: Parameters<typeof explainAnswer>[0],
   advised: SqlTier,
   worstMs: number | null,
 ): SqlWarning[] {
@@ -64,8 +66,7 @@ function warningsOf(
   const unknown = asked === null ? ('estimate_needs_key' as const) : ('estimate_unavailable' as const);
   const isTierTooSmall = advised.timeoutSeconds > tier.timeoutSeconds;
   const isBudgetTooSmall = worstMs !== null && worstMs > budget.seconds * 1_000;
-  return [
-    ...accepted.warnings,
+  const codes: SqlWarningCode[] = [
     ...(estimate.rows === null ? [unknown] : []),
     ...(estimate.withoutTime.length > 0 ? (['no_time_filter'] as const) : []),
     ...(estimate.withoutKey.length > 0 ? (['no_key_filter'] as const) : []),
@@ -73,4 +74,5 @@ function warningsOf(
     ...(isBudgetTooSmall && !isTierTooSmall ? (['budget_too_small'] as const) : []),
     ...(meta.warnings ?? []),
   ];
+  return [...warnings, ...codes.map((code) => sqlWarning({ code }))];
 }

@@ -2,14 +2,37 @@ import { type Static, Type } from '@sinclair/typebox';
 import { SQL_TIER_IDS, type SqlTierId } from '../domain/plan.ts';
 import { META_EXAMPLE, MetaShape } from './list-meta.ts';
 import { CountShape } from './shapes.ts';
-import { SQL_WARNINGS, type SqlWarning } from './sql-warnings.ts';
+import { SQL_WARNINGS, type SqlWarningCode } from './sql-warnings.ts';
 
 /** What SQL answers look like in JSON. Source: api.md 5. */
 
 const TierShape = Type.Unsafe<SqlTierId>({ title: 'SqlTier', type: 'string', enum: [...SQL_TIER_IDS] });
 
 const WarningsShape = Type.Array(
-  Type.Unsafe<SqlWarning>({ title: 'SqlWarning', type: 'string', enum: Object.keys(SQL_WARNINGS) }),
+  Type.Object(
+    {
+      code: Type.Unsafe<SqlWarningCode>({
+        title: 'SqlWarningCode',
+        type: 'string',
+        enum: Object.keys(SQL_WARNINGS),
+      }),
+      message: Type.String({ description: 'What it means, and what to write instead.' }),
+      near: Type.Optional(Type.String({ description: 'The constant that it is about.' })),
+      position: Type.Optional(
+        Type.Object(
+          { line: Type.Integer({ minimum: 1 }), column: Type.Integer({ minimum: 1 }) },
+          {
+            title: 'SqlPosition',
+            description: 'Where it stands in your text, both from 1; absent for a parameter.',
+          },
+        ),
+      ),
+      replacement: Type.Optional(
+        Type.String({ description: 'The literal to write there, with its quotes.' }),
+      ),
+    },
+    { title: 'SqlWarning' },
+  ),
   {
     description: Object.entries(SQL_WARNINGS)
       .map(([code, meaning]) => `\`${code}\`: ${meaning}`)

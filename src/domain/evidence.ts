@@ -8,7 +8,7 @@ export type EvidenceTier = 'proven' | 'probable' | 'unproven' | 'not_x402' | 'un
 interface Rung {
   /** Position in the engine's Enum8. Never reused for another method. */
   readonly code: number;
-  /** true: a named facilitator relayed it; false: examined, no marker; null: not established, which is not disproven. */
+  /** true: a named facilitator relayed it; false: examined and no payment; null: not established, which is not disproven. */
   readonly verified: boolean | null;
   readonly tier: EvidenceTier;
   /** Null where nothing was examined: an unknown is not a zero. */
@@ -62,6 +62,14 @@ export const EVIDENCE_LADDER = {
     probability: 0.05,
     meaning: 'A plain transfer to a catalogued payTo without any EIP-3009 marker.',
   },
+  channel_deposit: {
+    code: 7,
+    verified: false,
+    tier: 'not_x402',
+    probability: 0,
+    meaning:
+      'A transfer to a known payment channel collector or escrow: a deposit, whoever relayed it. No seller is paid yet, so it counts in no sum.',
+  },
   not_examined: {
     code: 0,
     verified: null,
@@ -72,6 +80,9 @@ export const EVIDENCE_LADDER = {
 } as const satisfies Record<string, Rung>;
 
 export type EvidenceMethod = keyof typeof EVIDENCE_LADDER;
+
+/** Rows of this method are listed, and count in no sum, number or ranking: no seller is paid by a deposit. */
+export const UNCOUNTED_METHOD: EvidenceMethod = 'channel_deposit';
 
 export const EVIDENCE_METHODS = Object.keys(EVIDENCE_LADDER) as readonly EvidenceMethod[];
 
@@ -102,6 +113,7 @@ export const REASONS = [
   'relayer_named',
   'no_marker',
   'self_payment',
+  'channel_deposit',
 ] as const;
 
 export type Reason = (typeof REASONS)[number];

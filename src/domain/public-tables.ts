@@ -1,6 +1,8 @@
+import { EVIDENCE_METHODS, EVIDENCE_TIERS } from './evidence.ts';
+
 /**
  * What analysts may query, declared once: the engine's views, `/sql/schema`, docs/sql.md and the sandbox's allow-list are read
- * off it. Addresses and hashes are lower-case hex text, chains are CAIP-2. Source: api.md 5.
+ * off it. Addresses and hashes are lower-case hex text, chains are CAIP-2. What is unknown is NULL. Source: api.md 5.
  */
 
 export interface PublicColumn {
@@ -8,7 +10,15 @@ export interface PublicColumn {
   /** The engine's type, as `DESCRIBE` prints it. */
   readonly type: string;
   readonly meaning: string;
+  /** The values that its texts can have; absent where any text can occur. */
+  readonly domain?: ColumnDomain;
 }
+
+/**
+ * Of which values a column is: the sandbox warns where a query compares it with a constant that none of its rows can have.
+ * `facilitator` ids are rows of the table `facilitators`, so only a reader of it can tell which exist; a list is all there are.
+ */
+export type ColumnDomain = 'address' | 'tx_hash' | 'chain' | 'facilitator' | readonly string[];
 
 export interface PublicTable {
   readonly meaning: string;
@@ -19,21 +29,40 @@ export interface PublicTable {
 
 const TEXT = 'String';
 const NAME = 'LowCardinality(String)';
+const TEXT_OR_NULL = 'Nullable(String)';
+const NAME_OR_NULL = 'LowCardinality(Nullable(String))';
 const TIME = "DateTime('UTC')";
 const USD = 'Decimal(38, 6)';
 
-const column = (name: string, type: string, meaning: string): PublicColumn => ({ name, type, meaning });
+const column = (name: string, type: string, meaning: string, domain?: ColumnDomain): PublicColumn => ({
+  name,
+  type,
+  meaning,
+  ...(domain === undefined ? {} : { domain }),
+});
+const addressColumn = (name: string, meaning: string, type = TEXT): PublicColumn =>
+  column(name, type, meaning, 'address');
 
-const chain = column('chain', NAME, 'CAIP-2 name, such as eip155:8453.');
+const chain = column('chain', NAME, 'CAIP-2 name, such as eip155:8453.', 'chain');
 const blockNumber = column('block_number', 'UInt64', 'Height of the block.');
 const blockTime = column('block_time', TIME, 'Time of the block, UTC.');
-const txHash = column('tx_hash', TEXT, 'Hash of the transaction.');
+const txHash = column('tx_hash', TEXT, 'Hash of the transaction.', 'tx_hash');
 const logIndex = column('log_index', 'UInt32', 'Index of the Transfer log in its block.');
-const asset = column('asset', TEXT, 'Address of the token.');
+const asset = addressColumn('asset', 'Address of the token.');
 const amount = column('amount', 'UInt256', 'Atomic units of the token.');
 const amountUsd = column('amount_usd', USD, 'Dollars, exact to six decimals.');
-const facilitator = column('facilitator', NAME, 'Id of the named facilitator; empty when none is known.');
-const evidenceTier = column('evidence_tier', NAME, 'proven, probable, unproven, not_x402 or ungraded.');
+const facilitator = column(
+  'facilitator',
+  NAME_OR_NULL,
+  'Id of the named facilitator; NULL when none is known.',
+  'facilitator',
+);
+const evidenceTier = column(
+  'evidence_tier',
+  NAME,
+  'proven, probable, unproven, not_x402 or ungraded.',
+  EVIDENCE_TIERS,
+);
 const evidenceProbability = column(
   'evidence_probability',
   'Nullable(Float64)',
@@ -50,28 +79,33 @@ export const PUBLIC_TABLES = {
       blockTime,
       txHash,
       logIndex,
-      column('payer', TEXT, 'Address that paid.'),
-      column('payee', TEXT, 'Address that was paid.'),
+      addressColumn('payer', 'Address that paid.'),
+      addressColumn('payee', 'Address that was paid.'),
       asset,
       column('asset_symbol', NAME, 'Symbol of the token.'),
       amount,
       amountUsd,
-      column('relayer', TEXT, 'Address that sent the transaction.'),
+      addressColumn('relayer', 'Address that sent the transaction.'),
       facilitator,
       column('is_self_payment', 'Bool', 'Whether payer and payee are the same address.'),
-      column('finality', NAME, 'finalized or head.'),
+      column('finality', NAME, 'finalized or head.', ['finalized', 'head']),
       evidenceTier,
       evidenceProbability,
-      column('evidence_method', NAME, 'The rung of the evidence ladder.'),
+      column(
+        'evidence_method',
+        NAME,
+        'The rung of the evidence ladder. Leave channel_deposit out of sums: no seller was paid.',
+        EVIDENCE_METHODS,
+      ),
     ],
   },
   wallet_settlements: {
     meaning: 'Every settlement once for its payer and once for its payee, ordered by wallet.',
     cheapBy: ['wallet', 'block_time'],
     columns: [
-      column('wallet', TEXT, 'Address of the party.'),
-      column('role', NAME, 'payer or payee: what the wallet was.'),
-      column('counterparty', TEXT, 'Address of the other party.'),
+      addressColumn('wallet', 'Address of the party.'),
+      column('role', NAME, 'payer or payee: what the wallet was.', ['payer', 'payee']),
+      addressColumn('counterparty', 'Address of the other party.'),
       chain,
       blockNumber,
       blockTime,
@@ -91,13 +125,17 @@ export const PUBLIC_TABLES = {
     columns: [
       chain,
       column('agent_id', 'UInt256', 'Token id in the identity registry of the chain.'),
-      column('owner', TEXT, 'Address that owns the registration.'),
-      column('wallet', TEXT, 'Address that the agent pays and is paid with; empty when none is set.'),
-      column('agent_uri', TEXT, 'Where its card is published.'),
-      column('name', TEXT, 'Name of the card.'),
-      column('description', TEXT, 'Description of the card.'),
+      addressColumn('owner', 'Address that owns the registration.'),
+      addressColumn(
+        'wallet',
+        'Address that the agent pays and is paid with; NULL when none is set.',
+        TEXT_OR_NULL,
+      ),
+      column('agent_uri', TEXT_OR_NULL, 'Where its card is published; NULL when it names no place.'),
+      column('name', TEXT_OR_NULL, 'Name of the card; NULL without one.'),
+      column('description', TEXT_OR_NULL, 'Description of the card; NULL without one.'),
       column('x402_support', 'Bool', 'Whether the card declares x402.'),
-      column('active', 'Bool', 'Whether the card declares the agent active.'),
+      column('active', 'Nullable(Bool)', 'Whether the card declares the agent active; NULL without a card.'),
       column(
         'score',
         'Nullable(Float64)',
@@ -114,13 +152,19 @@ export const PUBLIC_TABLES = {
     columns: [
       chain,
       column('agent_id', 'UInt256', 'The agent it is about.'),
-      column('kind', NAME, 'feedback, response, revocation, validation_request or validation_response.'),
-      column('author', TEXT, 'Address that wrote it.'),
-      column('value', 'Nullable(Float64)', 'The value given, scaled by its decimals.'),
-      column('tag1', TEXT, 'First tag.'),
-      column('tag2', TEXT, 'Second tag.'),
-      column('endpoint', TEXT, 'The endpoint it is about.'),
-      column('uri', TEXT, 'Where its file is published.'),
+      column('kind', NAME, 'feedback, response, revocation, validation_request or validation_response.', [
+        'feedback',
+        'response',
+        'revocation',
+        'validation_request',
+        'validation_response',
+      ]),
+      addressColumn('author', 'Address that wrote it.'),
+      column('value', 'Nullable(Float64)', 'The value given, scaled by its decimals; NULL where none is.'),
+      column('tag1', TEXT_OR_NULL, 'First tag; NULL without one.'),
+      column('tag2', TEXT_OR_NULL, 'Second tag; NULL without one.'),
+      column('endpoint', TEXT_OR_NULL, 'The endpoint it is about; NULL where it names none.'),
+      column('uri', TEXT_OR_NULL, 'Where its file is published; NULL without a file.'),
       column('revoked', 'Bool', 'Whether it was revoked.'),
       blockTime,
       txHash,
@@ -134,10 +178,15 @@ export const PUBLIC_TABLES = {
     columns: [
       column('resource', TEXT, 'URL of the resource.'),
       column('method', NAME, 'HTTP method; GET where the listing does not say.'),
-      column('service_name', TEXT, 'Name of the service.'),
-      column('pay_to', TEXT, 'Address that is paid.'),
-      chain,
-      asset,
+      column('service_name', TEXT_OR_NULL, 'Name of the service; NULL where the listing has none.'),
+      column('pay_to', TEXT, 'Address that is paid, as it is listed.'),
+      column(
+        'chain',
+        NAME_OR_NULL,
+        'CAIP-2 name of the network; NULL where the listing names one that is unknown here.',
+        'chain',
+      ),
+      column('asset', TEXT, 'The token, as it is listed: an address on EVM chains.'),
       column('price_usd', 'Nullable(Decimal(38, 6))', 'Price in dollars; NULL when it is not known.'),
       column('tags', 'Array(String)', 'Tags of the listing.'),
       column(
@@ -152,8 +201,8 @@ export const PUBLIC_TABLES = {
     cheapBy: ['chain', 'address'],
     columns: [
       chain,
-      column('address', TEXT, 'Address of the relayer.'),
-      column('facilitator', NAME, 'Id of the facilitator.'),
+      addressColumn('address', 'Address of the relayer.'),
+      column('facilitator', NAME, 'Id of the facilitator.', 'facilitator'),
       column('first_seen', 'Date', 'First day on which it relayed for the facilitator.'),
     ],
   },
@@ -163,7 +212,7 @@ export const PUBLIC_TABLES = {
     columns: [
       chain,
       column('day', 'Date', 'UTC day.'),
-      column('payee', TEXT, 'Address that was paid.'),
+      addressColumn('payee', 'Address that was paid.'),
       column('settlement_count', 'UInt64', 'Settlements.'),
       column('settled_usd', USD, 'Dollars.'),
       column('unique_payers', 'UInt64', 'Different payers that day, about one in a hundred off.'),
@@ -175,7 +224,7 @@ export const PUBLIC_TABLES = {
     columns: [
       chain,
       column('day', 'Date', 'UTC day.'),
-      column('payer', TEXT, 'Address that paid.'),
+      addressColumn('payer', 'Address that paid.'),
       column('settlement_count', 'UInt64', 'Settlements.'),
       column('settled_usd', USD, 'Dollars.'),
       column('unique_payees', 'UInt64', 'Different payees that day, about one in a hundred off.'),

@@ -198,7 +198,7 @@ function operationDeps(options: AppOptions): OperationDeps {
     publicUrl: config.http.publicUrl?.replace(/\/+$/, '') ?? '',
     freshness,
     names: createNames({ reader, clock }),
-    dataset: createDatasetFacts({ reader, clock, rollups }),
+    dataset: createDatasetFacts({ reader, clock, rollups, freshness }),
     rollups,
     graphs: createGraphs({ clock }),
     publicTableRows: createPublicTableRows({ reader, clock }),

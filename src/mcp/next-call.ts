@@ -93,9 +93,11 @@ function correctedQuery({ given }: MadeCall, { context }: Failure): Arguments | 
   const field = typeof given['sql'] === 'string' ? 'sql' : 'query';
   const sql = given[field];
   if (near === undefined || meant === undefined || typeof sql !== 'string') return null;
-  const corrected = sql.replace(QUOTED_OR_NAME, (word) => (word === near ? meant : word));
+  const corrected = sql.replace(QUOTED_OR_NAME, (word) =>
+    word === near || word === `"${near}"` ? meant : word,
+  );
   return corrected === sql ? null : { ...given, [field]: corrected };
 }
 
-/** A quoted text whole, so that no name is found in it; else a name with its dots. */
-const QUOTED_OR_NAME = /'(?:[^'\\]|\\.|'')*'|[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*/g;
+/** A quoted text or name whole, so that no name is found in it; else a name with its dots. */
+const QUOTED_OR_NAME = /'(?:[^'\\]|\\.|'')*'|"[^"]*"|[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*/g;

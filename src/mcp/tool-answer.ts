@@ -96,13 +96,31 @@ function nothingOf(
   return 'That is the answer, no failure: it never happened, is not indexed yet, or is on a chain that is not covered. get_telemetry says what is indexed.';
 }
 
-/** Those of the index in `meta`, those about a query at the top. */
-function warningsOf({ meta, warnings: own }: Readonly<Record<string, unknown>>): string {
+/** Those of the index in `meta`, those about a query at the top, with what to write instead. */
+function warningsOf({ meta, warnings: ofQuery }: Readonly<Record<string, unknown>>): string {
   const ofIndex: unknown =
     typeof meta === 'object' && meta !== null ? Reflect.get(meta, 'warnings') : undefined;
-  const all = [own, ofIndex].flatMap((list: unknown) => (Array.isArray(list) ? (list as unknown[]) : []));
-  const texts = new Set(all.map((one) => (typeof one === 'string' ? one : JSON.stringify(one))));
-  return texts.size > 0 ? `Warnings: ${[...texts].join(', ')}.` : '';
+  const all = [ofQuery, ofIndex].flatMap((list: unknown) => (Array.isArray(list) ? (list as unknown[]) : []));
+  const codes = new Set(all.map(codeOf).filter((code) => code !== ''));
+  const constants = new Set(all.map(constantText));
+  return joined([codes.size > 0 ? `Warnings: ${[...codes].join(', ')}.` : '', ...constants]);
+}
+
+/** Empty for a constant, which is told in a sentence of its own. */
+function codeOf(warning: unknown): string {
+  if (typeof warning === 'string') return warning;
+  if (typeof warning !== 'object' || warning === null || constantText(warning) !== '') return '';
+  const { code } = warning as Readonly<Record<string, unknown>>; // ours, of SqlWarning
+  return typeof code === 'string' ? code : '';
+}
+
+/** A warning of SQL about a constant: what it is, and what to write instead. */
+function constantText(warning: unknown): string {
+  if (typeof warning !== 'object' || warning === null) return '';
+  const { near, message, replacement } = warning as Readonly<Record<string, unknown>>; // ours, of SqlWarning
+  if (typeof near !== 'string') return '';
+  const instead = typeof replacement === 'string' ? ` Write ${replacement}.` : '';
+  return `'${near}' matches nothing: ${String(message)}${instead}`;
 }
 
 /** What follows from an answer that does not go on, by operation. */

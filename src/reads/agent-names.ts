@@ -70,7 +70,10 @@ export function createAgentNames({
   };
 }
 
-/** Several agents of one wallet on a chain: the one with most feedback names it, then the one that registered first. */
+/**
+ * Several agents of one wallet on a chain: the one with most feedback names it, then the one that registered first. A card whose
+ * domain denies that the agent is its own names nobody.
+ */
 async function readNames(
   reader: Reader,
   wallets: readonly Address[],
@@ -81,11 +84,11 @@ async function readNames(
     maxSeconds: MAX_SECONDS,
     maxRows: NAMES_MAX,
     sql: sql`SELECT lower(hex(wallet)), chain, name FROM (
-        SELECT wallet, chain, agent_id, name, feedback_count, del FROM agents FINAL
+        SELECT wallet, chain, agent_id, name, domain_proof, feedback_count, del FROM agents FINAL
         WHERE (chain, agent_id) IN (
           SELECT chain, agent_id FROM agent_wallets WHERE wallet IN ${asked} ORDER BY wallet, chain, agent_id
           LIMIT ${uint32(AGENTS_PER_WALLET_MAX)} BY wallet))
-      WHERE del = 0 AND name != '' AND wallet IN ${asked}
+      WHERE del = 0 AND name != '' AND domain_proof != 'refuted' AND wallet IN ${asked}
       ORDER BY feedback_count DESC, agent_id, chain LIMIT 1 BY wallet, chain LIMIT ${uint32(NAMES_MAX)}`,
   });
   const names = new Map<Address, AgentName[]>();

@@ -118,7 +118,7 @@ function pricesOf(field: unknown): readonly [bigint, bigint, bigint] {
 
 export type CapabilityAgent = Pick<
   AgentRow,
-  'chain' | 'agentId' | 'name' | 'wallet' | 'x402Support' | 'score' | 'feedbackCount'
+  'chain' | 'agentId' | 'name' | 'wallet' | 'x402Support' | 'score' | 'feedbackCount' | 'domainProof'
 >;
 
 /**

@@ -3,6 +3,7 @@ import { sql, uint32 } from '../../clickhouse/sql.ts';
 import type { Clock } from '../clock.ts';
 import type { Address } from '../domain/address.ts';
 import type { Chain } from '../domain/chain.ts';
+import { createFindImitated, type FindImitated } from '../domain/imitated-name.ts';
 import { type AgentName, type AgentNames, createAgentNames } from './agent-names.ts';
 import { ask } from './ask.ts';
 import { cached } from './cached.ts';
@@ -10,19 +11,38 @@ import { textField } from './decode.ts';
 
 /**
  * The one place that says what a wallet is called. First the name on the card of its ERC-8004 agent, on the chain in question
- * before any other; then the name of its catalogued resource; then, for a relayer, its facilitator. All are claims of those who
- * publish them. Source: api.md 2; docs/identities.md, "Names".
+ * before any other; then the name of its catalogued resource; then, for a relayer, its facilitator. All but the last are claims of
+ * those who publish them: a card whose domain denies it names nobody, nor does a name that is read as that of a facilitator whose
+ * relayer the wallet is not. Source: docs/identities.md, "Names".
  */
 export interface Names {
   /** Names of facilitators, and of these wallets. */
   of(wallets: readonly Address[]): Promise<Directory>;
 }
 
+/** Who says what a wallet is called; `operator_catalogue` is the configuration of the deployment. */
+export const NAME_SOURCES = [
+  'agent_card',
+  'endpoint_catalogue',
+  'operator_catalogue',
+  'facilitator',
+] as const;
+export type NameSource = (typeof NAME_SOURCES)[number];
+
+export interface WalletName {
+  readonly name: string;
+  readonly source: NameSource;
+}
+
 export interface Directory {
   /** Null when unknown. */
   facilitatorName(id: string): string | null;
+  /** Of every facilitator that is known, with a name or without. */
+  facilitatorIds(): readonly string[];
   /** Null when unknown, or when the directory was not asked for the wallet. `chains`: those in question, the first one first. */
-  walletName(wallet: Address, chains: readonly Chain[]): string | null;
+  walletName(wallet: Address, chains: readonly Chain[]): WalletName | null;
+  /** Id of the facilitator as which a wallet with this name would be taken, without being its relayer; null for none. */
+  imitatedFacilitator(name: string, wallet: Address | null): string | null;
 }
 
 const RESOURCE = 'names';
@@ -36,9 +56,12 @@ const WALLETS_MAX = 100_000;
 /** The catalogues, whole in memory: they change a few times a day. Keys are `chain address`. */
 interface Catalogued {
   readonly facilitators: ReadonlyMap<string, string>;
-  readonly payees: ReadonlyMap<string, string>;
+  readonly payees: ReadonlyMap<string, WalletName>;
   /** Id of the facilitator. */
   readonly relayers: ReadonlyMap<string, string>;
+  /** `address facilitator` of every relayer, on whatever chain. */
+  readonly relayersOf: ReadonlySet<string>;
+  readonly findImitated: FindImitated;
 }
 
 export function createNames(deps: { readonly reader: Reader; readonly clock: Clock }): Names {
@@ -54,24 +77,33 @@ export function createNames(deps: { readonly reader: Reader; readonly clock: Clo
 }
 
 function directoryOf(
-  { facilitators, payees, relayers }: Catalogued,
+  { facilitators, payees, relayers, relayersOf, findImitated }: Catalogued,
   agents: ReadonlyMap<Address, readonly AgentName[]>,
 ): Directory {
   const onChains = <Value>(
     chains: readonly Chain[],
     of: (chain: Chain) => Value | undefined,
   ): Value | undefined => chains.map(of).find((value) => value !== undefined);
-  const facilitatorName = (id: string): string | null => facilitators.get(id) ?? null;
+  const facilitatorName = (id: string): string | null => facilitators.get(id) || null;
+  const imitatedFacilitator = (name: string, wallet: Address | null): string | null => {
+    const id = findImitated(name);
+    return id === null || relayersOf.has(`${wallet} ${id}`) ? null : id;
+  };
+  const isOwnName = ({ name, source }: WalletName, wallet: Address): boolean =>
+    source === 'operator_catalogue' || imitatedFacilitator(name, wallet) === null;
   return {
     facilitatorName,
+    facilitatorIds: () => [...facilitators.keys()],
+    imitatedFacilitator,
     walletName(wallet, chains) {
-      const own = agents.get(wallet) ?? [];
+      const own = (agents.get(wallet) ?? []).filter(({ name }) => imitatedFacilitator(name, wallet) === null);
       const agent = onChains(chains, (chain) => own.find((one) => one.chain === chain)) ?? own[0];
-      if (agent !== undefined) return agent.name;
+      if (agent !== undefined) return { name: agent.name, source: 'agent_card' };
       const payee = onChains(chains, (chain) => payees.get(`${chain} ${wallet}`));
-      if (payee !== undefined) return payee;
+      if (payee !== undefined && isOwnName(payee, wallet)) return payee;
       const facilitator = onChains(chains, (chain) => relayers.get(`${chain} ${wallet}`));
-      return facilitator === undefined ? null : facilitatorName(facilitator);
+      const name = facilitator === undefined ? null : facilitatorName(facilitator);
+      return name === null ? null : { name, source: 'facilitator' };
     },
   };
 }
@@ -82,7 +114,13 @@ async function readCatalogued(reader: Reader): Promise<Catalogued> {
     readPayees(reader),
     readRelayers(reader),
   ]);
-  return { facilitators, payees, relayers };
+  return {
+    facilitators,
+    payees,
+    relayers,
+    relayersOf: new Set([...relayers].map(([key, id]) => `${key.slice(key.indexOf(' ') + 1)} ${id}`)),
+    findImitated: createFindImitated([...facilitators].map(([id, name]) => ({ id, name }))),
+  };
 }
 
 async function readFacilitators(reader: Reader): Promise<ReadonlyMap<string, string>> {
@@ -91,20 +129,27 @@ async function readFacilitators(reader: Reader): Promise<ReadonlyMap<string, str
     maxSeconds: MAX_SECONDS,
     maxRows: FACILITATORS_MAX,
     sql: sql`SELECT facilitator, max(facilitator_name) FROM (SELECT * FROM facilitator_relayers FINAL)
-      WHERE del = 0 AND facilitator_name != '' GROUP BY facilitator ORDER BY facilitator LIMIT ${uint32(FACILITATORS_MAX)}`,
+      WHERE del = 0 GROUP BY facilitator ORDER BY facilitator LIMIT ${uint32(FACILITATORS_MAX)}`,
   });
   return new Map(rows.map((row) => [textField(row[0]), textField(row[1])]));
 }
 
-async function readPayees(reader: Reader): Promise<ReadonlyMap<string, string>> {
+async function readPayees(reader: Reader): Promise<ReadonlyMap<string, WalletName>> {
   const { rows } = await ask(reader, RESOURCE, {
     name: 'payee-names',
     maxSeconds: MAX_SECONDS,
     maxRows: WALLETS_MAX,
-    sql: sql`SELECT chain, lower(hex(address)), name FROM (SELECT * FROM catalogued_payees FINAL)
+    sql: sql`SELECT chain, lower(hex(address)), name, source FROM (SELECT * FROM catalogued_payees FINAL)
       WHERE del = 0 AND name != '' ORDER BY chain, address LIMIT ${uint32(WALLETS_MAX)}`,
   });
-  return new Map(rows.map(keyed));
+  return new Map(
+    rows.map((row) => {
+      const [key, name] = keyed(row);
+      // The catalogue's own word for what listings of endpoints publish (ingest/catalogues/catalogue.ts).
+      const source = textField(row[3]) === 'bazaar' ? 'endpoint_catalogue' : 'operator_catalogue';
+      return [key, { name, source }];
+    }),
+  );
 }
 
 async function readRelayers(reader: Reader): Promise<ReadonlyMap<string, string>> {

@@ -1,3 +1,4 @@
+import { IS_COUNTED } from '../../clickhouse/counted-rows.ts';
 import { allOf, type Sql, sql, text, uint32 } from '../../clickhouse/sql.ts';
 import type { Address } from '../domain/address.ts';
 import { microsFromDecimal } from '../domain/amount.ts';
@@ -40,13 +41,13 @@ export function settlementsOf(scope: PairScope, during: readonly Sql[]): Sql {
   const conditions = allOf([...during, ...pairConditions(scope)]);
   if (scope.wallet === undefined) {
     return sql`SELECT payer, payee, amount_usd, block_time, chain, block_number, log_index
-      FROM (SELECT * FROM settlements FINAL WHERE ${conditions}) WHERE del = 0`;
+      FROM (SELECT * FROM settlements FINAL WHERE ${conditions}) WHERE ${IS_COUNTED}`;
   }
   const own = sql`CAST(unhex(${text(scope.wallet.slice(2))}), 'FixedString(20)')`;
   return sql`SELECT if(role = 'payer', ${own}, counterparty) AS payer, if(role = 'payer', counterparty, ${own}) AS payee,
       amount_usd, block_time, chain, block_number, log_index
     FROM (SELECT * FROM wallet_log FINAL WHERE ${conditions})
-    WHERE del = 0 AND NOT (role = 'payee' AND counterparty = ${own})`;
+    WHERE ${IS_COUNTED} AND NOT (role = 'payee' AND counterparty = ${own})`;
 }
 
 /** The columns behind `decodePair`, from rows grouped by payer and payee. */

@@ -1,3 +1,4 @@
+import { IS_COUNTED } from '../../clickhouse/counted-rows.ts';
 import { allOf, type Sql, sql, text } from '../../clickhouse/sql.ts';
 import type { Address } from '../domain/address.ts';
 import type { Chain } from '../domain/chain.ts';
@@ -18,10 +19,10 @@ export const PROFILE_RESOURCE = 'wallets';
 
 /**
  * FROM and WHERE of the wallet's rows that count, one for each role, from the table ordered by wallet. Versions are merged before
- * `del` is looked at: the engine filters rows earlier only by the sort key, which every version of a row shares.
+ * `del` and `method` are looked at: the engine filters rows earlier only by the sort key, which every version of a row shares.
  */
 export function fromWalletRows(scope: ProfileScope, when: Sql): Sql {
-  return sql`FROM wallet_log FINAL WHERE ${allOf([...keyConditions(scope), when])} AND del = 0`;
+  return sql`FROM wallet_log FINAL WHERE ${allOf([...keyConditions(scope), when])} AND ${IS_COUNTED}`;
 }
 
 /** Conditions on the sort key of wallet_log: which rows are of this wallet (the first one) and count. */

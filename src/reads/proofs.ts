@@ -1,3 +1,4 @@
+import { IS_COUNTED } from '../../clickhouse/counted-rows.ts';
 import type { Reader } from '../../clickhouse/engine.ts';
 import { type Sql, sql, texts } from '../../clickhouse/sql.ts';
 import { microsFromDecimal } from '../domain/amount.ts';
@@ -53,11 +54,11 @@ export async function readProvenPayments(
 
 function paymentsSql(proofs: readonly ProofOfPayment[]): Sql {
   const hashes = sql`(SELECT toFixedString(unhex(arrayJoin(${texts(proofs.map(({ txHash }) => txHash.slice(2)))})), 32))`;
-  const isNamed = sql`(chain, lower(hex(tx_hash)), lower(hex(payer)), lower(hex(payee))) IN ${namedPayments(proofs)}`;
+  const isNamed = sql`${IS_COUNTED} AND (chain, lower(hex(tx_hash)), lower(hex(payer)), lower(hex(payee))) IN ${namedPayments(proofs)}`;
   return sql`SELECT chain, lower(hex(tx_hash)), named, lower(hex(a)), lower(hex(b)), min(log_index), toString(argMin(amount, log_index)),
       toString(argMin(amount_usd, log_index))
     FROM (
-      SELECT chain, tx_hash, log_index, amount, amount_usd, ${isNamed} AS named, if(named, payer, toFixedString('', 20)) AS a,
+      SELECT chain, tx_hash, log_index, amount, amount_usd, (${isNamed}) AS named, if(named, payer, toFixedString('', 20)) AS a,
         if(named, payee, toFixedString('', 20)) AS b
       FROM (SELECT * FROM settlements FINAL WHERE (block_time, chain, block_number, log_index) IN (
         SELECT block_time, chain, block_number, log_index FROM settlements WHERE tx_hash IN ${hashes}))

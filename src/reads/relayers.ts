@@ -1,3 +1,4 @@
+import { IS_COUNTED } from '../../clickhouse/counted-rows.ts';
 import type { Reader } from '../../clickhouse/engine.ts';
 import { allOf, type Sql, sql, texts, uint32 } from '../../clickhouse/sql.ts';
 import type { Clock } from '../clock.ts';
@@ -102,8 +103,8 @@ function rankingSql(chains: readonly Chain[], past: Pick<RelayerRanking, 'covera
       past,
     ),
     sql`SELECT chain, relayer, toUInt64(1), toDecimal128(amount_usd, 6), block_time, block_time
-      FROM (SELECT chain, relayer, amount_usd, block_time, del FROM settlements FINAL
-        WHERE ${allOf([openRows(past.coverage), served])}) WHERE del = 0`,
+      FROM (SELECT chain, relayer, amount_usd, block_time, method, del FROM settlements FINAL
+        WHERE ${allOf([openRows(past.coverage), served])}) WHERE ${IS_COUNTED}`,
   ]);
   return sql`SELECT totals.chain, lower(hex(address)), facilitator, settlements, toString(usd),
       toUnixTimestamp(first_seen), toUnixTimestamp(last_seen), nonce, toString(gas_balance), toUnixTimestamp(enriched_at)
@@ -168,8 +169,8 @@ function distinctSql(relayers: readonly Relayer[], past: RelayerRanking): Sql {
   const parts = unionAll([
     ...closedRelayers(sql`chain, relayer, payers, payees`, [wanted], past),
     sql`SELECT chain, relayer, uniqCombined64State(14)(payer), uniqCombined64State(14)(payee)
-      FROM (SELECT chain, relayer, payer, payee, del FROM settlements FINAL WHERE ${openRows(past.coverage)})
-      WHERE del = 0 AND ${wanted} GROUP BY chain, relayer`,
+      FROM (SELECT chain, relayer, payer, payee, method, del FROM settlements FINAL WHERE ${openRows(past.coverage)})
+      WHERE ${IS_COUNTED} AND ${wanted} GROUP BY chain, relayer`,
   ]);
   return sql`SELECT chain, lower(hex(relayer)), uniqCombined64Merge(14)(payers), uniqCombined64Merge(14)(payees)
     FROM (${parts}) GROUP BY chain, relayer`;

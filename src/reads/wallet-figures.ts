@@ -1,3 +1,4 @@
+import { IS_COUNTED } from '../../clickhouse/counted-rows.ts';
 import { allOf, type Sql, sql, text } from '../../clickhouse/sql.ts';
 import type { Address } from '../domain/address.ts';
 import { closedSlices, type RollupCoverage } from './rollup-coverage.ts';
@@ -63,8 +64,8 @@ function openPart({ role, range, openConditions }: WalletFiguresQuery): Sql {
       : sql`toInt64(1)`;
   return sql`SELECT wallet, role = 'payer' AS paid, role = 'payee' AS received, ${counted} AS settlements,
       block_time AS first_time, block_time AS last_time
-    FROM (SELECT wallet, role, block_time, counterparty, del FROM wallet_log FINAL WHERE ${allOf(conditions)})
-    WHERE del = 0`;
+    FROM (SELECT wallet, role, block_time, counterparty, method, del FROM wallet_log FINAL WHERE ${allOf(conditions)})
+    WHERE ${IS_COUNTED}`;
 }
 
 function inRange(wallet: Sql, { from, below }: WalletRange): Sql[] {

@@ -397,7 +397,7 @@ describe('an empty page', () => {
     api.clock.advanceSeconds(6);
     expect({ found, next_before }).toEqual({ found: [], next_before: null });
     expect(meta.dataset_row_count).toBeGreaterThanOrEqual(agents.length);
-    expect(meta).toMatchObject({ dataset_last_written_at: '2026-11-20T12:00:00Z', warnings: [] });
+    expect(meta).toMatchObject({ dataset_last_written_at: expect.any(String), warnings: [] });
   });
 
   test('is 503 when the agents cannot be read', async () => {

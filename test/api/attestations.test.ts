@@ -259,7 +259,7 @@ describe('a walk', () => {
     expect((await api.get('/v0/attestations?kind=response')).body).toMatchObject({
       attestations: [],
       next_before: null,
-      meta: { chain: BASE, dataset_row_count: 2, warnings: [] },
+      meta: { chain: BASE, dataset_row_count: 1, warnings: [] },
     });
   });
 });

@@ -208,7 +208,7 @@ describe('queries', () => {
       'SELECT toUInt256({big:String}) AS big, max(block_time) AS at FROM settlements',
       { params: { big: '9'.repeat(70) }, maxRows: 5 },
     );
-    expect(rows).toEqual([{ big: '9'.repeat(70), at: '2026-11-20 12:00:00' }]);
+    expect(rows).toEqual([{ big: '9'.repeat(70), at: '2026-11-20T12:00:00Z' }]);
     expect(columns.map(({ name }) => name)).toEqual(['big', 'at']);
     expect(columns[0]?.type).toBe('UInt256');
     expect([truncated, usage.units_charged]).toEqual([false, 1]);

@@ -196,6 +196,15 @@ describe('a tool', () => {
 });
 
 describe('what is paid', () => {
+  test('a constant that no row can have is said in words, with the literal to write', async () => {
+    const { headers } = await world.customer({ units: 10 });
+    const { text } = await ask(headers, 'run_sql', {
+      sql: "SELECT count() AS n FROM settlements WHERE chain = 'base'",
+    });
+    expect(text).toContain("'base' matches nothing");
+    expect(text).toContain("Write 'eip155:8453'.");
+  });
+
   test('units are drawn for a query, and files are for the other surface', async () => {
     const client = await connected();
     const before = await customer.units();

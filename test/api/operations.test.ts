@@ -202,7 +202,9 @@ describe('the settlement row', () => {
         reasons: ['authorization_used', 'third_party_relay'],
       },
       payer_name: null,
+      payer_name_source: null,
       payee_name: 'Weather by the call',
+      payee_name_source: 'operator_catalogue',
       facilitator_name: 'Coinbase',
     });
     expect(body.flows[0]).toMatchObject({
@@ -254,8 +256,8 @@ describe('meta', () => {
     expect(body).toMatchObject({ flows: [], next_before: null });
     expect(body.meta).toMatchObject({
       chain: 'eip155:137',
-      dataset_last_written_at: '2026-11-20T12:00:00Z',
-      dataset_row_count: 2,
+      dataset_last_written_at: null,
+      dataset_row_count: 0,
       warnings: ['index_not_started'],
     });
     expect(Object.keys(body.meta)).not.toContain('page_gross_usd');

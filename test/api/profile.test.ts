@@ -4,6 +4,7 @@ import type { ProfileAnswer } from '../../src/catalogue/profile-shape.ts';
 import { EVIDENCE_METHODS } from '../../src/domain/evidence.ts';
 import type { Settlement } from '../../src/domain/settlement.ts';
 import { createFreshness } from '../../src/reads/freshness.ts';
+import { createNames } from '../../src/reads/names.ts';
 import { PROFILE_BOUNDS, type ProfileBounds } from '../../src/reads/profile.ts';
 import { createRollups } from '../../src/reads/rollup-coverage.ts';
 import { type TestApi, testApi, testClock } from '../support/api.ts';
@@ -133,6 +134,7 @@ function freshDeps(): ProfileDeps {
     chains: [BASE, POLYGON],
     freshness: createFreshness({ reader, clock }),
     rollups: createRollups({ reader, clock }),
+    names: createNames({ reader, clock }),
   };
 }
 

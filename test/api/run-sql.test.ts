@@ -5,12 +5,23 @@ import { OPERATIONS } from '../../src/catalogue/index.ts';
 import { PUBLIC_TABLE_NAMES } from '../../src/domain/public-tables.ts';
 import { complaints } from '../support/answer-schema.ts';
 import { ANONYMOUS } from '../support/api.ts';
-import { BASE, insertSettlements, NOON, reportChain, settlement, wallet } from '../support/rows.ts';
+import {
+  BASE,
+  insertSettlements,
+  NOON,
+  nameFacilitator,
+  reportChain,
+  settlement,
+  wallet,
+} from '../support/rows.ts';
 import { ask, type Customer, readParquet, type SqlApi, type SqlReply, sqlApi } from '../support/sql-api.ts';
 
 /** POST /v0/sql as its callers see it: what is answered, what is charged, and what is refused for nothing. */
 
 let sql: SqlApi;
+
+const codesOf = ({ warnings = [] }: { warnings?: readonly { code: string }[] }): string[] =>
+  warnings.map(({ code }) => code);
 
 const PAYER = wallet(0xa1);
 const rows = Array.from({ length: 50 }, (_, at) =>
@@ -27,6 +38,7 @@ const rows = Array.from({ length: 50 }, (_, at) =>
 beforeAll(async () => {
   sql = await sqlApi();
   await insertSettlements(sql.engine.writer, rows);
+  await nameFacilitator(sql.engine.writer, 'coinbase', 'Coinbase');
   await reportChain(sql.engine.writer, BASE);
 });
 afterAll(() => sql?.close());
@@ -119,7 +131,7 @@ describe('exactness', () => {
     ninf: '-inf',
     nothing: null,
     f: 0.1,
-    t: '2026-11-20 09:15:04.123456',
+    t: '2026-11-20T09:15:04.123456Z',
     a: [[1], []],
     m: { k: [1, 2] },
     tuple: [1, 'x'],
@@ -156,7 +168,7 @@ describe('exactness', () => {
     expect(headers['content-type']).toContain('text/csv');
     expect(text.startsWith('"u","i","d","nan","ninf","nothing","t","a","s"\n')).toBe(true);
     const row =
-      '"115792089237316195423570985008687907853269984665640564039457584007913129639935",-9223372036854775808,1234567890123456.123456,nan,-inf,\\N,"2026-11-20 09:15:04.123","[1,2]","é,""\n"\n';
+      '"115792089237316195423570985008687907853269984665640564039457584007913129639935",-9223372036854775808,1234567890123456.123456,nan,-inf,\\N,"2026-11-20T09:15:04.123Z","[1,2]","é,""\n"\n';
     expect(text.split('\n').slice(1).join('\n')).toBe(row.repeat(3));
     expect([headers['x-row-count'], headers['x-truncated']]).toEqual(['3', 'false']);
   });
@@ -196,7 +208,7 @@ describe('exactness', () => {
       a: [1, 2],
       s: 'é,"\n',
     });
-    expect(String(read[0]?.['t'])).toContain('2026-11-20 09:15:04.123');
+    expect(String(read[0]?.['t'])).toContain('2026-11-20T09:15:04.123Z');
   });
 
   /** Texts arrive as bytes where the engine does not promise UTF-8. */
@@ -224,7 +236,7 @@ describe('caps', () => {
     expect([csv.text, csv.headers['x-row-count']]).toEqual(['"n","c"\n0,2\n1,2\n', '2']);
     const { body } = await customer.ask({ sql: totals });
     expect(body.row_count).toBe(2);
-    expect(body.warnings).toContain('totals_left_out');
+    expect(body.warnings).toContainEqual(expect.objectContaining({ code: 'totals_left_out' }));
   });
 
   test.each(['ndjson', 'csv'])('%s stops at a whole row, and it is said', async (format) => {
@@ -298,14 +310,45 @@ describe('what is charged', () => {
   ])('a query that fails before it reads a row costs nothing (%s)', async (reason, text) => {
     const customer = await sql.customer({ units: 5 });
     const { status, body } = await customer.ask(text);
-    expect([status, body.code, body.reason]).toEqual([400, 'query_failed', reason]);
+    const code = reason === 'value_error' || reason === 'rows_read' ? 'query_failed' : 'invalid_query';
+    expect([status, body.code]).toEqual([400, code]);
+    if (reason !== 'unknown_column') expect(body.reason).toBe(reason);
     expect(body).not.toHaveProperty('usage');
     expect(await customer.units()).toEqual({ granted: 5, balance: 5, held: 0, spent: 0 });
   });
 
-  test('a query that names a column wrongly is told the right one', async () => {
+  test.each([
+    ['SELECT 1,\n  pajer FROM settlements', undefined, 'pajer', { line: 2, column: 3 }, /payer/],
+    ['SELECT chain = "base" FROM settlements', undefined, '"base"', { line: 1, column: 16 }, /'base'/],
+    [
+      'SELECT a.chain FROM (SELECT payer FROM settlements) AS a',
+      'unknown_column',
+      'a.chain',
+      { line: 1, column: 8 },
+      /columns/,
+    ],
+    ['SELECT payer, count() FROM settlements', 'not_grouped', undefined, undefined, /GROUP BY/],
+    ['SELECT payer + 1 FROM settlements', 'type_error', undefined, undefined, /./],
+    ['SELECT 1 AS a, 2 AS a, a', 'duplicate_columns', undefined, undefined, /AS/],
+  ])('%s is an invalid request, and no run that failed', async (text, reason, near, position, hint) => {
     const customer = await sql.customer({ units: 5 });
-    expect((await customer.ask('SELECT pajer FROM settlements')).body.hint).toContain('payer');
+    const { status, body } = await customer.ask(text);
+    expect([status, body.code, body.reason, body.near, body.position]).toEqual([
+      ...[400, 'invalid_query', reason],
+      ...[near, position],
+    ]);
+    expect(body.hint).toMatch(hint);
+    expect((await customer.units()).spent).toBe(0);
+  });
+
+  test('a caller without a key reads of an unknown column as well: the names are those of the tables', async () => {
+    const { body } = await ask(
+      sql.api,
+      { sql: 'SELECT pajer FROM settlements', explain_only: true },
+      ANONYMOUS,
+    );
+    expect(body).toMatchObject({ code: 'invalid_query', near: 'pajer', position: { line: 1, column: 8 } });
+    expect(body.hint).toMatch(/^Did you mean payer\? settlements has chain/);
   });
 
   test('a query that fails later costs the time it used, and the answer says so', async () => {
@@ -394,7 +437,7 @@ describe('explain_only without a key', () => {
     const { status, body } = await explain(text);
     expect(status).toBe(200);
     expect(body.estimate).toMatchObject({ rows_to_read: null, bytes_to_read: null });
-    expect(body.warnings).toContain('estimate_needs_key');
+    expect(body.warnings).toContainEqual(expect.objectContaining({ code: 'estimate_needs_key' }));
     expect(JSON.stringify({ ...body, sql: '' })).not.toContain('canary');
   });
 
@@ -476,21 +519,21 @@ describe('explain_only', () => {
     expect(body.estimate.rows_to_read).toBeGreaterThan(0);
     expect(body.estimate.bytes_to_read).toBeGreaterThan(0);
     expect([body.estimate.qu_min, body.estimate.qu_max]).toEqual([1, 1]);
-    expect(body.warnings).toContain('format_ignored');
-    expect(body.warnings).toContain('no_time_filter');
+    expect(codesOf(body)).toContain('format_ignored');
+    expect(codesOf(body)).toContain('no_time_filter');
     expect(complaints(runSql?.alsoAnswers?.[0] ?? {}, body)).toEqual([]);
   });
 
   test('warns of a query that no key and no time narrows, and not of one that both do', async () => {
     const customer = await sql.customer({ units: 5 });
     const whole = await customer.ask({ sql: 'SELECT sum(amount_usd) FROM settlements', explain_only: true });
-    expect(whole.body.warnings).toEqual(expect.arrayContaining(['no_time_filter', 'no_key_filter']));
+    expect(codesOf(whole.body)).toEqual(expect.arrayContaining(['no_time_filter', 'no_key_filter']));
     const narrow = await customer.ask({
       sql: "SELECT sum(amount_usd) FROM settlements WHERE block_time >= '2026-11-20 00:00:00' AND chain = 'eip155:8453'",
       explain_only: true,
     });
-    expect(narrow.body.warnings).not.toContain('no_time_filter');
-    expect(narrow.body.warnings).not.toContain('no_key_filter');
+    expect(codesOf(narrow.body)).not.toContain('no_time_filter');
+    expect(codesOf(narrow.body)).not.toContain('no_key_filter');
     expect((await customer.units()).spent).toBe(0);
   });
 });
@@ -677,10 +720,63 @@ describe('GET /v0/sql/schema', () => {
 const SCHEMA_LIST_MAX_BYTES = 4_000;
 const SCHEMA_TABLE_MAX_BYTES = 4_000;
 
-test('SAMPLE, which means nothing on views, is said to have been ignored', async () => {
+describe('a constant that no row can have', () => {
+  const CHECKSUMMED = `0x${'aB'.repeat(20)}`;
+  const WRONG = `SELECT count() AS n FROM settlements WHERE payer = '${CHECKSUMMED}' AND facilitator = 'nobody'`;
+  const WARNING = {
+    code: 'constant_matches_nothing',
+    message: 'Addresses are lower-case texts here: 0x and 40 digits.',
+    near: CHECKSUMMED,
+    position: { line: 1, column: 52 },
+    replacement: `'${CHECKSUMMED.toLowerCase()}'`,
+  };
+
+  test('is warned of in JSON, in the header of other formats and by explain_only, and the query runs', async () => {
+    const customer = await sql.customer();
+    const { status, body } = await customer.ask(WRONG);
+    expect([status, body.rows]).toEqual([200, [{ n: '0' }]]);
+    expect(body.warnings).toContainEqual(WARNING);
+    const { headers } = await customer.ask({ sql: WRONG, format: 'csv' });
+    expect(JSON.parse(headers['x-warnings'] ?? '[]')).toContainEqual(WARNING);
+    const explained = await customer.ask({ sql: WRONG, explain_only: true });
+    expect(explained.body.warnings).toContainEqual(WARNING);
+  });
+
+  test('is warned of where only the catalogues tell it: a facilitator that is not there', async () => {
+    const customer = await sql.customer();
+    const { body } = await customer.ask(
+      "SELECT count() AS n FROM settlements WHERE facilitator = 'Coinbase'",
+    );
+    expect(body.warnings).toContainEqual(
+      expect.objectContaining({ code: 'constant_matches_nothing', replacement: "'coinbase'" }),
+    );
+    const right = await customer.ask("SELECT count() AS n FROM settlements WHERE facilitator = 'coinbase'");
+    expect(JSON.stringify(right.body.warnings ?? [])).not.toContain('constant_matches_nothing');
+  });
+
+  test('that is no ASCII fits into a header', async () => {
+    const customer = await sql.customer();
+    const { headers } = await customer.ask({
+      sql: "SELECT 1 FROM settlements WHERE chain = 'bäse\\n'",
+      format: 'csv',
+    });
+    expect(headers['x-warnings']).toMatch(/^[ -~]+$/);
+    expect(JSON.parse(headers['x-warnings'] ?? '')).toContainEqual(
+      expect.objectContaining({ near: 'bäse\n' }),
+    );
+  });
+});
+
+test('SAMPLE, which would read every row and be multiplied afterwards, is refused', async () => {
   const customer = await sql.customer();
-  const { body } = await customer.ask('SELECT count() AS n FROM settlements SAMPLE 1 / 10');
-  expect(body).toMatchObject({ rows: [{ n: '50' }], warnings: expect.arrayContaining(['sample_ignored']) });
+  const { status, body } = await customer.ask('SELECT count() * 10 AS n FROM settlements SAMPLE 1 / 10');
+  expect(status).toBe(400);
+  expect(body).toMatchObject({
+    code: 'invalid_query',
+    near: 'SAMPLE',
+    position: { line: 1, column: 43 },
+    hint: expect.stringContaining('cityHash64'),
+  });
 });
 
 test('the two base paths serve the same', async () => {

@@ -82,7 +82,8 @@ describe('what does no harm', () => {
   test.each(harmless.map((one) => [one.id, one.what, one] as const))('%s: %s', async (_id, _what, one) => {
     const reply = await attack(one);
     expect([200, 400]).toContain(reply.status);
-    if (reply.status === 400) expect(reply.body.code).toBe('query_failed');
+    // What is wrong with its names or types is found before it runs.
+    if (reply.status === 400) expect(reply.body.code).toMatch(/^(query_failed|invalid_query)$/);
     expectNothingInside(reply, `${one.sql} ${JSON.stringify(one.params)}`);
   });
 });

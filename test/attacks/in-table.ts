@@ -64,9 +64,9 @@ export const inTable: readonly Attack[] = [
     'the guest may read it',
     'SELECT payer IN (SELECT wallet FROM wallet_settlements) FROM settlements',
   ),
-  harmless(
+  refused(
+    'unknown_column',
     'IN a column behind the alias of a database’s name',
-    'the alias of the table wins, so no database is looked at',
     'SELECT 1 IN vault.secrets FROM endpoints AS vault',
     'denied',
   ),

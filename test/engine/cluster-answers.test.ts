@@ -14,6 +14,7 @@ import { OPERATIONS } from '../../src/catalogue/index.ts';
 import { answerProfile } from '../../src/catalogue/profile-answer.ts';
 import { openSandbox } from '../../src/open-sandbox.ts';
 import { createFreshness } from '../../src/reads/freshness.ts';
+import { createNames } from '../../src/reads/names.ts';
 import { createRollups } from '../../src/reads/rollup-coverage.ts';
 import { type TestApi, testApi, testClock } from '../support/api.ts';
 import { startCluster, type TestCluster } from '../support/cluster.ts';
@@ -161,7 +162,11 @@ test.each([
   const request = { wallet, role, chain: undefined, finality: 'any', bounds: CUT } as const;
   const answers = sides.map(({ reader }) => {
     const clock = testClock();
-    const kept = { freshness: createFreshness({ reader, clock }), rollups: createRollups({ reader, clock }) };
+    const kept = {
+      freshness: createFreshness({ reader, clock }),
+      rollups: createRollups({ reader, clock }),
+      names: createNames({ reader, clock }),
+    };
     return answerProfile(request, { reader, clock, chains: [BASE, POLYGON], ...kept });
   });
   const [single, many] = await Promise.all(answers);

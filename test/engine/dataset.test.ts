@@ -2,12 +2,14 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { mergeRelayerTotals } from '../../ingest/rollup/relayer-totals.ts';
 import { createVersions } from '../../ingest/versions.ts';
 import { systemClock } from '../../src/clock.ts';
+import type { Chain } from '../../src/domain/chain.ts';
 import { createDatasetFacts } from '../../src/reads/dataset.ts';
+import { createFreshness } from '../../src/reads/freshness.ts';
 import { createRollups } from '../../src/reads/rollup-coverage.ts';
 import { closeDays, closeHours } from '../support/close-days.ts';
 import { emptyTables } from '../support/empty-tables.ts';
 import { type TestEngine, testEngine } from '../support/engine.ts';
-import { insertSettlements, NOON, POLYGON, settlement, tombstone, wallet } from '../support/rows.ts';
+import { BASE, insertSettlements, NOON, POLYGON, settlement, tombstone, wallet } from '../support/rows.ts';
 
 /** The number of live settlements, whatever of it comes from rollups, from the relayers' totals and from the rows. */
 
@@ -27,10 +29,17 @@ const at = (blockTime: number, logIndex = 0) =>
   settlement({ blockTime, blockNumber: Math.floor(blockTime / 10), logIndex, relayer: wallet(logIndex) });
 
 /** Nothing is remembered from a count before. */
-function rowCount(): Promise<number> {
+async function rowCount(chains: readonly Chain[] = [BASE, POLYGON]): Promise<number> {
   const { reader } = engine;
   const clock = systemClock;
-  return createDatasetFacts({ reader, clock, rollups: createRollups({ reader, clock }) }).rowCount();
+  const rollups = createRollups({ reader, clock });
+  const dataset = createDatasetFacts({
+    reader,
+    clock,
+    rollups,
+    freshness: createFreshness({ reader, clock }),
+  });
+  return (await dataset.settlements(chains)).rowCount;
 }
 
 test('an empty index has no settlements', async () => {
@@ -45,6 +54,7 @@ test('a settlement counts once, in every state of the rollups', async () => {
 
   await closeDays(engine.writer, [BEFORE]);
   expect(await rowCount()).toBe(6);
+  expect([await rowCount([BASE]), await rowCount([POLYGON])]).toEqual([5, 1]);
 
   await mergeRelayerTotals({ writer: engine.writer, versions });
   await closeDays(engine.writer, [YESTERDAY]);

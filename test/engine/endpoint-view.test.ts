@@ -56,7 +56,7 @@ test('endpoints shows each live offer once, and an address reads a few granules'
     [
       'https://shop.example/1',
       'GET',
-      '',
+      null,
       wallet(1_000),
       'eip155:8453',
       '0x833589fcd6edb6e08f4c7c32d4f71b54bda02913',

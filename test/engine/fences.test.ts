@@ -114,6 +114,28 @@ describe('a holder that was overtaken', () => {
     expect(await liveBlocks(chain)).toEqual([1, 3]);
   });
 
+  test('loads nothing and drops no partition', async () => {
+    const chain = freshChain();
+    const old = guardedWriter(engine.writer, [await claim(chain, 'old')]);
+    await claim(chain, 'young');
+    const drop = { name: 'drop-of-old', table: 'relayer_totals', partition: 1n, maxSeconds: 10 };
+    await expect(old.dropPartition(drop)).rejects.toThrow(new Overtaken(chain));
+    const body = new PassThrough().end(`['${chain}']`);
+    const load = {
+      name: 'load-of-old',
+      sql: sql`INSERT INTO blocks (chain, number) SELECT chain, 1 FROM input('chain String') FORMAT JSONCompactEachRow`,
+      maxSeconds: 10,
+    };
+    await expect(old.load(load, body)).rejects.toThrow(new Overtaken(chain));
+    const { rows } = await engine.writer.rows({
+      name: 'loaded',
+      sql: sql`SELECT count() FROM blocks WHERE chain = ${text(chain)}`,
+      maxSeconds: 10,
+      maxRows: 1,
+    });
+    expect(Number(rows[0]?.[0])).toBe(0);
+  });
+
   test('retracts nothing: each statement of a retraction is refused by itself', async () => {
     const chain = freshChain();
     const guard = await claim(chain, 'old');

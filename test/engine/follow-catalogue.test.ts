@@ -1,10 +1,22 @@
-import { mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  copyFileSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { Writer } from '../../clickhouse/engine.ts';
-import { sql } from '../../clickhouse/sql.ts';
+import { createWriter } from '../../clickhouse/http-engine.ts';
+import { migrate } from '../../clickhouse/migrate.ts';
+import { MIGRATIONS_DIRECTORY } from '../../clickhouse/migrations.ts';
+import { type Sql, sql } from '../../clickhouse/sql.ts';
 import { createBatchWriter } from '../../ingest/batch-writer.ts';
 import { createChainStatus } from '../../ingest/chain-status.ts';
 import { createPipeline, type Pipeline } from '../../ingest/pipeline.ts';
@@ -14,10 +26,12 @@ import { decodeContextOf } from '../../ingest/stages/decode-context.ts';
 import { logFilterOf } from '../../ingest/stages/log-filter.ts';
 import { createVersions } from '../../ingest/versions.ts';
 import { loadConfig } from '../../src/config/load.ts';
+import { address } from '../../src/domain/address.ts';
+import { SEEN } from '../../src/domain/evidence.ts';
 import { batchOf, TOKENS, transfer, used, wallet } from '../support/chain-logs.ts';
-import { type TestEngine, testEngine, testLog } from '../support/engine.ts';
+import { dropDatabase, freshDatabase, type TestEngine, testEngine, testLog } from '../support/engine.ts';
 import { NO_COUNTERS } from '../support/no-counters.ts';
-import { BASE, reportChain } from '../support/rows.ts';
+import { BASE, insertSettlements, reportChain, settlement } from '../support/rows.ts';
 import { waitUntil } from '../support/wait-until.ts';
 
 let engine: TestEngine;
@@ -39,6 +53,8 @@ afterEach(async () => {
 });
 
 const [ALICE, SHOP, ANN] = [wallet(0xa1), wallet(0x51), wallet(0xa22)];
+const COLLECTOR = address('0x4020806089470a89826cB9fB1f4059150b550004');
+const PROVEN = SEEN.authorization_used | SEEN.third_party_relay | SEEN.relayer_named;
 const ANN_NAMED = {
   facilitators: [{ id: 'ann', relayers: [{ chain: 'base', address: ANN, firstSeen: '2026-01-01' }] }],
 };
@@ -288,3 +304,66 @@ test('signers that a facilitator shows are named from that day on, and not those
     server.closeAllConnections();
   }
 });
+
+test('an index that a version without deposit contracts has written is regraded when this one opens it', async () => {
+  const access = freshDatabase();
+  await migrate(access, testLog, migrationsBefore('0017'));
+  const writer = createWriter(access);
+  const query = async (statement: Sql) =>
+    (await writer.rows({ name: 'old', sql: statement, maxSeconds: 10, maxRows: 10 })).rows;
+  try {
+    const [deposit, payment] = [COLLECTOR, SHOP].map((payee, blockNumber) =>
+      settlement({
+        payee,
+        blockNumber,
+        relayer: ANN,
+        facilitator: 'ann',
+        method: 'facilitator_relay',
+        seen: PROVEN,
+      }),
+    );
+    await insertSettlements(
+      writer,
+      [deposit, payment].flatMap((row) => row ?? []),
+    );
+    await migrate(access, testLog);
+    write('catalogue.json', ANN_NAMED);
+    const followed = await openCatalogue({
+      config: config(),
+      writer,
+      versions: createVersions(0n),
+      log: testLog,
+      signal: ending.signal,
+    });
+    running.push(followed.follow());
+    running.at(-1)?.catch(() => undefined);
+    const regraded = sql`SELECT toUInt32(block_number), toString(method), toString(evidence_tier) FROM settlements FINAL ORDER BY 1`;
+    await waitUntil(
+      'the deposit is regraded',
+      async () => (await query(regraded))[0]?.[1] !== 'facilitator_relay',
+    );
+    expect(await query(regraded)).toEqual([
+      [0, 'channel_deposit', 'not_x402'],
+      [1, 'facilitator_relay', 'proven'],
+    ]);
+    expect(
+      await query(sql`SELECT DISTINCT toString(method) FROM wallet_log FINAL WHERE block_number = 0`),
+    ).toEqual([['channel_deposit']]);
+    // Their hour is dirty: the rollups are computed without them.
+    expect(await query(sql`SELECT countIf(ver > rolled_ver) FROM rollup_slices`)).toEqual([['1']]);
+  } finally {
+    ending.abort();
+    await Promise.allSettled(running.splice(0));
+    await dropDatabase(writer, access.database);
+    await writer.close();
+  }
+});
+
+/** A directory with the migrations of an older version. */
+function migrationsBefore(version: string): URL {
+  const old = join(directory, 'migrations');
+  mkdirSync(old);
+  for (const name of readdirSync(MIGRATIONS_DIRECTORY))
+    if (name < version) copyFileSync(new URL(name, MIGRATIONS_DIRECTORY), join(old, name));
+  return pathToFileURL(`${old}/`);
+}

@@ -62,13 +62,13 @@ afterAll(() => engine?.close());
 const asGuest = (text: string) => engine.guest.explain({ name: 'view', text, maxSeconds: 10 });
 
 describe('agents', () => {
-  test('are there with their card, wallet and score; a cleared wallet is an empty text', async () => {
+  test('are there with their card, wallet and score; what is not known is NULL', async () => {
     const rows = await asGuest(
       `SELECT chain, toString(agent_id), owner, wallet, name, description, x402_support, active, score, toString(feedback_count)
        FROM agents ORDER BY chain`,
     );
     expect(rows).toEqual([
-      [POLYGON, '2', wallet(0xa1), '', '', '', false, false, null, '0'],
+      [POLYGON, '2', wallet(0xa1), null, null, null, false, null, null, '0'],
       [BASE, '1', wallet(0xa1), wallet(0xa1), 'Weather', 'By the call', true, true, 4.5, '1'],
     ]);
   });
@@ -81,11 +81,11 @@ describe('attestations', () => {
     );
     expect(rows).toEqual([
       ['feedback', CLIENT, 4.5, 'quality', 'ipfs://file', false],
-      ['feedback', CLIENT, -7, '', '', true],
-      ['revocation', CLIENT, null, '', '', false],
-      ['response', wallet(0xd1), null, '', 'https://answer.example', false],
-      ['validation_request', wallet(0xe1), null, '', '', false],
-      ['validation_response', wallet(0xe1), 88, '', '', false],
+      ['feedback', CLIENT, -7, null, null, true],
+      ['revocation', CLIENT, null, null, null, false],
+      ['response', wallet(0xd1), null, null, 'https://answer.example', false],
+      ['validation_request', wallet(0xe1), null, null, null, false],
+      ['validation_response', wallet(0xe1), 88, null, null, false],
     ]);
   });
 

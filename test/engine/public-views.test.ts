@@ -98,7 +98,7 @@ test('settlements and wallet_settlements show each live row once, in words', asy
       row.method,
       EVIDENCE_LADDER[row.method].tier,
       EVIDENCE_LADDER[row.method].probability,
-      row.facilitator,
+      row.facilitator || null,
       row.txHash,
       row.blockTime,
     ]),

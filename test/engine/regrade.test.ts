@@ -1,6 +1,9 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { sql } from '../../clickhouse/sql.ts';
+import { sql, text } from '../../clickhouse/sql.ts';
+import { DEPOSIT_CONTRACTS } from '../../ingest/catalogues/deposit-contracts.ts';
+import { previewRegrade } from '../../ingest/regrade/preview.ts';
 import { VERSION_STEP } from '../../ingest/versions.ts';
+import { address } from '../../src/domain/address.ts';
 import { type TestEngine, testEngine } from '../support/engine.ts';
 import {
   ALICE,
@@ -16,6 +19,7 @@ import {
   regradeWorld,
   relayed,
 } from '../support/regrade-world.ts';
+import { POLYGON } from '../support/rows.ts';
 
 let engine: TestEngine;
 let world: RegradeWorld;
@@ -26,6 +30,8 @@ beforeEach(async () => {
 afterEach(() => engine?.close());
 
 const EMPTY = catalogueWith();
+/** Of the `batch-settlement` scheme. */
+const COLLECTOR = address('0x4020806089470a89826cB9fB1f4059150b550004');
 const withoutVer = async () => (await world.live()).map(({ ver: _, ...row }) => row);
 
 test('exactly the rows under the changed keys are written again, everything else keeps its version', async () => {
@@ -59,12 +65,14 @@ test('a relayer is named from the midnight of its first day on, and not a second
 });
 
 test('every kind of row follows every kind of change, forth and back, as if it had been indexed so', async () => {
-  const full = catalogueWith({
+  const section = {
     facilitators: [{ ...relayed('ann', ANN, '2026-11-20'), builderCodes: ['ann_code'] }],
     payees: [payee(CAFE)],
-  });
+  };
+  const full = catalogueWith(section);
+  const deposits = catalogueWith(section, DEPOSIT_CONTRACTS);
   const rows = [ANN, BOB].flatMap((relayer) =>
-    [CAFE, ALICE].flatMap((to) =>
+    [CAFE, ALICE, COLLECTOR].flatMap((to) =>
       (['authorization', 'permit2'] as const).flatMap((marker) =>
         ['', 'ann_code', 'who'].flatMap((builderFacilitator) =>
           [true, false].flatMap((received) =>
@@ -85,7 +93,7 @@ test('every kind of row follows every kind of change, forth and back, as if it h
     ),
   );
   await world.ingest(rows, EMPTY);
-  for (const catalogue of [full, EMPTY, catalogueWith({ payees: [payee(CAFE)] }), full]) {
+  for (const catalogue of [full, EMPTY, deposits, catalogueWith({ payees: [payee(CAFE)] }), full, deposits]) {
     await world.regrade(catalogue);
     expect(await withoutVer()).toEqual(world.expected(rows, catalogue));
   }
@@ -106,6 +114,66 @@ test('the wallet log says the same as the settlements', async () => {
   expect(settlements).toHaveLength(3);
   expect(await side('payer')).toEqual(settlements);
   expect(await side('payee')).toEqual(settlements);
+});
+
+describe('a known deposit contract', () => {
+  const facilitators = [relayed('ann', ANN)];
+  const before = catalogueWith({ facilitators });
+  const listed = catalogueWith({ facilitators }, DEPOSIT_CONTRACTS);
+
+  test('takes the proof from transfers to it that an older version graded, on every chain', async () => {
+    const rows = [found({ payee: COLLECTOR }), found({ payee: COLLECTOR, chain: POLYGON }), found()];
+    await world.ingest(rows, before);
+    await world.regrade(before);
+    expect((await world.live()).map(({ method }) => method)).toEqual([
+      'facilitator_relay',
+      'gasless_authorization',
+      'facilitator_relay',
+    ]);
+    const { rowsChanged } = await world.regrade(listed);
+    expect(rowsChanged).toBe(2);
+    expect(await withoutVer()).toEqual(world.expected(rows, listed));
+    expect(
+      await world.rowsOf(
+        sql`SELECT toString(method), toString(evidence_tier) FROM settlements FINAL ORDER BY block_number`,
+      ),
+    ).toEqual([
+      ['channel_deposit', 'not_x402'],
+      ['channel_deposit', 'not_x402'],
+      ['facilitator_relay', 'proven'],
+    ]);
+    expect(
+      await world.rowsOf(
+        sql`SELECT DISTINCT toString(method) FROM wallet_log FINAL WHERE wallet = ${text(COLLECTOR)}`,
+      ),
+    ).toEqual([['channel_deposit']]);
+  });
+
+  test('keeps no plain transfer alive whose payee is catalogued no more', async () => {
+    const bare = found({ marker: 'none', payee: COLLECTOR });
+    const catalogued = catalogueWith({ payees: [payee(COLLECTOR)] }, DEPOSIT_CONTRACTS);
+    await world.ingest([bare], catalogued);
+    await world.regrade(catalogued);
+    expect((await world.live()).map(({ method }) => method)).toEqual(['channel_deposit']);
+    await world.regrade(listed);
+    expect(await world.live()).toEqual([]);
+  });
+
+  test('is told in a preview, which changes nothing', async () => {
+    await world.ingest([found({ payee: COLLECTOR })], before);
+    await world.regrade(before);
+    const { lines, rows } = await previewRegrade(engine.writer, listed);
+    expect(rows).toBe(1);
+    expect(lines).toMatchObject([
+      {
+        change: `deposit ${COLLECTOR}`,
+        from: { method: 'facilitator_relay', facilitator: 'ann' },
+        to: { method: 'channel_deposit', facilitator: 'ann' },
+        rows: 1,
+      },
+    ]);
+    expect((await world.live()).map(({ method }) => method)).toEqual(['facilitator_relay']);
+  });
 });
 
 describe('removing a payee', () => {

@@ -7,6 +7,7 @@ import type { RollupLimits } from '../../ingest/rollup/rollup-limits.ts';
 import { runRollup } from '../../ingest/rollup/run-rollup.ts';
 import { DAY_SECONDS, HOUR_SECONDS, type Slice } from '../../ingest/rollup/slice.ts';
 import { createVersions } from '../../ingest/versions.ts';
+import type { EvidenceMethod } from '../../src/domain/evidence.ts';
 import type { Settlement } from '../../src/domain/settlement.ts';
 import { readCoverage } from '../../src/reads/rollup-coverage.ts';
 import { type TestEngine, testEngine, testLog } from '../support/engine.ts';
@@ -39,7 +40,7 @@ beforeEach(() => {
 
 const wholeDay = (): Slice => ({ dayStart: day, hour: null });
 
-/** Rows of the test's day: every hour, several parties, both chains, some proven, some paid to oneself. */
+/** Rows of the test's day: every hour, several parties, both chains, some proven, some paid to oneself, some no payment. */
 function mixedRows(count = 60, seed = 0, seconds = DAY_SECONDS): Settlement[] {
   return Array.from({ length: count }, (_, at) => {
     const number = at + seed;
@@ -51,11 +52,16 @@ function mixedRows(count = 60, seed = 0, seconds = DAY_SECONDS): Settlement[] {
       payee: wallet(number % 9 === 0 ? 100 + (number % 7) : 200 + (number % 5)),
       relayer: wallet(300 + (number % 3)),
       facilitator: number % 3 === 0 ? 'acme' : '',
-      method: number % 3 === 0 ? 'facilitator_relay' : 'gasless_authorization',
+      method: methodOf(number),
       amount: BigInt(1_000 + number * 37),
       amountUsdMicros: BigInt(1_000 + number * 37),
     });
   });
+}
+
+function methodOf(number: number): EvidenceMethod {
+  if (number % 8 === 5) return 'channel_deposit';
+  return number % 3 === 0 ? 'facilitator_relay' : 'gasless_authorization';
 }
 
 const write = (rows: readonly Settlement[], del: 0 | 1 = 0): Promise<void> =>

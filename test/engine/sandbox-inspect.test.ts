@@ -15,6 +15,8 @@ interface Case {
   readonly class: string;
   readonly sql: string;
   readonly expect?: 'reject' | 'abort';
+  /** What a table of the engine would have to have. */
+  readonly needs?: string;
 }
 
 const casesOf = (name: string): Case[] =>
@@ -44,17 +46,16 @@ async function refusalOf(
 }
 
 describe('legitimate questions', () => {
-  test.each(casesOf('legit').map((one) => [one.id, one.sql]))(
-    '%s is accepted, and runs',
-    async (_id, sql) => {
-      const verdict = await judge(sql);
-      if (!('accepted' in verdict)) throw new Error(JSON.stringify(verdict));
-      const { text } = verdict.accepted;
-      await expect(engine.guest.explain({ name: 'legit', text, maxSeconds: 10 })).resolves.toBeInstanceOf(
-        Array,
-      );
-    },
-  );
+  // SAMPLE has no effect on views, so it is refused (check-clauses.ts).
+  const legit = casesOf('legit').filter(({ needs }) => needs !== 'SAMPLE BY in the table');
+  test.each(legit.map((one) => [one.id, one.sql]))('%s is accepted, and runs', async (_id, sql) => {
+    const verdict = await judge(sql);
+    if (!('accepted' in verdict)) throw new Error(JSON.stringify(verdict));
+    const { text } = verdict.accepted;
+    await expect(engine.guest.explain({ name: 'legit', text, maxSeconds: 10 })).resolves.toBeInstanceOf(
+      Array,
+    );
+  });
 });
 
 describe('hostile texts', () => {
@@ -245,7 +246,7 @@ describe('the answer says where and what instead', () => {
 
   test('what a query asks for and does not get is told', async () => {
     const verdict = await judge('SELECT chain, count() FROM settlements GROUP BY chain WITH TOTALS');
-    expect(verdict).toMatchObject({ accepted: { warnings: ['totals_left_out'] } });
+    expect(verdict).toMatchObject({ accepted: { warnings: [{ code: 'totals_left_out' }] } });
   });
 
   test.each([

@@ -53,6 +53,7 @@ const unjudged = (text: string): Accepted => ({
   functions: [],
   parameters: [],
   warnings: [],
+  namedConstants: [],
   needsSmallBlocks: false,
   safeToPlan: true,
 });

@@ -1,6 +1,6 @@
 import { withBuilderCode } from '../../demo/chain/builder-code.ts';
 import type { Random } from '../../demo/random.ts';
-import type { Address } from '../../src/domain/address.ts';
+import { type Address, address } from '../../src/domain/address.ts';
 import { callData, type Event, PROXY, settled, transfer, used, wallet } from './chain-logs.ts';
 import type { ModelBlock, ModelTransaction } from './model-chain.ts';
 
@@ -8,7 +8,11 @@ import type { ModelBlock, ModelTransaction } from './model-chain.ts';
 
 /** Few, so that every wallet has a history and the same event places are taken by different wallets after a reorg. */
 export const PAYERS = Array.from({ length: 8 }, (_, index) => wallet(0xa0 + index));
-export const PAYEES = Array.from({ length: 6 }, (_, index) => wallet(0xb0 + index));
+/** Wallets that sell, and a collector of channel deposits. */
+export const PAYEES = [
+  ...Array.from({ length: 6 }, (_, index) => wallet(0xb0 + index)),
+  address('0x4020806089470a89826cB9fB1f4059150b550004'),
+];
 export const RELAYERS = Array.from({ length: 5 }, (_, index) => wallet(0xc0 + index));
 /** In the catalogue at all times, and the only one that gets bare transfers: whether those are kept is decided when read. */
 export const CONSTANT_PAYEE = wallet(0xbf);

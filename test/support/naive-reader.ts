@@ -38,6 +38,18 @@ const EVENTS = parseAbi([
   'event Settled()',
   'event SettledWithPermit()',
 ]);
+/** Deposits into channels and escrows pay nobody. Source: @x402/evm 2.27.0. */
+const DEPOSIT_CONTRACTS = [
+  '0x4020074e9df2ce1dee5a9c1b5c3f541d02a10003',
+  '0x4020806089470a89826cb9fb1f4059150b550004',
+  '0x4020425faf3b746c082c2f942b4e5159887b0005',
+  '0xf96815976523e00e65be8f34ca5e64b4f41eb19c',
+  '0x8612dfdc421f80336cd14e8ef9cb1e765db5ab88',
+  '0xd69831aed5bfe262067ec4c751f4f830ecdd446e',
+  '0xbdea0d1bcc5966192b070fdf62ab4ef5b4420cff',
+  '0x0e3df9510de65469c4518d7843919c0b8c7a7757',
+  '0x992476b9ee81d52a5bda0622c333938d0af0ab26',
+];
 const RECEIVE_SELECTORS = ['0xef55bec6', '0x88b7ab63'];
 
 interface Transaction {
@@ -194,6 +206,7 @@ function rowOf(
       named: facilitator !== null,
       coded: code !== undefined || catalogue.proxies.includes(to),
       catalogued: catalogue.payees.includes(payee),
+      deposit: DEPOSIT_CONTRACTS.includes(payee),
     }),
   };
 }
@@ -206,7 +219,9 @@ function methodOf(seen: {
   named: boolean;
   coded: boolean;
   catalogued: boolean;
+  deposit: boolean;
 }): string {
+  if (seen.deposit) return 'channel_deposit';
   if (seen.marker === 'none') return 'bare_transfer';
   if (seen.receives) return 'self_relayed';
   if (seen.named) return 'facilitator_relay';

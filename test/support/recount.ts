@@ -67,22 +67,24 @@ function recountOf(rows: readonly CountedRow[]): Recount {
     walletLog.set(`${row.payer}|payer|${place}`, [row.tx_hash, row.payee, money, grade].join('|'));
     walletLog.set(`${row.payee}|payee|${place}`, [row.tx_hash, row.payer, money, grade].join('|'));
   }
+  // Deposits are rows, and count nowhere.
+  const counted = rows.filter(({ method }) => method !== 'channel_deposit');
   return {
     settlements,
     walletLog,
     payees: totalsBy(
-      rows,
+      counted,
       ({ payee, chain }) => `${payee}|${chain}`,
       partyLine(({ payer }) => payer),
     ),
     payers: totalsBy(
-      rows,
+      counted,
       ({ payer, chain }) => `${payer}|${chain}`,
       partyLine(({ payee }) => payee),
     ),
-    relayers: totalsBy(rows, ({ relayer, chain }) => `${relayer}|${chain}`, relayerLine),
+    relayers: totalsBy(counted, ({ relayer, chain }) => `${relayer}|${chain}`, relayerLine),
     chainHours: totalsBy(
-      rows,
+      counted,
       ({ chain, time, facilitator }) => `${chain}|${time - (time % 3_600)}|${facilitator ?? ''}`,
       (group) => [group.length, usdOf(group)].join('|'),
     ),

@@ -1,6 +1,7 @@
 import type { Writer } from '../../clickhouse/engine.ts';
 import { type Sql, sql } from '../../clickhouse/sql.ts';
 import { buildCatalogue, type Catalogue } from '../../ingest/catalogues/catalogue.ts';
+import type { DepositContract } from '../../ingest/catalogues/deposit-contracts.ts';
 import { changeCatalogue, type RecordedPass } from '../../ingest/regrade/change-catalogue.ts';
 import { type RegradeDeps, type SweepOutcome, sweepPasses } from '../../ingest/regrade/sweep.ts';
 import { gradeSettlement } from '../../ingest/stages/grade.ts';
@@ -32,8 +33,11 @@ export const relayed = (id: string, address: Settlement['relayer'], firstSeen = 
 });
 export const payee = (address: Settlement['payee']) => ({ chain: BASE, address, name: '', resource: '' });
 
-export const catalogueWith = (section: Partial<CatalogueSection> = {}): Catalogue =>
-  buildCatalogue({ facilitators: [], payees: [], ...section }, { builtIn: [] });
+/** Without the tables that ship with the program, unless a test asks for deposit contracts. */
+export const catalogueWith = (
+  section: Partial<CatalogueSection> = {},
+  deposits: readonly DepositContract[] = [],
+): Catalogue => buildCatalogue({ facilitators: [], payees: [], ...section }, { builtIn: [], deposits });
 
 let nextBlock = 1;
 

@@ -31,7 +31,7 @@ export async function servedFigures(reader: Reader, coverage: RollupCoverage): P
           sumIf(toDecimal128(amount_usd, 6), payer = payee), countIf(method = 'facilitator_relay'),
           sumIf(toDecimal128(amount_usd, 6), method = 'facilitator_relay'),
           uniqCombined64State(12)(${trustedText(key === 'payee' ? 'payer' : 'payee')}), min(block_time), max(block_time)
-        FROM settlements FINAL WHERE del = 0 AND ${openRows(coverage)} GROUP BY ${trustedText(key)}, chain
+        FROM settlements FINAL WHERE del = 0 AND method != 'channel_deposit' AND ${openRows(coverage)} GROUP BY ${trustedText(key)}, chain
       ) GROUP BY key, chain`,
     );
   return {
@@ -45,7 +45,7 @@ export async function servedFigures(reader: Reader, coverage: RollupCoverage): P
         UNION ALL
         SELECT relayer, chain, count(), sum(toDecimal128(amount_usd, 6)), uniqCombined64State(14)(payer), uniqCombined64State(14)(payee),
           min(block_time), max(block_time)
-        FROM settlements FINAL WHERE del = 0 AND ${openRows(coverage)} GROUP BY relayer, chain
+        FROM settlements FINAL WHERE del = 0 AND method != 'channel_deposit' AND ${openRows(coverage)} GROUP BY relayer, chain
       ) GROUP BY key, chain`,
     ),
     hours: await lines(
@@ -55,7 +55,7 @@ export async function servedFigures(reader: Reader, coverage: RollupCoverage): P
         FROM chain_hour FINAL WHERE settlement_count > 0 AND ${closedHours(coverage)}
         UNION ALL
         SELECT chain, toStartOfHour(block_time), facilitator, count(), sum(toDecimal128(amount_usd, 6))
-        FROM settlements FINAL WHERE del = 0 AND ${openRows(coverage)} GROUP BY 1, 2, 3
+        FROM settlements FINAL WHERE del = 0 AND method != 'channel_deposit' AND ${openRows(coverage)} GROUP BY 1, 2, 3
       ) GROUP BY chain, h, f`,
     ),
   };
@@ -77,7 +77,8 @@ async function liveRows(reader: Reader): Promise<RawRow[]> {
   const { rows } = await reader.rows({
     name: 'raw-rows',
     sql: sql`SELECT chain, toString(toStartOfHour(block_time)), toString(block_time), lower(hex(payer)), lower(hex(payee)),
-      lower(hex(relayer)), facilitator, toString(method), toString(toInt64(amount_usd * 1000000)) FROM settlements FINAL WHERE del = 0`,
+      lower(hex(relayer)), facilitator, toString(method), toString(toInt64(amount_usd * 1000000)) FROM settlements FINAL
+      WHERE del = 0 AND method != 'channel_deposit'`,
     maxSeconds: 30,
     maxRows: LINES_MAX,
   });

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { catalogueOf } from '../../ingest/catalogues/catalogue.ts';
 import { createCatalogueHolder } from '../../ingest/catalogues/catalogue-holder.ts';
 
-const empty = () => catalogueOf({ relayers: [], payees: [], builderCodes: new Map() });
+const empty = () => catalogueOf({ relayers: [], payees: [], builderCodes: new Map(), deposits: [] });
 
 test('a replacement counts at once, and waits for everything that was lent before, failed or not', async () => {
   const [old, next] = [empty(), empty()];

@@ -3,6 +3,7 @@ import { buildCatalogue } from '../../ingest/catalogues/catalogue.ts';
 import { gradeSettlement } from '../../ingest/stages/grade.ts';
 import { methodOf } from '../../ingest/stages/grade-rules.ts';
 import type { UngradedSettlement } from '../../ingest/stages/ungraded-settlement.ts';
+import { address } from '../../src/domain/address.ts';
 import { type Chain, chainOf } from '../../src/domain/chain.ts';
 import { EVIDENCE_LADDER, type Reason, reasonsOf, SEEN } from '../../src/domain/evidence.ts';
 import { RELAYER, USDC, wallet, word } from '../support/chain-logs.ts';
@@ -64,6 +65,17 @@ describe('the ladder of api.md 2', () => {
       facilitator: 'acme',
       reasons: ['authorization_used', 'direct_call', 'third_party_relay', 'relayer_named'],
     });
+  });
+
+  test('a deposit into a channel or an escrow is no payment, whoever relays it and however it is marked', () => {
+    const collector = address('0x4020806089470a89826cB9fB1f4059150b550004');
+    for (const marker of ['authorization', 'permit2', 'none'] as const)
+      for (const received of [true, false])
+        expect(
+          graded({ payee: collector, relayer: NAMED, marker, received, builderFacilitator: 'acme_code' }),
+        ).toMatchObject({ method: 'channel_deposit', facilitator: 'acme' });
+    expect(graded({ payee: collector, relayer: NAMED }).reasons).toContain('channel_deposit');
+    expect(EVIDENCE_LADDER.channel_deposit).toMatchObject({ tier: 'not_x402', verified: false });
   });
 
   test('a Permit2 settlement by a named relayer is proven too', () => {

@@ -63,3 +63,20 @@ test('nothing is begun when the time is over, and a failure of the work ends all
   });
   await expect(failing).rejects.toThrow('a bug');
 });
+
+test('after one failure the other hosts begin nothing more, and their pauses end at once', async () => {
+  const begun: string[] = [];
+  const lanes = [
+    items('https://slow.example/1', 'https://slow.example/2', 'https://slow.example/3'),
+    items('https://broken.example/'),
+  ];
+  const startedMs = performance.now();
+  const failing = runLanes(lanes, { concurrency: 2, signal, pauseMs: 60_000 }, async ({ uri }) => {
+    begun.push(uri);
+    if (uri.includes('broken')) throw new Error('a bug');
+    return '';
+  });
+  await expect(failing).rejects.toThrow('a bug');
+  expect(begun.toSorted()).toEqual(['https://broken.example/', 'https://slow.example/1']);
+  expect(performance.now() - startedMs).toBeLessThan(30_000);
+});

@@ -13,12 +13,13 @@ function estimated(rows: number | null, tier: SqlTier, maxQu?: number) {
     warnings: [],
     needsSmallBlocks: false,
     safeToPlan: true,
+    namedConstants: [],
   };
   const estimate = { rows, bytes: rows, withoutKey: [], withoutTime: [] };
   const budget = sqlBudget(tier, maxQu);
-  const answer = explainAnswer({ accepted, estimate, tier, budget, meta: SQL_EXAMPLE.meta });
+  const answer = explainAnswer({ accepted, estimate, tier, budget, meta: SQL_EXAMPLE.meta, warnings: [] });
   const { qu_min: least, qu_max: most } = answer.estimate;
-  return { least, most, warnings: answer.warnings };
+  return { least, most, warnings: answer.warnings.map(({ code }) => code) };
 }
 
 const standard = sqlTierOf('standard');

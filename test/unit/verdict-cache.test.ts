@@ -11,6 +11,7 @@ const verdictOf = (text: string): Verdict => ({
     warnings: [],
     needsSmallBlocks: false,
     safeToPlan: true,
+    namedConstants: [],
   },
 });
 const SUBJECT: Subject = {

@@ -1,5 +1,6 @@
+import { countedText } from '../../../clickhouse/counted-rows.ts';
 import type { Writer } from '../../../clickhouse/engine.ts';
-import { dateTime, type Sql, sql, texts, uint64 } from '../../../clickhouse/sql.ts';
+import { dateTime, type Sql, sql, texts, trustedText, uint64 } from '../../../clickhouse/sql.ts';
 import type { Chain } from '../../../src/domain/chain.ts';
 
 /**
@@ -81,7 +82,7 @@ function openRows(since: number, listed: Sql): Sql {
   return sql`SELECT ${payTo} AS pay_to, s.chain, count(), uniqCombined64State(12)(s.payer), sum(toDecimal128(s.amount_usd, 6)),
       max(s.block_time)
     FROM settlements AS s FINAL
-    WHERE s.del = 0 AND s.block_time >= ${dateTime(since)} AND toDate(s.block_time) IN (SELECT day ${slices(OPEN)})
+    WHERE ${trustedText(countedText('s.'))} AND s.block_time >= ${dateTime(since)} AND toDate(s.block_time) IN (SELECT day ${slices(OPEN)})
       AND arrayExists(slice -> s.block_time >= slice.1 AND s.block_time < slice.1 + slice.2, ${open})
       AND (${payTo}, s.chain) IN (${listed})
     GROUP BY pay_to, s.chain`;

@@ -153,7 +153,7 @@ function sourceOf(draw: Draw, { vocabulary, hostile }: Tools, scope: Scope, top:
   const columns = table.columns;
   const sql = draw.oneOf([
     [8, () => table.name],
-    [1, () => `${table.name} ${draw.pick(['FINAL', 'SAMPLE 0.5', 'SAMPLE 1 / 2 OFFSET 0.1'])}`],
+    [1, () => `${table.name} FINAL`],
     [1, () => `\`${table.name}\``],
     [1, () => `(SELECT * FROM ${table.name} LIMIT 5)`],
     [
