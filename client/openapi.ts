@@ -189,8 +189,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * ERC-8004 agents by the mean of their feedback, best first
-         * @description Agents by score, highest first, then by chain and agent_id; of the default chain unless `chain` names another or `all`. Agents without feedback count as spam and are left out unless `include_spam` puts them last. A score is the mean of whatever clients gave: there is no common scale, and one rating of 100 stands above a thousand of 99, so look at `feedback_count` and `distinct_clients`. Pages are cut from a ranking that is renewed at most every ten seconds, deep ones less often (`meta.ranked_at`): rank, score and feedback figures are of then, the rest of the row is of now. Pages of one ranking fit together; from one ranking to the next an agent can move across a page boundary, and an agent whose registration a reorg took back is missing from its page. Any key at 0 QU, or 0.001 USD per call over x402.
+         * ERC-8004 agents by what clients rated them, best first
+         * @description Agents by score, highest first, then by chain and agent_id; of the default chain unless `chain` names another or `all`. A score is made of ratings from 0 to 100 alone, drawn to the middle by few clients; measures under other tags (uptime, response times, revenues) rank nothing and are in `tag_scores`. Rating costs only gas: `by=paid` ranks by `paid_score`, of ratings whose file proves that the client paid the agent. Agents without a score count as spam and are left out unless `include_spam` puts them last. Pages are cut from a ranking that is renewed at most every ten seconds, deep ones less often (`meta.ranked_at`): rank, the score that ranks and the figures of its ratings are of then, the rest of the row is of now. Pages of one ranking fit together; from one ranking to the next an agent can move across a page boundary, and an agent whose registration a reorg took back is missing from its page. Any key at 0 QU, or 0.001 USD per call over x402.
          */
         get: operations["getLeaderboard"];
         put?: never;
@@ -210,7 +210,7 @@ export interface paths {
         };
         /**
          * ERC-8004 feedback, responses, revocations and validations, newest first
-         * @description What the reputation and validation registries have logged about agents, newest first; send `next_before` back as `before` for older ones, also after a page that is shorter than `limit`. Filters may be changed along a walk. Anybody may write any of this: values have no common scale, and tags, endpoints and files are claims, made safe to show. `proof_of_payment` is the payment that the file of a feedback names, held against the settlements of this index. Without `chain` these are attestations of the default chain. Any key at 0 QU, or 0.001 USD per call over x402.
+         * @description What the reputation and validation registries have logged about agents, newest first; send `next_before` back as `before` for older ones, also after a page that is shorter than `limit`. Filters may be changed along a walk. Anybody may write any of this: values are on the scale of their tag (`is_rating`, `tag_score`), and tags, endpoints and files are claims, made safe to show. `proof_of_payment` is the payment that the file of a feedback names, held against the settlements of this index. Without `chain` these are attestations of the default chain. Any key at 0 QU, or 0.001 USD per call over x402.
          */
         get: operations["listAttestations"];
         put?: never;
@@ -270,7 +270,7 @@ export interface paths {
         };
         /**
          * Who offers one job, at what price, and what they were really paid
-         * @description The listed resources that offer a capability, most used first: price, payTo and observed activity as in /endpoints (whose filter `capability` lists them all). `going_rate` are the quartiles of what they cost now, each by its cheapest offer; null when no price is known. `agents` are ERC-8004 agents whose card speaks of it, most rated first. Everything but the observed activity is what sellers say of themselves. Any key at 0 QU, or 0.001 USD per call over x402.
+         * @description The listed resources that offer a capability, most paid first: price, pay_to and what was observed as in /endpoints (whose filter `capability` lists them all). `going_rate` are the quartiles of what they cost now, each by its headline offer; contested resources of which no claimant was paid or is published by the domain are left out; null when no price is known. `agents` are ERC-8004 agents whose card speaks of it, most rated first. Everything but what was observed is what listings and cards say. Any key at 0 QU, or 0.001 USD per call over x402.
          */
         get: operations["getCapability"];
         put?: never;
@@ -289,8 +289,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Priced directory of services, most used first, with observed activity
-         * @description Resources that facilitators (bazaar discovery), sellers (/.well-known/x402) and the catalogue file list, one row for each resource and HTTP method, by settlements of the last 30 days, then by resource and method. `amount` is in atomic units of the asset, `price_usd` in dollars: the price that is signed where the asset is a known dollar token, else the price that the seller declares. Everything but `observed` is what sellers say of themselves. A source that cannot be read keeps what it listed; `meta.sources` says how each answered last, and the warning `endpoints_catalog_stale` that some of it may be outdated. `observed` is counted anew every few minutes. Free, no key needed.
+         * Priced directory of services, most paid first, with what was observed of each offer
+         * @description Resources that facilitators (bazaar discovery), sellers (/.well-known/x402) and the catalogue file list, one row for each resource and HTTP method, by payments observed of its headline offer in the last 30 days, then by resource and method. `amount` is in atomic units of the asset, `price_usd` in dollars: the price that is signed where the asset is a known dollar token, else the price that the seller declares. Everything but `observed` and `payee_observed` is what listings say. `pay_to`, `price_usd` and `observed` are those of one offer; where listings disagree about who is to be paid, `contested` is true and `claimants` names them all, with those first that the resource’s own domain publishes. A source that cannot be read keeps what it listed; `meta.sources` says how each answered last, and the warning `endpoints_catalog_stale` that some of it may be outdated. What was observed is counted anew every few minutes. Free, no key needed.
          */
         get: operations["listEndpoints"];
         put?: never;
@@ -541,9 +541,23 @@ export interface components {
             x402_support: boolean;
             /** @description Whether the card says that the agent is in service; null without a card. */
             active: boolean | null;
-            /** @description Mean of the feedback values that were not revoked, scaled by their decimals; null without feedback. Feedback has no common scale: a client may give 5 of 5 or 87 of 100. */
+            /** @description Ratings from 0 to 100 that were not revoked, each client once by the mean of his, as if 5 clients more had given 50; null without a rating. Ratings are feedback without a tag1 or with one of starred, quality, rating, score, and a value from 0 to 100. Feedback under other tags is on other scales: see tag_scores. */
             score: number | null;
-            /** @description Feedback that was not revoked. */
+            /** @description Mean of the clients’ mean ratings, which `score` is drawn to the middle from. */
+            rating_mean: number | null;
+            /** @description Ratings that `score` is of. */
+            rating_count: number;
+            /** @description Different addresses that gave these ratings. */
+            rating_clients: number;
+            /** @description `score` of the ratings whose file proves a payment: a settlement of this index from the client to a present or past owner or wallet of the agent. Looked up again at least hourly; null without any. */
+            paid_score: number | null;
+            /** @description Ratings that `paid_score` is of. */
+            paid_rating_count: number;
+            /** @description Different addresses that gave these. */
+            paid_rating_clients: number;
+            /** @description By tag1, each on its own scale, those that most clients gave first; at most 16. */
+            tag_scores: components["schemas"]["TagScore"][];
+            /** @description Feedback of any tag that was not revoked. */
             feedback_count: number;
             /** @description Different addresses that gave it. */
             distinct_clients: number;
@@ -592,13 +606,17 @@ export interface components {
             client: components["schemas"]["Address"] | null;
             /** @description Which feedback of this client about this agent, from 1; null for validations. */
             feedback_index: string | null;
-            /** @description Of feedback: the value given, on a scale of the client’s choosing. Of a validation_response: 0 to 100. Else null. */
+            /** @description Of feedback: the value given, on the scale of its tag. Of a validation_response: 0 to 100. Else null. */
             value: number | null;
             /** @description The integer that was logged; `value` is it with `value_decimals` decimals, as a double. */
             value_raw: string | null;
             value_decimals: number | null;
             tag1: string | null;
             tag2: string | null;
+            /** @description Of feedback: whether it is a rating from 0 to 100, by tag1 and value, and so part of the agent’s `score` unless revoked. Else null. */
+            is_rating: boolean | null;
+            /** @description Of feedback: what all clients said of the agent under this tag1; null where the tag is not among those that most gave. Else null. */
+            tag_score: components["schemas"]["TagScore"] | null;
             endpoint: string | null;
             /** @description Where its file is: at most 2048 characters, of a data: URI 256, then …; SQL has all of it. */
             uri: string | null;
@@ -662,7 +680,7 @@ export interface components {
             name: string | null;
             wallet: components["schemas"]["Address"] | null;
             x402_support: boolean;
-            /** @description Mean of the feedback values that were not revoked, scaled by their decimals; null without feedback. Feedback has no common scale: a client may give 5 of 5 or 87 of 100. */
+            /** @description Ratings from 0 to 100 that were not revoked, each client once by the mean of his, as if 5 clients more had given 50; null without a rating. Ratings are feedback without a tag1 or with one of starred, quality, rating, score, and a value from 0 to 100. Feedback under other tags is on other scales: see tag_scores. */
             score: number | null;
             feedback_count: number;
         };
@@ -671,7 +689,7 @@ export interface components {
         };
         CapabilityMeta: {
             as_of: components["schemas"]["Timestamp"];
-            /** @description `index_lagging`: A served chain is more than 120 seconds behind, or its node does not answer. `index_not_started`: A served chain has not reported any indexed block yet. `backfill_in_progress`: Older blocks of a served chain are still being indexed. `finality_unknown`: Only final settlements were asked for, and a served chain has not stated a final block: it contributes none. `graph_edges_cut`: More pairs of wallets paid each other than max_edges shows: the largest are shown. `endpoints_catalog_stale`: Part of the endpoint directory may be outdated: a source was not read to its end lately, or none ever was. `no_agent_on_this_page_has_a_score`: No agent on this page has feedback that stands, so none has a score. `graph_scan_capped`: The window holds more settlements than one graph may read: the newest were read. */
+            /** @description `index_lagging`: A served chain is more than 120 seconds behind, or its node does not answer. `index_not_started`: A served chain has not reported any indexed block yet. `backfill_in_progress`: Older blocks of a served chain are still being indexed. `finality_unknown`: Only final settlements were asked for, and a served chain has not stated a final block: it contributes none. `graph_edges_cut`: More pairs of wallets paid each other than max_edges shows: the largest are shown. `endpoints_catalog_stale`: Part of the endpoint directory may be outdated: a source was not read to its end lately, or none ever was. `no_agent_on_this_page_has_a_score`: No agent on this page has the score that it is ranked by: no rating of it stands, or none proves a payment. `graph_scan_capped`: The window holds more settlements than one graph may read: the newest were read. */
             warnings?: components["schemas"]["Warning"][];
         };
         CapabilitySummary: {
@@ -793,9 +811,15 @@ export interface components {
             accepts: components["schemas"]["EndpointOffer"][];
             /** @description Dollars, rounded up to a millionth; null when it is not known. */
             price_usd: number | null;
-            /** @description Of the cheapest offer, as is `network`. */
+            /** @description Of the headline offer, as are `network`, `price_usd` and `observed`: the one that the domain itself publishes, else the one that most payers paid, else of a contested resource the one listed first, else the cheapest. */
             pay_to: string;
             network: string;
+            /** @description Whether /.well-known/x402 of the resource’s own origin publishes the headline offer. */
+            published_by_domain: boolean;
+            /** @description Whether listings of this resource, under any method, name more than one address to be paid on the same kind of network. */
+            contested: boolean;
+            /** @description Every address that a listing of this resource names, published ones first, then the most paid. */
+            claimants: components["schemas"]["EndpointClaimant"][];
             tags: string[];
             /** @description Slugs of `/capabilities`, by a documented rule. */
             capabilities: string[];
@@ -805,10 +829,22 @@ export interface components {
              */
             last_updated: string | null;
             observed: components["schemas"]["ObservedActivity"];
-            /** @description Whether one of its pay_to addresses is paid for other resources too: `observed` then belongs to the address. */
+            payee_observed: components["schemas"]["PayeeActivity"];
+            /** @description Whether other listed resources are paid at `pay_to` too, at whatever price. */
             shared_pay_to: boolean;
             /** @description Whether nobody who lists it has answered well of late: it may be outdated. */
             stale: boolean;
+        };
+        EndpointClaimant: {
+            pay_to: string;
+            /** @description Whether /.well-known/x402 of the resource’s own origin says so. */
+            published_by_domain: boolean;
+            /** @description Of the most paid of its offers for this resource. */
+            settlement_count_30d: number;
+            listed_since: components["schemas"]["Timestamp"];
+            networks: string[];
+            /** @description Who lists it, entries of `meta.sources`. */
+            sources: string[];
         };
         EndpointListMeta: {
             /** @description The chain served; null when the answer spans every chain in `freshness`. */
@@ -822,7 +858,7 @@ export interface components {
             dataset_last_written_at?: string | null;
             /** @description Rows of the listed table on the chain that was asked, before any other filter. */
             dataset_row_count?: number;
-            /** @description `index_lagging`: A served chain is more than 120 seconds behind, or its node does not answer. `index_not_started`: A served chain has not reported any indexed block yet. `backfill_in_progress`: Older blocks of a served chain are still being indexed. `finality_unknown`: Only final settlements were asked for, and a served chain has not stated a final block: it contributes none. `graph_edges_cut`: More pairs of wallets paid each other than max_edges shows: the largest are shown. `endpoints_catalog_stale`: Part of the endpoint directory may be outdated: a source was not read to its end lately, or none ever was. `no_agent_on_this_page_has_a_score`: No agent on this page has feedback that stands, so none has a score. `graph_scan_capped`: The window holds more settlements than one graph may read: the newest were read. */
+            /** @description `index_lagging`: A served chain is more than 120 seconds behind, or its node does not answer. `index_not_started`: A served chain has not reported any indexed block yet. `backfill_in_progress`: Older blocks of a served chain are still being indexed. `finality_unknown`: Only final settlements were asked for, and a served chain has not stated a final block: it contributes none. `graph_edges_cut`: More pairs of wallets paid each other than max_edges shows: the largest are shown. `endpoints_catalog_stale`: Part of the endpoint directory may be outdated: a source was not read to its end lately, or none ever was. `no_agent_on_this_page_has_a_score`: No agent on this page has the score that it is ranked by: no rating of it stands, or none proves a payment. `graph_scan_capped`: The window holds more settlements than one graph may read: the newest were read. */
             warnings?: components["schemas"]["Warning"][];
             /** @description Who lists endpoints, and how each answered last. */
             sources: components["schemas"]["EndpointSource"][];
@@ -843,6 +879,8 @@ export interface components {
             source: string;
             /** @description How long the offer stands; 0 when it is not published. */
             max_timeout_seconds: number;
+            /** @description Payments observed on the terms of this offer, counted as in `observed`. */
+            settlement_count_30d: number;
         };
         EndpointSource: {
             source: string;
@@ -905,7 +943,7 @@ export interface components {
             dataset_last_written_at?: string | null;
             /** @description Rows of the listed table on the chain that was asked, before any other filter. */
             dataset_row_count?: number;
-            /** @description `index_lagging`: A served chain is more than 120 seconds behind, or its node does not answer. `index_not_started`: A served chain has not reported any indexed block yet. `backfill_in_progress`: Older blocks of a served chain are still being indexed. `finality_unknown`: Only final settlements were asked for, and a served chain has not stated a final block: it contributes none. `graph_edges_cut`: More pairs of wallets paid each other than max_edges shows: the largest are shown. `endpoints_catalog_stale`: Part of the endpoint directory may be outdated: a source was not read to its end lately, or none ever was. `no_agent_on_this_page_has_a_score`: No agent on this page has feedback that stands, so none has a score. `graph_scan_capped`: The window holds more settlements than one graph may read: the newest were read. */
+            /** @description `index_lagging`: A served chain is more than 120 seconds behind, or its node does not answer. `index_not_started`: A served chain has not reported any indexed block yet. `backfill_in_progress`: Older blocks of a served chain are still being indexed. `finality_unknown`: Only final settlements were asked for, and a served chain has not stated a final block: it contributes none. `graph_edges_cut`: More pairs of wallets paid each other than max_edges shows: the largest are shown. `endpoints_catalog_stale`: Part of the endpoint directory may be outdated: a source was not read to its end lately, or none ever was. `no_agent_on_this_page_has_a_score`: No agent on this page has the score that it is ranked by: no rating of it stands, or none proves a payment. `graph_scan_capped`: The window holds more settlements than one graph may read: the newest were read. */
             warnings?: components["schemas"]["Warning"][];
             ranked_at: components["schemas"]["Timestamp"];
             basis: components["schemas"]["RelayerBasis"];
@@ -1020,7 +1058,7 @@ export interface components {
             rollups: components["schemas"]["RollupTelemetry"] | null;
             /** @description ERC-8004 registries and the endpoint catalogue; counted at most every half minute. */
             identities: components["schemas"]["IdentityTelemetry"] | null;
-            /** @description `index_lagging`: A served chain is more than 120 seconds behind, or its node does not answer. `index_not_started`: A served chain has not reported any indexed block yet. `backfill_in_progress`: Older blocks of a served chain are still being indexed. `finality_unknown`: Only final settlements were asked for, and a served chain has not stated a final block: it contributes none. `graph_edges_cut`: More pairs of wallets paid each other than max_edges shows: the largest are shown. `endpoints_catalog_stale`: Part of the endpoint directory may be outdated: a source was not read to its end lately, or none ever was. `no_agent_on_this_page_has_a_score`: No agent on this page has feedback that stands, so none has a score. `graph_scan_capped`: The window holds more settlements than one graph may read: the newest were read. */
+            /** @description `index_lagging`: A served chain is more than 120 seconds behind, or its node does not answer. `index_not_started`: A served chain has not reported any indexed block yet. `backfill_in_progress`: Older blocks of a served chain are still being indexed. `finality_unknown`: Only final settlements were asked for, and a served chain has not stated a final block: it contributes none. `graph_edges_cut`: More pairs of wallets paid each other than max_edges shows: the largest are shown. `endpoints_catalog_stale`: Part of the endpoint directory may be outdated: a source was not read to its end lately, or none ever was. `no_agent_on_this_page_has_a_score`: No agent on this page has the score that it is ranked by: no rating of it stands, or none proves a payment. `graph_scan_capped`: The window holds more settlements than one graph may read: the newest were read. */
             warnings: components["schemas"]["Warning"][];
             as_of: components["schemas"]["Timestamp"];
         };
@@ -1028,7 +1066,7 @@ export interface components {
             p25_usd: components["schemas"]["Usd"];
             p50_usd: components["schemas"]["Usd"];
             p75_usd: components["schemas"]["Usd"];
-            /** @description Resources with a known price above zero, which the quartiles are of. */
+            /** @description Resources with a known price above zero that the quartiles are of. */
             offers: number;
         };
         /** @description The question as it was understood: which form, and every value in effect. */
@@ -1069,7 +1107,7 @@ export interface components {
             dataset_last_written_at?: string | null;
             /** @description Rows of the listed table on the chain that was asked, before any other filter. */
             dataset_row_count?: number;
-            /** @description `index_lagging`: A served chain is more than 120 seconds behind, or its node does not answer. `index_not_started`: A served chain has not reported any indexed block yet. `backfill_in_progress`: Older blocks of a served chain are still being indexed. `finality_unknown`: Only final settlements were asked for, and a served chain has not stated a final block: it contributes none. `graph_edges_cut`: More pairs of wallets paid each other than max_edges shows: the largest are shown. `endpoints_catalog_stale`: Part of the endpoint directory may be outdated: a source was not read to its end lately, or none ever was. `no_agent_on_this_page_has_a_score`: No agent on this page has feedback that stands, so none has a score. `graph_scan_capped`: The window holds more settlements than one graph may read: the newest were read. */
+            /** @description `index_lagging`: A served chain is more than 120 seconds behind, or its node does not answer. `index_not_started`: A served chain has not reported any indexed block yet. `backfill_in_progress`: Older blocks of a served chain are still being indexed. `finality_unknown`: Only final settlements were asked for, and a served chain has not stated a final block: it contributes none. `graph_edges_cut`: More pairs of wallets paid each other than max_edges shows: the largest are shown. `endpoints_catalog_stale`: Part of the endpoint directory may be outdated: a source was not read to its end lately, or none ever was. `no_agent_on_this_page_has_a_score`: No agent on this page has the score that it is ranked by: no rating of it stands, or none proves a payment. `graph_scan_capped`: The window holds more settlements than one graph may read: the newest were read. */
             warnings?: components["schemas"]["Warning"][];
             excluded: components["schemas"]["GraphExcluded"];
         };
@@ -1110,9 +1148,9 @@ export interface components {
             dataset_last_written_at?: string | null;
             /** @description Rows of the listed table on the chain that was asked, before any other filter. */
             dataset_row_count?: number;
-            /** @description `index_lagging`: A served chain is more than 120 seconds behind, or its node does not answer. `index_not_started`: A served chain has not reported any indexed block yet. `backfill_in_progress`: Older blocks of a served chain are still being indexed. `finality_unknown`: Only final settlements were asked for, and a served chain has not stated a final block: it contributes none. `graph_edges_cut`: More pairs of wallets paid each other than max_edges shows: the largest are shown. `endpoints_catalog_stale`: Part of the endpoint directory may be outdated: a source was not read to its end lately, or none ever was. `no_agent_on_this_page_has_a_score`: No agent on this page has feedback that stands, so none has a score. `graph_scan_capped`: The window holds more settlements than one graph may read: the newest were read. */
+            /** @description `index_lagging`: A served chain is more than 120 seconds behind, or its node does not answer. `index_not_started`: A served chain has not reported any indexed block yet. `backfill_in_progress`: Older blocks of a served chain are still being indexed. `finality_unknown`: Only final settlements were asked for, and a served chain has not stated a final block: it contributes none. `graph_edges_cut`: More pairs of wallets paid each other than max_edges shows: the largest are shown. `endpoints_catalog_stale`: Part of the endpoint directory may be outdated: a source was not read to its end lately, or none ever was. `no_agent_on_this_page_has_a_score`: No agent on this page has the score that it is ranked by: no rating of it stands, or none proves a payment. `graph_scan_capped`: The window holds more settlements than one graph may read: the newest were read. */
             warnings?: components["schemas"]["Warning"][];
-            /** @description Agents of this page with a score. */
+            /** @description Agents of this page with the score that ranks. */
             page_scored_agents: number;
             ranked_at: components["schemas"]["Timestamp"];
         };
@@ -1169,7 +1207,7 @@ export interface components {
             dataset_last_written_at?: string | null;
             /** @description Rows of the listed table on the chain that was asked, before any other filter. */
             dataset_row_count?: number;
-            /** @description `index_lagging`: A served chain is more than 120 seconds behind, or its node does not answer. `index_not_started`: A served chain has not reported any indexed block yet. `backfill_in_progress`: Older blocks of a served chain are still being indexed. `finality_unknown`: Only final settlements were asked for, and a served chain has not stated a final block: it contributes none. `graph_edges_cut`: More pairs of wallets paid each other than max_edges shows: the largest are shown. `endpoints_catalog_stale`: Part of the endpoint directory may be outdated: a source was not read to its end lately, or none ever was. `no_agent_on_this_page_has_a_score`: No agent on this page has feedback that stands, so none has a score. `graph_scan_capped`: The window holds more settlements than one graph may read: the newest were read. */
+            /** @description `index_lagging`: A served chain is more than 120 seconds behind, or its node does not answer. `index_not_started`: A served chain has not reported any indexed block yet. `backfill_in_progress`: Older blocks of a served chain are still being indexed. `finality_unknown`: Only final settlements were asked for, and a served chain has not stated a final block: it contributes none. `graph_edges_cut`: More pairs of wallets paid each other than max_edges shows: the largest are shown. `endpoints_catalog_stale`: Part of the endpoint directory may be outdated: a source was not read to its end lately, or none ever was. `no_agent_on_this_page_has_a_score`: No agent on this page has the score that it is ranked by: no rating of it stands, or none proves a payment. `graph_scan_capped`: The window holds more settlements than one graph may read: the newest were read. */
             warnings?: components["schemas"]["Warning"][];
         };
         ListTransactionsAnswer: {
@@ -1207,7 +1245,7 @@ export interface components {
             chain: string | null;
             as_of: components["schemas"]["Timestamp"];
             freshness: components["schemas"]["Freshness"];
-            /** @description `index_lagging`: A served chain is more than 120 seconds behind, or its node does not answer. `index_not_started`: A served chain has not reported any indexed block yet. `backfill_in_progress`: Older blocks of a served chain are still being indexed. `finality_unknown`: Only final settlements were asked for, and a served chain has not stated a final block: it contributes none. `graph_edges_cut`: More pairs of wallets paid each other than max_edges shows: the largest are shown. `endpoints_catalog_stale`: Part of the endpoint directory may be outdated: a source was not read to its end lately, or none ever was. `no_agent_on_this_page_has_a_score`: No agent on this page has feedback that stands, so none has a score. `graph_scan_capped`: The window holds more settlements than one graph may read: the newest were read. */
+            /** @description `index_lagging`: A served chain is more than 120 seconds behind, or its node does not answer. `index_not_started`: A served chain has not reported any indexed block yet. `backfill_in_progress`: Older blocks of a served chain are still being indexed. `finality_unknown`: Only final settlements were asked for, and a served chain has not stated a final block: it contributes none. `graph_edges_cut`: More pairs of wallets paid each other than max_edges shows: the largest are shown. `endpoints_catalog_stale`: Part of the endpoint directory may be outdated: a source was not read to its end lately, or none ever was. `no_agent_on_this_page_has_a_score`: No agent on this page has the score that it is ranked by: no rating of it stands, or none proves a payment. `graph_scan_capped`: The window holds more settlements than one graph may read: the newest were read. */
             warnings?: components["schemas"]["Warning"][];
         };
         NameSource: string;
@@ -1241,7 +1279,7 @@ export interface components {
             payee_name_source: components["schemas"]["NameSource"] | null;
             facilitator_name: string | null;
         };
-        /** @description What the pay_to addresses of the offers were paid on the chains that this deployment indexes, today and the 29 UTC days before. It belongs to the addresses: with `shared_pay_to` other resources took part of it. Of several addresses the figures are added up. */
+        /** @description Payments that fit the headline offer: to its pay_to, on its chain, in its asset, of exactly its amount (at most its amount where the scheme signs a ceiling), since it was listed, today and the 29 UTC days before. Only settlements graded proven or probable; self-payments do not count. What fits offers of several origins counts for the one that was listed first. */
         ObservedActivity: {
             settlement_count_30d: number;
             /** @description Exact up to some hundreds, above within about 2 percent. */
@@ -1249,6 +1287,10 @@ export interface components {
             settled_usd_30d: components["schemas"]["Usd"];
             /** Format: date-time */
             last_settled_at: string | null;
+            /** @description The later of: when the offer was first seen at this price, and the start of the 30 days. */
+            since: components["schemas"]["Timestamp"];
+            /** @description Other resources of the same origin with this pay_to, asset and amount. Payments do not say which of them they were for, so each shows all. */
+            resources_on_same_terms: number;
         };
         OfferList: {
             /**
@@ -1274,6 +1316,15 @@ export interface components {
             url: string;
             description: string;
             mimeType: string;
+        };
+        /** @description What the pay_to address was paid on that chain for anything, at any price, in the same time and by the same grades. It is not evidence for this resource: anybody can list any address. Nothing is ranked by it. */
+        PayeeActivity: {
+            settlement_count_30d: number;
+            /** @description Exact up to some hundreds, above within about 2 percent. */
+            unique_payers_30d: number;
+            settled_usd_30d: components["schemas"]["Usd"];
+            /** Format: date-time */
+            last_settled_at: string | null;
         };
         /** @description A complete x402 offer, version 1. */
         PaymentOffer: {
@@ -1565,9 +1616,23 @@ export interface components {
             x402_support: boolean;
             /** @description Whether the card says that the agent is in service; null without a card. */
             active: boolean | null;
-            /** @description Mean of the feedback values that were not revoked, scaled by their decimals; null without feedback. Feedback has no common scale: a client may give 5 of 5 or 87 of 100. */
+            /** @description Ratings from 0 to 100 that were not revoked, each client once by the mean of his, as if 5 clients more had given 50; null without a rating. Ratings are feedback without a tag1 or with one of starred, quality, rating, score, and a value from 0 to 100. Feedback under other tags is on other scales: see tag_scores. */
             score: number | null;
-            /** @description Feedback that was not revoked. */
+            /** @description Mean of the clients’ mean ratings, which `score` is drawn to the middle from. */
+            rating_mean: number | null;
+            /** @description Ratings that `score` is of. */
+            rating_count: number;
+            /** @description Different addresses that gave these ratings. */
+            rating_clients: number;
+            /** @description `score` of the ratings whose file proves a payment: a settlement of this index from the client to a present or past owner or wallet of the agent. Looked up again at least hourly; null without any. */
+            paid_score: number | null;
+            /** @description Ratings that `paid_score` is of. */
+            paid_rating_count: number;
+            /** @description Different addresses that gave these. */
+            paid_rating_clients: number;
+            /** @description By tag1, each on its own scale, those that most clients gave first; at most 16. */
+            tag_scores: components["schemas"]["TagScore"][];
+            /** @description Feedback of any tag that was not revoked. */
             feedback_count: number;
             /** @description Different addresses that gave it. */
             distinct_clients: number;
@@ -1719,7 +1784,7 @@ export interface components {
             dataset_last_written_at?: string | null;
             /** @description Rows of the listed table on the chain that was asked, before any other filter. */
             dataset_row_count?: number;
-            /** @description `index_lagging`: A served chain is more than 120 seconds behind, or its node does not answer. `index_not_started`: A served chain has not reported any indexed block yet. `backfill_in_progress`: Older blocks of a served chain are still being indexed. `finality_unknown`: Only final settlements were asked for, and a served chain has not stated a final block: it contributes none. `graph_edges_cut`: More pairs of wallets paid each other than max_edges shows: the largest are shown. `endpoints_catalog_stale`: Part of the endpoint directory may be outdated: a source was not read to its end lately, or none ever was. `no_agent_on_this_page_has_a_score`: No agent on this page has feedback that stands, so none has a score. `graph_scan_capped`: The window holds more settlements than one graph may read: the newest were read. */
+            /** @description `index_lagging`: A served chain is more than 120 seconds behind, or its node does not answer. `index_not_started`: A served chain has not reported any indexed block yet. `backfill_in_progress`: Older blocks of a served chain are still being indexed. `finality_unknown`: Only final settlements were asked for, and a served chain has not stated a final block: it contributes none. `graph_edges_cut`: More pairs of wallets paid each other than max_edges shows: the largest are shown. `endpoints_catalog_stale`: Part of the endpoint directory may be outdated: a source was not read to its end lately, or none ever was. `no_agent_on_this_page_has_a_score`: No agent on this page has the score that it is ranked by: no rating of it stands, or none proves a payment. `graph_scan_capped`: The window holds more settlements than one graph may read: the newest were read. */
             warnings?: components["schemas"]["Warning"][];
         };
         Signal: {
@@ -1750,7 +1815,7 @@ export interface components {
             tier: components["schemas"]["SqlTier"];
             advised_tier: components["schemas"]["SqlTier"];
             meta: components["schemas"]["Meta"];
-            /** @description `format_ignored`: The query named a FORMAT, which was dropped: the field `format` chooses. `totals_left_out`: The query asks WITH TOTALS, whose row is not in the answer: WITH ROLLUP gives it as a row. `constant_matches_nothing`: A column is compared with a constant that no row can have: the answer is that of no match. `replacement` is the literal to write. `no_time_filter`: No condition on block_time or day narrows what is read. `no_key_filter`: No condition on a key of the table narrows what is read: it is read whole. `estimate_unavailable`: The engine did not estimate in time. `estimate_needs_key`: Without a key only plain queries are estimated: those without subqueries outside FROM, table functions and unusual functions. Send a key for an estimate of this one. `tier_too_small`: The query may need more time than its tier has. `budget_too_small`: The query may need more time than its `max_qu` pays for. `index_lagging`: A served chain is more than 120 seconds behind, or its node does not answer. `index_not_started`: A served chain has not reported any indexed block yet. `backfill_in_progress`: Older blocks of a served chain are still being indexed. `finality_unknown`: Only final settlements were asked for, and a served chain has not stated a final block: it contributes none. `graph_edges_cut`: More pairs of wallets paid each other than max_edges shows: the largest are shown. `endpoints_catalog_stale`: Part of the endpoint directory may be outdated: a source was not read to its end lately, or none ever was. `no_agent_on_this_page_has_a_score`: No agent on this page has feedback that stands, so none has a score. `graph_scan_capped`: The window holds more settlements than one graph may read: the newest were read. */
+            /** @description `format_ignored`: The query named a FORMAT, which was dropped: the field `format` chooses. `totals_left_out`: The query asks WITH TOTALS, whose row is not in the answer: WITH ROLLUP gives it as a row. `constant_matches_nothing`: A column is compared with a constant that no row can have: the answer is that of no match. `replacement` is the literal to write. `no_time_filter`: No condition on block_time or day narrows what is read. `no_key_filter`: No condition on a key of the table narrows what is read: it is read whole. `estimate_unavailable`: The engine did not estimate in time. `estimate_needs_key`: Without a key only plain queries are estimated: those without subqueries outside FROM, table functions and unusual functions. Send a key for an estimate of this one. `tier_too_small`: The query may need more time than its tier has. `budget_too_small`: The query may need more time than its `max_qu` pays for. `index_lagging`: A served chain is more than 120 seconds behind, or its node does not answer. `index_not_started`: A served chain has not reported any indexed block yet. `backfill_in_progress`: Older blocks of a served chain are still being indexed. `finality_unknown`: Only final settlements were asked for, and a served chain has not stated a final block: it contributes none. `graph_edges_cut`: More pairs of wallets paid each other than max_edges shows: the largest are shown. `endpoints_catalog_stale`: Part of the endpoint directory may be outdated: a source was not read to its end lately, or none ever was. `no_agent_on_this_page_has_a_score`: No agent on this page has the score that it is ranked by: no rating of it stands, or none proves a payment. `graph_scan_capped`: The window holds more settlements than one graph may read: the newest were read. */
             warnings: components["schemas"]["SqlWarning"][];
         };
         SqlExample: {
@@ -1800,7 +1865,7 @@ export interface components {
             meta: components["schemas"]["Meta"];
             /** @description The text that ran: yours, as the engine writes it. */
             sql: string;
-            /** @description `format_ignored`: The query named a FORMAT, which was dropped: the field `format` chooses. `totals_left_out`: The query asks WITH TOTALS, whose row is not in the answer: WITH ROLLUP gives it as a row. `constant_matches_nothing`: A column is compared with a constant that no row can have: the answer is that of no match. `replacement` is the literal to write. `no_time_filter`: No condition on block_time or day narrows what is read. `no_key_filter`: No condition on a key of the table narrows what is read: it is read whole. `estimate_unavailable`: The engine did not estimate in time. `estimate_needs_key`: Without a key only plain queries are estimated: those without subqueries outside FROM, table functions and unusual functions. Send a key for an estimate of this one. `tier_too_small`: The query may need more time than its tier has. `budget_too_small`: The query may need more time than its `max_qu` pays for. `index_lagging`: A served chain is more than 120 seconds behind, or its node does not answer. `index_not_started`: A served chain has not reported any indexed block yet. `backfill_in_progress`: Older blocks of a served chain are still being indexed. `finality_unknown`: Only final settlements were asked for, and a served chain has not stated a final block: it contributes none. `graph_edges_cut`: More pairs of wallets paid each other than max_edges shows: the largest are shown. `endpoints_catalog_stale`: Part of the endpoint directory may be outdated: a source was not read to its end lately, or none ever was. `no_agent_on_this_page_has_a_score`: No agent on this page has feedback that stands, so none has a score. `graph_scan_capped`: The window holds more settlements than one graph may read: the newest were read. */
+            /** @description `format_ignored`: The query named a FORMAT, which was dropped: the field `format` chooses. `totals_left_out`: The query asks WITH TOTALS, whose row is not in the answer: WITH ROLLUP gives it as a row. `constant_matches_nothing`: A column is compared with a constant that no row can have: the answer is that of no match. `replacement` is the literal to write. `no_time_filter`: No condition on block_time or day narrows what is read. `no_key_filter`: No condition on a key of the table narrows what is read: it is read whole. `estimate_unavailable`: The engine did not estimate in time. `estimate_needs_key`: Without a key only plain queries are estimated: those without subqueries outside FROM, table functions and unusual functions. Send a key for an estimate of this one. `tier_too_small`: The query may need more time than its tier has. `budget_too_small`: The query may need more time than its `max_qu` pays for. `index_lagging`: A served chain is more than 120 seconds behind, or its node does not answer. `index_not_started`: A served chain has not reported any indexed block yet. `backfill_in_progress`: Older blocks of a served chain are still being indexed. `finality_unknown`: Only final settlements were asked for, and a served chain has not stated a final block: it contributes none. `graph_edges_cut`: More pairs of wallets paid each other than max_edges shows: the largest are shown. `endpoints_catalog_stale`: Part of the endpoint directory may be outdated: a source was not read to its end lately, or none ever was. `no_agent_on_this_page_has_a_score`: No agent on this page has the score that it is ranked by: no rating of it stands, or none proves a payment. `graph_scan_capped`: The window holds more settlements than one graph may read: the newest were read. */
             warnings?: components["schemas"]["SqlWarning"][];
         };
         SqlStatistics: {
@@ -1855,6 +1920,16 @@ export interface components {
         };
         /** @enum {string} */
         SqlWarningCode: "format_ignored" | "totals_left_out" | "constant_matches_nothing" | "no_time_filter" | "no_key_filter" | "estimate_unavailable" | "estimate_needs_key" | "tier_too_small" | "budget_too_small" | "index_lagging" | "index_not_started" | "backfill_in_progress" | "finality_unknown" | "graph_edges_cut" | "endpoints_catalog_stale" | "no_agent_on_this_page_has_a_score" | "graph_scan_capped";
+        TagScore: {
+            /** @description tag1 as it was logged, made safe to show; null for feedback without one. */
+            tag: string | null;
+            /** @description Mean of the clients’ means, on the scale of the tag: milliseconds, percent, whatever it is. */
+            mean: number;
+            /** @description Whether the tag is read as a rating from 0 to 100; only these make `score`. */
+            is_rating: boolean;
+            feedback_count: number;
+            distinct_clients: number;
+        };
         /**
          * Format: date-time
          * @description RFC 3339, UTC, whole seconds.
@@ -3457,7 +3532,29 @@ export interface operations {
                      *           ],
                      *           "x402_support": true,
                      *           "active": true,
-                     *           "score": 92.5,
+                     *           "score": 92.34,
+                     *           "rating_mean": 94.1,
+                     *           "rating_count": 180,
+                     *           "rating_clients": 120,
+                     *           "paid_score": 88.2,
+                     *           "paid_rating_count": 61,
+                     *           "paid_rating_clients": 44,
+                     *           "tag_scores": [
+                     *             {
+                     *               "tag": "starred",
+                     *               "mean": 94.1,
+                     *               "is_rating": true,
+                     *               "feedback_count": 180,
+                     *               "distinct_clients": 120
+                     *             },
+                     *             {
+                     *               "tag": "responseTime",
+                     *               "mean": 412.5,
+                     *               "is_rating": false,
+                     *               "feedback_count": 34,
+                     *               "distinct_clients": 21
+                     *             }
+                     *           ],
                      *           "feedback_count": 214,
                      *           "distinct_clients": 131,
                      *           "registered_at": "2026-02-03T10:20:31Z",
@@ -4318,7 +4415,29 @@ export interface operations {
                      *           ],
                      *           "x402_support": true,
                      *           "active": true,
-                     *           "score": 92.5,
+                     *           "score": 92.34,
+                     *           "rating_mean": 94.1,
+                     *           "rating_count": 180,
+                     *           "rating_clients": 120,
+                     *           "paid_score": 88.2,
+                     *           "paid_rating_count": 61,
+                     *           "paid_rating_clients": 44,
+                     *           "tag_scores": [
+                     *             {
+                     *               "tag": "starred",
+                     *               "mean": 94.1,
+                     *               "is_rating": true,
+                     *               "feedback_count": 180,
+                     *               "distinct_clients": 120
+                     *             },
+                     *             {
+                     *               "tag": "responseTime",
+                     *               "mean": 412.5,
+                     *               "is_rating": false,
+                     *               "feedback_count": 34,
+                     *               "distinct_clients": 21
+                     *             }
+                     *           ],
                      *           "feedback_count": 214,
                      *           "distinct_clients": 131,
                      *           "registered_at": "2026-02-03T10:20:31Z",
@@ -4404,7 +4523,12 @@ export interface operations {
                  * @example eip155:8453
                  */
                 chain?: components["parameters"]["ChainOrAll"];
-                /** @description Whether agents without feedback (all of it revoked, or never any) are listed too, below those with a score, by chain and agent_id. */
+                /**
+                 * @description rating: by `score`, of all ratings. paid: by `paid_score`, of the ratings whose proof of payment was verified. Default: rating.
+                 * @example paid
+                 */
+                by?: "rating" | "paid";
+                /** @description Whether agents without a score (no rating stands, or with `by=paid` none that proves a payment) are listed too, below those with one, by chain and agent_id. */
                 include_spam?: "true" | "false" | "1" | "0";
             };
             header?: {
@@ -4428,7 +4552,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description ERC-8004 agents by the mean of their feedback, best first. */
+            /** @description ERC-8004 agents by what clients rated them, best first. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -4478,7 +4602,29 @@ export interface operations {
                      *           ],
                      *           "x402_support": true,
                      *           "active": true,
-                     *           "score": 92.5,
+                     *           "score": 92.34,
+                     *           "rating_mean": 94.1,
+                     *           "rating_count": 180,
+                     *           "rating_clients": 120,
+                     *           "paid_score": 88.2,
+                     *           "paid_rating_count": 61,
+                     *           "paid_rating_clients": 44,
+                     *           "tag_scores": [
+                     *             {
+                     *               "tag": "starred",
+                     *               "mean": 94.1,
+                     *               "is_rating": true,
+                     *               "feedback_count": 180,
+                     *               "distinct_clients": 120
+                     *             },
+                     *             {
+                     *               "tag": "responseTime",
+                     *               "mean": 412.5,
+                     *               "is_rating": false,
+                     *               "feedback_count": 34,
+                     *               "distinct_clients": 21
+                     *             }
+                     *           ],
                      *           "feedback_count": 214,
                      *           "distinct_clients": 131,
                      *           "registered_at": "2026-02-03T10:20:31Z",
@@ -4643,6 +4789,14 @@ export interface operations {
                      *           "value_decimals": 1,
                      *           "tag1": "starred",
                      *           "tag2": null,
+                     *           "is_rating": true,
+                     *           "tag_score": {
+                     *             "tag": "starred",
+                     *             "mean": 94.1,
+                     *             "is_rating": true,
+                     *             "feedback_count": 180,
+                     *             "distinct_clients": 120
+                     *           },
                      *           "endpoint": "https://weather.example/mcp",
                      *           "uri": "ipfs://bafkreigh2akiscaildcqabsyg3dfr6chu3fgpregiymsck7e7aqa4s52zy",
                      *           "file_hash": "0x3c1b0a8e7d6c5b4a39281706f5e4d3c2b1a09f8e7d6c5b4a396f2a9f6f9a7e5c",
@@ -5075,12 +5229,30 @@ export interface operations {
                      *               "price_usd": 0.01,
                      *               "pay_to": "0x4020615294c913f045dc10f0a5cdebd86c280001",
                      *               "source": "bazaar:coinbase",
-                     *               "max_timeout_seconds": 60
+                     *               "max_timeout_seconds": 60,
+                     *               "settlement_count_30d": 18204
                      *             }
                      *           ],
                      *           "price_usd": 0.01,
                      *           "pay_to": "0x4020615294c913f045dc10f0a5cdebd86c280001",
                      *           "network": "base",
+                     *           "published_by_domain": true,
+                     *           "contested": false,
+                     *           "claimants": [
+                     *             {
+                     *               "pay_to": "0x4020615294c913f045dc10f0a5cdebd86c280001",
+                     *               "published_by_domain": true,
+                     *               "settlement_count_30d": 18204,
+                     *               "listed_since": "2026-08-02T11:20:00Z",
+                     *               "networks": [
+                     *                 "base"
+                     *               ],
+                     *               "sources": [
+                     *                 "bazaar:coinbase",
+                     *                 "well_known:https://weather.example"
+                     *               ]
+                     *             }
+                     *           ],
                      *           "tags": [
                      *             "weather"
                      *           ],
@@ -5092,9 +5264,17 @@ export interface operations {
                      *             "settlement_count_30d": 18204,
                      *             "unique_payers_30d": 311,
                      *             "settled_usd_30d": 182.04,
+                     *             "last_settled_at": "2026-11-20T09:14:57Z",
+                     *             "since": "2026-10-22T00:00:00Z",
+                     *             "resources_on_same_terms": 0
+                     *           },
+                     *           "payee_observed": {
+                     *             "settlement_count_30d": 20911,
+                     *             "unique_payers_30d": 342,
+                     *             "settled_usd_30d": 317.4,
                      *             "last_settled_at": "2026-11-20T09:14:57Z"
                      *           },
-                     *           "shared_pay_to": false,
+                     *           "shared_pay_to": true,
                      *           "stale": false
                      *         }
                      *       ],
@@ -5106,7 +5286,7 @@ export interface operations {
                      *           "name": "Searchlight",
                      *           "wallet": "0x8d4f05a0f2c1b3e49a7766554433221100ffeedd",
                      *           "x402_support": true,
-                     *           "score": 92.5,
+                     *           "score": 92.34,
                      *           "feedback_count": 214
                      *         }
                      *       ],
@@ -5177,7 +5357,7 @@ export interface operations {
                  */
                 tag?: string;
                 /**
-                 * @description Only endpoints with an offer that is paid to this address. EVM addresses in any case.
+                 * @description Only endpoints with an offer that is paid to this address, headline or not. EVM addresses in any case.
                  * @example 0x4020615294c913f045dc10f0a5cdebd86c280001
                  */
                 pay_to?: string;
@@ -5192,7 +5372,7 @@ export interface operations {
                  */
                 network?: string;
                 /**
-                 * @description Only endpoints whose cheapest offer costs at most so many dollars. Those without a known price are left out.
+                 * @description Only endpoints whose headline offer (`price_usd`) costs at most so many dollars. Those without a known price are left out.
                  * @example 0.01
                  */
                 max_price_usd?: number;
@@ -5214,7 +5394,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Priced directory of services, most used first, with observed activity. */
+            /** @description Priced directory of services, most paid first, with what was observed of each offer. */
             200: {
                 headers: {
                     "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -5250,12 +5430,30 @@ export interface operations {
                      *               "price_usd": 0.01,
                      *               "pay_to": "0x4020615294c913f045dc10f0a5cdebd86c280001",
                      *               "source": "bazaar:coinbase",
-                     *               "max_timeout_seconds": 60
+                     *               "max_timeout_seconds": 60,
+                     *               "settlement_count_30d": 18204
                      *             }
                      *           ],
                      *           "price_usd": 0.01,
                      *           "pay_to": "0x4020615294c913f045dc10f0a5cdebd86c280001",
                      *           "network": "base",
+                     *           "published_by_domain": true,
+                     *           "contested": false,
+                     *           "claimants": [
+                     *             {
+                     *               "pay_to": "0x4020615294c913f045dc10f0a5cdebd86c280001",
+                     *               "published_by_domain": true,
+                     *               "settlement_count_30d": 18204,
+                     *               "listed_since": "2026-08-02T11:20:00Z",
+                     *               "networks": [
+                     *                 "base"
+                     *               ],
+                     *               "sources": [
+                     *                 "bazaar:coinbase",
+                     *                 "well_known:https://weather.example"
+                     *               ]
+                     *             }
+                     *           ],
                      *           "tags": [
                      *             "weather"
                      *           ],
@@ -5267,9 +5465,17 @@ export interface operations {
                      *             "settlement_count_30d": 18204,
                      *             "unique_payers_30d": 311,
                      *             "settled_usd_30d": 182.04,
+                     *             "last_settled_at": "2026-11-20T09:14:57Z",
+                     *             "since": "2026-10-22T00:00:00Z",
+                     *             "resources_on_same_terms": 0
+                     *           },
+                     *           "payee_observed": {
+                     *             "settlement_count_30d": 20911,
+                     *             "unique_payers_30d": 342,
+                     *             "settled_usd_30d": 317.4,
                      *             "last_settled_at": "2026-11-20T09:14:57Z"
                      *           },
-                     *           "shared_pay_to": false,
+                     *           "shared_pay_to": true,
                      *           "stale": false
                      *         }
                      *       ],

@@ -128,16 +128,17 @@ export interface Operations {
   listAgents: ListMethod<'listAgents', 'agents'>;
 
   /**
-   * ERC-8004 agents by the mean of their feedback, best first.
+   * ERC-8004 agents by what clients rated them, best first.
    *
    * Agents by score, highest first, then by chain and agent_id; of the default chain unless `chain` names
-   * another or `all`. Agents without feedback count as spam and are left out unless `include_spam` puts them
-   * last. A score is the mean of whatever clients gave: there is no common scale, and one rating of 100
-   * stands above a thousand of 99, so look at `feedback_count` and `distinct_clients`. Pages are cut from a
-   * ranking that is renewed at most every ten seconds, deep ones less often (`meta.ranked_at`): rank, score
-   * and feedback figures are of then, the rest of the row is of now. Pages of one ranking fit together; from
-   * one ranking to the next an agent can move across a page boundary, and an agent whose registration a
-   * reorg took back is missing from its page.
+   * another or `all`. A score is made of ratings from 0 to 100 alone, drawn to the middle by few clients;
+   * measures under other tags (uptime, response times, revenues) rank nothing and are in `tag_scores`.
+   * Rating costs only gas: `by=paid` ranks by `paid_score`, of ratings whose file proves that the client
+   * paid the agent. Agents without a score count as spam and are left out unless `include_spam` puts them
+   * last. Pages are cut from a ranking that is renewed at most every ten seconds, deep ones less often
+   * (`meta.ranked_at`): rank, the score that ranks and the figures of its ratings are of then, the rest of
+   * the row is of now. Pages of one ranking fit together; from one ranking to the next an agent can move
+   * across a page boundary, and an agent whose registration a reorg took back is missing from its page.
    *
    * Price: Any key at 0 QU, or 0.001 USD per call over x402.
    *
@@ -150,9 +151,10 @@ export interface Operations {
    *
    * What the reputation and validation registries have logged about agents, newest first; send `next_before`
    * back as `before` for older ones, also after a page that is shorter than `limit`. Filters may be changed
-   * along a walk. Anybody may write any of this: values have no common scale, and tags, endpoints and files
-   * are claims, made safe to show. `proof_of_payment` is the payment that the file of a feedback names, held
-   * against the settlements of this index. Without `chain` these are attestations of the default chain.
+   * along a walk. Anybody may write any of this: values are on the scale of their tag (`is_rating`,
+   * `tag_score`), and tags, endpoints and files are claims, made safe to show. `proof_of_payment` is the
+   * payment that the file of a feedback names, held against the settlements of this index. Without `chain`
+   * these are attestations of the default chain.
    *
    * Price: Any key at 0 QU, or 0.001 USD per call over x402.
    *
@@ -193,10 +195,11 @@ export interface Operations {
   /**
    * Who offers one job, at what price, and what they were really paid.
    *
-   * The listed resources that offer a capability, most used first: price, payTo and observed activity as in
+   * The listed resources that offer a capability, most paid first: price, pay_to and what was observed as in
    * /endpoints (whose filter `capability` lists them all). `going_rate` are the quartiles of what they cost
-   * now, each by its cheapest offer; null when no price is known. `agents` are ERC-8004 agents whose card
-   * speaks of it, most rated first. Everything but the observed activity is what sellers say of themselves.
+   * now, each by its headline offer; contested resources of which no claimant was paid or is published by
+   * the domain are left out; null when no price is known. `agents` are ERC-8004 agents whose card speaks of
+   * it, most rated first. Everything but what was observed is what listings and cards say.
    *
    * Price: Any key at 0 QU, or 0.001 USD per call over x402.
    *
@@ -205,15 +208,18 @@ export interface Operations {
   getCapability: Method<'getCapability'>;
 
   /**
-   * Priced directory of services, most used first, with observed activity.
+   * Priced directory of services, most paid first, with what was observed of each offer.
    *
    * Resources that facilitators (bazaar discovery), sellers (/.well-known/x402) and the catalogue file list,
-   * one row for each resource and HTTP method, by settlements of the last 30 days, then by resource and
-   * method. `amount` is in atomic units of the asset, `price_usd` in dollars: the price that is signed where
-   * the asset is a known dollar token, else the price that the seller declares. Everything but `observed` is
-   * what sellers say of themselves. A source that cannot be read keeps what it listed; `meta.sources` says
-   * how each answered last, and the warning `endpoints_catalog_stale` that some of it may be outdated.
-   * `observed` is counted anew every few minutes.
+   * one row for each resource and HTTP method, by payments observed of its headline offer in the last 30
+   * days, then by resource and method. `amount` is in atomic units of the asset, `price_usd` in dollars: the
+   * price that is signed where the asset is a known dollar token, else the price that the seller declares.
+   * Everything but `observed` and `payee_observed` is what listings say. `pay_to`, `price_usd` and
+   * `observed` are those of one offer; where listings disagree about who is to be paid, `contested` is true
+   * and `claimants` names them all, with those first that the resource’s own domain publishes. A source that
+   * cannot be read keeps what it listed; `meta.sources` says how each answered last, and the warning
+   * `endpoints_catalog_stale` that some of it may be outdated. What was observed is counted anew every few
+   * minutes.
    *
    * Price: Free, no key needed.
    *

@@ -33,17 +33,18 @@ interface FlowsBody {
 const endpointKeys = (rows: EndpointsBody['endpoints']): string[] =>
   rows.map(({ resource, method }) => `${resource} ${method}`);
 
-/** The directory without `endpoint_list`: offers and what their addresses were paid, summed up at every request. */
+/** The directory without `endpoint_list`: offers and what was paid on their terms, looked up at every request. */
 function offersScan(
   condition: Sql,
   { limit, offset = 0 }: { readonly limit: number; readonly offset?: number },
 ): Sql {
   return sql`SELECT concat(resource, ' ', method) FROM (
-      SELECT resource, method, pay_to, chain, any(settlement_count) AS paid
-      FROM (SELECT * FROM endpoint_offers FINAL WHERE del = 0 ${condition}) AS offers
-      LEFT JOIN (SELECT pay_to, chain, settlement_count FROM payee_activity FINAL WHERE del = 0) AS activity USING (pay_to, chain)
-      GROUP BY resource, method, pay_to, chain)
-    GROUP BY resource, method ORDER BY sum(paid) DESC, resource, method LIMIT ${uint32(limit)} OFFSET ${uint32(offset)}`;
+      SELECT resource, method, paid, payers
+      FROM (SELECT *, ifNull(amount, 0) AS terms, extract(resource, '^[a-z]+://[^/?#]+') AS origin
+        FROM endpoint_offers FINAL WHERE del = 0 ${condition}) AS offers
+      LEFT JOIN (SELECT pay_to, chain, asset, amount AS terms, origin, settlement_count AS paid, unique_payers AS payers
+        FROM offer_activity FINAL WHERE del = 0) AS activity USING (pay_to, chain, asset, terms, origin))
+    GROUP BY resource, method ORDER BY argMax(paid, (payers, paid)) DESC, resource, method LIMIT ${uint32(limit)} OFFSET ${uint32(offset)}`;
 }
 
 const saying = (word: string): Sql =>

@@ -74,11 +74,13 @@ export const PLACEMENTS: Readonly<Record<string, Placement>> = {
   agent_changes: registry,
   agent_cards: registry,
   feedback_files: registry,
+  agent_feedback_files: registry,
   agents: registry,
   agents_due: registry,
   agent_wallets: registry,
   endpoint_offers: directory,
   endpoint_sources: directory,
   payee_activity: directory,
+  offer_activity: directory,
   endpoint_list: directory,
 };

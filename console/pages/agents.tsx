@@ -32,7 +32,7 @@ export function AgentsPage({ query }: PageProps) {
         <AgentTable
           caption="Agents, the newest registration first"
           agents={list.rows ?? []}
-          isRanked={false}
+          rankedBy={null}
         />
         <MoreButton {...list} shown={list.rows?.length ?? 0} what="agents" />
       </ListState>

@@ -32,7 +32,7 @@ export function EndpointsPage({ query }: PageProps) {
   return (
     <>
       <PageHead title="Endpoints">
-        What sellers list, with what their addresses were seen to be paid.{' '}
+        What is listed, with what was seen to be paid on the terms of each offer.{' '}
         <Link to="/capabilities">By capability</Link>
       </PageHead>
       <FilterForm label="Filter endpoints">

@@ -11,11 +11,15 @@ import { useAnswer } from '../use-answer.ts';
 
 const PATH = '/leaderboard';
 const LIMIT = 50;
+const RANKINGS = [
+  { value: '', label: 'All ratings' },
+  { value: 'paid', label: 'Ratings that prove a payment' },
+];
 
-/** Agents by the mean of the feedback that stands. */
+/** Agents by the ratings that stand, or by those that prove a payment. */
 export function LeaderboardPage({ query }: PageProps) {
   const offset = offsetOf(query);
-  const filters = pick(query, ['include_spam', 'chain']);
+  const filters = pick(query, ['include_spam', 'chain', 'by']);
   const { answer, problem, reload } = useAnswer<LeaderboardAnswer>(PATH, {
     query: { ...filters, offset, limit: LIMIT },
   });
@@ -23,8 +27,8 @@ export function LeaderboardPage({ query }: PageProps) {
   return (
     <>
       <PageHead title="Leaderboard">
-        Agents by the mean of what clients said. There is no common scale, and nobody weighs who rated: look
-        at feedback and clients beside the score.
+        Agents by ratings from 0 to 100, each client once, drawn to 50 by few clients. Rating costs only gas:
+        ratings that prove a payment say more.
       </PageHead>
       <FilterForm label="Filter the leaderboard">
         <SelectFilter
@@ -34,6 +38,7 @@ export function LeaderboardPage({ query }: PageProps) {
           name="chain"
           options={useChainOptions('default chain')}
         />
+        <SelectFilter path={PATH} query={query} label="By" name="by" options={RANKINGS} />
         <CheckFilter path={PATH} query={query} label="With unscored agents (spam)" name="include_spam" />
       </FilterForm>
       <ListState
@@ -43,7 +48,11 @@ export function LeaderboardPage({ query }: PageProps) {
         problem={problem}
         onRetry={reload}
       >
-        <AgentTable caption="Agents by score, best first" agents={rows ?? []} isRanked />
+        <AgentTable
+          caption="Agents by score, best first"
+          agents={rows ?? []}
+          rankedBy={filters['by'] === 'paid' ? 'paid' : 'rating'}
+        />
         {answer === null ? null : (
           <>
             <OffsetNav

@@ -46,6 +46,8 @@ export function AgentCard({ agent, isOnItsWallet = false }: AgentCardProps) {
         <dd>
           <AttestationLine agent={agent} />
         </dd>
+        <dt>By tag</dt>
+        <dd>{tagsText(agent)}</dd>
         <dt>Active</dt>
         <dd>
           <Time at={agent.last_activity_at} ago />, registered <Time at={agent.registered_at} ago />
@@ -56,9 +58,25 @@ export function AgentCard({ agent, isOnItsWallet = false }: AgentCardProps) {
   );
 }
 
-export function scoreMeaning({ score, feedback_count: count, distinct_clients: clients }: Agent): string {
-  if (score === null) return 'Nobody rated it.';
-  return `${score}: mean of ${countText(count)} ratings by ${countText(clients)} clients. There is no common scale, and nobody checks who rates.`;
+const TAGS_SHOWN = 4;
+
+/** Each on its own scale. */
+function tagsText({ tag_scores: scores }: Agent): string {
+  if (scores.length === 0) return '–';
+  return scores
+    .slice(0, TAGS_SHOWN)
+    .map(({ tag, mean }) => `${tag ?? 'no tag'} ${scoreText(mean)}`)
+    .join(', ');
+}
+
+export function scoreMeaning({ score, rating_count: count, rating_clients: clients }: Agent): string {
+  if (score === null) return 'No client rated it from 0 to 100.';
+  return `${score}: ${countText(count)} ratings from 0 to 100 by ${countText(clients)} clients, drawn to 50 by few of them.`;
+}
+
+export function paidScoreMeaning(agent: Agent): string {
+  if (agent.paid_score === null) return 'No rating of it proves a payment.';
+  return `${agent.paid_score}: ${countText(agent.paid_rating_count)} ratings by ${countText(agent.paid_rating_clients)} clients whose payment to the agent is in the index.`;
 }
 
 function cardText({ card }: Agent): string {

@@ -1,7 +1,7 @@
 import { Time } from '../components/figures.tsx';
 import { chainText } from '../format.ts';
 import { Link } from '../router.tsx';
-import { scoreMeaning } from './agent-card.tsx';
+import { paidScoreMeaning, scoreMeaning } from './agent-card.tsx';
 import { AttestationLine, scoreText } from './agent-facts.tsx';
 import { Cell } from './settlement-table.tsx';
 import { WalletLink } from './wallet-link.tsx';
@@ -10,14 +10,17 @@ import type { Agent } from './wire.ts';
 interface AgentTableProps {
   readonly caption: string;
   readonly agents: readonly (Agent & { readonly rank?: number })[];
-  readonly isRanked: boolean;
+  /** What the agents are ranked by; null for a list without ranks. */
+  readonly rankedBy: RankedBy;
 }
+
+type RankedBy = 'rating' | 'paid' | null;
 
 const TAGS_SHOWN = 3;
 
-export function AgentTable({ caption, agents, isRanked }: AgentTableProps) {
+export function AgentTable({ caption, agents, rankedBy }: AgentTableProps) {
   const columns = [
-    ...(isRanked ? ['Rank'] : []),
+    ...(rankedBy === null ? [] : ['Rank']),
     'Agent',
     'Wallet',
     'Score',
@@ -40,7 +43,7 @@ export function AgentTable({ caption, agents, isRanked }: AgentTableProps) {
         </thead>
         <tbody>
           {agents.map((agent) => (
-            <AgentRow key={`${agent.chain}/${agent.agent_id}`} agent={agent} isRanked={isRanked} />
+            <AgentRow key={`${agent.chain}/${agent.agent_id}`} agent={agent} rankedBy={rankedBy} />
           ))}
         </tbody>
       </table>
@@ -50,18 +53,19 @@ export function AgentTable({ caption, agents, isRanked }: AgentTableProps) {
 
 function AgentRow({
   agent,
-  isRanked,
+  rankedBy,
 }: {
   readonly agent: Agent & { readonly rank?: number };
-  readonly isRanked: boolean;
+  readonly rankedBy: RankedBy;
 }) {
+  const score = rankedBy === 'paid' ? agent.paid_score : agent.score;
   return (
     <tr>
-      {isRanked ? (
+      {rankedBy === null ? null : (
         <Cell name="Rank" class="number">
           {agent.rank}
         </Cell>
-      ) : null}
+      )}
       <Cell name="Agent" class="agent-cell">
         <strong>{agent.name ?? <span class="muted">no name</span>}</strong>
         <span class="muted small">
@@ -77,8 +81,11 @@ function AgentRow({
         )}
       </Cell>
       <Cell name="Score" class="number">
-        <span class={agent.score === null ? 'muted' : undefined} title={scoreMeaning(agent)}>
-          {scoreText(agent.score)}
+        <span
+          class={score === null ? 'muted' : undefined}
+          title={rankedBy === 'paid' ? paidScoreMeaning(agent) : scoreMeaning(agent)}
+        >
+          {scoreText(score)}
         </span>
       </Cell>
       <Cell name="Feedback">

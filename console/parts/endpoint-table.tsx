@@ -7,7 +7,7 @@ import type { Endpoint } from './wire.ts';
 
 const FIGURES = ['Price', '30-day settlements', '30-day payers', '30-day dollars'];
 
-/** Everything but what was observed is what sellers say of themselves; nothing of theirs is loaded or linked to. */
+/** Everything but what was observed is what listings say; nothing of theirs is loaded or linked to. */
 export function EndpointTable({
   caption,
   endpoints,
@@ -62,6 +62,7 @@ function EndpointRow({ endpoint }: { readonly endpoint: Endpoint }) {
       </Cell>
       <Cell name="Paid to">
         <PaidTo endpoint={endpoint} />
+        <ClaimMark endpoint={endpoint} />
       </Cell>
       <Cell name="Price" class="number">
         {endpoint.price_usd === null ? (
@@ -78,7 +79,9 @@ function EndpointRow({ endpoint }: { readonly endpoint: Endpoint }) {
       </Cell>
       <Cell name="30-day dollars" class="number">
         {usdText(observed.settled_usd_30d)}
-        {endpoint.shared_pay_to ? <SharedMark /> : null}
+        {observed.resources_on_same_terms > 0 ? (
+          <SameTermsMark count={observed.resources_on_same_terms} />
+        ) : null}
       </Cell>
       <Cell name="Last paid">
         {observed.last_settled_at === null ? (
@@ -103,11 +106,33 @@ function PaidTo({ endpoint }: { readonly endpoint: Endpoint }) {
   );
 }
 
-function SharedMark() {
+/** Whether who is to be paid is disputed, and whether the domain itself has said so. */
+function ClaimMark({ endpoint }: { readonly endpoint: Endpoint }) {
+  const { contested, published_by_domain: isPublished, claimants } = endpoint;
+  return (
+    <>
+      {contested ? (
+        <span
+          class="badge verdict-mixed"
+          title={`Listings name ${claimants.length} addresses to be paid: ${claimants.map((one) => one.pay_to).join(', ')}`}
+        >
+          contested
+        </span>
+      ) : null}
+      {isPublished ? (
+        <span class="badge tier-proven" title="The domain’s own /.well-known/x402 publishes this offer.">
+          by its domain
+        </span>
+      ) : null}
+    </>
+  );
+}
+
+function SameTermsMark({ count }: { readonly count: number }) {
   return (
     <span
       class="badge quiet"
-      title="The address is paid for several resources; each of them shows the whole."
+      title={`${countText(count)} more resources of this origin ask the same price at the same address; each of them shows the whole.`}
     >
       shared
     </span>

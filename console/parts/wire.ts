@@ -96,6 +96,18 @@ export interface Agent {
   readonly x402_support: boolean;
   readonly active: boolean | null;
   readonly score: number | null;
+  readonly rating_count: number;
+  readonly rating_clients: number;
+  readonly paid_score: number | null;
+  readonly paid_rating_count: number;
+  readonly paid_rating_clients: number;
+  readonly tag_scores: readonly {
+    readonly tag: string | null;
+    readonly mean: number;
+    readonly is_rating: boolean;
+    readonly feedback_count: number;
+    readonly distinct_clients: number;
+  }[];
   readonly feedback_count: number;
   readonly distinct_clients: number;
   readonly registered_at: string;
@@ -233,6 +245,13 @@ export interface FacilitatorsAnswer extends OffsetPage {
   readonly facilitators: readonly Relayer[];
 }
 
+interface ObservedPayments {
+  readonly settlement_count_30d: number;
+  readonly unique_payers_30d: number;
+  readonly settled_usd_30d: number;
+  readonly last_settled_at: string | null;
+}
+
 export interface Endpoint {
   readonly resource: string;
   readonly method: string;
@@ -243,12 +262,11 @@ export interface Endpoint {
   readonly network: string;
   readonly capabilities: readonly string[];
   readonly last_updated: string | null;
-  readonly observed: {
-    readonly settlement_count_30d: number;
-    readonly unique_payers_30d: number;
-    readonly settled_usd_30d: number;
-    readonly last_settled_at: string | null;
-  };
+  readonly published_by_domain: boolean;
+  readonly contested: boolean;
+  readonly claimants: readonly { readonly pay_to: string; readonly settlement_count_30d: number }[];
+  readonly observed: ObservedPayments & { readonly since: string; readonly resources_on_same_terms: number };
+  readonly payee_observed: ObservedPayments;
   readonly shared_pay_to: boolean;
   readonly stale: boolean;
 }

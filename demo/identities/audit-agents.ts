@@ -1,4 +1,5 @@
 import type { Address } from '../../src/domain/address.ts';
+import { isOnRatingScale, isRatingTag, PRIOR_CLIENTS, PRIOR_MEAN } from '../../src/domain/reputation.ts';
 import type { ApiClient, ServedAgent } from '../api-client.ts';
 import type { FeedbackView, RegistryViews } from '../chain/registry-views.ts';
 
@@ -19,7 +20,6 @@ const PAGE_ROWS = 100;
 const EXAMPLES_MAX = 5;
 /** Ids run from 0 without gaps, and the registry has no count: so many are asked for at once until one is missing. */
 const AGENTS_AT_ONCE = 32;
-const DECIMALS_MAX = 18;
 /** Scores are shown as doubles. */
 const SCORE_TOLERANCE = 1e-9;
 /** What stands for bytes that are no UTF-8: two readers need not agree about those. */
@@ -84,17 +84,23 @@ async function readAgent(views: RegistryViews, agentId: bigint): Promise<TrueAge
     agent_uri: uri === '' ? null : uri,
     feedback_count: feedback.length,
     distinct_clients: new Set<Address>(feedback.map(({ client }) => client)).size,
-    score: meanOf(feedback),
+    score: scoreOf(feedback),
   };
 }
 
-function meanOf(feedback: readonly FeedbackView[]): number | null {
-  if (feedback.length === 0) return null;
-  const sum = feedback.reduce(
-    (total, { value, valueDecimals }) => total + value * 10n ** BigInt(DECIMALS_MAX - valueDecimals),
-    0n,
-  );
-  return Number(sum / BigInt(feedback.length)) / 10 ** DECIMALS_MAX;
+/** The rule of docs/methodology.md once more, in doubles: ratings from 0 to 100, each client once, and the prior. */
+function scoreOf(feedback: readonly FeedbackView[]): number | null {
+  const byClient = new Map<Address, number[]>();
+  for (const { client, tag1, value, valueDecimals } of feedback)
+    if (isRatingTag(tag1) && isOnRatingScale(value, valueDecimals))
+      byClient.set(client, [...(byClient.get(client) ?? []), Number(value) / 10 ** valueDecimals]);
+  if (byClient.size === 0) return null;
+  const means = [...byClient.values()].map((own) => sumOf(own) / own.length);
+  return (sumOf(means) + PRIOR_CLIENTS * PRIOR_MEAN) / (PRIOR_CLIENTS + means.length);
+}
+
+function sumOf(values: readonly number[]): number {
+  return values.reduce((sum, value) => sum + value, 0);
 }
 
 function differenceOf(served: ServedAgent, real: TrueAgent): string | null {

@@ -3,7 +3,7 @@ import type { Writer } from '../../clickhouse/engine.ts';
 import type { Log } from '../../src/log.ts';
 import { untilAcknowledged } from '../until-acknowledged.ts';
 import type { Versions } from '../versions.ts';
-import { countDueSql, type Due, deriveSql, noteDueSql } from './derive-sql.ts';
+import { countDueSql, type Due, deriveSql, noteDueSql, recheckProofsSql } from './derive-sql.ts';
 
 /**
  * Keeps table `agents` what its events, cards and feedback say. An agent is due while rows were written about it since it was
@@ -20,6 +20,8 @@ export interface DeriveLimits {
   readonly recentSeconds: number;
   /** From one full comparison to the next. */
   readonly fullEveryMs: number;
+  /** How often payments that feedback names are looked up again: they may be indexed later, and a reorg may take them back. */
+  readonly proofsEveryMs: number;
 }
 
 export const DERIVE_LIMITS: DeriveLimits = {
@@ -28,6 +30,7 @@ export const DERIVE_LIMITS: DeriveLimits = {
   agentsPerBatch: 5_000,
   recentSeconds: 300,
   fullEveryMs: 60_000,
+  proofsEveryMs: 3_600_000,
 };
 
 const NOTE_MAX_SECONDS = 60;
@@ -54,9 +57,14 @@ export async function deriveAgents(deps: DeriveDeps): Promise<void> {
   const limits = { ...DERIVE_LIMITS, ...deps.limits };
   const { log, signal } = deps;
   let fullAtMs = Number.NEGATIVE_INFINITY;
+  let proofsAtMs = Number.NEGATIVE_INFINITY;
   try {
     while (!signal.aborted) {
       const beganMs = performance.now();
+      if (beganMs - proofsAtMs >= limits.proofsEveryMs) {
+        await recheckProofs(deps);
+        proofsAtMs = beganMs;
+      }
       const isFull = beganMs - fullAtMs >= limits.fullEveryMs;
       const derived = await deriveDue(deps, isFull ? 'all' : { changedWithinSeconds: limits.recentSeconds });
       // A full batch may have left some over: the next pass compares fully again.
@@ -71,6 +79,18 @@ export async function deriveAgents(deps: DeriveDeps): Promise<void> {
   } catch (error) {
     if (!signal.aborted) throw error;
   }
+}
+
+/** Makes agents due whose feedback names a payment. */
+export async function recheckProofs({ writer, log, signal }: DeriveDeps): Promise<void> {
+  await untilAcknowledged(log, signal, () =>
+    writer.run({
+      name: 'agents-proofs-recheck',
+      sql: recheckProofsSql(),
+      maxSeconds: NOTE_MAX_SECONDS,
+      settings: DERIVE_SETTINGS,
+    }),
+  );
 }
 
 /** Derives one batch of agents that are due; returns how many. */

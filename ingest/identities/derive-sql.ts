@@ -1,4 +1,5 @@
 import { type Sql, sql, uint64 } from '../../clickhouse/sql.ts';
+import { scoresOf, tagScoresOf } from './derive-scores.ts';
 
 /**
  * Statements that derive table `agents`. State is a function of the registries' events, the fetched cards and the feedback that
@@ -31,6 +32,15 @@ export function noteDueSql(batch: bigint, due: Due, agentsMax: number): Sql {
     ORDER BY c.chain, c.agent_id LIMIT ${uint64(agentsMax)}`;
 }
 
+/**
+ * Makes every agent due whose feedback names a payment. A settlement that comes or goes after the file was read makes nobody due by
+ * itself, because settlements do not know who points to them.
+ */
+export function recheckProofsSql(): Sql {
+  return sql`INSERT INTO agent_changes SELECT chain, agent_id, 1 AS changes, now('UTC') AS changed_at
+    FROM agent_feedback_files FINAL WHERE del = 0 AND status = 'good' AND proof_chain != '' GROUP BY chain, agent_id`;
+}
+
 export function countDueSql(batch: bigint): Sql {
   return sql`SELECT count() FROM agents_due WHERE batch = ${uint64(batch)}`;
 }
@@ -41,20 +51,23 @@ export function deriveSql(batch: bigint, ver: bigint): Sql {
   return sql`INSERT INTO agents (chain, agent_id, owner, wallet, agent_uri, registered_at, registered_block, registered_tx, updated_at,
       name, description, image, services, supported_trust, x402_support, active, capabilities,
       card_status, card_problem, card_at, card_due_at, domain, domain_proof,
-      feedback_count, distinct_clients, score, last_feedback_at, derived_changes, ver, del)
+      feedback_count, distinct_clients, score, rating_mean, rating_count, rating_clients, paid_score, paid_count, paid_clients,
+      tag_scores, last_feedback_at, derived_changes, ver, del)
     SELECT d.chain, d.agent_id, e.owner, e.wallet, e.uri, e.registered_at, e.registered_block, e.registered_tx,
       greatest(e.changed_at, c.good_at),
       c.name, c.description, c.image, c.services, c.supported_trust, c.x402_support, if(c.good_at = 0, 0, c.active), c.capabilities,
       multiIf(c.tried_at != 0, CAST(toInt8(c.status), ${CARD_STATUS}), CAST(0, ${CARD_STATUS})),
       if(e.uri = '', 'empty_uri', if(c.uri = e.uri, c.problem, '')), c.good_at,
       multiIf(e.uri = '', ${NEVER_DUE}, c.uri = e.uri, c.next_try_at, toDateTime(0, 'UTC')),
-      c.domain, c.domain_proof, f.feedback_count, f.distinct_clients, f.score, f.last_feedback_at,
+      c.domain, c.domain_proof, f.feedback_count, f.distinct_clients, f.score, f.rating_mean, f.rating_count, f.rating_clients,
+      f.paid_score, f.paid_count, f.paid_clients, t.tag_scores, f.last_feedback_at,
       d.changes, ${uint64(ver)}, e.registrations = 0
     FROM (SELECT chain, agent_id, changes FROM agents_due WHERE batch = ${uint64(batch)}) AS d
     LEFT JOIN (${stateOf(due)}) AS e ON e.chain = d.chain AND e.agent_id = d.agent_id
     LEFT JOIN (SELECT * FROM agent_cards FINAL WHERE del = 0 AND (chain, agent_id) IN ${due}) AS c
       ON c.chain = d.chain AND c.agent_id = d.agent_id
-    LEFT JOIN (${scoresOf(due)}) AS f ON f.chain = d.chain AND f.agent_id = d.agent_id`;
+    LEFT JOIN (${scoresOf(due)}) AS f ON f.chain = d.chain AND f.agent_id = d.agent_id
+    LEFT JOIN (${tagScoresOf(due)}) AS t ON t.chain = d.chain AND t.agent_id = d.agent_id`;
 }
 
 const CARD_STATUS = sql`'Enum8(\\'none\\' = 0, \\'good\\' = 1, \\'failed\\' = 2)'`;
@@ -83,21 +96,4 @@ function stateOf(due: Sql): Sql {
             WHERE (chain, agent_id) IN ${due} AND kind = 'registered' AND del = 0) AS is_later
           FROM agent_events FINAL WHERE (chain, agent_id) IN ${due}) WHERE del = 0
     GROUP BY chain, agent_id`;
-}
-
-/**
- * The mean of the feedback that stands, exact: values are brought to 18 decimals as 256-bit integers (an int128 with 18 more
- * digits fits), and the quotient is cut toward zero there.
- */
-function scoresOf(due: Sql): Sql {
-  const standing = sql`SELECT chain, agent_id, client, feedback_index,
-      anyIf(toInt256(value) * toInt256(intExp10(18 - value_decimals)), kind = 'feedback') AS scaled,
-      maxIf(block_time, kind = 'feedback') AS given_at
-    FROM (SELECT * FROM agent_attestations FINAL WHERE (chain, agent_id) IN ${due} AND kind IN ('feedback', 'revocation')) WHERE del = 0
-    GROUP BY chain, agent_id, client, feedback_index
-    HAVING countIf(kind = 'feedback') > 0 AND countIf(kind = 'revocation') = 0`;
-  return sql`SELECT chain, agent_id, count() AS feedback_count, uniqExact(client) AS distinct_clients,
-      toNullable(toDecimal256(intDiv(sum(scaled), toInt256(count())), 18) / toDecimal256('1000000000000000000', 0)) AS score,
-      max(given_at) AS last_feedback_at
-    FROM (${standing}) GROUP BY chain, agent_id`;
 }

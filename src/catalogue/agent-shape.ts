@@ -1,5 +1,6 @@
 import { type Static, Type } from '@sinclair/typebox';
 import type { Address } from '../domain/address.ts';
+import { PRIOR_CLIENTS, PRIOR_MEAN, RATING_MAX, RATING_TAGS, TAG_SCORES_MAX } from '../domain/reputation.ts';
 import type { AgentRow } from '../reads/agent-row.ts';
 import type { Directory } from '../reads/names.ts';
 import {
@@ -11,6 +12,7 @@ import {
   timeText,
   timeTextOrNull,
 } from './shapes.ts';
+import { TAG_SCORE_EXAMPLES, TagScoreShape, tagScoreAnswer } from './tag-score-shape.ts';
 
 /** An ERC-8004 agent as /agents, /leaderboard and the profiles show it. Source: api.md 3; protocol.md 4. */
 
@@ -48,8 +50,7 @@ const DOMAIN_PROOFS = ['unchecked', 'proven', 'refuted', 'unreachable'] as const
 
 export const ScoreShape = Type.Unsafe<number | null>({
   type: ['number', 'null'],
-  description:
-    'Mean of the feedback values that were not revoked, scaled by their decimals; null without feedback. Feedback has no common scale: a client may give 5 of 5 or 87 of 100.',
+  description: `Ratings from 0 to 100 that were not revoked, each client once by the mean of his, as if ${PRIOR_CLIENTS} clients more had given ${PRIOR_MEAN}; null without a rating. Ratings are feedback without a tag1 or with one of ${RATING_TAGS.filter(Boolean).join(', ')}, and a value from 0 to ${RATING_MAX}. Feedback under other tags is on other scales: see tag_scores.`,
 });
 
 export const AgentShape = Type.Object(
@@ -89,7 +90,24 @@ export const AgentShape = Type.Object(
       description: 'Whether the card says that the agent is in service; null without a card.',
     }),
     score: ScoreShape,
-    feedback_count: { ...CountShape, description: 'Feedback that was not revoked.' },
+    rating_mean: Type.Unsafe<number | null>({
+      type: ['number', 'null'],
+      description: 'Mean of the clients’ mean ratings, which `score` is drawn to the middle from.',
+    }),
+    rating_count: { ...CountShape, description: 'Ratings that `score` is of.' },
+    rating_clients: { ...CountShape, description: 'Different addresses that gave these ratings.' },
+    paid_score: Type.Unsafe<number | null>({
+      type: ['number', 'null'],
+      description:
+        '`score` of the ratings whose file proves a payment: a settlement of this index from the client to a present or past owner or wallet of the agent. Looked up again at least hourly; null without any.',
+    }),
+    paid_rating_count: { ...CountShape, description: 'Ratings that `paid_score` is of.' },
+    paid_rating_clients: { ...CountShape, description: 'Different addresses that gave these.' },
+    tag_scores: Type.Array(TagScoreShape, {
+      maxItems: TAG_SCORES_MAX,
+      description: `By tag1, each on its own scale, those that most clients gave first; at most ${TAG_SCORES_MAX}.`,
+    }),
+    feedback_count: { ...CountShape, description: 'Feedback of any tag that was not revoked.' },
     distinct_clients: { ...CountShape, description: 'Different addresses that gave it.' },
     registered_at: TimeShape,
     last_activity_at: {
@@ -181,7 +199,14 @@ function agentAnswer(
     supported_trust: [...row.supportedTrust],
     x402_support: row.x402Support,
     active: hasCard ? row.active : null,
-    score: row.score === null ? null : Number(row.score),
+    score: numberOrNull(row.score),
+    rating_mean: numberOrNull(row.ratingMean),
+    rating_count: row.ratingCount,
+    rating_clients: row.ratingClients,
+    paid_score: numberOrNull(row.paidScore),
+    paid_rating_count: row.paidCount,
+    paid_rating_clients: row.paidClients,
+    tag_scores: row.tagScores.map(tagScoreAnswer),
     feedback_count: row.feedbackCount,
     distinct_clients: row.distinctClients,
     registered_at: timeText(row.registeredAt),
@@ -197,6 +222,10 @@ function agentAnswer(
     domain: textOrNull(row.domain),
     domain_proof: row.domainProof,
   };
+}
+
+function numberOrNull(decimal: string | null): number | null {
+  return decimal === null ? null : Number(decimal);
 }
 
 function activityOf(lastSettledAt: number | null, nowSeconds: number): ActivityStatus {
@@ -232,7 +261,14 @@ export const AGENT_EXAMPLE: AgentAnswer = {
   supported_trust: ['reputation'],
   x402_support: true,
   active: true,
-  score: 92.5,
+  score: 92.34,
+  rating_mean: 94.1,
+  rating_count: 180,
+  rating_clients: 120,
+  paid_score: 88.2,
+  paid_rating_count: 61,
+  paid_rating_clients: 44,
+  tag_scores: TAG_SCORE_EXAMPLES,
   feedback_count: 214,
   distinct_clients: 131,
   registered_at: '2026-02-03T10:20:31Z',

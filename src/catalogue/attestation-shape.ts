@@ -9,12 +9,14 @@ import {
   proofStatus,
 } from '../domain/proof-of-payment.ts';
 import { ATTESTATION_KINDS, type AttestationKind } from '../domain/registry-event.ts';
+import { isOnRatingScale, isRatingTag } from '../domain/reputation.ts';
 import type { Finality } from '../domain/settlement.ts';
 import type { AttestationFacts, FeedbackFileState } from '../reads/attestation-facts.ts';
 import { type AttestationRow, URI_READ_MAX_CHARS } from '../reads/attestation-row.ts';
 import type { ProvenPayments } from '../reads/proofs.ts';
 import { AgentIdShape } from './agent-shape.ts';
 import { AddressShape, ChainShape, CountShape, nullable, TimeShape, timeText, UsdShape } from './shapes.ts';
+import { TAG_SCORE_EXAMPLES, TagScoreShape, tagScoreAnswer } from './tag-score-shape.ts';
 
 /** A log of the reputation or validation registry as /attestations shows it. Source: api.md 3; protocol.md 4.2, 4.4. */
 
@@ -113,7 +115,7 @@ export const AttestationShape = Type.Object(
     value: Type.Unsafe<number | null>({
       type: ['number', 'null'],
       description:
-        'Of feedback: the value given, on a scale of the client’s choosing. Of a validation_response: 0 to 100. Else null.',
+        'Of feedback: the value given, on the scale of its tag. Of a validation_response: 0 to 100. Else null.',
     }),
     value_raw: Type.Unsafe<string | null>({
       ...nullable(Type.String({ pattern: '^-?[0-9]+$' })),
@@ -122,6 +124,16 @@ export const AttestationShape = Type.Object(
     value_decimals: Type.Unsafe<number | null>({ type: ['integer', 'null'], minimum: 0, maximum: 18 }),
     tag1: NullableText,
     tag2: NullableText,
+    is_rating: Type.Unsafe<boolean | null>({
+      type: ['boolean', 'null'],
+      description:
+        'Of feedback: whether it is a rating from 0 to 100, by tag1 and value, and so part of the agent’s `score` unless revoked. Else null.',
+    }),
+    tag_score: Type.Unsafe<Static<typeof TagScoreShape> | null>({
+      ...orNull(TagScoreShape),
+      description:
+        'Of feedback: what all clients said of the agent under this tag1; null where the tag is not among those that most gave. Else null.',
+    }),
     endpoint: NullableText,
     uri: Type.Unsafe<string | null>({
       ...nullable(Type.String()),
@@ -175,6 +187,7 @@ export function attestationAnswer(
   const isValidation = row.kind === 'validation_request' || row.kind === 'validation_response';
   const hasValue = row.kind === 'feedback' || row.kind === 'validation_response';
   const file = facts.file(row);
+  const tagScore = row.kind === 'feedback' ? facts.tagScore(row) : undefined;
   return {
     chain: row.chain,
     agent_id: String(row.agentId),
@@ -188,6 +201,9 @@ export function attestationAnswer(
     value_decimals: hasValue ? row.valueDecimals : null,
     tag1: shown(row.tag1, LABEL_MAX_CHARS),
     tag2: shown(row.tag2, LABEL_MAX_CHARS),
+    is_rating:
+      row.kind === 'feedback' ? isRatingTag(row.tag1) && isOnRatingScale(row.value, row.valueDecimals) : null,
+    tag_score: tagScore === undefined ? null : tagScoreAnswer(tagScore),
     endpoint: shown(row.endpoint, URI_MAX_CHARS),
     uri: shown(row.uri, DATA_URI.test(row.uri) ? DATA_URI_MAX_CHARS : URI_MAX_CHARS),
     file_hash: hashOrNull(row.fileHash),
@@ -280,6 +296,8 @@ export const ATTESTATION_EXAMPLE: AttestationAnswer = {
   value_decimals: 1,
   tag1: 'starred',
   tag2: null,
+  is_rating: true,
+  tag_score: TAG_SCORE_EXAMPLES[0] ?? null,
   endpoint: 'https://weather.example/mcp',
   uri: 'ipfs://bafkreigh2akiscaildcqabsyg3dfr6chu3fgpregiymsck7e7aqa4s52zy',
   file_hash: '0x3c1b0a8e7d6c5b4a39281706f5e4d3c2b1a09f8e7d6c5b4a396f2a9f6f9a7e5c',

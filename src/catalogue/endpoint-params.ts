@@ -75,7 +75,8 @@ export const endpointNetworkParam: Param<string | undefined> = {
 
 export const payToParam: Param<string | undefined> = {
   in: 'query',
-  description: 'Only endpoints with an offer that is paid to this address. EVM addresses in any case.',
+  description:
+    'Only endpoints with an offer that is paid to this address, headline or not. EVM addresses in any case.',
   toolText: 'Only what is paid to this address.',
   required: false,
   schema: Type.String({ pattern: '^[A-Za-z0-9._:-]{1,128}$' }),
@@ -97,8 +98,8 @@ export const payToParam: Param<string | undefined> = {
 export const maxPriceParam: Param<bigint | undefined> = {
   in: 'query',
   description:
-    'Only endpoints whose cheapest offer costs at most so many dollars. Those without a known price are left out.',
-  toolText: 'Only what costs at most so many dollars.',
+    'Only endpoints whose headline offer (`price_usd`) costs at most so many dollars. Those without a known price are left out.',
+  toolText: 'Only what costs at most so many dollars (price_usd).',
   required: false,
   schema: Type.Number({ minimum: 0 }),
   example: 0.01,

@@ -2,7 +2,12 @@ import { type Static, Type } from '@sinclair/typebox';
 import { usdNumber } from '../domain/amount.ts';
 import type { EndpointSourceState } from '../reads/endpoint-sources.ts';
 import { isSourceStale } from '../reads/endpoint-sources.ts';
-import type { EndpointOfferRow, EndpointRow } from '../reads/endpoints.ts';
+import type {
+  EndpointClaimant,
+  EndpointOfferRow,
+  EndpointRow,
+  ObservedPayments,
+} from '../reads/endpoints.ts';
 import { CountShape, TimeShape, timeText, timeTextOrNull, UsdShape } from './shapes.ts';
 
 /** A row of the endpoint directory. Source: api.md 3, protocol.md 1.10. */
@@ -35,25 +40,65 @@ const AcceptShape = Type.Object(
       ...CountShape,
       description: 'How long the offer stands; 0 when it is not published.',
     },
+    settlement_count_30d: {
+      ...CountShape,
+      description: 'Payments observed on the terms of this offer, counted as in `observed`.',
+    },
   },
   { title: 'EndpointOffer' },
 );
 
+const PAYMENT_FIELDS = {
+  settlement_count_30d: CountShape,
+  unique_payers_30d: {
+    ...CountShape,
+    description: 'Exact up to some hundreds, above within about 2 percent.',
+  },
+  settled_usd_30d: UsdShape,
+  last_settled_at: NullableTime,
+};
+
 const ObservedShape = Type.Object(
   {
-    settlement_count_30d: CountShape,
-    unique_payers_30d: {
-      ...CountShape,
-      description: 'Exact up to some hundreds, above within about 2 percent.',
+    ...PAYMENT_FIELDS,
+    since: {
+      ...TimeShape,
+      description: 'The later of: when the offer was first seen at this price, and the start of the 30 days.',
     },
-    settled_usd_30d: UsdShape,
-    last_settled_at: NullableTime,
+    resources_on_same_terms: {
+      ...CountShape,
+      description:
+        'Other resources of the same origin with this pay_to, asset and amount. Payments do not say which of them they were for, so each shows all.',
+    },
   },
   {
     title: 'ObservedActivity',
     description:
-      'What the pay_to addresses of the offers were paid on the chains that this deployment indexes, today and the 29 UTC days before. It belongs to the addresses: with `shared_pay_to` other resources took part of it. Of several addresses the figures are added up.',
+      'Payments that fit the headline offer: to its pay_to, on its chain, in its asset, of exactly its amount (at most its amount where the scheme signs a ceiling), since it was listed, today and the 29 UTC days before. Only settlements graded proven or probable; self-payments do not count. What fits offers of several origins counts for the one that was listed first.',
   },
+);
+
+const PayeeObservedShape = Type.Object(PAYMENT_FIELDS, {
+  title: 'PayeeActivity',
+  description:
+    'What the pay_to address was paid on that chain for anything, at any price, in the same time and by the same grades. It is not evidence for this resource: anybody can list any address. Nothing is ranked by it.',
+});
+
+const ClaimantShape = Type.Object(
+  {
+    pay_to: Type.String(),
+    published_by_domain: Type.Boolean({
+      description: 'Whether /.well-known/x402 of the resource’s own origin says so.',
+    }),
+    settlement_count_30d: {
+      ...CountShape,
+      description: 'Of the most paid of its offers for this resource.',
+    },
+    listed_since: TimeShape,
+    networks: Type.Array(Type.String()),
+    sources: Type.Array(Type.String(), { description: 'Who lists it, entries of `meta.sources`.' }),
+  },
+  { title: 'EndpointClaimant' },
 );
 
 export const EndpointShape = Type.Object(
@@ -65,8 +110,22 @@ export const EndpointShape = Type.Object(
     mime_type: NullableText,
     accepts: Type.Array(AcceptShape, { description: 'Ways to pay, cheapest first.' }),
     price_usd: PriceShape,
-    pay_to: Type.String({ description: 'Of the cheapest offer, as is `network`.' }),
+    pay_to: Type.String({
+      description:
+        'Of the headline offer, as are `network`, `price_usd` and `observed`: the one that the domain itself publishes, else the one that most payers paid, else of a contested resource the one listed first, else the cheapest.',
+    }),
     network: Type.String(),
+    published_by_domain: Type.Boolean({
+      description: 'Whether /.well-known/x402 of the resource’s own origin publishes the headline offer.',
+    }),
+    contested: Type.Boolean({
+      description:
+        'Whether listings of this resource, under any method, name more than one address to be paid on the same kind of network.',
+    }),
+    claimants: Type.Array(ClaimantShape, {
+      description:
+        'Every address that a listing of this resource names, published ones first, then the most paid.',
+    }),
     tags: Type.Array(Type.String()),
     capabilities: Type.Array(Type.String(), {
       description: 'Slugs of `/capabilities`, by a documented rule.',
@@ -76,9 +135,9 @@ export const EndpointShape = Type.Object(
       description: 'As the listing says; null when it does not.',
     }),
     observed: ObservedShape,
+    payee_observed: PayeeObservedShape,
     shared_pay_to: Type.Boolean({
-      description:
-        'Whether one of its pay_to addresses is paid for other resources too: `observed` then belongs to the address.',
+      description: 'Whether other listed resources are paid at `pay_to` too, at whatever price.',
     }),
     stale: Type.Boolean({
       description: 'Whether nobody who lists it has answered well of late: it may be outdated.',
@@ -127,15 +186,18 @@ export function endpointAnswer(
     price_usd: priceAnswer(row.priceUsdMicros),
     pay_to: row.payTo,
     network: row.network,
+    published_by_domain: row.isPublished,
+    contested: row.isContested,
+    claimants: row.claimants.map(claimantAnswer),
     tags: [...row.tags],
     capabilities: [...row.capabilities],
     last_updated: timeTextOrNull(row.lastUpdated),
     observed: {
-      settlement_count_30d: row.settlementCount,
-      unique_payers_30d: row.uniquePayers,
-      settled_usd_30d: usdNumber(row.settledUsdMicros),
-      last_settled_at: timeTextOrNull(row.lastSettledAt),
+      ...paymentsAnswer(row.observed),
+      since: timeText(row.observed.since),
+      resources_on_same_terms: row.sameTerms,
     },
+    payee_observed: paymentsAnswer(row.payeeObserved),
     shared_pay_to: row.isPayToShared,
     stale: row.sources.every(isStale),
   };
@@ -152,6 +214,27 @@ function acceptAnswer(offer: EndpointOfferRow): Static<typeof AcceptShape> {
     pay_to: offer.payTo,
     source: offer.source,
     max_timeout_seconds: offer.maxTimeoutSeconds,
+    settlement_count_30d: offer.settlementCount,
+  };
+}
+
+function paymentsAnswer(observed: ObservedPayments): Static<typeof PayeeObservedShape> {
+  return {
+    settlement_count_30d: observed.settlementCount,
+    unique_payers_30d: observed.uniquePayers,
+    settled_usd_30d: usdNumber(observed.settledUsdMicros),
+    last_settled_at: timeTextOrNull(observed.lastSettledAt),
+  };
+}
+
+function claimantAnswer(claimant: EndpointClaimant): Static<typeof ClaimantShape> {
+  return {
+    pay_to: claimant.payTo,
+    published_by_domain: claimant.isPublished,
+    settlement_count_30d: claimant.settlementCount,
+    listed_since: timeText(claimant.listedAt),
+    networks: [...claimant.networks],
+    sources: [...claimant.sources],
   };
 }
 
@@ -202,11 +285,24 @@ export const ENDPOINT_EXAMPLE: Static<typeof EndpointShape> = {
       pay_to: '0x4020615294c913f045dc10f0a5cdebd86c280001',
       source: 'bazaar:coinbase',
       max_timeout_seconds: 60,
+      settlement_count_30d: 18_204,
     },
   ],
   price_usd: 0.01,
   pay_to: '0x4020615294c913f045dc10f0a5cdebd86c280001',
   network: 'base',
+  published_by_domain: true,
+  contested: false,
+  claimants: [
+    {
+      pay_to: '0x4020615294c913f045dc10f0a5cdebd86c280001',
+      published_by_domain: true,
+      settlement_count_30d: 18_204,
+      listed_since: '2026-08-02T11:20:00Z',
+      networks: ['base'],
+      sources: ['bazaar:coinbase', 'well_known:https://weather.example'],
+    },
+  ],
   tags: ['weather'],
   capabilities: ['weather'],
   last_updated: '2026-11-19T06:40:12Z',
@@ -215,7 +311,15 @@ export const ENDPOINT_EXAMPLE: Static<typeof EndpointShape> = {
     unique_payers_30d: 311,
     settled_usd_30d: 182.04,
     last_settled_at: '2026-11-20T09:14:57Z',
+    since: '2026-10-22T00:00:00Z',
+    resources_on_same_terms: 0,
   },
-  shared_pay_to: false,
+  payee_observed: {
+    settlement_count_30d: 20_911,
+    unique_payers_30d: 342,
+    settled_usd_30d: 317.4,
+    last_settled_at: '2026-11-20T09:14:57Z',
+  },
+  shared_pay_to: true,
   stale: false,
 };

@@ -26,7 +26,7 @@ const GoingRateShape = Type.Object(
     p75_usd: UsdShape,
     offers: {
       ...CountShape,
-      description: 'Resources with a known price above zero, which the quartiles are of.',
+      description: 'Resources with a known price above zero that the quartiles are of.',
     },
   },
   { title: 'GoingRate' },
@@ -53,7 +53,7 @@ export const getCapability = defineOperation({
   path: '/capabilities/{slug}',
   summary: 'Who offers one job, at what price, and what they were really paid',
   description:
-    'The listed resources that offer a capability, most used first: price, payTo and observed activity as in /endpoints (whose filter `capability` lists them all). `going_rate` are the quartiles of what they cost now, each by its cheapest offer; null when no price is known. `agents` are ERC-8004 agents whose card speaks of it, most rated first. Everything but the observed activity is what sellers say of themselves.',
+    'The listed resources that offer a capability, most paid first: price, pay_to and what was observed as in /endpoints (whose filter `capability` lists them all). `going_rate` are the quartiles of what they cost now, each by its headline offer; contested resources of which no claimant was paid or is published by the domain are left out; null when no price is known. `agents` are ERC-8004 agents whose card speaks of it, most rated first. Everything but what was observed is what listings and cards say.',
   toolText:
     'Who offers one kind of work: listings with price, payee and observed payments, the going rate, and agents.',
   price: PRICES.keyed,
@@ -89,7 +89,7 @@ export const getCapability = defineOperation({
         name: 'Searchlight',
         wallet: '0x8d4f05a0f2c1b3e49a7766554433221100ffeedd',
         x402_support: true,
-        score: 92.5,
+        score: 92.34,
         feedback_count: 214,
       },
     ],

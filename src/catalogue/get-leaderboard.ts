@@ -2,13 +2,13 @@ import { Type } from '@sinclair/typebox';
 import type { AgentRow } from '../reads/agent-row.ts';
 import { readAgents } from '../reads/agents.ts';
 import { readLastSettled } from '../reads/last-settled.ts';
-import { LEADERBOARD_OFFSET_MAX, type RankedAgent } from '../reads/leaderboard.ts';
+import { LEADERBOARD_OFFSET_MAX, type RankedAgent, type RankedBy } from '../reads/leaderboard.ts';
 import { AGENT_EXAMPLE, AgentShape, agentAnswers } from './agent-shape.ts';
 import { LIST_META_FIELDS, listMeta, META_EXAMPLE } from './list-meta.ts';
 import { defineOperation } from './operation.ts';
 import { chainOrAllParam, limitParam } from './params.ts';
 import { PRICES } from './prices.ts';
-import { includeSpamParam, leaderboardOffsetParam } from './registry-params.ts';
+import { includeSpamParam, leaderboardOffsetParam, rankedByParam } from './registry-params.ts';
 import { NextOffsetShape, nowText, TimeShape } from './shapes.ts';
 
 const RankShape = Type.Integer({ minimum: 1, description: 'Place on the whole leaderboard; 1 is the best.' });
@@ -17,17 +17,18 @@ export const getLeaderboard = defineOperation({
   id: 'getLeaderboard',
   method: 'GET',
   path: '/leaderboard',
-  summary: 'ERC-8004 agents by the mean of their feedback, best first',
+  summary: 'ERC-8004 agents by what clients rated them, best first',
   description:
-    'Agents by score, highest first, then by chain and agent_id; of the default chain unless `chain` names another or `all`. Agents without feedback count as spam and are left out unless `include_spam` puts them last. A score is the mean of whatever clients gave: there is no common scale, and one rating of 100 stands above a thousand of 99, so look at `feedback_count` and `distinct_clients`. Pages are cut from a ranking that is renewed at most every ten seconds, deep ones less often (`meta.ranked_at`): rank, score and feedback figures are of then, the rest of the row is of now. Pages of one ranking fit together; from one ranking to the next an agent can move across a page boundary, and an agent whose registration a reorg took back is missing from its page.',
+    'Agents by score, highest first, then by chain and agent_id; of the default chain unless `chain` names another or `all`. A score is made of ratings from 0 to 100 alone, drawn to the middle by few clients; measures under other tags (uptime, response times, revenues) rank nothing and are in `tag_scores`. Rating costs only gas: `by=paid` ranks by `paid_score`, of ratings whose file proves that the client paid the agent. Agents without a score count as spam and are left out unless `include_spam` puts them last. Pages are cut from a ranking that is renewed at most every ten seconds, deep ones less often (`meta.ranked_at`): rank, the score that ranks and the figures of its ratings are of then, the rest of the row is of now. Pages of one ranking fit together; from one ranking to the next an agent can move across a page boundary, and an agent whose registration a reorg took back is missing from its page.',
   toolText:
-    'ERC-8004 agents ranked by the feedback about them, best first. Look at feedback_count and distinct_clients before you trust a rank.',
+    'ERC-8004 agents ranked by their ratings, best first; ratings of few clients weigh little. Rating costs only gas: by=paid counts only clients that provably paid the agent.',
   price: PRICES.keyed,
   load: 'summary',
   params: {
     limit: limitParam,
     offset: leaderboardOffsetParam,
     chain: chainOrAllParam,
+    by: rankedByParam,
     include_spam: includeSpamParam,
   },
   output: Type.Object({
@@ -38,7 +39,10 @@ export const getLeaderboard = defineOperation({
     meta: Type.Object(
       {
         ...LIST_META_FIELDS,
-        page_scored_agents: Type.Integer({ minimum: 0, description: 'Agents of this page with a score.' }),
+        page_scored_agents: Type.Integer({
+          minimum: 0,
+          description: 'Agents of this page with the score that ranks.',
+        }),
         ranked_at: TimeShape,
       },
       { title: 'LeaderboardMeta' },
@@ -59,21 +63,21 @@ export const getLeaderboard = defineOperation({
       ranked_at: META_EXAMPLE.as_of,
     },
   },
-  run: async ({ limit, offset, chain, include_spam: withUnscored }, deps) => {
+  run: async ({ limit, offset, chain, by, include_spam: withUnscored }, deps) => {
     const { reader, clock, dataset, freshness, leaderboard, names, chains } = deps;
     const nowMs = clock.nowMs();
     const [page, statuses, directory] = await Promise.all([
-      leaderboard.page({ chain, withUnscored }, { offset, limit }),
+      leaderboard.page({ chain, by, withUnscored }, { offset, limit }),
       freshness.statuses(),
       names.of([]),
     ]);
     const current = await readAgents(reader, page.agents, { conditions: [], limit });
-    const rows = page.agents.flatMap((ranked) => placed(ranked, current));
+    const rows = page.agents.flatMap((ranked) => placed(ranked, by, current));
     const lastSettled = await readLastSettled(
       reader,
       rows.map(({ wallet }) => wallet),
     );
-    const scored = rows.filter(({ score }) => score !== null).length;
+    const scored = rows.filter((row) => (by === 'paid' ? row.paidScore : row.score) !== null).length;
     const meta = await listMeta({ chain, chains, statuses, nowMs }, rows, dataset.agents);
     const warnings = [
       ...(meta.warnings ?? []),
@@ -97,8 +101,15 @@ export const getLeaderboard = defineOperation({
 });
 
 /** What a page shows of a ranked agent: the figures that placed it there, whatever came since. Nothing when it is gone. */
-function placed(ranked: RankedAgent, current: readonly AgentRow[]): (AgentRow & { readonly rank: number })[] {
+function placed(
+  ranked: RankedAgent,
+  by: RankedBy,
+  current: readonly AgentRow[],
+): (AgentRow & { readonly rank: number })[] {
   const row = current.find(({ chain, agentId }) => chain === ranked.chain && agentId === ranked.agentId);
-  const { rank, score, feedbackCount, distinctClients } = ranked;
-  return row === undefined ? [] : [{ ...row, rank, score, feedbackCount, distinctClients }];
+  if (row === undefined) return [];
+  const { rank, score, ratingCount, ratingClients } = ranked;
+  return by === 'paid'
+    ? [{ ...row, rank, paidScore: score, paidCount: ratingCount, paidClients: ratingClients }]
+    : [{ ...row, rank, score, ratingCount, ratingClients }];
 }

@@ -2,7 +2,7 @@ import { Type } from '@sinclair/typebox';
 import type { Address } from '../domain/address.ts';
 import { ATTESTATION_KINDS, type AttestationKind } from '../domain/registry-event.ts';
 import { fail } from '../errors.ts';
-import { LEADERBOARD_OFFSET_MAX } from '../reads/leaderboard.ts';
+import { LEADERBOARD_OFFSET_MAX, RANKINGS, type RankedBy } from '../reads/leaderboard.ts';
 import { ADDRESS_SCHEMA, namedOnlyParam, type Param, quoted, readAddressParam } from './params.ts';
 
 /** Parameters of the leaderboard and of the attestations. */
@@ -36,8 +36,24 @@ export const leaderboardOffsetParam: Param<number> = {
 export const includeSpamParam: Param<boolean> = {
   ...namedOnlyParam,
   description:
-    'Whether agents without feedback (all of it revoked, or never any) are listed too, below those with a score, by chain and agent_id.',
-  toolText: 'Whether to list agents without feedback too, last.',
+    'Whether agents without a score (no rating stands, or with `by=paid` none that proves a payment) are listed too, below those with one, by chain and agent_id.',
+  toolText: 'Whether to list agents without a score too, last.',
+};
+
+export const rankedByParam: Param<RankedBy> = {
+  in: 'query',
+  description:
+    'rating: by `score`, of all ratings. paid: by `paid_score`, of the ratings whose proof of payment was verified. Default: rating.',
+  toolText: 'All ratings, or only those with a verified proof of payment. Default rating.',
+  required: false,
+  schema: Type.Unsafe<RankedBy>({ type: 'string', enum: [...RANKINGS], default: 'rating' }),
+  example: 'paid',
+  read: (raw, name) => {
+    if (raw === undefined) return 'rating';
+    const by = RANKINGS.find((known) => known === raw);
+    if (by !== undefined) return by;
+    throw invalid(name, `${name} must be ${RANKINGS.join(' or ')}, not ${quoted(raw)}.`);
+  },
 };
 
 export const attestationClientParam: Param<Address | undefined> = {

@@ -139,7 +139,7 @@ export const PUBLIC_TABLES = {
       column(
         'score',
         'Nullable(Float64)',
-        'Mean of the feedback that was not revoked; NULL without feedback.',
+        'Ratings from 0 to 100 that were not revoked, each client once, drawn to 50 by few clients; NULL without one.',
       ),
       column('feedback_count', 'UInt64', 'Feedback that was not revoked.'),
       column('registered_at', TIME, 'Time of the registration.'),

@@ -46,8 +46,10 @@ function shapeOf(schema: TSchema, choices: readonly string[] | undefined): Reado
   return choices.join() === SWITCH ? { type: 'boolean' } : { type: 'string', enum: choices };
 }
 
-/** Of a union of words: their list, which says the same in fewer characters. */
+/** The words that a parameter takes; of a union of words their list, which says the same in fewer characters. */
 function choicesOf(schema: TSchema): string[] | undefined {
+  const { enum: listed } = schema as Record<string, unknown>; // a TypeBox schema is plain JSON
+  if (Array.isArray(listed)) return listed.filter((word) => typeof word === 'string');
   const members: unknown = schema['anyOf'];
   if (!Array.isArray(members)) return undefined;
   const words = members.map((member: { readonly const?: unknown }) => member.const);

@@ -34,17 +34,39 @@ export interface AgentRow {
   readonly domainProof: 'unchecked' | 'proven' | 'refuted' | 'unreachable';
   readonly feedbackCount: number;
   readonly distinctClients: number;
-  /** Mean of the feedback that stands, as exact decimal text; null without any. */
+  /** Bayesian mean of the clients' ratings (src/domain/reputation.ts), as exact decimal text; null without any rating. */
   readonly score: string | null;
+  /** Without the prior. */
+  readonly ratingMean: string | null;
+  readonly ratingCount: number;
+  readonly ratingClients: number;
+  /** `score` of the ratings whose proof of payment holds. */
+  readonly paidScore: string | null;
+  readonly paidCount: number;
+  readonly paidClients: number;
+  /** Given by most clients first. */
+  readonly tagScores: readonly TagScore[];
   /** Null without feedback. */
   readonly lastFeedbackAt: number | null;
+}
+
+/** The mean of a tag on its own scale. */
+export interface TagScore {
+  /** tag1 as it was logged; '' for none. */
+  readonly tag: string;
+  /** Exact decimal text. */
+  readonly mean: string;
+  readonly isRating: boolean;
+  readonly feedbackCount: number;
+  readonly distinctClients: number;
 }
 
 /** The columns behind `decodeAgent`, in its order. */
 export const AGENT_COLUMNS: Sql = sql`chain, toString(agent_id), lower(hex(owner)), if(wallet = toFixedString('', 20), '', lower(hex(wallet))),
   agent_uri, toUnixTimestamp(registered_at), toUnixTimestamp(updated_at), name, description, image, services,
   supported_trust, capabilities, x402_support, active, toString(card_status), card_problem, toUnixTimestamp(card_at),
-  domain, toString(domain_proof), feedback_count, distinct_clients, toString(score), toUnixTimestamp(last_feedback_at)`;
+  domain, toString(domain_proof), feedback_count, distinct_clients, toString(score), toUnixTimestamp(last_feedback_at),
+  toString(rating_mean), rating_count, rating_clients, toString(paid_score), paid_count, paid_clients, tag_scores`;
 
 export function decodeAgent(row: readonly unknown[]): AgentRow {
   const wallet = textField(row[3]);
@@ -74,9 +96,33 @@ export function decodeAgent(row: readonly unknown[]): AgentRow {
     domainProof: textField(row[19]) as AgentRow['domainProof'], // the column's enum
     feedbackCount,
     distinctClients: integerField(row[21]),
-    score: row[22] === null ? null : textField(row[22]),
+    score: textOrNull(row[22]),
     lastFeedbackAt: timeOrNull(row[23]),
+    ratingMean: textOrNull(row[24]),
+    ratingCount: integerField(row[25]),
+    ratingClients: integerField(row[26]),
+    paidScore: textOrNull(row[27]),
+    paidCount: integerField(row[28]),
+    paidClients: integerField(row[29]),
+    tagScores: tagScoresField(row[30]),
   };
+}
+
+function textOrNull(field: unknown): string | null {
+  return field === null ? null : textField(field);
+}
+
+/** JSON that the engine printed (ingest/identities/derive-scores.ts), counts negative for their order; '' without feedback. */
+export function tagScoresField(field: unknown): TagScore[] {
+  const text = textField(field);
+  const scores = text === '' ? [] : (JSON.parse(text) as readonly Record<string, unknown>[]);
+  return scores.map((score) => ({
+    tag: textField(score['tag']),
+    mean: textField(score['mean']),
+    isRating: score['is_rating'] === true,
+    feedbackCount: -integerField(score['count']),
+    distinctClients: -integerField(score['clients']),
+  }));
 }
 
 function timeOrNull(field: unknown): number | null {

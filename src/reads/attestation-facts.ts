@@ -3,6 +3,7 @@ import { type Sql, sql, texts, uint64s } from '../../clickhouse/sql.ts';
 import type { Address } from '../domain/address.ts';
 import type { ProofOfPayment } from '../domain/proof-of-payment.ts';
 import type { Hash } from '../domain/settlement.ts';
+import { type TagScore, tagScoresField } from './agent-row.ts';
 import { ask } from './ask.ts';
 import type { AttestationRow } from './attestation-row.ts';
 import { ATTESTATIONS_RESOURCE } from './attestations.ts';
@@ -12,6 +13,8 @@ import { integerField, textField } from './decode.ts';
 export interface AttestationFacts {
   /** '' for an agent without a name. */
   agentName(row: AttestationRow): string;
+  /** What all clients said of the agent under the row's tag1; undefined where it keeps no score of it. */
+  tagScore(row: AttestationRow): TagScore | undefined;
   isRevoked(row: AttestationRow): boolean;
   /** Undefined where no file is named, or none of this kind is fetched. */
   file(row: AttestationRow): FeedbackFileState | undefined;
@@ -34,8 +37,8 @@ export async function readAttestationFacts(
   rows: readonly AttestationRow[],
 ): Promise<AttestationFacts> {
   const feedback = rows.filter(({ kind }) => kind === 'feedback');
-  const [names, revoked, files] = await Promise.all([
-    readAgentNames(reader, rows),
+  const [agents, revoked, files] = await Promise.all([
+    readAgentFacts(reader, rows),
     readRevoked(reader, feedback),
     readFiles(
       reader,
@@ -43,7 +46,8 @@ export async function readAttestationFacts(
     ),
   ]);
   return {
-    agentName: (row) => names.get(agentOf(row)) ?? '',
+    agentName: (row) => agents.get(agentOf(row))?.name ?? '',
+    tagScore: (row) => agents.get(agentOf(row))?.tagScores.find(({ tag }) => tag === row.tag1),
     isRevoked: (row) => revoked.has(feedbackOf(row)),
     file: (row) =>
       row.kind === 'feedback' && row.uri !== '' ? (files.get(placeOf(row)) ?? NEW_FILE) : undefined,
@@ -75,22 +79,27 @@ function agentSet(rows: readonly AgentKey[]): Sql {
   return sql`(SELECT agent.1, toUInt256(agent.2) FROM (SELECT arrayJoin(arrayZip(${chains}, ${ids})) AS agent))`;
 }
 
-async function readAgentNames(
+interface AgentFacts {
+  readonly name: string;
+  readonly tagScores: readonly TagScore[];
+}
+
+async function readAgentFacts(
   reader: Reader,
   rows: readonly AttestationRow[],
-): Promise<ReadonlyMap<string, string>> {
+): Promise<ReadonlyMap<string, AgentFacts>> {
   if (rows.length === 0) return new Map();
   const found = await ask(reader, 'agents', {
     name: 'attestations-agents',
     maxSeconds: MAX_SECONDS,
     maxRows: rows.length,
-    sql: sql`SELECT chain, toString(agent_id), name
-      FROM (SELECT chain, agent_id, name, del FROM agents FINAL WHERE (chain, agent_id) IN ${agentSet(rows)}) WHERE del = 0`,
+    sql: sql`SELECT chain, toString(agent_id), name, tag_scores
+      FROM (SELECT chain, agent_id, name, tag_scores, del FROM agents FINAL WHERE (chain, agent_id) IN ${agentSet(rows)}) WHERE del = 0`,
   });
   return new Map(
-    found.rows.map(([chain, agentId, name]) => [
+    found.rows.map(([chain, agentId, name, tagScores]) => [
       `${textField(chain)} ${textField(agentId)}`,
-      textField(name),
+      { name: textField(name), tagScores: tagScoresField(tagScores) },
     ]),
   );
 }

@@ -89,8 +89,9 @@ function slugs(): Sql {
 }
 
 /**
- * The quartiles of what the resources of a capability cost, each resource by its cheapest offer; null without any. Prices that
- * really are asked (nearest rank): of four the first, the second and the third.
+ * The quartiles of what the resources of a capability cost, each resource by its headline offer; null without any. Prices that
+ * really are asked (nearest rank): of four the first, the second and the third. Where listings disagree about the payee and neither
+ * the domain nor a payment decides, anybody may have set the price.
  */
 export async function readGoingRate(reader: Reader, slug: string): Promise<GoingRate | null> {
   const { rows } = await ask(reader, RESOURCE, {
@@ -100,8 +101,8 @@ export async function readGoingRate(reader: Reader, slug: string): Promise<Going
     // By hand: quantilesExactLow takes the lower of two in the middle, and the higher one at every other level.
     sql: sql`SELECT count(), arraySort(groupArray(assumeNotNull(price_usd))) AS prices,
         arrayMap(level -> toString(toInt64(prices[toUInt64(ceil(level * length(prices)))] * 1000000)), [0.25, 0.5, 0.75])
-      FROM (SELECT capabilities, price_usd, del FROM endpoint_list FINAL WHERE has(capabilities, ${text(slug)}))
-      WHERE del = 0 AND price_usd > 0`,
+      FROM (SELECT capabilities, price_usd, contested, is_published, settlement_count, del FROM endpoint_list FINAL WHERE has(capabilities, ${text(slug)}))
+      WHERE del = 0 AND price_usd > 0 AND (NOT contested OR is_published OR settlement_count > 0)`,
   });
   const [count, , quartiles] = rows[0] ?? [];
   const offers = integerField(count);

@@ -6,7 +6,7 @@ import { ask } from './ask.ts';
 import { integerField, textField } from './decode.ts';
 
 /**
- * The priced directory: what listings publish, one row per resource and method, most used first. Read from `endpoint_list`,
+ * The priced directory: what listings publish, one row per resource and method, most paid on its own terms first. Read from `endpoint_list`,
  * which ingest derives; the inner SELECT finds the page over narrow columns, the outer reads it by its keys.
  */
 
@@ -20,7 +20,7 @@ export interface EndpointFilter {
   readonly chain?: Chain | undefined;
   /** As published. */
   readonly network?: string | undefined;
-  /** Endpoints without a known price are above any. */
+  /** Of the headline offer; endpoints without a known price are above any. */
   readonly maxPriceMicros?: bigint | undefined;
   /** In any case. */
   readonly tag?: string | undefined;
@@ -37,6 +37,28 @@ export interface EndpointOfferRow {
   readonly payTo: string;
   readonly source: string;
   readonly maxTimeoutSeconds: number;
+  /** Observed on its own terms, in the last 30 days. */
+  readonly settlementCount: number;
+}
+
+/** An address that a listing of the resource, under any method, wants to be paid at. */
+export interface EndpointClaimant {
+  readonly payTo: string;
+  /** By `/.well-known/x402` of the resource's own domain. */
+  readonly isPublished: boolean;
+  readonly settlementCount: number;
+  /** Unix seconds. */
+  readonly listedAt: number;
+  readonly networks: readonly string[];
+  readonly sources: readonly string[];
+}
+
+export interface ObservedPayments {
+  readonly settlementCount: number;
+  readonly uniquePayers: number;
+  readonly settledUsdMicros: bigint;
+  /** Unix seconds; null without a settlement. */
+  readonly lastSettledAt: number | null;
 }
 
 export interface EndpointRow {
@@ -47,19 +69,26 @@ export interface EndpointRow {
   readonly mimeType: string;
   readonly tags: readonly string[];
   readonly capabilities: readonly string[];
-  /** Of the cheapest offer, as are `network` and `priceUsdMicros`. */
+  /** Of the headline offer, as are `network`, `priceUsdMicros` and `observed`. */
   readonly payTo: string;
   readonly network: string;
   readonly priceUsdMicros: bigint | null;
   /** Cheapest first; those without a known price last. */
   readonly offers: readonly EndpointOfferRow[];
   readonly sources: readonly string[];
+  /** Of the headline offer, `since` (Unix seconds). */
+  readonly observed: ObservedPayments & { readonly since: number };
+  /** Other resources of its origin on the same terms: what was observed may have been for them. */
+  readonly sameTerms: number;
+  /** Of the address of the headline offer, for anything. */
+  readonly payeeObserved: ObservedPayments;
+  /** Whether that address is paid for other resources too. */
   readonly isPayToShared: boolean;
-  readonly settlementCount: number;
-  readonly uniquePayers: number;
-  readonly settledUsdMicros: bigint;
-  /** Unix seconds; null without a settlement. */
-  readonly lastSettledAt: number | null;
+  /** Whether the domain itself publishes the headline offer. */
+  readonly isPublished: boolean;
+  readonly isContested: boolean;
+  /** Published ones first, then most paid. */
+  readonly claimants: readonly EndpointClaimant[];
   /** Unix seconds; null where no listing says. */
   readonly lastUpdated: number | null;
 }
@@ -79,7 +108,8 @@ export async function readEndpoints(
     maxRows: limit,
     sql: sql`SELECT resource, method, service_name, description, mime_type, tags, capabilities, pay_to, network, toString(price_usd),
         offers, sources, shared_pay_to, settlement_count, unique_payers, toString(settled_usd), toUnixTimestamp(last_settled_at),
-        toUnixTimestamp(last_updated)
+        toUnixTimestamp(last_updated), toUnixTimestamp(observed_since), same_terms, is_published, contested, claimants,
+        payee_count, payee_payers, toString(payee_usd), toUnixTimestamp(payee_last)
       FROM endpoint_list FINAL
       WHERE del = 0 AND (resource, method) IN (
         SELECT resource, method FROM endpoint_list FINAL WHERE ${allOf([sql`del = 0`, ...conditions(filter)])}
@@ -127,11 +157,22 @@ function decodeEndpoint(row: readonly unknown[]): EndpointRow {
     offers: readOffers(textField(row[10])),
     sources: textsField(row[11]),
     isPayToShared: integerField(row[12]) !== 0,
-    settlementCount: integerField(row[13]),
-    uniquePayers: integerField(row[14]),
-    settledUsdMicros: microsFromDecimal(textField(row[15])),
-    lastSettledAt: timeField(row[16]),
+    observed: { ...paymentsField(row.slice(13, 17)), since: integerField(row[18]) },
     lastUpdated: timeField(row[17]),
+    sameTerms: integerField(row[19]),
+    isPublished: integerField(row[20]) !== 0,
+    isContested: integerField(row[21]) !== 0,
+    claimants: readClaimants(textField(row[22])),
+    payeeObserved: paymentsField(row.slice(23, 27)),
+  };
+}
+
+function paymentsField([count, payers, usd, last]: readonly unknown[]): ObservedPayments {
+  return {
+    settlementCount: integerField(count),
+    uniquePayers: integerField(payers),
+    settledUsdMicros: microsFromDecimal(textField(usd)),
+    lastSettledAt: timeField(last),
   };
 }
 
@@ -163,5 +204,21 @@ function readOffers(json: string): EndpointOfferRow[] {
     payTo: textField(offer['pay_to']),
     source: textField(offer['source']),
     maxTimeoutSeconds: integerField(offer['max_timeout_seconds']),
+    // Rows that an earlier release derived do not have it, until ingest derives them anew.
+    settlementCount: integerField(offer['settlement_count'] ?? 0),
+  }));
+}
+
+/** Likewise; '' in a row that an earlier release derived. */
+function readClaimants(json: string): EndpointClaimant[] {
+  if (json === '') return [];
+  const claimants = JSON.parse(json) as readonly Record<string, unknown>[];
+  return claimants.map((claimant) => ({
+    payTo: textField(claimant['pay_to']),
+    isPublished: claimant['is_unpublished'] !== true,
+    settlementCount: 0 - integerField(claimant['rank']),
+    listedAt: integerField(claimant['listed_at']),
+    networks: textsField(claimant['networks']),
+    sources: textsField(claimant['sources']),
   }));
 }

@@ -25,7 +25,8 @@ export const WARNINGS = {
   graph_edges_cut: 'More pairs of wallets paid each other than max_edges shows: the largest are shown.',
   endpoints_catalog_stale:
     'Part of the endpoint directory may be outdated: a source was not read to its end lately, or none ever was.',
-  no_agent_on_this_page_has_a_score: 'No agent on this page has feedback that stands, so none has a score.',
+  no_agent_on_this_page_has_a_score:
+    'No agent on this page has the score that it is ranked by: no rating of it stands, or none proves a payment.',
   graph_scan_capped: 'The window holds more settlements than one graph may read: the newest were read.',
 } as const;
 

@@ -6,7 +6,7 @@ import { ask, TWO_THREADS } from './ask.ts';
 import { integerField, textField } from './decode.ts';
 
 /**
- * ERC-8004 agents by score. The order is the same for every caller and costs a pass over all agents, so pages are cut from a
+ * ERC-8004 agents by score, or by what paying clients said. The order is the same for every caller and costs a pass over all agents, so pages are cut from a
  * ranking that is kept for a while. Only its best part is read, as far down as somebody asks: the best thousand cost a tenth of
  * the whole order. It holds keys and scores as texts of a thousand agents each, because half a million objects would take ten
  * times the memory and a second of the event loop.
@@ -17,16 +17,21 @@ export interface RankedAgent {
   readonly rank: number;
   readonly chain: Chain;
   readonly agentId: bigint;
-  /** As of the ranking, exact decimal text; null for an agent without feedback. */
+  /** As of the ranking, exact decimal text; null for an agent without one. By what it was ranked, as are the next two. */
   readonly score: string | null;
-  readonly feedbackCount: number;
-  readonly distinctClients: number;
+  readonly ratingCount: number;
+  readonly ratingClients: number;
 }
+
+/** rating: every rating; paid: those whose proof of payment holds. */
+export const RANKINGS = ['rating', 'paid'] as const;
+export type RankedBy = (typeof RANKINGS)[number];
 
 export interface LeaderboardScope {
   /** Undefined: every served chain. */
   readonly chain: Chain | undefined;
-  /** Whether agents without feedback stand below those with a score. */
+  readonly by: RankedBy;
+  /** Whether agents without a score stand below those with one. */
   readonly withUnscored: boolean;
 }
 
@@ -100,7 +105,7 @@ export function createLeaderboard(deps: LeaderboardDeps): Leaderboard {
   };
   return {
     async page(scope, { offset, limit }) {
-      const name = `${scope.chain ?? 'all'} ${scope.withUnscored}`;
+      const name = `${scope.chain ?? 'all'} ${scope.by} ${scope.withUnscored}`;
       const wanted = offset + limit + 1;
       const at = kept.get(name);
       const ranking =
@@ -138,7 +143,7 @@ async function readRanking(
     maxSeconds: RANKING_MAX_SECONDS,
     maxRows: Math.ceil(depth / CHUNK_AGENTS),
     settings: TWO_THREADS,
-    sql: rankingSql(served, scope.withUnscored, depth),
+    sql: rankingSql(served, scope, depth),
   });
   const size = rows.reduce((sum, [, count]) => sum + integerField(count), 0);
   const tookMs = clock.nowMs() - rankedAtMs;
@@ -152,24 +157,30 @@ async function readRanking(
   };
 }
 
+const COLUMNS: Readonly<Record<RankedBy, Readonly<Record<'score' | 'count' | 'clients', Sql>>>> = {
+  rating: { score: sql`score`, count: sql`rating_count`, clients: sql`rating_clients` },
+  paid: { score: sql`paid_score`, count: sql`paid_count`, clients: sql`paid_clients` },
+};
+
 /**
- * An entry is `<place of the chain in the list>:<agent_id>`, and of an agent with a score `:<score>:<feedback>:<clients>` too.
+ * An entry is `<place of the chain in the list>:<agent_id>`, and of an agent with a score `:<score>:<ratings>:<clients>` too.
  * The inner SELECT chooses over the columns of the order alone; what is printed is printed for the chosen ones.
  */
-function rankingSql(chains: readonly Chain[], withUnscored: boolean, depth: number): Sql {
+function rankingSql(chains: readonly Chain[], { by, withUnscored }: LeaderboardScope, depth: number): Sql {
+  const { score, count, clients } = COLUMNS[by];
   const conditions = [
     sql`del = 0`,
     sql`chain IN ${texts(chains)}`,
-    ...(withUnscored ? [] : [sql`score IS NOT NULL`]),
+    ...(withUnscored ? [] : [sql`${score} IS NOT NULL`]),
   ];
-  const ranked = sql`SELECT chain, agent_id, score, feedback_count, distinct_clients FROM agents FINAL
-    WHERE ${allOf(conditions)} ORDER BY score DESC NULLS LAST, chain, agent_id LIMIT ${uint32(depth)}`;
-  const rated = sql`concat(':', toString(assumeNotNull(score)), ':', toString(feedback_count), ':', toString(distinct_clients))`;
+  const ranked = sql`SELECT chain, agent_id, ${score}, ${count}, ${clients} FROM agents FINAL
+    WHERE ${allOf(conditions)} ORDER BY ${score} DESC NULLS LAST, chain, agent_id LIMIT ${uint32(depth)}`;
+  const rated = sql`concat(':', toString(assumeNotNull(${score})), ':', toString(${count}), ':', toString(${clients}))`;
   return sql`SELECT intDiv(place, ${uint32(CHUNK_AGENTS)}) AS chunk, count(),
       arrayStringConcat(arrayMap(placed -> placed.2, arraySort(groupArray((place, entry)))), ',')
     FROM (
       SELECT rowNumberInAllBlocks() AS place,
-        concat(toString(indexOf(${texts(chains)}, chain) - 1), ':', toString(agent_id), if(isNull(score), '', ${rated})) AS entry
+        concat(toString(indexOf(${texts(chains)}, chain) - 1), ':', toString(agent_id), if(isNull(${score}), '', ${rated})) AS entry
       FROM (${ranked}))
     GROUP BY chunk ORDER BY chunk`;
 }
@@ -187,7 +198,7 @@ function cut(ranking: Ranking, offset: number, limit: number): RankedAgent[] {
 }
 
 function decodeEntry(entry: string, chains: readonly Chain[], rank: number): RankedAgent {
-  const [place, agentId, score, feedbackCount, distinctClients] = entry.split(':');
+  const [place, agentId, score, ratingCount, ratingClients] = entry.split(':');
   const chain = chains[Number(place)];
   if (chain === undefined || agentId === undefined) throw new TypeError('a ranking holds no such entry');
   return {
@@ -195,7 +206,7 @@ function decodeEntry(entry: string, chains: readonly Chain[], rank: number): Ran
     chain,
     agentId: BigInt(agentId),
     score: score ?? null,
-    feedbackCount: integerField(feedbackCount ?? 0),
-    distinctClients: integerField(distinctClients ?? 0),
+    ratingCount: integerField(ratingCount ?? 0),
+    ratingClients: integerField(ratingClients ?? 0),
   };
 }

@@ -108,6 +108,8 @@ describe('a row', () => {
       value_decimals: 1,
       tag1: 'starred',
       tag2: null,
+      is_rating: false,
+      tag_score: null,
       endpoint: null,
       uri: null,
       file_hash: hash(5),

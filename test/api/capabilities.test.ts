@@ -124,7 +124,7 @@ describe('one capability', () => {
         name: 'Rated',
         wallet: wallet(0xa1),
         x402_support: true,
-        score: 4.5,
+        score: 42.416666666666664,
         feedback_count: 1,
       },
       {

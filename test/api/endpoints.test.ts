@@ -11,7 +11,8 @@ import { loadConfig } from '../../src/config/load.ts';
 import { ANONYMOUS, type TestApi, testApi } from '../support/api.ts';
 import { listedItem } from '../support/bazaar.ts';
 import { type TestEngine, testEngine, testLog } from '../support/engine.ts';
-import { BASE, insertSettlements, NOON, POLYGON, reportChain, settlement, wallet } from '../support/rows.ts';
+import { payment } from '../support/listings.ts';
+import { BASE, insertSettlements, NOON, POLYGON, reportChain, wallet } from '../support/rows.ts';
 
 /** The directory over 60 resources of three sources, two of which are paid. */
 
@@ -90,15 +91,9 @@ beforeAll(async () => {
   await answered('bazaar:one');
   await answered('bazaar:two', { goodAt: NOON - 600, triedAt: NOON, problem: 'unreachable' });
   await insertSettlements(engine.writer, [
-    ...[1, 2, 3].map((at) =>
-      settlement({ blockNumber: at, payee: BUSY, payer: wallet(at % 2), amountUsdMicros: 1n }),
-    ),
-    settlement({
-      blockNumber: 9,
-      payee: wallet(0x1000),
-      amountUsdMicros: 2_000_000n,
-      blockTime: NOON - 86_400,
-    }),
+    ...[1, 2, 3].map((at) => payment({ payee: BUSY, payer: wallet(at % 2), amount: 10_000n })),
+    payment({ payee: wallet(0x1000), amount: 550_000n }),
+    payment({ payee: wallet(0x1000), amount: 1n, blockTime: NOON - 86_400 }),
   ]);
   await countActivity(engine.writer, { chains: [BASE, POLYGON], nowMs: NOON * 1_000, ver: versions.next() });
   await deriveList(engine.writer, () => versions.next());
@@ -117,7 +112,7 @@ const find = async (query: string) => {
   return body;
 };
 
-test('it answers without a key, the most used first, each row with its offers and what its addresses were paid', async () => {
+test('it answers without a key, the most paid first, each row with its offers and what was paid on the terms of one', async () => {
   const body = await find('limit=2');
   expect(body.endpoints[0]).toEqual({
     resource: 'https://weather.example/v1',
@@ -136,29 +131,51 @@ test('it answers without a key, the most used first, each row with its offers an
         pay_to: BUSY,
         source: 'bazaar:one',
         max_timeout_seconds: 60,
+        settlement_count_30d: 3,
       },
       expect.objectContaining({ network: 'base', amount: '20000', price_usd: 0.02, source: 'bazaar:two' }),
     ],
     price_usd: 0.01,
     pay_to: BUSY,
     network: 'eip155:8453',
+    published_by_domain: false,
+    contested: false,
+    claimants: [
+      {
+        pay_to: BUSY,
+        published_by_domain: false,
+        settlement_count_30d: 3,
+        listed_since: '2026-11-20T12:00:00Z',
+        networks: ['base', 'eip155:8453'],
+        sources: ['bazaar:one', 'bazaar:two'],
+      },
+    ],
     tags: ['Weather', 'maps'],
     capabilities: expect.any(Array),
     last_updated: '2026-11-20T08:00:00Z',
     observed: {
       settlement_count_30d: 3,
       unique_payers_30d: 2,
-      settled_usd_30d: 0.000003,
+      settled_usd_30d: 0.03,
+      last_settled_at: '2026-11-20T12:00:00Z',
+      since: '2026-11-20T12:00:00Z',
+      resources_on_same_terms: 0,
+    },
+    payee_observed: {
+      settlement_count_30d: 3,
+      unique_payers_30d: 2,
+      settled_usd_30d: 0.03,
       last_settled_at: '2026-11-20T12:00:00Z',
     },
     shared_pay_to: false,
     stale: false,
   });
   expect(body.endpoints[1]).toMatchObject({
-    resource: url(0),
+    resource: url(55),
     shared_pay_to: true,
     stale: true,
-    observed: { settlement_count_30d: 1, settled_usd_30d: 2 },
+    observed: { settlement_count_30d: 1, settled_usd_30d: 0.55 },
+    payee_observed: { settlement_count_30d: 2, settled_usd_30d: 0.550001 },
   });
   expect(body.next_offset).toBe(2);
 });
@@ -174,7 +191,8 @@ test('pages by offset fit together and hold every row once', async () => {
   }
   expect(seen).toEqual([
     'https://weather.example/v1',
-    ...Array.from({ length: 56 }, (_, at) => url(at)),
+    url(55),
+    ...Array.from({ length: 55 }, (_, at) => url(at)),
     'https://quiet.example/',
     'https://sun.example/',
   ]);

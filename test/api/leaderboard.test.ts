@@ -103,6 +103,7 @@ interface Given {
   readonly client: number;
   readonly value: bigint;
   readonly valueDecimals: number;
+  readonly tag1: string;
   readonly fate: 'stands' | 'revoked' | 'taken_back' | 'revocation_taken_back';
 }
 
@@ -113,20 +114,22 @@ const given = fc.uniqueArray(
     chain: fc.constantFrom(...CHAINS),
     agentId: fc.bigInt({ min: 0n, max: BigInt(AGENTS - 1) }),
     client: fc.integer({ min: 0, max: 4 }),
-    value: fc.constantFrom(-5n, 0n, 1n, 50n, 100n, 2n ** 127n - 1n),
+    value: fc.constantFrom(-5n, 0n, 1n, 50n, 100n, 101n, 2n ** 127n - 1n),
     valueDecimals: fc.constantFrom(0, 1, 18),
+    tag1: fc.constantFrom('', 'starred', 'Quality', 'responseTime', 'starred '),
     fate: fc.constantFrom('stands', 'stands', 'revoked', 'taken_back', 'revocation_taken_back'),
   }),
   { maxLength: 40, selector: ({ slot }) => slot },
 );
 
-function feedbackOf({ slot, chain, agentId, client, value, valueDecimals }: Given): Attestation {
+function feedbackOf({ slot, chain, agentId, client, value, valueDecimals, tag1 }: Given): Attestation {
   return attestation({
     chain,
     agentId,
     client: wallet(0xc0 + client),
     value,
     valueDecimals,
+    tag1,
     feedbackIndex: BigInt(slot + 1),
     blockNumber: 2_000 + slot,
   });
@@ -208,13 +211,13 @@ describe('the leaderboard', () => {
     const one = 10n ** 18n;
     await insertAttestations(engine.writer, [
       attestation({ agentId: 1n, value: 90n * one, valueDecimals: 18 }),
-      attestation({ agentId: 2n, value: 90n * one + 1n, valueDecimals: 18, logIndex: 1 }),
+      attestation({ agentId: 2n, value: 90n * one + 6n, valueDecimals: 18, logIndex: 1 }),
     ]);
     await deriveAll(engine.writer);
     const rows = await walkBoard(10);
     expect(rows.map(({ agent_id, score }) => [agent_id, score])).toEqual([
-      ['2', 90],
-      ['1', 90],
+      ['2', 56.666666666666664],
+      ['1', 56.666666666666664],
     ]);
   });
 
@@ -265,7 +268,10 @@ describe('the leaderboard', () => {
       name: 'Weather',
       wallet: wallet(0xa7),
       capabilities: ['weather'],
-      score: 92.5,
+      score: 57.083333333333336,
+      rating_mean: 92.5,
+      rating_count: 1,
+      rating_clients: 1,
       feedback_count: 1,
       distinct_clients: 1,
       activity_status: 'active',
@@ -286,7 +292,7 @@ describe('a ranking', () => {
     await rate(4n, 10n, 2_004);
     await deriveAll(engine.writer);
     const first = await api.get('/v0/leaderboard?limit=2');
-    await rate(4n, 1_000n, 2_005);
+    await rate(4n, 100n, 2_005);
     await insertAgentEvents(engine.writer, registration({ agentId: 3n, blockNumber: 1_003 }), 1);
     await deriveAll(engine.writer);
     api.clock.advanceSeconds(9);
@@ -294,17 +300,17 @@ describe('a ranking', () => {
     const shown = (answer: typeof first) =>
       answer.body.leaderboard.map(({ rank, agent_id, score }: Row) => [rank, agent_id, score]);
     expect(shown(first)).toEqual([
-      [1, '1', 40],
-      [2, '2', 30],
+      [1, '1', 48.333333333333336],
+      [2, '2', 46.666666666666664],
     ]);
     // The registration of agent 3 was taken back: its place stays empty.
-    expect(shown(second)).toEqual([[4, '4', 10]]);
+    expect(shown(second)).toEqual([[4, '4', 43.333333333333336]]);
     expect(second.body.meta.ranked_at).toBe(first.body.meta.ranked_at);
     api.clock.advanceSeconds(2);
     const renewed = await api.get('/v0/leaderboard?limit=2');
     expect(shown(renewed)).toEqual([
-      [1, '4', 505],
-      [2, '1', 40],
+      [1, '4', 50.833333333333336],
+      [2, '1', 48.333333333333336],
     ]);
     expect(renewed.body.meta.ranked_at).toBe('2026-11-20T12:00:11Z');
   });
@@ -337,7 +343,9 @@ describe('a ranking', () => {
     );
     await insertAttestations(
       engine.writer,
-      ids.map((agentId) => attestation({ agentId, value: -agentId, logIndex: Number(agentId) })),
+      ids.map((agentId) =>
+        attestation({ agentId, value: 10_000n - agentId, valueDecimals: 2, logIndex: Number(agentId) }),
+      ),
     );
     await deriveAll(engine.writer);
     expect((await walkBoard(100)).map(({ agent_id }) => agent_id)).toEqual(ids.map(String));
@@ -352,6 +360,7 @@ test('400: an offset beyond the leaderboard’s own maximum, and flags that are 
     ['offset=-1', 'offset'],
     ['include_spam=yes', 'include_spam'],
     ['chain=eip155:1', 'chain'],
+    ['by=payment', 'by'],
   ]) {
     const { status, body } = await api.get(`/v0/leaderboard?${query}`);
     expect({ status, parameter: body.parameter }).toEqual({ status: 400, parameter });

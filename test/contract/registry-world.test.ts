@@ -52,16 +52,16 @@ test('random operations reach every event of the registries, and the views follo
   expect(truth.filter(({ wallet, owner }) => wallet !== zero && wallet !== owner).length).toBeGreaterThan(0);
   expect(truth.filter(({ owner }) => owner.endsWith('beef')).length).toBeGreaterThan(0);
   expect(truth.flatMap(({ feedback }) => feedback).some(({ revoked }) => revoked)).toBe(true);
-  expect(truth.some(({ scoreE18 }) => scoreE18 === null)).toBe(true);
+  expect(truth.some(({ meanE18 }) => meanE18 === null)).toBe(true);
 });
 
-test('a score is the exact mean of what is not revoked, and agrees with the contract’s rounded one as far as that fits', async () => {
-  for (const { agentId, feedback, scoreE18, feedbackCount } of await world.truth()) {
-    if (scoreE18 === null) continue;
+test('a mean is the exact one of what is not revoked, and agrees with the contract’s rounded one as far as that fits', async () => {
+  for (const { agentId, feedback, meanE18, feedbackCount } of await world.truth()) {
+    if (meanE18 === null) continue;
     const clients = [...new Set(feedback.map(({ client }) => client))];
     const summary = await world.views.summary(agentId, clients);
     expect(summary.count).toBe(BigInt(feedbackCount));
     // The contract casts its mean to int128 without a check: with many decimals, great means wrap around.
-    expect(summary.value).toBe(BigInt.asIntN(128, scoreE18 / 10n ** BigInt(18 - summary.valueDecimals)));
+    expect(summary.value).toBe(BigInt.asIntN(128, meanE18 / 10n ** BigInt(18 - summary.valueDecimals)));
   }
 });

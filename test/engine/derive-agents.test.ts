@@ -142,15 +142,18 @@ describe('an agent is what its events say', () => {
 
 describe('scores', () => {
   test('are exact where floats are not, and NULL once all feedback is revoked', async () => {
-    const int128Max = 2n ** 127n - 1n;
+    const hundred = 100n * 10n ** 18n;
     const given = [
-      attestation({ agentId: 1n, value: int128Max, valueDecimals: 0, feedbackIndex: 1n }),
-      attestation({ agentId: 1n, value: -1n, valueDecimals: 18, feedbackIndex: 2n, logIndex: 1 }),
+      attestation({ agentId: 1n, value: hundred, valueDecimals: 18, feedbackIndex: 1n }),
+      attestation({ agentId: 1n, value: 1n, valueDecimals: 18, feedbackIndex: 2n, logIndex: 1 }),
       attestation({ agentId: 1n, value: 1n, valueDecimals: 1, feedbackIndex: 3n, logIndex: 2 }),
+      // Off the scale by the smallest step there is, and by the largest.
+      attestation({ agentId: 1n, value: hundred + 1n, valueDecimals: 18, feedbackIndex: 4n, logIndex: 3 }),
+      attestation({ agentId: 1n, value: 2n ** 127n - 1n, feedbackIndex: 5n, logIndex: 4 }),
     ];
     await insertAttestations(engine.writer, given);
     await derive();
-    expect((await states())[0]?.score).toBe('56713727820156410577229101238628035242.366666666666666666');
+    expect((await states())[0]?.score).toBe('47.227777777777777777');
     const revoked = given.map((row, index) => ({
       ...row,
       kind: 'revocation' as const,
@@ -193,6 +196,7 @@ type Step =
       readonly who: number;
       readonly value: bigint;
       readonly decimals: number;
+      readonly tag: string;
     }
   | { readonly do: 'revoke'; readonly pick: number }
   | { readonly do: 'reorg'; readonly depth: number }
@@ -200,7 +204,10 @@ type Step =
 
 const agent = fc.bigInt({ min: 0n, max: 2n });
 const who = fc.integer({ min: 1, max: 4 });
-const value = fc.bigInt({ min: -(2n ** 127n), max: 2n ** 127n - 1n });
+const value = fc.oneof(
+  fc.bigInt({ min: -(2n ** 127n), max: 2n ** 127n - 1n }),
+  fc.bigInt({ min: 0n, max: 120n }),
+);
 const stepArbitrary: fc.Arbitrary<Step> = fc.oneof(
   { weight: 3, arbitrary: fc.record({ do: fc.constant('register' as const), agent, who }) },
   {
@@ -218,7 +225,8 @@ const stepArbitrary: fc.Arbitrary<Step> = fc.oneof(
       agent,
       who,
       value,
-      decimals: fc.integer({ min: 0, max: 18 }),
+      decimals: fc.constantFrom(0, 0, 1, 9, 18),
+      tag: fc.constantFrom('', 'starred', 'RATING', 'uptime'),
     }),
   },
   { weight: 2, arbitrary: fc.record({ do: fc.constant('revoke' as const), pick: fc.nat() }) },
@@ -276,11 +284,11 @@ function logsOf(
       (row) => row.kind === 'feedback' && row.agentId === agentId && row.client === client,
     );
     const feedbackIndex = BigInt(before.length + 1);
-    const { value, decimals: valueDecimals } = step;
+    const { value, decimals: valueDecimals, tag: tag1 } = step;
     return {
       events: [],
       attestations: [
-        attestation({ ...at, agentId, client, author: client, feedbackIndex, value, valueDecimals }),
+        attestation({ ...at, agentId, client, author: client, feedbackIndex, value, valueDecimals, tag1 }),
       ],
     };
   }

@@ -12,6 +12,7 @@ import { listedItem } from '../support/bazaar.ts';
 import { closeDays, closeHours } from '../support/close-days.ts';
 import { emptyTables } from '../support/empty-tables.ts';
 import { type TestEngine, testEngine, testLog } from '../support/engine.ts';
+import { payment } from '../support/listings.ts';
 import { BASE, insertSettlements, NOON, POLYGON, settlement, tombstone, wallet } from '../support/rows.ts';
 
 /** What offers and settlements become, against what is counted here. */
@@ -67,6 +68,7 @@ describe('the activity of listed addresses', () => {
       blockTime: NOON - (at % 8) * 5 * DAY - at,
       payer: wallet(1 + (at % 7)),
       payee: [SHOP, MALL, OTHER][at % 3] ?? SHOP,
+      method: at % 7 === 0 ? 'gasless_authorization' : 'builder_code',
       amountUsdMicros: BigInt(at) * 1_000_001n,
     }),
   );
@@ -76,7 +78,11 @@ describe('the activity of listed addresses', () => {
     return [SHOP, MALL].flatMap((payee) =>
       [POLYGON, BASE].flatMap((chain) => {
         const mine = rows.filter(
-          (row) => row.payee === payee && row.chain === chain && row.blockTime >= since,
+          (row) =>
+            row.payee === payee &&
+            row.chain === chain &&
+            row.blockTime >= since &&
+            row.method === 'builder_code',
         );
         if (mine.length === 0) return [];
         const usd = mine.reduce((sum, { amountUsdMicros }) => sum + amountUsdMicros, 0n);
@@ -120,6 +126,7 @@ describe('the activity of listed addresses', () => {
       blockTime: NOON - 7_200,
       payee: SHOP,
       payer: wallet(1),
+      method: 'builder_code',
     });
     await insertSettlements(engine.writer, [late]);
     await count();
@@ -150,7 +157,7 @@ describe('the directory', () => {
     ask(sql`SELECT resource, method, service_name, pay_to, network, toString(price_usd), sources, shared_pay_to, toUInt32(settlement_count),
       toUInt32(unique_payers), toString(settled_usd) FROM endpoint_list FINAL WHERE del = 0 ORDER BY resource, method`);
 
-  test('has one row per resource and method, with its cheapest offer and what all its addresses were paid', async () => {
+  test('has one row per resource and method, with the offer that was paid most, its price and its payments', async () => {
     const two = wallet(0xc1);
     await list([
       listedItem('https://a.example/x', { amount: '30000', item: { serviceName: 'A' } }),
@@ -159,16 +166,18 @@ describe('the directory', () => {
     ]);
     await list([listedItem('https://a.example/x', { amount: '25000' })], 'bazaar:one');
     await insertSettlements(engine.writer, [
-      settlement({ blockNumber: 1, payee: two, payer: wallet(1), amountUsdMicros: 5n }),
-      settlement({ blockNumber: 2, payee: two, payer: wallet(2), amountUsdMicros: 6n }),
-      settlement({ blockNumber: 3, payee: wallet(0xb2), payer: wallet(1), amountUsdMicros: 7n }),
+      payment({ payee: two, payer: wallet(1), amount: 20_000n }),
+      payment({ payee: two, payer: wallet(2), amount: 20_000n }),
+      payment({ payee: wallet(0xb2), payer: wallet(1), amount: 30_000n }),
+      payment({ payee: wallet(0xb2), payer: wallet(2), amount: 30_000n }),
+      payment({ payee: wallet(0xb2), payer: wallet(3), amount: 30_000n }),
     ]);
     await count();
     await derive();
     const a = 'https://a.example/x';
     expect(await listed()).toEqual([
-      [a, 'GET', 'A', two, 'base', '0.02', ['bazaar:one', 'file'], 0, 3, 3, '0.000018'],
-      [a, 'POST', '', two, 'eip155:8453', '0.01', ['file'], 0, 2, 2, '0.000011'],
+      [a, 'GET', 'A', wallet(0xb2), 'eip155:8453', '0.03', ['bazaar:one', 'file'], 0, 3, 3, '0.09'],
+      [a, 'POST', '', two, 'eip155:8453', '0.01', ['file'], 0, 0, 0, '0'],
     ]);
     const [[offers] = []] = await ask(sql`SELECT offers FROM endpoint_list FINAL WHERE method = 'GET'`);
     expect(

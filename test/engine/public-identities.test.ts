@@ -69,7 +69,7 @@ describe('agents', () => {
     );
     expect(rows).toEqual([
       [POLYGON, '2', wallet(0xa1), null, null, null, false, null, null, '0'],
-      [BASE, '1', wallet(0xa1), wallet(0xa1), 'Weather', 'By the call', true, true, 4.5, '1'],
+      [BASE, '1', wallet(0xa1), wallet(0xa1), 'Weather', 'By the call', true, true, 42.416666666666664, '1'],
     ]);
   });
 });

@@ -17,6 +17,7 @@ import { runIngest } from '../../ingest/worker.ts';
 import type { Config } from '../../src/config/config.ts';
 import { loadConfig } from '../../src/config/load.ts';
 import { dropDatabase, freshDatabase, testLog } from '../support/engine.ts';
+import { scoreOf } from '../support/naive-agents.ts';
 import { type ChainExport, exportChain, writeExport } from '../support/parquet-export.ts';
 import { type RegistryOperation, registryOperation } from '../support/registry-operations.ts';
 import { foldAgents, NOBODY, type RegistryRows, type Row, rowsOfLogs } from '../support/registry-oracle.ts';
@@ -202,7 +203,7 @@ async function expectAgents(writer: Writer): Promise<void> {
       uri,
       count,
       clients,
-      score === null ? null : scoreE18(String(score)),
+      score,
     ]),
   ).toEqual(
     truth.map((agent) => [
@@ -212,15 +213,9 @@ async function expectAgents(writer: Writer): Promise<void> {
       agent.uri,
       agent.feedbackCount,
       agent.distinctClients,
-      agent.scoreE18,
+      scoreOf(agent.feedback.filter(({ revoked }) => !revoked)),
     ]),
   );
-}
-
-/** A decimal of up to 18 places in units of the last one. */
-function scoreE18(decimal: string): bigint {
-  const [whole = '', places = ''] = decimal.split('.');
-  return BigInt(`${whole}${places.padEnd(18, '0')}`);
 }
 
 const OPERATIONS = fc.sample(registryOperation, { numRuns: 500, seed: 8_004 });

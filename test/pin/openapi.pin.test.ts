@@ -120,7 +120,7 @@ test('operations, paths, parameters and prices', () => {
       0,
       0.001,
     ],
-    ['getLeaderboard', '/leaderboard', 'limit offset chain include_spam', 'keyed', 0, 0.001],
+    ['getLeaderboard', '/leaderboard', 'limit offset chain by include_spam', 'keyed', 0, 0.001],
     ['listAttestations', '/attestations', 'limit before chain agent_id client tag kind', 'keyed', 0, 0.001],
     ['getGraph', '/graph', 'window days wallet chain max_edges finality', 'metered', 1, 0.005],
     ['listCapabilities', '/capabilities', 'fields', 'free', 0, 0],

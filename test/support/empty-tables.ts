@@ -9,7 +9,7 @@ const FILLED_BY_TESTS = [
   ...['rollup_state', 'payer_day', 'payee_day', 'relayer_day', 'chain_hour'],
   ...['relayer_totals', 'relayer_total_passes'],
   ...['facilitator_relayers', 'catalogued_payees', 'relayer_accounts'],
-  ...['endpoint_offers', 'endpoint_sources', 'payee_activity', 'endpoint_list'],
+  ...['endpoint_offers', 'endpoint_sources', 'payee_activity', 'offer_activity', 'endpoint_list'],
 ];
 
 /** Makes the database as good as new, so that no test sees the rows of the one before. */

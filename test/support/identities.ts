@@ -45,6 +45,7 @@ const IDENTITY_TABLES = [
   'agent_attestations',
   'feedback_revocations',
   'feedback_files',
+  'agent_feedback_files',
 ] as const;
 
 export async function emptyIdentityTables(writer: Writer): Promise<void> {

@@ -12,7 +12,7 @@ export interface NaiveAgent {
   readonly registeredAt: number;
   readonly feedbackCount: number;
   readonly distinctClients: number;
-  /** Mean of the standing feedback, cut at 18 decimals; null without any. */
+  /** Standing ratings of 0 to 100, each client once, and five more clients of 50; cut at 18 decimals; null without any. */
   readonly score: string | null;
 }
 
@@ -67,17 +67,31 @@ function naiveAgent(
     registeredAt,
     feedbackCount: standing.length,
     distinctClients: new Set(standing.map(({ client }) => client)).size,
-    score: meanOf(standing),
+    score: scoreOf(standing),
   };
 }
 
-function meanOf(standing: readonly Attestation[]): string | null {
-  if (standing.length === 0) return null;
-  const sum = standing.reduce(
-    (total, { value, valueDecimals }) => total + value * 10n ** BigInt(SCORE_DECIMALS - valueDecimals),
-    0n,
-  );
-  return decimalText(sum / BigInt(standing.length));
+/** Written out by hand, as docs/methodology.md has it. */
+const RATING_TAGS = ['', 'starred', 'quality', 'rating', 'score'];
+const [HUNDRED, FIFTY, FIVE] = [100n * 10n ** 18n, 50n * 10n ** 18n, 5n];
+
+type Rating = Pick<Attestation, 'client' | 'tag1' | 'value' | 'valueDecimals'>;
+
+/** Of feedback that stands. */
+export function scoreOf(standing: readonly Rating[]): string | null {
+  const byClient = new Map<Address, bigint[]>();
+  for (const { client, tag1, value, valueDecimals } of standing) {
+    const scaled = value * 10n ** BigInt(SCORE_DECIMALS - valueDecimals);
+    if (!RATING_TAGS.includes(tag1.toLowerCase()) || scaled < 0n || scaled > HUNDRED) continue;
+    byClient.set(client, [...(byClient.get(client) ?? []), scaled]);
+  }
+  if (byClient.size === 0) return null;
+  const means = [...byClient.values()].map((own) => sumOf(own) / BigInt(own.length));
+  return decimalText((sumOf(means) + FIVE * FIFTY) / (FIVE + BigInt(means.length)));
+}
+
+function sumOf(values: readonly bigint[]): bigint {
+  return values.reduce((total, value) => total + value, 0n);
 }
 
 /** As the engine prints a Decimal: without trailing zeros. */

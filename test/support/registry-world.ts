@@ -49,8 +49,8 @@ export interface AgentTruth extends AgentView {
   /** Of feedback that is not revoked, as the next two. */
   readonly feedbackCount: number;
   readonly distinctClients: number;
-  /** Mean of the values in units of 10^-18, truncated toward zero; null without feedback. */
-  readonly scoreE18: bigint | null;
+  /** Mean of the values in units of 10^-18, whatever they measure, truncated toward zero; null without feedback. */
+  readonly meanE18: bigint | null;
 }
 
 /** Block 1 initialises the token. */
@@ -118,13 +118,13 @@ async function readTruth(views: RegistryViews): Promise<AgentTruth[]> {
         feedback,
         feedbackCount: standing.length,
         distinctClients: new Set(standing.map(({ client }) => client)).size,
-        scoreE18: meanE18(standing),
+        meanE18: meanE18(standing),
       };
     }),
   );
 }
 
-/** BigInt division truncates toward zero, as the score does. */
+/** BigInt division truncates toward zero. */
 function meanE18(standing: readonly FeedbackView[]): bigint | null {
   if (standing.length === 0) return null;
   const sum = standing.reduce(

@@ -12,6 +12,9 @@ import { createSourceWatch } from './watch-sources.ts';
  * addresses become payees of the catalogue, and their activity is counted anew. Nothing else waits for any of it.
  */
 
+/** Counting reads a month of payments: at most a twentieth of the time goes into it. */
+const COUNT_REST_FACTOR = 20;
+
 /** Until the signal aborts, with its reason. */
 export async function followEndpoints(deps: FollowEndpointsDeps): Promise<never> {
   const limits = { ...ENDPOINT_LIMITS, ...deps.limits };
@@ -40,6 +43,7 @@ function createSettling(deps: FollowEndpointsDeps, limits: EndpointLimits) {
   let payeesWaitSinceMs: number | null = performance.now();
   let listedAtMs = Number.NEGATIVE_INFINITY;
   let countedAtMs = Number.NEGATIVE_INFINITY;
+  let countTookMs = 0;
   let payeesChangedAtMs = Number.NEGATIVE_INFINITY;
 
   const arePayeesDue = (isIdle: boolean): boolean => {
@@ -54,10 +58,15 @@ function createSettling(deps: FollowEndpointsDeps, limits: EndpointLimits) {
     payeesChangedAtMs = performance.now();
     log.info({ payees: next.length }, 'payees of listed endpoints changed');
   };
-  const isCountDue = (isIdle: boolean): boolean =>
-    (countWaits && isIdle) || performance.now() - countedAtMs >= limits.recountMs;
+  const isCountDue = (isIdle: boolean): boolean => {
+    const restedMs = performance.now() - countedAtMs;
+    return (
+      restedMs >= countTookMs * COUNT_REST_FACTOR && ((countWaits && isIdle) || restedMs >= limits.recountMs)
+    );
+  };
   const recount = async (): Promise<void> => {
     countWaits = false;
+    const beganMs = performance.now();
     let attempts = 0;
     const hasChanged = await acknowledged(() => {
       attempts++;
@@ -66,6 +75,7 @@ function createSettling(deps: FollowEndpointsDeps, limits: EndpointLimits) {
     // An attempt that was not acknowledged may have written all there was to write.
     if (hasChanged || attempts > 1) listWaits = true;
     countedAtMs = performance.now();
+    countTookMs = countedAtMs - beganMs;
   };
   const isListDue = (isIdle: boolean): boolean =>
     listWaits && (isIdle || performance.now() - listedAtMs >= limits.listEveryMs);

@@ -55,11 +55,18 @@ function digest(fields: readonly unknown[]): string {
   return createHash('sha256').update(JSON.stringify(fields)).digest('hex').slice(0, DIGEST_HEX_CHARS);
 }
 
+/** When a listing was seen. Unix seconds. */
+export interface OfferTimes {
+  readonly firstSeen: number;
+  /** Since when it asks the amount that it asks now. */
+  readonly termsSince: number;
+}
+
 /** In the order of ENDPOINT_OFFER_COLUMNS. */
 export function encodeOffer(
   out: RowBinary,
   { source, offer, ...row }: OfferRow,
-  firstSeen: number,
+  { firstSeen, termsSince }: OfferTimes,
   ver: bigint,
 ): void {
   out.string(offer.resource).string(offer.method).string(source).string(offer.network).string(offer.scheme);
@@ -73,7 +80,7 @@ export function encodeOffer(
   else out.u8(PRESENT).i128(offer.priceUsdMicros);
   out.u32(offer.maxTimeoutSeconds).string(offer.serviceName).string(offer.description).string(offer.mimeType);
   out.strings(offer.tags).strings(row.capabilities).u16(CAPABILITY_RULE_VERSION);
-  out.dateTime(offer.lastUpdated).dateTime(firstSeen);
+  out.dateTime(offer.lastUpdated).dateTime(firstSeen).dateTime(termsSince);
   for (const id of [row.offerId, row.contentId]) u128(out, id);
   out.u64(ver).u8(0);
 }

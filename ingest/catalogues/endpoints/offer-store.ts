@@ -2,24 +2,28 @@ import type { Writer } from '../../../clickhouse/engine.ts';
 import { RowBinary } from '../../../clickhouse/row-binary.ts';
 import { ENDPOINT_OFFER_COLUMNS, TABLES } from '../../../clickhouse/schema.ts';
 import { sql, text, texts, uint64 } from '../../../clickhouse/sql.ts';
-import { encodeOffer, hexOfU128, type OfferRow } from './offer-rows.ts';
+import { encodeOffer, hexOfU128, type OfferRow, type OfferTimes } from './offer-rows.ts';
 
 /** Table `endpoint_offers`: what a source lists by now, read as digests and written where it changed. */
 
 const MAX_SECONDS = 60;
-/** Two digests and a time in RowBinary. */
-const KNOWN_ROW_BYTES = 36;
+/** Two digests, two times, whether there is no amount, and the amount, in RowBinary. */
+const KNOWN_ROW_BYTES = 73;
 const CONTENT_AT = 16;
 const FIRST_SEEN_AT = 32;
-/** Above what one source may list (SYNC_LIMITS); 60 bytes each in memory. */
+const TERMS_SINCE_AT = 36;
+const AMOUNT_IS_NULL_AT = 40;
+const AMOUNT_AT = 41;
+const AMOUNT_WORDS = 4;
+const WORD_BYTES = 8;
+/** Above what one source may list (SYNC_LIMITS); some 100 bytes each in memory. */
 const KNOWN_ROWS_MAX = 2_000_000;
 /** Digests of one statement; they travel as a parameter. */
 const IDS_PER_STATEMENT = 2_000;
 
-export interface KnownOffer {
+export interface KnownOffer extends OfferTimes {
   readonly contentId: string;
-  /** Unix seconds. */
-  readonly firstSeen: number;
+  readonly amount: bigint | null;
 }
 
 /** By offer id. */
@@ -28,7 +32,8 @@ export type KnownOffers = Map<string, KnownOffer>;
 export async function loadOffers(writer: Writer, source: string): Promise<KnownOffers> {
   const bytes = await writer.rowBinary({
     name: 'endpoint-offers-known',
-    sql: sql`SELECT offer_id, content_id, first_seen FROM endpoint_offers FINAL WHERE source = ${text(source)} AND del = 0`,
+    sql: sql`SELECT offer_id, content_id, first_seen, terms_since, isNull(amount), ifNull(amount, 0)
+      FROM endpoint_offers FINAL WHERE source = ${text(source)} AND del = 0`,
     maxSeconds: MAX_SECONDS,
     maxRows: KNOWN_ROWS_MAX,
   });
@@ -37,19 +42,30 @@ export async function loadOffers(writer: Writer, source: string): Promise<KnownO
     known.set(hexOfU128(bytes, at), {
       contentId: hexOfU128(bytes, at + CONTENT_AT),
       firstSeen: bytes.readUInt32LE(at + FIRST_SEEN_AT),
+      termsSince: bytes.readUInt32LE(at + TERMS_SINCE_AT),
+      amount: bytes[at + AMOUNT_IS_NULL_AT] === 0 ? u256(bytes, at + AMOUNT_AT) : null,
     });
   return known;
 }
 
+/** Low word first. */
+function u256(bytes: Buffer, at: number): bigint {
+  let value = 0n;
+  for (let word = AMOUNT_WORDS - 1; word >= 0; word--)
+    value = (value << 64n) | bytes.readBigUInt64LE(at + word * WORD_BYTES);
+  return value;
+}
+
+/** An offer as it is written. */
+export interface SeenOffer extends OfferTimes {
+  readonly row: OfferRow;
+}
+
 /** Repeating it under a higher version changes nothing. */
-export async function saveOffers(
-  writer: Writer,
-  rows: readonly { readonly row: OfferRow; readonly firstSeen: number }[],
-  ver: bigint,
-): Promise<void> {
+export async function saveOffers(writer: Writer, rows: readonly SeenOffer[], ver: bigint): Promise<void> {
   if (rows.length === 0) return;
   const out = new RowBinary();
-  for (const { row, firstSeen } of rows) encodeOffer(out, row, firstSeen, ver);
+  for (const { row, ...times } of rows) encodeOffer(out, row, times, ver);
   await writer.insert('endpoint-offers-save', TABLES.endpointOffers, ENDPOINT_OFFER_COLUMNS, [out.finish()]);
 }
 

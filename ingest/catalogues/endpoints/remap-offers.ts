@@ -7,8 +7,8 @@ import type { EndpointMethod, EndpointOffer } from '../../../src/domain/endpoint
 import type { Log } from '../../../src/log.ts';
 import { untilAcknowledged } from '../../until-acknowledged.ts';
 import type { Versions } from '../../versions.ts';
-import { type OfferRow, offerRow } from './offer-rows.ts';
-import { saveOffers } from './offer-store.ts';
+import { offerRow } from './offer-rows.ts';
+import { type SeenOffer, saveOffers } from './offer-store.ts';
 
 /**
  * Maps offers onto capabilities anew that an older rule has mapped. A reading does so by itself; this is for the sources that do
@@ -35,19 +35,22 @@ export async function remapOffers(deps: {
   }
 }
 
-async function readOutdated(
-  writer: Writer,
-): Promise<{ readonly row: OfferRow; readonly firstSeen: number }[]> {
+async function readOutdated(writer: Writer): Promise<SeenOffer[]> {
   const { rows } = await writer.rows({
     name: 'endpoint-offers-outdated',
     sql: sql`SELECT source, resource, method, network, chain, scheme, asset, pay_to, toString(amount), toString(price_usd),
-        max_timeout_seconds, service_name, description, mime_type, tags, toUnixTimestamp(last_updated), toUnixTimestamp(first_seen)
+        max_timeout_seconds, service_name, description, mime_type, tags, toUnixTimestamp(last_updated), toUnixTimestamp(first_seen),
+        toUnixTimestamp(terms_since)
       FROM endpoint_offers FINAL WHERE del = 0 AND rule_version != ${uint32(CAPABILITY_RULE_VERSION)}
       LIMIT ${uint32(ROWS_PER_STEP)}`,
     maxSeconds: MAX_SECONDS,
     maxRows: ROWS_PER_STEP,
   });
-  return rows.map((row) => ({ row: offerRow(String(row[0]), decodeOffer(row)), firstSeen: Number(row[16]) }));
+  return rows.map((row) => ({
+    row: offerRow(String(row[0]), decodeOffer(row)),
+    firstSeen: Number(row[16]),
+    termsSince: Number(row[17]),
+  }));
 }
 
 /** A row of our own table: written from an `EndpointOffer`, so it is one. */

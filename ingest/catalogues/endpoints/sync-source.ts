@@ -5,7 +5,7 @@ import { untilAcknowledged } from '../../until-acknowledged.ts';
 import type { Versions } from '../../versions.ts';
 import type { ListingOutcome, TakeItems } from './listing.ts';
 import { type OfferRow, offerRow } from './offer-rows.ts';
-import { buryOffers, type KnownOffers, loadOffers, saveOffers } from './offer-store.ts';
+import { buryOffers, type KnownOffers, loadOffers, type SeenOffer, saveOffers } from './offer-store.ts';
 import { type ItemFacts, readItem } from './read-item.ts';
 import type { SourceKind } from './source-states.ts';
 
@@ -91,7 +91,7 @@ export async function syncSource(
 /** Compares what is seen with what is known. An offer that is listed twice counts as it stands first. */
 function createChanges(known: KnownOffers, nowSeconds: number) {
   const seen = new Set<string>();
-  let waiting: { readonly row: OfferRow; readonly firstSeen: number }[] = [];
+  let waiting: SeenOffer[] = [];
   let written = 0;
   let isFull = false;
   return {
@@ -103,9 +103,15 @@ function createChanges(known: KnownOffers, nowSeconds: number) {
       }
       seen.add(row.offerId);
       const old = known.get(row.offerId);
-      if (old?.contentId !== row.contentId) waiting.push({ row, firstSeen: old?.firstSeen ?? nowSeconds });
+      if (old?.contentId === row.contentId) return;
+      const isSameAmount = old !== undefined && old.amount === row.offer.amount;
+      waiting.push({
+        row,
+        firstSeen: old?.firstSeen ?? nowSeconds,
+        termsSince: isSameAmount ? old.termsSince : nowSeconds,
+      });
     },
-    async flush(atLeast: number, save: (rows: typeof waiting) => Promise<void>): Promise<void> {
+    async flush(atLeast: number, save: (rows: readonly SeenOffer[]) => Promise<void>): Promise<void> {
       if (waiting.length < atLeast) return;
       const rows = waiting;
       waiting = [];
