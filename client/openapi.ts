@@ -754,8 +754,10 @@ export interface components {
             head_block: number | null;
             finalized_block: number | null;
             lag_seconds: number | null;
-            /** @description starting, backfilling, following, unreachable, stopped; or not_started before the first report. */
+            /** @description starting, backfilling, following, unreachable, stopped; imported for a chain that is read from no node; or not_started before the first report. */
             state: string;
+            /** @description Rows up to this block are sample data, made for a demonstration, and not payments of the chain; null: every row is of the chain. */
+            sample_data_to: number | null;
             /** @description Whether the chain’s RPC provider answers, in words. */
             provider: string;
             backfill: components["schemas"]["Backfill"];
@@ -5591,6 +5593,7 @@ export interface operations {
                      *           "finalized_block": 38411402,
                      *           "lag_seconds": 1,
                      *           "state": "following",
+                     *           "sample_data_to": null,
                      *           "provider": "answers",
                      *           "backfill": {
                      *             "blocks_done": 43200,

@@ -30,6 +30,10 @@ export interface NamedFacilitator {
 export interface Cast {
   readonly agents: readonly Actor[];
   readonly merchants: readonly Merchant[];
+  /** Sellers with a real endpoint each: catalogued, and paid over x402 only, what they ask for. */
+  readonly shops: readonly (Actor & { readonly name: ShopName })[];
+  /** For whoever tries the demo: its key is printed. */
+  readonly visitor: Actor;
   /** Our own API, as somebody who is paid: catalogued, and paid over x402 only. */
   readonly api: Actor;
   readonly relayers: readonly Relayer[];
@@ -67,7 +71,14 @@ const MERCHANT_NAMES = [
   'sentiment',
   'face-blur',
 ] as const;
+export const SHOP_NAMES = ['fair-dice', 'unit-converter', 'text-facts'] as const;
+export type ShopName = (typeof SHOP_NAMES)[number];
 const UNCATALOGUED_MERCHANT_NAMES = ['corner-shop', 'night-market', 'side-hustle', 'no-name'] as const;
+
+/** The same in every demo, whatever the seed. Its key is no secret: anybody derives it from this label. */
+export function visitorAccount(): Actor {
+  return { name: 'visitor', ...walletOf('test account of the demo') };
+}
 
 /**
  * Everyone in the demo world, a pure function of the seed. Named facilitators: two with several relayers each, and the local
@@ -100,6 +111,8 @@ export function castOf(seed: number): Cast {
     agents: Array.from({ length: AGENT_COUNT }, (_, k) => actor(`agent-${k}`)),
     x402Agents: Array.from({ length: X402_AGENT_COUNT }, (_, k) => actor(`x402-agent-${k}`)),
     api: actor('settlement-index'),
+    visitor: visitorAccount(),
+    shops: SHOP_NAMES.map((name) => ({ ...actor(`shop/${name}`), name })),
     merchants: [
       ...MERCHANT_NAMES.map((name) => merchant(name, true)),
       ...UNCATALOGUED_MERCHANT_NAMES.map((name) => merchant(name, false)),

@@ -18,19 +18,25 @@ export interface Audit {
 const PAGE_ROWS = 100;
 const EXAMPLES_MAX = 5;
 
-/** Walks /transactions to its end by cursor and compares row by row. `progress` is told the rows walked so far. */
+/**
+ * Walks /transactions by cursor, newest first, down to the chain's first block (older rows are sample data), and compares row by
+ * row. `progress` is told the rows walked so far.
+ */
 export async function auditIndex(
   client: ApiClient,
   truth: readonly TrueRow[],
+  /** Unix seconds of the chain's first block. */
+  since: number,
   progress: (rows: number) => void = () => undefined,
 ): Promise<Audit> {
   const served: ServedRow[] = [];
   for (let before: string | null = null, more = true; more; ) {
     const page = await client.transactions(before, PAGE_ROWS);
-    served.push(...page.transactions);
+    const live = page.transactions.filter(({ block_time: time }) => Date.parse(time) / 1_000 >= since);
+    served.push(...live);
     progress(served.length);
     before = page.next_before;
-    more = before !== null;
+    more = before !== null && live.length === page.transactions.length;
   }
   return compare(served, truth);
 }
@@ -61,6 +67,7 @@ function compare(served: readonly ServedRow[], truth: readonly TrueRow[]): Audit
 }
 
 function differenceOf(served: ServedRow, real: TrueRow): string | null {
+  const method = served.evidence.method;
   const fields: readonly (readonly [string, string | number, string | number])[] = [
     ['block_number', served.block_number, real.blockNumber],
     ['block_time', Date.parse(served.block_time) / 1_000, real.blockTime],
@@ -68,7 +75,7 @@ function differenceOf(served: ServedRow, real: TrueRow): string | null {
     ['payee', served.payee, real.payee],
     ['amount', served.amount, real.amount.toString()],
     ['relayer', served.relayer, real.relayer],
-    ['method', served.evidence.method, real.method],
+    ['method', method, real.method ?? method],
   ];
   const found = fields.find(([, is, should]) => is !== should);
   return found === undefined ? null : `${found[0]} is ${found[1]}, should be ${found[2]}`;

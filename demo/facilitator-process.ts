@@ -6,11 +6,12 @@ import { toFacilitatorEvmSigner } from '@x402/evm';
 import { registerExactEvmScheme } from '@x402/evm/exact/facilitator';
 import { UptoEvmScheme } from '@x402/evm/upto/facilitator';
 import { BuilderCodeFacilitatorExtension } from '@x402/extensions/builder-code';
-import { createWalletClient, http, publicActions } from 'viem';
-import { nonceManager, privateKeyToAccount } from 'viem/accounts';
+import { createWalletClient, custom, type EIP1193RequestFn, type Hex, http, publicActions } from 'viem';
+import { createNonceManager, privateKeyToAccount } from 'viem/accounts';
 import { baseSepolia } from 'viem/chains';
 import { readBootstrap } from '../src/bootstrap.ts';
 import type { FacilitatorBootstrap } from './facilitator.ts';
+import { createSentTransactions, type SentTransactions } from './sent-transactions.ts';
 
 /**
  * A real x402 facilitator, v1 and v2, exact and upto, as a process of its own: POST /verify, POST /settle, GET /supported.
@@ -27,19 +28,34 @@ const CONFIRMATION_TIMEOUT_MS = 20_000;
 /** The packages put whole transactions, signature included, into some reasons. Only plain codes may leave. */
 const SAFE_REASON = /^[a-z0-9_]{1,80}$/;
 
+/** How often the node is asked whether it still knows what was sent. */
+const RESEND_EVERY_MS = 250;
+
 type WalletOfFacilitator = Parameters<typeof toFacilitatorEvmSigner>[0];
 
 function buildFacilitator(boot: FacilitatorBootstrap): x402Facilitator {
   // Without viem's nonceManager, parallel settles race on the relayer's nonce: 1 of 10 succeeded (protocol.md 0.7).
+  // Its source never falls back to a nonce that was sent: after a rollback the node counts fewer, until they are sent again.
+  const sent = createSentTransactions();
+  const { request, resend, count } = remembering(boot.rpcUrl, sent, walletAddress(boot.privateKey));
+  const nonceManager = createNonceManager({
+    source: { get: async () => Math.max(await count(), sent.next), set: () => undefined },
+  });
   const account = privateKeyToAccount(boot.privateKey, { nonceManager });
+  setInterval(() => void resend(), RESEND_EVERY_MS).unref();
   const client = createWalletClient({
     account,
     chain: baseSepolia,
-    transport: http(boot.rpcUrl),
+    transport: custom({ request }),
     pollingInterval: RECEIPT_POLL_MS,
   }).extend(publicActions);
+  const sendContract = inTurn(client.writeContract, resend);
   // A viem client is what the package asks for; its own declarations are looser than viem's, hence the cast.
-  const wallet = { ...client, address: account.address } as unknown as WalletOfFacilitator;
+  const wallet = {
+    ...client,
+    writeContract: sendContract,
+    address: account.address,
+  } as unknown as WalletOfFacilitator;
   const signer = toFacilitatorEvmSigner(wallet, { confirmationTimeoutMs: CONFIRMATION_TIMEOUT_MS });
   const network = `eip155:${boot.chainId}` as const;
   const facilitator = new x402Facilitator();
@@ -47,6 +63,47 @@ function buildFacilitator(boot: FacilitatorBootstrap): x402Facilitator {
   facilitator.register(network, new UptoEvmScheme(signer));
   facilitator.registerExtension(new BuilderCodeFacilitatorExtension({ builderCode: boot.builderCode }));
   return facilitator;
+}
+
+function walletAddress(privateKey: Hex): Hex {
+  return privateKeyToAccount(privateKey).address;
+}
+
+/** Requests to the node that remember what was sent, and `resend` for what a reorg made the node forget. Never rejects. */
+function remembering(rpcUrl: string, sent: SentTransactions, address: Hex) {
+  const node = http(rpcUrl)({ chain: baseSepolia }).request;
+  const count = async (): Promise<number> =>
+    Number(await node({ method: 'eth_getTransactionCount', params: [address, 'pending'] }));
+  const request: EIP1193RequestFn = async (call: { method: string; params?: unknown }) => {
+    const answer = await node(call as never); // any method: the packages choose it
+    // By the JSON-RPC of Ethereum the one parameter is the signed transaction.
+    if (call.method === 'eth_sendRawTransaction') sent.record((call.params as readonly [Hex])[0]);
+    return answer as never; // as above
+  };
+  const resend = async (): Promise<void> => {
+    try {
+      await sent.resend(await count(), (raw) => node({ method: 'eth_sendRawTransaction', params: [raw] }));
+    } catch {
+      // The node does not answer; the next look is soon.
+    }
+  };
+  return { request, resend, count };
+}
+
+/**
+ * One transaction after another, each after what is missing: one that fails before it is sent, because its authorization was used
+ * meanwhile, gives its nonce back, and no later one may have been sent with the next nonce by then.
+ */
+function inTurn<Asked extends readonly unknown[], Sent>(
+  send: (...asked: Asked) => Promise<Sent>,
+  before: () => Promise<void>,
+): (...asked: Asked) => Promise<Sent> {
+  let last: Promise<unknown> = Promise.resolve();
+  return (...asked) => {
+    const own = last.then(before).then(() => send(...asked));
+    last = own.catch(() => undefined);
+    return own;
+  };
 }
 
 async function readBody(request: IncomingMessage): Promise<string | undefined> {

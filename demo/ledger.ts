@@ -13,7 +13,19 @@ export interface TrueRow {
   readonly payee: string;
   readonly amount: bigint;
   readonly relayer: string;
-  readonly method: EvidenceMethod;
+  /** Null: the audit does not compare it. */
+  readonly method: EvidenceMethod | null;
+}
+
+/** A payment in a receipt, and what of its transaction decides the grade. */
+export interface PaidLog {
+  readonly txHash: Hash;
+  readonly relayer: string;
+  readonly payer: string;
+  readonly payee: string;
+  readonly marker: 'authorization' | 'permit2' | 'none';
+  /** Calldata of the whole transaction. */
+  readonly input: string;
 }
 
 export interface LedgerRules {
@@ -21,12 +33,7 @@ export interface LedgerRules {
   /** The x402 Permit2 proxies. */
   readonly proxies: ReadonlySet<string>;
   readonly cataloguedPayees: ReadonlySet<string>;
-  /** The grade that the maker of a transaction expects for a settlement in it. Throws for one that nobody made. */
-  readonly expectedMethod: (made: {
-    readonly txHash: Hash;
-    readonly relayer: string;
-    readonly payee: string;
-  }) => EvidenceMethod;
+  readonly expectedMethod: (paid: PaidLog) => EvidenceMethod | null;
 }
 
 /**
@@ -45,6 +52,8 @@ export interface Ledger {
   tiers(): Record<EvidenceTier, number>;
   /** Transactions of a block, in order, whether or not they paid anything. */
   transactions(block: number): readonly Hash[];
+  /** Of a recorded block. */
+  hashOf(block: number): Hash | undefined;
 }
 
 const TRANSFER = '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef';
@@ -61,6 +70,12 @@ interface Log {
   readonly logIndex: string;
 }
 
+interface Header {
+  readonly hash: Hash;
+  readonly timestamp: string;
+  readonly transactions: readonly { readonly hash: Hash; readonly input: string }[];
+}
+
 interface Receipt {
   readonly transactionHash: Hash;
   readonly from: string;
@@ -69,6 +84,7 @@ interface Receipt {
 }
 
 interface Block {
+  readonly hash: Hash;
   readonly rows: readonly TrueRow[];
   readonly transactions: readonly Hash[];
 }
@@ -80,12 +96,16 @@ export function createLedger(rpc: Rpc, rules: LedgerRules): Ledger {
   const recordBlock = async (number: number): Promise<void> => {
     const tag = `0x${number.toString(16)}`;
     const [header, receipts] = await Promise.all([
-      rpc.call<{ timestamp: string }>('eth_getBlockByNumber', tag, false),
+      rpc.call<Header>('eth_getBlockByNumber', tag, true),
       rpc.call<readonly Receipt[]>('eth_getBlockReceipts', tag),
     ]);
     const at = { blockNumber: number, blockTime: Number(header.timestamp) };
-    const rows = receipts.flatMap((receipt) => rowsOf(receipt, at, rules));
-    blocks.set(number, { rows, transactions: receipts.map(({ transactionHash }) => transactionHash) });
+    const inputs = new Map(header.transactions.map(({ hash, input }) => [hash, input]));
+    const rows = receipts.flatMap((receipt) =>
+      rowsOf(receipt, { at, input: inputs.get(receipt.transactionHash) ?? '' }, rules),
+    );
+    const transactions = receipts.map(({ transactionHash }) => transactionHash);
+    blocks.set(number, { hash: header.hash, rows, transactions });
     count += rows.length;
   };
   return {
@@ -106,18 +126,21 @@ export function createLedger(rpc: Rpc, rules: LedgerRules): Ledger {
     tiers() {
       const tiers = { proven: 0, probable: 0, unproven: 0, not_x402: 0, ungraded: 0 };
       for (const { rows } of blocks.values())
-        for (const { method } of rows) tiers[EVIDENCE_LADDER[method].tier] += 1;
+        for (const { method } of rows)
+          tiers[method === null ? 'ungraded' : EVIDENCE_LADDER[method].tier] += 1;
       return tiers;
     },
     transactions: (block) => blocks.get(block)?.transactions ?? [],
+    hashOf: (block) => blocks.get(block)?.hash,
   };
 }
 
-function rowsOf(
-  receipt: Receipt,
-  at: Pick<TrueRow, 'blockNumber' | 'blockTime'>,
-  rules: LedgerRules,
-): TrueRow[] {
+interface Mined {
+  readonly at: Pick<TrueRow, 'blockNumber' | 'blockTime'>;
+  readonly input: string;
+}
+
+function rowsOf(receipt: Receipt, { at, input }: Mined, rules: LedgerRules): TrueRow[] {
   if (receipt.status !== '0x1') return [];
   const settledByProxy = receipt.logs.some(
     ({ address, topics }) => rules.proxies.has(address) && SETTLED.has(topics[0] ?? ''),
@@ -128,9 +151,11 @@ function rowsOf(
     const payee = `0x${log.topics[2]?.slice(-40)}`;
     const before = receipt.logs[position - 1];
     const authorized = before?.topics[0] === AUTHORIZATION_USED && before.topics[1] === log.topics[1];
-    if (!authorized && !settledByProxy && !rules.cataloguedPayees.has(payee)) return [];
-    const made = { txHash: receipt.transactionHash, relayer: receipt.from, payee };
-    const method = rules.expectedMethod(made);
-    return [{ ...at, ...made, logIndex: Number(log.logIndex), payer, amount: BigInt(log.data), method }];
+    const unauthorized = settledByProxy ? 'permit2' : 'none';
+    const marker = authorized ? 'authorization' : unauthorized;
+    if (marker === 'none' && !rules.cataloguedPayees.has(payee)) return [];
+    const made = { txHash: receipt.transactionHash, relayer: receipt.from, payer, payee };
+    const method = rules.expectedMethod({ ...made, marker, input });
+    return [{ ...at, ...made, logIndex: Number(log.logIndex), amount: BigInt(log.data), method }];
   });
 }

@@ -18,7 +18,7 @@ export interface Live {
   settleDown(): Promise<void>;
 }
 
-/** What agents bought from our own API over x402. */
+/** What agents bought over x402, from our own API and from the shops. */
 export interface Purchases {
   /** Their settlements. */
   readonly made: readonly Hash[];
@@ -27,6 +27,7 @@ export interface Purchases {
 
 export interface LiveOptions {
   readonly traffic: Traffic;
+  readonly world: { readonly firstBlock: number };
   readonly service: { readonly url: string };
   readonly shoppers: readonly Shopper[];
   /** Run in turn. */
@@ -46,7 +47,8 @@ const SETTLE_BLOCK_EVERY_MS = 100;
 const FIXED_BLOCKS = 2;
 
 export function createLive(options: LiveOptions): Live {
-  const { traffic, service, shoppers, errands, identities } = options;
+  const { traffic, world, service, shoppers, errands, identities } = options;
+  const floor = world.firstBlock + FIXED_BLOCKS;
   const { random } = traffic;
   const pending = new Set<Promise<void>>();
   const purchases = { made: [] as Hash[], failed: [] as string[] };
@@ -74,9 +76,9 @@ export function createLive(options: LiveOptions): Live {
   /** Deep enough to undo a payment: a reader may not have seen the empty blocks above the newest one. 0 for none. */
   const reorgDepth = (): number => {
     const wanted = 1 + random.below(REORG_DEPTH_MAX);
-    const newest = traffic.ledger.rows().at(-1)?.blockNumber ?? 0;
+    const newest = traffic.ledger.rows().at(-1)?.blockNumber ?? floor;
     const depth = Math.max(wanted, traffic.head.number - newest + 1);
-    return depth <= REORG_DEPTH_MAX ? Math.min(depth, traffic.head.number - FIXED_BLOCKS) : 0;
+    return depth <= REORG_DEPTH_MAX ? Math.min(depth, traffic.head.number - floor) : 0;
   };
 
   const settleDown = async (): Promise<void> => {

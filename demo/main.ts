@@ -56,7 +56,7 @@ function stopRequest(): Promise<void> {
 
 /** Ctrl-C is how the continuous demo is meant to end; a checked run that is stopped has not been checked. */
 function interrupted(options: DemoOptions): number {
-  return options.once === null ? EXIT_OK : EXIT_INTERRUPTED;
+  return options.once === null && options.minutes === null ? EXIT_OK : EXIT_INTERRUPTED;
 }
 
 function leave(data: DataDir, keep: boolean): void {

@@ -31,22 +31,30 @@ export async function runOnce(stage: Stage, wanted: number): Promise<Outcome> {
   const deadline = performance.now() + timeoutMs;
   const caughtUp = untilHistoryIndexed(stage, deadline);
   const live = await liveUntil(stage, wanted, deadline);
+  const { ms, rowsPerSecondPeak, ...closed } = {
+    ...(await closeBooks(stage, deadline)),
+    ...(await caughtUp),
+  };
+  return { ...closed, wanted, history: { rows, ms, rowsPerSecondPeak }, purchases: live.purchases };
+}
+
+/** Nothing is mined any more: waits for the index and compares everything that it serves of the live chain. */
+export async function closeBooks(
+  stage: Stage,
+  deadline: number,
+): Promise<Omit<Outcome, 'wanted' | 'history' | 'purchases'>> {
   const minedAt = performance.now();
   const servedAt = await untilServed(stage, deadline);
   const audit = await auditUntilTrue(stage, deadline);
   const agents = await agentsUntilTrue(stage, deadline);
-  const history = await caughtUp;
   const seen = await untilReorgsReported(stage);
   return {
-    wanted,
     survived: stage.traffic.ledger.count,
     audit,
     agents,
     firstServedMs: stage.firstServedMs,
-    history: { rows, ...history },
     lagMs: servedAt === null ? null : servedAt - minedAt,
     reorgs: { made: stage.traffic.reorgs, deepest: stage.traffic.deepestReorg, seen },
-    purchases: live.purchases,
   };
 }
 
@@ -117,11 +125,13 @@ async function untilReorgsReported({ client, traffic }: Stage): Promise<number> 
 }
 
 /** The first audit without a lie, or the last one before the deadline. */
-async function auditUntilTrue({ client, traffic }: Stage, deadline: number): Promise<Audit> {
+async function auditUntilTrue({ client, traffic, genesisTime }: Stage, deadline: number): Promise<Audit> {
   const truth = traffic.ledger.rows();
   for (;;) {
     const progress = showProgress('served rows compared', Math.max(1, truth.length));
-    const audit = await auditIndex(client, truth, (rows) => progress.update(Math.min(rows, truth.length)));
+    const audit = await auditIndex(client, truth, genesisTime, (rows) =>
+      progress.update(Math.min(rows, truth.length)),
+    );
     progress.finish();
     if (audit.lies === 0 || performance.now() > deadline) return audit;
     await sleep(RECHECK_MS);

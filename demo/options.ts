@@ -1,8 +1,12 @@
-import { Command, InvalidArgumentError } from 'commander';
+import { Command, InvalidArgumentError, Option } from 'commander';
 
 export interface DemoOptions {
   /** How many settlements to index before ending with a verdict; null runs until stopped. */
   readonly once: number | null;
+  /** How long to run before ending with a verdict; null runs until stopped. */
+  readonly minutes: number | null;
+  /** Whether 120 days of sample data lie below the live blocks. */
+  readonly history: boolean;
   readonly seed: number;
   /** Of the API. 0 picks a free one. */
   readonly port: number;
@@ -11,6 +15,7 @@ export interface DemoOptions {
 }
 
 const ONCE_MAX = 1_000_000;
+const MINUTES_MAX = 10_000;
 const SEED_MAX = 2 ** 32 - 1;
 const PORT_MAX = 65_535;
 export const DEFAULT_PORT = 8402;
@@ -26,19 +31,38 @@ export function parseOptions(argv: readonly string[]): DemoOptions {
       'index that many settlements, check every row, print a table and end',
       whole(1, ONCE_MAX),
     )
+    .addOption(
+      new Option(
+        '--minutes <minutes>',
+        'run that long, check every live row and every purchase, print a table and end',
+      )
+        .argParser(whole(1, MINUTES_MAX))
+        .conflicts('once'),
+    )
+    .option('--no-history', 'leave out the 120 days of sample data on three chains (--once always does)')
     .option('--seed <number>', 'another number makes other actors and payments', whole(0, SEED_MAX), 1)
-    .option('--port <port>', 'port of the API; 0 picks a free one', whole(0, PORT_MAX), DEFAULT_PORT)
+    .addOption(
+      new Option('--port <port>', 'port of the API; 0 picks a free one')
+        .env('PORT')
+        .default(DEFAULT_PORT)
+        .argParser(whole(0, PORT_MAX)),
+    )
     .option('--keep', 'leave demo-data/ behind (it is always removed at the next start)', false)
     .allowExcessArguments(false)
     .showSuggestionAfterError()
     .showHelpAfterError('(npm run demo -- --help lists the options)')
     .addHelpText(
       'after',
-      '\nExamples:\n  npm run demo                          runs until Ctrl-C\n  npm run demo -- --once 1000           a checked run with a summary\n  npm run demo -- --once 1000 --seed 7  the same with other payments',
+      '\nExamples:\n  npm run demo                          runs until Ctrl-C\n  npm run demo -- --no-history          without the 120 days of sample data\n  npm run demo -- --minutes 60          ends after an hour with a verdict\n  npm run demo -- --once 1000           a checked run with a summary\n  npm run demo -- --once 1000 --seed 7  the same with other payments',
     )
     .parse(argv);
-  const given = command.opts<{ once?: number; seed: number; port: number; keep: boolean }>();
-  return { once: given.once ?? null, seed: given.seed, port: given.port, keep: given.keep };
+  const { once = null, minutes = null, ...given } = command.opts<GivenOptions>();
+  return { ...given, once, minutes, history: given.history && once === null };
+}
+
+interface GivenOptions extends Omit<DemoOptions, 'once' | 'minutes'> {
+  readonly once?: number;
+  readonly minutes?: number;
 }
 
 function whole(least: number, most: number): (text: string) => number {

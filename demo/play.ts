@@ -1,19 +1,15 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { createLog } from '../src/log.ts';
-import { createLive } from './live.ts';
+import { createPace, endlessLive } from './endless.ts';
+import { SAMPLE_DAYS } from './history/sample-world.ts';
+import { runMinutes } from './minutes.ts';
 import { HISTORY_SHARE, runOnce } from './once.ts';
 import type { DemoOptions } from './options.ts';
-import { showProgress, showStatus } from './progress.ts';
+import { lateProgress, showProgress, showStatus } from './progress.ts';
 import { openStage, type Stage } from './stage.ts';
-import { isTrue, summarize } from './summary.ts';
+import { isTrue, type Outcome, summarize } from './summary.ts';
 
-/** Enough for pages and a backfill to look at, few enough that the first answer is not kept waiting. */
-const CONTINUOUS_HISTORY = 600;
-const BLOCK_EVERY_MS = 1_000;
-const SETTLEMENTS_PER_BLOCK_MAX = 12;
-/** About one reorg in 40 seconds, one purchase in three. */
-const BLOCKS_PER_REORG = 40;
-const BLOCKS_PER_PURCHASE = 3;
+/** Enough for pages and a backfill to look at, few enough that the first answer is not kept waiting, and blocks enough for some to be final. */
+const CONTINUOUS_HISTORY = 700;
 
 /** Runs the demo until it has to end; whoever calls ends what it started, by `cleanups`. Answers whether all was as it should be. */
 export async function play(
@@ -23,7 +19,8 @@ export async function play(
 ): Promise<boolean> {
   const historySettlements =
     options.once === null ? CONTINUOUS_HISTORY : Math.max(1, Math.floor(options.once * HISTORY_SHARE));
-  const progress = showProgress('history', historySettlements);
+  const progress = showProgress('payments before the start', historySettlements);
+  const sample = lateProgress('sample history');
   const stage = await openStage({
     ...options,
     historySettlements,
@@ -35,16 +32,31 @@ export async function play(
       progress.update(done);
       if (done === historySettlements) progress.finish();
     },
+    sampleProgress: sample.update,
   });
-  process.stdout.write(
-    `first settlement served ${(stage.firstServedMs / 1_000).toFixed(1)} s after the start\n`,
-  );
-  const run = options.once === null ? runOn(stage, directory) : check(stage, options.once);
-  return Promise.race([run, stage.service.failed]);
+  process.stdout.write(`first settlement served ${sinceStart(stage.firstServedMs)}\n`);
+  if (stage.sample !== null) {
+    sample.show();
+    const rows = await Promise.race([stage.sample.written, stage.service.failed]);
+    sample.finish();
+    process.stdout.write(
+      `${rows} rows of sample data on three chains, ${SAMPLE_DAYS} days, written ${sinceStart(performance.now())}\n`,
+    );
+  }
+  return Promise.race([run(stage, options, directory), stage.service.failed]);
 }
 
-async function check(stage: Stage, wanted: number): Promise<boolean> {
-  const outcome = await runOnce(stage, wanted);
+function sinceStart(ms: number): string {
+  return `${(ms / 1_000).toFixed(1)} s after the start`;
+}
+
+function run(stage: Stage, { once, minutes }: DemoOptions, directory: string): Promise<boolean> {
+  if (once !== null) return runOnce(stage, once).then(judge);
+  process.stdout.write(welcome(stage, directory));
+  return minutes === null ? runOn(stage) : runMinutes(stage, minutes).then(judge);
+}
+
+function judge(outcome: Outcome): boolean {
   process.stdout.write(`\n${summarize(outcome)}\n`);
   for (const failure of outcome.purchases.failed) process.stderr.write(`purchase failed: ${failure}\n`);
   if (isTrue(outcome)) return true;
@@ -54,28 +66,21 @@ async function check(stage: Stage, wanted: number): Promise<boolean> {
   return false;
 }
 
-async function runOn(stage: Stage, directory: string): Promise<never> {
-  process.stdout.write(welcome(stage, directory));
-  const { traffic } = stage;
-  const live = createLive({
-    ...stage,
-    blocksPerReorg: BLOCKS_PER_REORG,
-    blocksPerPurchase: BLOCKS_PER_PURCHASE,
-  });
+async function runOn(stage: Stage): Promise<never> {
+  const pace = createPace(stage, endlessLive(stage));
   for (;;) {
-    const began = performance.now();
-    await live.step(1 + traffic.random.below(SETTLEMENTS_PER_BLOCK_MAX));
+    await pace.step();
     showStatus(await statusLine(stage));
-    await sleep(Math.max(0, BLOCK_EVERY_MS - (performance.now() - began)));
   }
 }
 
 function welcome(stage: Stage, directory: string): string {
-  const { service, world, apiKey, facilitatorUrl, traffic, identities } = stage;
+  const { service, world, apiKey, facilitatorUrl, traffic, identities, shops, sample } = stage;
+  const { visitor } = world.cast;
   const wallet = world.cast.merchants[0]?.address ?? '';
   const withKey = `curl -s -H 'X-API-Key: ${apiKey}'`;
   return `
-The demo runs: ${traffic.ledger.count} settlements and ${identities.registered} agents of history, and a new block every second.
+The demo runs: ${sample === null ? '' : `${SAMPLE_DAYS} days of sample data on three chains, `}${traffic.ledger.count} settlements and ${identities.registered} agents of history, and a new block every second.
 
   console        ${service.url}/console (it lends its visitors the key below: nothing to enter)
   API            ${service.url}/v0/flows
@@ -83,8 +88,11 @@ The demo runs: ${traffic.ledger.count} settlements and ${identities.registered} 
   health         ${service.url}/v0/telemetry
   chain          ${world.chain.url} (Base Sepolia's chain id, 84532)
   facilitator    ${facilitatorUrl}/supported (agents pay the API through it, to ${world.cast.api.address})
+  shops          ${shops.origin} (three of the directory’s endpoints that really sell, see below)
   agents’ files  ${identities.host.origin} (cards and feedback, honest and hostile, and two bazaars)
   data and log   ${directory} (service.log)
+  test account   ${visitor.address} with a million USDC and gas money, for trying payments
+  its key        ${visitor.privateKey} (of this local chain only, and known to all: never send it anything of value)
 
 Try, with the key of an organization that the demo made:
 
@@ -116,6 +124,12 @@ Without it, what a call costs (402), what agents paid for such calls, and every 
   curl -si '${service.url}/v0/flows'
   ${withKey} '${service.url}/v0/entities/${world.cast.api.address}/settlements?limit=3'
   curl -s '${service.url}/v0/account'
+
+Buy with the test account, in this directory (or with any x402 client and the key above); the directory lists what is for sale:
+
+  curl -s '${service.url}/v0/endpoints?q=unit%20conversion'
+${shops.examples.map((url) => `  npm run demo:pay -- '${url}'`).join('\n')}
+  npm run demo:pay -- '${service.url}/v0/flows?limit=3'
 
 Ctrl-C stops everything and removes the data.
 

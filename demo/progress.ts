@@ -38,6 +38,37 @@ export function showProgress(label: string, total: number): Progress {
   };
 }
 
+/** Progress of something that is under way before its line may be shown, and that says itself how much there is. */
+export function lateProgress(label: string): {
+  readonly update: (done: number, total: number) => void;
+  show(): void;
+  finish(): void;
+} {
+  let last: readonly [number, number] | null = null;
+  let line: Progress | null = null;
+  let isShown = false;
+  const draw = (): void => {
+    if (!isShown || last === null) return;
+    const [done, total] = last;
+    line ??= showProgress(label, total);
+    line.update(done);
+  };
+  return {
+    update(done, total) {
+      last = [done, total];
+      draw();
+    },
+    show() {
+      isShown = true;
+      draw();
+    },
+    finish() {
+      line?.finish();
+      isShown = false;
+    },
+  };
+}
+
 /** Rewrites one status line on a terminal; elsewhere says nothing, because a log full of ticks helps nobody. */
 export function showStatus(text: string): void {
   if (process.stdout.isTTY)

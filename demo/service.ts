@@ -58,13 +58,17 @@ process.stdin.on('end', end).on('error', end).resume();
 process.on('SIGTERM', end).on('SIGINT', end);
 `;
 
+export function configFileIn(directory: string): string {
+  return join(directory, 'settlement-index.config.json');
+}
+
 /**
  * Runs the real service (`src/main.ts`) over a generated configuration file and waits until /readyz says yes.
  * Throws with the end of its log when it ends or stays unready.
  */
 export async function spawnService(options: ServiceOptions): Promise<SpawnedService> {
   mkdirSync(options.directory, { recursive: true });
-  const file = join(options.directory, 'settlement-index.config.json');
+  const file = configFileIn(options.directory);
   const logFile = join(options.directory, 'service.log');
   writeFileSync(file, `${JSON.stringify(options.config, null, 2)}\n`, { mode: 0o600 });
   const guard = startGuard(file, logFile);

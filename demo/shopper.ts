@@ -5,9 +5,9 @@ import type { Address } from '../src/domain/address.ts';
 import type { Hash } from '../src/domain/settlement.ts';
 import type { Actor } from './actors.ts';
 
-/** One thing that agents buy from our own API, and the x402 version they pay it in. */
+/** One thing that agents buy, and the x402 version they pay it in. */
 export interface Errand {
-  /** Below the API's base URL. */
+  /** Below the API's base URL; or a URL of another seller. */
   readonly path: string;
   /** Sent as JSON, by POST. */
   readonly body?: Readonly<Record<string, unknown>>;
@@ -27,8 +27,8 @@ export interface Shopper {
 
 const PURCHASE_TIMEOUT_MS = 30_000;
 
-/** In turn; the trial key comes first, so that the shortest run has one. `merchant` is one with payments to look at. */
-export function errandsOf(merchant: Address): readonly Errand[] {
+/** In turn; the trial key comes first, so that the shortest run has one. `merchant` is one with payments to look at, `shops` are URLs. */
+export function errandsOf(merchant: Address, shops: readonly string[]): readonly Errand[] {
   return [
     { path: '/v0/test/x402', x402Version: 2, use: callWithNewKey },
     { path: `/v0/merchants/${merchant}`, x402Version: 1 },
@@ -42,6 +42,7 @@ export function errandsOf(merchant: Address): readonly Errand[] {
     },
     { path: '/v0/graph?window=1000&max_edges=10', x402Version: 2 },
     { path: '/v0/flows?limit=5', x402Version: 2 },
+    ...shops.map((path): Errand => ({ path, x402Version: 2 })),
   ];
 }
 
@@ -55,7 +56,7 @@ export function createShopper(agent: Actor): Shopper {
     async buy(api, { path, body, x402Version, use }) {
       const signal = AbortSignal.timeout(PURCHASE_TIMEOUT_MS);
       const request = body === undefined ? { signal } : { signal, ...posted(body) };
-      const response = await pay[x402Version](`${api}${path}`, request).catch((cause: unknown) => {
+      const response = await pay[x402Version](new URL(path, api), request).catch((cause: unknown) => {
         throw new Error(
           `${agent.name} could not pay for ${path}: ${cause instanceof Error ? cause.name : 'no error'}`,
         );

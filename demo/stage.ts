@@ -3,9 +3,12 @@ import type { ApiKey } from '../src/domain/api-key.ts';
 import { freePort } from '../src/free-port.ts';
 import type { Log } from '../src/log.ts';
 import { DEMO_PLAN, openAccount } from './account.ts';
-import { type Cast, X402_BUILDER_CODE, X402_FACILITATOR_ID } from './actors.ts';
+import { X402_BUILDER_CODE, X402_FACILITATOR_ID } from './actors.ts';
 import { type ApiClient, createApiClient } from './api-client.ts';
 import { startFacilitator } from './facilitator.ts';
+import { type History, startHistory } from './history/history.ts';
+import { sampleOnlyChains, samplePayees } from './history/sample-config.ts';
+import { FIRST_LIVE_BLOCK } from './history/sample-world.ts';
 import { startCardHost } from './identities/card-host.ts';
 import {
   createIdentities,
@@ -15,8 +18,11 @@ import {
   playBefore,
   STORY_BLOCKS,
 } from './identities/identities.ts';
-import { type ServiceConfig, type SpawnedService, spawnService } from './service.ts';
+import { configFileIn, type ServiceConfig, type SpawnedService, spawnService } from './service.ts';
 import { createShopper, type Errand, errandsOf, type Shopper } from './shopper.ts';
+import { GOODS } from './shops/goods.ts';
+import { openShops, type Shops } from './shops/shops.ts';
+import type { TillOptions } from './shops/till.ts';
 import { makeTraffic, type Traffic } from './traffic.ts';
 import { startWorld, type World } from './world.ts';
 
@@ -25,8 +31,12 @@ export interface StageOptions {
   readonly port: number;
   /** Settlements that exist before the service starts, so that it has something to backfill. */
   readonly historySettlements: number;
+  /** Whether 120 days of sample data lie below the chain's blocks. */
+  readonly history: boolean;
   readonly directory: string;
   readonly log: Log;
+  /** Told rows of sample data. */
+  readonly sampleProgress: (rows: number, total: number) => void;
   /** Told while history is written. */
   readonly progress: (settlementsDone: number) => void;
   /** Told what happens, one sentence each. */
@@ -37,10 +47,12 @@ export interface StageOptions {
 
 /** Everything that runs: the chain with its people, the service over it, the facilitator that it is paid through. */
 export interface Stage {
+  readonly log: Log;
   readonly world: World;
   readonly traffic: Traffic;
   readonly identities: Identities;
   readonly facilitatorUrl: string;
+  readonly shops: Shops;
   readonly shoppers: readonly Shopper[];
   /** What they buy. */
   readonly errands: readonly Errand[];
@@ -48,6 +60,10 @@ export interface Stage {
   /** Of an organization that was made before the service started. */
   readonly apiKey: ApiKey;
   readonly client: ApiClient;
+  /** Unix seconds of the chain's first block. */
+  readonly genesisTime: number;
+  /** The sample data, under way; null where there is none. */
+  readonly sample: History | null;
   /** The newest block of history. */
   readonly historyHead: number;
   /** Since the process started. */
@@ -74,13 +90,16 @@ const SERVED_POLL_MS = 50;
 
 /** Builds the stage in the order of the story: chain, history, then the service that has to catch up. */
 export async function openStage(options: StageOptions): Promise<Stage> {
-  const { say, cleanups, seed, log } = options;
+  const { say, cleanups, seed, log, directory } = options;
   const blocks = historyBlocks(options.historySettlements);
   const pastSeconds = QUIET_SECONDS + (blocks + STORY_BLOCKS) * BLOCK_SECONDS;
   const genesisTime = Math.floor(Date.now() / 1_000) - pastSeconds;
-  const dataDir = `${options.directory}/index`;
+  const dataDir = `${directory}/index`;
   const opening = openAccount(dataDir, log);
-  const world = await owned(cleanups, startWorld({ seed, genesisTime }));
+  const world = await owned(
+    cleanups,
+    startWorld({ seed, genesisTime, genesisNumber: options.history ? FIRST_LIVE_BLOCK : 0 }),
+  );
   say(`anvil runs at ${world.chain.url} with Circle's USDC, Multicall3, Permit2 and the ERC-8004 registries`);
   const traffic = await makeTraffic(world, { seed });
   const host = await owned(cleanups, startCardHost());
@@ -89,8 +108,19 @@ export async function openStage(options: StageOptions): Promise<Stage> {
   const historyHead = traffic.head.number;
   const apiKey = await opening;
   const ports = await choosePorts(options);
-  const config = serviceConfig({ world, identities, ...ports, historyHead, dataDir, apiKey });
-  const service = await owned(cleanups, spawnService({ config, directory: options.directory }));
+  const shops = await owned(cleanups, openShops(world.cast, shopsOptions({ world, ports, directory, log })));
+  const config = serviceConfig({
+    ...options,
+    world,
+    identities,
+    shops,
+    ...ports,
+    historyHead,
+    dataDir,
+    apiKey,
+  });
+  const sample = openSample({ ...options, genesisTime, port: ports.port });
+  const service = await owned(cleanups, spawnService({ config, directory }));
   const readyMs = performance.now();
   const client = createApiClient(service.url, apiKey);
   const firstServedMs = await untilFirstServed(client, service);
@@ -100,15 +130,19 @@ export async function openStage(options: StageOptions): Promise<Stage> {
   const [merchant] = world.cast.merchants;
   if (merchant === undefined) throw new Error('the cast has no merchant');
   return {
+    log,
     world,
     traffic,
     identities,
     facilitatorUrl: facilitator.url,
+    shops,
     shoppers: world.cast.x402Agents.map(createShopper),
-    errands: errandsOf(merchant.address),
+    errands: errandsOf(merchant.address, shops.examples),
     service,
     apiKey,
     client,
+    genesisTime,
+    sample,
     historyHead,
     firstServedMs,
     readyMs,
@@ -127,6 +161,26 @@ function owned<Started extends { stop(): Promise<void> }>(
     ),
   );
   return starting;
+}
+
+function openSample(
+  options: Pick<StageOptions, 'history' | 'seed' | 'cleanups' | 'directory' | 'sampleProgress'> & {
+    readonly genesisTime: number;
+    readonly port: number;
+  },
+): History | null {
+  if (!options.history) return null;
+  const sample = startHistory(
+    {
+      seed: options.seed,
+      endTime: options.genesisTime - 1,
+      configFile: configFileIn(options.directory),
+      serviceUrl: `http://127.0.0.1:${options.port}`,
+    },
+    options.sampleProgress,
+  );
+  options.cleanups.push(() => sample.stop());
+  return sample;
 }
 
 /** Agents register before anybody pays, and are rated for what was paid. */
@@ -155,6 +209,24 @@ function facilitatorBoot({ chain, chainId, cast }: World) {
   return { rpcUrl: chain.url, chainId, privateKey, builderCode: X402_BUILDER_CODE };
 }
 
+function shopsOptions({
+  world,
+  ports,
+  directory,
+  log,
+}: Pick<StageOptions, 'directory' | 'log'> & { readonly world: World; readonly ports: Ports }): TillOptions {
+  return {
+    rpcUrl: world.chain.url,
+    facilitatorUrl: facilitatorUrl(ports),
+    dataDir: `${directory}/shops`,
+    log,
+  };
+}
+
+function facilitatorUrl({ facilitatorPort }: Ports): string {
+  return `http://127.0.0.1:${facilitatorPort}`;
+}
+
 interface Ports {
   readonly port: number;
   readonly facilitatorPort: number;
@@ -167,18 +239,22 @@ async function choosePorts({ port: wanted, say }: StageOptions): Promise<Ports> 
   return { port, facilitatorPort: await freePort(wanted === 0 ? 0 : port + 1) };
 }
 
+interface WorldParts {
+  readonly world: World;
+  readonly identities: Identities;
+  readonly shops: Shops;
+  readonly historyHead: number;
+  readonly dataDir: string;
+  readonly apiKey: ApiKey;
+  readonly history: boolean;
+}
+
 /**
  * The configuration an operator would write for this world: one chain, its facilitators, its merchants' resources, and calls
  * for sale.
  */
 function serviceConfig(
-  options: Ports & {
-    readonly world: World;
-    readonly identities: Identities;
-    readonly historyHead: number;
-    readonly dataDir: string;
-    readonly apiKey: ApiKey;
-  },
+  options: Ports & WorldParts,
 ): ServiceConfig & { readonly http: { readonly port: number } } {
   const { world, identities, historyHead } = options;
   return {
@@ -189,31 +265,44 @@ function serviceConfig(
     // Who opens the console can try everything at once.
     console: { visitorKey: options.apiKey },
     payment: {
-      facilitatorUrl: `http://127.0.0.1:${options.facilitatorPort}`,
+      facilitatorUrl: facilitatorUrl(options),
       accept: [{ chain: CHAIN, payTo: world.cast.api.address }],
     },
     chains: [
       {
         chain: CHAIN,
         rpcUrls: [world.chain.url],
-        startBlock: 0,
+        startBlock: world.firstBlock,
+        ...(options.history ? { sampleDataTo: world.firstBlock - 1 } : {}),
         pollMs: POLL_MS,
-        logWindowMax: Math.max(WINDOW_BLOCKS_MIN, Math.ceil(historyHead / BACKFILL_WINDOWS)),
+        logWindowMax: Math.max(
+          WINDOW_BLOCKS_MIN,
+          Math.ceil((historyHead - world.firstBlock) / BACKFILL_WINDOWS),
+        ),
         requestsPerSecond: 100_000,
       },
+      ...(options.history ? sampleOnlyChains(world.cast) : []),
     ],
-    catalogue: catalogueOf(world.cast, identities, options.port),
+    catalogue: catalogueOf(options),
     identities: identitiesConfig(identities.host),
   };
 }
 
-function catalogueOf(
-  cast: Cast,
-  { bazaars, host }: Identities,
-  port: number,
-): NonNullable<ServiceConfig['catalogue']> {
+function catalogueOf({
+  world: { cast },
+  identities: { bazaars, host },
+  shops,
+  history,
+  port,
+}: Pick<WorldParts, 'world' | 'identities' | 'shops' | 'history'> & Ports): NonNullable<
+  ServiceConfig['catalogue']
+> {
   const chain = CHAIN;
-  const api = { ...cast.api, catalogued: true, resource: `http://127.0.0.1:${port}/v0` };
+  const api = { ...cast.api, resource: `http://127.0.0.1:${port}/v0` };
+  const sellers = cast.shops.map((shop) => ({
+    ...shop,
+    resource: `${shops.origin}${GOODS[shop.name].path}`,
+  }));
   return {
     facilitators: cast.facilitators.map(({ id, name, relayers }) => ({
       id,
@@ -222,10 +311,13 @@ function catalogueOf(
       builderCodes: id === X402_FACILITATOR_ID ? [X402_BUILDER_CODE] : [],
       relayers: relayers.map((address) => ({ chain, address, firstSeen: '2025-01-01' })),
     })),
-    payees: [...cast.merchants, api]
-      .filter(({ catalogued }) => catalogued)
-      .map(({ address, name, resource }) => ({ chain, address, name, resource })),
-    wellKnown: [host.origin],
+    payees: [
+      ...[...cast.merchants.filter(({ catalogued }) => catalogued), api, ...sellers].map(
+        ({ address, name, resource }) => ({ chain, address, name, resource }),
+      ),
+      ...(history ? samplePayees(cast) : []),
+    ],
+    wellKnown: [host.origin, shops.origin],
   };
 }
 

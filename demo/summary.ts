@@ -4,16 +4,22 @@ import type { Audit } from './audit.ts';
 import type { AgentAudit } from './identities/audit-agents.ts';
 import type { Purchases } from './live.ts';
 
+interface HistoryOutcome {
+  readonly rows: number;
+  readonly ms: number | null;
+  readonly rowsPerSecondPeak: number;
+}
+
 export interface Outcome {
-  /** Settlements asked for. */
-  readonly wanted: number;
+  /** Settlements asked for; null: as many as there are. */
+  readonly wanted: number | null;
   /** Settlements that survive on the chain. */
   readonly survived: number;
   readonly audit: Audit;
   readonly agents: AgentAudit;
   readonly firstServedMs: number;
   /** Rows of history and how long after its readiness the service had them; null when it never said that it was done. */
-  readonly history: { readonly rows: number; readonly ms: number | null; readonly rowsPerSecondPeak: number };
+  readonly history: HistoryOutcome | null;
   /** From the mining of the last block to the API serving it. */
   readonly lagMs: number | null;
   readonly reorgs: { readonly made: number; readonly deepest: number; readonly seen: number };
@@ -26,8 +32,8 @@ export interface Outcome {
  */
 export function isTrue(outcome: Outcome): boolean {
   const { audit, agents, survived, wanted, purchases } = outcome;
-  const whole =
-    agents.lies === 0 && audit.lies === 0 && audit.served.length === survived && survived === wanted;
+  const asWanted = wanted === null || survived === wanted;
+  const whole = agents.lies === 0 && audit.lies === 0 && audit.served.length === survived && asWanted;
   return whole && purchases.failed.length === 0 && servedPurchases(outcome) === purchases.made.length;
 }
 
@@ -45,10 +51,10 @@ export function summarize(outcome: Outcome): string {
   const facts: [string, string][] = [
     [
       'settlements',
-      `${audit.served.length} served, ${outcome.survived} on the chain, ${outcome.wanted} wanted`,
+      `${audit.served.length} served, ${outcome.survived} on the chain${outcome.wanted === null ? '' : `, ${outcome.wanted} wanted`}`,
     ],
     ['first served', `${seconds(outcome.firstServedMs)} after the start`],
-    ['history', historyText(history)],
+    ...(history === null ? [] : [['history', historyText(history)] satisfies [string, string]]),
     [
       'lag',
       outcome.lagMs === null
@@ -58,7 +64,7 @@ export function summarize(outcome: Outcome): string {
     ['reorgs', `${reorgs.made} made, ${reorgs.seen} seen by the index, deepest ${reorgs.deepest}`],
     [
       'x402 purchases',
-      `${purchases.made.length} of our own API, ${servedPurchases(outcome)} of them in the index as proven, ${purchases.failed.length} failed`,
+      `${purchases.made.length} of our API and the shops, ${servedPurchases(outcome)} of them in the index as proven, ${purchases.failed.length} failed`,
     ],
     ['agents', agentsText(outcome.agents)],
     ['lies', lies(audit)],
@@ -72,7 +78,7 @@ export function summarize(outcome: Outcome): string {
   ].join('\n');
 }
 
-function historyText({ rows, ms, rowsPerSecondPeak }: Outcome['history']): string {
+function historyText({ rows, ms, rowsPerSecondPeak }: HistoryOutcome): string {
   if (ms === null) return `${rows} rows, not finished in time`;
   const mean = Math.round(rows / (ms / 1_000));
   return `${rows} rows in ${seconds(ms)} from readiness: ${mean} rows/s (peak reported ${Math.round(rowsPerSecondPeak)})`;

@@ -1,9 +1,9 @@
 import type { Hex } from 'viem';
-import type { EvidenceMethod } from '../src/domain/evidence.ts';
 import type { Hash } from '../src/domain/settlement.ts';
 import { EXACT_PROXY, UPTO_PROXY } from './chain/permit2.ts';
 import { reorg } from './chain/reorg.ts';
 import { mine, type Transaction } from './chain/sender.ts';
+import { gradeExpectations } from './expected-grade.ts';
 import { createLedger, type Ledger, type LedgerRules } from './ledger.ts';
 import { createPaymentMix, type PlannedTransaction, payingNobody } from './payment-mix.ts';
 import { type Random, seededRandom } from './random.ts';
@@ -23,6 +23,8 @@ export interface Traffic {
    * they do on chains with sub-second blocks.
    */
   block(settlements: number, time: number): Promise<void>;
+  /** Reads what was mined, or undone, since the last look. `block` and `reorg` do so themselves. */
+  catchUp(): Promise<void>;
   /** Puts transactions that pay nobody into the pool, for the next block; a reorg undoes and returns them like payments. */
   send(transactions: readonly Transaction[]): Promise<Hash[]>;
   /** Mines `blocks` blocks, `secondsApart`, with `settlements` payments in total; `progress` is told after every block. */
@@ -76,14 +78,18 @@ export async function makeTraffic(world: World, options: { readonly seed: number
     }
     return planned;
   };
+  /** Visitors may mine, and even undo, blocks of their own: what counts is the chain, not what was done to it from here. */
   const catchUp = async (): Promise<void> => {
     const now = await readHead(world);
-    await ledger.record(head.number + 1, now.number);
+    const ancestor = await lastCommonBlock(world, ledger, Math.min(head.number, now.number));
+    ledger.rollback(ancestor);
+    await ledger.record(ancestor + 1, now.number);
     Object.assign(head, now);
+    forgetOld(made, ledger, now.number);
   };
   const block = async (settlements: number, time: number): Promise<void> => {
     await send(await planBlock(settlements));
-    await mine(chain.rpc, Math.max(time, head.time));
+    await mine(chain.rpc, Math.max(time, (await readHead(world)).time));
     await catchUp();
   };
 
@@ -98,6 +104,7 @@ export async function makeTraffic(world: World, options: { readonly seed: number
       return counters.deepestReorg;
     },
     block,
+    catchUp,
     send: (transactions) => send(transactions.map(payingNobody)),
     async history({ settlements, blocks, secondsApart, progress }) {
       const start = ledger.count;
@@ -110,46 +117,37 @@ export async function makeTraffic(world: World, options: { readonly seed: number
     },
     async reorg(depth) {
       const ancestor = head.number - depth;
+      const waiting = await waitingInPool(world);
       const returning = await undoneTransactions(world, ledger, {
         from: ancestor + 1,
         to: head.number,
         made,
         random,
       });
+      returning.push(...waiting);
       await reorg(chain, {
         depth,
         blocks: depth + 1,
         fill: async (position) => {
           const share = returning.splice(0, Math.ceil(returning.length / (depth + 1 - position)));
           for (const one of share) {
-            if ('raw' in one) await chain.rpc.call('eth_sendRawTransaction', one.raw);
+            if ('raw' in one) await returnSigned(world, one.raw);
             else await send([one]);
           }
         },
       });
       counters.reorgs += 1;
       counters.deepestReorg = Math.max(counters.deepestReorg, depth);
-      ledger.rollback(ancestor);
-      head.number = ancestor;
       await catchUp();
     },
   };
 }
 
 function ledgerRules({ chain, cast }: World, made: ReadonlyMap<Hash, PlannedTransaction>): LedgerRules {
-  const catalogued = cast.merchants.filter((merchant) => merchant.catalogued);
-  const cataloguedPayees = new Set<string>([...catalogued, cast.api].map(({ address }) => address));
   return {
     token: chain.token.address,
     proxies: new Set([EXACT_PROXY, UPTO_PROXY]),
-    cataloguedPayees,
-    expectedMethod({ txHash, relayer, payee }): EvidenceMethod {
-      if (relayer === cast.x402Relayer.address) return 'facilitator_relay';
-      const expected = made.get(txHash)?.expected;
-      if (expected === undefined) throw new Error(`nobody in the demo world sent ${txHash}`);
-      if (expected !== 'by_payee') return expected;
-      return cataloguedPayees.has(payee) ? 'catalogued_payee' : 'gasless_authorization';
-    },
+    ...gradeExpectations(cast, made),
   };
 }
 
@@ -162,6 +160,53 @@ async function readHead(world: World): Promise<{ number: number; time: number }>
   return { number: Number(block.number), time: Number(block.timestamp) };
 }
 
+/** The newest block at or below `from` that the chain still contains; one that was never recorded counts as such. */
+async function lastCommonBlock({ chain }: World, ledger: Ledger, from: number): Promise<number> {
+  for (let number = from; ; number--) {
+    const recorded = ledger.hashOf(number);
+    if (recorded === undefined) return number;
+    const block = await chain.rpc.call<{ hash: Hash } | null>(
+      'eth_getBlockByNumber',
+      `0x${number.toString(16)}`,
+      false,
+    );
+    if (block?.hash === recorded) return number;
+  }
+}
+
+/** What lies deeper than any reorg is settled: a demo that runs for a day must not keep all calldata of it. */
+const REMEMBERED_BLOCKS = 64;
+
+function forgetOld(made: Map<Hash, PlannedTransaction>, ledger: Ledger, head: number): void {
+  for (const hash of ledger.transactions(head - REMEMBERED_BLOCKS)) made.delete(hash);
+}
+
+/**
+ * Signed transactions that wait for the next block. The node drops one whose predecessor a rollback undid, so they go back into
+ * the pool after those.
+ */
+async function waitingInPool({ chain }: World): Promise<{ readonly raw: Hex }[]> {
+  const pool = await chain.rpc.call<PoolContent>('txpool_content');
+  const hashes = [pool.pending, pool.queued].flatMap((senders) =>
+    Object.values(senders).flatMap((byNonce) => Object.values(byNonce).map(({ hash }) => hash)),
+  );
+  const raws = await chain.rpc.batch<Hex | null>(
+    hashes.map((hash) => ({ method: 'eth_getRawTransactionByHash', params: [hash] })),
+  );
+  return raws.flatMap((raw) => (raw === null ? [] : [{ raw }]));
+}
+
+type SendersInPool = Readonly<Record<string, Readonly<Record<string, { readonly hash: Hash }>>>>;
+type PoolContent = Readonly<Record<'pending' | 'queued', SendersInPool>>;
+
+/**
+ * A visitor's transaction goes back to the pool as it was signed. One that the node signed itself cannot (impersonated senders
+ * have no key), nor one whose nonce was used meanwhile: both are dropped, as after a real reorg.
+ */
+async function returnSigned({ chain }: World, raw: Hex): Promise<void> {
+  await chain.rpc.call('eth_sendRawTransaction', raw).catch(() => undefined);
+}
+
 interface UndoneRange {
   readonly from: number;
   readonly to: number;
@@ -169,10 +214,7 @@ interface UndoneRange {
   readonly random: Random;
 }
 
-/**
- * The transactions of the blocks that are about to vanish which shall come back. Those of the facilitator process all return,
- * as they were signed: it counts its own nonces and would wait for ever for a gap to close.
- */
+/** The transactions of the blocks that are about to vanish which shall come back: most of ours, and all that visitors signed. */
 async function undoneTransactions(
   world: World,
   ledger: Ledger,

@@ -10,12 +10,16 @@ export interface WorldOptions {
   readonly seed: number;
   /** Unix seconds of block 0; history is written from there on. */
   readonly genesisTime: number;
+  /** Number of the first block. Default 0. */
+  readonly genesisNumber?: number;
 }
 
 /** A local chain with everyone on it: funded agents, merchants, relayers. Nobody has paid anybody yet. */
 export interface World {
   readonly chain: DemoChain;
   readonly chainId: number;
+  /** Number of the chain's first block. */
+  readonly firstBlock: number;
   readonly cast: Cast;
   /** Ends the node; resolves once the process is gone. */
   stop(): Promise<void>;
@@ -32,18 +36,19 @@ const GAS_FUNDS = '0x21e19e0c9bab2400000';
  */
 export async function startWorld(options: WorldOptions): Promise<World> {
   const cast = castOf(options.seed);
-  const chain = await startDemoChain({ chainId: DEMO_CHAIN_ID, genesisTime: options.genesisTime });
+  const { genesisTime, genesisNumber = 0 } = options;
+  const chain = await startDemoChain({ chainId: DEMO_CHAIN_ID, genesisTime, genesisNumber });
   try {
     await endow(chain, cast);
   } catch (cause) {
     await chain.stop();
     throw cause;
   }
-  return { chain, chainId: DEMO_CHAIN_ID, cast, stop: () => chain.stop() };
+  return { chain, chainId: DEMO_CHAIN_ID, firstBlock: genesisNumber, cast, stop: () => chain.stop() };
 }
 
 async function endow(chain: DemoChain, cast: Cast): Promise<void> {
-  const holders = [...cast.agents, ...cast.x402Agents];
+  const holders = [...cast.agents, ...cast.x402Agents, cast.visitor];
   const mints = await mintUsdc(
     chain.sender,
     holders.map(({ address }) => ({ to: address, amount: GRANT_ATOMS })),
@@ -52,8 +57,9 @@ async function endow(chain: DemoChain, cast: Cast): Promise<void> {
   const approvals = await chain.sender.sendAll(
     holders.map(({ address }) => ({ from: address, to: chain.token.address, data })),
   );
-  // The facilitator process signs real transactions with its own key, so the sender does not fund it.
-  await chain.rpc.call('anvil_setBalance', cast.x402Relayer.address, GAS_FUNDS);
+  // They sign real transactions with their own keys, so the sender does not fund them.
+  for (const { address } of [cast.x402Relayer, cast.visitor])
+    await chain.rpc.call('anvil_setBalance', address, GAS_FUNDS);
   await mine(chain.rpc);
   await requireSuccess(chain.rpc, [...mints, ...approvals]);
 }

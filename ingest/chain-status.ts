@@ -2,8 +2,8 @@ import type { Chain } from '../src/domain/chain.ts';
 import { createRates, type Rates } from './rates.ts';
 import type { BlockRef, BlockSource } from './sources/block-source.ts';
 
-/** What the API calls a chain's state. `stopped` needs an operator. */
-export type ChainState = 'starting' | 'backfilling' | 'following' | 'unreachable' | 'stopped';
+/** What the API calls a chain's state. `stopped` needs an operator; `imported` has no node. */
+export type ChainState = 'starting' | 'backfilling' | 'following' | 'imported' | 'unreachable' | 'stopped';
 
 /** A source that has not answered for this long is shown as unreachable; at least three polls where polling is slow. */
 const UNREACHABLE_AFTER_MS = 10_000;
@@ -23,6 +23,8 @@ export interface ChainStatus {
   reorged(depth: number): void;
   backfill(done: number, total: number): void;
   stopped(error: string): void;
+  /** The chain is read from no node; `newest` is the newest block with a row, null where there is none. */
+  imported(newest: { readonly number: number; readonly time: number } | null): void;
   /** Closes an interval of the moving rates. */
   tick(): void;
   snapshot(): StatusSnapshot;
@@ -69,9 +71,11 @@ export function createChainStatus(
   const seen = { head: null as BlockRef | null, headAtMs: 0, lastAnswerMs: nowMs() };
   let backfill: { readonly done: number; readonly total: number } | null = null;
   let stopError: string | null = null;
+  let isImported = false;
 
   const state = (): ChainState => {
     if (stopError !== null) return 'stopped';
+    if (isImported) return 'imported';
     if (nowMs() - seen.lastAnswerMs > unreachableAfterMs) return 'unreachable';
     if (seen.head === null || backfill === null) return 'starting';
     return backfill.done < backfill.total ? 'backfilling' : 'following';
@@ -111,6 +115,13 @@ export function createChainStatus(
     },
     stopped(error) {
       stopError = error;
+    },
+    imported(newest) {
+      isImported = true;
+      if (newest === null) return;
+      counters.indexedBlock = newest.number;
+      counters.indexedTime = newest.time;
+      counters.finalizedBlock = Math.max(counters.finalizedBlock, newest.number);
     },
     tick: () => rates.roll(),
     snapshot() {

@@ -4,6 +4,7 @@ import { openEndpoints } from './catalogues/endpoints/open-endpoints.ts';
 import { enrichRelayers } from './enrich-relayers.ts';
 import { highestVersion } from './highest-version.ts';
 import { runIdentities } from './identities/run-identities.ts';
+import { importedChain, isImportedOnly } from './imported-chain.ts';
 import { type ChainRun, indexChain } from './index-chain.ts';
 import type { IngestDeps } from './ingest-deps.ts';
 import { engineLeases } from './leases/engine-leases.ts';
@@ -68,16 +69,22 @@ async function runAlone(deps: IngestDeps): Promise<void> {
     const runs: ChainRun[] = [];
     const enrichments: (() => Promise<void>)[] = [];
     for (const chain of config.chains) {
+      if (isImportedOnly(chain)) {
+        runs.push(await importedChain({ config: chain, writer, log, signal }));
+        continue;
+      }
       const watched = watchedRpc(observation, chain.chain);
       const plain = createRpcSource(chain, { log, signal, ...watched });
       const source = observedSource(observation, chain.chain, plain);
       enrichments.push(() => enrichRelayers({ config: chain, source, writer, versions, log, signal }));
       runs.push(await indexChain({ config: chain, source, writer, versions, catalogues, log, signal }));
     }
-    const chains = runs.map((run, index) => ({
-      name: config.chains[index]?.facts.slug ?? '',
-      status: run.status,
-    }));
+    const chains = config.chains.flatMap((chain, index) => {
+      const run = runs[index];
+      return run === undefined || isImportedOnly(chain)
+        ? []
+        : [{ name: chain.facts.slug, status: run.status }];
+    });
     return [
       ...runs.map((run) => run.done),
       catalogue.follow(),

@@ -13,11 +13,13 @@ export type Tone = 'good' | 'warn' | 'bad';
 
 /** How a chain is doing, for a dot that has its words beside it. */
 export function chainTone(chain: ChainTelemetry): Tone {
+  if (chain.state === 'imported') return 'good';
   if (chain.lag_seconds === null) return 'bad';
   return chain.lag_seconds > LAG_WARN_SECONDS || chain.state !== 'following' ? 'warn' : 'good';
 }
 
 export function lagText(chain: ChainTelemetry): string {
+  if (chain.state === 'imported') return chain.sample_data_to === null ? 'imported' : 'sample data';
   if (chain.lag_seconds === null) return 'not started';
   return chain.lag_seconds < 2 ? 'at the tip' : `${durationText(chain.lag_seconds)} behind`;
 }

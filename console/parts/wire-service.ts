@@ -4,6 +4,7 @@ import type { ChainFreshness, EndpointSource } from './wire.ts';
 
 export interface ChainTelemetry extends ChainFreshness {
   readonly state: string;
+  readonly sample_data_to: number | null;
   readonly provider: string;
   readonly backfill: {
     readonly blocks_done: number;

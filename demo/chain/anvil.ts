@@ -13,6 +13,8 @@ export interface AnvilOptions {
   readonly mining?: Mining;
   /** Unix seconds of block 0. Default: now. */
   readonly genesisTime?: number;
+  /** Number of the first block. Default 0. */
+  readonly genesisNumber?: number;
   /** Default 0: a free port. Name one to start a node again where it was. */
   readonly port?: number;
   /** The node calls a block final two epochs below the head. Default 32: 64 blocks. */
@@ -88,6 +90,7 @@ function anvilArgs(options: AnvilOptions, chainId: number): string[] {
   args.push('--transaction-block-keeper', String(KEPT_BLOCKS));
   if (mining === 'manual') args.push('--no-mining');
   else if (mining !== 'auto') args.push('--block-time', String(mining.everySeconds));
+  if (options.genesisNumber !== undefined) args.push('--number', String(options.genesisNumber));
   if (options.genesisTime !== undefined) args.push('--timestamp', String(options.genesisTime));
   if (options.slotsInAnEpoch !== undefined) args.push('--slots-in-an-epoch', String(options.slotsInAnEpoch));
   if (options.stateFile !== undefined) args.push('--state', options.stateFile);

@@ -102,7 +102,10 @@ export async function importGroup(
 }
 
 /** Decodes, grades and writes a batch; again when the catalogue changed before its rows were acknowledged. */
-async function storeBatch({ context, grading, batches }: GroupRun, batch: BlockBatch): Promise<RowCounts> {
+export async function storeBatch(
+  { context, grading, batches }: Pick<GroupRun, 'context' | 'grading' | 'batches'>,
+  batch: BlockBatch,
+): Promise<RowCounts> {
   for (;;) {
     const rows = rowsOfBatch(batch, context, grading.catalogue());
     await batches.write(rows);

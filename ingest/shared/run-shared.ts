@@ -5,6 +5,7 @@ import { openPublishedCatalogue } from '../catalogues/published-catalogue.ts';
 import { enrichRelayers } from '../enrich-relayers.ts';
 import { highestVersion } from '../highest-version.ts';
 import { runIdentities } from '../identities/run-identities.ts';
+import { importedChain, isImportedOnly } from '../imported-chain.ts';
 import { indexChain } from '../index-chain.ts';
 import type { IngestDeps } from '../ingest-deps.ts';
 import { CATALOGUE_SCOPE } from '../leases/fence.ts';
@@ -58,15 +59,29 @@ async function indexChains(deps: SharedDeps): Promise<void> {
     const catalogues = published.holder;
     const own = { ...deps, signal };
     const { jobsAtOnce } = config.ingest;
-    const working = config.chains.map((chain) => {
+    const read = config.chains.filter((chain) => !isImportedOnly(chain));
+    const working = read.map((chain) => {
       const source = sourceOf(own, chain);
       const queueOf = (contracts: string) => coordination.queueOf(queueName(chain, contracts));
       return workRanges({ ...own, config: chain, source, versions, catalogues, queueOf, jobsAtOnce });
     });
     const leading = config.chains.map((chain) =>
-      lead(leadDeps(own), chain.chain, (held) => leadChain(own, chain, catalogues, held)),
+      lead(leadDeps(own), chain.chain, (held) =>
+        isImportedOnly(chain) ? leadImported(own, chain, held) : leadChain(own, chain, catalogues, held),
+      ),
     );
     return [published.follow(), ...working, ...leading];
+  });
+}
+
+async function leadImported(
+  { log }: SharedDeps,
+  config: ChainConfig,
+  { writer, versions, signal }: Lead,
+): Promise<void> {
+  await together(signal, async (inner) => {
+    const run = await importedChain({ config, writer, log, signal: inner });
+    return [run.done, publishStatus([run], writer, versions, log, inner)];
   });
 }
 

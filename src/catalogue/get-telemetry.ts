@@ -1,6 +1,6 @@
 import { type Static, type TObject, Type } from '@sinclair/typebox';
 import type { Chain } from '../domain/chain.ts';
-import { backfillLeft, type ChainStatus } from '../reads/chain-status.ts';
+import { backfillLeft, type ChainStatus, isImported } from '../reads/chain-status.ts';
 import { chainFreshness, INDEX_LAG_WARNING_SECONDS, warningsOf } from '../reads/freshness.ts';
 import { ENGINE_STATUSES, type EngineStatus } from '../reads/index-state.ts';
 import type { RollupState } from '../reads/rollup-state.ts';
@@ -39,7 +39,13 @@ const ChainShape = Type.Object(
     ...ChainFreshnessShape.properties,
     state: Type.String({
       description:
-        'starting, backfilling, following, unreachable, stopped; or not_started before the first report.',
+        'starting, backfilling, following, unreachable, stopped; imported for a chain that is read from no node; or not_started before the first report.',
+    }),
+    sample_data_to: Type.Unsafe<number | null>({
+      type: ['integer', 'null'],
+      minimum: 0,
+      description:
+        'Rows up to this block are sample data, made for a demonstration, and not payments of the chain; null: every row is of the chain.',
     }),
     provider: Type.String({ description: 'Whether the chain’s RPC provider answers, in words.' }),
     backfill: BackfillShape,
@@ -137,6 +143,7 @@ export const getTelemetry = defineOperation({
         finalized_block: 38_411_402,
         lag_seconds: 1,
         state: 'following',
+        sample_data_to: null,
         provider: 'answers',
         backfill: { blocks_done: 43_200, blocks_total: 43_200, percent: 100, eta_seconds: 0 },
         rows_per_second: 11.4,
@@ -161,11 +168,16 @@ export const getTelemetry = defineOperation({
     warnings: [],
     as_of: '2026-11-20T09:15:04Z',
   },
-  run: async (_input, { reader, clock, chains, version, startedAtMs, indexStates }) => {
+  run: async (_input, { reader, clock, chains, sampleDataTo, version, startedAtMs, indexStates }) => {
     const { engine, statuses, rollups, identities, sources } = await indexStates.read(reader);
     const nowMs = clock.nowMs();
     const answers =
-      statuses === null ? [] : chains.map((chain) => chainAnswer(chain, statuses.get(chain), nowMs));
+      statuses === null
+        ? []
+        : chains.map((chain) => ({
+            ...chainAnswer(chain, statuses.get(chain), nowMs),
+            sample_data_to: sampleDataTo.get(chain) ?? null,
+          }));
     return {
       status: engine.status === 'ok' && answers.every(isHealthy) ? STATUSES[0] : STATUSES[1],
       version,
@@ -200,7 +212,7 @@ function rollupsAnswer({ openSlices, oldestOpen, lastClosedAt }: RollupState): S
   };
 }
 
-type ChainAnswer = Static<typeof ChainShape>;
+type ChainAnswer = Omit<Static<typeof ChainShape>, 'sample_data_to'>;
 
 function chainAnswer(chain: Chain, status: ChainStatus | undefined, nowMs: number): ChainAnswer {
   return {
@@ -235,6 +247,7 @@ function toTenths(rate: number): number {
 
 function providerWords(status: ChainStatus | undefined): string {
   if (status === undefined) return 'not asked yet';
+  if (isImported(status)) return 'none is configured: rows are imported';
   if (status.state === 'unreachable') return 'does not answer; ingest keeps trying';
   if (status.state === 'stopped') return 'not asked: ingest has stopped';
   return status.headSeenAt === null ? 'has not answered yet; ingest keeps trying' : 'answers';
@@ -252,6 +265,7 @@ function backfillAnswer(status: ChainStatus | undefined): Static<typeof Backfill
 }
 
 function isHealthy({ state, lag_seconds }: ChainAnswer): boolean {
+  if (state === 'imported') return true;
   const stuck = state === 'unreachable' || state === 'stopped' || state === 'not_started';
   return !stuck && lag_seconds !== null && lag_seconds <= INDEX_LAG_WARNING_SECONDS;
 }

@@ -103,6 +103,8 @@ export interface OperationDeps {
   readonly cursorKeys: CursorKeys;
   /** The chains this deployment indexes. */
   readonly chains: readonly Chain[];
+  /** Where a chain’s rows are sample data: up to this block. */
+  readonly sampleDataTo: ReadonlyMap<Chain, number>;
   readonly version: string;
   readonly startedAtMs: number;
   /** The URL callers use, without a trailing slash; '' when the deployment does not know it. */

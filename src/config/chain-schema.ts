@@ -28,15 +28,21 @@ export const ChainSchema = Type.Object(
     chain: Type.String({ description: 'Short name (`base`) or CAIP-2 name (`eip155:8453`).' }),
     rpcUrls: Type.Optional(
       Type.Array(Type.String(), {
-        minItems: 1,
         description:
-          'JSON-RPC URLs, tried in turn. http(s) polls, ws(s) subscribes to new heads. Default: the chain’s public RPC.',
+          'JSON-RPC URLs, tried in turn. http(s) polls, ws(s) subscribes to new heads. Default: the chain’s public RPC. Empty: no node is asked, and the chain holds what is imported.',
       }),
     ),
     startBlock: Type.Optional(
       Type.Integer({
         description:
           'First block to index. Negative: that many blocks before the tip, at each start; what is indexed already is kept.',
+      }),
+    ),
+    sampleDataTo: Type.Optional(
+      Type.Integer({
+        minimum: 0,
+        description:
+          'Rows up to this block are sample data and not payments of the chain: `/telemetry` says so. For demonstrations.',
       }),
     ),
     tokens: Type.Optional(

@@ -17,6 +17,8 @@ export interface ChainConfig {
   readonly completeness: 'every-block' | 'settlement-blocks';
   readonly pollMs: number;
   readonly finalityDepth: number;
+  /** Rows up to this block are sample data; null: none are. */
+  readonly sampleDataTo: number | null;
 }
 
 export interface FacilitatorConfig {

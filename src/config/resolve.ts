@@ -90,5 +90,6 @@ function resolveChain(entry: FileConfig['chains'][number], at: string, problems:
     completeness: entry.completeness ?? 'every-block',
     pollMs: entry.pollMs ?? Math.max(250, Math.floor(facts.blockTimeMs / 2)),
     finalityDepth: entry.finalityDepth ?? facts.finalityDepth,
+    sampleDataTo: entry.sampleDataTo ?? null,
   };
 }

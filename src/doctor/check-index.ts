@@ -1,7 +1,7 @@
 import type { Reader } from '../../clickhouse/engine.ts';
 import type { ChainConfig } from '../config/config.ts';
 import { Failure } from '../errors.ts';
-import { type ChainStatus, readChainStatus } from '../reads/chain-status.ts';
+import { type ChainStatus, isImported, readChainStatus } from '../reads/chain-status.ts';
 import { chainFreshness, INDEX_LAG_WARNING_SECONDS } from '../reads/freshness.ts';
 import { type Finding, failure, ok, skipped, warning } from './finding.ts';
 
@@ -30,6 +30,7 @@ export function judgeChain(
       `${slug} was last reported ${silentSeconds} s ago: no ingest runs, or it cannot write`,
       'Start it, or look into its log.',
     );
+  if (isImported(status)) return ok('index', `${slug} has no node and holds what was imported`);
   const { lagSeconds } = chainFreshness(chain, status, nowMs);
   if (lagSeconds === null || lagSeconds > INDEX_LAG_WARNING_SECONDS || status.state === 'unreachable')
     return warning(

@@ -100,7 +100,7 @@ export function checkConfiguration(config: Config): readonly Finding[] {
   if (payment.facilitatorUrl !== null && http.publicUrl === null)
     regret('calls are sold and http.publicUrl is not set', 'Set http.publicUrl: it is in every offer.');
   for (const { chain, rpcUrls } of config.chains)
-    if (new Set(rpcUrls).size < 2)
+    if (new Set(rpcUrls).size === 1)
       regret(
         `${chain} has one RPC URL`,
         'Give a second one: nodes fail, and contradictions are settled by another.',

@@ -194,6 +194,11 @@ function operationDeps(options: AppOptions): OperationDeps {
     cursorKeys,
     version,
     chains,
+    sampleDataTo: new Map(
+      config.chains.flatMap(({ chain, sampleDataTo }) =>
+        sampleDataTo === null ? [] : [[chain, sampleDataTo] as const],
+      ),
+    ),
     startedAtMs: clock.nowMs(),
     publicUrl: config.http.publicUrl?.replace(/\/+$/, '') ?? '',
     freshness,

@@ -29,12 +29,20 @@ export interface ChainStatus {
   readonly updatedAt: number | null;
 }
 
+/** A chain without a node: it has no head, and neither lags nor has to start. */
+const IMPORTED = 'imported';
+
+export function isImported(status: ChainStatus | undefined): boolean {
+  return status?.state === IMPORTED;
+}
+
 /** What `state` can be; `not_started` is a chain that nobody has reported yet. */
 export const CHAIN_STATES = [
   'not_started',
   'starting',
   'backfilling',
   'following',
+  'imported',
   'unreachable',
   'stopped',
 ] as const;
@@ -71,7 +79,7 @@ function decodeStatus(row: readonly unknown[]): ChainStatus {
   return {
     chain: textField(row[0]) as Chain, // written by ingest from `Chain` values only
     state: textField(row[1]),
-    ...decodeProgress(row),
+    ...decodeProgress(row, textField(row[1])),
     backfillBlocksDone: integerField(row[7]),
     backfillBlocksTotal: integerField(row[8]),
     rowsPerSecond: numberField(row[9]),
@@ -89,16 +97,18 @@ function decodeStatus(row: readonly unknown[]): ChainStatus {
 }
 
 /** The engine's columns are not nullable: a time of zero says that nothing was indexed or seen yet, so its block is unknown. */
-function decodeProgress(row: readonly unknown[]) {
+function decodeProgress(row: readonly unknown[], state: string) {
   const indexedTime = timeField(row[3]);
   const headSeenAt = timeField(row[5]);
   const finalizedBlock = integerField(row[6]);
+  // Imported blocks are final, and no node was ever asked.
+  const isUnknown = headSeenAt === null && state !== IMPORTED;
   return {
     indexedBlock: indexedTime === null ? null : integerField(row[2]),
     indexedTime,
     headBlock: headSeenAt === null ? null : integerField(row[4]),
     headSeenAt,
-    finalizedBlock: headSeenAt === null || finalizedBlock === 0 ? null : finalizedBlock,
+    finalizedBlock: isUnknown || finalizedBlock === 0 ? null : finalizedBlock,
   };
 }
 

@@ -3,7 +3,7 @@ import type { Clock } from '../clock.ts';
 import type { Chain } from '../domain/chain.ts';
 import type { Finality } from '../domain/settlement.ts';
 import { cached } from './cached.ts';
-import { type ChainStatus, readChainStatus } from './chain-status.ts';
+import { type ChainStatus, isImported, readChainStatus } from './chain-status.ts';
 
 /** How fresh the index is, asked at most once a second for all requests together. */
 export interface Freshness {
@@ -53,7 +53,7 @@ export function createFreshness(deps: { readonly reader: Reader; readonly clock:
 }
 
 /**
- * `lagSeconds`: at the tip, the age of the last look at the tip (a quiet chain is not a lagging index); below it, the age of
+ * `lagSeconds`: null for a chain without a node. At the tip, the age of the last look at the tip (a quiet chain is not a lagging index); below it, the age of
  * the newest indexed block. A configured chain without a report appears with nulls.
  */
 export function chainFreshness(chain: Chain, status: ChainStatus | undefined, nowMs: number): ChainFreshness {
@@ -69,7 +69,7 @@ export function chainFreshness(chain: Chain, status: ChainStatus | undefined, no
 
 function lagSeconds(status: ChainStatus, now: number): number | null {
   const { indexedBlock, indexedTime, headBlock, headSeenAt } = status;
-  if (indexedBlock === null || indexedTime === null) return null;
+  if (indexedBlock === null || indexedTime === null || isImported(status)) return null;
   const atTip = headBlock !== null && indexedBlock >= headBlock;
   return Math.max(0, now - (atTip && headSeenAt !== null ? headSeenAt : indexedTime));
 }
@@ -80,7 +80,9 @@ export function warningsOf(
   statuses: ReadonlyMap<Chain, ChainStatus>,
   nowMs: number,
 ): Warning[] {
-  const lags = chains.map((chain) => chainFreshness(chain, statuses.get(chain), nowMs).lagSeconds);
+  const lags = chains
+    .filter((chain) => !isImported(statuses.get(chain)))
+    .map((chain) => chainFreshness(chain, statuses.get(chain), nowMs).lagSeconds);
   const backfilling = chains
     .map((chain) => statuses.get(chain))
     .some((status) => status !== undefined && status.backfillBlocksDone < status.backfillBlocksTotal);

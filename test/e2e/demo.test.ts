@@ -157,7 +157,7 @@ describe('npm run demo -- --once', () => {
     expect(made).toBeGreaterThan(0);
     expect(seen).toBe(made);
     expect(figure(output, 'x402 purchases')).toMatch(
-      /^([4-9]|\d{2,}) of our own API, \1 of them in the index as proven, 0 failed$/,
+      /^([4-9]|\d{2,}) of our API and the shops, \1 of them in the index as proven, 0 failed$/,
     );
     expect(figure(output, 'agents')).toMatch(
       /^(\d+) served, \1 registered, all as the registries say; \d+ with a card$/,
@@ -182,7 +182,16 @@ describe('npm run demo', () => {
     const priced = lines.filter(({ key, url }) => key === undefined && url.endsWith('/v0/flows'));
     for (const line of lines)
       expect((await send(line)).status, line.url).toBe(priced.includes(line) ? 402 : 200);
-    expect([lines.length, priced.length]).toEqual([19, 1]);
+    expect([lines.length, priced.length]).toEqual([20, 1]);
+    const [, api = ''] = /^ {2}description +(\S+)\/openapi/m.exec(run.output()) ?? [];
+    const { chains } = (await (await fetch(`${api}/v0/telemetry`)).json()) as {
+      chains: readonly { state: string; sample_data_to: number | null; finalized_block: number | null }[];
+    };
+    expect(chains.map(({ state }) => state)).toEqual(['following', 'imported', 'imported']);
+    for (const chain of chains) expect(chain.sample_data_to).toBeGreaterThan(0);
+    const goods = [...run.output().matchAll(/demo:pay -- '(http[^']+)'/g)].flatMap(([, url]) => url ?? []);
+    expect(goods).toHaveLength(4);
+    for (const url of goods) expect((await fetch(url)).status, url).toBe(402);
     const [, consoleUrl = ''] = /^ {2}console +(\S+)/m.exec(run.output()) ?? [];
     expect(await (await fetch(consoleUrl)).text(), 'the console has the key').toContain(
       `content="${secret}"`,
@@ -198,7 +207,7 @@ describe('npm run demo', () => {
   });
 
   it('leaves no process behind when it is killed with -9, and starts again over what it left', async () => {
-    const run = demo('--port', '0');
+    const run = demo('--port', '0', '--no-history');
     await waitUntil(
       'the first answer',
       () => run.output().includes('first settlement served'),
@@ -227,7 +236,8 @@ describe('the command line of the demo', () => {
   it('lists its options with --help', async () => {
     const run = demo('--help');
     expect(await run.ended).toBe(0);
-    for (const option of ['--once', '--seed', '--port', '--keep']) expect(run.output()).toContain(option);
+    for (const option of ['--once', '--minutes', '--no-history', '--seed', '--port', '--keep'])
+      expect(run.output()).toContain(option);
   });
 
   it('suggests the right option for a misspelt one', async () => {

@@ -156,6 +156,12 @@ async function npm(world: CommandWorld, given: readonly string[]): Promise<Shell
     case 'demo':
       parseOptions(['node', 'demo', ...args]);
       return DONE;
+    case 'demo:pay':
+      if (args.length !== 1 || !URL.canParse(args[0] ?? '')) throw new Error('demo:pay takes one URL');
+      return DONE;
+    case 'test:nightly':
+      if (!/^(--minutes \d+)?$/.test(args.join(' '))) throw new Error(`no such option of ${verb}`);
+      return DONE;
     case 'start':
     case 'migrate':
     case 'regrade':

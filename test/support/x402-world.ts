@@ -61,9 +61,8 @@ export async function startX402World(): Promise<X402World> {
 }
 
 function worldOf(chain: DemoChain, facilitator: FacilitatorProcess, relayer: Address): X402World {
-  const facts = knownChain('base-sepolia');
-  const [token] = facts?.tokens ?? [];
-  if (facts === undefined || token === undefined) throw new Error('Base Sepolia is built in');
+  const accepted = acceptedOf(chain.url, walletOf('x402 world merchant').address);
+  const { token } = accepted;
   const balance = async (of: Address): Promise<bigint> => {
     const data = `0x70a08231${of.slice(2).padStart(64, '0')}`;
     return BigInt(await chain.rpc.call<string>('eth_call', { to: token.address, data }, 'latest'));
@@ -80,13 +79,7 @@ function worldOf(chain: DemoChain, facilitator: FacilitatorProcess, relayer: Add
     chain,
     facilitator,
     relayer,
-    accepted: {
-      chain: 'eip155:84532',
-      slug: facts.slug,
-      token,
-      payTo: walletOf('x402 world merchant').address,
-      rpcUrls: [chain.url],
-    },
+    accepted,
     payer,
     async ceilingPayer() {
       const wallet = await payer();
@@ -109,6 +102,14 @@ function worldOf(chain: DemoChain, facilitator: FacilitatorProcess, relayer: Add
       await chain.stop();
     },
   };
+}
+
+/** Payment in the USDC of a chain of ours. */
+export function acceptedOf(rpcUrl: string, payTo: Address): AcceptedPayment {
+  const facts = knownChain('base-sepolia');
+  const [token] = facts?.tokens ?? [];
+  if (facts === undefined || token === undefined) throw new Error('Base Sepolia is built in');
+  return { chain: 'eip155:84532', slug: facts.slug, token, payTo, rpcUrls: [rpcUrl] };
 }
 
 let orders = 0;

@@ -1,0 +1,64 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { readBootstrap } from '../../src/bootstrap.ts';
+import { loadConfig } from '../../src/config/load.ts';
+import { createLog } from '../../src/log.ts';
+import { castOf } from '../actors.ts';
+import { seededRandom } from '../random.ts';
+import type { HistoryBootstrap } from './history.ts';
+import { planPayments } from './sample-payments.ts';
+import { sampleChains } from './sample-world.ts';
+import { writeHistory } from './write-history.ts';
+
+/** Makes the sample history as a process of its own, so that the chain and its traffic go on meanwhile. Ends when it is written. */
+
+/** A plan of its own, whatever the live traffic draws. */
+const SEED_STEP = 120;
+const READY_POLL_MS = 50;
+const READY_TIMEOUT_MS = 90_000;
+
+async function main(): Promise<void> {
+  const boot = await readBootstrap((json) => json as HistoryBootstrap); // written by startHistory, same type
+  const random = seededRandom(boot.seed + SEED_STEP);
+  const histories = sampleChains(castOf(boot.seed)).map((chain) => ({
+    chain,
+    payments: planPayments(chain, boot.endTime, random),
+  }));
+  const total = histories.reduce((sum, { payments }) => sum + payments.length, 0);
+  const tell = (rows: number): void => void process.stderr.write(`rows ${rows} ${total}\n`);
+  tell(0);
+  await untilIngesting(boot.serviceUrl);
+  const rows = await writeHistory(
+    {
+      // The variables of the operator's shell are not for the demo.
+      config: loadConfig({ file: boot.configFile, env: {} }),
+      log: createLog('warn', 'history'),
+      signal: new AbortController().signal,
+      wrote: tell,
+    },
+    histories,
+    boot.endTime,
+  );
+  if (rows !== total) throw new Error(`${total} sample payments were planned and ${rows} written`);
+}
+
+/** The tables must be there, and a catalogue published: both are once ingest reports its chains. */
+async function untilIngesting(url: string): Promise<void> {
+  const deadline = performance.now() + READY_TIMEOUT_MS;
+  while (!(await isIngesting(url))) {
+    if (performance.now() > deadline) throw new Error('the service does not ingest');
+    await sleep(READY_POLL_MS);
+  }
+}
+
+async function isIngesting(url: string): Promise<boolean> {
+  try {
+    const response = await fetch(`${url}/v0/telemetry`);
+    const { chains = [] } = (await response.json()) as { chains?: readonly { state: string }[] }; // pinned by the service's tests
+    return response.ok && chains[0]?.state === 'following';
+  } catch {
+    return false; // not listening yet
+  }
+}
+
+await main();
+process.exit(0);

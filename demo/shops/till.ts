@@ -1,0 +1,81 @@
+import { createHash } from 'node:crypto';
+import { mkdirSync } from 'node:fs';
+import { systemClock } from '../../src/clock.ts';
+import type { AcceptedPayment } from '../../src/config/config.ts';
+import type { Address } from '../../src/domain/address.ts';
+import { knownChain } from '../../src/domain/known-chains.ts';
+import type { Log } from '../../src/log.ts';
+import { openControlStore } from '../../src/open-control-store.ts';
+import { createPaymentLane } from '../../src/payment/create-payment-lane.ts';
+import { createHttpFacilitator } from '../../src/payment/http-facilitator.ts';
+import type { Order, PaymentLane } from '../../src/payment/payment-lane.ts';
+import { createUptoSigners } from '../../src/payment/upto-signers.ts';
+import { openWitnesses } from '../../src/payment/witnesses.ts';
+import type { Good } from './goods.ts';
+
+/**
+ * How shops are paid: by the payment lane of the service itself, over a store of their own, so that a payment that settled is
+ * answered once, also when its first answer was lost.
+ */
+export interface Till {
+  laneOf(payTo: Address): PaymentLane;
+  close(): Promise<void>;
+}
+
+export interface TillOptions {
+  readonly rpcUrl: string;
+  readonly facilitatorUrl: string;
+  /** For the payments. Made when absent. */
+  readonly dataDir: string;
+  readonly log: Log;
+}
+
+const OFFER_SECONDS = 60;
+/** Above the facilitator's own wait for a receipt. */
+const SETTLE_TIMEOUT_SECONDS = 30;
+
+export function openTill({ rpcUrl, facilitatorUrl, dataDir, log }: TillOptions): Till {
+  mkdirSync(dataDir, { recursive: true });
+  const store = openControlStore({ config: { dataDir, control: { redisUrl: null, keyPrefix: '' } }, log });
+  const facilitator = createHttpFacilitator({
+    url: facilitatorUrl,
+    headers: {},
+    settleTimeoutMs: SETTLE_TIMEOUT_SECONDS * 1_000,
+  });
+  const clock = systemClock;
+  return {
+    laneOf(payTo) {
+      const accept = [acceptedOn(rpcUrl, payTo)];
+      return createPaymentLane({
+        config: { accept, offerSeconds: OFFER_SECONDS, settleTimeoutSeconds: SETTLE_TIMEOUT_SECONDS },
+        store: store.payments,
+        running: store.replies,
+        facilitator,
+        uptoSigners: createUptoSigners({ facilitator, clock, log }),
+        witnessFor: openWitnesses({ accept, confirmOnChain: true }),
+        clock,
+        log,
+      });
+    },
+    close: () => store.close(),
+  };
+}
+
+function acceptedOn(rpcUrl: string, payTo: Address): AcceptedPayment {
+  const facts = knownChain('base-sepolia');
+  const [token] = facts?.tokens ?? [];
+  if (facts === undefined || token === undefined) throw new Error('Base Sepolia is built in');
+  return { chain: `eip155:${facts.chainId}`, slug: facts.slug, token, payTo, rpcUrls: [rpcUrl] };
+}
+
+export function orderFor({ path, description, price }: Good, url: URL): Order {
+  return {
+    resource: `GET ${path}`,
+    url: url.href,
+    description,
+    mimeType: 'application/json',
+    priceUsdMicros: price,
+    settledByUse: false,
+    binding: createHash('sha256').update(`GET ${url.pathname}${url.search}`).digest('hex'),
+  };
+}
