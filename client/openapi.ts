@@ -330,7 +330,7 @@ export interface paths {
         };
         /**
          * What SQL may read: tables, columns, functions and limits
-         * @description The public tables with every column and its meaning, which predicates are cheap, about how many rows there are, the functions that may be used (aggregate functions also with combinators such as `sumIf`), limits, and examples. Free, no key needed.
+         * @description Without parameters the public tables in one line each, the limits, and example queries. `table` gives a table with every column and its meaning, the predicates that are cheap, about how many rows there are, and an example; `functions` gives allowed functions by name (aggregate functions also have combinators such as `sumIf`). `table=*&functions=*` gives everything: about 40 kB. Free, no key needed.
          */
         get: operations["getSqlSchema"];
         put?: never;
@@ -1037,11 +1037,16 @@ export interface components {
             meta: components["schemas"]["LeaderboardMeta"];
         };
         GetSqlSchemaAnswer: {
-            tables: components["schemas"]["SqlTable"][];
-            functions: string[];
-            table_functions: string[];
-            limits: components["schemas"]["SqlLimits"];
-            examples: components["schemas"]["SqlExample"][];
+            /** @description Absent where only functions were asked for. */
+            tables?: components["schemas"]["SqlTable"][];
+            /** @description By name; only where `functions` asks for them. */
+            functions?: string[];
+            /** @description How many functions match; of a search the first 100 are shown. */
+            functions_total?: number;
+            /** @description With `limits` and `examples` where the list of tables is given: without `table`, or with `*`. */
+            table_functions?: string[];
+            limits?: components["schemas"]["SqlLimits"];
+            examples?: components["schemas"]["SqlExample"][];
             meta: components["schemas"]["Meta"];
         };
         GetTelemetryAnswer: {
@@ -1875,9 +1880,11 @@ export interface components {
             meaning: string;
             /** @description About: rows as they are stored; of the day tables those of days that were added up already, the days since are added up when they are asked for. count() of the table is exact. */
             row_count: number;
-            /** @description Columns by which a constant in WHERE reads little, the most helpful first. */
-            cheap_by: string[];
-            columns: components["schemas"]["SqlTableColumn"][];
+            /** @description Columns by which a constant in WHERE reads little, the most helpful first. With `columns` and `example` only for the tables that `table` names. */
+            cheap_by?: string[];
+            columns?: components["schemas"]["SqlTableColumn"][];
+            /** @description A query over the table that can be run as it stands. */
+            example?: string;
         };
         SqlTableColumn: {
             name: string;
@@ -5683,7 +5690,18 @@ export interface operations {
     };
     getSqlSchema: {
         parameters: {
-            query?: never;
+            query?: {
+                /**
+                 * @description This table with its columns and an example; `*` for all tables. Without it tables are listed by name, in one line each.
+                 * @example settlements
+                 */
+                table?: string;
+                /**
+                 * @description Allowed functions in whose names a word begins so, in any case: `date` finds dateDiff, toDate and str_to_date. At most 100; `*` for all of them. Without it no function is listed.
+                 * @example quantile
+                 */
+                functions?: string;
+            };
             header?: {
                 /**
                  * @description An id of the caller’s choosing for this request, to find it again in logs. Another form of it is left alone.
@@ -5717,145 +5735,6 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    /**
-                     * @example {
-                     *       "tables": [
-                     *         {
-                     *           "name": "merchant_days",
-                     *           "meaning": "What each payee was paid on each UTC day: cheap for long ranges.",
-                     *           "row_count": 48213,
-                     *           "cheap_by": [
-                     *             "payee",
-                     *             "day"
-                     *           ],
-                     *           "columns": [
-                     *             {
-                     *               "name": "chain",
-                     *               "type": "LowCardinality(String)",
-                     *               "meaning": "CAIP-2 name, such as eip155:8453."
-                     *             },
-                     *             {
-                     *               "name": "day",
-                     *               "type": "Date",
-                     *               "meaning": "UTC day."
-                     *             },
-                     *             {
-                     *               "name": "payee",
-                     *               "type": "String",
-                     *               "meaning": "Address that was paid."
-                     *             },
-                     *             {
-                     *               "name": "settlement_count",
-                     *               "type": "UInt64",
-                     *               "meaning": "Settlements."
-                     *             },
-                     *             {
-                     *               "name": "settled_usd",
-                     *               "type": "Decimal(38, 6)",
-                     *               "meaning": "Dollars."
-                     *             },
-                     *             {
-                     *               "name": "unique_payers",
-                     *               "type": "UInt64",
-                     *               "meaning": "Different payers that day, about one in a hundred off."
-                     *             }
-                     *           ]
-                     *         }
-                     *       ],
-                     *       "functions": [
-                     *         "avg",
-                     *         "count",
-                     *         "sum",
-                     *         "toDate"
-                     *       ],
-                     *       "table_functions": [
-                     *         "numbers",
-                     *         "values",
-                     *         "generateSeries",
-                     *         "generate_series"
-                     *       ],
-                     *       "limits": {
-                     *         "text_bytes": 65536,
-                     *         "parameters": 100,
-                     *         "answer_bytes": 67108864,
-                     *         "seconds_per_qu": 5,
-                     *         "tiers": [
-                     *           {
-                     *             "tier": "standard",
-                     *             "timeout_seconds": 15,
-                     *             "max_qu": 3,
-                     *             "requests_per_minute": 30
-                     *           },
-                     *           {
-                     *             "tier": "extended",
-                     *             "timeout_seconds": 60,
-                     *             "max_qu": 12,
-                     *             "requests_per_minute": 10
-                     *           },
-                     *           {
-                     *             "tier": "deep",
-                     *             "timeout_seconds": 300,
-                     *             "max_qu": 60,
-                     *             "requests_per_minute": 2
-                     *           }
-                     *         ],
-                     *         "formats": [
-                     *           {
-                     *             "format": "json",
-                     *             "media_type": "application/json; charset=utf-8",
-                     *             "max_rows": 10000
-                     *           },
-                     *           {
-                     *             "format": "json_compact",
-                     *             "media_type": "application/json; charset=utf-8",
-                     *             "max_rows": 10000
-                     *           },
-                     *           {
-                     *             "format": "ndjson",
-                     *             "media_type": "application/x-ndjson; charset=utf-8",
-                     *             "max_rows": 1000000
-                     *           },
-                     *           {
-                     *             "format": "csv",
-                     *             "media_type": "text/csv; charset=utf-8; header=present",
-                     *             "max_rows": 1000000
-                     *           },
-                     *           {
-                     *             "format": "parquet",
-                     *             "media_type": "application/vnd.apache.parquet",
-                     *             "max_rows": 1000000
-                     *           },
-                     *           {
-                     *             "format": "arrow",
-                     *             "media_type": "application/vnd.apache.arrow.stream",
-                     *             "max_rows": 1000000
-                     *           }
-                     *         ]
-                     *       },
-                     *       "examples": [
-                     *         {
-                     *           "question": "What was settled on each day of the last week?",
-                     *           "sql": "SELECT toDate(block_time) AS day, count() AS settlements, sum(amount_usd) AS usd FROM settlements WHERE block_time > now() - INTERVAL 7 DAY GROUP BY day ORDER BY day"
-                     *         }
-                     *       ],
-                     *       "meta": {
-                     *         "chain": "eip155:8453",
-                     *         "as_of": "2026-11-20T09:15:04Z",
-                     *         "freshness": {
-                     *           "chains": [
-                     *             {
-                     *               "chain": "eip155:8453",
-                     *               "indexed_block": 38412078,
-                     *               "indexed_at": "2026-11-20T09:15:03Z",
-                     *               "head_block": 38412078,
-                     *               "finalized_block": 38411402,
-                     *               "lag_seconds": 1
-                     *             }
-                     *           ]
-                     *         }
-                     *       }
-                     *     }
-                     */
                     "application/json": components["schemas"]["GetSqlSchemaAnswer"];
                 };
             };

@@ -245,9 +245,10 @@ export interface Operations {
   /**
    * What SQL may read: tables, columns, functions and limits.
    *
-   * The public tables with every column and its meaning, which predicates are cheap, about how many rows
-   * there are, the functions that may be used (aggregate functions also with combinators such as `sumIf`),
-   * limits, and examples.
+   * Without parameters the public tables in one line each, the limits, and example queries. `table` gives a
+   * table with every column and its meaning, the predicates that are cheap, about how many rows there are,
+   * and an example; `functions` gives allowed functions by name (aggregate functions also have combinators
+   * such as `sumIf`). `table=*&functions=*` gives everything: about 40 kB.
    *
    * Price: Free, no key needed.
    *

@@ -117,7 +117,7 @@ SQL over the same data, and what a query would cost:
 
   ${withKey} -H 'content-type: application/json' '${service.url}/v0/sql' -d '{"sql": "SELECT payee, count() AS n, sum(amount_usd) AS usd FROM settlements GROUP BY payee ORDER BY usd DESC LIMIT 5"}'
   curl -s -H 'content-type: application/json' '${service.url}/v0/sql' -d '{"sql": "SELECT count() FROM settlements", "explain_only": true}'
-  curl -s '${service.url}/v0/sql/schema'
+  curl -s '${service.url}/v0/sql/schema?table=settlements'
 
 Without it, what a call costs (402), what agents paid for such calls, and every price:
 

@@ -6,7 +6,7 @@ import type { Refusal, RefusalCode } from './refusal.ts';
 
 /** What to write instead: every refusal says it, also where the rule that refused knows no better (api.md 5). */
 
-const SCHEMA = 'GET /v0/sql/schema lists the tables and their columns.';
+const SCHEMA = 'GET /v0/sql/schema lists the tables, and the columns of one `table`.';
 const BEGIN = 'Begin with SELECT or WITH.';
 
 const HINTS: Readonly<Record<RefusalCode, string>> = {

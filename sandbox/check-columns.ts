@@ -141,5 +141,5 @@ export function columnsHint(tables: readonly string[]): string {
   const names = tables.length === 1 && table !== undefined ? columnsOf(table) : [];
   return names.length > 0
     ? `${table} has ${names.join(', ')}. A subquery gives only the columns that it selects.`
-    : 'GET /v0/sql/schema lists the columns; a subquery gives only those that it selects.';
+    : 'GET /v0/sql/schema lists the columns of one `table`; a subquery gives only those that it selects.';
 }

@@ -31,6 +31,8 @@ LIMIT 20`,
   params: {},
 };
 
+/** Every table with its columns, and every function: for the browser of tables and for completion. */
+const EVERYTHING = { table: '*', functions: '*' };
 const FIRST_ROWS_MAX = 1_000;
 /** The last query is written down after a pause. */
 const REMEMBER_AFTER_MS = 400;
@@ -41,7 +43,7 @@ export function SqlPage(_props: PageProps) {
   const [rowsMax, setRowsMax] = useState(FIRST_ROWS_MAX);
   const [isSchemaOpen, setSchemaOpen] = useState(false);
   const editor = useRef<SqlEditor | null>(null);
-  const schema = useAnswer<SqlSchema>('/sql/schema');
+  const schema = useAnswer<SqlSchema>('/sql/schema', { query: EVERYTHING });
   const tiers = useStore(account)?.sql_tiers ?? [];
   const { state, run, cancel } = useRunner();
   const isRunning = state.phase === 'running';

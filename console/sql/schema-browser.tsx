@@ -40,7 +40,7 @@ export function SchemaBrowser({ schema: { answer, problem, reload }, onInsert }:
         <span class="cheap" aria-hidden="true">
           ◆
         </span>{' '}
-        a condition on it reads little. <a href="/v0/sql/schema">All of it as JSON</a>
+        a condition on it reads little. <a href="/v0/sql/schema?table=*&functions=*">All of it as JSON</a>
       </p>
     </>
   );

@@ -58,6 +58,7 @@ export interface SchemaTable {
   readonly columns: readonly { readonly name: string; readonly type: string; readonly meaning: string }[];
 }
 
+/** Of `table=*&functions=*`. */
 export interface SqlSchema {
   readonly tables: readonly SchemaTable[];
   readonly functions: readonly string[];

@@ -19,7 +19,7 @@ import { code, generatedHead, table } from './markdown.ts';
 /** What docs/sql.md and its reference pages take from the declarations. */
 
 const TABLES_INTRO = `What \`POST /v0/sql\` may read; [how to ask](../sql.md). *Cheap by* names the columns by which a constant in \`WHERE\` reads little, the most
-helpful first. Types are the engine's own. Served as JSON by \`GET /v0/sql/schema\`.
+helpful first. Types are the engine's own. Served as JSON by \`GET /v0/sql/schema?table=*\`.
 
 `;
 

@@ -20,6 +20,7 @@ function invalid(parameter: string, detail: string): Error {
 export const agentQueryParam: Param<string | undefined> = {
   in: 'query',
   description: `Words that must all be words of the name or the description, whole and in any case. A word is a run of letters and digits of any script; of Chinese and Japanese each letter is one. Up to ${QUERY_MAX_CHARS} characters and ${WORDS_MAX} words; an empty text filters nothing, one without a word is refused.`,
+  toolText: 'Whole words that must all be in the name or the description.',
   required: false,
   schema: Type.String({ maxLength: QUERY_MAX_CHARS }),
   example: 'weather',
@@ -37,10 +38,11 @@ export const agentQueryParam: Param<string | undefined> = {
 };
 
 /** Both answers filter; without the parameter nothing does. */
-function eitherParam(description: string): Param<boolean | undefined> {
+function eitherParam(description: string, toolText: string): Param<boolean | undefined> {
   return {
     in: 'query',
     description,
+    toolText,
     required: false,
     schema: Type.Union(['true', 'false', '1', '0'].map((word) => Type.Literal(word))),
     read: (raw, name) => {
@@ -54,15 +56,18 @@ function eitherParam(description: string): Param<boolean | undefined> {
 
 export const x402DeclaredParam = eitherParam(
   'Only agents whose card declares x402; `false`: only those without such a card. Default: both.',
+  'true: only agents whose card declares x402.',
 );
 
 export const activeParam = eitherParam(
   'Only agents whose card says that they are in service; `false`: only those whose card says that they are not. An agent without a card is neither.',
+  'true: only agents in service, by their card; false: only those out of it.',
 );
 
 export const ownerParam: Param<Address | undefined> = {
   in: 'query',
   description: 'Only agents that this address owns. What an address is paid with is on /agents/{wallet}.',
+  toolText: 'Only agents that this address owns.',
   required: false,
   schema: ADDRESS_SCHEMA,
   example: '0x4020615294c913f045dc10f0a5cdebd86c280001',
@@ -74,6 +79,7 @@ export const agentCapabilityParam: Param<string | undefined> = capabilityFilter(
 export const agentIdParam: Param<bigint | undefined> = {
   in: 'query',
   description: 'Only the agent with this id; ids are counted on each chain by itself.',
+  toolText: 'Only this id. Each chain counts its own.',
   required: false,
   schema: Type.String({ pattern: '^[0-9]{1,78}$' }),
   example: '2290',

@@ -17,6 +17,7 @@ function invalid(parameter: string, detail: string): Error {
 export const endpointQueryParam: Param<readonly string[]> = {
   in: 'query',
   description: `Words that must all occur in the URL, the name of the service, the description or a tag, in any case, also as parts of longer words. Up to ${WORDS_MAX} words, ${QUERY_MAX_CHARS} characters.`,
+  toolText: 'Words that must all occur in the URL, name, description or tags.',
   required: false,
   schema: Type.String({ maxLength: QUERY_MAX_CHARS }),
   example: 'weather',
@@ -62,17 +63,21 @@ export const endpointTagParam = wordParam(
   'weather',
 );
 
-export const endpointNetworkParam = wordParam(
-  'Only endpoints with an offer on this network, as it is published: `base`, `eip155:8453`, `solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp`. `chain` finds an EVM chain under each of its names.',
-  '^[A-Za-z0-9:_-]{1,100}$',
-  'the name of a network',
-  'base',
-);
+export const endpointNetworkParam: Param<string | undefined> = {
+  ...wordParam(
+    'Only endpoints with an offer on this network, as it is published: `base`, `eip155:8453`, `solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp`. `chain` finds an EVM chain under each of its names.',
+    '^[A-Za-z0-9:_-]{1,100}$',
+    'the name of a network',
+    'base',
+  ),
+  toolText: 'Only offers on this network, as it is published, such as base.',
+};
 
 export const payToParam: Param<string | undefined> = {
   in: 'query',
   description:
     'Only endpoints with an offer that is paid to this address, headline or not. EVM addresses in any case.',
+  toolText: 'Only what is paid to this address.',
   required: false,
   schema: Type.String({ pattern: '^[A-Za-z0-9._:-]{1,128}$' }),
   example: '0x4020615294c913f045dc10f0a5cdebd86c280001',
@@ -94,6 +99,7 @@ export const maxPriceParam: Param<bigint | undefined> = {
   in: 'query',
   description:
     'Only endpoints whose headline offer (`price_usd`) costs at most so many dollars. Those without a known price are left out.',
+  toolText: 'Only what costs at most so many dollars (price_usd).',
   required: false,
   schema: Type.Number({ minimum: 0 }),
   example: 0.01,

@@ -60,6 +60,8 @@ export const getAccount = defineOperation({
   summary: 'Who the caller is, which lane applies, and what every route costs',
   description:
     'Needs no key and costs nothing. A caller without a key gets the full price list; an unknown key is answered too, with `key_recognised: false`. `tier` is the plan of the organization behind a key; a key whose organization cannot be read has the lowest plan’s until it can.',
+  toolText:
+    'Who you are, which tools your key may call, and what each call costs. Call it when a call was refused for its key, plan or units.',
   price: PRICES.free,
   load: 'none',
   params: {},

@@ -11,6 +11,8 @@ export const getAgent = defineOperation({
   summary: 'What a wallet paid, and what the figures are worth',
   description:
     'The same answer as a merchant profile, judged as a payer: signals are about the wallets that it pays. Any wallet has one; `erc8004_agents` are the agents that pay and are paid with it. An agent is found by its id on `/agents`.',
+  toolText:
+    'One wallet as a payer: the same profile as get_merchant, judged by the wallets that it pays, with the ERC-8004 agents that use it.',
   price: PRICES.keyed,
   params: { wallet: walletParam, chain: chainOrAllParam, finality: finalityParam },
   output: ProfileShape,

@@ -20,6 +20,8 @@ export const getLeaderboard = defineOperation({
   summary: 'ERC-8004 agents by what clients rated them, best first',
   description:
     'Agents by score, highest first, then by chain and agent_id; of the default chain unless `chain` names another or `all`. A score is made of ratings from 0 to 100 alone, drawn to the middle by few clients; measures under other tags (uptime, response times, revenues) rank nothing and are in `tag_scores`. Rating costs only gas: `by=paid` ranks by `paid_score`, of ratings whose file proves that the client paid the agent. Agents without a score count as spam and are left out unless `include_spam` puts them last. Pages are cut from a ranking that is renewed at most every ten seconds, deep ones less often (`meta.ranked_at`): rank, the score that ranks and the figures of its ratings are of then, the rest of the row is of now. Pages of one ranking fit together; from one ranking to the next an agent can move across a page boundary, and an agent whose registration a reorg took back is missing from its page.',
+  toolText:
+    'ERC-8004 agents ranked by their ratings, best first; ratings of few clients weigh little. Rating costs only gas: by=paid counts only clients that provably paid the agent.',
   price: PRICES.keyed,
   load: 'summary',
   params: {

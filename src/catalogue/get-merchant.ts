@@ -11,6 +11,8 @@ export const getMerchant = defineOperation({
   summary: 'What a wallet was paid, and what the figures are worth',
   description:
     'Exact totals of a wallet in both directions, judged as a payee: by chain, by day, with the share that is proven, what is left without self-payments, and signals against wash trading. On one chain unless `chain` is `all`. An unknown wallet is an answer with `coverage.known` false. Figures that come from part of the settlements say so in `basis`.',
+  toolText:
+    'One wallet as a payee: exact totals by chain and day, the proven share, what is left without self-payments, and signals of wash trading. coverage.known is false for a wallet that was never seen.',
   price: PRICES.keyed,
   load: 'summary',
   params: { address: walletParam, chain: chainOrAllParam, finality: finalityParam },

@@ -1,7 +1,12 @@
 import { type Static, Type } from '@sinclair/typebox';
 import { loadFunctionCatalogue } from '../../sandbox/function-catalogue.ts';
 import { TABLE_FUNCTIONS } from '../../sandbox/policy.ts';
-import { PUBLIC_TABLE_NAMES, PUBLIC_TABLES, type PublicTable } from '../domain/public-tables.ts';
+import {
+  PUBLIC_TABLE_NAMES,
+  PUBLIC_TABLES,
+  type PublicTable,
+  type PublicTableName,
+} from '../domain/public-tables.ts';
 import { SQL_SECONDS_PER_QU } from '../domain/query-unit.ts';
 import { MetaShape, metaAnswer } from './list-meta.ts';
 import { defineOperation } from './operation.ts';
@@ -9,7 +14,15 @@ import { PRICES, SQL_TIERS } from './prices.ts';
 import { CountShape } from './shapes.ts';
 import { SQL_ANSWER_MAX_BYTES } from './sql-answer.ts';
 import { SQL_FORMATS, SQL_MEDIA, SQL_PARAMETERS_MAX, SQL_TEXT_MAX_BYTES } from './sql-params.ts';
+import {
+  EVERYTHING,
+  FUNCTIONS_SHOWN_MAX,
+  hasWord,
+  schemaFunctionsParam,
+  schemaTableParam,
+} from './sql-schema-params.ts';
 import { SQL_EXAMPLE } from './sql-shapes.ts';
+import { SQL_TABLE_EXAMPLES } from './sql-table-examples.ts';
 
 /** What SQL may read and use, for whoever writes it. Source: api.md 3, 5. */
 
@@ -22,14 +35,22 @@ const TableShape = Type.Object(
       description:
         'About: rows as they are stored; of the day tables those of days that were added up already, the days since are added up when they are asked for. count() of the table is exact.',
     }),
-    cheap_by: Type.Array(Type.String(), {
-      description: 'Columns by which a constant in WHERE reads little, the most helpful first.',
-    }),
-    columns: Type.Array(
-      Type.Object(
-        { name: Type.String(), type: Type.String(), meaning: Type.String() },
-        { title: 'SqlTableColumn' },
+    cheap_by: Type.Optional(
+      Type.Array(Type.String(), {
+        description:
+          'Columns by which a constant in WHERE reads little, the most helpful first. With `columns` and `example` only for the tables that `table` names.',
+      }),
+    ),
+    columns: Type.Optional(
+      Type.Array(
+        Type.Object(
+          { name: Type.String(), type: Type.String(), meaning: Type.String() },
+          { title: 'SqlTableColumn' },
+        ),
       ),
+    ),
+    example: Type.Optional(
+      Type.String({ description: 'A query over the table that can be run as it stands.' }),
     ),
   },
   { title: 'SqlTable' },
@@ -103,68 +124,105 @@ function allowedFunctions(): string[] {
   return functionNames;
 }
 
+/** What `functions` asks for; nothing without it. */
+function functionsPart(search: string | undefined) {
+  if (search === undefined) return {};
+  const all = allowedFunctions();
+  if (search === EVERYTHING) return { functions: all, functions_total: all.length };
+  const found = all.filter((name) => hasWord(name, search));
+  return { functions: found.slice(0, FUNCTIONS_SHOWN_MAX), functions_total: found.length };
+}
+
+function tableAnswer(name: PublicTableName, rowCount: number, isWhole: boolean): Static<typeof TableShape> {
+  const { meaning, cheapBy, columns }: PublicTable = PUBLIC_TABLES[name];
+  return {
+    name,
+    meaning,
+    row_count: rowCount,
+    ...(isWhole
+      ? {
+          cheap_by: [...cheapBy],
+          columns: columns.map(({ name: column, type, meaning: means }) => ({
+            name: column,
+            type,
+            meaning: means,
+          })),
+          example: SQL_TABLE_EXAMPLES[name],
+        }
+      : {}),
+  };
+}
+
+/** What holds for every query. Comes with the list of tables; who asks for one table, or for functions, has seen it. */
+const RULES = {
+  table_functions: [...TABLE_FUNCTIONS],
+  limits: LIMITS,
+  examples: EXAMPLES.map((example) => ({ ...example })),
+};
+
 export const getSqlSchema = defineOperation({
   id: 'getSqlSchema',
   method: 'GET',
   path: '/sql/schema',
   summary: 'What SQL may read: tables, columns, functions and limits',
   description:
-    'The public tables with every column and its meaning, which predicates are cheap, about how many rows there are, the functions that may be used (aggregate functions also with combinators such as `sumIf`), limits, and examples.',
+    'Without parameters the public tables in one line each, the limits, and example queries. `table` gives a table with every column and its meaning, the predicates that are cheap, about how many rows there are, and an example; `functions` gives allowed functions by name (aggregate functions also have combinators such as `sumIf`). `table=*&functions=*` gives everything: about 40 kB.',
+  toolText:
+    'What run_sql may read. Without arguments: the tables in one line each, limits, example queries. `table`: its columns with type and meaning, the columns that are cheap to filter by, and an example; read it before you query that table. `functions`: allowed functions by name.',
   price: PRICES.free,
   load: 'none',
-  params: {},
+  params: { table: schemaTableParam, functions: schemaFunctionsParam },
   output: Type.Object({
-    tables: Type.Array(TableShape),
-    functions: Type.Array(Type.String()),
-    table_functions: Type.Array(Type.String()),
-    limits: LimitsShape,
-    examples: Type.Array(
-      Type.Object({ question: Type.String(), sql: Type.String() }, { title: 'SqlExample' }),
+    tables: Type.Optional(
+      Type.Array(TableShape, { description: 'Absent where only functions were asked for.' }),
+    ),
+    functions: Type.Optional(
+      Type.Array(Type.String(), { description: 'By name; only where `functions` asks for them.' }),
+    ),
+    functions_total: Type.Optional({
+      ...CountShape,
+      description: `How many functions match; of a search the first ${FUNCTIONS_SHOWN_MAX} are shown.`,
+    }),
+    table_functions: Type.Optional(
+      Type.Array(Type.String(), {
+        description:
+          'With `limits` and `examples` where the list of tables is given: without `table`, or with `*`.',
+      }),
+    ),
+    limits: Type.Optional(LimitsShape),
+    examples: Type.Optional(
+      Type.Array(Type.Object({ question: Type.String(), sql: Type.String() }, { title: 'SqlExample' })),
     ),
     meta: MetaShape,
   }),
-  fails: ['upstream_unavailable'],
+  fails: ['invalid_parameter', 'upstream_unavailable'],
   paging: 'none',
   caching: 'revalidate',
   acceptsUnknownKey: false,
   example: {
-    tables: [
-      {
-        name: 'merchant_days',
-        meaning: PUBLIC_TABLES.merchant_days.meaning,
-        row_count: 48_213,
-        cheap_by: [...PUBLIC_TABLES.merchant_days.cheapBy],
-        columns: PUBLIC_TABLES.merchant_days.columns.map(({ name, type, meaning }) => ({
-          name,
-          type,
-          meaning,
-        })),
-      },
-    ],
-    functions: ['avg', 'count', 'sum', 'toDate'],
-    table_functions: [...TABLE_FUNCTIONS],
-    limits: LIMITS,
+    tables: [tableAnswer('merchant_days', 48_213, false)],
+    ...RULES,
     examples: [EXAMPLES[0]],
     meta: SQL_EXAMPLE.meta,
   },
-  run: async (_input, { publicTableRows, freshness, chains, clock }) => {
+  moreExamples: {
+    table: {
+      summary: 'To `table=merchant_days`.',
+      value: { tables: [tableAnswer('merchant_days', 48_213, true)], meta: SQL_EXAMPLE.meta },
+    },
+    functions: {
+      summary: 'To `functions=quarter`.',
+      value: { ...functionsPart('quarter'), meta: SQL_EXAMPLE.meta },
+    },
+  },
+  run: async ({ table, functions }, { publicTableRows, freshness, chains, clock }) => {
     const [counts, statuses] = await Promise.all([publicTableRows.counts(), freshness.statuses()]);
-    return {
-      tables: PUBLIC_TABLE_NAMES.map((name) => {
-        const { meaning, cheapBy, columns }: PublicTable = PUBLIC_TABLES[name];
-        return {
-          name,
-          meaning,
-          row_count: counts.get(name) ?? 0,
-          cheap_by: [...cheapBy],
-          columns: columns.map(({ name, type, meaning }) => ({ name, type, meaning })),
-        };
-      }),
-      functions: allowedFunctions(),
-      table_functions: [...TABLE_FUNCTIONS],
-      limits: LIMITS,
-      examples: EXAMPLES.map((example) => ({ ...example })),
-      meta: metaAnswer({ chain: undefined, chains, statuses, nowMs: clock.nowMs(), finality: 'any' }),
-    };
+    const meta = metaAnswer({ chain: undefined, chains, statuses, nowMs: clock.nowMs(), finality: 'any' });
+    const answer = (name: PublicTableName) => tableAnswer(name, counts.get(name) ?? 0, table !== undefined);
+    if (table !== undefined && table !== EVERYTHING)
+      return { tables: [answer(table)], ...functionsPart(functions), meta };
+    // A search for functions alone.
+    if (table === undefined && functions !== undefined) return { ...functionsPart(functions), meta };
+    return { tables: PUBLIC_TABLE_NAMES.map(answer), ...functionsPart(functions), ...RULES, meta };
   },
 });

@@ -108,6 +108,8 @@ export const getTelemetry = defineOperation({
   path: '/telemetry',
   summary: 'Health of the index: freshness, ingest rate and faults per chain',
   description: `Per chain: how far the index is, what ingest is doing and what went wrong; and how much of time the rollups do not answer for yet; and how far agents, their cards and the files of feedback are. While the engine does not answer, \`engine.status\` says so, and the rest is what was read of it last. \`status\` is degraded while it does not answer, and while a chain has not started, does not answer, has stopped, or is more than ${INDEX_LAG_WARNING_SECONDS} seconds behind.`,
+  toolText:
+    'How fresh and complete the index is, chain by chain, and what is wrong. Call it when a list is empty or a figure looks old.',
   price: PRICES.free,
   params: {},
   output: Type.Object({

@@ -13,6 +13,7 @@ export const GRAPH_EDGES_MAX = 5_000;
 export const graphWindowParam: Param<number | undefined> = {
   in: 'query',
   description: `The newest so many settlements, up to the tip: 1 to ${GRAPH_WINDOW_MAX}. Exactly one of \`window\` and \`days\` must be sent.`,
+  toolText: 'The newest so many settlements.',
   required: false,
   schema: Type.Integer({ minimum: 1, maximum: GRAPH_WINDOW_MAX }),
   example: 1_000,
@@ -22,6 +23,7 @@ export const graphWindowParam: Param<number | undefined> = {
 export const graphDaysParam: Param<number | undefined> = {
   in: 'query',
   description: `So many whole UTC days before today: 1 to ${GRAPH_DAYS_MAX}. Exactly one of \`window\` and \`days\` must be sent.`,
+  toolText: 'So many whole UTC days before today.',
   required: false,
   schema: Type.Integer({ minimum: 1, maximum: GRAPH_DAYS_MAX }),
   read: (raw, name) => (raw === undefined ? undefined : readWhole(raw, name, GRAPH_DAYS_MAX)),
@@ -30,6 +32,7 @@ export const graphDaysParam: Param<number | undefined> = {
 export const maxEdgesParam: Param<number> = {
   in: 'query',
   description: `Edges shown, largest first, 1 to ${GRAPH_EDGES_MAX}. Values outside are clamped, not refused.`,
+  toolText: `Largest edges shown, 1 to ${GRAPH_EDGES_MAX}. Default ${GRAPH_EDGES_DEFAULT}.`,
   required: false,
   schema: Type.Integer({ default: GRAPH_EDGES_DEFAULT }),
   read: (raw, name) => {
@@ -41,6 +44,7 @@ export const maxEdgesParam: Param<number> = {
 export const graphWalletParam: Param<Address | undefined> = {
   ...counterpartyParam,
   description: 'Only settlements that this wallet is a party of: the graph around it.',
+  toolText: 'Only settlements of this wallet.',
 };
 
 /** Refused outside its range, not clamped: a smaller window would be the answer to another question. */

@@ -30,6 +30,8 @@ export const listEndpoints = defineOperation({
   summary: 'Priced directory of services, most paid first, with what was observed of each offer',
   description:
     'Resources that facilitators (bazaar discovery), sellers (/.well-known/x402) and the catalogue file list, one row for each resource and HTTP method, by payments observed of its headline offer in the last 30 days, then by resource and method. `amount` is in atomic units of the asset, `price_usd` in dollars: the price that is signed where the asset is a known dollar token, else the price that the seller declares. Everything but `observed` and `payee_observed` is what listings say. `pay_to`, `price_usd` and `observed` are those of one offer; where listings disagree about who is to be paid, `contested` is true and `claimants` names them all, with those first that the resource’s own domain publishes. A source that cannot be read keeps what it listed; `meta.sources` says how each answered last, and the warning `endpoints_catalog_stale` that some of it may be outdated. What was observed is counted anew every few minutes.',
+  toolText:
+    'Services that can be called and paid for over x402: URL, price, payee, and the payments observed of that offer. Search by words, capability, payee or price. contested: listings disagree about who is paid. All but what was observed is what listings say.',
   price: PRICES.free,
   params: {
     limit: limitParam,
@@ -41,6 +43,7 @@ export const listEndpoints = defineOperation({
     chain: {
       ...chainParam,
       description: 'Only endpoints with an offer on this chain, by CAIP-2 name. Default: every network.',
+      toolText: 'Only offers on this chain, such as eip155:8453.',
     },
     network: endpointNetworkParam,
     max_price_usd: maxPriceParam,

@@ -33,6 +33,8 @@ export const listEntitySettlements = defineOperation({
   summary: 'Settlements where a wallet is a party, newest first',
   description:
     'Settlements that the wallet paid or was paid. A payment of the wallet to itself appears once. A wallet that the index never saw has an empty list: never paid, not yet indexed, or not on a covered chain.',
+  toolText:
+    'Settlements that one wallet paid or received, newest first. For its totals use get_merchant or get_agent.',
   price: PRICES.keyed,
   params: {
     wallet: walletParam,

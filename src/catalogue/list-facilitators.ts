@@ -100,6 +100,8 @@ export const listFacilitators = defineOperation({
   summary: 'Relayers per chain, busiest first, with what their accounts hold',
   description:
     'Every address that sent settlements, one row for each chain, by number of settlements, then chain and address; of the default chain unless `chain` names another or `all`. `facilitator` is who the catalogue says is behind it. `nonce`, `gas_balance` and `enriched_at` are there when the account was read from the chain: the busiest relayers and all named ones, every few minutes. Fields without a value are left out. Pages are cut from one ranking that is renewed at most every ten seconds (`meta.ranked_at`): pages of one ranking fit together; from one ranking to the next a relayer can move across a page boundary.',
+  toolText:
+    'Relayers: addresses that send settlements on chain, busiest first, with the facilitator behind each where it is known.',
   price: PRICES.keyed,
   load: 'summary',
   params: {

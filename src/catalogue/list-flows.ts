@@ -24,6 +24,8 @@ export const listFlows = defineOperation({
   summary: 'Newest settlements across every indexed chain, payer to payee',
   description:
     'Settlements, newest first, with the display names of payer, payee and facilitator where they are known. Walk older pages by sending `next_before` back as `before`.',
+  toolText:
+    'The newest settlements (x402 payments): payer, payee, amount_usd, facilitator, evidence. For more filters use list_transactions, for sums run_sql.',
   price: PRICES.keyed,
   params: { limit: limitParam, before: beforeParam, chain: chainParam, finality: finalityParam },
   output: Type.Object({

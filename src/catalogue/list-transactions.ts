@@ -35,6 +35,8 @@ export const listTransactions = defineOperation({
   summary: 'Every indexed settlement, newest first, filterable by x402 confidence',
   description:
     'Every indexed settlement. `chain`, `facilitator`, `tier` and `finality` select rows; `min_probability` and `exclude_self_payments` filter a page after it was read, so a page can be short or empty while more rows remain: keep following `next_before` until it is null.',
+  toolText:
+    'Settlements, newest first, filtered by chain, facilitator, evidence tier or confidence. A page can be short or empty while more follow: go on until next_before is null. For sums use run_sql.',
   price: PRICES.keyed,
   params: {
     limit: limitParam,

@@ -1,8 +1,9 @@
 import { Type } from '@sinclair/typebox';
+import { usdNumber } from '../domain/amount.ts';
 import type { SettledPayment } from '../domain/payment.ts';
 import { fail } from '../errors.ts';
 import type { Accounts, CallContext } from './operation.ts';
-import { defineOperation } from './operation.ts';
+import { defineOperation, PUBLIC_URL_MARK } from './operation.ts';
 import { PRICES } from './prices.ts';
 import { AddressShape, ChainShape, nowText, TimeShape } from './shapes.ts';
 
@@ -17,6 +18,7 @@ export const mintTrialKey = defineOperation({
   path: '/test/x402',
   summary: 'Buy a trial key over x402',
   description: `One settlement buys one key, which opens every route that takes any key. The key is shown once; with an \`Idempotency-Key\` of at least ${IDEMPOTENCY_KEY_MIN_CHARS} characters that nobody else can guess, the same request with the same payment shows the same key again.`,
+  toolText: `How to buy a key without an account. Send GET ${PUBLIC_URL_MARK}/v0/test/x402 over HTTP, not through this tool: it answers 402 with \`accepts\`, ${usdNumber(PRICES.sold.x402UsdMicros)} USD in a stablecoin over x402. Sign one offer and send the same request again with the header X-PAYMENT. The key is in \`api_key\`, shown once: send it to this server as X-API-Key, and it opens every tool marked "Any key".`,
   price: PRICES.sold,
   load: 'none',
   params: {},

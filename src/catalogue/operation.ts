@@ -149,6 +149,9 @@ export interface CallTerms {
 /** What validity may depend on. */
 export type CheckFacts = ParamFacts & Pick<OperationDeps, 'cursorKeys'>;
 
+/** Stands in a `toolText` for the URL under which the caller knows the service, without a slash at its end. */
+export const PUBLIC_URL_MARK = '{publicUrl}';
+
 export interface Operation<P extends Params = Params, Output extends TObject = TObject> {
   /** camelCase; the MCP tool is its snake_case. */
   readonly id: string;
@@ -157,6 +160,11 @@ export interface Operation<P extends Params = Params, Output extends TObject = T
   readonly path: string;
   readonly summary: string;
   readonly description: string;
+  /**
+   * The same for a model that chooses among tools: what it is for, in a few sentences that stand alone and speak of tools, not of
+   * routes. What it costs is added.
+   */
+  readonly toolText: string;
   readonly price: Price;
   readonly params: P;
   readonly output: Output;

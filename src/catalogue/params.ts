@@ -21,6 +21,8 @@ export interface Param<Value = unknown> {
   /** `body`: a field of the JSON object that a POST carries. */
   readonly in: 'path' | 'query' | 'body';
   readonly description: string;
+  /** The same for a model, which is handed it on every turn: a sentence or two. `description` where there is none. */
+  readonly toolText?: string;
   readonly required: boolean;
   readonly schema: TSchema;
   readonly example?: string | number | boolean;
@@ -54,6 +56,7 @@ export function quoted(raw: unknown): string {
 export const limitParam: Param<number> = {
   in: 'query',
   description: `Rows on a page, 1 to ${LIMIT_MAX}. Values outside are clamped, not refused.`,
+  toolText: `Rows, 1 to ${LIMIT_MAX}. Default ${LIMIT_DEFAULT}.`,
   required: false,
   schema: Type.Integer({ default: LIMIT_DEFAULT }),
   example: 10,
@@ -70,6 +73,7 @@ export const limitParam: Param<number> = {
 export const beforeParam: Param<string | undefined> = {
   in: 'query',
   description: 'Opaque cursor: `next_before` of the previous page, unchanged. Do not parse or construct it.',
+  toolText: 'next_before of the previous page.',
   required: false,
   schema: Type.String({ maxLength: CURSOR_MAX_CHARS }),
   read: (raw, name) => {
@@ -84,6 +88,7 @@ export const beforeParam: Param<string | undefined> = {
 export const chainParam: Param<Chain | undefined> = {
   in: 'query',
   description: 'Only this chain, by CAIP-2 name. Default: every chain this deployment indexes.',
+  toolText: 'Only this chain, like eip155:8453. Default: all.',
   required: false,
   schema: Type.String({ pattern: '^eip155:[0-9]+$' }),
   example: 'eip155:8453',
@@ -101,6 +106,7 @@ export const chainOrAllParam: Param<Chain | undefined> = {
   component: 'ChainOrAll',
   description:
     'Only this chain, by CAIP-2 name, or `all`: every chain this deployment indexes, together. Default: the first chain of its configuration. `meta.chain` says which one was served.',
+  toolText: 'A chain, like eip155:8453, or all. Default: the main chain.',
   required: false,
   schema: Type.String({ pattern: `^(eip155:[0-9]+|${ALL_CHAINS})$` }),
   example: 'eip155:8453',
@@ -139,6 +145,7 @@ export const ADDRESS_SCHEMA = Type.String({ pattern: '^0x[0-9a-fA-F]{40}$' });
 export const walletParam: Param<Address> = {
   in: 'path',
   description: 'Wallet address, in any case; mixed case must match EIP-55.',
+  toolText: 'Wallet address.',
   required: true,
   schema: ADDRESS_SCHEMA,
   example: '0x4020615294c913f045dc10f0a5cdebd86c280001',
@@ -159,6 +166,7 @@ const ROLES = ['payer', 'payee', 'any'] as const;
 export const roleParam: Param<(typeof ROLES)[number]> = {
   in: 'query',
   description: 'Only settlements where the wallet is the payer, or the payee. `any` (default) has both.',
+  toolText: 'What the wallet was. Default any.',
   required: false,
   schema: Type.Union(
     ROLES.map((role) => Type.Literal(role)),
@@ -173,6 +181,7 @@ export const finalityParam: Param<FinalityFilter> = {
   in: 'query',
   description:
     '`finalized`: only settlements that no reorg can undo, by what each chain itself called final; a chain that has not stated a final block contributes none. `any` (default): all. A cursor may be used with either.',
+  toolText: 'finalized: what no reorg can undo.',
   required: false,
   schema: Type.Union(
     FINALITIES.map((finality) => Type.Literal(finality)),
@@ -187,6 +196,7 @@ export const OFFSET_MAX = 10_000;
 export const offsetParam: Param<number> = {
   in: 'query',
   description: `Rows to skip: \`next_offset\` of the previous page. 0 to ${OFFSET_MAX.toLocaleString('en')}.`,
+  toolText: 'next_offset of the previous page.',
   required: false,
   schema: Type.Integer({ minimum: 0, maximum: OFFSET_MAX, default: 0 }),
   read: (raw, name) => {
@@ -211,6 +221,7 @@ export const tierParam: Param<EvidenceTier | undefined> = {
 export const facilitatorParam: Param<string | undefined> = {
   in: 'query',
   description: 'Only settlements relayed by this facilitator, by id.',
+  toolText: 'Facilitator id, like coinbase.',
   required: false,
   schema: Type.String({ pattern: '^[A-Za-z0-9_-]{1,64}$' }),
   example: 'coinbase',
@@ -225,6 +236,7 @@ export const minProbabilityParam: Param<number | undefined> = {
   in: 'query',
   description:
     'Only settlements at or above this confidence, within [0,1]. Ungraded rows have none and are dropped. Applied after the page is read: follow next_before even from a short page.',
+  toolText: 'Only this confidence or more, 0 to 1.',
   required: false,
   schema: Type.Number({ minimum: 0, maximum: 1 }),
   example: 0.7,
@@ -238,10 +250,11 @@ export const minProbabilityParam: Param<number | undefined> = {
 };
 
 /** A switch, off by default. */
-function flagParam(description: string): Param<boolean> {
+function flagParam(description: string, toolText = description): Param<boolean> {
   return {
     in: 'query',
     description,
+    toolText,
     required: false,
     schema: Type.Union(
       ['true', 'false', '1', '0'].map((word) => Type.Literal(word)),
@@ -257,12 +270,17 @@ function flagParam(description: string): Param<boolean> {
 
 export const excludeSelfPaymentsParam = flagParam(
   'Whether to drop rows whose payer is the payee. Applied after the page is read: follow next_before even from a short page.',
+  'Drop rows whose payer is the payee.',
 );
 
-export const namedOnlyParam = flagParam('Whether to list only relayers that a catalogue names.');
+export const namedOnlyParam = flagParam(
+  'Whether to list only relayers that a catalogue names.',
+  'Only relayers that a catalogue names.',
+);
 
 export const enrichedOnlyParam = flagParam(
   'Whether to list only relayers whose account was read from the chain.',
+  'Only relayers whose account was read from the chain.',
 );
 
 const CAPABILITY_FIELDS = ['all', 'compact'] as const;
@@ -270,6 +288,7 @@ const CAPABILITY_FIELDS = ['all', 'compact'] as const;
 export const capabilityFieldsParam: Param<(typeof CAPABILITY_FIELDS)[number]> = {
   in: 'query',
   description: '`compact`: slug, name and provider_count alone. `all` (default): everything.',
+  toolText: 'compact: slug, name and provider_count alone. Default all.',
   required: false,
   schema: Type.Union(
     CAPABILITY_FIELDS.map((fields) => Type.Literal(fields)),
@@ -281,6 +300,7 @@ export const capabilityFieldsParam: Param<(typeof CAPABILITY_FIELDS)[number]> = 
 export const capabilitySlugParam: Param<string> = {
   in: 'path',
   description: 'A capability, by its slug as `/capabilities` lists it.',
+  toolText: 'Slug from list_capabilities, such as web-search.',
   required: true,
   schema: Type.String({ pattern: '^[a-z0-9-]+$' }),
   example: 'web-search',
@@ -302,6 +322,7 @@ export function capabilityFilter(of: 'agents' | 'endpoints'): Param<string | und
   return {
     in: 'query',
     description: `Only ${of} that offer this capability, by its slug as \`/capabilities\` lists it.`,
+    toolText: 'A slug of list_capabilities.',
     required: false,
     schema: capabilitySlugParam.schema,
     example: 'web-search',

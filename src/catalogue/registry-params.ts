@@ -17,6 +17,7 @@ function invalid(parameter: string, detail: string): Error {
 export const leaderboardOffsetParam: Param<number> = {
   in: 'query',
   description: `Rows to skip: \`next_offset\` of the previous page. 0 to ${LEADERBOARD_OFFSET_MAX.toLocaleString('en')}.`,
+  toolText: 'next_offset of the previous page.',
   required: false,
   schema: Type.Integer({ minimum: 0, maximum: LEADERBOARD_OFFSET_MAX, default: 0 }),
   read: (raw, name) => {
@@ -36,12 +37,14 @@ export const includeSpamParam: Param<boolean> = {
   ...namedOnlyParam,
   description:
     'Whether agents without a score (no rating stands, or with `by=paid` none that proves a payment) are listed too, below those with one, by chain and agent_id.',
+  toolText: 'Whether to list agents without a score too, last.',
 };
 
 export const rankedByParam: Param<RankedBy> = {
   in: 'query',
   description:
     'rating: by `score`, of all ratings. paid: by `paid_score`, of the ratings whose proof of payment was verified. Default: rating.',
+  toolText: 'All ratings, or only those with a verified proof of payment. Default rating.',
   required: false,
   schema: Type.Unsafe<RankedBy>({ type: 'string', enum: [...RANKINGS], default: 'rating' }),
   example: 'paid',
@@ -57,6 +60,7 @@ export const attestationClientParam: Param<Address | undefined> = {
   in: 'query',
   description:
     'Only feedback that this address gave, and what answers or revokes such feedback. Validations have no client.',
+  toolText: 'Only feedback that this address gave, and what answers or revokes it.',
   required: false,
   schema: ADDRESS_SCHEMA,
   example: '0x4020615294c913f045dc10f0a5cdebd86c280001',
@@ -66,6 +70,7 @@ export const attestationClientParam: Param<Address | undefined> = {
 export const attestationTagParam: Param<string | undefined> = {
   in: 'query',
   description: `Only rows whose tag1 or tag2 was logged as exactly this text of at most ${TAG_MAX_CHARS} characters. What is shown of a tag is made safe to show and may differ.`,
+  toolText: 'Only rows whose tag1 or tag2 is exactly this text.',
   required: false,
   schema: Type.String({ minLength: 1, maxLength: TAG_MAX_CHARS }),
   example: 'starred',

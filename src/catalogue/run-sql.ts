@@ -67,6 +67,8 @@ export const runSql = defineUsageOperation({
   summary: 'Run a SQL query over the public tables',
   description:
     'The whole SELECT language of ClickHouse over the tables that `GET /v0/sql/schema` lists, and nothing else. The query is judged before it runs: `invalid_query` says what and where, and costs nothing. `max_qu` is what it may cost and bounds its time: these units are held, and those for the engine time used are charged. `truncated` says when a cap cut the answer. Closing the connection stops the query.',
+  toolText:
+    'Run one ClickHouse SELECT over the public tables, for any count, sum, ranking or time series. get_sql_schema has the columns. A query that is refused costs nothing and says what to write instead. `truncated`: rows are missing, so aggregate or filter.',
   price: SQL_PRICE,
   load: 'query',
   params: SQL_PARAMS,

@@ -94,6 +94,7 @@ export const sqlParam: Param<string | undefined> = {
   ...textParam(
     'One SELECT in the dialect of ClickHouse, over the public tables: at most 64 KiB. A trailing FORMAT is ignored with a warning, SETTINGS are refused.',
   ),
+  toolText: 'One SELECT in the ClickHouse dialect, without FORMAT and SETTINGS.',
   example:
     'SELECT payee, sum(amount_usd) AS usd FROM settlements WHERE block_time > now() - INTERVAL 1 DAY GROUP BY payee ORDER BY usd DESC LIMIT 10',
 };
@@ -104,6 +105,7 @@ export const sqlTierParam: Param<SqlTierId> = {
   in: 'body',
   description:
     'How long the query may run, and so what it may cost. `/v0/account` says which tiers a caller may buy.',
+  toolText: `The time limit, and so the price: ${SQL_TIERS.map(({ tier, timeoutSeconds }) => `${tier} ${timeoutSeconds} s`).join(', ')}. Default standard.`,
   required: false,
   schema: choiceSchema(SQL_TIER_IDS, 'standard'),
   read: (raw, name) => readChoice(raw, name, SQL_TIER_IDS, 'standard'),
@@ -115,6 +117,7 @@ const LARGEST_BUDGET = Math.max(...SQL_TIERS.map(({ maxQu }) => maxQu));
 export const maxQuParam: Param<number | undefined> = {
   in: 'body',
   description: `The most that the query may cost, in Query Units: it is held, and it ends the run after ${SQL_SECONDS_PER_QU} s a unit. Over x402 it sets the price, ${usdNumber(SQL_QU_USD_MICROS)} USD a unit. Default: the maximum of the tier.`,
+  toolText: `The most it may cost, in QU of ${SQL_SECONDS_PER_QU} s; held first. Default: the maximum of the tier.`,
   required: false,
   schema: Type.Integer({ minimum: 1, maximum: LARGEST_BUDGET }),
   example: 1,
@@ -138,6 +141,7 @@ function badBudget(name: string, raw: unknown): Error {
 export const sqlFormatParam: Param<SqlFormat> = {
   in: 'body',
   description: `How the answer is written; without it the Accept header chooses. JSON answers have at most ${JSON_ROWS_MAX} rows, the others ${STREAMED_ROWS_MAX}.`,
+  toolText: 'Rows as objects (json, the default) or as arrays in the order of columns (json_compact).',
   required: false,
   schema: choiceSchema(SQL_FORMATS, 'json'),
   read: (raw, name) => readChoice(raw, name, SQL_FORMATS, 'json'),
@@ -147,6 +151,7 @@ export const maxRowsParam: Param<number | undefined> = {
   in: 'body',
   description:
     'Rows that the answer has at most, 1 or more; `truncated` says whether there are more. Clamped to what the format allows, which is also the default.',
+  toolText: `Rows in the answer, 1 to ${JSON_ROWS_MAX}. Default 200.`,
   required: false,
   schema: Type.Integer({ minimum: 1, maximum: STREAMED_ROWS_MAX }),
   example: 1_000,
@@ -163,6 +168,7 @@ export const explainOnlyParam: Param<boolean> = {
   in: 'body',
   description:
     'Judges the query and estimates what it would read and cost, without running it. Free, and needs no key.',
+  toolText: 'Judge the query and estimate its cost without running it. Free, no key.',
   required: false,
   schema: Type.Boolean({ default: false }),
   read: (raw, name) => {
@@ -176,6 +182,7 @@ export const explainOnlyParam: Param<boolean> = {
 export const sqlParametersParam: Param<Readonly<Record<string, string>>> = {
   in: 'body',
   description: `Values of the placeholders \`{name:Type}\` of the query, by name: texts, numbers, booleans, null, or lists of these. Numbers beyond 2^53 are sent as texts. At most ${SQL_PARAMETERS_MAX}.`,
+  toolText: 'Values of {name:Type} placeholders, by name. Put values from elsewhere here, not into the text.',
   required: false,
   schema: Type.Record(Type.String(), Type.Unknown()),
   read: (raw, name) => {

@@ -124,7 +124,7 @@ function pageHtml(page: DocsPage, { html, headings }: RenderedPage, base: string
   return shell({ title, description, body: html, page, headings, base });
 }
 
-function servedText(type: string, body: string): ServedText {
+export function servedText(type: string, body: string): ServedText {
   const digest = createHash('sha256').update(body).digest('base64url');
   return { type, body, etag: `W/"${digest.slice(0, 27)}"` };
 }

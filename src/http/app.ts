@@ -173,9 +173,8 @@ export function buildApp(options: AppOptions): FastifyInstance {
       version: options.version,
       publicUrl,
     });
-    const { reader, clock } = options;
     const docs = createDocsSite({ operations, publicUrl });
-    installServiceRoutes(routes, { reader, clock, openApi, prices: deps, docs });
+    installServiceRoutes(routes, { ...deps, openApi, prices: deps, docs });
     installDocs(routes, docs);
     done();
   });

@@ -45,9 +45,14 @@ export function installDocs(app: FastifyInstance, site: DocsSite): void {
 }
 
 /** Sends a text that is the same for everybody, or 304 to whoever has it. */
-export function sendText(request: FastifyRequest, reply: FastifyReply, text: ServedText): FastifyReply {
+export function sendText(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  text: ServedText,
+  vary = 'Accept-Encoding',
+): FastifyReply {
   const { type, body, etag } = text;
-  reply.header('etag', etag).header('vary', 'Accept-Encoding');
+  reply.header('etag', etag).header('vary', vary);
   reply.header('cache-control', `public, max-age=${TEXT_MAX_AGE_SECONDS}`);
   if (matchesEtag(request.headers['if-none-match'], etag)) return reply.code(304).send();
   return sendBody(reply, type, body);

@@ -12,6 +12,7 @@ import { RateHeaders } from './headers.ts';
 import { readMessage, sendRpcFailure } from './mcp-message.ts';
 import { type Hostnames, refusedOrigin } from './mcp-origin.ts';
 import { bodyOnceAdmitted, CallWatch } from './mcp-refusal.ts';
+import { baseUrl } from './order.ts';
 import { JSON_BODY_MAX_BYTES } from './read-body.ts';
 import { BoundReader, leavingSignal, type RequestFacts, RequestSandbox, startRun } from './request-facts.ts';
 
@@ -80,6 +81,7 @@ function exchangeOf({ deps, sandbox }: McpRouteOptions, exchanged: Exchanged): M
     credentials: request.headers,
     address: callerAddress(request),
     requestId: request.id,
+    url: baseUrl(request, deps.publicUrl),
     deps: { ...deps, reader: new BoundReader(deps.reader, facts), sql: new RequestSandbox(sandbox, facts) },
     get hasLeft() {
       return facts.hasLeft;

@@ -6,6 +6,7 @@ import { cached } from '../reads/cached.ts';
 import { checkReady } from '../reads/engine-health.ts';
 import { installRefusedMethods } from './api-routes.ts';
 import { sendText } from './docs-routes.ts';
+import { installFrontPage } from './front-page.ts';
 import { type PriceFacts, plansPage } from './pages.ts';
 
 const READY_MAX_AGE_MS = 500;
@@ -21,6 +22,9 @@ export function installServiceRoutes(
     readonly openApi: Readonly<Record<string, unknown>>;
     readonly prices: PriceFacts;
     readonly docs: DocsSite;
+    readonly version: string;
+    /** The URL callers use, without a slash at its end; '' when the deployment does not know it. */
+    readonly publicUrl: string;
   },
 ): void {
   app.get('/healthz', HEALTH, (_request, reply) =>
@@ -49,5 +53,6 @@ export function installServiceRoutes(
     body: plansPage(service.prices),
   });
   app.get('/plans', (request, reply) => sendText(request, reply, plans));
+  installFrontPage(app, service);
   for (const url of ['/healthz', '/readyz', '/openapi.json', '/plans']) installRefusedMethods(app, url);
 }

@@ -19,15 +19,17 @@ export interface CallFacts {
 
 /** Calls a tool through the gate. Rejects never: a refusal is an answer that says what to do. */
 export async function callTool(
-  { operation }: Tool,
+  tool: Tool,
   given: Readonly<Record<string, unknown>>,
   { gate, publicUrl, log, words, exchange }: CallFacts,
 ): Promise<ToolAnswer> {
+  const { operation } = tool;
+  const call = { tool, operation, given, words, url: exchange.url };
   try {
     const { answer, delivered } = await gate.call(new McpCall(operation, given, exchange));
     if (delivered !== null) exchange.whenSent(delivered);
     const body = 'stream' in answer ? await readObject(answer.stream) : answer.body;
-    return answered({ operation, given, words }, body);
+    return answered(call, body);
   } catch (error) {
     const failure = asFailure(error);
     exchange.onRefused(failure);
@@ -37,7 +39,7 @@ export async function callTool(
         'tool failed',
       );
     const place = { path: '/mcp', requestId: exchange.requestId, publicUrl };
-    return refused({ operation, given, words }, problemOf(failure.code, failure.context, place), failure);
+    return refused(call, problemOf(failure.code, failure.context, place), failure);
   }
 }
 

@@ -11,6 +11,8 @@ export const MCP_ROWS_DEFAULT = 200;
 export interface McpExchange
   extends Pick<GateRequest, 'credentials' | 'address' | 'deps' | 'hasLeft' | 'left' | 'onRate' | 'onRun'> {
   readonly requestId: string;
+  /** The URL callers use, as far as this request shows it, without a slash at its end. */
+  readonly url: string;
   /** Called when the gate or the run refused the call, before its answer is written. */
   onRefused(failure: Failure): void;
   /** To be told when the answer left, or could not. */

@@ -10,10 +10,11 @@ import type { Gate } from '../gate/gate.ts';
 import type { Log } from '../log.ts';
 import { nearest } from '../nearest-name.ts';
 import { callTool } from './call-tool.ts';
+import { INSTRUCTIONS } from './instructions.ts';
 import type { McpExchange } from './mcp-call.ts';
 import { EARLIER_PROTOCOLS } from './protocol-versions.ts';
 import type { McpResource } from './resources.ts';
-import { type Tool, toolsOf } from './tool.ts';
+import { definitionAt, type Tool, toolsOf } from './tool.ts';
 import { type ToolWords, toolWordsOf } from './tool-words.ts';
 
 export interface McpOptions {
@@ -39,12 +40,14 @@ interface Surface extends McpOptions {
 /** For how long a client may keep lists, which change with the program only. */
 const LISTS_TTL_MS = 300_000;
 const LISTS_HINT = { ttlMs: LISTS_TTL_MS, cacheScope: 'public' } as const;
-const INSTRUCTIONS =
-  'An index of x402 settlements (agent payments in stablecoins) and ERC-8004 agent identities. Start with get_account: it says what your key may do. Where next_call is in an answer, also in a refusal, it is the call to make next. For questions that no tool answers use run_sql; read the resource docs://sql first, and try explain_only, which is free. An empty list is an answer; a failure says so.';
 
 export function createMcpSurface(options: McpOptions): McpSurface {
   const words = toolWordsOf(options.operations);
-  const surface: Surface = { ...options, words, tools: toolsOf(options.operations, words) };
+  const surface: Surface = {
+    ...options,
+    words,
+    tools: toolsOf(options.operations, words),
+  };
   return {
     // One handler for each exchange: it is a closure over who calls, and holds nothing besides.
     fetch: (request, exchange, parsedBody) =>
@@ -78,7 +81,7 @@ function serverFor(surface: Surface, exchange: McpExchange): Server {
 function serveTools(server: Server, surface: Surface, exchange: McpExchange): void {
   const { tools } = surface;
   server.setRequestHandler('tools/list', () => ({
-    tools: [...tools.values()].map(({ definition }) => definition),
+    tools: [...tools.values()].map((tool) => definitionAt(tool, exchange.url)),
   }));
   server.setRequestHandler('tools/call', async ({ params }) => {
     const tool = tools.get(params.name);

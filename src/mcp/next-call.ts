@@ -56,8 +56,8 @@ export function nextOfRefusal(call: MadeCall, failure: Failure): NextCall | null
     case 'payment_required':
     case 'insufficient_qu':
     case 'upgrade_required':
-      // It costs nothing, and says what this caller may have.
-      return { tool: 'get_account', arguments: {} };
+      // It costs nothing, and says what this caller may have. What is sold is bought over HTTP, whatever the key may do.
+      return call.operation.price.class === 'sold' ? null : { tool: 'get_account', arguments: {} };
     default: {
       if (!ERRORS[code].retryable) return null;
       const { retryAfterSeconds } = context;

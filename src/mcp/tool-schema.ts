@@ -6,8 +6,8 @@ import type { ToolWords } from './tool-words.ts';
 
 /**
  * The schemas of a tool, projected from the declaration that REST is made of. A client hands all of them to its model on every
- * turn, so they say what a caller needs and leave the rest to the documentation: descriptions are cut after their first
- * sentence, answers are described two levels deep. Whatever fits the full schema fits this one.
+ * turn, so they say what a caller needs and leave the rest to the documentation: parameters have texts of their own for models,
+ * written to be short and never cut; answers are described one level deep. Whatever fits the full schema fits this one.
  */
 
 export type JsonSchema = Readonly<Record<string, unknown>> & { readonly type: 'object' };
@@ -16,9 +16,6 @@ export type JsonSchema = Readonly<Record<string, unknown>> & { readonly type: 'o
 export const MCP_SQL_FORMATS: readonly SqlFormat[] = SQL_FORMATS.filter(
   (format) => format === 'json' || format === 'json_compact',
 );
-
-const OUTPUT_DEPTH = 2;
-const SENTENCE_MAX_CHARS = 140;
 
 export function inputSchema({ params }: AnyOperation, words: ToolWords): JsonSchema {
   const entries = Object.entries(params);
@@ -33,12 +30,12 @@ export function inputSchema({ params }: AnyOperation, words: ToolWords): JsonSch
 
 function inputProperty(
   name: string,
-  { schema, description, in: place }: Param,
+  { schema, description, toolText, in: place }: Param,
   words: ToolWords,
 ): Readonly<Record<string, unknown>> {
   const isFormat = place === 'body' && name === 'format';
   const choices = isFormat ? [...MCP_SQL_FORMATS] : choicesOf(schema);
-  return { ...shapeOf(schema, choices), description: firstSentence(words(description)) };
+  return { ...shapeOf(schema, choices), description: toolText ?? words(description) };
 }
 
 /** The words of a switch; JSON has values for them. */
@@ -49,8 +46,10 @@ function shapeOf(schema: TSchema, choices: readonly string[] | undefined): Reado
   return choices.join() === SWITCH ? { type: 'boolean' } : { type: 'string', enum: choices };
 }
 
-/** Of a union of words: their list, which says the same in fewer characters. */
+/** The words that a parameter takes; of a union of words their list, which says the same in fewer characters. */
 function choicesOf(schema: TSchema): string[] | undefined {
+  const { enum: listed } = schema as Record<string, unknown>; // a TypeBox schema is plain JSON
+  if (Array.isArray(listed)) return listed.filter((word) => typeof word === 'string');
   const members: unknown = schema['anyOf'];
   if (!Array.isArray(members)) return undefined;
   const words = members.map((member: { readonly const?: unknown }) => member.const);
@@ -66,47 +65,28 @@ function bounded(schema: TSchema): Readonly<Record<string, unknown>> {
   };
 }
 
-/** What only a refusal has: the problem object of REST. */
-const PROBLEM_REQUIRED = ['code'];
-
 /**
- * Of an answer, or of a refusal: clients of the SDK's first generation hold both against this schema. `next_call` is ours: what to
- * call next.
+ * The lists and objects of an answer, by name; its plain values say themselves what they are. None is required: clients of the SDK's
+ * first generation hold refusals, which are problem objects, against the same schema. `next_call` is ours: what to call next.
  */
 export function outputSchema(operation: AnyOperation): JsonSchema {
-  const shape = outline(operation.output, OUTPUT_DEPTH) as Record<string, unknown>;
-  const properties = shape['properties'] as Record<string, unknown>; // an operation answers with an object
+  const { properties } = operation.output;
   const mayGoOn = operation.paging !== 'none' || 'max_rows' in operation.params;
   return {
     type: 'object',
-    properties: { ...properties, ...(mayGoOn ? { next_call: { type: 'object' } } : {}) },
-    // What alternative answers lack cannot be required.
-    ...(operation.alsoAnswers === undefined
-      ? { anyOf: [{ required: shape['required'] ?? [] }, { required: PROBLEM_REQUIRED }] }
-      : {}),
+    properties: {
+      ...Object.fromEntries(
+        Object.entries(properties)
+          .filter(([, { type }]) => !isPlain(type))
+          .map(([name, { type }]) => [name, type === undefined ? {} : { type }]),
+      ),
+      ...(mayGoOn ? { next_call: { type: 'object' } } : {}),
+    },
   };
 }
 
-function outline(schema: TSchema, depth: number): unknown {
-  const { type, properties, required, items } = schema as Record<string, unknown>; // a TypeBox schema is plain JSON
-  if (type === 'object' && properties !== undefined && depth > 1) {
-    const inner = Object.entries(properties as Record<string, TSchema>);
-    return {
-      type,
-      properties: Object.fromEntries(inner.map(([name, property]) => [name, outline(property, depth - 1)])),
-      ...(required === undefined ? {} : { required }),
-    };
-  }
-  if (type === 'array' && items !== undefined) return { type, items: typeOnly(items as TSchema) };
-  return typeOnly(schema);
-}
-
-function typeOnly(schema: TSchema): Readonly<Record<string, unknown>> {
-  const { type } = schema as Record<string, unknown>; // a TypeBox schema is plain JSON
-  return type === undefined ? {} : { type };
-}
-
-export function firstSentence(text: string): string {
-  const sentence = /^[\s\S]*?\.(?=\s|$)/.exec(text)?.[0] ?? text;
-  return sentence.length <= SENTENCE_MAX_CHARS ? sentence : `${sentence.slice(0, SENTENCE_MAX_CHARS - 1)}…`;
+/** `type` as a schema has it: a word, or several where null is one of them. */
+function isPlain(type: unknown): boolean {
+  const types: readonly unknown[] = Array.isArray(type) ? type : [type];
+  return types.every((one) => typeof one === 'string' && one !== 'array' && one !== 'object');
 }

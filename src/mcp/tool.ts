@@ -1,6 +1,6 @@
-import type { AnyOperation } from '../catalogue/operation.ts';
+import { type AnyOperation, PUBLIC_URL_MARK } from '../catalogue/operation.ts';
 import { toolName } from './tool-name.ts';
-import { firstSentence, inputSchema, type JsonSchema, outputSchema } from './tool-schema.ts';
+import { inputSchema, type JsonSchema, outputSchema } from './tool-schema.ts';
 import type { ToolWords } from './tool-words.ts';
 
 /** An operation as a tool. Source: api.md 6. */
@@ -11,7 +11,6 @@ export interface Tool {
 
 export interface ToolDefinition {
   readonly name: string;
-  readonly title: string;
   readonly description: string;
   readonly inputSchema: JsonSchema;
   readonly outputSchema: JsonSchema;
@@ -31,8 +30,7 @@ export function toolsOf(operations: readonly AnyOperation[], words: ToolWords): 
       const name = toolName(operation.id);
       const definition = {
         name,
-        title: operation.summary,
-        description: `${firstSentence(words(operation.description))} ${costOf(operation)}`,
+        description: `${operation.toolText} ${costOf(operation)}`,
         inputSchema: inputSchema(operation, words),
         outputSchema: outputSchema(operation),
         annotations: ANNOTATIONS,
@@ -40,6 +38,14 @@ export function toolsOf(operations: readonly AnyOperation[], words: ToolWords): 
       return [name, { operation, definition }];
     }),
   );
+}
+
+/** As it is told to a caller who knows the service under this URL. */
+export function definitionAt({ definition }: Tool, url: string): ToolDefinition {
+  const { description } = definition;
+  return description.includes(PUBLIC_URL_MARK)
+    ? { ...definition, description: description.replaceAll(PUBLIC_URL_MARK, url) }
+    : definition;
 }
 
 /** In units only: there is no x402 door here. */
@@ -52,6 +58,6 @@ function costOf({ price, id }: AnyOperation): string {
     case 'metered':
       return id === 'runSql' ? 'At least 1 QU.' : `${price.qu ?? 0} QU.`;
     case 'sold':
-      return 'Sold over HTTP only: this tool explains how.';
+      return 'Calling this tool buys nothing.';
   }
 }

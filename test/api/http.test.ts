@@ -154,8 +154,7 @@ describe('refusals', () => {
   });
 
   test.each([
-    ['/', 404, 'not_found'],
-    ['/v0', 404, 'not_found'],
+    ['/v1', 404, 'not_found'],
     ['/v1/flows', 404, 'not_found'],
     ['/v0/entities//settlements', 400, 'invalid_parameter'],
     ['/v0/%ZZ', 400, 'malformed_request'],

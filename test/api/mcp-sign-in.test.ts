@@ -43,6 +43,7 @@ const whoAmI = erase(
     path: '/who',
     summary: 'Say who calls',
     description: 'Says who calls.',
+    toolText: 'Says who calls.',
     price: PRICES.keyed,
     params: {},
     output: Type.Object({ standing: Type.String() }),

@@ -19,7 +19,7 @@ let world: SqlApi;
 let customer: Customer;
 let origin: string;
 
-const TOOLS_LIST_MAX_BYTES = 24 * 1024;
+const TOOLS_LIST_MAX_BYTES = 20_000;
 
 beforeAll(async () => {
   world = await sqlApi();
@@ -100,7 +100,7 @@ describe('a tool', () => {
       const client = await connected(customer.headers, path);
       const { said, text } = await call(client, 'list_flows', { limit: 3 });
       expect(said).toMatchObject(body);
-      expect(text).toContain('3 flows.');
+      expect(text).toContain('3 flows, from');
       await client.close();
     }
   });
@@ -121,17 +121,78 @@ describe('a tool', () => {
     await client.close();
   });
 
-  test('says everything in text, too, for models that are handed nothing else', async () => {
-    const client = await connected();
-    const { content, structuredContent } = await client.callTool({
-      name: 'list_flows',
-      arguments: { limit: 2 },
-    });
-    const [words, copy] = content as { text: string }[];
-    expect(words?.text).toMatch(/^2 flows\. .*More with next_call\.$/);
-    expect(JSON.parse(copy?.text ?? '')).toEqual(structuredContent);
-    await client.close();
-  });
+  test.each(SPEAKERS)(
+    '$name: sends its answer once, with a summary of two lines',
+    async ({ connect: speak }) => {
+      const client = await speak(`${origin}/mcp`, customer.headers);
+      await client.listTools();
+      for (const [name, given, verdict, then] of [
+        [
+          'list_flows',
+          { limit: 2 },
+          /^OK\. 2 flows, from 2026-\S+Z to 2026-\S+Z\.$/,
+          /^.*More with next_call\.$/,
+        ],
+        ['list_flows', {}, /^OK\. 7 flows, from/, /This is all of it/],
+        [
+          'run_sql',
+          { sql: 'SELECT count() AS n, uniq(payee) AS payees FROM settlements' },
+          /^OK\. 1 row, of n, payees\. It is n = 7, payees = 1\. 1 QU charged, \d+ left; \d+ rows read in \d+ ms\.$/,
+          /This is all of it/,
+        ],
+        [
+          'run_sql',
+          { sql: 'SELECT toNullable(payer) AS a, NULL AS b FROM settlements', format: 'json_compact' },
+          /^OK\. 7 rows, of a, b\. The first is a = 0x0+a1, b = NULL\. /,
+          /This is all of it/,
+        ],
+        [
+          'run_sql',
+          { sql: 'SELECT payer FROM settlements WHERE block_time < now() - INTERVAL 50 YEAR' },
+          /^OK\. 0 rows, of payer\. 1 QU charged/,
+          /No row matches: .*get_telemetry/,
+        ],
+        [
+          'run_sql',
+          {
+            sql: `SELECT ${Array.from({ length: 60 }, (_, index) => `${index} AS column_${index}`).join(', ')}`,
+          },
+          /^OK\. 1 row, of 60 columns\. 1 QU charged/,
+          /This is all of it/,
+        ],
+        [
+          'run_sql',
+          { sql: 'SELECT count() AS n FROM settlements', explain_only: true },
+          /^OK\. The query is valid and was not run\. It would read .* and cost 1 to \d QU in tier standard/,
+          /the same call without explain_only/,
+        ],
+        [
+          'get_merchant',
+          { address: wallet(0xb2) },
+          /was paid [\d.e-]+ USD in 7 settlements .* data quality: \w+\.$/,
+          /./,
+        ],
+        ['get_account', {}, /Lane credit: .* \d+ QU available\.$/, /metered_routes/],
+        ['get_telemetry', {}, /^OK\. Status \w+\. eip155:8453 is \w+ at block \d+, \d+ s behind/, /./],
+        ['get_sql_schema', {}, /^OK\. Tables settlements, wallet_settlements,/, /get_sql_schema with table/],
+        ['get_sql_schema', { table: 'agents' }, /^OK\. Table agents\.$/, /Next: run_sql/],
+      ] as const) {
+        const { content, structuredContent, isError } = await client.callTool({ name, arguments: given });
+        expect([name, isError ?? false, Object.keys(Object(structuredContent)).length > 0]).toEqual([
+          name,
+          false,
+          true,
+        ]);
+        const texts = (content as { type: string; text: string }[]).map(({ text }) => text);
+        expect([name, texts.length, texts[0]?.split('\n').length]).toEqual([name, 1, 2]);
+        const [first = '', second = ''] = texts[0]?.split('\n') ?? [];
+        expect(first).toMatch(verdict);
+        expect(second).toMatch(then);
+        expect(texts[0]).not.toContain('{');
+      }
+      await client.close();
+    },
+  );
 });
 
 describe('what is paid', () => {
@@ -225,7 +286,7 @@ describe('what a caller is told on each lane', () => {
     const { headers } = await world.customer({ plan: 'free' });
     const { said, text } = await ask(headers, 'run_sql', { sql: 'SELECT 1', tier: 'deep' });
     expect(said).toMatchObject({ code: 'upgrade_required', next_call: ACCOUNT });
-    expect(text).toMatch(/deep is included in: enterprise.*get_account/);
+    expect(text).toMatch(/deep is included in: enterprise.*\n.*get_account/);
   });
 
   test('invalid_key: get_account says so, the others refuse', async () => {
@@ -240,9 +301,9 @@ describe('what a caller is told on each lane', () => {
   });
 
   test('what is sold over HTTP only is explained', async () => {
-    const { text, isError } = await ask({}, 'mint_trial_key');
-    expect(isError).toBe(true);
-    expect(text).toMatch(/no(thing)? .*x402|No payment can be sent/i);
+    const { text, isError, said } = await ask({}, 'mint_trial_key');
+    expect([isError, said.code]).toEqual([true, 'not_found']);
+    expect(text).toMatch(/^Refused, not_found: This deployment sells nothing over x402\./);
   });
 });
 
@@ -335,7 +396,7 @@ describe('an answer', () => {
     ] as const) {
       const { text, isError } = await ask(headers, name, given);
       expect([name, isError]).toEqual([name, false]);
-      expect(text).toMatch(/no failure.*not indexed yet.*get_telemetry/);
+      expect(text).toMatch(/^OK, but nothing was found\. .*\n.*no failure.*not indexed yet.*get_telemetry/);
     }
   });
 

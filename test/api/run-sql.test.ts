@@ -2,7 +2,7 @@ import { tableFromIPC } from 'apache-arrow';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { QUERY_FAILURES } from '../../sandbox/sql-sandbox.ts';
 import { OPERATIONS } from '../../src/catalogue/index.ts';
-import { PUBLIC_TABLE_NAMES, PUBLIC_TABLES } from '../../src/domain/public-tables.ts';
+import { PUBLIC_TABLE_NAMES } from '../../src/domain/public-tables.ts';
 import { complaints } from '../support/answer-schema.ts';
 import { ANONYMOUS } from '../support/api.ts';
 import {
@@ -630,30 +630,83 @@ test('no answer of a failure names what lies behind the public tables', async ()
 });
 
 describe('GET /v0/sql/schema', () => {
-  test('lists every public table with every column as the engine describes it, and needs no key', async () => {
-    const { status, body } = await sql.api.get('/v0/sql/schema', ANONYMOUS);
+  const schema = (query = '') => sql.api.get(`/v0/sql/schema${query}`, ANONYMOUS);
+  const namesOf = (rows: readonly { readonly name: string }[]) => rows.map(({ name }) => name);
+
+  test('names the tables in a line each, and no function, for whoever asks for nothing else', async () => {
+    const { status, body, text } = await schema();
     expect(status).toBe(200);
-    expect(body.tables.map(({ name }: { name: string }) => name)).toEqual(PUBLIC_TABLE_NAMES);
-    for (const table of body.tables) {
+    expect(namesOf(body.tables)).toEqual(PUBLIC_TABLE_NAMES);
+    for (const table of body.tables) expect(Object.keys(table)).toEqual(['name', 'meaning', 'row_count']);
+    expect(body.tables[0].row_count).toBe(50);
+    expect(body.functions).toBeUndefined();
+    expect(body.limits.tiers).toHaveLength(3);
+    expect(Buffer.byteLength(text)).toBeLessThan(SCHEMA_LIST_MAX_BYTES);
+  });
+
+  test('has one table whole, as the engine describes it, with an example that runs', async () => {
+    const customer = await sql.customer();
+    for (const name of PUBLIC_TABLE_NAMES) {
+      const { body, text } = await schema(`?table=${name}`);
+      const [table, ...others] = body.tables;
+      expect([table.name, others, Object.keys(body).sort()]).toEqual([name, [], ['meta', 'tables']]);
       const described = await sql.engine.guest.explain({
         name: 'describe',
-        text: `DESCRIBE TABLE ${table.name}`,
+        text: `DESCRIBE TABLE ${name}`,
         maxSeconds: 5,
       });
-      expect(table.columns.map(({ name, type }: { name: string; type: string }) => [name, type])).toEqual(
-        described.map(([name, type]) => [name, type]),
-      );
-      expect(PUBLIC_TABLES).toHaveProperty(table.name);
+      expect(
+        table.columns.map((column: { name: string; type: string }) => [column.name, column.type]),
+      ).toEqual(described.map(([column, type]) => [column, type]));
+      for (const { meaning } of table.columns) expect(meaning).toMatch(/\.$/);
+      expect(namesOf(table.columns)).toEqual(expect.arrayContaining(table.cheap_by));
+      expect(table.cheap_by.length).toBeGreaterThan(0);
+      const answer: SqlReply = await customer.ask(table.example);
+      expect([name, answer.status, answer.text.slice(0, 300)]).toEqual([name, 200, expect.any(String)]);
+      // The world has rows, and no ingest that wrote them.
+      expect(answer.body.warnings).toEqual([expect.objectContaining({ code: 'index_not_started' })]);
+      expect(Buffer.byteLength(text)).toBeLessThan(SCHEMA_TABLE_MAX_BYTES);
     }
-    const settlements = body.tables.find(({ name }: { name: string }) => name === 'settlements');
-    expect(settlements.row_count).toBe(50);
+  });
+
+  test('finds functions by a word of their names', async () => {
+    const { body } = await schema('?functions=DATE');
+    expect(body.functions).toEqual(
+      expect.arrayContaining(['dateDiff', 'toDate', 'formatDateTime', 'str_to_date', 'dateTrunc']),
+    );
+    for (const other of ['mapUpdate', 'sum']) expect(body.functions).not.toContain(other);
+    expect(body.functions_total).toBe(body.functions.length);
+    expect(body.tables).toBeUndefined();
+    expect((await schema('?functions=file')).body).toMatchObject({ functions: [], functions_total: 0 });
+    const many = (await schema('?functions=to')).body;
+    expect(many.functions).toHaveLength(100);
+    expect(many.functions_total).toBeGreaterThan(100);
+    const both = (await schema('?functions=quantile&table=settlements')).body;
+    expect(both.functions).toContain('quantileTDigest');
+    expect(namesOf(both.tables)).toEqual(['settlements']);
+  });
+
+  test('has everything where everything is asked for', async () => {
+    const { body } = await schema('?table=*&functions=*');
+    expect(body.tables.every(({ columns }: { columns: unknown[] }) => columns.length > 0)).toBe(true);
     expect(body.functions).toContain('quantileTDigest');
     expect(body.functions).not.toContain('file');
-    expect(body.limits.tiers).toHaveLength(3);
+    expect(body.functions_total).toBe(body.functions.length);
+    expect(body.examples.length).toBeGreaterThan(2);
+  });
+
+  test('refuses a table that is not there, naming the one that was meant', async () => {
+    const { status, body } = await schema('?table=setlements');
+    expect([status, body.code, body.parameter]).toEqual([400, 'invalid_parameter', 'table']);
+    expect(body.detail).toContain('Did you mean settlements?');
+    expect((await schema('?functions=to%20date')).body).toMatchObject({
+      parameter: 'functions',
+      status: 400,
+    });
   });
 
   test('its examples run', async () => {
-    const { body } = await sql.api.get('/v0/sql/schema', ANONYMOUS);
+    const { body } = await schema();
     const customer = await sql.customer();
     for (const { sql: text } of body.examples) {
       const params = text.includes('{wallet') ? { wallet: PAYER } : {};
@@ -662,6 +715,10 @@ describe('GET /v0/sql/schema', () => {
     }
   });
 });
+
+/** Read by models: a thousand tokens or less. */
+const SCHEMA_LIST_MAX_BYTES = 4_000;
+const SCHEMA_TABLE_MAX_BYTES = 4_000;
 
 describe('a constant that no row can have', () => {
   const CHECKSUMMED = `0x${'aB'.repeat(20)}`;

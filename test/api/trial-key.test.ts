@@ -7,6 +7,7 @@ import { createGate } from '../../src/gate/create-gate.ts';
 import { createLog } from '../../src/log.ts';
 import type { PaymentLane, SettledCall } from '../../src/payment/payment-lane.ts';
 import { complaints } from '../support/answer-schema.ts';
+import { STREAMABLE } from '../support/mcp-speakers.ts';
 import { type OwnApi, ownApi } from '../support/own-api.ts';
 
 /**
@@ -166,4 +167,31 @@ test('a surface that takes no payment is told the door', async () => {
     code: 'payment_required',
     message: expect.stringContaining('GET https://index.example/v0/test/x402'),
   });
+});
+
+test('over MCP the tool says where it is bought, how, for how much, and what the key is for', async () => {
+  const answer = await api.app.inject({
+    method: 'POST',
+    url: '/mcp',
+    headers: { ...STREAMABLE, host: 'localhost:8402', 'mcp-protocol-version': '2025-11-25' },
+    payload: {
+      jsonrpc: '2.0',
+      id: 1,
+      method: 'tools/call',
+      params: { name: 'mint_trial_key', arguments: {} },
+    },
+  });
+  const { isError, structuredContent, content } = JSON.parse(
+    /^data: (.*)$/m.exec(answer.body)?.[1] ?? answer.body,
+  ).result;
+  expect([isError, structuredContent.code, structuredContent.next_call]).toEqual([
+    true,
+    'payment_required',
+    undefined,
+  ]);
+  const [{ text }] = content;
+  expect(text).toMatch(/^Refused, payment_required: /);
+  for (const part of ['GET http://localhost:8402/v0/test/x402', '0.01 USD', '402', 'accepts', 'X-PAYMENT'])
+    expect(text).toContain(part);
+  expect(text).toMatch(/send it to this server as X-API-Key, and it opens every tool marked "Any key"/);
 });

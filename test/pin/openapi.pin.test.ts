@@ -134,7 +134,7 @@ test('operations, paths, parameters and prices', () => {
       0,
     ],
     ['getTelemetry', '/telemetry', '', 'free', 0, 0],
-    ['getSqlSchema', '/sql/schema', '', 'free', 0, 0],
+    ['getSqlSchema', '/sql/schema', 'table functions', 'free', 0, 0],
     ['runSql', 'post /sql', 'sql query tier max_qu params format max_rows explain_only', 'metered', 1, 0.03],
     ['mintTrialKey', '/test/x402', '', 'sold', null, 0.01],
   ]);

@@ -27,6 +27,7 @@ export function pricedOperation(
     path: '/things',
     summary: 'Things',
     description: 'Things',
+    toolText: 'Things',
     price: PRICES[priceClass],
     params: {
       bad: {
@@ -161,6 +162,7 @@ export function usageOperation(
     path: '/used-things',
     summary: 'Things by use',
     description: 'Things by use',
+    toolText: 'Things by use',
     price,
     params: {
       n: {

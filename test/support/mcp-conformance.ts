@@ -88,6 +88,7 @@ function readRun(dir: string): SuiteRun {
 const FIXTURE = {
   method: 'GET',
   description: 'A tool that the conformance suite calls.',
+  toolText: 'A tool that the conformance suite calls.',
   price: PRICES.free,
   params: {},
   output: Type.Object({}),

@@ -38,6 +38,7 @@ export function openPour({ free = false }: { readonly free?: boolean } = {}): Po
     path: '/pour',
     summary: 'Pour',
     description: 'Pour',
+    toolText: 'Pour',
     price: PRICES.metered,
     params: { what: text('what'), format: text('format'), tier: text('tier') },
     output: Type.Object({}),
