@@ -193,7 +193,7 @@ describe('failures', () => {
 
   test('of a query say where and what instead', async () => {
     const mistyped = await failureOf(client.sql('SELECT payeer FROM settlements'));
-    expect(mistyped.problem).toMatchObject({ hint: 'Did you mean payer?' });
+    expect(mistyped.problem).toMatchObject({ hint: expect.stringContaining('Did you mean payer?') });
     const refused = await failureOf(client.sql('SELECT * FROM system.tables'));
     expect(refused).toMatchObject({ code: 'invalid_query', problem: { position: { line: 1, column: 15 } } });
     expect(await failureOf(clientWith(undefined).sql('SELECT 1'))).toMatchObject({ status: 401 });
