@@ -1,3 +1,6 @@
+/** How long reads wait for an engine that is being started anew: it takes half a second, and several on a busy machine. */
+export const ENGINE_OUTAGE_MAX_MS = 10_000;
+
 /**
  * How long reads wait for an engine that is being started anew. Reads that meet a restart wait it out; once the engine has been away
  * for longer, every read fails at once, so that none of them holds a place for an engine that does not come back.

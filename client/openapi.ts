@@ -310,7 +310,7 @@ export interface paths {
         };
         /**
          * Health of the index: freshness, ingest rate and faults per chain
-         * @description Per chain: how far the index is, what ingest is doing and what went wrong; and how much of time the rollups do not answer for yet; and how far agents, their cards and the files of feedback are. While the engine does not answer, `engine.status` says so, and the rest is what was read of it last. `status` is degraded while it does not answer, and while a chain has not started, does not answer, has stopped, or is more than 120 seconds behind. Free, no key needed.
+         * @description Per chain: how far the index is, what ingest is doing and what went wrong; how much of time the rollups do not answer for yet; how far agents, their cards and the files of feedback are; and whose SQL is run now. While the engine does not answer, `engine.status` says so, and the rest is what was read of it last. `status` is degraded while it does not answer, and while a chain has not started, does not answer, has stopped, or is more than 120 seconds behind. Free, no key needed.
          */
         get: operations["getTelemetry"];
         put?: never;
@@ -1055,6 +1055,7 @@ export interface components {
             version: string;
             uptime_seconds: number;
             engine: components["schemas"]["EngineHealth"];
+            sql: components["schemas"]["SqlTelemetry"];
             /** @description Every chain that is served; empty until the engine has answered once. */
             chains: components["schemas"]["ChainTelemetry"][];
             rollups: components["schemas"]["RollupTelemetry"] | null;
@@ -1890,6 +1891,13 @@ export interface components {
             name: string;
             type: string;
             meaning: string;
+        };
+        SqlTelemetry: {
+            /**
+             * @description Whose SQL is run now. everyone: every caller whom the price list admits; organizations: callers with the key of an organization; others are refused, with 429 after queries that could not be stopped; no_caller: none, after queries that could not be stopped again and again: all are refused with 429 until the operator has looked. Every other route is open as usual.
+             * @enum {string}
+             */
+            open_to: "everyone" | "organizations" | "no_caller";
         };
         /**
          * @description The smallest tier whose time is likely to be enough.
@@ -5583,6 +5591,9 @@ export interface operations {
                      *         "status": "ok",
                      *         "uptime_seconds": 86399,
                      *         "answered_at": "2026-11-20T09:15:04Z"
+                     *       },
+                     *       "sql": {
+                     *         "open_to": "everyone"
                      *       },
                      *       "chains": [
                      *         {

@@ -230,11 +230,11 @@ export interface Operations {
   /**
    * Health of the index: freshness, ingest rate and faults per chain.
    *
-   * Per chain: how far the index is, what ingest is doing and what went wrong; and how much of time the
-   * rollups do not answer for yet; and how far agents, their cards and the files of feedback are. While the
-   * engine does not answer, `engine.status` says so, and the rest is what was read of it last. `status` is
-   * degraded while it does not answer, and while a chain has not started, does not answer, has stopped, or
-   * is more than 120 seconds behind.
+   * Per chain: how far the index is, what ingest is doing and what went wrong; how much of time the rollups
+   * do not answer for yet; how far agents, their cards and the files of feedback are; and whose SQL is run
+   * now. While the engine does not answer, `engine.status` says so, and the rest is what was read of it
+   * last. `status` is degraded while it does not answer, and while a chain has not started, does not answer,
+   * has stopped, or is more than 120 seconds behind.
    *
    * Price: Free, no key needed.
    *

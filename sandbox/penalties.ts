@@ -1,5 +1,5 @@
 import { isOrganizationName, rangeName } from '../src/domain/caller-name.ts';
-import { SandboxBusy } from './sql-sandbox.ts';
+import { type OpenTo, SandboxBusy } from './sql-sandbox.ts';
 
 /**
  * What follows a query that the engine could not be stopped from running: the queries of all others end with the engine. Its caller
@@ -14,10 +14,6 @@ export interface Penalties {
   add(caller: string): void;
   openTo(): OpenTo;
 }
-
-/** Whose SQL is run. */
-export const OPEN_TO = ['everyone', 'organizations', 'no_caller'] as const;
-export type OpenTo = (typeof OPEN_TO)[number];
 
 export interface PenaltyLimits {
   readonly lastsMs: number;

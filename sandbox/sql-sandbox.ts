@@ -10,6 +10,8 @@ import type { QueryParameters } from './parser.ts';
 export interface SqlSandbox {
   /** Whose SQL is run now. Whoever lets callers in asks before anything of theirs is judged. */
   openTo(): SqlCallers;
+  /** Whose queries are run at this moment: by `openTo`, and by the penalties for queries that could not be stopped. */
+  openNow(): OpenTo;
   /** Rejects only when the engine cannot be asked. Verdicts are remembered by the full digest of engine, policy and text. */
   inspect(text: string, parameters: QueryParameters): Promise<Verdict>;
   /**
@@ -24,6 +26,10 @@ export interface SqlSandbox {
     signal: AbortSignal,
   ): Promise<Estimate>;
 }
+
+/** Whose SQL is run, from the most callers to none. */
+export const OPEN_TO = ['everyone', 'organizations', 'no_caller'] as const;
+export type OpenTo = (typeof OPEN_TO)[number];
 
 /** What the engine writes. `rows` is JSONCompactEachRowWithNamesAndTypes: a line of names, a line of types, a line for each row. */
 export const RESULT_FORMATS = ['rows', 'ndjson', 'csv', 'parquet', 'arrow'] as const;

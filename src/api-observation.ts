@@ -1,8 +1,7 @@
 import type { EngineWalls } from '../clickhouse/embedded/walls.ts';
 import type { Reader } from '../clickhouse/engine.ts';
-import { OPEN_TO, type OpenTo } from '../sandbox/penalties.ts';
 import type { Places } from '../sandbox/places.ts';
-import type { SqlSandbox } from '../sandbox/sql-sandbox.ts';
+import { OPEN_TO, type SqlSandbox } from '../sandbox/sql-sandbox.ts';
 import { OPERATIONS } from './catalogue/index.ts';
 import type { AnyOperation } from './catalogue/operation.ts';
 import type { Clock } from './clock.ts';
@@ -41,7 +40,7 @@ export function observePayments({ meter, tracer }: Observation): NonNullable<Acc
   };
 }
 
-export function observedSandbox<Sandbox extends SqlSandbox & { load: Places['load']; openNow(): OpenTo }>(
+export function observedSandbox<Sandbox extends SqlSandbox & { load: Places['load'] }>(
   { meter, tracer }: Observation,
   sandbox: Sandbox,
 ): Sandbox {

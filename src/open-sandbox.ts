@@ -11,13 +11,13 @@ import { createGuestGate, type GuestGate } from '../sandbox/guest-gate.ts';
 import { createHeldResults } from '../sandbox/held-results.ts';
 import { type InspectDeps, inspect } from '../sandbox/inspect.ts';
 import * as limits from '../sandbox/limits.ts';
-import { createPenalties, OPEN_TO, type OpenTo } from '../sandbox/penalties.ts';
+import { createPenalties } from '../sandbox/penalties.ts';
 import { createPlaces, type Places } from '../sandbox/places.ts';
 import { loadPolicy, policyVersion } from '../sandbox/policy.ts';
 import { createQuarantine } from '../sandbox/quarantine.ts';
 import { createResolve } from '../sandbox/resolve.ts';
 import { createRun, tierSeconds } from '../sandbox/run-query.ts';
-import type { SqlSandbox } from '../sandbox/sql-sandbox.ts';
+import { OPEN_TO, type OpenTo, type SqlSandbox } from '../sandbox/sql-sandbox.ts';
 import { createUnreadResults, type UnreadResults } from '../sandbox/unread-results.ts';
 import { createVerdictCache } from '../sandbox/verdict-cache.ts';
 import { createWatchdog } from '../sandbox/watchdog.ts';
@@ -46,9 +46,6 @@ export interface SandboxOptions {
 export interface OpenSandbox extends SqlSandbox {
   /** Of the places for queries. */
   load: Places['load'];
-  /** Whose SQL is run, after queries that could not be stopped. */
-  /** Whose queries are run at this moment: by the walls of the engine, and by the penalties for queries that could not be stopped. */
-  openNow(): OpenTo;
   /** Checks the guest now instead of with the first call, for the log. Never rejects. */
   check(): Promise<void>;
   close(): Promise<void>;

@@ -4,6 +4,7 @@ import { shardsOf } from '../clickhouse/cluster/nodes.ts';
 import { startEmbeddedEngine } from '../clickhouse/embedded/supervisor.ts';
 import { type EngineWalls, hasFileWall } from '../clickhouse/embedded/walls.ts';
 import type { EngineAccess, Guest } from '../clickhouse/engine.ts';
+import { ENGINE_OUTAGE_MAX_MS } from '../clickhouse/engine-outage.ts';
 import { createReader, createWriter } from '../clickhouse/http-engine.ts';
 import { migrate } from '../clickhouse/migrate.ts';
 import { openCoordination } from '../ingest/redis/open-coordination.ts';
@@ -48,8 +49,6 @@ export interface Service {
 
 /** The engine and the worker yield to the API: point reads keep their latency while a backfill runs. */
 const ENGINE_NICE = 1;
-/** How long reads wait for an engine that is being started anew: it takes half a second, and several on a busy machine. */
-const ENGINE_OUTAGE_MAX_MS = 10_000;
 const INGEST_NICE = 5;
 /** Reading a chain makes much short-lived garbage; a larger nursery saves a tenth of the worker's time (bench/ingest). */
 const INGEST_NODE_FLAGS = ['--max-semi-space-size=64'];

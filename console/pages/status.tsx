@@ -37,7 +37,7 @@ const WARNINGS: Readonly<Record<string, string>> = {
 
 function StatusBody({ answer }: { readonly answer: TelemetryAnswer }) {
   const isGood = answer.status === 'ok';
-  const { rollups, engine, identities } = answer;
+  const { rollups, engine, identities, sql } = answer;
   return (
     <>
       <div class={`banner ${isGood ? 'good' : 'warn'}`}>
@@ -57,6 +57,11 @@ function StatusBody({ answer }: { readonly answer: TelemetryAnswer }) {
         {engine.status === 'ok' || engine.answered_at === null ? null : (
           <Figure name="Engine answered last">
             <Time at={engine.answered_at} ago />
+          </Figure>
+        )}
+        {sql.open_to === 'everyone' ? null : (
+          <Figure name="SQL is run for">
+            {sql.open_to === 'organizations' ? 'organizations only' : 'no caller'}
           </Figure>
         )}
         {rollups === null ? null : <Figure name="Days being added up">{rollups.open_slices}</Figure>}

@@ -50,6 +50,7 @@ export interface TelemetryAnswer {
     readonly uptime_seconds: number | null;
     readonly answered_at: string | null;
   };
+  readonly sql: { readonly open_to: string };
   readonly chains: readonly ChainTelemetry[];
   readonly rollups: {
     readonly open_slices: number;

@@ -1,4 +1,5 @@
 import { type Static, type TObject, Type } from '@sinclair/typebox';
+import { OPEN_TO, type OpenTo } from '../../sandbox/sql-sandbox.ts';
 import type { Chain } from '../domain/chain.ts';
 import { backfillLeft, type ChainStatus, isImported } from '../reads/chain-status.ts';
 import { chainFreshness, INDEX_LAG_WARNING_SECONDS, warningsOf } from '../reads/freshness.ts';
@@ -100,6 +101,26 @@ const EngineShape = Type.Object(
   { title: 'EngineHealth' },
 );
 
+/** What each means for a caller. */
+const OPEN_TO_MEANS: Readonly<Record<OpenTo, string>> = {
+  everyone: 'every caller whom the price list admits',
+  organizations:
+    'callers with the key of an organization; others are refused, with 429 after queries that could not be stopped',
+  no_caller:
+    'none, after queries that could not be stopped again and again: all are refused with 429 until the operator has looked',
+};
+
+const SqlShape = Type.Object(
+  {
+    open_to: Type.Unsafe<OpenTo>({
+      type: 'string',
+      enum: [...OPEN_TO],
+      description: `Whose SQL is run now. ${OPEN_TO.map((name) => `${name}: ${OPEN_TO_MEANS[name]}`).join('; ')}. Every other route is open as usual.`,
+    }),
+  },
+  { title: 'SqlTelemetry' },
+);
+
 const STATUSES = ['ok', 'degraded'] as const;
 
 export const getTelemetry = defineOperation({
@@ -107,7 +128,7 @@ export const getTelemetry = defineOperation({
   method: 'GET',
   path: '/telemetry',
   summary: 'Health of the index: freshness, ingest rate and faults per chain',
-  description: `Per chain: how far the index is, what ingest is doing and what went wrong; and how much of time the rollups do not answer for yet; and how far agents, their cards and the files of feedback are. While the engine does not answer, \`engine.status\` says so, and the rest is what was read of it last. \`status\` is degraded while it does not answer, and while a chain has not started, does not answer, has stopped, or is more than ${INDEX_LAG_WARNING_SECONDS} seconds behind.`,
+  description: `Per chain: how far the index is, what ingest is doing and what went wrong; how much of time the rollups do not answer for yet; how far agents, their cards and the files of feedback are; and whose SQL is run now. While the engine does not answer, \`engine.status\` says so, and the rest is what was read of it last. \`status\` is degraded while it does not answer, and while a chain has not started, does not answer, has stopped, or is more than ${INDEX_LAG_WARNING_SECONDS} seconds behind.`,
   toolText:
     'How fresh and complete the index is, chain by chain, and what is wrong. Call it when a list is empty or a figure looks old.',
   price: PRICES.free,
@@ -117,6 +138,7 @@ export const getTelemetry = defineOperation({
     version: Type.String(),
     uptime_seconds: CountShape,
     engine: EngineShape,
+    sql: SqlShape,
     chains: Type.Array(ChainShape, {
       description: 'Every chain that is served; empty until the engine has answered once.',
     }),
@@ -134,6 +156,7 @@ export const getTelemetry = defineOperation({
     version: '0.1.0',
     uptime_seconds: 86_400,
     engine: { status: 'ok', uptime_seconds: 86_399, answered_at: '2026-11-20T09:15:04Z' },
+    sql: { open_to: 'everyone' },
     chains: [
       {
         chain: 'eip155:8453',
@@ -168,7 +191,7 @@ export const getTelemetry = defineOperation({
     warnings: [],
     as_of: '2026-11-20T09:15:04Z',
   },
-  run: async (_input, { reader, clock, chains, sampleDataTo, version, startedAtMs, indexStates }) => {
+  run: async (_input, { reader, clock, chains, sampleDataTo, version, startedAtMs, indexStates, sql }) => {
     const { engine, statuses, rollups, identities, sources } = await indexStates.read(reader);
     const nowMs = clock.nowMs();
     const answers =
@@ -187,6 +210,7 @@ export const getTelemetry = defineOperation({
         uptime_seconds: engine.uptimeSeconds,
         answered_at: engine.answeredAtMs === null ? null : nowText(engine.answeredAtMs),
       },
+      sql: { open_to: sql.openNow() },
       chains: answers,
       rollups: rollups === null ? null : rollupsAnswer(rollups),
       identities:

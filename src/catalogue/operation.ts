@@ -132,6 +132,7 @@ export interface OperationDeps {
 /** The sandbox without its signals, which the surface adds. */
 export interface BoundSandbox {
   openTo: SqlSandbox['openTo'];
+  openNow: SqlSandbox['openNow'];
   inspect: SqlSandbox['inspect'];
   run(query: Parameters<SqlSandbox['run']>[0]): ReturnType<SqlSandbox['run']>;
   estimate(query: Parameters<SqlSandbox['estimate']>[0]): ReturnType<SqlSandbox['estimate']>;

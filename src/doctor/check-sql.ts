@@ -1,5 +1,5 @@
 import { request } from 'undici';
-import { OPEN_TO } from '../../sandbox/penalties.ts';
+import { OPEN_TO } from '../../sandbox/sql-sandbox.ts';
 import type { Config } from '../config/config.ts';
 import { METRIC_PREFIX } from '../metrics/families.ts';
 import { type Finding, failure, ok, skipped, warning } from './finding.ts';

@@ -229,6 +229,7 @@ function unbound(sandbox: SqlSandbox): OperationDeps['sql'] {
   const { signal } = new AbortController();
   return {
     openTo: () => sandbox.openTo(),
+    openNow: () => sandbox.openNow(),
     inspect: (text, parameters) => sandbox.inspect(text, parameters),
     run: (query) => sandbox.run(query, signal),
     estimate: (query) => sandbox.estimate(query, signal),

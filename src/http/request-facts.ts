@@ -152,6 +152,10 @@ export class RequestSandbox implements BoundSandbox {
     return this.sandbox.openTo();
   }
 
+  openNow(): ReturnType<BoundSandbox['openNow']> {
+    return this.sandbox.openNow();
+  }
+
   inspect(...[text, parameters]: Parameters<BoundSandbox['inspect']>): ReturnType<BoundSandbox['inspect']> {
     return counted(this.facts, () => this.sandbox.inspect(text, parameters));
   }

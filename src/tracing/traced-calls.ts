@@ -63,6 +63,7 @@ export function tracedFacilitator(facilitator: Facilitator, tracer: Tracer): Fac
 export function tracedSandbox<Sandbox extends SqlSandbox>(sandbox: Sandbox, tracer: Tracer): Sandbox {
   const stages: SqlSandbox = {
     openTo: () => sandbox.openTo(),
+    openNow: () => sandbox.openNow(),
     inspect: (text, parameters) => tracer.span('sql inspect', {}, () => sandbox.inspect(text, parameters)),
     estimate: (query, signal) => tracer.span('sql estimate', {}, () => sandbox.estimate(query, signal)),
     run: (query, signal) =>

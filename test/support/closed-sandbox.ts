@@ -5,6 +5,7 @@ const refuse = (): Promise<never> => Promise.reject(new Error('this API has no s
 
 export const CLOSED_SANDBOX: SqlSandbox = {
   openTo: () => 'everyone',
+  openNow: () => 'everyone',
   inspect: refuse,
   run: refuse,
   estimate: refuse,

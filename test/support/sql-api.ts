@@ -1,3 +1,4 @@
+import { ENGINE_OUTAGE_MAX_MS } from '../../clickhouse/engine-outage.ts';
 import { EXACT_OUTPUT } from '../../clickhouse/guest-settings.ts';
 import { createReader } from '../../clickhouse/http-engine.ts';
 import type { PlanId } from '../../src/domain/plan.ts';
@@ -40,11 +41,17 @@ export interface SqlReply {
 /** Of the machine that the tests believe to run on. */
 const CORES = 2;
 
-export async function sqlApi(over: Pick<SandboxOptions, 'secondsOf' | 'openTo'> = {}): Promise<SqlApi> {
+type Over = Pick<SandboxOptions, 'secondsOf' | 'openTo' | 'policy' | 'killObeyedMaxMs'> & {
+  /** Whether the engine is started anew for a query that cannot be stopped, as the service does with its own. */
+  readonly restarts?: boolean;
+};
+
+export async function sqlApi({ restarts = false, ...over }: Over = {}): Promise<SqlApi> {
   const engine = await sandboxEngine();
   const log = watchedLog('sql');
-  const reader = createReader(engine.access, log);
-  const sandbox = openSandbox({ access: engine.access, log, cores: CORES, restartEngine: null, ...over });
+  const reader = createReader(engine.access, log, restarts ? ENGINE_OUTAGE_MAX_MS : 0);
+  const restartEngine = restarts ? engine.restart : null;
+  const sandbox = openSandbox({ access: engine.access, log, cores: CORES, restartEngine, ...over });
   const api = await testApi(reader, { sandbox });
   const { store } = api.access.access;
   return {

@@ -1,48 +1,10 @@
-import type { Static, TSchema } from '@sinclair/typebox';
-import { describe, expect, expectTypeOf, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { flowPictureOf } from '../../console/parts/flow-layout.ts';
 import { walletGraphOf } from '../../console/parts/graph-layout.ts';
 import { coinText, microsOf, shareText, usdTextOfMicros } from '../../console/parts/money.ts';
 import { columnHeight, piecesOf, slotsOf } from '../../console/parts/ribbons.ts';
 import { searchPath } from '../../console/parts/search-path.ts';
 import type * as wire from '../../console/parts/wire.ts';
-import type * as service from '../../console/parts/wire-service.ts';
-import type { getAccount } from '../../src/catalogue/get-account.ts';
-import type { getAgent } from '../../src/catalogue/get-agent.ts';
-import type { getCapability } from '../../src/catalogue/get-capability.ts';
-import type { getGraph } from '../../src/catalogue/get-graph.ts';
-import type { getLeaderboard } from '../../src/catalogue/get-leaderboard.ts';
-import type { getMerchant } from '../../src/catalogue/get-merchant.ts';
-import type { getTelemetry } from '../../src/catalogue/get-telemetry.ts';
-import type { listAgents } from '../../src/catalogue/list-agents.ts';
-import type { listCapabilities } from '../../src/catalogue/list-capabilities.ts';
-import type { listEndpoints } from '../../src/catalogue/list-endpoints.ts';
-import type { listEntitySettlements } from '../../src/catalogue/list-entity-settlements.ts';
-import type { listFacilitators } from '../../src/catalogue/list-facilitators.ts';
-import type { listFlows } from '../../src/catalogue/list-flows.ts';
-import type { listTransactions } from '../../src/catalogue/list-transactions.ts';
-import type { listWallets } from '../../src/catalogue/list-wallets.ts';
-
-type Answer<Operation extends { readonly output: TSchema }> = Static<Operation['output']>;
-
-/** Never run by a browser; the compiler is the test. */
-it('what the console reads is what the operations declare', () => {
-  expectTypeOf<Answer<typeof listFlows>>().toExtend<wire.FlowsAnswer>();
-  expectTypeOf<Answer<typeof listTransactions>>().toExtend<wire.TransactionsAnswer>();
-  expectTypeOf<Answer<typeof listEntitySettlements>>().toExtend<wire.EntitySettlementsAnswer>();
-  expectTypeOf<Answer<typeof getMerchant>>().toExtend<wire.ProfileAnswer>();
-  expectTypeOf<Answer<typeof getAgent>>().toExtend<wire.ProfileAnswer>();
-  expectTypeOf<Answer<typeof getGraph>>().toExtend<wire.GraphAnswer>();
-  expectTypeOf<Answer<typeof listAgents>>().toExtend<wire.AgentsAnswer>();
-  expectTypeOf<Answer<typeof getLeaderboard>>().toExtend<wire.LeaderboardAnswer>();
-  expectTypeOf<Answer<typeof listWallets>>().toExtend<wire.WalletsAnswer>();
-  expectTypeOf<Answer<typeof listFacilitators>>().toExtend<wire.FacilitatorsAnswer>();
-  expectTypeOf<Answer<typeof listEndpoints>>().toExtend<wire.EndpointsAnswer>();
-  expectTypeOf<Answer<typeof listCapabilities>>().toExtend<wire.CapabilitiesAnswer>();
-  expectTypeOf<Answer<typeof getCapability>>().toExtend<wire.CapabilityAnswer>();
-  expectTypeOf<Answer<typeof getTelemetry>>().toExtend<service.TelemetryAnswer>();
-  expectTypeOf<Answer<typeof getAccount>>().toExtend<service.AccountAnswer>();
-});
 
 describe('money', () => {
   it('sums of dollars on a page are exact', () => {
