@@ -5,6 +5,7 @@ import { createLog } from '../../src/log.ts';
 import { castOf } from '../actors.ts';
 import { seededRandom } from '../random.ts';
 import type { HistoryBootstrap } from './history.ts';
+import { listingSources } from './list-offers.ts';
 import { planPayments } from './sample-payments.ts';
 import { sampleChains } from './sample-world.ts';
 import { writeHistory } from './write-history.ts';
@@ -26,12 +27,16 @@ async function main(): Promise<void> {
   const total = histories.reduce((sum, { payments }) => sum + payments.length, 0);
   const tell = (rows: number): void => void process.stderr.write(`rows ${rows} ${total}\n`);
   tell(0);
-  await untilIngesting(boot.serviceUrl);
+  // The variables of the operator's shell are not for the demo.
+  const config = loadConfig({ file: boot.configFile, env: {} });
+  const log = createLog('warn', 'history');
+  await until('ingests', () => isIngesting(boot.serviceUrl));
+  const sources = listingSources({ config, log }).map(({ id }) => id);
+  await until('has read every listing', () => hasRead(boot.serviceUrl, sources));
   const rows = await writeHistory(
     {
-      // The variables of the operator's shell are not for the demo.
-      config: loadConfig({ file: boot.configFile, env: {} }),
-      log: createLog('warn', 'history'),
+      config,
+      log,
       signal: new AbortController().signal,
       wrote: tell,
     },
@@ -41,15 +46,15 @@ async function main(): Promise<void> {
   if (rows !== total) throw new Error(`${total} sample payments were planned and ${rows} written`);
 }
 
-/** The tables must be there, and a catalogue published: both are once ingest reports its chains. */
-async function untilIngesting(url: string): Promise<void> {
+async function until(goal: string, isReached: () => Promise<boolean>): Promise<void> {
   const deadline = performance.now() + READY_TIMEOUT_MS;
-  while (!(await isIngesting(url))) {
-    if (performance.now() > deadline) throw new Error('the service does not ingest');
+  while (!(await isReached())) {
+    if (performance.now() > deadline) throw new Error(`not in time: the service ${goal}`);
     await sleep(READY_POLL_MS);
   }
 }
 
+/** The tables must be there, and a catalogue published: both are once ingest reports its chains. */
 async function isIngesting(url: string): Promise<boolean> {
   try {
     const response = await fetch(`${url}/v0/telemetry`);
@@ -58,6 +63,15 @@ async function isIngesting(url: string): Promise<boolean> {
   } catch {
     return false; // not listening yet
   }
+}
+
+/** What it stores of a listing for the first time is stored as of now, so that must be over. */
+async function hasRead(url: string, ids: readonly string[]): Promise<boolean> {
+  const response = await fetch(`${url}/v0/endpoints?limit=1`);
+  if (!response.ok) return false;
+  const { meta } = (await response.json()) as { meta: { sources: readonly { source: string }[] } }; // likewise
+  const read = new Set(meta.sources.map(({ source }) => source));
+  return ids.every((id) => read.has(id));
 }
 
 await main();

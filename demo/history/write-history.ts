@@ -8,21 +8,24 @@ import { createVersions } from '../../ingest/versions.ts';
 import { attachOrStartEngine } from '../../src/attach-engine.ts';
 import type { Config } from '../../src/config/config.ts';
 import type { Log } from '../../src/log.ts';
+import { listSince } from './list-offers.ts';
 import { blocksOf } from './sample-blocks.ts';
 import type { SamplePayment } from './sample-payments.ts';
-import type { SampleChain } from './sample-world.ts';
+import { SAMPLE_DAYS, type SampleChain } from './sample-world.ts';
 
 export interface ChainHistory {
   readonly chain: SampleChain;
   readonly payments: readonly SamplePayment[];
 }
 
+const DAY_SECONDS = 86_400;
 /** A good insert, and a few megabytes of logs in memory. */
 const PAYMENTS_PER_BATCH = 10_000;
 
 /**
  * Brings the histories into the index of a running service by the way of imports: the same decoder, the published catalogue, the
- * same writer. Rollups then close their days by themselves. `wrote` is told rows so far.
+ * same writer. Rollups then close their days by themselves. What is listed has been listed since the first of these days. `wrote` is
+ * told rows so far.
  */
 export async function writeHistory(
   deps: {
@@ -52,6 +55,7 @@ export async function writeHistory(
         wrote(rows);
       }
     }
+    await listSince({ config, writer, versions, log, signal }, end - SAMPLE_DAYS * DAY_SECONDS);
     return rows;
   } finally {
     await writer.close();

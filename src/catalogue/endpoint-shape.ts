@@ -1,6 +1,10 @@
 import { type Static, Type } from '@sinclair/typebox';
 import { usdNumber } from '../domain/amount.ts';
-import type { EndpointSourceState } from '../reads/endpoint-sources.ts';
+import type {
+  ConfiguredSourceState,
+  EndpointSourceKind,
+  EndpointSourceState,
+} from '../reads/endpoint-sources.ts';
 import { isSourceStale } from '../reads/endpoint-sources.ts';
 import type {
   EndpointClaimant,
@@ -149,7 +153,7 @@ export const EndpointShape = Type.Object(
 export const EndpointSourceShape = Type.Object(
   {
     source: Type.String(),
-    kind: Type.Unsafe<EndpointSourceState['kind']>({
+    kind: Type.Unsafe<EndpointSourceKind>({
       type: 'string',
       enum: ['bazaar', 'well_known', 'file'],
     }),
@@ -238,7 +242,10 @@ function claimantAnswer(claimant: EndpointClaimant): Static<typeof ClaimantShape
   };
 }
 
-export function sourceAnswer(state: EndpointSourceState, nowMs: number): Static<typeof EndpointSourceShape> {
+export function sourceAnswer(
+  state: ConfiguredSourceState,
+  nowMs: number,
+): Static<typeof EndpointSourceShape> {
   return {
     source: state.source,
     kind: state.kind,

@@ -1,5 +1,5 @@
 import { Type } from '@sinclair/typebox';
-import { isCatalogueStale } from '../reads/endpoint-sources.ts';
+import { configuredOf, isCatalogueStale } from '../reads/endpoint-sources.ts';
 import { type EndpointFilter, readEndpoints } from '../reads/endpoints.ts';
 import {
   endpointCapabilityParam,
@@ -108,7 +108,7 @@ export const listEndpoints = defineOperation({
       next_offset: rows.length > limit ? offset + limit : null,
       meta: {
         ...meta,
-        sources: states.map((state) => sourceAnswer(state, nowMs)),
+        sources: configuredOf(states).map((state) => sourceAnswer(state, nowMs)),
         ...(warnings.length > 0 ? { warnings } : {}),
       },
     };

@@ -1,6 +1,6 @@
 import { type Static, Type } from '@sinclair/typebox';
 import type { Chain } from '../domain/chain.ts';
-import type { EndpointSourceState } from '../reads/endpoint-sources.ts';
+import { configuredOf, type EndpointSourceState } from '../reads/endpoint-sources.ts';
 import type { FileCounts, IdentityState } from '../reads/identity-state.ts';
 import { EndpointSourceShape, sourceAnswer } from './endpoint-shape.ts';
 import { ChainShape, CountShape, nowText, TimeShape } from './shapes.ts';
@@ -84,7 +84,7 @@ export function identitiesAnswer(
         feedback_files: { ...countsAnswer(one?.feedbackFiles), new: one?.feedbackFiles.untried ?? 0 },
       };
     }),
-    endpoint_sources: sources.map((state) => sourceAnswer(state, nowMs)),
+    endpoint_sources: configuredOf(sources).map((state) => sourceAnswer(state, nowMs)),
     counted_at: nowText(countedAtMs),
   };
 }

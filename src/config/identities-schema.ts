@@ -5,7 +5,8 @@ export const IdentitiesSchema = Type.Object(
   {
     fetch: Type.Boolean({
       default: true,
-      description: 'Whether agents’ registration files and feedback files are fetched.',
+      description:
+        'Whether files that strangers name are fetched: agents’ registration files, feedback files, and /.well-known/x402 of contested resources’ origins.',
     }),
     fetchConcurrency: Type.Integer({
       default: 16,

@@ -11,9 +11,16 @@ export interface EndpointSources {
   states(): Promise<readonly EndpointSourceState[]>;
 }
 
+export type EndpointSourceKind = 'bazaar' | 'well_known' | 'file';
+
+/** A source that the operator configured. */
+export interface ConfiguredSourceState extends EndpointSourceState {
+  readonly kind: EndpointSourceKind;
+}
+
 export interface EndpointSourceState {
   readonly source: string;
-  readonly kind: 'bazaar' | 'well_known' | 'file';
+  readonly kind: EndpointSourceKind | 'contested';
   /** '' for the catalogue file. */
   readonly host: string;
   /** Unix seconds. */
@@ -63,6 +70,11 @@ async function readStates(reader: Reader): Promise<readonly EndpointSourceState[
   });
 }
 
+/** Without contested origins: strangers name them, and it means nothing for the directory when one of them is down. */
+export function configuredOf(states: readonly EndpointSourceState[]): ConfiguredSourceState[] {
+  return states.filter((state): state is ConfiguredSourceState => state.kind !== 'contested');
+}
+
 /** Whether a facilitator was asked that publishes no list and never did: nothing of it can be outdated. */
 function listsNothing({ problem, goodAt }: EndpointSourceState): boolean {
   return problem === 'no_listing' && goodAt === null;
@@ -76,5 +88,6 @@ export function isSourceStale(state: EndpointSourceState, nowMs: number): boolea
 
 /** True as well where nothing was ever read: an empty directory is then no answer about the world. */
 export function isCatalogueStale(states: readonly EndpointSourceState[], nowMs: number): boolean {
-  return states.every(listsNothing) || states.some((state) => isSourceStale(state, nowMs));
+  const configured = configuredOf(states);
+  return configured.every(listsNothing) || configured.some((state) => isSourceStale(state, nowMs));
 }

@@ -277,8 +277,17 @@ describe('what cannot be read any more', () => {
     api.clock.advanceSeconds(2);
     expect((await find('limit=1')).meta.warnings ?? []).not.toContain('endpoints_catalog_stale');
     await answered('bazaar:none', { problem: 'no_listing', goodAt: 0 });
+    await answered('well_known:https://down.example', {
+      kind: 'contested',
+      problem: 'unreachable',
+      goodAt: 0,
+    });
     api.clock.advanceSeconds(2);
-    expect((await find('limit=1')).meta.warnings ?? []).not.toContain('endpoints_catalog_stale');
+    const { meta: calm } = await find('limit=1');
+    expect(calm.warnings ?? []).not.toContain('endpoints_catalog_stale');
+    expect(calm.sources.map(({ source }: { source: string }) => source)).not.toContain(
+      'well_known:https://down.example',
+    );
     api.clock.advanceSeconds(11_000);
     const { endpoints, meta } = await find('limit=1');
     expect(meta.warnings).toContain('endpoints_catalog_stale');

@@ -59,7 +59,8 @@ test('telemetry counts what is indexed of the registries, what files gave, and w
   await registerAgent(writer, { agentId: 6n });
   await insertAttestations(writer, [attestation({ chain: POLYGON, agentId: 1n })]);
   await run(
-    `INSERT INTO endpoint_sources SELECT 'bazaar:one', 'bazaar', 'one.example', toDateTime(${NOON}, 'UTC'), toDateTime(0), 'timeout', 0, 1, 0`,
+    `INSERT INTO endpoint_sources SELECT 'bazaar:one', 'bazaar', 'one.example', toDateTime(${NOON}, 'UTC'), toDateTime(0), 'timeout', 0, 1, 0
+      UNION ALL SELECT 'well_known:https://a.example', 'contested', 'a.example', toDateTime(${NOON}, 'UTC'), toDateTime(0), 'timeout', 0, 1, 0`,
   );
   const { body } = await api.get('/v0/telemetry', ANONYMOUS);
   expect(body.identities).toEqual({

@@ -1,8 +1,8 @@
 import { mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer, type Server } from 'node:http';
+import { createServer, type RequestListener, type Server } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { type Sql, sql } from '../../clickhouse/sql.ts';
 import type { EndpointLimits } from '../../ingest/catalogues/endpoints/endpoint-limits.ts';
 import { WHOLE } from '../../ingest/catalogues/endpoints/listing.ts';
@@ -15,6 +15,7 @@ import { SEEN } from '../../src/domain/evidence.ts';
 import { type Bazaar, listedItem, sendPage, startBazaar } from '../support/bazaar.ts';
 import { type TestEngine, testEngine, testLog } from '../support/engine.ts';
 import { insertSettlements, settlement, wallet } from '../support/rows.ts';
+import { type StrangerServer, strangerServer } from '../support/stranger-server.ts';
 import { waitUntil } from '../support/wait-until.ts';
 
 /** The endpoint catalogue as ingest runs it: real files, a real bazaar, a real seller, the real regrade behind them. */
@@ -55,10 +56,13 @@ function write(name: string, content: unknown): void {
   renameSync(`${path}.new`, path);
 }
 
-function configure(catalogue: Record<string, unknown>): void {
+function configure(
+  catalogue: Record<string, unknown>,
+  identities: Record<string, unknown> = { allowPrivateHosts: true },
+): void {
   write('config.json', {
     catalogue: { file: join(directory, 'catalogue.json'), ...catalogue },
-    identities: { allowPrivateHosts: true },
+    identities,
   });
 }
 
@@ -280,4 +284,89 @@ test('the directory fills while a long list is being read', async () => {
   await waitUntil('what was read so far is listed', async () => (await listed()).length === 2_000);
   gate.open();
   await waitUntil('the rest is', async () => (await listed()).length === 2_100);
+});
+
+describe('a contest over a resource', () => {
+  const [OWNER, IMPOSTOR] = [wallet(0x0e), wallet(0xbad)];
+  let domain: StrangerServer;
+  /** Not the bazaar's: a host is asked for one thing at a time. */
+  const HOST = '127.0.0.2';
+  const originOf = () => `http://${HOST}:${domain.port}`;
+  const resourceOf = () => `${originOf()}/forecast`;
+  const headline = () =>
+    ask(sql`SELECT resource, pay_to, is_published, contested FROM endpoint_list FINAL WHERE del = 0`);
+  const stateOfDomain = async () =>
+    (await states()).find(([source]) => source === `well_known:${originOf()}`)?.slice(1);
+  const own =
+    (...paths: string[]): RequestListener =>
+    (_request, response) =>
+      response
+        .setHeader('content-type', 'application/json')
+        .end(JSON.stringify({ resources: paths.map((path) => listedItem(path, { payTo: OWNER })) }));
+
+  /** Two listings of one resource, the impostor's first and cheaper. */
+  async function contest(listener: RequestListener): Promise<void> {
+    domain = await strangerServer(listener, HOST);
+    bazaar.items = [
+      listedItem(resourceOf(), { payTo: IMPOSTOR, amount: '1' }),
+      listedItem(resourceOf(), { payTo: OWNER }),
+    ];
+  }
+  afterEach(() => domain.close());
+
+  test('is decided by the file of the domain, which is read for contested resources only', async () => {
+    await contest(own('/forecast', '/uncontested'));
+    await start();
+    await waitUntil('the owner is named', async () => (await headline())[0]?.[1] === OWNER);
+    expect(await headline()).toEqual([[resourceOf(), OWNER, 1, 1]]);
+    await told(stateOfDomain).toEqual(['', 1, 1]);
+    expect(domain.asked).toEqual(['/.well-known/x402']);
+    // The contest is over, and with it the reason to ask.
+    bazaar.items = [listedItem(resourceOf(), { payTo: OWNER })];
+    await stop();
+    await start();
+    await waitUntil('the file is forgotten', async () => (await stateOfDomain()) === undefined);
+    await waitUntil('the bazaar lists it', async () => (await headline())[0]?.[2] === 0);
+    expect(await headline()).toEqual([[resourceOf(), OWNER, 0, 0]]);
+  });
+
+  test('stays open while the domain does not answer, which is asked once an hour, restarts or not', async () => {
+    await contest((_request, response) => response.writeHead(500).end());
+    await start();
+    await told(stateOfDomain).toEqual(['refused', 0, 0]);
+    await stop();
+    bazaar.items = [...bazaar.items, listedItem('https://later.example/')];
+    await start({ ...QUICK, retryMs: 0 });
+    await waitUntil('the bazaar was read again', async () =>
+      (await listed()).includes('https://later.example/'),
+    );
+    expect(domain.asked).toEqual(['/.well-known/x402']);
+    expect(await headline()).toContainEqual([resourceOf(), IMPOSTOR, 0, 1]);
+  });
+
+  test('makes nobody ask a private address', async () => {
+    await contest(own('/forecast'));
+    configure({ facilitators: [{ id: 'shop', url: bazaar.url }] }, { allowHttp: true, ports: [domain.port] });
+    await start();
+    await told(stateOfDomain).toEqual(['forbidden_address', 0, 0]);
+    expect(domain.connections()).toBe(0);
+    expect(await headline()).toEqual([[resourceOf(), IMPOSTOR, 0, 1]]);
+  });
+
+  test('makes nobody ask anything where the files of strangers are not fetched', async () => {
+    await contest(own('/forecast'));
+    configure({ facilitators: [{ id: 'shop', url: bazaar.url }] }, { allowPrivateHosts: true, fetch: false });
+    await start();
+    await waitUntil('the contest is listed', async () => (await headline()).length === 1);
+    bazaar.items = [...bazaar.items, listedItem('https://later.example/')];
+    configure(
+      { facilitators: [{ id: 'shop', url: `${bazaar.url}/` }] },
+      { allowPrivateHosts: true, fetch: false },
+    );
+    await waitUntil('the bazaar was read again', async () =>
+      (await listed()).includes('https://later.example/'),
+    );
+    expect(domain.connections()).toBe(0);
+    expect(await stateOfDomain()).toBeUndefined();
+  });
 });

@@ -1,6 +1,7 @@
 import type { FacilitatorConfig } from '../../../src/config/config.ts';
 import { providerName } from '../../../src/log.ts';
 import type { DocumentFetcher } from '../../identities/document-fetcher.ts';
+import type { ContestedOrigin } from './contested-origins.ts';
 import { WHOLE } from './listing.ts';
 import { BAZAAR_LIMITS, type BazaarLimits, readBazaar } from './read-bazaar.ts';
 import { readWellKnown } from './read-well-known.ts';
@@ -18,15 +19,17 @@ export interface Listings {
 interface SourceTools {
   readonly fetcher: DocumentFetcher;
   readonly bazaarLimits?: Partial<BazaarLimits>;
+  /** As they are now; the files of those that are not configured are read too. */
+  readonly contested: () => readonly ContestedOrigin[];
 }
 
 /**
- * Every place to read endpoints from; null while nothing configured could be read. Of two facilitators with one id the later one
- * counts: the configuration stands behind the file.
+ * Every place to read endpoints from, configured ones first; null while nothing configured could be read. Of two facilitators with
+ * one id the later one counts: the configuration stands behind the file.
  */
 export function configuredSources(
   listings: () => Listings | null,
-  { fetcher, ...tools }: SourceTools,
+  { fetcher, contested, ...tools }: SourceTools,
 ): () => EndpointSource[] | null {
   const limits = { ...BAZAAR_LIMITS, ...tools.bazaarLimits };
   const fileSource = createFileSource();
@@ -40,7 +43,9 @@ export function configuredSources(
       ...listed.wellKnown.map((origin) => wellKnownSource(origin, fetcher)),
       ...(listed.endpoints === null ? [] : [fileSource(listed.endpoints)]),
     ];
-    return [...new Map(sources.map((source) => [source.id, source])).values()];
+    const byId = new Map(sources.map((source) => [source.id, source]));
+    const open = contested().map((each) => contestedSource(each, fetcher));
+    return [...byId.values(), ...open.filter(({ id }) => !byId.has(id))];
   };
 }
 
@@ -63,6 +68,10 @@ function wellKnownSource(origin: string, fetcher: DocumentFetcher): EndpointSour
     origin,
     read: (take, signal) => readWellKnown(origin, take, { fetcher, signal }),
   };
+}
+
+function contestedSource({ origin, resources }: ContestedOrigin, fetcher: DocumentFetcher): EndpointSource {
+  return { ...wellKnownSource(origin, fetcher), kind: 'contested', resources };
 }
 
 function createFileSource(): (items: readonly unknown[]) => EndpointSource {

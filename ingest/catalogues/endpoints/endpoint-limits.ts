@@ -1,4 +1,5 @@
 import type { Config } from '../../../src/config/config.ts';
+import type { ContestedOrigin } from './contested-origins.ts';
 import type { ListedPayees } from './listed-payees.ts';
 import type { EndpointSource, SyncDeps } from './sync-source.ts';
 
@@ -7,7 +8,7 @@ import type { EndpointSource, SyncDeps } from './sync-source.ts';
 export interface EndpointLimits {
   /** A new listing is seen within the hour; more often would be a burden on strangers. */
   readonly refreshMs: number;
-  /** After a reading that failed. */
+  /** After a reading that failed; contested origins wait `refreshMs` then too. */
   readonly retryMs: number;
   /** How soon a source that was configured a moment ago is read, and a change is carried on. */
   readonly lookEveryMs: number;
@@ -38,6 +39,8 @@ export interface FollowEndpointsDeps extends SyncDeps {
   readonly config: Pick<Config, 'chains'>;
   /** What is configured now; null while that is not known. */
   readonly sources: () => readonly EndpointSource[] | null;
+  /** Told whenever the directory was derived, and before the first look at the sources. */
+  readonly onContested: (origins: readonly ContestedOrigin[]) => void;
   readonly payees: ListedPayees;
   readonly limits?: Partial<EndpointLimits>;
 }

@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { untilAcknowledged } from '../../until-acknowledged.ts';
+import { loadContestedOrigins } from './contested-origins.ts';
 import { countActivity } from './count-activity.ts';
 import { deriveList } from './derive-list.ts';
 import { ENDPOINT_LIMITS, type EndpointLimits, type FollowEndpointsDeps } from './endpoint-limits.ts';
@@ -20,6 +21,7 @@ export async function followEndpoints(deps: FollowEndpointsDeps): Promise<never>
   const limits = { ...ENDPOINT_LIMITS, ...deps.limits };
   const settle = createSettling(deps, limits);
   if ((await remapOffers(deps)) > 0) settle.changed();
+  await settle.followContested();
   const watch = await createSourceWatch(deps, limits);
   const carryOn = async (): Promise<never> => {
     for (;;) {
@@ -83,8 +85,12 @@ function createSettling(deps: FollowEndpointsDeps, limits: EndpointLimits) {
     listWaits = false;
     await acknowledged(() => deriveList(writer, () => versions.next()));
     listedAtMs = performance.now();
+    await followContested();
   };
+  const followContested = async (): Promise<void> =>
+    deps.onContested(await acknowledged(() => loadContestedOrigins(writer)));
   return {
+    followContested,
     /** Offers were written. */
     changed(): void {
       listWaits = true;

@@ -6,6 +6,7 @@ import { createSafeFetcher } from '../../identities/safe-fetch.ts';
 import { untilAcknowledged } from '../../until-acknowledged.ts';
 import type { Versions } from '../../versions.ts';
 import { configuredSources, type Listings } from './configured-sources.ts';
+import type { ContestedOrigin } from './contested-origins.ts';
 import { dollarTokens } from './dollar-tokens.ts';
 import type { EndpointLimits } from './endpoint-limits.ts';
 import { followEndpoints } from './follow-endpoints.ts';
@@ -37,6 +38,7 @@ export async function openEndpoints(deps: {
     ),
   );
   const fetcher = createSafeFetcher({ settings: config.identities, log });
+  let contested: readonly ContestedOrigin[] = [];
   return {
     payees,
     follow: (listings) =>
@@ -45,7 +47,11 @@ export async function openEndpoints(deps: {
         payees,
         tokens: dollarTokens(config),
         nowMs: systemClock.nowMs,
-        sources: configuredSources(listings, { fetcher, bazaarLimits }),
+        sources: configuredSources(listings, { fetcher, bazaarLimits, contested: () => contested }),
+        onContested(origins) {
+          // The switch for everything that strangers name.
+          if (config.identities.fetch) contested = origins;
+        },
       }),
   };
 }

@@ -10,7 +10,7 @@ const MAX_SECONDS = 30;
 const SOURCES_MAX = 100_000;
 
 /** Codes of the Enum8. */
-const KIND_CODES = { bazaar: 1, well_known: 2, file: 3 } as const;
+const KIND_CODES = { bazaar: 1, well_known: 2, file: 3, contested: 4 } as const;
 export type SourceKind = keyof typeof KIND_CODES;
 const SOURCE_KINDS: readonly SourceKind[] = ['bazaar', 'well_known', 'file'];
 

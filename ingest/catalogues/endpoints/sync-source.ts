@@ -11,7 +11,7 @@ import type { SourceKind } from './source-states.ts';
 
 /** One place that lists endpoints. */
 export interface EndpointSource {
-  /** Stored beside its offers: `bazaar:<facilitator id>`, `well_known:<origin>` or `file`. */
+  /** Stored beside its offers: `bazaar:<facilitator id>`, `well_known:<origin>` (also of a contested origin) or `file`. */
   readonly id: string;
   readonly kind: SourceKind;
   readonly host: string;
@@ -19,6 +19,8 @@ export interface EndpointSource {
   readonly mark: string;
   /** Whose resources it may list; undefined: anybody's. */
   readonly origin?: string;
+  /** Which resources it is read for; undefined: all. */
+  readonly resources?: ReadonlySet<string>;
   read(take: TakeItems, signal: AbortSignal): Promise<ListingOutcome>;
 }
 
@@ -71,7 +73,8 @@ export async function syncSource(
   const outcome = await source.read(async (items) => {
     for (let at = 0; at < items.length; at += ITEMS_PER_TURN) {
       for (const item of items.slice(at, at + ITEMS_PER_TURN))
-        for (const offer of readItem(item, facts)) changes.see(offerRow(source.id, offer));
+        for (const offer of readItem(item, facts))
+          if (source.resources?.has(offer.resource) !== false) changes.see(offerRow(source.id, offer));
       await flush(ROWS_PER_INSERT);
       await nextTurn();
     }

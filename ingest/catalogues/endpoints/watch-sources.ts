@@ -1,4 +1,5 @@
 import { untilAcknowledged } from '../../until-acknowledged.ts';
+import { createDueTimes } from './due-times.ts';
 import type { EndpointLimits, FollowEndpointsDeps } from './endpoint-limits.ts';
 import { buryOffers, loadOffers } from './offer-store.ts';
 import { loadSourceStates, type SourceState, saveSourceState } from './source-states.ts';
@@ -25,16 +26,17 @@ export async function createSourceWatch(
   const states = new Map(
     (await acknowledged(() => loadSourceStates(writer))).map((state) => [state.source, state]),
   );
-  const due = new Map<string, { readonly mark: string; readonly atMs: number }>();
-  const underWay = new Set<string>();
+  const due = createDueTimes(states.values(), limits, deps.nowMs());
+  /** By id, the name of the host that is asked. */
+  const underWay = new Map<string, string>();
   let hasChanged = false;
   let fail: (cause: unknown) => void = () => undefined;
   const failed = new Promise<never>((_, reject) => {
     fail = reject;
   });
   failed.catch(() => undefined); // whoever waits for it hears of it
-  const begin = (id: string, work: () => Promise<void>): void => {
-    underWay.add(id);
+  const begin = (id: string, host: string, work: () => Promise<void>): void => {
+    underWay.set(id, hostnameOf(host));
     work().then(
       () => underWay.delete(id),
       (cause: unknown) => fail(cause),
@@ -45,17 +47,16 @@ export async function createSourceWatch(
     const outcome = await syncSource(deps, source, () => {
       hasChanged = true;
     });
-    const { id, mark } = source;
+    const { id } = source;
     const isGood = outcome.problem === null;
-    due.set(id, {
-      mark,
-      atMs: performance.now() + (isGood && outcome.isWhole ? limits.refreshMs : limits.retryMs),
-    });
+    due.wasRead(source, isGood && outcome.isWhole);
     const state = stateAfter(source, outcome, states.get(id), Math.floor(deps.nowMs() / 1_000));
     await acknowledged(() => saveSourceState(writer, state, { ver: versions.next(), isGone: false }));
     states.set(id, state);
     const told = { source: id, host: source.host, offers: outcome.offers, written: outcome.written };
     if (isGood) log.info(told, 'endpoints read');
+    else if (source.kind === 'contested')
+      log.debug({ ...told, problem: outcome.problem }, 'a contested origin did not answer');
     else
       log.warn({ ...told, problem: outcome.problem }, 'endpoints not read to the end; what was listed stays');
   };
@@ -65,16 +66,16 @@ export async function createSourceWatch(
     await acknowledged(() => buryOffers(writer, { source: state.source, offerIds }, () => versions.next()));
     await acknowledged(() => saveSourceState(writer, state, { ver: versions.next(), isGone: true }));
     states.delete(state.source);
-    due.delete(state.source); // who comes back has nothing stored
+    due.forget(state.source);
     hasChanged = true;
     log.info(
       { source: state.source, offers: offerIds.length },
       'endpoints of a source that is not configured are gone',
     );
   };
-  const isDue = ({ id, mark }: EndpointSource): boolean => {
-    const last = due.get(id);
-    return last?.mark !== mark || performance.now() >= last.atMs;
+  const isDue = (source: EndpointSource): boolean => {
+    const isBusy = [...underWay.values()].includes(hostnameOf(source.host));
+    return due.isDue(source) && !(source.kind === 'contested' && isBusy);
   };
   return {
     failed,
@@ -84,16 +85,23 @@ export async function createSourceWatch(
       if (configured !== null) {
         const ids = new Set(configured.map(({ id }) => id));
         for (const state of states.values())
-          if (!ids.has(state.source) && !underWay.has(state.source)) begin(state.source, () => forget(state));
+          if (!ids.has(state.source) && !underWay.has(state.source))
+            begin(state.source, '', () => forget(state));
         for (const source of configured)
           if (underWay.size < limits.syncsMax && !underWay.has(source.id) && isDue(source))
-            begin(source.id, () => read(source));
+            begin(source.id, source.host, () => read(source));
+        due.dropPast(ids);
       }
       const changed = hasChanged;
       hasChanged = false;
       return changed;
     },
   };
+}
+
+/** Without the port: it is one machine that answers, whatever it listens on. */
+function hostnameOf(host: string): string {
+  return host.replace(/:\d+$/, '');
 }
 
 function stateAfter(
