@@ -11,6 +11,7 @@ import type { Token } from './parser.ts';
 import { stepsOf } from './pattern-size.ts';
 import { attribute, listIn, type TreeNode, walk } from './query-tree.ts';
 import { refuse } from './refusal.ts';
+import { refuseSorting, sortingWork } from './sorting-work.ts';
 import { createValueSizes, type ValueSizes } from './value-size.ts';
 
 /**
@@ -128,10 +129,14 @@ export function checkWork(root: TreeNode, tokens: readonly Token[], functions: F
   for (const call of calls) checkPattern(call, known);
   // Large blocks are left for small ones only where that helps.
   const works = LEVELS.map((level) => calls.map((call) => workOf(call, level, known)));
-  const totals = works.map((of) => of.reduce((sum, ns) => sum + ns, 0));
+  const sorting = LEVELS.map(({ blockRows, memoryBytes }) =>
+    sortingWork(nodes, { ...known, blockRows, blockBytes: memoryBytes * BLOCK_SHARE }),
+  );
+  const totals = works.map((of, index) => of.reduce((sum, ns) => sum + ns, sorting[index] ?? 0));
   const at = LEVELS.findIndex((level, index) => (totals[index] ?? 0) <= level.nsMax);
   const level = LEVELS[at];
   if (level !== undefined) return level;
+  if ((sorting.at(-1) ?? 0) > BLOCK_NS_MAX) refuseSorting();
   return refuseLongest(calls, works.at(-1) ?? []);
 }
 

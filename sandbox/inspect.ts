@@ -2,6 +2,8 @@ import { advised } from './advise.ts';
 import { checkClauses } from './check-clauses.ts';
 import { checkColumns } from './check-columns.ts';
 import { checkConstants } from './check-constants.ts';
+import { checkMatchedTimes } from './check-matched-times.ts';
+import { checkRepeatedStates } from './check-repeated-states.ts';
 import { checkStates } from './check-states.ts';
 import { checkFirstWord, checkTokens, type QueryParameter, type TokenFacts } from './check-tokens.ts';
 import { checkTree, type SqlPolicy } from './check-tree.ts';
@@ -82,12 +84,14 @@ export async function inspect(
       new Set(parsed.tokens.map((token) => token.text.replace(/[`"]/g, ''))),
     );
     checkStates(root);
+    checkRepeatedStates(root);
     const { tokens, written } = parsed;
     const care = checkWork(root, tokens, policy.functions);
     checkColumns({ root, tables: named.tables, tokens, written, functions: policy.functions });
     const { hasTotals } = checkClauses(root);
     if (secondView !== null) checkSecondView(read(await secondView), named);
     const meanings = columnMeanings(root, named.tables);
+    checkMatchedTimes(root, meanings);
     const constants = checkConstants(root, meanings, (literal) => {
       const at = literalOffset(literal, written);
       return at === undefined ? undefined : positionOf(text, at);

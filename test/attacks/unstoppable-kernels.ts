@@ -150,6 +150,22 @@ export const unstoppableKernels: readonly Attack[] = [
     'unstoppable',
   ),
   unstoppable(
+    'long texts that begin alike, in the order of a language',
+    "SELECT length(a) FROM (SELECT concat(repeat('a', 500000), toString(cityHash64(number))) AS a FROM numbers(8192)) ORDER BY a COLLATE 'en' LIMIT 8000",
+  ),
+  unstoppable(
+    'gathered texts, in the order of a language',
+    "SELECT count() OVER (ORDER BY x COLLATE 'en') FROM (SELECT groupConcat(payer) AS x FROM settlements GROUP BY payee)",
+  ),
+  small(
+    'names in the order of a language',
+    "facilitator FROM facilitators ORDER BY facilitator COLLATE 'en', toString(first_seen) COLLATE 'de'",
+  ),
+  small(
+    'addresses beside a join, in the order of a language',
+    "s.payer FROM settlements AS s LEFT JOIN facilitators AS f ON f.facilitator = s.facilitator ORDER BY s.payer COLLATE 'en'",
+  ),
+  unstoppable(
     'marks in the wrong order',
     "SELECT length(normalizeUTF8NFD(repeat(unhex('CC81CC8DCCA7'), 200001)))",
   ),

@@ -145,3 +145,25 @@ describe('a parameter', () => {
     expect(verdict).toMatchObject({ refused: { code: 'parameter', near: 't' } });
   });
 });
+
+describe('CASE and transform, which find no time that is a text', () => {
+  test.each([
+    `SELECT CASE block_time WHEN '${at(7)}' THEN 1 ELSE 0 END FROM settlements`,
+    "SELECT CASE block_time WHEN '2026-11-20 12:00:07' THEN 1 ELSE 0 END FROM settlements",
+    "SELECT CASE toDate(block_time) WHEN '2026-11-20' THEN 1 ELSE 0 END FROM settlements",
+    "SELECT transform(block_time, ['2026-11-20 12:00:07'], [1], 0) FROM settlements",
+  ])('say so: %s', async (sql) => {
+    expect(await inspect(sql, {}, deps)).toMatchObject({
+      refused: { code: 'type', hint: expect.any(String) },
+    });
+  });
+
+  test.each([
+    ["CASE block_time WHEN toDateTime('2026-11-20 12:00:07') THEN 1 ELSE 0 END", '1'],
+    [`CASE WHEN block_time = '${at(7)}' THEN 1 ELSE 0 END`, '1'],
+    ["transform(toDate(block_time), [toDate('2026-11-20')], [1], 0)", String(ROWS)],
+    [`CASE toString(block_time) WHEN '2026-11-20 12:00:07' THEN 1 ELSE 0 END`, '1'],
+  ])('%s', async (expression, answer) => {
+    expect((await run(`SELECT sum(${expression}) FROM settlements`)).answer).toBe(answer);
+  });
+});

@@ -10,6 +10,7 @@ import { lexer } from '../attacks/lexer.ts';
 import { outputClauses } from '../attacks/output-clauses.ts';
 import { parameters } from '../attacks/parameters.ts';
 import { planningBombs } from '../attacks/planning-bombs.ts';
+import { repeatedStates } from '../attacks/repeated-states.ts';
 import { resourceBombs } from '../attacks/resource-bombs.ts';
 import { scalarFunctions } from '../attacks/scalar-functions.ts';
 import { nestedSettings } from '../attacks/settings.ts';
@@ -46,6 +47,7 @@ const FAMILIES = {
   'resource bombs': resourceBombs,
   'unstoppable kernels': unstoppableKernels,
   'unstoppable sizes': unstoppableSizes,
+  'repeated states': repeatedStates,
   'built SQL': builtSql,
   statements,
   views,
