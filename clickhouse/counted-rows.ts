@@ -1,4 +1,4 @@
-import { UNCOUNTED_METHOD } from '../src/domain/evidence.ts';
+import { UNCOUNTED_METHOD } from '../core/domain/evidence.ts';
 import { type Sql, trustedText } from './sql.ts';
 
 /**

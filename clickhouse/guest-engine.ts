@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { PUBLIC_TABLE_NAMES } from '../src/domain/public-tables.ts';
+import { PUBLIC_TABLE_NAMES } from '../core/domain/public-tables.ts';
 import { withinSeconds } from './call-time.ts';
 import type { EngineAccess, Guest, GuestQuery, Row } from './engine.ts';
 import { engineErrorOf } from './engine-error.ts';

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { type ClickHouseClient, ClickHouseLogLevel, createClient } from '@clickhouse/client';
-import type { Log } from '../src/log.ts';
+import type { Log } from '../core/log.ts';
 import { withinSeconds } from './call-time.ts';
 import { CLUSTER_SETTINGS } from './cluster/cluster-settings.ts';
 import { nodesOf } from './cluster/nodes.ts';

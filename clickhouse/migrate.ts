@@ -1,4 +1,4 @@
-import type { Log } from '../src/log.ts';
+import type { Log } from '../core/log.ts';
 import { migrateCluster } from './cluster/migrate-cluster.ts';
 import { createDatabases } from './create-databases.ts';
 import type { EngineAccess } from './engine.ts';

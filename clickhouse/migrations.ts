@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
-import type { Log } from '../src/log.ts';
+import type { Log } from '../core/log.ts';
 import type { Writer } from './engine.ts';
 import { splitStatements } from './split-statements.ts';
 import { type Sql, sql, text, trustedText, uint32 } from './sql.ts';

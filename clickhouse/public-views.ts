@@ -1,5 +1,5 @@
-import { EVIDENCE_LADDER, EVIDENCE_METHODS, type EvidenceMethod } from '../src/domain/evidence.ts';
-import { PUBLIC_TABLE_NAMES, PUBLIC_TABLES, type PublicTableName } from '../src/domain/public-tables.ts';
+import { EVIDENCE_LADDER, EVIDENCE_METHODS, type EvidenceMethod } from '../core/domain/evidence.ts';
+import { PUBLIC_TABLE_NAMES, PUBLIC_TABLES, type PublicTableName } from '../core/domain/public-tables.ts';
 import { countedText } from './counted-rows.ts';
 import { publicDatabaseOf } from './public-database.ts';
 

@@ -1,6 +1,6 @@
 import { mkdirSync } from 'node:fs';
-import { type ApiKey, keyDigest, mintApiKey } from '../src/domain/api-key.ts';
-import type { Log } from '../src/log.ts';
+import { type ApiKey, keyDigest, mintApiKey } from '../core/domain/api-key.ts';
+import type { Log } from '../core/log.ts';
 import { openControlStore } from '../src/open-control-store.ts';
 
 export const DEMO_ORGANIZATION_ID = 'org_demo';

@@ -1,4 +1,4 @@
-import type { Address } from '../src/domain/address.ts';
+import type { Address } from '../core/domain/address.ts';
 import { type Wallet, walletOf } from './chain/wallets.ts';
 
 /** One that pays or is paid. The key is derived from the seed and signs for the local chain's token only. */

@@ -1,5 +1,5 @@
-import type { EvidenceMethod } from '../src/domain/evidence.ts';
-import type { Hash } from '../src/domain/settlement.ts';
+import type { EvidenceMethod } from '../core/domain/evidence.ts';
+import type { Hash } from '../core/domain/settlement.ts';
 import type { Cast } from './actors.ts';
 import type { PaidLog } from './ledger.ts';
 import type { PlannedTransaction } from './payment-mix.ts';

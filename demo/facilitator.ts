@@ -1,6 +1,6 @@
-import { freePort } from '../src/free-port.ts';
-import type { Log } from '../src/log.ts';
-import { superviseChild } from '../src/supervise.ts';
+import type { Log } from '../core/log.ts';
+import { freePort } from '../core/process/free-port.ts';
+import { superviseChild } from '../core/process/supervise.ts';
 
 /** What the facilitator process reads from its first stdin line. The key signs as relayer; it never leaves that pipe. */
 export interface FacilitatorBootstrap {

@@ -1,6 +1,6 @@
-import type { Address } from '../src/domain/address.ts';
-import { EVIDENCE_LADDER, type EvidenceMethod, type EvidenceTier } from '../src/domain/evidence.ts';
-import type { Hash } from '../src/domain/settlement.ts';
+import type { Address } from '../core/domain/address.ts';
+import { EVIDENCE_LADDER, type EvidenceMethod, type EvidenceTier } from '../core/domain/evidence.ts';
+import type { Hash } from '../core/domain/settlement.ts';
 import type { Rpc } from './chain/json-rpc.ts';
 
 /** One settlement as the chain's own receipts tell it, with the grade that whoever made it expects. */

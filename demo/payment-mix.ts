@@ -1,6 +1,6 @@
 import type { Hex } from 'viem';
-import type { Address } from '../src/domain/address.ts';
-import type { EvidenceMethod } from '../src/domain/evidence.ts';
+import type { Address } from '../core/domain/address.ts';
+import type { EvidenceMethod } from '../core/domain/evidence.ts';
 import type { Actor, Cast, Merchant, Relayer } from './actors.ts';
 import { withBuilderCode, withPlainBuilderCodes } from './chain/builder-code.ts';
 import type { ChainToken } from './chain/deploy-usdc.ts';

@@ -1,4 +1,4 @@
-import { createLog } from '../src/log.ts';
+import { createLog } from '../core/log.ts';
 import { createPace, endlessLive } from './endless.ts';
 import { SAMPLE_DAYS } from './history/sample-world.ts';
 import { runMinutes } from './minutes.ts';

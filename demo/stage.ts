@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { ApiKey } from '../src/domain/api-key.ts';
-import { freePort } from '../src/free-port.ts';
-import type { Log } from '../src/log.ts';
+import type { ApiKey } from '../core/domain/api-key.ts';
+import type { Log } from '../core/log.ts';
+import { freePort } from '../core/process/free-port.ts';
 import { DEMO_PLAN, openAccount } from './account.ts';
 import { X402_BUILDER_CODE, X402_FACILITATOR_ID } from './actors.ts';
 import { type ApiClient, createApiClient } from './api-client.ts';

@@ -1,4 +1,4 @@
-import { EVIDENCE_LADDER, EVIDENCE_METHODS } from '../src/domain/evidence.ts';
+import { EVIDENCE_LADDER, EVIDENCE_METHODS } from '../core/domain/evidence.ts';
 import type { ServedRow } from './api-client.ts';
 import type { Audit } from './audit.ts';
 import type { AgentAudit } from './identities/audit-agents.ts';

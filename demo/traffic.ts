@@ -1,5 +1,5 @@
 import type { Hex } from 'viem';
-import type { Hash } from '../src/domain/settlement.ts';
+import type { Hash } from '../core/domain/settlement.ts';
 import { EXACT_PROXY, UPTO_PROXY } from './chain/permit2.ts';
 import { reorg } from './chain/reorg.ts';
 import { mine, type Transaction } from './chain/sender.ts';

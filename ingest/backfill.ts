@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { ChainConfig } from '../src/config/config.ts';
+import type { ChainConfig } from '../core/config/config.ts';
 import type { ChainStatus } from './chain-status.ts';
 import type { Checkpoints, FinishedRange } from './checkpoints.ts';
 import { type BlockRange, countBlocks, createWindows } from './coverage.ts';

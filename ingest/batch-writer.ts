@@ -1,7 +1,7 @@
 import { setTimeout as delay, setImmediate as nextTurn } from 'node:timers/promises';
 import type { Guard, Writer } from '../clickhouse/engine.ts';
-import type { Chain } from '../src/domain/chain.ts';
-import type { Log } from '../src/log.ts';
+import type { Chain } from '../core/domain/chain.ts';
+import type { Log } from '../core/log.ts';
 import { type EncodedBatch, encodeBatch, TARGETS } from './encoded-batch.ts';
 import { GRADES_SCOPE } from './leases/fence.ts';
 import type { BatchRows } from './stages/batch-rows.ts';

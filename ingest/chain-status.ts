@@ -1,4 +1,4 @@
-import type { Chain } from '../src/domain/chain.ts';
+import type { Chain } from '../core/domain/chain.ts';
 import { createRates, type Rates } from './rates.ts';
 import type { BlockRef, BlockSource } from './sources/block-source.ts';
 

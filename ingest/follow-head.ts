@@ -1,5 +1,5 @@
-import type { ChainConfig } from '../src/config/config.ts';
-import type { Log } from '../src/log.ts';
+import type { ChainConfig } from '../core/config/config.ts';
+import type { Log } from '../core/log.ts';
 import type { ChainStatus } from './chain-status.ts';
 import type { Checkpoints, HeadRange } from './checkpoints.ts';
 import type { Pipeline, ReadBatch } from './pipeline.ts';

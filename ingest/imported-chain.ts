@@ -1,9 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Writer } from '../clickhouse/engine.ts';
 import { sql, text } from '../clickhouse/sql.ts';
-import type { ChainConfig } from '../src/config/config.ts';
-import type { Chain } from '../src/domain/chain.ts';
-import type { Log } from '../src/log.ts';
+import type { ChainConfig } from '../core/config/config.ts';
+import type { Chain } from '../core/domain/chain.ts';
+import type { Log } from '../core/log.ts';
 import { createChainStatus } from './chain-status.ts';
 import type { ChainRun } from './index-chain.ts';
 import type { BlockSource } from './sources/block-source.ts';

@@ -1,6 +1,6 @@
 import type { Writer } from '../clickhouse/engine.ts';
-import type { ChainConfig } from '../src/config/config.ts';
-import type { Log } from '../src/log.ts';
+import type { ChainConfig } from '../core/config/config.ts';
+import type { Log } from '../core/log.ts';
 import { createBatchWriter } from './batch-writer.ts';
 import type { CatalogueHolder } from './catalogues/catalogue-holder.ts';
 import { type ChainStatus, createChainStatus } from './chain-status.ts';

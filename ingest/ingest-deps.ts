@@ -1,6 +1,6 @@
 import type { Writer } from '../clickhouse/engine.ts';
-import type { Config } from '../src/config/config.ts';
-import type { Log } from '../src/log.ts';
+import type { Config } from '../core/config/config.ts';
+import type { Log } from '../core/log.ts';
 import type { WorkObservation } from './observe-work.ts';
 
 /** What an ingest process works with. */

@@ -1,5 +1,5 @@
-import { type Meter, secondsSince } from '../src/metrics/meter.ts';
-import type { Tracer } from '../src/tracing/tracer.ts';
+import { type Meter, secondsSince } from '../core/meter.ts';
+import type { Tracer } from '../core/tracer.ts';
 import type { DocumentFetcher } from './identities/document-fetcher.ts';
 import { type BlockSource, ReadAbandoned } from './sources/block-source.ts';
 import type { RpcSourceDeps } from './sources/rpc-source.ts';

@@ -1,5 +1,5 @@
 import { Overtaken } from '../clickhouse/guard.ts';
-import type { Address } from '../src/domain/address.ts';
+import type { Address } from '../core/domain/address.ts';
 import type { BatchWriter } from './batch-writer.ts';
 import type { Catalogue } from './catalogues/catalogue.ts';
 import type { CatalogueHolder } from './catalogues/catalogue-holder.ts';

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Log } from '../src/log.ts';
+import type { Log } from '../core/log.ts';
 import type { ChainStatus, StatusSnapshot } from './chain-status.ts';
 
 const REPORT_EVERY_TERMINAL_MS = 2_000;

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Writer } from '../clickhouse/engine.ts';
 import { Overtaken } from '../clickhouse/guard.ts';
-import type { Log } from '../src/log.ts';
+import type { Log } from '../core/log.ts';
 import { newsKey } from './chain-status.ts';
 import type { ChainRun } from './index-chain.ts';
 import { saveStatuses } from './status-row.ts';

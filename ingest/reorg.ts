@@ -1,4 +1,4 @@
-import type { Hash } from '../src/domain/settlement.ts';
+import type { Hash } from '../core/domain/settlement.ts';
 import type { BlockRef, BlockSource } from './sources/block-source.ts';
 
 /**

@@ -1,7 +1,7 @@
 import type { Writer } from '../clickhouse/engine.ts';
 import { TABLES } from '../clickhouse/schema.ts';
 import { dateTime, type Sql, sql, text, trustedText, uint64 } from '../clickhouse/sql.ts';
-import type { Chain } from '../src/domain/chain.ts';
+import type { Chain } from '../core/domain/chain.ts';
 import type { Versions } from './versions.ts';
 
 /** A reorg touches at most the rows of the reorg window; a minute is far more than that ever took (engine.md 4.2: 33 ms). */

@@ -1,7 +1,7 @@
 import type { Writer } from '../clickhouse/engine.ts';
 import { RowBinary } from '../clickhouse/row-binary.ts';
 import { sql, text } from '../clickhouse/sql.ts';
-import type { Chain } from '../src/domain/chain.ts';
+import type { Chain } from '../core/domain/chain.ts';
 import type { Counters, StatusSnapshot } from './chain-status.ts';
 import type { Versions } from './versions.ts';
 

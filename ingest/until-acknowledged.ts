@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { EngineError } from '../clickhouse/engine.ts';
-import type { Log } from '../src/log.ts';
+import type { Log } from '../core/log.ts';
 
 /** First pause after a failed write, doubled up to the maximum: a restarting engine is back within a second. */
 const FIRST_PAUSE_MS = 100;

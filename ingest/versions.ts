@@ -1,4 +1,4 @@
-import { VERSION_UNITS_PER_MS } from '../src/domain/version-time.ts';
+import { VERSION_UNITS_PER_MS } from '../core/domain/version-time.ts';
 
 /**
  * `ver` of a write attempt: strictly rising, never reused, above everything the tables already hold. The clock survives a

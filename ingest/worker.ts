@@ -1,5 +1,5 @@
 import { setMaxListeners } from 'node:events';
-import type { Config } from '../src/config/config.ts';
+import type { Config } from '../core/config/config.ts';
 import { openEndpoints } from './catalogues/endpoints/open-endpoints.ts';
 import { enrichRelayers } from './enrich-relayers.ts';
 import { highestVersion } from './highest-version.ts';

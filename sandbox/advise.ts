@@ -1,5 +1,5 @@
-import { PUBLIC_TABLE_NAMES } from '../src/domain/public-tables.ts';
-import { nearest } from '../src/nearest-name.ts';
+import { PUBLIC_TABLE_NAMES } from '../core/domain/public-tables.ts';
+import { nearest } from '../core/nearest-name.ts';
 import type { SqlPolicy } from './check-tree.ts';
 import { TABLE_FUNCTIONS } from './policy.ts';
 import type { Refusal, RefusalCode } from './refusal.ts';

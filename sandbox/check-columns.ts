@@ -1,5 +1,5 @@
-import { PUBLIC_TABLES, type PublicTableName } from '../src/domain/public-tables.ts';
-import { nearest } from '../src/nearest-name.ts';
+import { PUBLIC_TABLES, type PublicTableName } from '../core/domain/public-tables.ts';
+import { nearest } from '../core/nearest-name.ts';
 import type { FunctionCatalogue } from './function-catalogue.ts';
 import type { Token } from './parser.ts';
 import { attribute, type TreeNode, walk } from './query-tree.ts';

@@ -1,6 +1,6 @@
-import { KNOWN_CHAINS } from '../src/domain/known-chains.ts';
-import type { ColumnDomain } from '../src/domain/public-tables.ts';
-import { nearest } from '../src/nearest-name.ts';
+import { KNOWN_CHAINS } from '../core/domain/known-chains.ts';
+import type { ColumnDomain } from '../core/domain/public-tables.ts';
+import { nearest } from '../core/nearest-name.ts';
 import type { ColumnMeanings } from './column-meaning.ts';
 import { comparisons } from './constants.ts';
 import type { TreeNode } from './query-tree.ts';

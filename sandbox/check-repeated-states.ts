@@ -1,4 +1,4 @@
-import { PUBLIC_TABLE_NAMES, PUBLIC_TABLES } from '../src/domain/public-tables.ts';
+import { PUBLIC_TABLE_NAMES, PUBLIC_TABLES } from '../core/domain/public-tables.ts';
 import { type NamedValues, namedValues } from './named-values.ts';
 import { attribute, listIn, type TreeNode, walk } from './query-tree.ts';
 import { refuse } from './refusal.ts';

@@ -3,7 +3,7 @@ import {
   PUBLIC_TABLES,
   type PublicColumn,
   type PublicTableName,
-} from '../src/domain/public-tables.ts';
+} from '../core/domain/public-tables.ts';
 import { type NamedValues, namedValues } from './named-values.ts';
 import { attribute, listIn, type TreeNode } from './query-tree.ts';
 

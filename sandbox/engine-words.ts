@@ -1,4 +1,4 @@
-import { PUBLIC_TABLE_NAMES } from '../src/domain/public-tables.ts';
+import { PUBLIC_TABLE_NAMES } from '../core/domain/public-tables.ts';
 
 /**
  * The engine's words as a caller may read them. It names databases, users, settings, internal aliases and pieces of the views'

@@ -1,5 +1,5 @@
 import { EngineError, type Guest, type Row } from '../clickhouse/engine.ts';
-import { PUBLIC_TABLES, type PublicTableName } from '../src/domain/public-tables.ts';
+import { PUBLIC_TABLES, type PublicTableName } from '../core/domain/public-tables.ts';
 import { explainFailure } from './explain-failure.ts';
 import type { Places } from './places.ts';
 import { openPlanning, type PlannedQuery, type Planning, type PlanningDeps } from './planning.ts';

@@ -1,5 +1,5 @@
 import type { EngineError } from '../clickhouse/engine.ts';
-import { nearest } from '../src/nearest-name.ts';
+import { nearest } from '../core/nearest-name.ts';
 import { columnsHint, columnsOf } from './check-columns.ts';
 import { cleanWords } from './engine-words.ts';
 import type { Accepted } from './inspect.ts';

@@ -1,5 +1,5 @@
 import { EngineError } from '../clickhouse/engine.ts';
-import type { Log } from '../src/log.ts';
+import type { Log } from '../core/log.ts';
 import { type GuestFacts, GuestUnfit } from './check-guest.ts';
 
 /** Nothing is judged or run before the guest has passed its check, nor after the engine was gone until it has passed again. */

@@ -1,4 +1,4 @@
-import { isOrganizationName, rangeName } from '../src/domain/caller-name.ts';
+import { isOrganizationName, rangeName } from '../core/domain/caller-name.ts';
 import { type OpenTo, SandboxBusy } from './sql-sandbox.ts';
 
 /**

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { PUBLIC_TABLE_NAMES, PUBLIC_TABLES } from '../src/domain/public-tables.ts';
+import { PUBLIC_TABLE_NAMES, PUBLIC_TABLES } from '../core/domain/public-tables.ts';
 import type { SqlPolicy } from './check-tree.ts';
 import { loadFunctionCatalogue } from './function-catalogue.ts';
 

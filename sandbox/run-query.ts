@@ -5,9 +5,8 @@ import {
   GUEST_SMALL_BLOCK_ROWS,
   RESULT_MAX_BYTES,
 } from '../clickhouse/guest-settings.ts';
-import { SQL_TIERS } from '../src/catalogue/prices.ts';
-import type { SqlTierId } from '../src/domain/plan.ts';
-import type { Log } from '../src/log.ts';
+import type { SqlTierId } from '../core/domain/plan.ts';
+import type { Log } from '../core/log.ts';
 import { explainFailure } from './explain-failure.ts';
 import type { HeldResults } from './held-results.ts';
 import { WATCHDOG_GRACE_MS } from './limits.ts';
@@ -42,13 +41,6 @@ export interface RunDeps {
   readonly secondsOf: (tier: SqlTierId) => number;
   readonly quarantine: Quarantine;
   readonly log: Pick<Log, 'error'>;
-}
-
-/** Seconds that a query of the tier may run. */
-export function tierSeconds(tier: SqlTierId): number {
-  const found = SQL_TIERS.find((one) => one.tier === tier);
-  if (found === undefined) throw new Error(`there is no tier ${tier}`);
-  return found.timeoutSeconds;
 }
 
 /** How the engine calls the formats. */

@@ -1,5 +1,5 @@
 import type { Readable } from 'node:stream';
-import type { SqlCallers, SqlTierId } from '../src/domain/plan.ts';
+import type { SqlCallers, SqlTierId } from '../core/domain/plan.ts';
 import type { Accepted, Verdict } from './inspect.ts';
 import type { QueryParameters } from './parser.ts';
 

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { QueryKiller } from '../clickhouse/engine.ts';
-import type { Log } from '../src/log.ts';
+import type { Log } from '../core/log.ts';
 
 /**
  * Sees to it that every query ends: by the wall clock of its tier, or because its caller left. The engine is told to stop it;

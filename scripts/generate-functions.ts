@@ -6,10 +6,10 @@ import type { Row } from '../clickhouse/engine.ts';
 import { createWriter } from '../clickhouse/http-engine.ts';
 import { migrate } from '../clickhouse/migrate.ts';
 import { sql } from '../clickhouse/sql.ts';
+import { createLog } from '../core/log.ts';
 import type { FunctionEntry, FunctionFile } from '../sandbox/function-catalogue.ts';
 import { refusalOf, UNLISTED_FUNCTIONS } from '../sandbox/function-policy.ts';
 import { type LookedFor, lookedForIn, reviewedWork } from '../sandbox/function-work.ts';
-import { createLog } from '../src/log.ts';
 
 /**
  * `npm run gen:functions`: reads the functions of the engine that is installed, leaves out what sandbox/function-policy.ts

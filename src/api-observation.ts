@@ -1,11 +1,11 @@
 import type { EngineWalls } from '../clickhouse/embedded/walls.ts';
 import type { Reader } from '../clickhouse/engine.ts';
+import type { Clock } from '../core/clock.ts';
+import type { Config } from '../core/config/config.ts';
 import type { Places } from '../sandbox/places.ts';
 import { OPEN_TO, type SqlSandbox } from '../sandbox/sql-sandbox.ts';
 import { OPERATIONS } from './catalogue/index.ts';
 import type { AnyOperation } from './catalogue/operation.ts';
-import type { Clock } from './clock.ts';
-import type { Config } from './config/config.ts';
 import type { ControlStore } from './control/control-store.ts';
 import type { Gate } from './gate/gate.ts';
 import { meteredGate } from './metrics/metered-gate.ts';

@@ -3,9 +3,9 @@ import { EngineUnavailable } from '../clickhouse/embedded/library.ts';
 import { type EmbeddedEngineOptions, startEmbeddedEngine } from '../clickhouse/embedded/supervisor.ts';
 import { type EngineAccess, EngineError } from '../clickhouse/engine.ts';
 import { createWriter } from '../clickhouse/http-engine.ts';
-import type { Config } from './config/config.ts';
+import type { Config } from '../core/config/config.ts';
+import type { Log } from '../core/log.ts';
 import { makeEngineHome } from './engine-home.ts';
-import type { Log } from './log.ts';
 import { remoteAccess } from './remote-access.ts';
 
 /** An engine for a command that does its work and ends. */

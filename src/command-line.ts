@@ -1,14 +1,14 @@
 import { Command } from 'commander';
+import type { Config } from '../core/config/config.ts';
+import { nearest } from '../core/nearest-name.ts';
 import { IMPORT_HELP, IMPORT_OPTIONS, type ImportArguments } from '../ingest/import/command-words.ts';
 import type { RegradeArguments } from '../ingest/regrade/regrade-command.ts';
 import { addAdminCommands } from './admin/admin-command.ts';
 import type { BackupArguments } from './backup/backup-command.ts';
 import { addBackupCommands } from './backup/command-words.ts';
 import type { RestoreArguments } from './backup/restore-command.ts';
-import type { Config } from './config/config.ts';
 import { addDoctorCommand } from './doctor/doctor-command.ts';
 import { addBridgeCommand } from './mcp-bridge/bridge-command.ts';
-import { nearest } from './nearest-name.ts';
 
 /** What every command takes. */
 export interface Options {

@@ -1,7 +1,7 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { openForSearch } from '../clickhouse/embedded/engine-user.ts';
-import type { Config } from './config/config.ts';
+import type { Config } from '../core/config/config.ts';
 
 /** Not to be listed by others; what is in it says itself who may read it. */
 const DIRECTORY_MODE = 0o700;

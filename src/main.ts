@@ -1,6 +1,10 @@
 import { readFileSync } from 'node:fs';
 import closeWithGrace from 'close-with-grace';
 import { EngineUnavailable } from '../clickhouse/embedded/library.ts';
+import type { Config } from '../core/config/config.ts';
+import { loadConfig, unusedRpcUrls } from '../core/config/load.ts';
+import { ConfigProblem } from '../core/config/problem.ts';
+import { createLog, type Log } from '../core/log.ts';
 import type { ImportArguments } from '../ingest/import/command-words.ts';
 import { ImportProblem } from '../ingest/import/import-problem.ts';
 import type { RegradeArguments } from '../ingest/regrade/regrade-command.ts';
@@ -11,10 +15,6 @@ import type { BackupArguments, BackupDeps } from './backup/backup-command.ts';
 import { BackupProblem } from './backup/backup-problem.ts';
 import type { RestoreArguments } from './backup/restore-command.ts';
 import { type Actions, commandLine, type Options } from './command-line.ts';
-import type { Config } from './config/config.ts';
-import { loadConfig, unusedRpcUrls } from './config/load.ts';
-import { ConfigProblem } from './config/problem.ts';
-import { createLog, type Log } from './log.ts';
 import { BridgeProblem } from './mcp-bridge/bridge-problem.ts';
 
 /**

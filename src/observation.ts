@@ -1,12 +1,12 @@
 import type { EngineAccess, Guest, Reader, Writer } from '../clickhouse/engine.ts';
-import type { Config } from './config/config.ts';
-import type { Log } from './log.ts';
-import type { Meter } from './metrics/meter.ts';
+import type { Config } from '../core/config/config.ts';
+import type { Log } from '../core/log.ts';
+import type { Meter } from '../core/meter.ts';
+import type { Tracer } from '../core/tracer.ts';
 import { meteredEngine } from './metrics/metered-engine.ts';
 import { openMetrics } from './metrics/open-metrics.ts';
 import { openTracing } from './tracing/open-tracing.ts';
 import { tracedAccess, tracedEngine } from './tracing/traced-engine.ts';
-import type { Tracer } from './tracing/tracer.ts';
 
 /**
  * Metrics and traces of one process, put around its ports from outside: the parts themselves know of neither. What is switched off is

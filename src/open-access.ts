@@ -1,14 +1,14 @@
+import type { Clock } from '../core/clock.ts';
+import type { Config } from '../core/config/config.ts';
+import { loadKeyIssueSecrets } from '../core/key-issue-secrets.ts';
+import type { Log } from '../core/log.ts';
 import type { Accounts } from './catalogue/operation.ts';
-import type { Clock } from './clock.ts';
-import type { Config } from './config/config.ts';
 import { createAccounts } from './control/accounts.ts';
 import type { ControlStore, PaymentRecord } from './control/control-store.ts';
 import { createBearerTokens } from './gate/bearer-token.ts';
 import { createGate } from './gate/create-gate.ts';
 import type { Gate } from './gate/gate.ts';
 import { createSweeper, type Sweeper } from './gate/sweeper.ts';
-import { loadKeyIssueSecrets } from './key-issue-secrets.ts';
-import type { Log } from './log.ts';
 import { createPaymentLane, type PaymentLaneParts } from './payment/create-payment-lane.ts';
 import type { Facilitator } from './payment/facilitator.ts';
 import { createHttpFacilitator } from './payment/http-facilitator.ts';

@@ -3,6 +3,8 @@ import type { EngineAccess, Guest } from '../clickhouse/engine.ts';
 import { createGuest } from '../clickhouse/guest-engine.ts';
 import { publicDatabaseOf, viewedDatabaseOf } from '../clickhouse/public-database.ts';
 import { createQueryKiller } from '../clickhouse/query-killer.ts';
+import type { SqlCallers, SqlTierId } from '../core/domain/plan.ts';
+import type { Log } from '../core/log.ts';
 import { checkGuest } from '../sandbox/check-guest.ts';
 import type { SqlPolicy } from '../sandbox/check-tree.ts';
 import { createEngineParser } from '../sandbox/engine-parser.ts';
@@ -16,13 +18,12 @@ import { createPlaces, type Places } from '../sandbox/places.ts';
 import { loadPolicy, policyVersion } from '../sandbox/policy.ts';
 import { createQuarantine } from '../sandbox/quarantine.ts';
 import { createResolve } from '../sandbox/resolve.ts';
-import { createRun, tierSeconds } from '../sandbox/run-query.ts';
+import { createRun } from '../sandbox/run-query.ts';
 import { OPEN_TO, type OpenTo, type SqlSandbox } from '../sandbox/sql-sandbox.ts';
 import { createUnreadResults, type UnreadResults } from '../sandbox/unread-results.ts';
 import { createVerdictCache } from '../sandbox/verdict-cache.ts';
 import { createWatchdog } from '../sandbox/watchdog.ts';
-import type { SqlCallers, SqlTierId } from './domain/plan.ts';
-import type { Log } from './log.ts';
+import { sqlTierOf } from './catalogue/prices.ts';
 
 export interface SandboxOptions {
   readonly access: EngineAccess;
@@ -105,7 +106,7 @@ export function openSandbox(options: SandboxOptions): OpenSandbox {
     held: createHeldResults(limits.RESULTS_IN_MEMORY_MAX),
     watchdog,
     penalties,
-    secondsOf: options.secondsOf ?? tierSeconds,
+    secondsOf: options.secondsOf ?? ((tier) => sqlTierOf(tier).timeoutSeconds),
     quarantine,
     log,
   });

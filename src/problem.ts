@@ -1,13 +1,11 @@
 import { type Static, Type } from '@sinclair/typebox';
-import { PAYMENT_OFFER_SCHEMA } from './catalogue/openapi-payments.ts';
-import { timeText } from './catalogue/shapes.ts';
 import {
   PAYMENT_STAGES,
   type PaymentOffer,
   type PaymentStage,
   type PaymentTrouble,
-} from './domain/payment.ts';
-import { RESOURCE_NAMES, type Resource } from './domain/resources.ts';
+} from '../core/domain/payment.ts';
+import { RESOURCE_NAMES, type Resource } from '../core/domain/resources.ts';
 import {
   type ChargeFacts,
   ERROR_CODES,
@@ -15,7 +13,9 @@ import {
   type ErrorCode,
   type FailureContext,
   type QueryTrouble,
-} from './errors.ts';
+} from '../core/errors.ts';
+import { PAYMENT_OFFER_SCHEMA } from './catalogue/openapi-payments.ts';
+import { timeText } from './catalogue/shapes.ts';
 
 /** The error answer, `application/problem+json`. Source: RFC 9457, api.md 1. */
 

@@ -1,5 +1,5 @@
 import type { EngineAccess, EngineCluster } from '../clickhouse/engine.ts';
-import type { Config } from './config/config.ts';
+import type { Config } from '../core/config/config.ts';
 
 /** Users of a remote engine: the reader defaults to the writer, so that one user is enough to begin with. Null: embedded. */
 export function remoteAccess({ clickhouse }: Pick<Config, 'clickhouse'>): EngineAccess | null {

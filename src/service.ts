@@ -7,28 +7,28 @@ import type { EngineAccess, Guest } from '../clickhouse/engine.ts';
 import { ENGINE_OUTAGE_MAX_MS } from '../clickhouse/engine-outage.ts';
 import { createReader, createWriter } from '../clickhouse/http-engine.ts';
 import { migrate } from '../clickhouse/migrate.ts';
+import { systemClock } from '../core/clock.ts';
+import { commandText } from '../core/command-text.ts';
+import type { Config } from '../core/config/config.ts';
+import { asListenProblem } from '../core/config/listen-problem.ts';
+import { loadCursorKeys } from '../core/cursor-keys.ts';
+import type { Log } from '../core/log.ts';
+import { type SupervisedChild, superviseChild } from '../core/process/supervise.ts';
 import { openCoordination } from '../ingest/redis/open-coordination.ts';
 import { runRollupWorker } from '../ingest/rollup/rollup-worker.ts';
 import { untilAcknowledged } from '../ingest/until-acknowledged.ts';
 import { runIngest } from '../ingest/worker.ts';
-import type { IngestBootstrap } from '../ingest/worker-process.ts';
 import * as observed from './api-observation.ts';
-import { systemClock } from './clock.ts';
-import { commandText } from './command-text.ts';
-import type { Config } from './config/config.ts';
-import { asListenProblem } from './config/listen-problem.ts';
 import type { ControlStore } from './control/control-store.ts';
-import { loadCursorKeys } from './cursor-keys.ts';
 import { makeEngineHome } from './engine-home.ts';
 import { buildApp } from './http/app.ts';
 import { createDrain, type Drain } from './http/drain.ts';
-import type { Log } from './log.ts';
+import type { IngestBootstrap } from './ingest-process.ts';
 import { type Observation, openObservation } from './observation.ts';
 import { openAccess } from './open-access.ts';
 import { openControlStore } from './open-control-store.ts';
 import { type OpenSandbox, openSandbox } from './open-sandbox.ts';
 import { remoteAccess } from './remote-access.ts';
-import { type SupervisedChild, superviseChild } from './supervise.ts';
 
 /**
  * Puts the parts of one process together: the engine (a child, or somebody else's), the API, the ingest worker (a child).
@@ -265,7 +265,7 @@ function startWorker(
   const bootstrap: IngestBootstrap = { config, access, version, terminal: process.stderr.isTTY === true };
   return superviseChild({
     name: 'ingest',
-    entry: new URL(`../ingest/worker-process${extname(import.meta.url)}`, import.meta.url),
+    entry: new URL(`./ingest-process${extname(import.meta.url)}`, import.meta.url),
     bootstrap,
     ready: () => Promise.resolve(true),
     log,

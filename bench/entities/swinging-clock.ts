@@ -1,4 +1,4 @@
-import type { Clock } from '../../src/clock.ts';
+import type { Clock } from '../../core/clock.ts';
 
 /**
  * The API's clock: every bench run takes place around 12:00 UTC of its day, so that always half a day is open. Each `swing`

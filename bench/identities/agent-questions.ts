@@ -1,6 +1,6 @@
 import { empty, type Sql, sql, text, uint32 } from '../../clickhouse/sql.ts';
-import type { Chain } from '../../src/domain/chain.ts';
-import { mintAgentCursor } from '../../src/domain/cursor.ts';
+import type { Chain } from '../../core/domain/chain.ts';
+import { mintAgentCursor } from '../../core/domain/cursor.ts';
 import type { RouteQuestion } from './ask-route.ts';
 import { type IdentityLab, oneRow } from './lab.ts';
 import { BENCH_CHAINS } from './synthetic-agents.ts';

@@ -1,4 +1,4 @@
-import type { Clock } from '../../src/clock.ts';
+import type { Clock } from '../../core/clock.ts';
 
 /** The API's clock: each `leap` moves it ahead, so that nothing a route remembered serves the next request. Never moves back. */
 export interface LeapingClock extends Clock {

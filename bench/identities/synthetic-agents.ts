@@ -1,5 +1,5 @@
 import { type Sql, sql, texts, trustedText, uint32, uint64 } from '../../clickhouse/sql.ts';
-import { CAPABILITIES } from '../../src/domain/capability.ts';
+import { CAPABILITIES } from '../../core/domain/capability.ts';
 import { syntheticAddress } from '../support/synthetic-rows.ts';
 import { description, logUniform, words } from './synthetic-words.ts';
 

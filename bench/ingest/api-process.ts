@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
-import { loadConfig } from '../../src/config/load.ts';
+import { loadConfig } from '../../core/config/load.ts';
 import { startService } from '../../src/service.ts';
 import { benchLog } from '../support/bench-engine.ts';
 import { watchEventLoop } from '../support/event-loop.ts';

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Config } from '../../src/config/config.ts';
-import { loadConfig } from '../../src/config/load.ts';
+import type { Config } from '../../core/config/config.ts';
+import { loadConfig } from '../../core/config/load.ts';
 import type { Workspace } from '../support/workspace.ts';
 
 /** A node on this machine needs no protection; everything else is the default of the product. */

@@ -1,3 +1,4 @@
+import { type Address, address } from '../../core/domain/address.ts';
 import { type DemoChain, startDemoChain } from '../../demo/chain/demo-chain.ts';
 import { mintUsdc } from '../../demo/chain/deploy-usdc.ts';
 import { callBatch, MULTICALL3 } from '../../demo/chain/multicall3.ts';
@@ -5,7 +6,6 @@ import { authorizeWillingly, callTransferBytes } from '../../demo/chain/payments
 import { installWillingPayers } from '../../demo/chain/permit2.ts';
 import { mine, mineMany, requireSuccess, type Transaction } from '../../demo/chain/sender.ts';
 import { paymentAmount, type Random, seededRandom, zipfSampler } from '../../demo/random.ts';
-import { type Address, address } from '../../src/domain/address.ts';
 import type { BenchContext } from '../support/run-bench.ts';
 
 /** A chain whose settlements are all final: what the benches of this run read again and again. */

@@ -1,13 +1,13 @@
 import { type Abi, decodeEventLog, parseAbi } from 'viem';
+import { address } from '../../core/domain/address.ts';
+import { chainOf } from '../../core/domain/chain.ts';
+import { KNOWN_CHAINS } from '../../core/domain/known-chains.ts';
+import type { Hash } from '../../core/domain/settlement.ts';
 import { buildCatalogue } from '../../ingest/catalogues/catalogue.ts';
 import type { BlockBatch, BlockRef, RawLog, TransactionFacts } from '../../ingest/sources/block-source.ts';
 import { rowsOfBatch } from '../../ingest/stages/batch-rows.ts';
 import { decodeContextOf } from '../../ingest/stages/decode-context.ts';
 import { TOPIC } from '../../ingest/stages/log-topics.ts';
-import { address } from '../../src/domain/address.ts';
-import { chainOf } from '../../src/domain/chain.ts';
-import { KNOWN_CHAINS } from '../../src/domain/known-chains.ts';
-import type { Hash } from '../../src/domain/settlement.ts';
 import type { Figure } from '../support/figure.ts';
 import { median } from '../support/quantiles.ts';
 

@@ -1,7 +1,7 @@
 import { mkdtempSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { freePort } from '../../src/free-port.ts';
+import { freePort } from '../../core/process/free-port.ts';
 import { startGuarded } from '../support/guarded-process.ts';
 import { installPeer } from '../support/install-peer.ts';
 import type { BenchContext } from '../support/run-bench.ts';

@@ -4,9 +4,9 @@ import { closeSync, mkdirSync, openSync, readFileSync, writeFileSync } from 'nod
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { ENVIRONMENT } from '../../src/config/environment.ts';
+import { ENVIRONMENT } from '../../core/config/environment.ts';
+import { freePort } from '../../core/process/free-port.ts';
 import { openSqliteStore } from '../../src/control/sqlite/sqlite-store.ts';
-import { freePort } from '../../src/free-port.ts';
 import { waitUntil } from '../../test/support/wait-until.ts';
 import { closeDays } from '../entities/close-days.ts';
 import { type BenchWallets, pickWallets } from '../entities/wallets.ts';

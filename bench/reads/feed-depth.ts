@@ -1,8 +1,8 @@
 import type { Reader } from '../../clickhouse/engine.ts';
 import { sql, uint64 } from '../../clickhouse/sql.ts';
-import { type Chain, isChain } from '../../src/domain/chain.ts';
-import { mintCursor } from '../../src/domain/cursor.ts';
-import type { Position } from '../../src/domain/settlement.ts';
+import { type Chain, isChain } from '../../core/domain/chain.ts';
+import { mintCursor } from '../../core/domain/cursor.ts';
+import type { Position } from '../../core/domain/settlement.ts';
 import type { Figure } from '../support/figure.ts';
 import type { Cost, MeasuredApi } from '../support/measured-api.ts';
 import { costFigures, costsOfRounds } from '../support/page-costs.ts';

@@ -1,8 +1,8 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { Redis } from 'ioredis';
+import type { KeyDigest } from '../../core/domain/api-key.ts';
 import type { ControlStore, KeyRecord } from '../../src/control/control-store.ts';
 import { openRedisStore } from '../../src/control/redis/redis-store.ts';
-import type { KeyDigest } from '../../src/domain/api-key.ts';
 import { startRedisServer } from '../../test/support/redis-server.ts';
 import { benchLog } from '../support/bench-engine.ts';
 import type { Figure } from '../support/figure.ts';

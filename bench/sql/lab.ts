@@ -1,8 +1,8 @@
 import { cpus } from 'node:os';
 import { trustedText } from '../../clickhouse/sql.ts';
-import { systemClock } from '../../src/clock.ts';
-import { loadConfig } from '../../src/config/load.ts';
-import { PUBLIC_TABLES } from '../../src/domain/public-tables.ts';
+import { systemClock } from '../../core/clock.ts';
+import { loadConfig } from '../../core/config/load.ts';
+import { PUBLIC_TABLES } from '../../core/domain/public-tables.ts';
 import { buildApp } from '../../src/http/app.ts';
 import { type OpenSandbox, openSandbox } from '../../src/open-sandbox.ts';
 import { addKey, createOrganization, openTestAccess } from '../../test/support/access.ts';

@@ -3,7 +3,7 @@ import { startEmbeddedEngine } from '../../clickhouse/embedded/supervisor.ts';
 import type { EngineAccess, Reader, Writer } from '../../clickhouse/engine.ts';
 import { createReader, createWriter } from '../../clickhouse/http-engine.ts';
 import { migrate } from '../../clickhouse/migrate.ts';
-import { createLog, type Log } from '../../src/log.ts';
+import { createLog, type Log } from '../../core/log.ts';
 import type { Workspace } from './workspace.ts';
 
 /** A fresh embedded engine with our schema, and nothing in it. */

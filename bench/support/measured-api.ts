@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import type { Reader } from '../../clickhouse/engine.ts';
-import { type Clock, systemClock } from '../../src/clock.ts';
-import { loadConfig } from '../../src/config/load.ts';
-import type { CursorKeys } from '../../src/domain/cursor.ts';
+import { type Clock, systemClock } from '../../core/clock.ts';
+import { loadConfig } from '../../core/config/load.ts';
+import type { CursorKeys } from '../../core/domain/cursor.ts';
 import { buildApp } from '../../src/http/app.ts';
 import { openTestAccess } from '../../test/support/access.ts';
 import { CLOSED_SANDBOX } from '../../test/support/closed-sandbox.ts';

@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { sql, text } from '../../clickhouse/sql.ts';
-import { closeQuietly, createRedis } from '../../src/redis/redis-client.ts';
+import { closeQuietly, createRedis } from '../../core/redis-client.ts';
 import { type BenchEngine, startBenchEngine } from '../support/bench-engine.ts';
 import { type GuardedProcess, startGuarded } from '../support/guarded-process.ts';
 import { startRedis } from '../support/redis-process.ts';

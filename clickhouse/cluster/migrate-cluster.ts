@@ -1,5 +1,5 @@
-import { PUBLIC_TABLE_NAMES } from '../../src/domain/public-tables.ts';
-import type { Log } from '../../src/log.ts';
+import { PUBLIC_TABLE_NAMES } from '../../core/domain/public-tables.ts';
+import type { Log } from '../../core/log.ts';
 import { createDatabases } from '../create-databases.ts';
 import type { EngineAccess, EngineCluster, Writer } from '../engine.ts';
 import { createWriter } from '../http-engine.ts';

@@ -1,10 +1,10 @@
 import { createServer, type Server } from 'node:net';
 import { extname, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { ChildExit } from '../../src/child-process.ts';
-import { freePort } from '../../src/free-port.ts';
-import type { Log } from '../../src/log.ts';
-import { ChildStartError, type SupervisedChild, superviseChild } from '../../src/supervise.ts';
+import type { Log } from '../../core/log.ts';
+import type { ChildExit } from '../../core/process/child-process.ts';
+import { freePort } from '../../core/process/free-port.ts';
+import { ChildStartError, type SupervisedChild, superviseChild } from '../../core/process/supervise.ts';
 import type { EngineAccess } from '../engine.ts';
 import { localDatabaseOf, publicDatabaseOf } from '../public-database.ts';
 import { removeAccessFile, writeAccessFile } from './access-file.ts';

@@ -1,4 +1,4 @@
-import { SIGNALS } from '../../src/domain/data-quality.ts';
+import { SIGNALS } from '../../core/domain/data-quality.ts';
 import type { DataQuality, Signal } from './wire.ts';
 
 /** The verdict about a wallet's figures, and every signal with its value and threshold. */

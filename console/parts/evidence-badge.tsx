@@ -1,4 +1,4 @@
-import { EVIDENCE_LADDER, EVIDENCE_TIERS } from '../../src/domain/evidence.ts';
+import { EVIDENCE_LADDER, EVIDENCE_TIERS } from '../../core/domain/evidence.ts';
 import type { Evidence } from './wire.ts';
 
 /** What the tiers are called where people read, with a tone that is never the only sign of it. */

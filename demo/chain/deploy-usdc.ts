@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module';
 import { encodeFunctionData, type Hex, maxUint256, pad, parseAbi } from 'viem';
-import { type Address, address } from '../../src/domain/address.ts';
-import type { Hash } from '../../src/domain/settlement.ts';
+import { type Address, address } from '../../core/domain/address.ts';
+import type { Hash } from '../../core/domain/settlement.ts';
 import type { Rpc } from './json-rpc.ts';
 import { mine, requireSuccess, type Sender } from './sender.ts';
 import { walletOf } from './wallets.ts';

@@ -2,7 +2,7 @@ import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { encodeFunctionData, type Hex, parseAbi } from 'viem';
-import { type Address, address } from '../../src/domain/address.ts';
+import { type Address, address } from '../../core/domain/address.ts';
 import type { Rpc } from './json-rpc.ts';
 
 export const MULTICALL3 = address('0xca11bde05977b3631167028862be2a173976ca11');

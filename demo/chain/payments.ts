@@ -10,7 +10,7 @@ import {
   parseSignature,
 } from 'viem';
 import { sign } from 'viem/accounts';
-import type { Address } from '../../src/domain/address.ts';
+import type { Address } from '../../core/domain/address.ts';
 import type { ChainToken } from './deploy-usdc.ts';
 import type { Wallet } from './wallets.ts';
 

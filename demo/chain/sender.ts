@@ -1,6 +1,6 @@
 import type { Hex } from 'viem';
-import type { Address } from '../../src/domain/address.ts';
-import type { Hash } from '../../src/domain/settlement.ts';
+import type { Address } from '../../core/domain/address.ts';
+import type { Hash } from '../../core/domain/settlement.ts';
 import type { Rpc, RpcCall } from './json-rpc.ts';
 
 export interface Transaction {

@@ -1,6 +1,6 @@
 import { type Hex, keccak256, stringToHex } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
-import { type Address, address } from '../../src/domain/address.ts';
+import { type Address, address } from '../../core/domain/address.ts';
 
 /** A key pair of the local world. Worthless by construction: anybody can derive it from its label. */
 export interface Wallet {

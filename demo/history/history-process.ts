@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { readBootstrap } from '../../src/bootstrap.ts';
-import { loadConfig } from '../../src/config/load.ts';
-import { createLog } from '../../src/log.ts';
+import { loadConfig } from '../../core/config/load.ts';
+import { createLog } from '../../core/log.ts';
+import { readBootstrap } from '../../core/process/bootstrap.ts';
 import { castOf } from '../actors.ts';
 import { seededRandom } from '../random.ts';
 import type { HistoryBootstrap } from './history.ts';

@@ -1,4 +1,4 @@
-import { describeExit, spawnChild } from '../../src/child-process.ts';
+import { describeExit, spawnChild } from '../../core/process/child-process.ts';
 
 /** What the process that makes the sample history is told. */
 export interface HistoryBootstrap {

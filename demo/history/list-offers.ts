@@ -1,4 +1,6 @@
 import type { Writer } from '../../clickhouse/engine.ts';
+import type { Config } from '../../core/config/config.ts';
+import type { Log } from '../../core/log.ts';
 import { createCatalogueSources } from '../../ingest/catalogues/catalogue-sources.ts';
 import { configuredSources } from '../../ingest/catalogues/endpoints/configured-sources.ts';
 import { countActivity } from '../../ingest/catalogues/endpoints/count-activity.ts';
@@ -10,8 +12,6 @@ import { readItem } from '../../ingest/catalogues/endpoints/read-item.ts';
 import type { EndpointSource } from '../../ingest/catalogues/endpoints/sync-source.ts';
 import { createSafeFetcher } from '../../ingest/identities/safe-fetch.ts';
 import type { Versions } from '../../ingest/versions.ts';
-import type { Config } from '../../src/config/config.ts';
-import type { Log } from '../../src/log.ts';
 
 interface ListingDeps {
   readonly config: Config;

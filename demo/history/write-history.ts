@@ -1,4 +1,6 @@
 import { createWriter } from '../../clickhouse/http-engine.ts';
+import type { Config } from '../../core/config/config.ts';
+import type { Log } from '../../core/log.ts';
 import { createBatchWriter } from '../../ingest/batch-writer.ts';
 import { highestVersion } from '../../ingest/highest-version.ts';
 import { openGrading } from '../../ingest/import/grading.ts';
@@ -6,8 +8,6 @@ import { storeBatch } from '../../ingest/import/import-group.ts';
 import { decodeContextOf } from '../../ingest/stages/decode-context.ts';
 import { createVersions } from '../../ingest/versions.ts';
 import { attachOrStartEngine } from '../../src/attach-engine.ts';
-import type { Config } from '../../src/config/config.ts';
-import type { Log } from '../../src/log.ts';
 import { listSince } from './list-offers.ts';
 import { blocksOf } from './sample-blocks.ts';
 import type { SamplePayment } from './sample-payments.ts';

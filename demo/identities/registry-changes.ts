@@ -1,4 +1,4 @@
-import type { Address } from '../../src/domain/address.ts';
+import type { Address } from '../../core/domain/address.ts';
 import { DEMO_CHAIN_ID } from '../chain/anvil.ts';
 import {
   callApproveAgent,

@@ -1,5 +1,5 @@
 import { keccak256, stringToHex } from 'viem';
-import type { Address } from '../../src/domain/address.ts';
+import type { Address } from '../../core/domain/address.ts';
 import {
   callAppendResponse,
   callRegister,

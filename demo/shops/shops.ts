@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { Failure } from '../../src/errors.ts';
+import { Failure } from '../../core/errors.ts';
 import type { PaidCall, PaymentLane } from '../../src/payment/payment-lane.ts';
 import { problemOf } from '../../src/problem.ts';
 import type { Cast } from '../actors.ts';

@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
 import { mkdirSync } from 'node:fs';
-import { systemClock } from '../../src/clock.ts';
-import type { AcceptedPayment } from '../../src/config/config.ts';
-import type { Address } from '../../src/domain/address.ts';
-import { knownChain } from '../../src/domain/known-chains.ts';
-import type { Log } from '../../src/log.ts';
+import { systemClock } from '../../core/clock.ts';
+import type { AcceptedPayment } from '../../core/config/config.ts';
+import type { Address } from '../../core/domain/address.ts';
+import { knownChain } from '../../core/domain/known-chains.ts';
+import type { Log } from '../../core/log.ts';
 import { openControlStore } from '../../src/open-control-store.ts';
 import { createPaymentLane } from '../../src/payment/create-payment-lane.ts';
 import { createHttpFacilitator } from '../../src/payment/http-facilitator.ts';

@@ -1,6 +1,6 @@
-import { type Address, isAddress, readAddress } from '../../src/domain/address.ts';
-import type { Chain } from '../../src/domain/chain.ts';
-import { chainOfNetwork } from '../../src/domain/x402-networks.ts';
+import { type Address, isAddress, readAddress } from '../../core/domain/address.ts';
+import type { Chain } from '../../core/domain/chain.ts';
+import { chainOfNetwork } from '../../core/domain/x402-networks.ts';
 import { type AskProblem, askFacilitator } from './ask-facilitator.ts';
 import { fieldOf, isObject, listOf, parseJson } from './json-fields.ts';
 

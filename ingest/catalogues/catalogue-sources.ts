@@ -1,8 +1,8 @@
 import { statSync } from 'node:fs';
-import { readCatalogueFile, readConfiguredCatalogue } from '../../src/config/catalogue-file.ts';
-import type { CatalogueSection, Config, PayeeConfig } from '../../src/config/config.ts';
-import { ConfigProblem } from '../../src/config/problem.ts';
-import type { Log } from '../../src/log.ts';
+import { readCatalogueFile, readConfiguredCatalogue } from '../../core/config/catalogue-file.ts';
+import type { CatalogueSection, Config, PayeeConfig } from '../../core/config/config.ts';
+import { ConfigProblem } from '../../core/config/problem.ts';
+import type { Log } from '../../core/log.ts';
 import { buildCatalogue, type Catalogue, refusedSigners, type SupportedSigner } from './catalogue.ts';
 import type { Listings } from './endpoints/configured-sources.ts';
 

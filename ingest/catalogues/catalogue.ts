@@ -1,7 +1,7 @@
-import type { CatalogueSection, FacilitatorConfig, PayeeConfig } from '../../src/config/config.ts';
-import { ConfigProblem } from '../../src/config/problem.ts';
-import { type Address, address } from '../../src/domain/address.ts';
-import { type Chain, chainOf } from '../../src/domain/chain.ts';
+import type { CatalogueSection, FacilitatorConfig, PayeeConfig } from '../../core/config/config.ts';
+import { ConfigProblem } from '../../core/config/problem.ts';
+import { type Address, address } from '../../core/domain/address.ts';
+import { type Chain, chainOf } from '../../core/domain/chain.ts';
 import {
   BUILT_IN_BUILDER_CODES,
   type BuiltInRelayer,

@@ -1,4 +1,4 @@
-import { type Address, address } from '../../src/domain/address.ts';
+import { type Address, address } from '../../core/domain/address.ts';
 
 /**
  * Contracts that hold money of a payer before anybody is paid: the channels of the `batch-settlement` scheme and the escrows of

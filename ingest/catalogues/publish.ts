@@ -8,9 +8,9 @@ import {
   TABLES,
 } from '../../clickhouse/schema.ts';
 import { type Sql, sql } from '../../clickhouse/sql.ts';
-import type { PayeeConfig } from '../../src/config/config.ts';
-import { address } from '../../src/domain/address.ts';
-import { isChain } from '../../src/domain/chain.ts';
+import type { PayeeConfig } from '../../core/config/config.ts';
+import { address } from '../../core/domain/address.ts';
+import { isChain } from '../../core/domain/chain.ts';
 import { type Catalogue, type CatalogueSource, catalogueOf } from './catalogue.ts';
 
 /** A catalogue is read whole; a table beyond this is not one of ours. */

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Writer } from '../../clickhouse/engine.ts';
-import type { Log } from '../../src/log.ts';
+import type { Log } from '../../core/log.ts';
 import { publishedPass } from '../leases/fence.ts';
 import { untilAcknowledged } from '../until-acknowledged.ts';
 import { type CatalogueHolder, createCatalogueHolder } from './catalogue-holder.ts';

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Writer } from '../../clickhouse/engine.ts';
-import type { CatalogueSection, Config } from '../../src/config/config.ts';
-import { type Log, providerName } from '../../src/log.ts';
+import type { CatalogueSection, Config } from '../../core/config/config.ts';
+import { type Log, providerName } from '../../core/log.ts';
 import { untilAcknowledged } from '../until-acknowledged.ts';
 import { askSupported, type Signer } from './ask-supported.ts';
 import type { SupportedSigner } from './catalogue.ts';

@@ -2,8 +2,8 @@ import type { Writer } from '../../clickhouse/engine.ts';
 import { RowBinary } from '../../clickhouse/row-binary.ts';
 import { TABLES } from '../../clickhouse/schema.ts';
 import { sql } from '../../clickhouse/sql.ts';
-import { address } from '../../src/domain/address.ts';
-import { isChain } from '../../src/domain/chain.ts';
+import { address } from '../../core/domain/address.ts';
+import { isChain } from '../../core/domain/chain.ts';
 import type { SupportedSigner } from './catalogue.ts';
 
 /** Table `supported_signers`: what facilitators said of themselves, with the first day of each. */

@@ -1,5 +1,5 @@
-import { type Address, address } from '../../src/domain/address.ts';
-import { type Chain, chainIdOf } from '../../src/domain/chain.ts';
+import { type Address, address } from '../../core/domain/address.ts';
+import { type Chain, chainIdOf } from '../../core/domain/chain.ts';
 
 /** Contracts that exist for x402 only. Source: protocol.md 1.8 (@x402/evm 2.27.0) and 2.4 (x402-exec networks.ts). */
 

@@ -1,4 +1,4 @@
-import type { Log } from '../../src/log.ts';
+import type { Log } from '../../core/log.ts';
 
 const TELL_EVERY_MS = 30_000;
 /** A queue that is done in a moment is no news. */

@@ -1,5 +1,5 @@
 import { RowBinary } from '../../clickhouse/row-binary.ts';
-import type { Chain } from '../../src/domain/chain.ts';
+import type { Chain } from '../../core/domain/chain.ts';
 
 /** One row of table `agent_cards`: the newest try, and the last card that could be read. Times are Unix seconds, UTC. */
 export interface CardRow {

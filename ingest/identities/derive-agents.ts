@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Writer } from '../../clickhouse/engine.ts';
-import type { Log } from '../../src/log.ts';
+import type { Log } from '../../core/log.ts';
 import { untilAcknowledged } from '../until-acknowledged.ts';
 import type { Versions } from '../versions.ts';
 import { countDueSql, type Due, deriveSql, noteDueSql, recheckProofsSql } from './derive-sql.ts';

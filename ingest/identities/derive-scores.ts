@@ -5,10 +5,10 @@ import {
   RATING_MAX,
   RATING_TAGS,
   TAG_SCORES_MAX,
-} from '../../src/domain/reputation.ts';
+} from '../../core/domain/reputation.ts';
 
 /**
- * What the feedback that stands makes of agents (src/domain/reputation.ts). All means are exact: values are brought to 18 decimals as
+ * What the feedback that stands makes of agents (core/domain/reputation.ts). All means are exact: values are brought to 18 decimals as
  * 256-bit integers (an int128 with 18 more digits fits), and every quotient is cut toward zero there.
  */
 

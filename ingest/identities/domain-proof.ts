@@ -1,5 +1,5 @@
 import { isIP } from 'node:net';
-import type { AgentCard } from '../../src/domain/agent-card.ts';
+import type { AgentCard } from '../../core/domain/agent-card.ts';
 import { parseBounded } from './card/bounded-json.ts';
 import { readRegistrations } from './card/read-card.ts';
 import type { DomainProof } from './card-row.ts';

@@ -1,6 +1,6 @@
 import type { Writer } from '../../clickhouse/engine.ts';
 import { dateTime, type Sql, sql, trustedText } from '../../clickhouse/sql.ts';
-import { type Chain, isChain } from '../../src/domain/chain.ts';
+import { type Chain, isChain } from '../../core/domain/chain.ts';
 import { NO_CARD, readStoredCard, STORED_CARD_COLUMNS, type StoredCard } from './card-row.ts';
 import { type DueDocuments, type DueKind, type DueQuery, readDueDocuments } from './due-documents.ts';
 

@@ -1,6 +1,6 @@
-import type { AgentCard } from '../../src/domain/agent-card.ts';
-import { CAPABILITY_RULE_VERSION, capabilitiesOf } from '../../src/domain/capability.ts';
-import type { Chain } from '../../src/domain/chain.ts';
+import type { AgentCard } from '../../core/domain/agent-card.ts';
+import { CAPABILITY_RULE_VERSION, capabilitiesOf } from '../../core/domain/capability.ts';
+import type { Chain } from '../../core/domain/chain.ts';
 import { CARD_MAX_BYTES, readCard } from './card/read-card.ts';
 import type { CardRow, StoredCard } from './card-row.ts';
 import type { DocumentFetcher } from './document-fetcher.ts';

@@ -1,8 +1,8 @@
 import type { Writer } from '../../clickhouse/engine.ts';
 import { TABLES } from '../../clickhouse/schema.ts';
-import type { Clock } from '../../src/clock.ts';
-import type { Config } from '../../src/config/config.ts';
-import type { Log } from '../../src/log.ts';
+import type { Clock } from '../../core/clock.ts';
+import type { Config } from '../../core/config/config.ts';
+import type { Log } from '../../core/log.ts';
 import { untilAcknowledged } from '../until-acknowledged.ts';
 import type { Versions } from '../versions.ts';
 import { CARD_COLUMNS, type CardRow, encodeCards } from './card-row.ts';

@@ -1,10 +1,10 @@
 import type { Writer } from '../../clickhouse/engine.ts';
 import { TABLES } from '../../clickhouse/schema.ts';
 import { sql, uint32 } from '../../clickhouse/sql.ts';
-import type { AgentService } from '../../src/domain/agent-card.ts';
-import { CAPABILITY_RULE_VERSION } from '../../src/domain/capability.ts';
-import { isChain } from '../../src/domain/chain.ts';
-import type { Log } from '../../src/log.ts';
+import type { AgentService } from '../../core/domain/agent-card.ts';
+import { CAPABILITY_RULE_VERSION } from '../../core/domain/capability.ts';
+import { isChain } from '../../core/domain/chain.ts';
+import type { Log } from '../../core/log.ts';
 import { untilAcknowledged } from '../until-acknowledged.ts';
 import type { Versions } from '../versions.ts';
 import { CARD_COLUMNS, type CardRow, encodeCards, readStoredCard } from './card-row.ts';

@@ -1,7 +1,7 @@
 import type { Writer } from '../../clickhouse/engine.ts';
-import { type Clock, systemClock } from '../../src/clock.ts';
-import type { Config } from '../../src/config/config.ts';
-import type { Log } from '../../src/log.ts';
+import { type Clock, systemClock } from '../../core/clock.ts';
+import type { Config } from '../../core/config/config.ts';
+import type { Log } from '../../core/log.ts';
 import { observedFetcher, UNOBSERVED, type WorkObservation } from '../observe-work.ts';
 import type { Versions } from '../versions.ts';
 import { deriveAgents } from './derive-agents.ts';

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { VERSION_UNITS_PER_MS } from '../../src/domain/version-time.ts';
-import type { Log } from '../../src/log.ts';
+import { VERSION_UNITS_PER_MS } from '../../core/domain/version-time.ts';
+import type { Log } from '../../core/log.ts';
 import { reportBacklog } from './backlog.ts';
 
 /** How a queue of files is worked off. */

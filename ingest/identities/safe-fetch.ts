@@ -1,4 +1,4 @@
-import type { Log } from '../../src/log.ts';
+import type { Log } from '../../core/log.ts';
 import type { DocumentFetcher, FetchedDocument, FetchOptions, FetchProblem } from './document-fetcher.ts';
 import { classifyAddress } from './fetch/address-class.ts';
 import { readDataUri } from './fetch/data-uri.ts';

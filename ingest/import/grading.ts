@@ -1,8 +1,8 @@
 import type { Writer } from '../../clickhouse/engine.ts';
 import { TABLES } from '../../clickhouse/schema.ts';
 import { type Sql, sql, trustedText } from '../../clickhouse/sql.ts';
-import type { Config } from '../../src/config/config.ts';
-import type { Log } from '../../src/log.ts';
+import type { Config } from '../../core/config/config.ts';
+import type { Log } from '../../core/log.ts';
 import type { Catalogue } from '../catalogues/catalogue.ts';
 import { createCatalogueSources } from '../catalogues/catalogue-sources.ts';
 import { readPublishedCatalogue, readPublishedListed } from '../catalogues/publish.ts';

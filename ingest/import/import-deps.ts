@@ -1,6 +1,6 @@
 import type { Writer } from '../../clickhouse/engine.ts';
-import type { ChainConfig } from '../../src/config/config.ts';
-import type { Log } from '../../src/log.ts';
+import type { ChainConfig } from '../../core/config/config.ts';
+import type { Log } from '../../core/log.ts';
 import type { Versions } from '../versions.ts';
 import type { Grading } from './grading.ts';
 import type { ImportProgress } from './import-progress.ts';

@@ -1,7 +1,7 @@
 import type { Writer } from '../../clickhouse/engine.ts';
 import { type Sql, sql, trustedText, uint64 } from '../../clickhouse/sql.ts';
-import type { Address } from '../../src/domain/address.ts';
-import type { Hash } from '../../src/domain/settlement.ts';
+import type { Address } from '../../core/domain/address.ts';
+import type { Hash } from '../../core/domain/settlement.ts';
 import type { BlockRange } from '../coverage.ts';
 import type { BlockBatch, BlockRef, RawLog, TransactionFacts } from '../sources/block-source.ts';
 import { orderLogs } from '../sources/check-batch.ts';

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { chainIdOf } from '../../src/domain/chain.ts';
+import { chainIdOf } from '../../core/domain/chain.ts';
 import { type BatchWriter, createBatchWriter } from '../batch-writer.ts';
 import { type Checkpoints, contractsName, createCheckpoints } from '../checkpoints.ts';
 import { type BlockRange, countBlocks, mergeRanges } from '../coverage.ts';

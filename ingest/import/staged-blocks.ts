@@ -1,6 +1,6 @@
 import type { Writer } from '../../clickhouse/engine.ts';
 import { sql, trustedText, uint64s } from '../../clickhouse/sql.ts';
-import type { Hash } from '../../src/domain/settlement.ts';
+import type { Hash } from '../../core/domain/settlement.ts';
 import type { BlockRange } from '../coverage.ts';
 import { RowReader } from './row-reader.ts';
 import type { Staging } from './staging.ts';

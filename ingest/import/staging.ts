@@ -2,7 +2,7 @@ import { hostname } from 'node:os';
 import type { Writer } from '../../clickhouse/engine.ts';
 import { RowBinary } from '../../clickhouse/row-binary.ts';
 import { sql, text, trustedText } from '../../clickhouse/sql.ts';
-import type { Address } from '../../src/domain/address.ts';
+import type { Address } from '../../core/domain/address.ts';
 
 /**
  * The tables that one import reads files into. They hold raw bytes and small codes, and only what can matter: logs of known

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Guard, Writer } from '../../clickhouse/engine.ts';
 import { guardedWriter, Overtaken } from '../../clickhouse/guard.ts';
-import type { Log } from '../../src/log.ts';
+import type { Log } from '../../core/log.ts';
 import { highestVersion } from '../highest-version.ts';
 import { untilAcknowledged } from '../until-acknowledged.ts';
 import { createVersions, type Versions } from '../versions.ts';

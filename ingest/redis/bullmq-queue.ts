@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Job, Queue, Worker } from 'bullmq';
 import type { Redis } from 'ioredis';
-import type { Log } from '../../src/log.ts';
+import type { Log } from '../../core/log.ts';
 import {
   JOB_ATTEMPTS_MAX,
   JOB_FIRST_PAUSE_MS,

@@ -1,5 +1,5 @@
-import type { Config } from '../../src/config/config.ts';
-import type { Log } from '../../src/log.ts';
+import type { Config } from '../../core/config/config.ts';
+import type { Log } from '../../core/log.ts';
 import type { ClosableCoordination } from './redis-coordination.ts';
 
 /**

@@ -1,10 +1,5 @@
-import type { Log } from '../../src/log.ts';
-import {
-  closeQuietly,
-  createRedis,
-  dropSilentConnection,
-  tellChanges,
-} from '../../src/redis/redis-client.ts';
+import type { Log } from '../../core/log.ts';
+import { closeQuietly, createRedis, dropSilentConnection, tellChanges } from '../../core/redis-client.ts';
 import { ownerName } from '../leases/owner-name.ts';
 import type { Coordination } from '../shared/coordination.ts';
 import { bullmqQueue } from './bullmq-queue.ts';

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Writer } from '../../clickhouse/engine.ts';
-import type { Config } from '../../src/config/config.ts';
-import type { Log } from '../../src/log.ts';
+import type { Config } from '../../core/config/config.ts';
+import type { Log } from '../../core/log.ts';
 import type { Catalogue } from '../catalogues/catalogue.ts';
 import { type CatalogueHolder, createCatalogueHolder } from '../catalogues/catalogue-holder.ts';
 import { createCatalogueSources } from '../catalogues/catalogue-sources.ts';

@@ -1,6 +1,6 @@
 import type { Writer } from '../../clickhouse/engine.ts';
 import { dateTime, type Sql, sql, texts, uint8s, uint32 } from '../../clickhouse/sql.ts';
-import { SEEN } from '../../src/domain/evidence.ts';
+import { SEEN } from '../../core/domain/evidence.ts';
 import type { Catalogue } from '../catalogues/catalogue.ts';
 import { type CatalogueChange, catalogueChanges } from '../catalogues/catalogue-changes.ts';
 import { readPublishedCatalogue } from '../catalogues/publish.ts';

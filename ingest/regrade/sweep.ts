@@ -1,5 +1,5 @@
 import type { Writer } from '../../clickhouse/engine.ts';
-import type { Log } from '../../src/log.ts';
+import type { Log } from '../../core/log.ts';
 import { untilAcknowledged } from '../until-acknowledged.ts';
 import type { Versions } from '../versions.ts';
 import { ROWS, waitForWrites } from '../writes-under-way.ts';

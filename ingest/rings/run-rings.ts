@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { EngineError, type Writer } from '../../clickhouse/engine.ts';
-import type { Clock } from '../../src/clock.ts';
-import type { Log } from '../../src/log.ts';
+import type { Clock } from '../../core/clock.ts';
+import type { Log } from '../../core/log.ts';
 import { PASS_LIMITS, type PassLimits } from './pass-limits.ts';
 import { ringPass } from './ring-pass.ts';
 

@@ -1,4 +1,4 @@
-import { versionTimeMs } from '../../src/domain/version-time.ts';
+import { versionTimeMs } from '../../core/domain/version-time.ts';
 import type { RollupLimits } from './rollup-limits.ts';
 import { type DirtySlice, HOUR_SECONDS, rangeOf, type Slice, sliceName } from './slice.ts';
 

@@ -1,7 +1,7 @@
 import type { Writer } from '../../clickhouse/engine.ts';
 import { TABLES } from '../../clickhouse/schema.ts';
 import { sql, text, trustedText, uint64 } from '../../clickhouse/sql.ts';
-import type { Log } from '../../src/log.ts';
+import type { Log } from '../../core/log.ts';
 import type { Versions } from '../versions.ts';
 import { inSlice, rollupStatements, sliceColumns } from './rollup-statements.ts';
 import { dayName, type Slice, sliceName } from './slice.ts';

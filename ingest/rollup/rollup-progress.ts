@@ -1,4 +1,4 @@
-import type { Log } from '../../src/log.ts';
+import type { Log } from '../../core/log.ts';
 import { spell } from '../progress.ts';
 
 const REPORT_EVERY_MS = 5_000;

@@ -1,6 +1,6 @@
 import type { Writer } from '../../clickhouse/engine.ts';
-import type { Clock } from '../../src/clock.ts';
-import type { Log } from '../../src/log.ts';
+import type { Clock } from '../../core/clock.ts';
+import type { Log } from '../../core/log.ts';
 import { highestVersion } from '../highest-version.ts';
 import { runRings } from '../rings/run-rings.ts';
 import { untilAcknowledged } from '../until-acknowledged.ts';

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Writer } from '../../clickhouse/engine.ts';
-import type { Clock } from '../../src/clock.ts';
-import type { Log } from '../../src/log.ts';
+import type { Clock } from '../../core/clock.ts';
+import type { Log } from '../../core/log.ts';
 import { untilAcknowledged } from '../until-acknowledged.ts';
 import type { Versions } from '../versions.ts';
 import { createWaiting, isClosable, isPartlyClosable, type Waiting } from './choose-slices.ts';

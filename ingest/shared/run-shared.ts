@@ -1,4 +1,4 @@
-import type { ChainConfig } from '../../src/config/config.ts';
+import type { ChainConfig } from '../../core/config/config.ts';
 import type { CatalogueHolder } from '../catalogues/catalogue-holder.ts';
 import { openEndpoints } from '../catalogues/endpoints/open-endpoints.ts';
 import { openPublishedCatalogue } from '../catalogues/published-catalogue.ts';

@@ -1,7 +1,7 @@
 import type { Writer } from '../../clickhouse/engine.ts';
 import { guardedWriter, Overtaken } from '../../clickhouse/guard.ts';
-import type { ChainConfig } from '../../src/config/config.ts';
-import type { Log } from '../../src/log.ts';
+import type { ChainConfig } from '../../core/config/config.ts';
+import type { Log } from '../../core/log.ts';
 import { backfill, backfillWindow } from '../backfill.ts';
 import { createBatchWriter } from '../batch-writer.ts';
 import type { CatalogueHolder } from '../catalogues/catalogue-holder.ts';

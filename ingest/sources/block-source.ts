@@ -1,5 +1,5 @@
-import type { Address } from '../../src/domain/address.ts';
-import type { Hash } from '../../src/domain/settlement.ts';
+import type { Address } from '../../core/domain/address.ts';
+import type { Hash } from '../../core/domain/settlement.ts';
 
 /**
  * The port to one EVM chain. A node's answer is data, not truth: whatever an implementation returns has passed the checks

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { type Log, providerName } from '../../src/log.ts';
+import { type Log, providerName } from '../../core/log.ts';
 import { openWebSocketClient } from './websocket-client.ts';
 
 /** How long a lost subscription rests before it is made anew; polling goes on meanwhile. */

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import type { Hash } from '../../src/domain/settlement.ts';
-import type { Log } from '../../src/log.ts';
+import type { Hash } from '../../core/domain/settlement.ts';
+import type { Log } from '../../core/log.ts';
 import type { EventsOf, LogFilter, RawLog } from './block-source.ts';
 import { checkOfBlock, orderLogs } from './check-batch.ts';
 import { createBlooms, isCoveredBy, isEmptyBloom } from './logs-bloom.ts';

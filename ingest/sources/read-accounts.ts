@@ -1,4 +1,4 @@
-import type { Address } from '../../src/domain/address.ts';
+import type { Address } from '../../core/domain/address.ts';
 import { type AccountFacts, AccountsUnread } from './block-source.ts';
 import { ProviderContradiction, RpcFailure } from './rpc-failure.ts';
 import type { Question, RpcPool } from './rpc-pool.ts';

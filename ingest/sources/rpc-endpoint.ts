@@ -1,4 +1,4 @@
-import { providerName } from '../../src/log.ts';
+import { providerName } from '../../core/log.ts';
 import { createJsonPoster, type PostedAnswer } from './post-json.ts';
 import { createRateLimit, type RateLimitOf } from './rate-limit.ts';
 import { failureOfRpcError, failureOfStatus, RpcFailure } from './rpc-failure.ts';

@@ -1,4 +1,4 @@
-import type { Log } from '../../src/log.ts';
+import type { Log } from '../../core/log.ts';
 import type { RpcCall, RpcEndpoint, RpcOutcome } from './rpc-endpoint.ts';
 import { ProviderContradiction, RpcFailure } from './rpc-failure.ts';
 import type { RpcLimits } from './rpc-limits.ts';

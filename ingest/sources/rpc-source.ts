@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { ChainConfig } from '../../src/config/config.ts';
-import type { Log } from '../../src/log.ts';
+import type { ChainConfig } from '../../core/config/config.ts';
+import type { Log } from '../../core/log.ts';
 import { createAdaptiveWindow } from './adaptive-window.ts';
 import { type BlockRef, type BlockSource, ReadAbandoned } from './block-source.ts';
 import { announceHeads } from './new-heads.ts';

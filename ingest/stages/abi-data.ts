@@ -1,4 +1,4 @@
-import type { Hash } from '../../src/domain/settlement.ts';
+import type { Hash } from '../../core/domain/settlement.ts';
 
 /** The unindexed part of an event is not what the event's types say. */
 export class MalformedData extends Error {

@@ -1,5 +1,5 @@
-import type { AgentEvent, Attestation } from '../../src/domain/registry-event.ts';
-import type { Settlement } from '../../src/domain/settlement.ts';
+import type { AgentEvent, Attestation } from '../../core/domain/registry-event.ts';
+import type { Settlement } from '../../core/domain/settlement.ts';
 import type { Catalogue } from '../catalogues/catalogue.ts';
 import type { BlockBatch } from '../sources/block-source.ts';
 import type { DeadLetter } from './dead-letter.ts';

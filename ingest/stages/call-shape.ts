@@ -1,5 +1,5 @@
-import type { Address } from '../../src/domain/address.ts';
-import type { Hash } from '../../src/domain/settlement.ts';
+import type { Address } from '../../core/domain/address.ts';
+import type { Hash } from '../../core/domain/settlement.ts';
 import type { TransactionFacts } from '../sources/block-source.ts';
 import { isAddressInWord } from './hex-word.ts';
 import type { Marker } from './ungraded-settlement.ts';

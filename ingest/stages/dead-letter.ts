@@ -1,5 +1,5 @@
-import type { Chain } from '../../src/domain/chain.ts';
-import type { Hash } from '../../src/domain/settlement.ts';
+import type { Chain } from '../../core/domain/chain.ts';
+import type { Hash } from '../../core/domain/settlement.ts';
 import type { RawLog } from '../sources/block-source.ts';
 
 /**

@@ -1,7 +1,7 @@
-import type { ChainConfig } from '../../src/config/config.ts';
-import type { Address } from '../../src/domain/address.ts';
-import type { Chain } from '../../src/domain/chain.ts';
-import { REGISTRY_ROLES, type RegistryRole, type TokenFacts } from '../../src/domain/known-chains.ts';
+import type { ChainConfig } from '../../core/config/config.ts';
+import type { Address } from '../../core/domain/address.ts';
+import type { Chain } from '../../core/domain/chain.ts';
+import { REGISTRY_ROLES, type RegistryRole, type TokenFacts } from '../../core/domain/known-chains.ts';
 import type { Catalogue } from '../catalogues/catalogue.ts';
 import { permit2ProxiesOf, settlementRoutersOf } from '../catalogues/x402-contracts.ts';
 

@@ -1,5 +1,5 @@
-import { USD_MICROS_MAX, usdMicros } from '../../src/domain/amount.ts';
-import type { TokenFacts } from '../../src/domain/known-chains.ts';
+import { USD_MICROS_MAX, usdMicros } from '../../core/domain/amount.ts';
+import type { TokenFacts } from '../../core/domain/known-chains.ts';
 import type { BlockBatch, BlockRef, RawLog, TransactionFacts } from '../sources/block-source.ts';
 import { builderSuffixOf, parseBuilderSuffix } from './builder-code.ts';
 import { callShapeOf } from './call-shape.ts';

@@ -1,5 +1,5 @@
 import type { RowBinary } from '../../clickhouse/row-binary.ts';
-import type { AgentEvent, Attestation, AttestationKind } from '../../src/domain/registry-event.ts';
+import type { AgentEvent, Attestation, AttestationKind } from '../../core/domain/registry-event.ts';
 import { type Del, encodeVersioned } from './versioned-rows.ts';
 
 /** The bytes of `agent_events.kind`. */

@@ -1,7 +1,7 @@
 import { RowBinary } from '../../clickhouse/row-binary.ts';
-import type { Chain } from '../../src/domain/chain.ts';
-import { EVIDENCE_LADDER } from '../../src/domain/evidence.ts';
-import type { Settlement } from '../../src/domain/settlement.ts';
+import type { Chain } from '../../core/domain/chain.ts';
+import { EVIDENCE_LADDER } from '../../core/domain/evidence.ts';
+import type { Settlement } from '../../core/domain/settlement.ts';
 import type { BlockRef } from '../sources/block-source.ts';
 import type { DeadLetter } from './dead-letter.ts';
 import { type Del, encodeVersioned } from './versioned-rows.ts';

@@ -1,4 +1,4 @@
-import { type EvidenceMethod, SEEN } from '../../src/domain/evidence.ts';
+import { type EvidenceMethod, SEEN } from '../../core/domain/evidence.ts';
 
 /** A row whose observations hold `any` of the bits, or `none` of them, gets the method. */
 export interface GradeRule {

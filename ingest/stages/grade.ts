@@ -1,5 +1,5 @@
-import { SEEN } from '../../src/domain/evidence.ts';
-import type { Settlement } from '../../src/domain/settlement.ts';
+import { SEEN } from '../../core/domain/evidence.ts';
+import type { Settlement } from '../../core/domain/settlement.ts';
 import type { Catalogue } from '../catalogues/catalogue.ts';
 import { methodOf } from './grade-rules.ts';
 import type { UngradedSettlement } from './ungraded-settlement.ts';

@@ -1,5 +1,5 @@
-import type { Address } from '../../src/domain/address.ts';
-import type { Hash } from '../../src/domain/settlement.ts';
+import type { Address } from '../../core/domain/address.ts';
+import type { Hash } from '../../core/domain/settlement.ts';
 
 /**
  * Reads 32-byte words of a log by position. The source has checked that they are hex, so nothing is checked twice; a word's

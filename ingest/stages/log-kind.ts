@@ -1,6 +1,6 @@
-import type { Address } from '../../src/domain/address.ts';
-import type { RegistryRole } from '../../src/domain/known-chains.ts';
-import type { Hash } from '../../src/domain/settlement.ts';
+import type { Address } from '../../core/domain/address.ts';
+import type { RegistryRole } from '../../core/domain/known-chains.ts';
+import type { Hash } from '../../core/domain/settlement.ts';
 import type { RawLog } from '../sources/block-source.ts';
 import type { DecodeContext } from './decode-context.ts';
 import { WORD_CHARS } from './hex-word.ts';

@@ -1,4 +1,4 @@
-import type { Hash } from '../../src/domain/settlement.ts';
+import type { Hash } from '../../core/domain/settlement.ts';
 
 /** topic0 values of the events that make a settlement. Source: protocol.md 2.1 (computed with viem, proved on Circle's bytecode). */
 export const TOPIC = {

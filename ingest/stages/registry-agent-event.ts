@@ -1,5 +1,5 @@
-import type { Address } from '../../src/domain/address.ts';
-import { type AgentEvent, REGISTRY_LIMITS } from '../../src/domain/registry-event.ts';
+import type { Address } from '../../core/domain/address.ts';
+import { type AgentEvent, REGISTRY_LIMITS } from '../../core/domain/registry-event.ts';
 import type { RawLog } from '../sources/block-source.ts';
 import { abiData, MalformedData } from './abi-data.ts';
 import { addressInWord } from './hex-word.ts';

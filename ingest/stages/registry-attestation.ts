@@ -1,5 +1,5 @@
-import { type Attestation, REGISTRY_LIMITS } from '../../src/domain/registry-event.ts';
-import type { Hash } from '../../src/domain/settlement.ts';
+import { type Attestation, REGISTRY_LIMITS } from '../../core/domain/registry-event.ts';
+import type { Hash } from '../../core/domain/settlement.ts';
 import type { RawLog } from '../sources/block-source.ts';
 import { abiData, MalformedData } from './abi-data.ts';
 import { addressInWord } from './hex-word.ts';

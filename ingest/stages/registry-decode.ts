@@ -1,4 +1,4 @@
-import type { AgentEvent, Attestation } from '../../src/domain/registry-event.ts';
+import type { AgentEvent, Attestation } from '../../core/domain/registry-event.ts';
 import type { BlockRef, RawLog } from '../sources/block-source.ts';
 import { MalformedData } from './abi-data.ts';
 import { type DeadLetter, deadLetterOf } from './dead-letter.ts';

@@ -1,5 +1,5 @@
-import { address } from '../../src/domain/address.ts';
-import type { Hash } from '../../src/domain/settlement.ts';
+import { address } from '../../core/domain/address.ts';
+import type { Hash } from '../../core/domain/settlement.ts';
 import type { RawLog } from '../sources/block-source.ts';
 import { MalformedData } from './abi-data.ts';
 

@@ -1,5 +1,5 @@
-import type { RegistryRole } from '../../src/domain/known-chains.ts';
-import type { Hash } from '../../src/domain/settlement.ts';
+import type { RegistryRole } from '../../core/domain/known-chains.ts';
+import type { Hash } from '../../core/domain/settlement.ts';
 import { TOPIC } from './log-topics.ts';
 
 /** topic0 values of the ERC-8004 registries' events. Source: protocol.md 4.2 (computed with viem, as the tests do again). */

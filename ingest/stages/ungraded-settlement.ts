@@ -1,4 +1,4 @@
-import type { Settlement } from '../../src/domain/settlement.ts';
+import type { Settlement } from '../../core/domain/settlement.ts';
 
 /** What on chain marks a transfer as a payment; `none` is a bare transfer to a catalogued payee. */
 export type Marker = 'authorization' | 'permit2' | 'none';

@@ -4,10 +4,10 @@ import {
   CAPABILITY_RULE_VERSION,
   CLUE_POINTS,
   POINTS_NEEDED,
-} from '../../src/domain/capability.ts';
+} from '../../core/domain/capability.ts';
 import { table } from './markdown.ts';
 
-/** The blocks of docs/capabilities.md that src/domain/capability.ts and its catalogue decide. */
+/** The blocks of docs/capabilities.md that core/domain/capability.ts and its catalogue decide. */
 export function capabilityRuleBlock(): string {
   const points = Object.entries(CLUE_POINTS).map(([place, worth]) => [place, String(worth)]);
   return `

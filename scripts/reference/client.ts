@@ -1,6 +1,6 @@
 import openapiTS, { astToString } from 'openapi-typescript';
+import { KNOWN_CHAINS } from '../../core/domain/known-chains.ts';
 import type { AnyOperation } from '../../src/catalogue/operation.ts';
-import { KNOWN_CHAINS } from '../../src/domain/known-chains.ts';
 
 /** The parts of `client/` that follow from the declarations. */
 

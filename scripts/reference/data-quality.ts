@@ -6,10 +6,10 @@ import {
   SIGNALS,
   VERDICT_MEANING,
   VERDICTS,
-} from '../../src/domain/data-quality.ts';
+} from '../../core/domain/data-quality.ts';
 import { table } from './markdown.ts';
 
-/** The block of docs/methodology.md that the constants of src/domain/data-quality.ts decide. */
+/** The block of docs/methodology.md that the constants of core/domain/data-quality.ts decide. */
 export function dataQualityBlock(): string {
   const signals = Object.entries(SIGNALS).map(([id, { kind, threshold, unit, meaning }]) => [
     `\`${id}\``,

@@ -1,5 +1,5 @@
-import { RESOURCE_NAMES, RESOURCES } from '../../src/domain/resources.ts';
-import { ERROR_CODES, ERRORS } from '../../src/errors.ts';
+import { RESOURCE_NAMES, RESOURCES } from '../../core/domain/resources.ts';
+import { ERROR_CODES, ERRORS } from '../../core/errors.ts';
 import { code, generatedHead, table } from './markdown.ts';
 
 const INTRO = `Errors are \`application/problem+json\` (RFC 9457): \`type\` (a link to the code's page), \`title\`, \`status\`, \`detail\`, \`instance\`, and
@@ -21,5 +21,5 @@ export function errorsPage(): string {
     const { status, title, advice, retryable } = ERRORS[name];
     return `## ${name}\n\n${status} · ${title}. ${advice} ${retryable ? 'The same request may succeed later.' : 'The same request will fail again.'}\n${name === 'upstream_unavailable' ? `\n\`resource\` is one of these:\n\n${resources}` : ''}`;
   });
-  return `${generatedHead('Errors', 'src/errors.ts')}${INTRO}${table(['code', 'status', 'meaning', 'retry'], overview)}\n${sections.join('\n')}`;
+  return `${generatedHead('Errors', 'core/errors.ts')}${INTRO}${table(['code', 'status', 'meaning', 'retry'], overview)}\n${sections.join('\n')}`;
 }

@@ -1,4 +1,4 @@
-import { EVIDENCE_LADDER, EVIDENCE_METHODS, REASONS } from '../../src/domain/evidence.ts';
+import { EVIDENCE_LADDER, EVIDENCE_METHODS, REASONS } from '../../core/domain/evidence.ts';
 import { code, generatedHead, table } from './markdown.ts';
 
 const INTRO = `How sure the index is that a transfer was an x402 settlement. Each row carries \`evidence { verified, method, probability, tier, reasons }\`.
@@ -13,5 +13,5 @@ export function evidencePage(): string {
     return [code(method), code(tier), String(verified), String(probability), meaning];
   });
   const reasons = REASONS.map((reason) => `- ${code(reason)}\n`).join('');
-  return `${generatedHead('Evidence', 'src/domain/evidence.ts')}${INTRO}${table(['method', 'tier', 'verified', 'probability', 'seen on chain'], rungs)}\n## Reasons\n\nWhat was seen, machine-readable:\n\n${reasons}`;
+  return `${generatedHead('Evidence', 'core/domain/evidence.ts')}${INTRO}${table(['method', 'tier', 'verified', 'probability', 'seen on chain'], rungs)}\n## Reasons\n\nWhat was seen, machine-readable:\n\n${reasons}`;
 }

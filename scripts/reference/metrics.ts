@@ -1,4 +1,4 @@
-import { FAMILY_GROUPS, type Family, METRIC_PREFIX } from '../../src/metrics/families.ts';
+import { FAMILY_GROUPS, type Family, METRIC_PREFIX } from '../../core/metric-families.ts';
 
 /** The metrics of docs/observe.md, from their declaration. */
 

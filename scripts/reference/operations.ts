@@ -1,7 +1,7 @@
+import { usdNumber } from '../../core/domain/amount.ts';
+import { ERRORS } from '../../core/errors.ts';
 import { failsOf } from '../../src/catalogue/openapi-failures.ts';
 import type { AnyOperation } from '../../src/catalogue/operation.ts';
-import { usdNumber } from '../../src/domain/amount.ts';
-import { ERRORS } from '../../src/errors.ts';
 import { JSON_BODY_MAX_BYTES } from '../../src/http/read-body.ts';
 import { code, generatedHead, table } from './markdown.ts';
 

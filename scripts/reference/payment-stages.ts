@@ -1,4 +1,4 @@
-import { PAYMENT_STAGES } from '../../src/domain/payment.ts';
+import { PAYMENT_STAGES } from '../../core/domain/payment.ts';
 import { code, generatedHead, table } from './markdown.ts';
 
 const INTRO = `Failures of a payment carry \`stage\` (where it failed) and \`retryable\` (whether the same payment may be sent again), and where they apply
@@ -13,5 +13,5 @@ export function paymentStagesPage(): string {
     meaning,
     retryable ? 'yes' : 'no: sign a new payment',
   ]);
-  return `${generatedHead('Payment stages', 'src/domain/payment.ts')}${INTRO}${table(['stage', 'meaning', 'send the same payment again'], rows)}`;
+  return `${generatedHead('Payment stages', 'core/domain/payment.ts')}${INTRO}${table(['stage', 'meaning', 'send the same payment again'], rows)}`;
 }

@@ -1,3 +1,7 @@
+import { usdNumber } from '../../core/domain/amount.ts';
+import { DEFAULT_PLANS, PLAN_IDS, type SqlTierId } from '../../core/domain/plan.ts';
+import { PUBLIC_TABLE_NAMES, PUBLIC_TABLES, type PublicTable } from '../../core/domain/public-tables.ts';
+import { SQL_SECONDS_PER_QU } from '../../core/domain/query-unit.ts';
 import { REFUSED_FUNCTIONS } from '../../sandbox/function-policy.ts';
 import { QUERY_FAILURES } from '../../sandbox/sql-sandbox.ts';
 import {
@@ -10,10 +14,6 @@ import {
 import { SQL_FACT_HEADERS } from '../../src/catalogue/sql-answer.ts';
 import { SQL_FORMATS, SQL_MEDIA } from '../../src/catalogue/sql-params.ts';
 import { SQL_WARNINGS } from '../../src/catalogue/sql-warnings.ts';
-import { usdNumber } from '../../src/domain/amount.ts';
-import { DEFAULT_PLANS, PLAN_IDS, type SqlTierId } from '../../src/domain/plan.ts';
-import { PUBLIC_TABLE_NAMES, PUBLIC_TABLES, type PublicTable } from '../../src/domain/public-tables.ts';
-import { SQL_SECONDS_PER_QU } from '../../src/domain/query-unit.ts';
 import { code, generatedHead, table } from './markdown.ts';
 
 /** What docs/sql.md and its reference pages take from the declarations. */
@@ -29,7 +29,7 @@ export function sqlTablesPage(): string {
     const rows = columns.map((column) => [code(column.name), code(column.type), column.meaning]);
     return `## ${name}\n\n${meaning} Cheap by ${cheapBy.map(code).join(', ')}.\n\n${table(['column', 'type', 'meaning'], rows)}`;
   });
-  return `${generatedHead('Public tables', 'src/domain/public-tables.ts')}${TABLES_INTRO}${sections.join('\n')}`;
+  return `${generatedHead('Public tables', 'core/domain/public-tables.ts')}${TABLES_INTRO}${sections.join('\n')}`;
 }
 
 /** The tables in one look. */

@@ -1,9 +1,9 @@
 import { mkdirSync } from 'node:fs';
 import type { Command } from 'commander';
-import { systemClock } from '../clock.ts';
-import type { Config } from '../config/config.ts';
+import { systemClock } from '../../core/clock.ts';
+import type { Config } from '../../core/config/config.ts';
+import { createLog } from '../../core/log.ts';
 import { StoreUnavailable } from '../control/control-store.ts';
-import { createLog } from '../log.ts';
 import { addKeyCommands } from './key-commands.ts';
 import { addOrganizationCommands } from './organization-commands.ts';
 import { addReconcileCommand } from './reconcile-command.ts';

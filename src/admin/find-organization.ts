@@ -1,4 +1,4 @@
-import { commandText } from '../command-text.ts';
+import { commandText } from '../../core/command-text.ts';
 import type { ControlStore, Organization } from '../control/control-store.ts';
 import { AdminProblem } from './admin-problem.ts';
 

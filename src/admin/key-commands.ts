@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import type { Command } from 'commander';
-import { commandText } from '../command-text.ts';
+import { commandText } from '../../core/command-text.ts';
+import { keyDigest, mintApiKey } from '../../core/domain/api-key.ts';
 import type { KeyRecord } from '../control/control-store.ts';
-import { keyDigest, mintApiKey } from '../domain/api-key.ts';
 import { AdminProblem } from './admin-problem.ts';
 import { allOrganizations, findOrganization, readAll } from './find-organization.ts';
 import { type AdminDeps, columns, type RunAdmin, type Told, timeOf, timeOrNull } from './told.ts';

@@ -1,7 +1,7 @@
 import { type Command, Option } from 'commander';
-import { commandText } from '../command-text.ts';
-import { PLAN_IDS, type PlanId } from '../domain/plan.ts';
-import { NO_UNITS } from '../domain/query-unit.ts';
+import { commandText } from '../../core/command-text.ts';
+import { PLAN_IDS, type PlanId } from '../../core/domain/plan.ts';
+import { NO_UNITS } from '../../core/domain/query-unit.ts';
 import { AdminProblem } from './admin-problem.ts';
 import { allOrganizations, findOrganization } from './find-organization.ts';
 import { type AdminDeps, columns, type RunAdmin, type Told, timeOf } from './told.ts';

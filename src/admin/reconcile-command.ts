@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
+import { NO_UNITS, type UnitBalance } from '../../core/domain/query-unit.ts';
 import type { UnitStore } from '../control/control-store.ts';
-import { NO_UNITS, type UnitBalance } from '../domain/query-unit.ts';
 import { allOrganizations, findOrganization } from './find-organization.ts';
 import { type Books, type Difference, figureDifferences, isSameBalance, openBooks } from './reconcile.ts';
 import type { AdminDeps, RunAdmin, Told } from './told.ts';

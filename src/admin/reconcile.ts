@@ -1,5 +1,5 @@
+import { NO_UNITS, type UnitBalance } from '../../core/domain/query-unit.ts';
 import type { LedgerEntry } from '../control/control-store.ts';
-import { NO_UNITS, type UnitBalance } from '../domain/query-unit.ts';
 
 /** Holds a ledger against itself: every figure is computed again from its rows alone. Pure. */
 

@@ -1,4 +1,4 @@
-import type { Config } from '../config/config.ts';
+import type { Config } from '../../core/config/config.ts';
 import type { ControlStore } from '../control/control-store.ts';
 
 /** What a command may use. */

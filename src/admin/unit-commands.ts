@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Command } from 'commander';
+import { UNITS_MAX } from '../../core/domain/query-unit.ts';
 import type { LedgerEntry } from '../control/control-store.ts';
-import { UNITS_MAX } from '../domain/query-unit.ts';
 import { AdminProblem } from './admin-problem.ts';
 import { findOrganization } from './find-organization.ts';
 import { type AdminDeps, columns, type RunAdmin, type Told, timeOf } from './told.ts';

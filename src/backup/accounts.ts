@@ -4,7 +4,7 @@ import { createInterface } from 'node:readline';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGunzip, createGzip } from 'node:zlib';
-import type { Config } from '../config/config.ts';
+import type { Config } from '../../core/config/config.ts';
 import {
   type CopyLine,
   copyRedis,

@@ -2,7 +2,7 @@ import { shardsOf } from '../../clickhouse/cluster/nodes.ts';
 import type { EngineAccess, Writer } from '../../clickhouse/engine.ts';
 import { createWriter } from '../../clickhouse/http-engine.ts';
 import { localDatabaseOf } from '../../clickhouse/public-database.ts';
-import type { Log } from '../log.ts';
+import type { Log } from '../../core/log.ts';
 import { BackupProblem } from './backup-problem.ts';
 
 /** An engine with rows of the index, each copied by itself: the one there is, or a shard of a cluster. */

@@ -1,7 +1,7 @@
 import type { EngineAccess } from '../../clickhouse/engine.ts';
 import { migrate } from '../../clickhouse/migrate.ts';
+import type { Config } from '../../core/config/config.ts';
 import { attachOrStartEngine } from '../attach-engine.ts';
-import type { Config } from '../config/config.ts';
 import { engineHome } from '../engine-home.ts';
 import { refuseAccounts, restoreAccounts } from './accounts.ts';
 import type { BackupDeps } from './backup-command.ts';

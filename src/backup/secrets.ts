@@ -1,6 +1,6 @@
 import { chmodSync, copyFileSync, existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Config } from '../config/config.ts';
+import type { Config } from '../../core/config/config.ts';
 import { BackupProblem } from './backup-problem.ts';
 import { syncPath } from './manifest.ts';
 

@@ -1,7 +1,7 @@
 import { Type } from '@sinclair/typebox';
-import type { Address } from '../domain/address.ts';
-import { displayText } from '../domain/display-text.ts';
-import { fail } from '../errors.ts';
+import type { Address } from '../../core/domain/address.ts';
+import { displayText } from '../../core/domain/display-text.ts';
+import { fail } from '../../core/errors.ts';
 import { countWords } from '../reads/agent-words.ts';
 import { ADDRESS_SCHEMA, capabilityFilter, type Param, quoted, readAddressParam } from './params.ts';
 

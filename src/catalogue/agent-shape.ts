@@ -1,6 +1,12 @@
 import { type Static, Type } from '@sinclair/typebox';
-import type { Address } from '../domain/address.ts';
-import { PRIOR_CLIENTS, PRIOR_MEAN, RATING_MAX, RATING_TAGS, TAG_SCORES_MAX } from '../domain/reputation.ts';
+import type { Address } from '../../core/domain/address.ts';
+import {
+  PRIOR_CLIENTS,
+  PRIOR_MEAN,
+  RATING_MAX,
+  RATING_TAGS,
+  TAG_SCORES_MAX,
+} from '../../core/domain/reputation.ts';
 import type { AgentRow } from '../reads/agent-row.ts';
 import type { Directory } from '../reads/names.ts';
 import {

@@ -1,16 +1,16 @@
 import { type Static, Type } from '@sinclair/typebox';
-import { usdNumber } from '../domain/amount.ts';
-import { displayText } from '../domain/display-text.ts';
+import { usdNumber } from '../../core/domain/amount.ts';
+import { displayText } from '../../core/domain/display-text.ts';
 import {
   PROOF_STATUSES,
   type ProofOfPayment,
   type ProofStatus,
   type ProvenPayment,
   proofStatus,
-} from '../domain/proof-of-payment.ts';
-import { ATTESTATION_KINDS, type AttestationKind } from '../domain/registry-event.ts';
-import { isOnRatingScale, isRatingTag } from '../domain/reputation.ts';
-import type { Finality } from '../domain/settlement.ts';
+} from '../../core/domain/proof-of-payment.ts';
+import { ATTESTATION_KINDS, type AttestationKind } from '../../core/domain/registry-event.ts';
+import { isOnRatingScale, isRatingTag } from '../../core/domain/reputation.ts';
+import type { Finality } from '../../core/domain/settlement.ts';
 import type { AttestationFacts, FeedbackFileState } from '../reads/attestation-facts.ts';
 import { type AttestationRow, URI_READ_MAX_CHARS } from '../reads/attestation-row.ts';
 import type { ProvenPayments } from '../reads/proofs.ts';

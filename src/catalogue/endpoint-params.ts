@@ -1,7 +1,7 @@
 import { Type } from '@sinclair/typebox';
-import { isAddress, readAddress } from '../domain/address.ts';
-import { readDollarLimit } from '../domain/dollar-price.ts';
-import { fail } from '../errors.ts';
+import { isAddress, readAddress } from '../../core/domain/address.ts';
+import { readDollarLimit } from '../../core/domain/dollar-price.ts';
+import { fail } from '../../core/errors.ts';
 import { capabilityFilter, type Param, quoted } from './params.ts';
 
 /** Parameters of the endpoint directory. */

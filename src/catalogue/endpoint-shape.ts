@@ -1,5 +1,5 @@
 import { type Static, Type } from '@sinclair/typebox';
-import { usdNumber } from '../domain/amount.ts';
+import { usdNumber } from '../../core/domain/amount.ts';
 import type {
   ConfiguredSourceState,
   EndpointSourceKind,

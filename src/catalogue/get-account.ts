@@ -1,7 +1,7 @@
 import { type Static, Type } from '@sinclair/typebox';
-import { LANES, type Lane } from '../domain/lane.ts';
-import { PLAN_IDS } from '../domain/plan.ts';
-import { SQL_SECONDS_PER_QU, type UnitBalance } from '../domain/query-unit.ts';
+import { LANES, type Lane } from '../../core/domain/lane.ts';
+import { PLAN_IDS } from '../../core/domain/plan.ts';
+import { SQL_SECONDS_PER_QU, type UnitBalance } from '../../core/domain/query-unit.ts';
 import type { CallContext, Caller, OperationDeps, PriceListEntry } from './operation.ts';
 import { defineOperation } from './operation.ts';
 import { PRICES, SQL_PRICE, SQL_TIERS } from './prices.ts';

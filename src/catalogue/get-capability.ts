@@ -1,6 +1,6 @@
 import { type Static, Type } from '@sinclair/typebox';
-import { usdNumber } from '../domain/amount.ts';
-import { CAPABILITIES } from '../domain/capability.ts';
+import { usdNumber } from '../../core/domain/amount.ts';
+import { CAPABILITIES } from '../../core/domain/capability.ts';
 import {
   type CapabilityAgent,
   MOST_RATED_MAX,

@@ -1,8 +1,8 @@
 import { Type } from '@sinclair/typebox';
-import type { Address } from '../domain/address.ts';
-import { usdNumber } from '../domain/amount.ts';
-import type { Chain } from '../domain/chain.ts';
-import { fail } from '../errors.ts';
+import type { Address } from '../../core/domain/address.ts';
+import { usdNumber } from '../../core/domain/amount.ts';
+import type { Chain } from '../../core/domain/chain.ts';
+import { fail } from '../../core/errors.ts';
 import { finalOnly } from '../reads/finality.ts';
 import type { Warning } from '../reads/freshness.ts';
 import type { GraphAnswer, GraphQuery } from '../reads/graphs.ts';

@@ -1,13 +1,13 @@
 import { type Static, Type } from '@sinclair/typebox';
-import { loadFunctionCatalogue } from '../../sandbox/function-catalogue.ts';
-import { TABLE_FUNCTIONS } from '../../sandbox/policy.ts';
 import {
   PUBLIC_TABLE_NAMES,
   PUBLIC_TABLES,
   type PublicTable,
   type PublicTableName,
-} from '../domain/public-tables.ts';
-import { SQL_SECONDS_PER_QU } from '../domain/query-unit.ts';
+} from '../../core/domain/public-tables.ts';
+import { SQL_SECONDS_PER_QU } from '../../core/domain/query-unit.ts';
+import { loadFunctionCatalogue } from '../../sandbox/function-catalogue.ts';
+import { TABLE_FUNCTIONS } from '../../sandbox/policy.ts';
 import { MetaShape, metaAnswer } from './list-meta.ts';
 import { defineOperation } from './operation.ts';
 import { PRICES, SQL_TIERS } from './prices.ts';

@@ -1,6 +1,6 @@
 import { type Static, type TObject, Type } from '@sinclair/typebox';
+import type { Chain } from '../../core/domain/chain.ts';
 import { OPEN_TO, type OpenTo } from '../../sandbox/sql-sandbox.ts';
-import type { Chain } from '../domain/chain.ts';
 import { backfillLeft, type ChainStatus, isImported } from '../reads/chain-status.ts';
 import { chainFreshness, INDEX_LAG_WARNING_SECONDS, warningsOf } from '../reads/freshness.ts';
 import { ENGINE_STATUSES, type EngineStatus } from '../reads/index-state.ts';

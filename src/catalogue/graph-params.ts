@@ -1,6 +1,6 @@
 import { Type } from '@sinclair/typebox';
-import type { Address } from '../domain/address.ts';
-import { fail } from '../errors.ts';
+import type { Address } from '../../core/domain/address.ts';
+import { fail } from '../../core/errors.ts';
 import { counterpartyParam, type Param, quoted } from './params.ts';
 
 /** Parameters that only the payment graph has. */

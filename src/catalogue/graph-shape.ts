@@ -1,8 +1,8 @@
 import { type Static, Type } from '@sinclair/typebox';
-import type { Address } from '../domain/address.ts';
-import { usdNumber } from '../domain/amount.ts';
-import type { Chain } from '../domain/chain.ts';
-import type { GraphNode, PaymentPair } from '../domain/payment-graph.ts';
+import type { Address } from '../../core/domain/address.ts';
+import { usdNumber } from '../../core/domain/amount.ts';
+import type { Chain } from '../../core/domain/chain.ts';
+import type { GraphNode, PaymentPair } from '../../core/domain/payment-graph.ts';
 import type { WalletName } from '../reads/names.ts';
 import { LIST_META_FIELDS } from './list-meta.ts';
 import { AddressShape, CountShape, NameSourceShape, TimeShape, timeText, UsdShape } from './shapes.ts';

@@ -1,5 +1,5 @@
 import { type Static, Type } from '@sinclair/typebox';
-import { CAPABILITIES, type Capability } from '../domain/capability.ts';
+import { CAPABILITIES, type Capability } from '../../core/domain/capability.ts';
 import type { CapabilityCounts } from '../reads/capabilities.ts';
 import { defineOperation } from './operation.ts';
 import { capabilityFieldsParam } from './params.ts';

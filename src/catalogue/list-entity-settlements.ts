@@ -1,5 +1,5 @@
 import { Type } from '@sinclair/typebox';
-import type { Address } from '../domain/address.ts';
+import type { Address } from '../../core/domain/address.ts';
 import { finalOnly } from '../reads/finality.ts';
 import { finalityOf } from '../reads/freshness.ts';
 import { readWalletPage } from '../reads/wallet-page.ts';

@@ -1,6 +1,6 @@
 import { type Static, Type } from '@sinclair/typebox';
-import { usdNumber } from '../domain/amount.ts';
-import type { Chain } from '../domain/chain.ts';
+import { usdNumber } from '../../core/domain/amount.ts';
+import type { Chain } from '../../core/domain/chain.ts';
 import type { Directory } from '../reads/names.ts';
 import { type DistinctParties, distinctParties, type Relayer } from '../reads/relayers.ts';
 import { LIST_META_FIELDS, listMeta, META_EXAMPLE } from './list-meta.ts';

@@ -1,7 +1,7 @@
 import { type Static, Type } from '@sinclair/typebox';
-import { usdNumber } from '../domain/amount.ts';
-import type { Chain } from '../domain/chain.ts';
-import { UNCOUNTED_METHOD } from '../domain/evidence.ts';
+import { usdNumber } from '../../core/domain/amount.ts';
+import type { Chain } from '../../core/domain/chain.ts';
+import { UNCOUNTED_METHOD } from '../../core/domain/evidence.ts';
 import type { ChainStatus } from '../reads/chain-status.ts';
 import type { DatasetFacts, TableFacts } from '../reads/dataset.ts';
 import type { FinalityFilter } from '../reads/finality.ts';

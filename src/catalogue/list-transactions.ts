@@ -1,5 +1,5 @@
 import { Type } from '@sinclair/typebox';
-import { EVIDENCE_LADDER } from '../domain/evidence.ts';
+import { EVIDENCE_LADDER } from '../../core/domain/evidence.ts';
 import { readFeed } from '../reads/feed.ts';
 import { finalOnly } from '../reads/finality.ts';
 import { finalityOf } from '../reads/freshness.ts';

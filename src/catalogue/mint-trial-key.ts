@@ -1,7 +1,7 @@
 import { Type } from '@sinclair/typebox';
-import { usdNumber } from '../domain/amount.ts';
-import type { SettledPayment } from '../domain/payment.ts';
-import { fail } from '../errors.ts';
+import { usdNumber } from '../../core/domain/amount.ts';
+import type { SettledPayment } from '../../core/domain/payment.ts';
+import { fail } from '../../core/errors.ts';
 import type { Accounts, CallContext } from './operation.ts';
 import { defineOperation, PUBLIC_URL_MARK } from './operation.ts';
 import { PRICES } from './prices.ts';

@@ -1,7 +1,7 @@
+import type { PaymentOffer } from '../../core/domain/payment.ts';
+import { ERRORS, type ErrorCode, type FailureContext } from '../../core/errors.ts';
 import { REFUSALS } from '../../sandbox/refusal.ts';
 import { QUERY_FAILURES } from '../../sandbox/sql-sandbox.ts';
-import type { PaymentOffer } from '../domain/payment.ts';
-import { ERRORS, type ErrorCode, type FailureContext } from '../errors.ts';
 import { problemOf } from '../problem.ts';
 import { PAYMENT_OFFER_EXAMPLE, PAYMENT_REQUIRED_EXAMPLE } from './openapi-payments.ts';
 import type { Json } from './openapi-schemas.ts';

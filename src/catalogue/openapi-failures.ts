@@ -1,4 +1,4 @@
-import { ERROR_CODES, ERRORS, type ErrorCode } from '../errors.ts';
+import { ERROR_CODES, ERRORS, type ErrorCode } from '../../core/errors.ts';
 import { failureExample } from './openapi-examples.ts';
 import { COMMON_HEADERS, headerReferences, RECEIPT_HEADERS } from './openapi-headers.ts';
 import { type Json, pascalCase } from './openapi-schemas.ts';

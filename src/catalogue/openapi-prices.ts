@@ -1,4 +1,4 @@
-import { usdNumber } from '../domain/amount.ts';
+import { usdNumber } from '../../core/domain/amount.ts';
 import type { Json } from './openapi-schemas.ts';
 import type { AnyOperation } from './operation.ts';
 import { advertisedPrice, rangeAnswer } from './route-price.ts';

@@ -1,5 +1,5 @@
 import { type TSchema, Type } from '@sinclair/typebox';
-import type { ErrorCode } from '../errors.ts';
+import type { ErrorCode } from '../../core/errors.ts';
 import type { FailureResponses } from './openapi-failures.ts';
 import { headerReferences } from './openapi-headers.ts';
 import { OFFER_LIST_SCHEMA } from './openapi-payments.ts';

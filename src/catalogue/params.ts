@@ -1,11 +1,11 @@
 import { type TSchema, Type } from '@sinclair/typebox';
-import { type Address, isAddress, readAddress } from '../domain/address.ts';
-import { CAPABILITIES } from '../domain/capability.ts';
-import { type Chain, isChain } from '../domain/chain.ts';
-import { CURSOR_MAX_CHARS } from '../domain/cursor.ts';
-import { EVIDENCE_TIERS, type EvidenceTier } from '../domain/evidence.ts';
-import { fail } from '../errors.ts';
-import { nearest } from '../nearest-name.ts';
+import { type Address, isAddress, readAddress } from '../../core/domain/address.ts';
+import { CAPABILITIES } from '../../core/domain/capability.ts';
+import { type Chain, isChain } from '../../core/domain/chain.ts';
+import { CURSOR_MAX_CHARS } from '../../core/domain/cursor.ts';
+import { EVIDENCE_TIERS, type EvidenceTier } from '../../core/domain/evidence.ts';
+import { fail } from '../../core/errors.ts';
+import { nearest } from '../../core/nearest-name.ts';
 import type { FinalityFilter } from '../reads/finality.ts';
 
 /**

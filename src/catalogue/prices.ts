@@ -1,6 +1,6 @@
-import { usdNumber } from '../domain/amount.ts';
-import type { SqlTierId } from '../domain/plan.ts';
-import { SQL_SECONDS_PER_QU } from '../domain/query-unit.ts';
+import { usdNumber } from '../../core/domain/amount.ts';
+import type { SqlTierId } from '../../core/domain/plan.ts';
+import { SQL_SECONDS_PER_QU } from '../../core/domain/query-unit.ts';
 
 /**
  * What a call costs, on each lane. One table: `/account`, OpenAPI and the documentation are read off it. Source: api.md 3, 4.

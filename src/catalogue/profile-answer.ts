@@ -1,7 +1,7 @@
-import type { Address } from '../domain/address.ts';
-import { usdNumber } from '../domain/amount.ts';
-import type { Chain } from '../domain/chain.ts';
-import { type JudgedRole, judge, METHOD_VERSION, VERDICT_MEANING } from '../domain/data-quality.ts';
+import type { Address } from '../../core/domain/address.ts';
+import { usdNumber } from '../../core/domain/amount.ts';
+import type { Chain } from '../../core/domain/chain.ts';
+import { type JudgedRole, judge, METHOD_VERSION, VERDICT_MEANING } from '../../core/domain/data-quality.ts';
 import { type FinalityFilter, finalOnly } from '../reads/finality.ts';
 import { readLastSettled } from '../reads/last-settled.ts';
 import type { Directory } from '../reads/names.ts';

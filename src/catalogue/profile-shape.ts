@@ -1,6 +1,6 @@
 import { type Static, Type } from '@sinclair/typebox';
-import type { Chain } from '../domain/chain.ts';
-import { SIGNALS, VERDICTS, type Verdict } from '../domain/data-quality.ts';
+import type { Chain } from '../../core/domain/chain.ts';
+import { SIGNALS, VERDICTS, type Verdict } from '../../core/domain/data-quality.ts';
 import { WALLET_AGENTS_COUNTED_MAX, WALLET_AGENTS_SHOWN_MAX } from '../reads/wallet-agents.ts';
 import { WALLET_ENDPOINTS_MAX, type WalletEntity } from '../reads/wallet-entities.ts';
 import { AGENT_EXAMPLE, AgentShape } from './agent-shape.ts';

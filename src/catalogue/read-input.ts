@@ -1,5 +1,5 @@
-import { fail } from '../errors.ts';
-import { nearest } from '../nearest-name.ts';
+import { fail } from '../../core/errors.ts';
+import { nearest } from '../../core/nearest-name.ts';
 import { type InputOf, type ParamFacts, type Params, quoted } from './params.ts';
 
 /**

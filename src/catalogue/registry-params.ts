@@ -1,7 +1,7 @@
 import { Type } from '@sinclair/typebox';
-import type { Address } from '../domain/address.ts';
-import { ATTESTATION_KINDS, type AttestationKind } from '../domain/registry-event.ts';
-import { fail } from '../errors.ts';
+import type { Address } from '../../core/domain/address.ts';
+import { ATTESTATION_KINDS, type AttestationKind } from '../../core/domain/registry-event.ts';
+import { fail } from '../../core/errors.ts';
 import { LEADERBOARD_OFFSET_MAX, RANKINGS, type RankedBy } from '../reads/leaderboard.ts';
 import { ADDRESS_SCHEMA, namedOnlyParam, type Param, quoted, readAddressParam } from './params.ts';
 

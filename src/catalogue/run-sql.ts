@@ -1,5 +1,7 @@
 import { Readable } from 'node:stream';
 import { EngineError } from '../../clickhouse/engine.ts';
+import { quForMilliseconds } from '../../core/domain/query-unit.ts';
+import { type Failure, fail } from '../../core/errors.ts';
 import type { Accepted } from '../../sandbox/inspect.ts';
 import { type Refusal, Refused } from '../../sandbox/refusal.ts';
 import {
@@ -11,8 +13,6 @@ import {
   type SandboxResult,
 } from '../../sandbox/sql-sandbox.ts';
 import { wordPosition } from '../../sandbox/word-position.ts';
-import { quForMilliseconds } from '../domain/query-unit.ts';
-import { type Failure, fail } from '../errors.ts';
 import { asUnavailable } from '../reads/ask.ts';
 import type { Charge, Outcome, StreamedAnswer } from './answer.ts';
 import { type Meta, metaAnswer } from './list-meta.ts';

@@ -1,14 +1,14 @@
 import { type Static, Type } from '@sinclair/typebox';
-import type { Address } from '../domain/address.ts';
-import { usdNumber } from '../domain/amount.ts';
+import type { Address } from '../../core/domain/address.ts';
+import { usdNumber } from '../../core/domain/amount.ts';
 import {
   EVIDENCE_LADDER,
   EVIDENCE_METHODS,
   EVIDENCE_TIERS,
   evidenceOf,
   REASONS,
-} from '../domain/evidence.ts';
-import type { Finality } from '../domain/settlement.ts';
+} from '../../core/domain/evidence.ts';
+import type { Finality } from '../../core/domain/settlement.ts';
 import type { Directory } from '../reads/names.ts';
 import type { ListedSettlement } from '../reads/settlement-row.ts';
 import {

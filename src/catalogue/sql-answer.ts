@@ -1,4 +1,5 @@
 import { Readable } from 'node:stream';
+import type { SqlTierId } from '../../core/domain/plan.ts';
 import { countedRows } from '../../sandbox/results/counted-rows.ts';
 import { jsonAnswer } from '../../sandbox/results/json-answer.ts';
 import { readAhead } from '../../sandbox/results/read-ahead.ts';
@@ -10,7 +11,6 @@ import {
   wholeRows,
 } from '../../sandbox/results/whole-rows.ts';
 import type { ResultFormat, SandboxResult } from '../../sandbox/sql-sandbox.ts';
-import type { SqlTierId } from '../domain/plan.ts';
 import type { Charge, StreamedAnswer } from './answer.ts';
 import type { Meta } from './list-meta.ts';
 import { SQL_MEDIA, type SqlFormat } from './sql-params.ts';

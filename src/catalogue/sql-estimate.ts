@@ -1,7 +1,7 @@
 import type { Static } from '@sinclair/typebox';
+import { quForMilliseconds } from '../../core/domain/query-unit.ts';
 import type { Accepted } from '../../sandbox/inspect.ts';
 import type { Estimate } from '../../sandbox/sql-sandbox.ts';
-import { quForMilliseconds } from '../domain/query-unit.ts';
 import type { Meta } from './list-meta.ts';
 import { SQL_TIERS, type SqlBudget, type SqlTier } from './prices.ts';
 import type { SqlEstimateShape } from './sql-shapes.ts';

@@ -1,8 +1,8 @@
 import { type TSchema, Type } from '@sinclair/typebox';
-import { usdNumber } from '../domain/amount.ts';
-import { SQL_TIER_IDS, type SqlTierId } from '../domain/plan.ts';
-import { SQL_SECONDS_PER_QU } from '../domain/query-unit.ts';
-import { fail } from '../errors.ts';
+import { usdNumber } from '../../core/domain/amount.ts';
+import { SQL_TIER_IDS, type SqlTierId } from '../../core/domain/plan.ts';
+import { SQL_SECONDS_PER_QU } from '../../core/domain/query-unit.ts';
+import { fail } from '../../core/errors.ts';
 import { type Param, quoted } from './params.ts';
 import { SQL_QU_USD_MICROS, SQL_TIERS, sqlTierOf } from './prices.ts';
 

@@ -1,7 +1,7 @@
 import { Type } from '@sinclair/typebox';
-import { PUBLIC_TABLE_NAMES, type PublicTableName } from '../domain/public-tables.ts';
-import { fail } from '../errors.ts';
-import { nearest } from '../nearest-name.ts';
+import { PUBLIC_TABLE_NAMES, type PublicTableName } from '../../core/domain/public-tables.ts';
+import { fail } from '../../core/errors.ts';
+import { nearest } from '../../core/nearest-name.ts';
 import { type Param, quoted } from './params.ts';
 
 /** Parameters of the schema of SQL: what of it is wanted. */

@@ -1,5 +1,5 @@
 import { type Static, Type } from '@sinclair/typebox';
-import { SQL_TIER_IDS, type SqlTierId } from '../domain/plan.ts';
+import { SQL_TIER_IDS, type SqlTierId } from '../../core/domain/plan.ts';
 import { META_EXAMPLE, MetaShape } from './list-meta.ts';
 import { CountShape } from './shapes.ts';
 import { SQL_WARNINGS, type SqlWarningCode } from './sql-warnings.ts';

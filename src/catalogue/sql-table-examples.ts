@@ -1,4 +1,4 @@
-import type { PublicTableName } from '../domain/public-tables.ts';
+import type { PublicTableName } from '../../core/domain/public-tables.ts';
 
 /** A query over each table that reads little and can be run as it stands. The tests run them. */
 export const SQL_TABLE_EXAMPLES: Readonly<Record<PublicTableName, string>> = {

@@ -1,5 +1,5 @@
 import { type Static, Type } from '@sinclair/typebox';
-import { displayText } from '../domain/display-text.ts';
+import { displayText } from '../../core/domain/display-text.ts';
 import type { TagScore } from '../reads/agent-row.ts';
 import { CountShape, nullable } from './shapes.ts';
 

@@ -1,5 +1,5 @@
 import { type Static, Type } from '@sinclair/typebox';
-import type { Chain } from '../domain/chain.ts';
+import type { Chain } from '../../core/domain/chain.ts';
 import { configuredOf, type EndpointSourceState } from '../reads/endpoint-sources.ts';
 import type { FileCounts, IdentityState } from '../reads/identity-state.ts';
 import { EndpointSourceShape, sourceAnswer } from './endpoint-shape.ts';

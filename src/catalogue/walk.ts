@@ -1,4 +1,4 @@
-import type { Address } from '../domain/address.ts';
+import type { Address } from '../../core/domain/address.ts';
 import {
   type AgentPosition,
   type CursorKeys,
@@ -8,9 +8,9 @@ import {
   readAgentCursor,
   readCursor,
   readWalletCursor,
-} from '../domain/cursor.ts';
-import type { Position } from '../domain/settlement.ts';
-import { fail } from '../errors.ts';
+} from '../../core/domain/cursor.ts';
+import type { Position } from '../../core/domain/settlement.ts';
+import { fail } from '../../core/errors.ts';
 
 /** Cursors of one list. `scope` binds them: a cursor of another list, wallet or deployment is refused. */
 export function readBefore(

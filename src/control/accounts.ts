@@ -1,9 +1,9 @@
 import { createHmac, randomUUID } from 'node:crypto';
+import type { Clock } from '../../core/clock.ts';
+import { type ApiKey, apiKeyFromBytes, keyDigest, mintApiKey } from '../../core/domain/api-key.ts';
+import type { SettledPayment } from '../../core/domain/payment.ts';
 import { IDEMPOTENCY_KEY_MIN_CHARS } from '../catalogue/mint-trial-key.ts';
 import type { Accounts } from '../catalogue/operation.ts';
-import type { Clock } from '../clock.ts';
-import { type ApiKey, apiKeyFromBytes, keyDigest, mintApiKey } from '../domain/api-key.ts';
-import type { SettledPayment } from '../domain/payment.ts';
 import { askStore } from '../gate/store-failure.ts';
 import type { AuthorizationId, ControlStore, KeyRecord } from './control-store.ts';
 

@@ -1,11 +1,11 @@
+import { commandText } from '../../core/command-text.ts';
+import type { Config } from '../../core/config/config.ts';
+import type { Log } from '../../core/log.ts';
 import { findDifferences } from '../admin/reconcile-command.ts';
-import { commandText } from '../command-text.ts';
-import type { Config } from '../config/config.ts';
 import type { ControlStore } from '../control/control-store.ts';
 import { StoreUnavailable } from '../control/control-store.ts';
 import { inspectRedis, type RedisFacts } from '../control/redis/inspect-redis.ts';
 import { NewerStore } from '../control/sqlite/failures.ts';
-import type { Log } from '../log.ts';
 import { judgeClock } from './check-clock.ts';
 import { type Finding, failure, ok, skipped, warning } from './finding.ts';
 

@@ -1,7 +1,7 @@
 import { type EngineAccess, EngineError, type Guest, type Reader } from '../../clickhouse/engine.ts';
 import { sql } from '../../clickhouse/sql.ts';
+import { commandText } from '../../core/command-text.ts';
 import { checkGuest, GuestUnfit } from '../../sandbox/check-guest.ts';
-import { commandText } from '../command-text.ts';
 import { liftsReadonly, MENDED_VERSIONS } from './engine-versions.ts';
 import { type Finding, failure, ok, skipped, warning } from './finding.ts';
 

@@ -1,6 +1,6 @@
 import type { Reader } from '../../clickhouse/engine.ts';
-import type { ChainConfig } from '../config/config.ts';
-import { Failure } from '../errors.ts';
+import type { ChainConfig } from '../../core/config/config.ts';
+import { Failure } from '../../core/errors.ts';
 import { type ChainStatus, isImported, readChainStatus } from '../reads/chain-status.ts';
 import { chainFreshness, INDEX_LAG_WARNING_SECONDS } from '../reads/freshness.ts';
 import { type Finding, failure, ok, skipped, warning } from './finding.ts';

@@ -1,7 +1,7 @@
 import { statfs } from 'node:fs/promises';
 import { EngineError, type Reader } from '../../clickhouse/engine.ts';
 import { sql } from '../../clickhouse/sql.ts';
-import type { Config } from '../config/config.ts';
+import type { Config } from '../../core/config/config.ts';
 import { type Finding, failure, ok, skipped, warning } from './finding.ts';
 
 /** What the machine gives: Node, disk; and settings that are allowed and still unwise. */

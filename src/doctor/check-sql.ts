@@ -1,7 +1,7 @@
 import { request } from 'undici';
+import type { Config } from '../../core/config/config.ts';
+import { METRIC_PREFIX } from '../../core/metric-families.ts';
 import { OPEN_TO } from '../../sandbox/sql-sandbox.ts';
-import type { Config } from '../config/config.ts';
-import { METRIC_PREFIX } from '../metrics/families.ts';
 import { type Finding, failure, ok, skipped, warning } from './finding.ts';
 
 const TIMEOUT_MS = 3_000;

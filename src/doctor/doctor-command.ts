@@ -1,8 +1,8 @@
 import { mkdirSync } from 'node:fs';
 import type { Command } from 'commander';
-import type { Config } from '../config/config.ts';
-import { ConfigProblem } from '../config/problem.ts';
-import { createLog } from '../log.ts';
+import type { Config } from '../../core/config/config.ts';
+import { ConfigProblem } from '../../core/config/problem.ts';
+import { createLog } from '../../core/log.ts';
 import { CHECKS, type CheckId, type Finding, failure, type Verdict } from './finding.ts';
 
 const EXIT_FAILED = 1;

@@ -1,3 +1,4 @@
+import { fail } from '../../core/errors.ts';
 import {
   createPlaces,
   type Place,
@@ -7,7 +8,6 @@ import {
 } from '../../sandbox/places.ts';
 import { QueryAbandoned, SandboxBusy } from '../../sandbox/sql-sandbox.ts';
 import type { EngineLoad } from '../catalogue/operation.ts';
-import { fail } from '../errors.ts';
 import type { GateRequest } from './gate.ts';
 
 /**

@@ -1,7 +1,7 @@
 import { errors, type JWTPayload, jwtVerify } from 'jose';
-import type { Clock } from '../clock.ts';
-import type { Config } from '../config/config.ts';
-import { fail } from '../errors.ts';
+import type { Clock } from '../../core/clock.ts';
+import type { Config } from '../../core/config/config.ts';
+import { fail } from '../../core/errors.ts';
 import { createKeySet, KeySetUnreachable } from './key-set.ts';
 import { audiencesOf } from './protected-resource.ts';
 

@@ -1,12 +1,12 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
+import type { Clock } from '../../core/clock.ts';
+import { isApiKey, type KeyDigest, keyDigest } from '../../core/domain/api-key.ts';
+import { addressName, organizationName } from '../../core/domain/caller-name.ts';
+import type { Plan, PlanId } from '../../core/domain/plan.ts';
+import { type Failure, fail } from '../../core/errors.ts';
+import { customerOf, parseAddress } from '../../core/ip-address.ts';
 import type { Caller } from '../catalogue/operation.ts';
-import type { Clock } from '../clock.ts';
 import type { AccountStore, Credential, Organization } from '../control/control-store.ts';
-import { isApiKey, type KeyDigest, keyDigest } from '../domain/api-key.ts';
-import { addressName, organizationName } from '../domain/caller-name.ts';
-import type { Plan, PlanId } from '../domain/plan.ts';
-import { type Failure, fail } from '../errors.ts';
-import { customerOf, parseAddress } from '../ip-address.ts';
 import type { BearerTokens } from './bearer-token.ts';
 import type { Quota } from './rate-limit.ts';
 import { askStore } from './store-failure.ts';

@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
 import { Readable } from 'node:stream';
+import type { Clock } from '../../core/clock.ts';
+import { type ErrorCode, Failure, type FailureContext, fail } from '../../core/errors.ts';
+import type { Log } from '../../core/log.ts';
 import type { Answer, StreamedAnswer } from '../catalogue/answer.ts';
-import type { Clock } from '../clock.ts';
 import type { ReplyStore } from '../control/control-store.ts';
-import { type ErrorCode, Failure, type FailureContext, fail } from '../errors.ts';
-import type { Log } from '../log.ts';
 import type { GateAnswer } from './gate.ts';
 import type { ChargeOnce } from './run-on-units.ts';
 import { askStore } from './store-failure.ts';

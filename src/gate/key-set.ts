@@ -1,7 +1,7 @@
 import { createRemoteJWKSet, customFetch, errors, type JWTVerifyGetKey } from 'jose';
-import type { Clock } from '../clock.ts';
-import type { Config } from '../config/config.ts';
-import { isTrustworthyUrl } from '../config/resolve-access.ts';
+import type { Clock } from '../../core/clock.ts';
+import type { Config } from '../../core/config/config.ts';
+import { isTrustworthyUrl } from '../../core/config/resolve-access.ts';
 
 /**
  * The public keys of the issuer of bearer tokens: fetched when first needed, kept for a while, fetched anew for a key that is

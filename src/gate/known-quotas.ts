@@ -1,4 +1,4 @@
-import type { KeyDigest } from '../domain/api-key.ts';
+import type { KeyDigest } from '../../core/domain/api-key.ts';
 import type { Quota } from './rate-limit.ts';
 
 /**

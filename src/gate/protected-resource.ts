@@ -1,5 +1,5 @@
-import type { Config } from '../config/config.ts';
-import { MCP_PATHS } from '../domain/paths.ts';
+import type { Config } from '../../core/config/config.ts';
+import { MCP_PATHS } from '../../core/domain/paths.ts';
 
 /**
  * What bearer tokens are for, in the words of OAuth: this deployment by its public URL, and the MCP surface under each of its

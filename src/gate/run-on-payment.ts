@@ -1,8 +1,8 @@
+import type { SettledPayment } from '../../core/domain/payment.ts';
+import { ERRORS, Failure, fail } from '../../core/errors.ts';
+import type { Log } from '../../core/log.ts';
 import type { Answer, Charge, Outcome } from '../catalogue/answer.ts';
 import type { CallTerms } from '../catalogue/operation.ts';
-import type { SettledPayment } from '../domain/payment.ts';
-import { ERRORS, Failure, fail } from '../errors.ts';
-import type { Log } from '../log.ts';
 import type { OpenCall, PaidCall, SettledCall } from '../payment/payment-lane.ts';
 import type { GateAnswer } from './gate.ts';
 import { askStore } from './store-failure.ts';

@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
+import type { Clock } from '../../core/clock.ts';
+import type { PaymentOffer } from '../../core/domain/payment.ts';
+import type { UnitBalance } from '../../core/domain/query-unit.ts';
+import { Failure, fail } from '../../core/errors.ts';
+import type { Log } from '../../core/log.ts';
 import type { Charge, Outcome } from '../catalogue/answer.ts';
-import type { Clock } from '../clock.ts';
 import { StoreUnavailable, type UnitStore } from '../control/control-store.ts';
-import type { PaymentOffer } from '../domain/payment.ts';
-import type { UnitBalance } from '../domain/query-unit.ts';
-import { Failure, fail } from '../errors.ts';
-import type { Log } from '../log.ts';
 import { asChargeUnknown, askStore } from './store-failure.ts';
 
 /** The credit lane: units are set aside before a run and spent after it, or given back. Source: api.md 4. */

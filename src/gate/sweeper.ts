@@ -1,12 +1,12 @@
-import type { Clock } from '../clock.ts';
+import type { Clock } from '../../core/clock.ts';
+import type { Plan, PlanId } from '../../core/domain/plan.ts';
+import type { Log } from '../../core/log.ts';
 import {
   type ControlStore,
   type Hold,
   type Organization,
   StoreUnavailable,
 } from '../control/control-store.ts';
-import type { Plan, PlanId } from '../domain/plan.ts';
-import type { Log } from '../log.ts';
 
 /**
  * What nobody waits for, done in every API process: overdue holds are given back, plans' monthly units are granted, payments of

@@ -1,9 +1,9 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from 'fastify';
+import { BASE_PATHS } from '../../core/domain/paths.ts';
+import { fail } from '../../core/errors.ts';
 import type { SqlSandbox } from '../../sandbox/sql-sandbox.ts';
 import { answerSchema } from '../catalogue/openapi.ts';
 import type { AnyOperation, OperationDeps } from '../catalogue/operation.ts';
-import { BASE_PATHS } from '../domain/paths.ts';
-import { fail } from '../errors.ts';
 import type { Gate } from '../gate/gate.ts';
 import { matchesEtag, weakEtag } from './etag.ts';
 import { exposedWith, type NextPage, nextPageLink } from './headers.ts';

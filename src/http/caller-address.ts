@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify';
-import type { TrustedProxies } from '../config/config.ts';
-import { isWithin, parseAddress, parseNetwork } from '../ip-address.ts';
+import type { TrustedProxies } from '../../core/config/config.ts';
+import { isWithin, parseAddress, parseNetwork } from '../../core/ip-address.ts';
 
 /** The network address that a request counts for. */
 

@@ -1,6 +1,6 @@
 import { STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
-import { ERRORS, type ErrorCode, type FailureContext } from '../errors.ts';
+import { ERRORS, type ErrorCode, type FailureContext } from '../../core/errors.ts';
 import { PROBLEM_TYPE, problemOf } from '../problem.ts';
 
 const CODES: Readonly<Record<string, { readonly code: ErrorCode; readonly detail: string }>> = {

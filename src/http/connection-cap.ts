@@ -1,6 +1,6 @@
 import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
-import type { Log } from '../log.ts';
+import type { Log } from '../../core/log.ts';
 
 /**
  * Bounds how many connections are open at once. One beyond the cap is not dropped: its first request is read and answered with 503

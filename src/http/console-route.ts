@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { fail } from '../errors.ts';
+import { fail } from '../../core/errors.ts';
 import { installRefusedMethods } from './api-routes.ts';
 import type { ConsoleBuild } from './console-build.ts';
 import { acceptedEncoding, compressed, type Encoding, loadConsole } from './console-files.ts';

@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { fail } from '../../core/errors.ts';
 import type { DocsSite, ServedText } from '../docs-site/docs-site.ts';
-import { fail } from '../errors.ts';
 import { installRefusedMethods } from './api-routes.ts';
 import { matchesEtag } from './etag.ts';
 

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { FastifyInstance } from 'fastify';
-import { fail } from '../errors.ts';
+import { fail } from '../../core/errors.ts';
 
 /**
  * How long a process that was told to stop goes on answering. Callers that keep their connections hear with their next answer that

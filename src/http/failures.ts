@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { ERRORS, type ErrorCode, Failure, fail } from '../errors.ts';
-import type { Log } from '../log.ts';
+import { ERRORS, type ErrorCode, Failure, fail } from '../../core/errors.ts';
+import type { Log } from '../../core/log.ts';
 import { PROBLEM_TYPE, type Problem, problemOf } from '../problem.ts';
 import { allowedAt, installKnownPaths } from './known-paths.ts';
 

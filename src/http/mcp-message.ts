@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { type Failure, fail } from '../errors.ts';
+import { type Failure, fail } from '../../core/errors.ts';
 import { type FailureOptions, refusal } from './failures.ts';
 import { bodyOf } from './raw-input.ts';
 import { readJsonBody } from './read-body.ts';

@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify';
-import type { Config } from '../config/config.ts';
-import { type Failure, fail } from '../errors.ts';
+import type { Config } from '../../core/config/config.ts';
+import { type Failure, fail } from '../../core/errors.ts';
 
 /** Host names that callers may use; null where the deployment cannot know them (it listens on every address). */
 export type Hostnames = ReadonlySet<string> | null;

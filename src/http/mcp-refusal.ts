@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream';
-import { ERRORS, type Failure } from '../errors.ts';
+import { ERRORS, type Failure } from '../../core/errors.ts';
 
 /**
  * Clients of OAuth look for one thing: a 401 with the way to the issuer. A tool call is refused inside the protocol, when the

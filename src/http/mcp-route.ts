@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { MCP_PATHS } from '../../core/domain/paths.ts';
 import type { SqlSandbox } from '../../sandbox/sql-sandbox.ts';
 import type { OperationDeps } from '../catalogue/operation.ts';
-import { MCP_PATHS } from '../domain/paths.ts';
 import type { Gate } from '../gate/gate.ts';
 import type { McpExchange } from '../mcp/mcp-call.ts';
 import type { McpSurface } from '../mcp/mcp-server.ts';

@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { type Meter, secondsSince } from '../metrics/meter.ts';
-import type { RequestSpan, Tracer } from '../tracing/tracer.ts';
+import { type Meter, secondsSince } from '../../core/meter.ts';
+import type { RequestSpan, Tracer } from '../../core/tracer.ts';
 
 /** What one request is counted and traced as: the id of its operation, or the kind of its route. Never its path. */
 

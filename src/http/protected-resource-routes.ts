@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify';
-import type { Config } from '../config/config.ts';
-import { fail } from '../errors.ts';
+import type { Config } from '../../core/config/config.ts';
+import { fail } from '../../core/errors.ts';
 import { METADATA_PATHS, type ProtectedResource } from '../gate/protected-resource.ts';
 import { installRefusedMethods } from './api-routes.ts';
 

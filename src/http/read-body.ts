@@ -1,4 +1,4 @@
-import { type Failure, fail } from '../errors.ts';
+import { type Failure, fail } from '../../core/errors.ts';
 
 /** Parameters from the body of a POST: one JSON object, read strictly. Source: RFC 8259, RFC 7493. */
 

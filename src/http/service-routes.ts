@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import type { Reader } from '../../clickhouse/engine.ts';
-import type { Clock } from '../clock.ts';
+import type { Clock } from '../../core/clock.ts';
 import type { DocsSite } from '../docs-site/docs-site.ts';
 import { cached } from '../reads/cached.ts';
 import { checkReady } from '../reads/engine-health.ts';

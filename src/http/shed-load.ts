@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify';
-import { type FailureContext, fail } from '../errors.ts';
+import { type FailureContext, fail } from '../../core/errors.ts';
 import type { ConnectionCap } from './connection-cap.ts';
 
 /**

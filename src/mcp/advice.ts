@@ -1,4 +1,4 @@
-import { ERRORS, type ErrorCode } from '../errors.ts';
+import { ERRORS, type ErrorCode } from '../../core/errors.ts';
 
 /** What the catalogue of errors advises callers over HTTP, said for callers here, where that differs. */
 const ADVICE: Partial<Record<ErrorCode, string>> = {

@@ -1,8 +1,8 @@
 import { text } from 'node:stream/consumers';
+import { ERRORS, Failure, fail } from '../../core/errors.ts';
+import type { Log } from '../../core/log.ts';
 import type { StreamedAnswer } from '../catalogue/answer.ts';
-import { ERRORS, Failure, fail } from '../errors.ts';
 import type { Gate } from '../gate/gate.ts';
-import type { Log } from '../log.ts';
 import { problemOf } from '../problem.ts';
 import { McpCall, type McpExchange } from './mcp-call.ts';
 import type { Tool } from './tool.ts';

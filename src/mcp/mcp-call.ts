@@ -1,6 +1,6 @@
+import type { Lane } from '../../core/domain/lane.ts';
+import { type Failure, fail } from '../../core/errors.ts';
 import type { AnyOperation, OperationDeps } from '../catalogue/operation.ts';
-import type { Lane } from '../domain/lane.ts';
-import { type Failure, fail } from '../errors.ts';
 import type { GateRequest } from '../gate/gate.ts';
 import { MCP_SQL_FORMATS } from './tool-schema.ts';
 

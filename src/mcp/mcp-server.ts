@@ -5,10 +5,10 @@ import {
   ResourceNotFoundError,
   Server,
 } from '@modelcontextprotocol/server';
+import type { Log } from '../../core/log.ts';
+import { nearest } from '../../core/nearest-name.ts';
 import type { AnyOperation } from '../catalogue/operation.ts';
 import type { Gate } from '../gate/gate.ts';
-import type { Log } from '../log.ts';
-import { nearest } from '../nearest-name.ts';
 import { callTool } from './call-tool.ts';
 import { INSTRUCTIONS } from './instructions.ts';
 import type { McpExchange } from './mcp-call.ts';

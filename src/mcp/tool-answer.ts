@@ -1,5 +1,5 @@
 import type { CallToolResult } from '@modelcontextprotocol/server';
-import { ERRORS, type Failure } from '../errors.ts';
+import { ERRORS, type Failure } from '../../core/errors.ts';
 import type { Problem } from '../problem.ts';
 import { adviceOf } from './advice.ts';
 import { figuresOf } from './answer-figures.ts';

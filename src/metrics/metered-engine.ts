@@ -1,6 +1,6 @@
 import { EngineError, type Guest, type Reader, type Writer } from '../../clickhouse/engine.ts';
-import { statementName, watchedPort } from '../watched-port.ts';
-import { type Meter, secondsSince } from './meter.ts';
+import { type Meter, secondsSince } from '../../core/meter.ts';
+import { statementName, watchedPort } from '../../core/process/watched-port.ts';
 
 /**
  * Counts the statements of a port to the engine by their names. `user` is the engine user behind it: `reader`, `writer`, `guest`;

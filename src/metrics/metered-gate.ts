@@ -1,6 +1,6 @@
-import { Failure } from '../errors.ts';
+import { Failure } from '../../core/errors.ts';
+import type { Meter } from '../../core/meter.ts';
 import type { Gate } from '../gate/gate.ts';
-import type { Meter } from './meter.ts';
 
 /** Where no lane was taken: the call was refused before its run. */
 const NO_LANE = 'none';

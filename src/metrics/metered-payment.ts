@@ -1,6 +1,6 @@
+import { type Meter, secondsSince } from '../../core/meter.ts';
 import type { Facilitator } from '../payment/facilitator.ts';
 import type { PaidCall, PaymentLane, SettledCall } from '../payment/payment-lane.ts';
-import { type Meter, secondsSince } from './meter.ts';
 
 const MICROS_PER_DOLLAR = 1_000_000;
 

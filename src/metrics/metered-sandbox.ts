@@ -1,6 +1,6 @@
 import { EngineError } from '../../clickhouse/engine.ts';
+import type { Meter } from '../../core/meter.ts';
 import { QueryAbandoned, QueryFailed, SandboxBusy, type SqlSandbox } from '../../sandbox/sql-sandbox.ts';
-import type { Meter } from './meter.ts';
 
 const MS_PER_SECOND = 1_000;
 

@@ -1,5 +1,5 @@
+import type { Meter } from '../../core/meter.ts';
 import type { ControlStore } from '../control/control-store.ts';
-import type { Meter } from './meter.ts';
 
 /** Counts the calls of the control store that fail, by name: `units.hold`. */
 export function meteredStore(store: ControlStore, meter: Meter): ControlStore {

@@ -1,6 +1,6 @@
-import type { Config } from '../config/config.ts';
-import type { Log } from '../log.ts';
-import type { Meter } from './meter.ts';
+import type { Config } from '../../core/config/config.ts';
+import type { Log } from '../../core/log.ts';
+import type { Meter } from '../../core/meter.ts';
 import { listenForScrapes } from './metrics-listener.ts';
 import { createPrometheusMeter } from './prometheus-meter.ts';
 

@@ -1,6 +1,6 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
-import { FAMILIES, type Family, METRIC_PREFIX } from './families.ts';
-import type { CounterName, FamilyName, HistogramName, Meter, Reading } from './meter.ts';
+import type { CounterName, FamilyName, HistogramName, Meter, Reading } from '../../core/meter.ts';
+import { FAMILIES, type Family, METRIC_PREFIX } from '../../core/metric-families.ts';
 
 /** The meter over prom-client, and its text in the format of Prometheus 0.0.4. */
 export interface PrometheusMeter extends Meter {

@@ -1,14 +1,14 @@
 import type { EngineWalls } from '../../clickhouse/embedded/walls.ts';
 import type { Reader } from '../../clickhouse/engine.ts';
-import type { Clock } from '../clock.ts';
+import type { Clock } from '../../core/clock.ts';
+import type { Chain } from '../../core/domain/chain.ts';
+import type { Meter, Reading } from '../../core/meter.ts';
 import type { ControlStore } from '../control/control-store.ts';
-import type { Chain } from '../domain/chain.ts';
 import { backfillLeft, CHAIN_STATES, type ChainStatus, readChainStatus } from '../reads/chain-status.ts';
 import { readEngineUptime } from '../reads/engine-health.ts';
 import { chainFreshness } from '../reads/freshness.ts';
 import type { IdentityStates } from '../reads/identity-state.ts';
 import { readRollupState } from '../reads/rollup-state.ts';
-import type { Meter, Reading } from './meter.ts';
 
 /** The figures of `/v0/telemetry`, asked for with the questions that answer it: the two can never differ by more than their moment. */
 

@@ -1,4 +1,4 @@
-import { isAddress, readAddress, toChecksum } from '../domain/address.ts';
+import { isAddress, readAddress, toChecksum } from '../../core/domain/address.ts';
 import { findPermitFault } from './match-permit.ts';
 import { ceilingOf, type Quote, type Terms } from './offer.ts';
 import type { SignedAuthorization, SignedPayment, SignedTransfer } from './read-payment.ts';

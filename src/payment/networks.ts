@@ -1,4 +1,4 @@
-import { type Chain, isChain } from '../domain/chain.ts';
+import { type Chain, isChain } from '../../core/domain/chain.ts';
 
 /**
  * The names that x402 version 1 has for EVM chains: exactly those that the v1 client knows. It refuses a whole offer for one

@@ -1,9 +1,9 @@
 import { encodePaymentRequiredHeader } from '@x402/core/http';
-import type { AcceptedPayment } from '../config/config.ts';
-import { type Address, toChecksum } from '../domain/address.ts';
-import { USD_DECIMALS } from '../domain/amount.ts';
-import type { Chain } from '../domain/chain.ts';
-import type { PaymentOffer } from '../domain/payment.ts';
+import type { AcceptedPayment } from '../../core/config/config.ts';
+import { type Address, toChecksum } from '../../core/domain/address.ts';
+import { USD_DECIMALS } from '../../core/domain/amount.ts';
+import type { Chain } from '../../core/domain/chain.ts';
+import type { PaymentOffer } from '../../core/domain/payment.ts';
 import { v1NameOf } from './networks.ts';
 import type { Order } from './payment-lane.ts';
 

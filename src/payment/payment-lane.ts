@@ -1,4 +1,4 @@
-import type { PaymentOffer, SettledPayment } from '../domain/payment.ts';
+import type { PaymentOffer, SettledPayment } from '../../core/domain/payment.ts';
 
 /**
  * The x402 lane as the gate sees it: what a call costs here, and one paid call from its header to its answer.

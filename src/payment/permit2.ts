@@ -1,4 +1,4 @@
-import { address } from '../domain/address.ts';
+import { address } from '../../core/domain/address.ts';
 
 /** The contracts through which a ceiling is settled, the same on every chain. Source: protocol.md 1.8. */
 export const PERMIT2 = address('0x000000000022D473030F116dDEE9F6B43aC78BA3');

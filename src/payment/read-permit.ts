@@ -1,4 +1,4 @@
-import { type Address, toChecksum } from '../domain/address.ts';
+import { type Address, toChecksum } from '../../core/domain/address.ts';
 import { ADDRESS, DECIMAL, fieldReader, innerOf } from './signed-fields.ts';
 
 /**

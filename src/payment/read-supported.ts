@@ -1,5 +1,5 @@
-import { isAddress, readAddress } from '../domain/address.ts';
-import { type Chain, isChain } from '../domain/chain.ts';
+import { isAddress, readAddress } from '../../core/domain/address.ts';
+import { type Chain, isChain } from '../../core/domain/chain.ts';
 import type { UptoSigner } from './facilitator.ts';
 
 /**

@@ -1,6 +1,6 @@
-import type { Clock } from '../clock.ts';
+import type { Clock } from '../../core/clock.ts';
+import type { Log } from '../../core/log.ts';
 import type { PaymentRecord, PaymentStore } from '../control/control-store.ts';
-import type { Log } from '../log.ts';
 import type { LaneTools } from './lane-tools.ts';
 import { isDead } from './settle-once.ts';
 

@@ -1,7 +1,7 @@
-import type { Clock } from '../clock.ts';
-import type { Address } from '../domain/address.ts';
-import type { Chain } from '../domain/chain.ts';
-import type { Log } from '../log.ts';
+import type { Clock } from '../../core/clock.ts';
+import type { Address } from '../../core/domain/address.ts';
+import type { Chain } from '../../core/domain/chain.ts';
+import type { Log } from '../../core/log.ts';
 import type { Facilitator } from './facilitator.ts';
 
 /**

@@ -1,5 +1,5 @@
-import type { PaymentConfig } from '../config/config.ts';
-import { knownChain } from '../domain/known-chains.ts';
+import type { PaymentConfig } from '../../core/config/config.ts';
+import { knownChain } from '../../core/domain/known-chains.ts';
 import type { ChainWitness } from './chain-witness.ts';
 import { createRpcWitness, noWitness } from './rpc-witness.ts';
 

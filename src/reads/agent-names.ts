@@ -1,8 +1,8 @@
 import type { Reader } from '../../clickhouse/engine.ts';
 import { sql, texts, uint32 } from '../../clickhouse/sql.ts';
-import type { Clock } from '../clock.ts';
-import type { Address } from '../domain/address.ts';
-import type { Chain } from '../domain/chain.ts';
+import type { Clock } from '../../core/clock.ts';
+import type { Address } from '../../core/domain/address.ts';
+import type { Chain } from '../../core/domain/chain.ts';
 import { ask } from './ask.ts';
 import { textField } from './decode.ts';
 

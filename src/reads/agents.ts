@@ -1,8 +1,8 @@
 import type { Reader } from '../../clickhouse/engine.ts';
 import { allOf, type Sql, sql, text, texts, uint8, uint32 } from '../../clickhouse/sql.ts';
-import type { Address } from '../domain/address.ts';
-import type { Chain } from '../domain/chain.ts';
-import type { AgentPosition } from '../domain/cursor.ts';
+import type { Address } from '../../core/domain/address.ts';
+import type { Chain } from '../../core/domain/chain.ts';
+import type { AgentPosition } from '../../core/domain/cursor.ts';
 import { AGENT_COLUMNS, type AgentRow, decodeAgent } from './agent-row.ts';
 import { saysAllWords } from './agent-words.ts';
 import { ask } from './ask.ts';

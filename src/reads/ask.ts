@@ -1,6 +1,6 @@
 import { EngineError, type Reader, type Rows, type Statement } from '../../clickhouse/engine.ts';
-import type { Resource } from '../domain/resources.ts';
-import { fail } from '../errors.ts';
+import type { Resource } from '../../core/domain/resources.ts';
+import { fail } from '../../core/errors.ts';
 
 /** For a statement that reads much and is asked rarely, because its answer is kept: it may use two of the engine's cores. */
 export const TWO_THREADS = { max_threads: 2 } as const;

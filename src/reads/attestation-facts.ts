@@ -1,8 +1,8 @@
 import type { Reader } from '../../clickhouse/engine.ts';
 import { type Sql, sql, texts, uint64s } from '../../clickhouse/sql.ts';
-import type { Address } from '../domain/address.ts';
-import type { ProofOfPayment } from '../domain/proof-of-payment.ts';
-import type { Hash } from '../domain/settlement.ts';
+import type { Address } from '../../core/domain/address.ts';
+import type { ProofOfPayment } from '../../core/domain/proof-of-payment.ts';
+import type { Hash } from '../../core/domain/settlement.ts';
 import { type TagScore, tagScoresField } from './agent-row.ts';
 import { ask } from './ask.ts';
 import type { AttestationRow } from './attestation-row.ts';

@@ -1,8 +1,8 @@
 import { type Sql, sql, uint32 } from '../../clickhouse/sql.ts';
-import type { Address } from '../domain/address.ts';
-import type { Chain } from '../domain/chain.ts';
-import type { Attestation, AttestationKind } from '../domain/registry-event.ts';
-import type { Hash } from '../domain/settlement.ts';
+import type { Address } from '../../core/domain/address.ts';
+import type { Chain } from '../../core/domain/chain.ts';
+import type { Attestation, AttestationKind } from '../../core/domain/registry-event.ts';
+import type { Hash } from '../../core/domain/settlement.ts';
 import { bigintField, integerField, textField } from './decode.ts';
 
 /** What lists show of a log of the reputation or validation registry; texts as they were logged. */

@@ -1,9 +1,9 @@
 import type { Reader } from '../../clickhouse/engine.ts';
 import { allOf, type Sql, sql, text, texts, uint32, uint64s } from '../../clickhouse/sql.ts';
-import type { Address } from '../domain/address.ts';
-import type { Chain } from '../domain/chain.ts';
-import type { AttestationKind } from '../domain/registry-event.ts';
-import type { Position } from '../domain/settlement.ts';
+import type { Address } from '../../core/domain/address.ts';
+import type { Chain } from '../../core/domain/chain.ts';
+import type { AttestationKind } from '../../core/domain/registry-event.ts';
+import type { Position } from '../../core/domain/settlement.ts';
 import { ask } from './ask.ts';
 import { ATTESTATION_COLUMNS, type AttestationRow, decodeAttestation } from './attestation-row.ts';
 import { integerField, textField } from './decode.ts';

@@ -1,4 +1,4 @@
-import type { Clock } from '../clock.ts';
+import type { Clock } from '../../core/clock.ts';
 
 /**
  * One value, loaded at most once per `maxAgeMs` and never twice at the same time: a thousand requests in a second cost one

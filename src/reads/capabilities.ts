@@ -1,9 +1,9 @@
 import type { Reader } from '../../clickhouse/engine.ts';
 import { type Sql, sql, text, uint32 } from '../../clickhouse/sql.ts';
-import type { Clock } from '../clock.ts';
-import { CAPABILITIES } from '../domain/capability.ts';
-import type { Chain } from '../domain/chain.ts';
-import type { AgentPosition } from '../domain/cursor.ts';
+import type { Clock } from '../../core/clock.ts';
+import { CAPABILITIES } from '../../core/domain/capability.ts';
+import type { Chain } from '../../core/domain/chain.ts';
+import type { AgentPosition } from '../../core/domain/cursor.ts';
 import type { AgentRow } from './agent-row.ts';
 import { readAgents } from './agents.ts';
 import { ask, TWO_THREADS } from './ask.ts';

@@ -1,6 +1,6 @@
 import type { Reader } from '../../clickhouse/engine.ts';
 import { sql } from '../../clickhouse/sql.ts';
-import type { Chain } from '../domain/chain.ts';
+import type { Chain } from '../../core/domain/chain.ts';
 import { ask } from './ask.ts';
 import { integerField, numberField, textField } from './decode.ts';
 

@@ -1,7 +1,7 @@
 import type { Reader } from '../../clickhouse/engine.ts';
 import { allOf, dateTime, type Sql, sql, text, uint32 } from '../../clickhouse/sql.ts';
-import type { Address } from '../domain/address.ts';
-import type { JudgedRole } from '../domain/data-quality.ts';
+import type { Address } from '../../core/domain/address.ts';
+import type { JudgedRole } from '../../core/domain/data-quality.ts';
 import { ask } from './ask.ts';
 import { bigintField, integerField } from './decode.ts';
 import { fromWalletRows, keyConditions, PROFILE_RESOURCE, type ProfileScope } from './profile-scope.ts';

@@ -1,9 +1,9 @@
 import { IS_COUNTED } from '../../clickhouse/counted-rows.ts';
 import type { Reader } from '../../clickhouse/engine.ts';
 import { type Sql, sql, trustedText } from '../../clickhouse/sql.ts';
-import type { Clock } from '../clock.ts';
-import type { Chain } from '../domain/chain.ts';
-import { versionTimeMs } from '../domain/version-time.ts';
+import type { Clock } from '../../core/clock.ts';
+import type { Chain } from '../../core/domain/chain.ts';
+import { versionTimeMs } from '../../core/domain/version-time.ts';
 import { ask, TWO_THREADS } from './ask.ts';
 import { cached } from './cached.ts';
 import { bigintField, integerField, textField } from './decode.ts';

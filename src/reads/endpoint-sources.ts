@@ -1,6 +1,6 @@
 import type { Reader } from '../../clickhouse/engine.ts';
 import { sql, uint32 } from '../../clickhouse/sql.ts';
-import type { Clock } from '../clock.ts';
+import type { Clock } from '../../core/clock.ts';
 import { ask } from './ask.ts';
 import { cached } from './cached.ts';
 import { integerField, textField } from './decode.ts';

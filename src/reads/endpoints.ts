@@ -1,7 +1,7 @@
 import type { Reader } from '../../clickhouse/engine.ts';
 import { allOf, type Sql, sql, text, uint32 } from '../../clickhouse/sql.ts';
-import { microsFromDecimal } from '../domain/amount.ts';
-import type { Chain } from '../domain/chain.ts';
+import { microsFromDecimal } from '../../core/domain/amount.ts';
+import type { Chain } from '../../core/domain/chain.ts';
 import { ask } from './ask.ts';
 import { integerField, textField } from './decode.ts';
 

@@ -1,9 +1,9 @@
 import type { Reader, Statement } from '../../clickhouse/engine.ts';
 import { allOf, dateTime, type Sql, sql, text, texts, uint32, uint64 } from '../../clickhouse/sql.ts';
-import type { Clock } from '../clock.ts';
-import type { Chain } from '../domain/chain.ts';
-import { type EvidenceTier, methodsOfTier } from '../domain/evidence.ts';
-import type { Position } from '../domain/settlement.ts';
+import type { Clock } from '../../core/clock.ts';
+import type { Chain } from '../../core/domain/chain.ts';
+import { type EvidenceTier, methodsOfTier } from '../../core/domain/evidence.ts';
+import type { Position } from '../../core/domain/settlement.ts';
 import { ask } from './ask.ts';
 import { integerField } from './decode.ts';
 import { type FinalBlock, onlyFinal } from './finality.ts';

@@ -1,6 +1,6 @@
 import type { Reader } from '../../clickhouse/engine.ts';
 import { allOf, type Sql, sql, text, texts, uint64 } from '../../clickhouse/sql.ts';
-import type { Chain } from '../domain/chain.ts';
+import type { Chain } from '../../core/domain/chain.ts';
 import { ask } from './ask.ts';
 import type { ChainStatus } from './chain-status.ts';
 import { integerField } from './decode.ts';

@@ -1,7 +1,7 @@
 import type { Reader } from '../../clickhouse/engine.ts';
-import type { Clock } from '../clock.ts';
-import type { Chain } from '../domain/chain.ts';
-import type { Finality } from '../domain/settlement.ts';
+import type { Clock } from '../../core/clock.ts';
+import type { Chain } from '../../core/domain/chain.ts';
+import type { Finality } from '../../core/domain/settlement.ts';
 import { cached } from './cached.ts';
 import { type ChainStatus, isImported, readChainStatus } from './chain-status.ts';
 

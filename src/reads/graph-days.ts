@@ -1,6 +1,6 @@
 import type { Reader } from '../../clickhouse/engine.ts';
 import { allOf, dateTime, type Sql, sql, text } from '../../clickhouse/sql.ts';
-import type { PaymentPair } from '../domain/payment-graph.ts';
+import type { PaymentPair } from '../../core/domain/payment-graph.ts';
 import { ask } from './ask.ts';
 import { integerField, textField } from './decode.ts';
 import { GRAPH_RESOURCE } from './graph-window.ts';

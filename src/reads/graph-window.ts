@@ -1,7 +1,7 @@
 import type { Reader } from '../../clickhouse/engine.ts';
 import { allOf, dateTime, type Sql, sql } from '../../clickhouse/sql.ts';
-import type { Clock } from '../clock.ts';
-import type { PaymentPair } from '../domain/payment-graph.ts';
+import type { Clock } from '../../core/clock.ts';
+import type { PaymentPair } from '../../core/domain/payment-graph.ts';
 import { ask, TWO_THREADS } from './ask.ts';
 import { integerField } from './decode.ts';
 import { underCeiling } from './feed.ts';

@@ -1,6 +1,6 @@
 import type { Reader } from '../../clickhouse/engine.ts';
-import type { Clock } from '../clock.ts';
-import { buildPaymentGraph, type PaymentGraph, type PaymentPair } from '../domain/payment-graph.ts';
+import type { Clock } from '../../core/clock.ts';
+import { buildPaymentGraph, type PaymentGraph, type PaymentPair } from '../../core/domain/payment-graph.ts';
 import {
   daysOf,
   GRAPH_ROWS_SCANNED_MAX,

@@ -1,7 +1,7 @@
 import type { Reader } from '../../clickhouse/engine.ts';
 import { dateTime, type Sql, sql } from '../../clickhouse/sql.ts';
-import type { Clock } from '../clock.ts';
-import type { Chain } from '../domain/chain.ts';
+import type { Clock } from '../../core/clock.ts';
+import type { Chain } from '../../core/domain/chain.ts';
 import { ask } from './ask.ts';
 import { cached } from './cached.ts';
 import { integerField, textField } from './decode.ts';

@@ -1,7 +1,7 @@
 import type { Reader } from '../../clickhouse/engine.ts';
-import type { Clock } from '../clock.ts';
-import type { Chain } from '../domain/chain.ts';
-import { Failure } from '../errors.ts';
+import type { Clock } from '../../core/clock.ts';
+import type { Chain } from '../../core/domain/chain.ts';
+import { Failure } from '../../core/errors.ts';
 import type { ChainStatus } from './chain-status.ts';
 import type { EndpointSourceState, EndpointSources } from './endpoint-sources.ts';
 import { readEngineUptime } from './engine-health.ts';

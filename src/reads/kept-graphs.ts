@@ -1,4 +1,4 @@
-import type { PaymentPair } from '../domain/payment-graph.ts';
+import type { PaymentPair } from '../../core/domain/payment-graph.ts';
 
 /**
  * Graphs of whole days in memory, each under the mark of what was written to its days. An insert reaches the rows and the mark in

@@ -1,6 +1,6 @@
 import type { Reader } from '../../clickhouse/engine.ts';
 import { sql, texts } from '../../clickhouse/sql.ts';
-import type { Address } from '../domain/address.ts';
+import type { Address } from '../../core/domain/address.ts';
 import { ask } from './ask.ts';
 import { integerField, textField } from './decode.ts';
 

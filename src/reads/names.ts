@@ -1,9 +1,9 @@
 import type { Reader } from '../../clickhouse/engine.ts';
 import { sql, uint32 } from '../../clickhouse/sql.ts';
-import type { Clock } from '../clock.ts';
-import type { Address } from '../domain/address.ts';
-import type { Chain } from '../domain/chain.ts';
-import { createFindImitated, type FindImitated } from '../domain/imitated-name.ts';
+import type { Clock } from '../../core/clock.ts';
+import type { Address } from '../../core/domain/address.ts';
+import type { Chain } from '../../core/domain/chain.ts';
+import { createFindImitated, type FindImitated } from '../../core/domain/imitated-name.ts';
 import { type AgentName, type AgentNames, createAgentNames } from './agent-names.ts';
 import { ask } from './ask.ts';
 import { cached } from './cached.ts';

@@ -1,9 +1,9 @@
 import { IS_COUNTED } from '../../clickhouse/counted-rows.ts';
 import { allOf, type Sql, sql, text, uint32 } from '../../clickhouse/sql.ts';
-import type { Address } from '../domain/address.ts';
-import { microsFromDecimal } from '../domain/amount.ts';
-import type { Chain } from '../domain/chain.ts';
-import type { PaymentPair } from '../domain/payment-graph.ts';
+import type { Address } from '../../core/domain/address.ts';
+import { microsFromDecimal } from '../../core/domain/amount.ts';
+import type { Chain } from '../../core/domain/chain.ts';
+import type { PaymentPair } from '../../core/domain/payment-graph.ts';
 import { integerField, textField } from './decode.ts';
 import { type FinalBlock, onlyFinal } from './finality.ts';
 import { onChain } from './settlement-row.ts';

@@ -1,7 +1,7 @@
 import { IS_COUNTED } from '../../clickhouse/counted-rows.ts';
 import { allOf, type Sql, sql, text } from '../../clickhouse/sql.ts';
-import type { Address } from '../domain/address.ts';
-import type { Chain } from '../domain/chain.ts';
+import type { Address } from '../../core/domain/address.ts';
+import type { Chain } from '../../core/domain/chain.ts';
 import { type FinalBlock, onFinalChain, onlyFinal } from './finality.ts';
 import { closedSlices, type RollupCoverage } from './rollup-coverage.ts';
 import { onChain } from './settlement-row.ts';

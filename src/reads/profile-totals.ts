@@ -1,8 +1,8 @@
 import type { Reader } from '../../clickhouse/engine.ts';
 import { dateTime, type Sql, sql, text } from '../../clickhouse/sql.ts';
-import type { Address } from '../domain/address.ts';
-import { microsFromDecimal } from '../domain/amount.ts';
-import type { Chain } from '../domain/chain.ts';
+import type { Address } from '../../core/domain/address.ts';
+import { microsFromDecimal } from '../../core/domain/amount.ts';
+import type { Chain } from '../../core/domain/chain.ts';
 import { ask } from './ask.ts';
 import { integerField, textField } from './decode.ts';
 import {

@@ -1,5 +1,5 @@
 import type { Reader } from '../../clickhouse/engine.ts';
-import type { JudgedRole } from '../domain/data-quality.ts';
+import type { JudgedRole } from '../../core/domain/data-quality.ts';
 import {
   type CounterpartyScan,
   readScanFloor,

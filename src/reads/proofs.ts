@@ -1,8 +1,8 @@
 import { IS_COUNTED } from '../../clickhouse/counted-rows.ts';
 import type { Reader } from '../../clickhouse/engine.ts';
 import { type Sql, sql, texts } from '../../clickhouse/sql.ts';
-import { microsFromDecimal } from '../domain/amount.ts';
-import type { ProofOfPayment, ProvenPayment } from '../domain/proof-of-payment.ts';
+import { microsFromDecimal } from '../../core/domain/amount.ts';
+import type { ProofOfPayment, ProvenPayment } from '../../core/domain/proof-of-payment.ts';
 import { ask } from './ask.ts';
 import { bigintField, integerField, textField } from './decode.ts';
 

@@ -1,7 +1,7 @@
 import type { Reader } from '../../clickhouse/engine.ts';
 import { rollupBasis, sliceStart } from '../../clickhouse/rollup-basis.ts';
 import { allOf, dateTime, type Sql, sql, uint64 } from '../../clickhouse/sql.ts';
-import type { Resource } from '../domain/resources.ts';
+import type { Resource } from '../../core/domain/resources.ts';
 import { ask } from './ask.ts';
 import { bigintField, integerField } from './decode.ts';
 import { closedSlices, type RollupCoverage } from './rollup-coverage.ts';

@@ -1,10 +1,10 @@
 import { IS_COUNTED } from '../../clickhouse/counted-rows.ts';
 import type { Reader } from '../../clickhouse/engine.ts';
 import { allOf, type Sql, sql, texts, uint32 } from '../../clickhouse/sql.ts';
-import type { Clock } from '../clock.ts';
-import type { Address } from '../domain/address.ts';
-import { microsFromDecimal } from '../domain/amount.ts';
-import type { Chain } from '../domain/chain.ts';
+import type { Clock } from '../../core/clock.ts';
+import type { Address } from '../../core/domain/address.ts';
+import { microsFromDecimal } from '../../core/domain/amount.ts';
+import type { Chain } from '../../core/domain/chain.ts';
 import { ask, TWO_THREADS } from './ask.ts';
 import { cached } from './cached.ts';
 import { bigintField, integerField, textField } from './decode.ts';

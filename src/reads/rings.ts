@@ -1,7 +1,7 @@
 import type { Reader } from '../../clickhouse/engine.ts';
 import { sql, text, uint32 } from '../../clickhouse/sql.ts';
-import type { Address } from '../domain/address.ts';
-import { microsFromDecimal } from '../domain/amount.ts';
+import type { Address } from '../../core/domain/address.ts';
+import { microsFromDecimal } from '../../core/domain/amount.ts';
 import { ask } from './ask.ts';
 import { integerField, textField } from './decode.ts';
 

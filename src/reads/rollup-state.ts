@@ -1,6 +1,6 @@
 import type { Reader } from '../../clickhouse/engine.ts';
 import { sql } from '../../clickhouse/sql.ts';
-import { versionTimeMs } from '../domain/version-time.ts';
+import { versionTimeMs } from '../../core/domain/version-time.ts';
 import { ask } from './ask.ts';
 import { bigintField, integerField } from './decode.ts';
 

@@ -1,9 +1,9 @@
 import { type Sql, sql, text } from '../../clickhouse/sql.ts';
-import type { Address } from '../domain/address.ts';
-import { microsFromDecimal } from '../domain/amount.ts';
-import type { Chain } from '../domain/chain.ts';
-import { EVIDENCE_METHODS, type EvidenceMethod } from '../domain/evidence.ts';
-import type { Position, Settlement } from '../domain/settlement.ts';
+import type { Address } from '../../core/domain/address.ts';
+import { microsFromDecimal } from '../../core/domain/amount.ts';
+import type { Chain } from '../../core/domain/chain.ts';
+import { EVIDENCE_METHODS, type EvidenceMethod } from '../../core/domain/evidence.ts';
+import type { Position, Settlement } from '../../core/domain/settlement.ts';
 import { bigintField, integerField, textField } from './decode.ts';
 
 /** What lists show of a settlement. */

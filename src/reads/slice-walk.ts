@@ -1,5 +1,5 @@
-import type { Clock } from '../clock.ts';
-import type { Position } from '../domain/settlement.ts';
+import type { Clock } from '../../core/clock.ts';
+import type { Position } from '../../core/domain/settlement.ts';
 
 /**
  * Gathers the newest rows below a place from slices of time that start small and grow downwards. FINAL over all of a table

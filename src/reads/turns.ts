@@ -1,5 +1,5 @@
-import type { Resource } from '../domain/resources.ts';
-import { fail } from '../errors.ts';
+import type { Resource } from '../../core/domain/resources.ts';
+import { fail } from '../../core/errors.ts';
 
 /** Work that is done by few at a time; the others wait their turn, in order and not for ever. */
 export interface Turns {

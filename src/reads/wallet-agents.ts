@@ -1,7 +1,7 @@
 import type { Reader } from '../../clickhouse/engine.ts';
 import { allOf, sql, text, uint32 } from '../../clickhouse/sql.ts';
-import type { Address } from '../domain/address.ts';
-import type { Chain } from '../domain/chain.ts';
+import type { Address } from '../../core/domain/address.ts';
+import type { Chain } from '../../core/domain/chain.ts';
 import type { AgentRow } from './agent-row.ts';
 import { AGENTS_RESOURCE, readAgents } from './agents.ts';
 import { ask } from './ask.ts';

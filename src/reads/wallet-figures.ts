@@ -1,6 +1,6 @@
 import { IS_COUNTED } from '../../clickhouse/counted-rows.ts';
 import { allOf, type Sql, sql, text } from '../../clickhouse/sql.ts';
-import type { Address } from '../domain/address.ts';
+import type { Address } from '../../core/domain/address.ts';
 import { closedSlices, type RollupCoverage } from './rollup-coverage.ts';
 import type { WalletRole } from './wallet-slice.ts';
 

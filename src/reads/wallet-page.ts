@@ -1,8 +1,8 @@
 import type { Reader, Statement } from '../../clickhouse/engine.ts';
 import { allOf, type Sql, sql, text, uint32 } from '../../clickhouse/sql.ts';
-import type { Address } from '../domain/address.ts';
-import type { Chain } from '../domain/chain.ts';
-import type { Position } from '../domain/settlement.ts';
+import type { Address } from '../../core/domain/address.ts';
+import type { Chain } from '../../core/domain/chain.ts';
+import type { Position } from '../../core/domain/settlement.ts';
 import { ask } from './ask.ts';
 import { bigintField, integerField, textField } from './decode.ts';
 import { isBelow } from './feed.ts';

@@ -1,4 +1,4 @@
-import type { Position } from '../domain/settlement.ts';
+import type { Position } from '../../core/domain/settlement.ts';
 import type { ListedSettlement } from './settlement-row.ts';
 
 export type WalletRole = 'payer' | 'payee';

@@ -1,6 +1,6 @@
 import { EngineError, type Reader, type Rows, type Statement } from '../../clickhouse/engine.ts';
 import { sql } from '../../clickhouse/sql.ts';
-import type { JudgedRole } from '../domain/data-quality.ts';
+import type { JudgedRole } from '../../core/domain/data-quality.ts';
 import { ask, asUnavailable } from './ask.ts';
 import {
   type CounterpartyScan,

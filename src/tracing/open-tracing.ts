@@ -1,6 +1,6 @@
-import type { Config } from '../config/config.ts';
-import type { Log } from '../log.ts';
-import type { Tracer } from './tracer.ts';
+import type { Config } from '../../core/config/config.ts';
+import type { Log } from '../../core/log.ts';
+import type { Tracer } from '../../core/tracer.ts';
 
 /** The tracer of the configuration; null where no traces are sent, and then its library is not even loaded. */
 export async function openTracing(deps: {

@@ -18,9 +18,9 @@ import {
   TracerProvider,
 } from '@opentelemetry/sdk-trace';
 import { EngineError } from '../../clickhouse/engine.ts';
-import { Failure } from '../errors.ts';
-import type { Log } from '../log.ts';
-import type { OpenSpan, RequestSpan, SpanFacts, Tracer } from './tracer.ts';
+import { Failure } from '../../core/errors.ts';
+import type { Log } from '../../core/log.ts';
+import type { OpenSpan, RequestSpan, SpanFacts, Tracer } from '../../core/tracer.ts';
 
 /**
  * The tracer over OpenTelemetry, sent as OTLP over HTTP. Nothing of it is registered globally: two services in one process, as tests

@@ -1,8 +1,8 @@
+import type { Tracer } from '../../core/tracer.ts';
 import type { SqlSandbox } from '../../sandbox/sql-sandbox.ts';
 import type { AnyOperation, PreparedCall, ReviewedCall } from '../catalogue/operation.ts';
 import type { Gate } from '../gate/gate.ts';
 import type { Facilitator, PaymentToSettle } from '../payment/facilitator.ts';
-import type { Tracer } from './tracer.ts';
 
 /** Spans between the request and the engine: gate, operation, payment, SQL. */
 

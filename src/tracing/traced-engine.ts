@@ -1,6 +1,6 @@
 import type { EngineAccess, Guest, Reader, Writer } from '../../clickhouse/engine.ts';
-import { statementName, watchedPort } from '../watched-port.ts';
-import type { Tracer } from './tracer.ts';
+import { statementName, watchedPort } from '../../core/process/watched-port.ts';
+import type { Tracer } from '../../core/tracer.ts';
 
 /** A span for each statement of a port to the engine: its name and user, never its text or its values. */
 export function tracedEngine<Port extends Reader | Writer | Guest>(

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { trustedText } from '../../clickhouse/sql.ts';
-import { mintAgentCursor, mintCursor } from '../../src/domain/cursor.ts';
-import { displayText } from '../../src/domain/display-text.ts';
+import { mintAgentCursor, mintCursor } from '../../core/domain/cursor.ts';
+import { displayText } from '../../core/domain/display-text.ts';
 import { deriveAll, registerAgent, type TestAgent } from '../support/agents.ts';
 import { CURSOR_KEYS, type TestApi, testApi } from '../support/api.ts';
 import { type TestEngine, testEngine } from '../support/engine.ts';

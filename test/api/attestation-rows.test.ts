@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { TABLES } from '../../clickhouse/schema.ts';
 import { sql } from '../../clickhouse/sql.ts';
+import type { Attestation } from '../../core/domain/registry-event.ts';
 import {
   encodeFeedback,
   FEEDBACK_FILE_COLUMNS,
   type FeedbackOutcome,
 } from '../../ingest/identities/feedback/feedback-row.ts';
-import type { Attestation } from '../../src/domain/registry-event.ts';
 import { deriveAll, registerAgent } from '../support/agents.ts';
 import { type TestApi, testApi } from '../support/api.ts';
 import { type TestEngine, testEngine } from '../support/engine.ts';

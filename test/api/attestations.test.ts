@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { ATTESTATION_KINDS, type Attestation } from '../../src/domain/registry-event.ts';
+import { ATTESTATION_KINDS, type Attestation } from '../../core/domain/registry-event.ts';
 import { type TestApi, testApi } from '../support/api.ts';
 import { type TestEngine, testEngine } from '../support/engine.ts';
 import { emptyIdentityTables } from '../support/identities.ts';

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { loadConfig } from '../../core/config/load.ts';
+import { CAPABILITIES } from '../../core/domain/capability.ts';
 import { deriveList } from '../../ingest/catalogues/endpoints/derive-list.ts';
 import { dollarTokens } from '../../ingest/catalogues/endpoints/dollar-tokens.ts';
 import { WHOLE } from '../../ingest/catalogues/endpoints/listing.ts';
 import { syncSource } from '../../ingest/catalogues/endpoints/sync-source.ts';
 import { createVersions } from '../../ingest/versions.ts';
-import { loadConfig } from '../../src/config/load.ts';
-import { CAPABILITIES } from '../../src/domain/capability.ts';
 import { deriveAll, registerAgent } from '../support/agents.ts';
 import { ANONYMOUS, type TestApi, testApi } from '../support/api.ts';
 import { listedItem } from '../support/bazaar.ts';

@@ -1,5 +1,8 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { type Sql, sql, trustedText } from '../../clickhouse/sql.ts';
+import { loadConfig } from '../../core/config/load.ts';
+import { address } from '../../core/domain/address.ts';
+import type { Settlement } from '../../core/domain/settlement.ts';
 import { countActivity } from '../../ingest/catalogues/endpoints/count-activity.ts';
 import { dollarTokens } from '../../ingest/catalogues/endpoints/dollar-tokens.ts';
 import { WHOLE } from '../../ingest/catalogues/endpoints/listing.ts';
@@ -7,9 +10,6 @@ import { syncSource } from '../../ingest/catalogues/endpoints/sync-source.ts';
 import { PASS_LIMITS } from '../../ingest/rings/pass-limits.ts';
 import { readEdges } from '../../ingest/rings/read-edges.ts';
 import { createVersions } from '../../ingest/versions.ts';
-import { loadConfig } from '../../src/config/load.ts';
-import { address } from '../../src/domain/address.ts';
-import type { Settlement } from '../../src/domain/settlement.ts';
 import { readProvenPayments } from '../../src/reads/proofs.ts';
 import { testApi } from '../support/api.ts';
 import { listedItem } from '../support/bazaar.ts';

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { loadConfig } from '../../core/config/load.ts';
 import { deriveList } from '../../ingest/catalogues/endpoints/derive-list.ts';
 import { dollarTokens } from '../../ingest/catalogues/endpoints/dollar-tokens.ts';
 import { WHOLE } from '../../ingest/catalogues/endpoints/listing.ts';
 import { syncSource } from '../../ingest/catalogues/endpoints/sync-source.ts';
 import { createVersions } from '../../ingest/versions.ts';
-import { loadConfig } from '../../src/config/load.ts';
 import { deriveAll, registerAgent } from '../support/agents.ts';
 import { type TestApi, testApi } from '../support/api.ts';
 import { listedItem } from '../support/bazaar.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import type { Settlement } from '../../src/domain/settlement.ts';
+import type { Settlement } from '../../core/domain/settlement.ts';
 import { ANONYMOUS, type TestApi, testApi } from '../support/api.ts';
 import { type ItemFields, listedItem } from '../support/bazaar.ts';
 import { emptyTables } from '../support/empty-tables.ts';

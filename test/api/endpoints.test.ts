@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { trustedText } from '../../clickhouse/sql.ts';
+import { loadConfig } from '../../core/config/load.ts';
 import { countActivity } from '../../ingest/catalogues/endpoints/count-activity.ts';
 import { deriveList } from '../../ingest/catalogues/endpoints/derive-list.ts';
 import { dollarTokens } from '../../ingest/catalogues/endpoints/dollar-tokens.ts';
@@ -7,7 +8,6 @@ import { WHOLE } from '../../ingest/catalogues/endpoints/listing.ts';
 import { type SourceState, saveSourceState } from '../../ingest/catalogues/endpoints/source-states.ts';
 import { syncSource } from '../../ingest/catalogues/endpoints/sync-source.ts';
 import { createVersions } from '../../ingest/versions.ts';
-import { loadConfig } from '../../src/config/load.ts';
 import { ANONYMOUS, type TestApi, testApi } from '../support/api.ts';
 import { listedItem } from '../support/bazaar.ts';
 import { type TestEngine, testEngine, testLog } from '../support/engine.ts';

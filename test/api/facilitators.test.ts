@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { trustedText } from '../../clickhouse/sql.ts';
+import type { Address } from '../../core/domain/address.ts';
+import type { Chain } from '../../core/domain/chain.ts';
+import type { Settlement } from '../../core/domain/settlement.ts';
 import { mergeRelayerTotals } from '../../ingest/rollup/relayer-totals.ts';
 import { createVersions } from '../../ingest/versions.ts';
-import type { Address } from '../../src/domain/address.ts';
-import type { Chain } from '../../src/domain/chain.ts';
-import type { Settlement } from '../../src/domain/settlement.ts';
 import { type TestApi, testApi } from '../support/api.ts';
 import { closeDays } from '../support/close-days.ts';
 import { emptyTables } from '../support/empty-tables.ts';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { sql, trustedText } from '../../clickhouse/sql.ts';
-import type { Settlement } from '../../src/domain/settlement.ts';
+import type { Settlement } from '../../core/domain/settlement.ts';
 import { readChainStatus } from '../../src/reads/chain-status.ts';
 import { finalBlocks, finalCoverage, onFinalChain } from '../../src/reads/finality.ts';
 import { rowKey, type TestApi, testApi, walk } from '../support/api.ts';

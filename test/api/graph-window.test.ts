@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { Reader } from '../../clickhouse/engine.ts';
-import type { Settlement } from '../../src/domain/settlement.ts';
+import type { Settlement } from '../../core/domain/settlement.ts';
 import { createGraphs, type GraphAnswer } from '../../src/reads/graphs.ts';
 import { testClock } from '../support/api.ts';
 import { emptyTables } from '../support/empty-tables.ts';

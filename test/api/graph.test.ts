@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { createReader } from '../../clickhouse/http-engine.ts';
+import type { Settlement } from '../../core/domain/settlement.ts';
 import { OPERATIONS } from '../../src/catalogue/index.ts';
-import type { Settlement } from '../../src/domain/settlement.ts';
 import { createGraphs } from '../../src/reads/graphs.ts';
 import { complaints } from '../support/answer-schema.ts';
 import { type ApiAnswer, type TestApi, testApi, testClock } from '../support/api.ts';

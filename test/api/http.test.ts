@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { ERROR_CODES } from '../../src/errors.ts';
+import { ERROR_CODES } from '../../core/errors.ts';
 import { type TestApi, testApi } from '../support/api.ts';
 import { type TestEngine, testEngine } from '../support/engine.ts';
 import { BASE, insertSettlements, reportChain, settlement } from '../support/rows.ts';

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import type { Chain } from '../../src/domain/chain.ts';
-import type { Attestation } from '../../src/domain/registry-event.ts';
+import type { Chain } from '../../core/domain/chain.ts';
+import type { Attestation } from '../../core/domain/registry-event.ts';
 import { deriveAll, registerAgent } from '../support/agents.ts';
 import { type TestApi, testApi } from '../support/api.ts';
 import { type TestEngine, testEngine } from '../support/engine.ts';

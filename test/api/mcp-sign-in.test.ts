@@ -14,10 +14,10 @@ import {
 import { Type } from '@sinclair/typebox';
 import { exportJWK, generateKeyPair, SignJWT } from 'jose';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { loadConfig } from '../../core/config/load.ts';
 import { OPERATIONS } from '../../src/catalogue/index.ts';
 import { defineOperation, erase } from '../../src/catalogue/operation.ts';
 import { PRICES } from '../../src/catalogue/prices.ts';
-import { loadConfig } from '../../src/config/load.ts';
 import { call, STREAMABLE } from '../support/mcp-speakers.ts';
 import { type OwnApi, ownApi } from '../support/own-api.ts';
 

@@ -2,7 +2,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { exportJWK, exportSPKI, generateKeyPair, importJWK, type JWTPayload, SignJWT } from 'jose';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import type { Config } from '../../src/config/config.ts';
+import type { Config } from '../../core/config/config.ts';
 import { createOrganization } from '../support/access.ts';
 import { type ApiAnswer, type TestApi, testApi, testClock } from '../support/api.ts';
 import { type TestEngine, testEngine } from '../support/engine.ts';

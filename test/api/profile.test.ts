@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { EVIDENCE_METHODS } from '../../core/domain/evidence.ts';
+import type { Settlement } from '../../core/domain/settlement.ts';
 import { answerProfile, type ProfileDeps } from '../../src/catalogue/profile-answer.ts';
 import type { ProfileAnswer } from '../../src/catalogue/profile-shape.ts';
-import { EVIDENCE_METHODS } from '../../src/domain/evidence.ts';
-import type { Settlement } from '../../src/domain/settlement.ts';
 import { createFreshness } from '../../src/reads/freshness.ts';
 import { createNames } from '../../src/reads/names.ts';
 import { PROFILE_BOUNDS, type ProfileBounds } from '../../src/reads/profile.ts';

@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { TABLES } from '../../clickhouse/schema.ts';
+import type { Attestation } from '../../core/domain/registry-event.ts';
+import type { Settlement } from '../../core/domain/settlement.ts';
 import { recheckProofs } from '../../ingest/identities/derive-agents.ts';
 import {
   encodeFeedback,
@@ -7,8 +9,6 @@ import {
   type FeedbackOutcome,
 } from '../../ingest/identities/feedback/feedback-row.ts';
 import { createVersions } from '../../ingest/versions.ts';
-import type { Attestation } from '../../src/domain/registry-event.ts';
-import type { Settlement } from '../../src/domain/settlement.ts';
 import { deriveAll, registerAgent } from '../support/agents.ts';
 import { type TestApi, testApi } from '../support/api.ts';
 import { emptyTables } from '../support/empty-tables.ts';

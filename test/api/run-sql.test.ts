@@ -1,8 +1,8 @@
 import { tableFromIPC } from 'apache-arrow';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { PUBLIC_TABLE_NAMES } from '../../core/domain/public-tables.ts';
 import { QUERY_FAILURES } from '../../sandbox/sql-sandbox.ts';
 import { OPERATIONS } from '../../src/catalogue/index.ts';
-import { PUBLIC_TABLE_NAMES } from '../../src/domain/public-tables.ts';
 import { complaints } from '../support/answer-schema.ts';
 import { ANONYMOUS } from '../support/api.ts';
 import {

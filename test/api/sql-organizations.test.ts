@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { SqlCallers } from '../../src/domain/plan.ts';
+import type { SqlCallers } from '../../core/domain/plan.ts';
 import { addKey } from '../support/access.ts';
 import { ANONYMOUS } from '../support/api.ts';
 import { ask, type SqlApi, sqlApi } from '../support/sql-api.ts';

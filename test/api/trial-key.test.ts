@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type ApiKey, isApiKey, keyDigest } from '../../core/domain/api-key.ts';
+import { createLog } from '../../core/log.ts';
 import { mintTrialKey } from '../../src/catalogue/mint-trial-key.ts';
 import { createAccounts } from '../../src/control/accounts.ts';
 import { type ControlStore, StoreUnavailable } from '../../src/control/control-store.ts';
-import { type ApiKey, isApiKey, keyDigest } from '../../src/domain/api-key.ts';
 import { createGate } from '../../src/gate/create-gate.ts';
-import { createLog } from '../../src/log.ts';
 import type { PaymentLane, SettledCall } from '../../src/payment/payment-lane.ts';
 import { complaints } from '../support/answer-schema.ts';
 import { STREAMABLE } from '../support/mcp-speakers.ts';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { mintCursor } from '../../src/domain/cursor.ts';
-import type { Settlement } from '../../src/domain/settlement.ts';
+import { mintCursor } from '../../core/domain/cursor.ts';
+import type { Settlement } from '../../core/domain/settlement.ts';
 import { CURSOR_KEYS, rowKey, type TestApi, testApi, walk } from '../support/api.ts';
 import { emptyTables } from '../support/empty-tables.ts';
 import { type TestEngine, testEngine } from '../support/engine.ts';

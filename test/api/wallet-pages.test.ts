@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { sql, text, trustedText } from '../../clickhouse/sql.ts';
-import type { Address } from '../../src/domain/address.ts';
-import type { Settlement } from '../../src/domain/settlement.ts';
+import type { Address } from '../../core/domain/address.ts';
+import type { Settlement } from '../../core/domain/settlement.ts';
 import { rowKey, type TestApi, testApi, walk } from '../support/api.ts';
 import { type TestEngine, testEngine } from '../support/engine.ts';
 import { BASE, insertSettlements, NOON, nextVer, POLYGON, settlement, wallet } from '../support/rows.ts';

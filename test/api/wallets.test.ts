@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { type Address, address } from '../../src/domain/address.ts';
-import { mintCursor, mintWalletCursor } from '../../src/domain/cursor.ts';
-import type { Settlement } from '../../src/domain/settlement.ts';
+import { type Address, address } from '../../core/domain/address.ts';
+import { mintCursor, mintWalletCursor } from '../../core/domain/cursor.ts';
+import type { Settlement } from '../../core/domain/settlement.ts';
 import { CURSOR_KEYS, type TestApi, testApi } from '../support/api.ts';
 import { closeDays, closeHours, dayOf } from '../support/close-days.ts';
 import { emptyTables } from '../support/empty-tables.ts';

@@ -1,5 +1,5 @@
+import { ERRORS, type ErrorCode } from '../../core/errors.ts';
 import type { Random } from '../../demo/random.ts';
-import { ERRORS, type ErrorCode } from '../../src/errors.ts';
 import type { Member } from './member.ts';
 
 /** What callers hear, from whichever API they reach; every refusal is held against the catalogue of errors. */

@@ -1,7 +1,7 @@
 import { createReader } from '../../clickhouse/http-engine.ts';
 import { sql } from '../../clickhouse/sql.ts';
+import type { Log } from '../../core/log.ts';
 import type { ControlStore } from '../../src/control/control-store.ts';
-import type { Log } from '../../src/log.ts';
 import { readCoverage } from '../../src/reads/rollup-coverage.ts';
 import { caughtUp } from '../support/catch-up.ts';
 import { type ExpectedRow, readNaively } from '../support/naive-reader.ts';

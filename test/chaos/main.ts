@@ -1,7 +1,7 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { Command, InvalidArgumentError } from 'commander';
-import { createLog } from '../../src/log.ts';
+import { createLog } from '../../core/log.ts';
 import { compileTree } from '../support/compile-tree.ts';
 import { runChaos } from './run-chaos.ts';
 

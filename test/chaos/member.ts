@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, existsSync, openSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { ENVIRONMENT } from '../../src/config/environment.ts';
+import { ENVIRONMENT } from '../../core/config/environment.ts';
 import { WITH_US } from '../support/with-us.ts';
 import type { Forwarder } from './forwarder.ts';
 import type { Host } from './hosts.ts';

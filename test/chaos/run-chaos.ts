@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Log } from '../../core/log.ts';
 import type { Wallet } from '../../demo/chain/wallets.ts';
 import { type Random, seededRandom } from '../../demo/random.ts';
-import type { Log } from '../../src/log.ts';
 import { createEar, type Ear } from './answers.ts';
 import {
   type Account,

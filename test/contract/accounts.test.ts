@@ -1,10 +1,10 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { loadConfig } from '../../core/config/load.ts';
+import { address } from '../../core/domain/address.ts';
+import { createLog } from '../../core/log.ts';
 import { type Anvil, startAnvil } from '../../demo/chain/anvil.ts';
 import { AccountsUnread } from '../../ingest/sources/block-source.ts';
 import { createRpcSource } from '../../ingest/sources/rpc-source.ts';
-import { loadConfig } from '../../src/config/load.ts';
-import { address } from '../../src/domain/address.ts';
-import { createLog } from '../../src/log.ts';
 import { type Call, type Reply, type RewritingNode, startRewritingNode } from './rewriting-node.ts';
 
 /** What the contract of `accounts` says about nodes that do not answer as they should. The node behind is a real one. */

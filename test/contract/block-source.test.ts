@@ -1,5 +1,7 @@
 import { pino } from 'pino';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import type { ChainConfig } from '../../core/config/config.ts';
+import { loadConfig } from '../../core/config/load.ts';
 import { startAnvil } from '../../demo/chain/anvil.ts';
 import { type DemoChain, startDemoChain } from '../../demo/chain/demo-chain.ts';
 import { mintUsdc, USDC } from '../../demo/chain/deploy-usdc.ts';
@@ -13,8 +15,6 @@ import type { LogFilter } from '../../ingest/sources/block-source.ts';
 import { type ProviderContradiction, type RpcFailure, WrongChain } from '../../ingest/sources/rpc-failure.ts';
 import { createRpcSource, type RpcSourceDeps } from '../../ingest/sources/rpc-source.ts';
 import { TOPIC } from '../../ingest/stages/log-topics.ts';
-import type { ChainConfig } from '../../src/config/config.ts';
-import { loadConfig } from '../../src/config/load.ts';
 import { type Lie, type LyingRpc, startLyingRpc } from '../support/lying-rpc.ts';
 import { waitUntil } from '../support/wait-until.ts';
 import { blockSourceContract, expectEqual, readTruth } from './block-source.ts';

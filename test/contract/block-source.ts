@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { type Address, address } from '../../core/domain/address.ts';
 import type { Rpc } from '../../demo/chain/json-rpc.ts';
 import {
   AccountsUnread,
@@ -8,7 +9,6 @@ import {
   type LogFilter,
   type RawLog,
 } from '../../ingest/sources/block-source.ts';
-import { type Address, address } from '../../src/domain/address.ts';
 import { readReceipts } from '../support/receipts.ts';
 
 /** The contract of `BlockSource`. Runs over whatever `make` gives; `rpc` is the chain itself, without anything in between. */

@@ -1,6 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { keccak256 } from 'viem';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { address } from '../../core/domain/address.ts';
+import type { Hash } from '../../core/domain/settlement.ts';
 import { withBuilderCode, withPlainBuilderCodes } from '../../demo/chain/builder-code.ts';
 import { type Artifact, CONTRACT_FILES, compileContracts } from '../../demo/chain/compile-contracts.ts';
 import { type DemoChain, startDemoChain } from '../../demo/chain/demo-chain.ts';
@@ -31,8 +33,6 @@ import { reorg, reorgToEmpty } from '../../demo/chain/reorg.ts';
 import { mine, mineMany, requireSuccess } from '../../demo/chain/sender.ts';
 import { walletOf } from '../../demo/chain/wallets.ts';
 import { TOPIC } from '../../ingest/stages/log-topics.ts';
-import { address } from '../../src/domain/address.ts';
-import type { Hash } from '../../src/domain/settlement.ts';
 import { readReceipts } from '../support/receipts.ts';
 
 const payer = walletOf('payer');

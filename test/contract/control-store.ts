@@ -1,5 +1,7 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { afterEach, describe, expect, test } from 'vitest';
+import type { KeyDigest } from '../../core/domain/api-key.ts';
+import { NO_UNITS, UNITS_MAX } from '../../core/domain/query-unit.ts';
 import {
   type AuthorizationId,
   type ControlStore,
@@ -10,8 +12,6 @@ import {
   StoreUnavailable,
 } from '../../src/control/control-store.ts';
 import { HOLD_KEPT_MS, HOLDS_FORGOTTEN_PER_HOLD, PAYMENT_KEPT_MS } from '../../src/control/retention.ts';
-import type { KeyDigest } from '../../src/domain/api-key.ts';
-import { NO_UNITS, UNITS_MAX } from '../../src/domain/query-unit.ts';
 import { expectBooks, readLedger, troubleOf } from '../support/unit-books.ts';
 
 /** A store without data (its windows of rates may be those of an earlier test), and further handles on the same data. */

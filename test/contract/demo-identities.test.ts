@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { createLog } from '../../core/log.ts';
 import { castOf } from '../../demo/actors.ts';
 import { createRegistryViews } from '../../demo/chain/registry-views.ts';
 import { publishBazaars, publishWellKnown } from '../../demo/identities/bazaar.ts';
@@ -19,7 +20,6 @@ import { makeTraffic } from '../../demo/traffic.ts';
 import { startWorld } from '../../demo/world.ts';
 import { CARD_MAX_BYTES, readCard } from '../../ingest/identities/card/read-card.ts';
 import { createSafeFetcher } from '../../ingest/identities/safe-fetch.ts';
-import { createLog } from '../../src/log.ts';
 
 let host: CardHost;
 

@@ -6,10 +6,10 @@ import { registerExactEvmScheme } from '@x402/evm/exact/client';
 import { decodePaymentResponseHeader, wrapFetchWithPayment, x402Client } from '@x402/fetch';
 import { privateKeyToAccount } from 'viem/accounts';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { toChecksum } from '../../core/domain/address.ts';
 import { castOf } from '../../demo/actors.ts';
 import { GOODS } from '../../demo/shops/goods.ts';
 import { openShops, type Shops } from '../../demo/shops/shops.ts';
-import { toChecksum } from '../../src/domain/address.ts';
 import { watchedLog } from '../support/secrets-watch.ts';
 import { startX402World, type X402World } from '../support/x402-world.ts';
 

@@ -1,6 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Hex } from 'viem';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { Address } from '../../core/domain/address.ts';
+import type { Hash } from '../../core/domain/settlement.ts';
 import type { Actor } from '../../demo/actors.ts';
 import { callBareTransfer, callTransfer, signAuthorization } from '../../demo/chain/payments.ts';
 import { reorg } from '../../demo/chain/reorg.ts';
@@ -8,8 +10,6 @@ import { walletOf } from '../../demo/chain/wallets.ts';
 import { type Facilitator, startFacilitator } from '../../demo/facilitator.ts';
 import { makeTraffic, type Traffic } from '../../demo/traffic.ts';
 import { startWorld, type World } from '../../demo/world.ts';
-import type { Address } from '../../src/domain/address.ts';
-import type { Hash } from '../../src/domain/settlement.ts';
 import { createHttpFacilitator } from '../../src/payment/http-facilitator.ts';
 import { offerOf, quoteOf } from '../../src/payment/offer.ts';
 import { readPurchase, toSettle } from '../../src/payment/purchase.ts';

@@ -2,13 +2,13 @@ import { getEventListeners } from 'node:events';
 import { pino } from 'pino';
 import { getWebSocketRpcClient } from 'viem/utils';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { loadConfig } from '../../core/config/load.ts';
+import { createLog } from '../../core/log.ts';
 import { type DemoChain, startDemoChain } from '../../demo/chain/demo-chain.ts';
 import { mine } from '../../demo/chain/sender.ts';
 import { ReadAbandoned } from '../../ingest/sources/block-source.ts';
 import { announceHeads } from '../../ingest/sources/new-heads.ts';
 import { createRpcSource } from '../../ingest/sources/rpc-source.ts';
-import { loadConfig } from '../../src/config/load.ts';
-import { createLog } from '../../src/log.ts';
 import { waitUntil } from '../support/wait-until.ts';
 
 let chain: DemoChain;

@@ -1,4 +1,6 @@
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
+import { loadConfig } from '../../core/config/load.ts';
+import { createLog } from '../../core/log.ts';
 import { type DemoChain, startDemoChain } from '../../demo/chain/demo-chain.ts';
 import { mintUsdc, USDC } from '../../demo/chain/deploy-usdc.ts';
 import { authorizeWillingly, callTransferBytes } from '../../demo/chain/payments.ts';
@@ -8,8 +10,6 @@ import { walletOf } from '../../demo/chain/wallets.ts';
 import { type BlockSource, type LogFilter, ReadAbandoned } from '../../ingest/sources/block-source.ts';
 import { createRpcSource } from '../../ingest/sources/rpc-source.ts';
 import { TOPIC } from '../../ingest/stages/log-topics.ts';
-import { loadConfig } from '../../src/config/load.ts';
-import { createLog } from '../../src/log.ts';
 import { expectEqual, readTruth } from './block-source.ts';
 import { type Call, type Reply, type RewritingNode, startRewritingNode } from './rewriting-node.ts';
 

@@ -7,13 +7,13 @@ import { decodePaymentRequiredHeader, decodePaymentResponseHeader } from '@x402/
 import { wrapFetchWithPayment } from '@x402/fetch';
 import Database from 'libsql';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { address } from '../../core/domain/address.ts';
+import { PAYMENT_STAGES } from '../../core/domain/payment.ts';
+import { ERRORS, Failure } from '../../core/errors.ts';
 import { callBareTransfer } from '../../demo/chain/payments.ts';
 import type { Wallet } from '../../demo/chain/wallets.ts';
 import { type ControlStore, type PaymentStore, StoreUnavailable } from '../../src/control/control-store.ts';
 import { openSqliteStore } from '../../src/control/sqlite/sqlite-store.ts';
-import { address } from '../../src/domain/address.ts';
-import { PAYMENT_STAGES } from '../../src/domain/payment.ts';
-import { ERRORS, Failure } from '../../src/errors.ts';
 import { createPaymentLane } from '../../src/payment/create-payment-lane.ts';
 import { createHttpFacilitator } from '../../src/payment/http-facilitator.ts';
 import type { OpenCall, Order, PaymentLane, SettledCall } from '../../src/payment/payment-lane.ts';

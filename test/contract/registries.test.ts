@@ -1,5 +1,7 @@
 import { type Hex, keccak256, stringToHex, toFunctionSelector } from 'viem';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type Address, address } from '../../core/domain/address.ts';
+import type { Hash } from '../../core/domain/settlement.ts';
 import { type DemoChain, startDemoChain } from '../../demo/chain/demo-chain.ts';
 import {
   callAppendResponse,
@@ -25,8 +27,6 @@ import {
 import { createRegistryViews, type RegistryViews } from '../../demo/chain/registry-views.ts';
 import { mine, type Transaction } from '../../demo/chain/sender.ts';
 import { walletOf } from '../../demo/chain/wallets.ts';
-import { type Address, address } from '../../src/domain/address.ts';
-import type { Hash } from '../../src/domain/settlement.ts';
 import { type ReceiptLog, readReceipts } from '../support/receipts.ts';
 
 /** Of protocol.md 4.2, literally: an indexer of the deployed registries goes by these and nothing else. */

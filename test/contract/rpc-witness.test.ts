@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { encodeFunctionData, type Hex, parseAbi, parseSignature } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import type { Address } from '../../core/domain/address.ts';
 import { type DemoChain, startDemoChain } from '../../demo/chain/demo-chain.ts';
 import { mintUsdc } from '../../demo/chain/deploy-usdc.ts';
 import { callBatch, MULTICALL3 } from '../../demo/chain/multicall3.ts';
@@ -18,7 +19,6 @@ import {
 import { callApprovePermit2, callUptoSettle, ROUTER, UPTO_PROXY } from '../../demo/chain/permit2.ts';
 import { mine, mineMany } from '../../demo/chain/sender.ts';
 import { type Wallet, walletOf } from '../../demo/chain/wallets.ts';
-import type { Address } from '../../src/domain/address.ts';
 import type { Testimony, WitnessQuestion } from '../../src/payment/chain-witness.ts';
 import { permit2NonceId } from '../../src/payment/permit2.ts';
 import { createRpcWitness } from '../../src/payment/rpc-witness.ts';

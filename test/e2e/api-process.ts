@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, mkdirSync, openSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { ENVIRONMENT } from '../../src/config/environment.ts';
+import { ENVIRONMENT } from '../../core/config/environment.ts';
 import { compiledSources } from '../support/compile-sources.ts';
 import { watchedFile } from '../support/secrets-watch.ts';
 import { waitUntil } from '../support/wait-until.ts';

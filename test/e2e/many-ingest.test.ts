@@ -6,7 +6,7 @@ import { startEmbeddedEngine } from '../../clickhouse/embedded/supervisor.ts';
 import type { Writer } from '../../clickhouse/engine.ts';
 import { createWriter } from '../../clickhouse/http-engine.ts';
 import { sql } from '../../clickhouse/sql.ts';
-import { closeQuietly, createRedis } from '../../src/redis/redis-client.ts';
+import { closeQuietly, createRedis } from '../../core/redis-client.ts';
 import { expectTruth, telemetry } from '../support/catch-up.ts';
 import { type IngestProcess, startIngestProcess } from '../support/ingest-process.ts';
 import { redisIsThere, startRedisServer } from '../support/redis-server.ts';

@@ -5,9 +5,9 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { readAccessFile, writeAccessFile } from '../../clickhouse/embedded/access-file.ts';
 import { startEmbeddedEngine } from '../../clickhouse/embedded/supervisor.ts';
 import { createWriter } from '../../clickhouse/http-engine.ts';
+import { loadConfig } from '../../core/config/load.ts';
+import { createLog } from '../../core/log.ts';
 import { attachOrStartEngine } from '../../src/attach-engine.ts';
-import { loadConfig } from '../../src/config/load.ts';
-import { createLog } from '../../src/log.ts';
 import { waitUntil } from '../support/wait-until.ts';
 
 const log = createLog('silent', 'test');

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { sql } from '../../clickhouse/sql.ts';
+import { address } from '../../core/domain/address.ts';
+import type { Hash, Settlement } from '../../core/domain/settlement.ts';
 import { createBatchWriter } from '../../ingest/batch-writer.ts';
 import { NO_ROWS } from '../../ingest/stages/batch-rows.ts';
 import { createVersions } from '../../ingest/versions.ts';
-import { address } from '../../src/domain/address.ts';
-import type { Hash, Settlement } from '../../src/domain/settlement.ts';
 import { type TestEngine, testEngine, testLog } from '../support/engine.ts';
 
 let engine: TestEngine;

@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { address } from '../../core/domain/address.ts';
+import type { Hash } from '../../core/domain/settlement.ts';
 import {
   type Checkpoints,
   contractsName,
@@ -6,8 +8,6 @@ import {
   type HeadRange,
 } from '../../ingest/checkpoints.ts';
 import { createVersions } from '../../ingest/versions.ts';
-import { address } from '../../src/domain/address.ts';
-import type { Hash } from '../../src/domain/settlement.ts';
 import { type TestEngine, testEngine } from '../support/engine.ts';
 
 let engine: TestEngine;

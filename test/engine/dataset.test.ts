@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { systemClock } from '../../core/clock.ts';
+import type { Chain } from '../../core/domain/chain.ts';
 import { mergeRelayerTotals } from '../../ingest/rollup/relayer-totals.ts';
 import { createVersions } from '../../ingest/versions.ts';
-import { systemClock } from '../../src/clock.ts';
-import type { Chain } from '../../src/domain/chain.ts';
 import { createDatasetFacts } from '../../src/reads/dataset.ts';
 import { createFreshness } from '../../src/reads/freshness.ts';
 import { createRollups } from '../../src/reads/rollup-coverage.ts';

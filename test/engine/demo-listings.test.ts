@@ -1,5 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { sql } from '../../clickhouse/sql.ts';
+import { checked } from '../../core/config/checked-file.ts';
+import { resolveConfig } from '../../core/config/resolve.ts';
+import { ConfigSchema } from '../../core/config/schema.ts';
 import { castOf } from '../../demo/actors.ts';
 import { USDC } from '../../demo/chain/deploy-usdc.ts';
 import { listingSources, listSince } from '../../demo/history/list-offers.ts';
@@ -9,9 +12,6 @@ import { offerOf } from '../../demo/identities/offers.ts';
 import { dollarTokens } from '../../ingest/catalogues/endpoints/dollar-tokens.ts';
 import { syncSource } from '../../ingest/catalogues/endpoints/sync-source.ts';
 import { createVersions } from '../../ingest/versions.ts';
-import { checked } from '../../src/config/checked-file.ts';
-import { resolveConfig } from '../../src/config/resolve.ts';
-import { ConfigSchema } from '../../src/config/schema.ts';
 import { type TestEngine, testEngine, testLog } from '../support/engine.ts';
 import { payment } from '../support/listings.ts';
 import { insertSettlements } from '../support/rows.ts';

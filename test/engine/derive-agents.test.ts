@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { sql } from '../../clickhouse/sql.ts';
+import type { AgentEvent, Attestation } from '../../core/domain/registry-event.ts';
 import { deriveDue } from '../../ingest/identities/derive-agents.ts';
 import type { Due } from '../../ingest/identities/derive-sql.ts';
 import { createVersions } from '../../ingest/versions.ts';
-import type { AgentEvent, Attestation } from '../../src/domain/registry-event.ts';
 import { type TestEngine, testEngine, testLog } from '../support/engine.ts';
 import { type NaiveAgent, naiveAgents } from '../support/naive-agents.ts';
 import {

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Settlement } from '../../core/domain/settlement.ts';
 import { createEngineParser } from '../../sandbox/engine-parser.ts';
 import { type InspectDeps, inspect, type Verdict } from '../../sandbox/inspect.ts';
 import { loadPolicy } from '../../sandbox/policy.ts';
-import type { Settlement } from '../../src/domain/settlement.ts';
 import { type DocsQuestion, docsQuestions, readDocsPage } from '../support/docs-questions.ts';
 import { BUYER, marketRows, RIVAL, SHOP } from '../support/market.ts';
 import {

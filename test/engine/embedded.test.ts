@@ -16,7 +16,7 @@ import { GUEST_ROWS_MAX } from '../../clickhouse/guest-settings.ts';
 import { createReader, createWriter } from '../../clickhouse/http-engine.ts';
 import { migrate } from '../../clickhouse/migrate.ts';
 import { sql } from '../../clickhouse/sql.ts';
-import { createLog } from '../../src/log.ts';
+import { createLog } from '../../core/log.ts';
 import { isRunning, waitUntil } from '../support/wait-until.ts';
 
 const log = createLog('silent', 'test');

@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { sql } from '../../clickhouse/sql.ts';
+import { loadConfig } from '../../core/config/load.ts';
+import type { Settlement } from '../../core/domain/settlement.ts';
 import { countActivity } from '../../ingest/catalogues/endpoints/count-activity.ts';
 import { deriveList } from '../../ingest/catalogues/endpoints/derive-list.ts';
 import { dollarTokens } from '../../ingest/catalogues/endpoints/dollar-tokens.ts';
 import { WHOLE } from '../../ingest/catalogues/endpoints/listing.ts';
 import { syncSource } from '../../ingest/catalogues/endpoints/sync-source.ts';
 import { createVersions } from '../../ingest/versions.ts';
-import { loadConfig } from '../../src/config/load.ts';
-import type { Settlement } from '../../src/domain/settlement.ts';
 import { listedItem } from '../support/bazaar.ts';
 import { closeDays, closeHours } from '../support/close-days.ts';
 import { emptyTables } from '../support/empty-tables.ts';

@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { sql, uint64 } from '../../clickhouse/sql.ts';
+import { loadConfig } from '../../core/config/load.ts';
 import { dollarTokens } from '../../ingest/catalogues/endpoints/dollar-tokens.ts';
 import { BAZAAR_LIMITS, readBazaar } from '../../ingest/catalogues/endpoints/read-bazaar.ts';
 import { remapOffers } from '../../ingest/catalogues/endpoints/remap-offers.ts';
@@ -9,7 +10,6 @@ import {
   syncSource,
 } from '../../ingest/catalogues/endpoints/sync-source.ts';
 import { createVersions } from '../../ingest/versions.ts';
-import { loadConfig } from '../../src/config/load.ts';
 import { type Bazaar, listedItem, sendPage, startBazaar } from '../support/bazaar.ts';
 import { emptyTables } from '../support/empty-tables.ts';
 import { type TestEngine, testEngine, testLog } from '../support/engine.ts';

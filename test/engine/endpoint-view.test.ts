@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createReader } from '../../clickhouse/http-engine.ts';
 import { trustedText } from '../../clickhouse/sql.ts';
+import { loadConfig } from '../../core/config/load.ts';
 import { dollarTokens } from '../../ingest/catalogues/endpoints/dollar-tokens.ts';
 import { WHOLE } from '../../ingest/catalogues/endpoints/listing.ts';
 import { syncSource } from '../../ingest/catalogues/endpoints/sync-source.ts';
 import { createVersions } from '../../ingest/versions.ts';
-import { loadConfig } from '../../src/config/load.ts';
 import { listedItem } from '../support/bazaar.ts';
 import { testLog } from '../support/engine.ts';
 import { NOON, wallet } from '../support/rows.ts';

@@ -1,12 +1,12 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { sql, trustedText } from '../../clickhouse/sql.ts';
+import { loadConfig } from '../../core/config/load.ts';
+import type { Address } from '../../core/domain/address.ts';
+import { createLog } from '../../core/log.ts';
 import { type Anvil, startAnvil } from '../../demo/chain/anvil.ts';
 import { type EnrichLimits, enrichRelayers } from '../../ingest/enrich-relayers.ts';
 import { createRpcSource } from '../../ingest/sources/rpc-source.ts';
 import { createVersions } from '../../ingest/versions.ts';
-import { loadConfig } from '../../src/config/load.ts';
-import type { Address } from '../../src/domain/address.ts';
-import { createLog } from '../../src/log.ts';
 import { type Call, type Reply, startRewritingNode } from '../contract/rewriting-node.ts';
 import { closeDays } from '../support/close-days.ts';
 import { type TestEngine, testEngine } from '../support/engine.ts';

@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { sql, uint64s } from '../../clickhouse/sql.ts';
+import { REASONS } from '../../core/domain/evidence.ts';
 import { methodSql } from '../../ingest/regrade/grade-sql.ts';
 import { methodOf } from '../../ingest/stages/grade-rules.ts';
-import { REASONS } from '../../src/domain/evidence.ts';
 import { type TestEngine, testEngine } from '../support/engine.ts';
 
 let engine: TestEngine;

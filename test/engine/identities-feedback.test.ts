@@ -2,6 +2,8 @@ import { keccak_256 } from '@noble/hashes/sha3.js';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { ATTESTATION_COLUMNS, TABLES } from '../../clickhouse/schema.ts';
 import { sql } from '../../clickhouse/sql.ts';
+import type { Attestation } from '../../core/domain/registry-event.ts';
+import type { Hash } from '../../core/domain/settlement.ts';
 import {
   type FeedbackQueueDeps,
   fetchDueFeedback,
@@ -9,8 +11,6 @@ import {
 } from '../../ingest/identities/feedback/fetch-feedback.ts';
 import { encodeAttestations } from '../../ingest/stages/encode-registry.ts';
 import { createVersions } from '../../ingest/versions.ts';
-import type { Attestation } from '../../src/domain/registry-event.ts';
-import type { Hash } from '../../src/domain/settlement.ts';
 import { type TestEngine, testEngine, testLog } from '../support/engine.ts';
 import { dataUri, emptyIdentityTables, identitiesConfig, loopbackFetcher } from '../support/identities.ts';
 import { attestation } from '../support/registry-rows.ts';

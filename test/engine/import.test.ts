@@ -9,6 +9,8 @@ import type { EngineAccess, Writer } from '../../clickhouse/engine.ts';
 import { createWriter } from '../../clickhouse/http-engine.ts';
 import { migrate } from '../../clickhouse/migrate.ts';
 import { sql } from '../../clickhouse/sql.ts';
+import type { Config } from '../../core/config/config.ts';
+import { loadConfig } from '../../core/config/load.ts';
 import { USDC } from '../../demo/chain/deploy-usdc.ts';
 import { buildCatalogue } from '../../ingest/catalogues/catalogue.ts';
 import type { ImportArguments } from '../../ingest/import/command-words.ts';
@@ -20,8 +22,6 @@ import { createStaging, dropStaging } from '../../ingest/import/staging.ts';
 import { decodeContextOf } from '../../ingest/stages/decode-context.ts';
 import { TOPIC } from '../../ingest/stages/log-topics.ts';
 import { runIngest } from '../../ingest/worker.ts';
-import type { Config } from '../../src/config/config.ts';
-import { loadConfig } from '../../src/config/load.ts';
 import { dropDatabase, freshDatabase, testLog } from '../support/engine.ts';
 import { recordLogRequests } from '../support/log-requests.ts';
 import {

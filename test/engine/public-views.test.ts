@@ -2,9 +2,9 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { EngineError } from '../../clickhouse/engine.ts';
 import { createReader } from '../../clickhouse/http-engine.ts';
 import { trustedText } from '../../clickhouse/sql.ts';
-import { EVIDENCE_LADDER, EVIDENCE_METHODS } from '../../src/domain/evidence.ts';
-import { PUBLIC_TABLE_NAMES, PUBLIC_TABLES } from '../../src/domain/public-tables.ts';
-import type { Settlement } from '../../src/domain/settlement.ts';
+import { EVIDENCE_LADDER, EVIDENCE_METHODS } from '../../core/domain/evidence.ts';
+import { PUBLIC_TABLE_NAMES, PUBLIC_TABLES } from '../../core/domain/public-tables.ts';
+import type { Settlement } from '../../core/domain/settlement.ts';
 import { emptyTables } from '../support/empty-tables.ts';
 import { rollUp } from '../support/roll-up.ts';
 import {

@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { sql, text } from '../../clickhouse/sql.ts';
+import { address } from '../../core/domain/address.ts';
 import { DEPOSIT_CONTRACTS } from '../../ingest/catalogues/deposit-contracts.ts';
 import { previewRegrade } from '../../ingest/regrade/preview.ts';
 import { VERSION_STEP } from '../../ingest/versions.ts';
-import { address } from '../../src/domain/address.ts';
 import { type TestEngine, testEngine } from '../support/engine.ts';
 import {
   ALICE,

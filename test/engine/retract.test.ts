@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { SETTLEMENT_COLUMNS } from '../../clickhouse/schema.ts';
 import { sql, trustedText } from '../../clickhouse/sql.ts';
+import { address } from '../../core/domain/address.ts';
+import type { Chain } from '../../core/domain/chain.ts';
+import type { Hash, Settlement } from '../../core/domain/settlement.ts';
 import { retractAbove } from '../../ingest/retract.ts';
 import { encodeSettlements } from '../../ingest/stages/encode.ts';
 import { createVersions } from '../../ingest/versions.ts';
-import { address } from '../../src/domain/address.ts';
-import type { Chain } from '../../src/domain/chain.ts';
-import type { Hash, Settlement } from '../../src/domain/settlement.ts';
 import { type TestEngine, testEngine } from '../support/engine.ts';
 
 let engine: TestEngine;

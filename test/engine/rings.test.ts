@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { EngineError, type Writer } from '../../clickhouse/engine.ts';
 import { sql, text, trustedText } from '../../clickhouse/sql.ts';
+import type { Address } from '../../core/domain/address.ts';
+import type { Settlement } from '../../core/domain/settlement.ts';
 import { PASS_LIMITS, type PassLimits, RING_METHOD_VERSION } from '../../ingest/rings/pass-limits.ts';
 import { type RingPass, ringPass } from '../../ingest/rings/ring-pass.ts';
 import { runRings } from '../../ingest/rings/run-rings.ts';
 import { runRollupWorker } from '../../ingest/rollup/rollup-worker.ts';
-import type { Address } from '../../src/domain/address.ts';
-import type { Settlement } from '../../src/domain/settlement.ts';
 import { readRings } from '../../src/reads/rings.ts';
 import { testClock } from '../support/api.ts';
 import { type TestEngine, testEngine, testLog } from '../support/engine.ts';

@@ -1,14 +1,14 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import type { Writer } from '../../clickhouse/engine.ts';
 import { sql, trustedText } from '../../clickhouse/sql.ts';
+import type { EvidenceMethod } from '../../core/domain/evidence.ts';
+import type { Settlement } from '../../core/domain/settlement.ts';
 import { retractAbove } from '../../ingest/retract.ts';
 import { closeSlice } from '../../ingest/rollup/close-slice.ts';
 import type { RollupLimits } from '../../ingest/rollup/rollup-limits.ts';
 import { runRollup } from '../../ingest/rollup/run-rollup.ts';
 import { DAY_SECONDS, HOUR_SECONDS, type Slice } from '../../ingest/rollup/slice.ts';
 import { createVersions } from '../../ingest/versions.ts';
-import type { EvidenceMethod } from '../../src/domain/evidence.ts';
-import type { Settlement } from '../../src/domain/settlement.ts';
 import { readCoverage } from '../../src/reads/rollup-coverage.ts';
 import { type TestEngine, testEngine, testLog } from '../support/engine.ts';
 import { recountedFigures, servedFigures } from '../support/rollup-figures.ts';

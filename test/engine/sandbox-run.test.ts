@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { EngineError } from '../../clickhouse/engine.ts';
 import { RESULT_MAX_BYTES } from '../../clickhouse/guest-settings.ts';
 import { sql } from '../../clickhouse/sql.ts';
+import { createLog } from '../../core/log.ts';
 import type { Accepted } from '../../sandbox/inspect.ts';
 import { WATCHDOG_GRACE_MS } from '../../sandbox/limits.ts';
 import { loadPolicy } from '../../sandbox/policy.ts';
@@ -13,7 +14,6 @@ import {
   type SandboxQuery,
   type SandboxResult,
 } from '../../sandbox/sql-sandbox.ts';
-import { createLog } from '../../src/log.ts';
 import { type OpenSandbox, openSandbox, type SandboxOptions } from '../../src/open-sandbox.ts';
 import { testLog } from '../support/engine.ts';
 import { type SandboxEngine, sandboxEngine } from '../support/sandbox-engine.ts';

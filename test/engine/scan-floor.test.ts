@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { Chain } from '../../src/domain/chain.ts';
+import type { Chain } from '../../core/domain/chain.ts';
 import { readScanFloor } from '../../src/reads/counterparty-scan.ts';
 import { type TestEngine, testEngine } from '../support/engine.ts';
 import { BASE, insertSettlements, NOON, POLYGON, settlement, wallet } from '../support/rows.ts';

@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { loadConfig } from '../../src/config/load.ts';
+import { loadConfig } from '../../core/config/load.ts';
 import { startService } from '../../src/service.ts';
 import { watchedLog } from '../support/secrets-watch.ts';
 import { waitUntil } from '../support/wait-until.ts';

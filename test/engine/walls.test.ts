@@ -21,9 +21,9 @@ import {
 } from '../../clickhouse/embedded/supervisor.ts';
 import { hasFileWall } from '../../clickhouse/embedded/walls.ts';
 import type { EngineUser } from '../../clickhouse/engine.ts';
-import { loadCursorKeys } from '../../src/cursor-keys.ts';
+import { loadCursorKeys } from '../../core/cursor-keys.ts';
+import { createLog } from '../../core/log.ts';
 import { engineHome, makeEngineHome } from '../../src/engine-home.ts';
-import { createLog } from '../../src/log.ts';
 import { waitUntil } from '../support/wait-until.ts';
 
 /** Raw SQL of the guest, past the inspector, against a real engine: what is behind the first wall. */

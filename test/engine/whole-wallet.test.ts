@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { Address } from '../../src/domain/address.ts';
+import type { Address } from '../../core/domain/address.ts';
 import { NOBODY_SCANNED } from '../../src/reads/counterparty-scan.ts';
 import { NO_FLOWS } from '../../src/reads/profile-totals.ts';
 import { readSmallWallet, readWholeWallet, WHOLE_ROWS_READ_MAX } from '../../src/reads/whole-wallet.ts';

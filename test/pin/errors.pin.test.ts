@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { ERROR_CODES, ERRORS } from '../../src/errors.ts';
+import { ERROR_CODES, ERRORS } from '../../core/errors.ts';
 
 /** Callers branch on these: a change here is a change of the wire. */
 test('codes and statuses', () => {

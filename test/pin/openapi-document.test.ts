@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { createConfig, lintFromString } from '@redocly/openapi-core';
 import { describe, expect, test } from 'vitest';
-import { ERROR_CODES } from '../../src/errors.ts';
+import { ERROR_CODES } from '../../core/errors.ts';
 import { documentSchemas, type JsonObject } from '../support/document-schemas.ts';
 
 /** The golden OpenAPI document as its readers use it: linters, generators of clients, people who copy examples. */

@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
+import { RESOURCE_NAMES } from '../../core/domain/resources.ts';
+import { ERROR_CODES, ERRORS } from '../../core/errors.ts';
 import { OPERATIONS } from '../../src/catalogue/index.ts';
 import { buildOpenApi } from '../../src/catalogue/openapi.ts';
-import { RESOURCE_NAMES } from '../../src/domain/resources.ts';
-import { ERROR_CODES, ERRORS } from '../../src/errors.ts';
 import { ProblemShape } from '../../src/problem.ts';
 import { complaints } from '../support/answer-schema.ts';
 

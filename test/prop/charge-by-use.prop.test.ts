@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { DEFAULT_PLANS } from '../../core/domain/plan.ts';
+import { Failure, fail } from '../../core/errors.ts';
+import { createLog } from '../../core/log.ts';
 import type { Charge, Outcome } from '../../src/catalogue/answer.ts';
 import { type ControlStore, StoreUnavailable } from '../../src/control/control-store.ts';
-import { DEFAULT_PLANS } from '../../src/domain/plan.ts';
-import { Failure, fail } from '../../src/errors.ts';
 import { createSweeper } from '../../src/gate/sweeper.ts';
-import { createLog } from '../../src/log.ts';
 import { addKey, createOrganization } from '../support/access.ts';
 import { chargeGate } from '../support/charge-gate.ts';
 import { gateRequest, usageOperation, usedOutcome } from '../support/gate.ts';

@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { address } from '../../core/domain/address.ts';
+import type { Hash } from '../../core/domain/settlement.ts';
 import type { RawLog } from '../../ingest/sources/block-source.ts';
 import { checkAsked, checkForks, checkLinks, orderLogs } from '../../ingest/sources/check-batch.ts';
 import { sample } from '../../ingest/sources/prove-complete.ts';
 import type { BlockAnswer } from '../../ingest/sources/read-answers.ts';
-import { address } from '../../src/domain/address.ts';
-import type { Hash } from '../../src/domain/settlement.ts';
 
 const TOKEN = address(`0x${'11'.repeat(20)}`);
 const hashOf = (number: number): Hash => `0x${number.toString(16).padStart(64, '0')}`;

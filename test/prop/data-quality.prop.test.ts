@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { type JudgedFacts, judge, SIGNALS, VERDICTS } from '../../src/domain/data-quality.ts';
+import { type JudgedFacts, judge, SIGNALS, VERDICTS } from '../../core/domain/data-quality.ts';
 
 /** Facts as a scan gives them: from sums of counterparties, so that the parts fit the whole. */
 const factsOf = fc

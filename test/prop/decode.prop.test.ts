@@ -1,5 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import type { Address } from '../../core/domain/address.ts';
+import { chainOf } from '../../core/domain/chain.ts';
 import { buildCatalogue } from '../../ingest/catalogues/catalogue.ts';
 import type { RawLog } from '../../ingest/sources/block-source.ts';
 import { rowsOfBatch } from '../../ingest/stages/batch-rows.ts';
@@ -7,8 +9,6 @@ import { decodeContextOf } from '../../ingest/stages/decode-context.ts';
 import { kindsOf } from '../../ingest/stages/log-kind.ts';
 import { TOPIC } from '../../ingest/stages/log-topics.ts';
 import { MARKER, pairLogs } from '../../ingest/stages/pair.ts';
-import type { Address } from '../../src/domain/address.ts';
-import { chainOf } from '../../src/domain/chain.ts';
 import {
   batchOf,
   EURC,

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { displayText } from '../../src/domain/display-text.ts';
+import { displayText } from '../../core/domain/display-text.ts';
 
 /** Texts of all that strangers mix: letters of many scripts, marks, controls, halves of surrogate pairs. */
 const anyText = fc

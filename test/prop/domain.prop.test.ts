@@ -2,10 +2,10 @@ import { randomBytes } from 'node:crypto';
 import fc from 'fast-check';
 import { getAddress } from 'viem';
 import { expect, test } from 'vitest';
-import { address, isAddress, readAddress, toChecksum } from '../../src/domain/address.ts';
-import { microsFromDecimal, USD_EXACT_BELOW_MICROS, usdMicros, usdNumber } from '../../src/domain/amount.ts';
-import type { Chain } from '../../src/domain/chain.ts';
-import { type CursorKeys, mintCursor, readCursor } from '../../src/domain/cursor.ts';
+import { address, isAddress, readAddress, toChecksum } from '../../core/domain/address.ts';
+import { microsFromDecimal, USD_EXACT_BELOW_MICROS, usdMicros, usdNumber } from '../../core/domain/amount.ts';
+import type { Chain } from '../../core/domain/chain.ts';
+import { type CursorKeys, mintCursor, readCursor } from '../../core/domain/cursor.ts';
 
 const hexAddress = fc
   .uint8Array({ minLength: 20, maxLength: 20 })

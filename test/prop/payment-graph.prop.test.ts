@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import type { Address } from '../../core/domain/address.ts';
+import { buildPaymentGraph, type PaymentGraph, type PaymentPair } from '../../core/domain/payment-graph.ts';
 import { edgeAnswer, nodeAnswer } from '../../src/catalogue/graph-shape.ts';
-import type { Address } from '../../src/domain/address.ts';
-import { buildPaymentGraph, type PaymentGraph, type PaymentPair } from '../../src/domain/payment-graph.ts';
 import { wallet } from '../support/rows.ts';
 
 /** Up to 8.5 billion dollars a JSON number shows every digit; all pairs of a graph together stay below that here. */

@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { decodeEventLog, type Hex } from 'viem';
 import { expect, test } from 'vitest';
+import { chainOf } from '../../core/domain/chain.ts';
+import { type Attestation, REGISTRY_LIMITS } from '../../core/domain/registry-event.ts';
 import { buildCatalogue } from '../../ingest/catalogues/catalogue.ts';
 import { rowsOfBatch } from '../../ingest/stages/batch-rows.ts';
 import { decodeContextOf } from '../../ingest/stages/decode-context.ts';
-import { chainOf } from '../../src/domain/chain.ts';
-import { type Attestation, REGISTRY_LIMITS } from '../../src/domain/registry-event.ts';
 import { batchOf, type Event, TOKENS, wallet, word } from '../support/chain-logs.ts';
 import { type FeedbackArgs, newFeedback, REGISTRIES, REGISTRY_EVENTS } from '../support/registry-logs.ts';
 

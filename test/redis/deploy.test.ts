@@ -3,10 +3,10 @@ import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:f
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Log } from '../../core/log.ts';
 import { warnAboutLoss } from '../../src/control/redis/durability.ts';
 import { openConnection } from '../../src/control/redis/redis-connection.ts';
 import { openRedisStore } from '../../src/control/redis/redis-store.ts';
-import type { Log } from '../../src/log.ts';
 import { type RedisServer, redisIsThere, startRedisServer } from '../support/redis-server.ts';
 import { watchedLog } from '../support/secrets-watch.ts';
 

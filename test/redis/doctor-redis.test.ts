@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { loadConfig } from '../../src/config/load.ts';
+import { loadConfig } from '../../core/config/load.ts';
 import { openRedisStore } from '../../src/control/redis/redis-store.ts';
 import { checkAccounts } from '../../src/doctor/check-accounts.ts';
 import { redisIsThere, startRedisServer } from '../support/redis-server.ts';

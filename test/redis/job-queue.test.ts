@@ -1,9 +1,9 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { closeQuietly, createRedis } from '../../core/redis-client.ts';
 import { createLocalQueue } from '../../ingest/jobs/local-queue.ts';
 import { bullmqQueue } from '../../ingest/redis/bullmq-queue.ts';
-import { closeQuietly, createRedis } from '../../src/redis/redis-client.ts';
 import { job, jobQueueContract } from '../contract/job-queue.ts';
 import { type RedisServer, redisIsThere, startRedisServer } from '../support/redis-server.ts';
 import { watchedLog } from '../support/secrets-watch.ts';

@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { closeQuietly, createRedis } from '../../core/redis-client.ts';
 import type { Lease } from '../../ingest/leases/leases.ts';
 import { type LeaseTimes, redisLeases } from '../../ingest/redis/redis-leases.ts';
 import { sharedRates } from '../../ingest/redis/shared-rate.ts';
-import { closeQuietly, createRedis } from '../../src/redis/redis-client.ts';
 import { type RedisServer, redisIsThere, startRedisServer } from '../support/redis-server.ts';
 import { waitUntil } from '../support/wait-until.ts';
 

@@ -2,13 +2,13 @@ import { randomUUID } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Clock } from '../../src/clock.ts';
-import type { Config } from '../../src/config/config.ts';
+import type { Clock } from '../../core/clock.ts';
+import type { Config } from '../../core/config/config.ts';
+import { type ApiKey, keyDigest, mintApiKey } from '../../core/domain/api-key.ts';
+import type { PlanId } from '../../core/domain/plan.ts';
+import type { Log } from '../../core/log.ts';
 import type { ControlStore, KeyRecord } from '../../src/control/control-store.ts';
 import { openSqliteStore } from '../../src/control/sqlite/sqlite-store.ts';
-import { type ApiKey, keyDigest, mintApiKey } from '../../src/domain/api-key.ts';
-import type { PlanId } from '../../src/domain/plan.ts';
-import type { Log } from '../../src/log.ts';
 import { type Access, openAccess } from '../../src/open-access.ts';
 
 /** The real gate over a real SQLite store, with an organization of its own and a key of it. */

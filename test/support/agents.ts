@@ -1,10 +1,10 @@
 import type { Writer } from '../../clickhouse/engine.ts';
 import { sql, text, texts, trustedText, uint8, uint64 } from '../../clickhouse/sql.ts';
+import type { Address } from '../../core/domain/address.ts';
+import type { AgentCard } from '../../core/domain/agent-card.ts';
+import type { Chain } from '../../core/domain/chain.ts';
 import { deriveDue } from '../../ingest/identities/derive-agents.ts';
 import { createVersions } from '../../ingest/versions.ts';
-import type { Address } from '../../src/domain/address.ts';
-import type { AgentCard } from '../../src/domain/agent-card.ts';
-import type { Chain } from '../../src/domain/chain.ts';
 import { testLog } from './engine.ts';
 import { insertAgentEvents, registration } from './registry-rows.ts';
 import { BASE, NOON, nextVer, wallet } from './rows.ts';

@@ -1,13 +1,13 @@
 import type { FastifyInstance } from 'fastify';
 import { inject } from 'vitest';
 import type { Reader } from '../../clickhouse/engine.ts';
+import type { Clock } from '../../core/clock.ts';
+import type { Config } from '../../core/config/config.ts';
+import { loadConfig } from '../../core/config/load.ts';
+import type { CursorKeys } from '../../core/domain/cursor.ts';
+import type { Log } from '../../core/log.ts';
 import type { SqlSandbox } from '../../sandbox/sql-sandbox.ts';
-import type { Clock } from '../../src/clock.ts';
-import type { Config } from '../../src/config/config.ts';
-import { loadConfig } from '../../src/config/load.ts';
-import type { CursorKeys } from '../../src/domain/cursor.ts';
 import { buildApp } from '../../src/http/app.ts';
-import type { Log } from '../../src/log.ts';
 import { keepTestStore, openTestAccess, type TestAccess } from './access.ts';
 import { CLOSED_SANDBOX } from './closed-sandbox.ts';
 import { NOON } from './rows.ts';

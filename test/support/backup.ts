@@ -1,7 +1,7 @@
 import type { Writer } from '../../clickhouse/engine.ts';
 import { sql, trustedText } from '../../clickhouse/sql.ts';
+import { loadConfig } from '../../core/config/load.ts';
 import type { BackupDeps } from '../../src/backup/backup-command.ts';
-import { loadConfig } from '../../src/config/load.ts';
 import { testLog } from './engine.ts';
 
 /** What the two commands are given by the program, with the lines that they say. */

@@ -1,9 +1,9 @@
+import type { Address } from '../../core/domain/address.ts';
+import { address } from '../../core/domain/address.ts';
+import type { TokenFacts } from '../../core/domain/known-chains.ts';
+import type { Hash } from '../../core/domain/settlement.ts';
 import type { BlockBatch, BlockRef, RawLog, TransactionFacts } from '../../ingest/sources/block-source.ts';
 import { TOPIC } from '../../ingest/stages/log-topics.ts';
-import type { Address } from '../../src/domain/address.ts';
-import { address } from '../../src/domain/address.ts';
-import type { TokenFacts } from '../../src/domain/known-chains.ts';
-import type { Hash } from '../../src/domain/settlement.ts';
 
 /** Builds batches as a source would hand them over: transactions are named by a number, logs numbered as they are emitted. */
 

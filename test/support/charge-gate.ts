@@ -1,8 +1,8 @@
+import { DEFAULT_PLANS } from '../../core/domain/plan.ts';
+import { createLog } from '../../core/log.ts';
 import type { ControlStore } from '../../src/control/control-store.ts';
-import { DEFAULT_PLANS } from '../../src/domain/plan.ts';
 import { createGate } from '../../src/gate/create-gate.ts';
 import type { Gate } from '../../src/gate/gate.ts';
-import { createLog } from '../../src/log.ts';
 import type { ControlPlace } from './open-control.ts';
 
 /** The moments of a call by use after which its process can be gone, in order. */

@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { type EmbeddedEngine, startEmbeddedEngine } from '../../clickhouse/embedded/supervisor.ts';
 import { randomUser, randomUsers } from '../../clickhouse/embedded/users.ts';
 import type { EngineAccess } from '../../clickhouse/engine.ts';
-import { freePort } from '../../src/free-port.ts';
-import type { Log } from '../../src/log.ts';
+import type { Log } from '../../core/log.ts';
+import { freePort } from '../../core/process/free-port.ts';
 
 /** Real engines that know each other, all on loopback. */
 export interface TestCluster {

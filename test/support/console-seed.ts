@@ -1,4 +1,5 @@
 import type { Writer } from '../../clickhouse/engine.ts';
+import { loadConfig } from '../../core/config/load.ts';
 import { countActivity } from '../../ingest/catalogues/endpoints/count-activity.ts';
 import { deriveList } from '../../ingest/catalogues/endpoints/derive-list.ts';
 import { dollarTokens } from '../../ingest/catalogues/endpoints/dollar-tokens.ts';
@@ -6,7 +7,6 @@ import { WHOLE } from '../../ingest/catalogues/endpoints/listing.ts';
 import { saveSourceState } from '../../ingest/catalogues/endpoints/source-states.ts';
 import { syncSource } from '../../ingest/catalogues/endpoints/sync-source.ts';
 import { createVersions } from '../../ingest/versions.ts';
-import { loadConfig } from '../../src/config/load.ts';
 import { deriveAll, registerAgent } from './agents.ts';
 import { listedItem } from './bazaar.ts';
 import { testLog } from './engine.ts';

@@ -1,7 +1,7 @@
 import type { Browser } from 'playwright-core';
 import { createReader } from '../../clickhouse/http-engine.ts';
-import { loadConfig } from '../../src/config/load.ts';
-import { keyDigest, mintApiKey } from '../../src/domain/api-key.ts';
+import { loadConfig } from '../../core/config/load.ts';
+import { keyDigest, mintApiKey } from '../../core/domain/api-key.ts';
 import { openSandbox } from '../../src/open-sandbox.ts';
 import { createOrganization } from './access.ts';
 import { type TestApi, testApi } from './api.ts';

@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import type { HostBootstrap } from '../../clickhouse/embedded/host-bootstrap.ts';
 import { findEngineLibrary } from '../../clickhouse/embedded/library.ts';
 import type { EngineAccess } from '../../clickhouse/engine.ts';
-import { freePort } from '../../src/free-port.ts';
-import { createLog } from '../../src/log.ts';
-import { superviseChild } from '../../src/supervise.ts';
+import { createLog } from '../../core/log.ts';
+import { freePort } from '../../core/process/free-port.ts';
+import { superviseChild } from '../../core/process/supervise.ts';
 
 const ROOT = new URL('../../', import.meta.url).pathname;
 const SECRETS = '/run/secrets/';

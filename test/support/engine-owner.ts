@@ -1,5 +1,5 @@
 import { startEmbeddedEngine } from '../../clickhouse/embedded/supervisor.ts';
-import { createLog } from '../../src/log.ts';
+import { createLog } from '../../core/log.ts';
 
 /** A process that owns an engine, for a test that kills this one. Argument: data directory. Prints the engine's pid. */
 const engine = await startEmbeddedEngine({

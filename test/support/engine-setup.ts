@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { TestProject } from 'vitest/node';
 import { startEmbeddedEngine } from '../../clickhouse/embedded/supervisor.ts';
 import type { EngineAccess } from '../../clickhouse/engine.ts';
-import { createLog } from '../../src/log.ts';
+import { createLog } from '../../core/log.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {

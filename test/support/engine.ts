@@ -5,7 +5,7 @@ import { createReader, createWriter } from '../../clickhouse/http-engine.ts';
 import { migrate } from '../../clickhouse/migrate.ts';
 import { publicDatabaseOf } from '../../clickhouse/public-database.ts';
 import { sql, trustedText } from '../../clickhouse/sql.ts';
-import type { Log } from '../../src/log.ts';
+import type { Log } from '../../core/log.ts';
 import { watchedLog, watchSecret } from './secrets-watch.ts';
 
 export interface TestEngine {

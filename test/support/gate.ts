@@ -1,5 +1,7 @@
 import { Type } from '@sinclair/typebox';
 import type { Reader } from '../../clickhouse/engine.ts';
+import type { SqlTierId } from '../../core/domain/plan.ts';
+import { fail } from '../../core/errors.ts';
 import type { Outcome } from '../../src/catalogue/answer.ts';
 import {
   type AnyOperation,
@@ -11,8 +13,6 @@ import {
   type OperationDeps,
 } from '../../src/catalogue/operation.ts';
 import { PRICES, type PriceClass } from '../../src/catalogue/prices.ts';
-import type { SqlTierId } from '../../src/domain/plan.ts';
-import { fail } from '../../src/errors.ts';
 import type { GateRequest } from '../../src/gate/gate.ts';
 import type { PaymentLane, SettledCall } from '../../src/payment/payment-lane.ts';
 

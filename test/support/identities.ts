@@ -1,9 +1,9 @@
 import type { Writer } from '../../clickhouse/engine.ts';
 import { sql, trustedText } from '../../clickhouse/sql.ts';
+import type { Config } from '../../core/config/config.ts';
+import { loadConfig } from '../../core/config/load.ts';
 import type { DocumentFetcher } from '../../ingest/identities/document-fetcher.ts';
 import { createSafeFetcher, type SafeFetchSettings } from '../../ingest/identities/safe-fetch.ts';
-import type { Config } from '../../src/config/config.ts';
-import { loadConfig } from '../../src/config/load.ts';
 import { testLog } from './engine.ts';
 
 /** A configuration that fetches from servers of the test, and from nowhere else. */

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import type { EngineAccess } from '../../clickhouse/engine.ts';
+import type { Config } from '../../core/config/config.ts';
+import { createLog } from '../../core/log.ts';
 import { importFiles } from '../../ingest/import/import-command.ts';
-import type { Config } from '../../src/config/config.ts';
-import { createLog } from '../../src/log.ts';
 
 /** A process that imports, for a test that kills it. Reads what from stdin; small windows make many moments to be killed at. */
 const { config, access, pattern } = JSON.parse(readFileSync(0, 'utf8')) as {

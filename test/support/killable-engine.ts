@@ -5,7 +5,7 @@ import { type EmbeddedEngine, startEmbeddedEngine } from '../../clickhouse/embed
 import type { Reader, Writer } from '../../clickhouse/engine.ts';
 import { createReader, createWriter } from '../../clickhouse/http-engine.ts';
 import { migrate } from '../../clickhouse/migrate.ts';
-import { createLog } from '../../src/log.ts';
+import { createLog } from '../../core/log.ts';
 
 /** A real engine of its own, killed with SIGKILL as often as wanted; its ports stay usable across restarts. */
 export interface KillableEngine {

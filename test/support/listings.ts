@@ -1,13 +1,13 @@
 import type { Writer } from '../../clickhouse/engine.ts';
+import { loadConfig } from '../../core/config/load.ts';
+import { address } from '../../core/domain/address.ts';
+import type { Settlement } from '../../core/domain/settlement.ts';
 import { countActivity } from '../../ingest/catalogues/endpoints/count-activity.ts';
 import { deriveList } from '../../ingest/catalogues/endpoints/derive-list.ts';
 import { dollarTokens } from '../../ingest/catalogues/endpoints/dollar-tokens.ts';
 import { WHOLE } from '../../ingest/catalogues/endpoints/listing.ts';
 import { syncSource } from '../../ingest/catalogues/endpoints/sync-source.ts';
 import { createVersions } from '../../ingest/versions.ts';
-import { loadConfig } from '../../src/config/load.ts';
-import { address } from '../../src/domain/address.ts';
-import type { Settlement } from '../../src/domain/settlement.ts';
 import { BASE_USDC } from './bazaar.ts';
 import { testLog } from './engine.ts';
 import { BASE, NOON, POLYGON, settlement } from './rows.ts';

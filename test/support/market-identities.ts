@@ -1,9 +1,9 @@
 import type { Writer } from '../../clickhouse/engine.ts';
+import { loadConfig } from '../../core/config/load.ts';
 import { dollarTokens } from '../../ingest/catalogues/endpoints/dollar-tokens.ts';
 import { WHOLE } from '../../ingest/catalogues/endpoints/listing.ts';
 import { syncSource } from '../../ingest/catalogues/endpoints/sync-source.ts';
 import { createVersions } from '../../ingest/versions.ts';
-import { loadConfig } from '../../src/config/load.ts';
 import { deriveAll, registerAgent } from './agents.ts';
 import { listedItem } from './bazaar.ts';
 import { testLog } from './engine.ts';

@@ -5,9 +5,9 @@ import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Type } from '@sinclair/typebox';
+import { fail } from '../../core/errors.ts';
 import { type AnyOperation, defineOperation, erase } from '../../src/catalogue/operation.ts';
 import { PRICES } from '../../src/catalogue/prices.ts';
-import { fail } from '../../src/errors.ts';
 import type { McpResource } from '../../src/mcp/resources.ts';
 
 /** The official conformance suite of MCP: its process, the tools it asks every server for, and what it asks for that is not ours. */

@@ -1,3 +1,4 @@
+import type { Hash } from '../../core/domain/settlement.ts';
 import type { Rpc, RpcCall } from '../../demo/chain/json-rpc.ts';
 import {
   type BlockBatch,
@@ -8,7 +9,6 @@ import {
   ReadAbandoned,
   type TransactionFacts,
 } from '../../ingest/sources/block-source.ts';
-import type { Hash } from '../../src/domain/settlement.ts';
 import { type Transaction, wallet, word } from './chain-logs.ts';
 
 /**

@@ -1,3 +1,4 @@
+import { NO_UNITS, UNITS_MAX, type UnitBalance } from '../../core/domain/query-unit.ts';
 import {
   type AccountStore,
   type AuthorizationId,
@@ -14,7 +15,6 @@ import {
   type UnitStore,
 } from '../../src/control/control-store.ts';
 import { HOLD_KEPT_MS, HOLDS_FORGOTTEN_PER_HOLD } from '../../src/control/retention.ts';
-import { NO_UNITS, UNITS_MAX, type UnitBalance } from '../../src/domain/query-unit.ts';
 
 /**
  * The contract of `ControlStore` said once more, as plainly as possible: maps, no concurrency, no files. The contract suite runs

@@ -1,5 +1,6 @@
 import { Readable } from 'node:stream';
 import { Type } from '@sinclair/typebox';
+import { SQL_TIER_IDS } from '../../core/domain/plan.ts';
 import type { StreamedAnswer } from '../../src/catalogue/answer.ts';
 import {
   type AnyOperation,
@@ -9,7 +10,6 @@ import {
 } from '../../src/catalogue/operation.ts';
 import type { Param } from '../../src/catalogue/params.ts';
 import { PRICES, sqlBudget, sqlPrice, sqlTierOf } from '../../src/catalogue/prices.ts';
-import { SQL_TIER_IDS } from '../../src/domain/plan.ts';
 
 /** A posted operation that answers with whatever stream a test gives it, and says what it was asked. */
 

@@ -1,7 +1,7 @@
-import type { Address } from '../../src/domain/address.ts';
-import { usdNumber } from '../../src/domain/amount.ts';
-import type { Chain } from '../../src/domain/chain.ts';
-import type { Settlement } from '../../src/domain/settlement.ts';
+import type { Address } from '../../core/domain/address.ts';
+import { usdNumber } from '../../core/domain/amount.ts';
+import type { Chain } from '../../core/domain/chain.ts';
+import type { Settlement } from '../../core/domain/settlement.ts';
 
 /** A profile recounted the slow way: every live settlement, loops and bigints, no SQL. */
 

@@ -1,6 +1,6 @@
+import { createLog } from '../../core/log.ts';
+import { createRedis } from '../../core/redis-client.ts';
 import { bullmqQueue } from '../../ingest/redis/bullmq-queue.ts';
-import { createLog } from '../../src/log.ts';
-import { createRedis } from '../../src/redis/redis-client.ts';
 
 /** Begins a job, says so, and never ends it: a process to be killed. */
 

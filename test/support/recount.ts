@@ -1,4 +1,4 @@
-import type { Chain } from '../../src/domain/chain.ts';
+import type { Chain } from '../../core/domain/chain.ts';
 import type { ExpectedRow } from './naive-reader.ts';
 import { readRangeNaively } from './naive-reader.ts';
 import type { SimulatedCatalogue, SimulatedChain } from './simulated-world.ts';

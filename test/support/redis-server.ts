@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
-import { freePort } from '../../src/free-port.ts';
+import { freePort } from '../../core/process/free-port.ts';
 import { WITH_US } from './with-us.ts';
 
 /** A real redis-server of the test's own: on loopback, in a temporary directory, on disk before it answers. */

@@ -1,8 +1,8 @@
 import { type AbiEvent, encodeAbiParameters, encodeEventTopics, type Hex, parseAbi } from 'viem';
-import type { Address } from '../../src/domain/address.ts';
-import { address } from '../../src/domain/address.ts';
-import type { Registries } from '../../src/domain/known-chains.ts';
-import type { Hash } from '../../src/domain/settlement.ts';
+import type { Address } from '../../core/domain/address.ts';
+import { address } from '../../core/domain/address.ts';
+import type { Registries } from '../../core/domain/known-chains.ts';
+import type { Hash } from '../../core/domain/settlement.ts';
 import type { Event } from './chain-logs.ts';
 
 /** Logs of the ERC-8004 registries as viem encodes them from the events' declarations. */

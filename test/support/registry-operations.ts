@@ -1,5 +1,7 @@
 import fc from 'fast-check';
 import { keccak256, stringToHex } from 'viem';
+import type { Address } from '../../core/domain/address.ts';
+import type { Hash } from '../../core/domain/settlement.ts';
 import {
   callAppendResponse,
   callApproveAgent,
@@ -20,8 +22,6 @@ import {
 } from '../../demo/chain/registries.ts';
 import type { Transaction } from '../../demo/chain/sender.ts';
 import { type Wallet, walletOf } from '../../demo/chain/wallets.ts';
-import type { Address } from '../../src/domain/address.ts';
-import type { Hash } from '../../src/domain/settlement.ts';
 
 /** Random use of the ERC-8004 registries: operations as data, so that fast-check can shrink them, and what they send. */
 

@@ -1,6 +1,6 @@
 import { decodeEventLog, type Hex, parseAbiItem } from 'viem';
+import { type Address, address } from '../../core/domain/address.ts';
 import type { AgentView, FeedbackView } from '../../demo/chain/registry-views.ts';
-import { type Address, address } from '../../src/domain/address.ts';
 import type { ReceiptLog } from './receipts.ts';
 import { REGISTRY_EVENTS } from './registry-logs.ts';
 

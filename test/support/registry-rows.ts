@@ -1,7 +1,7 @@
 import type { Writer } from '../../clickhouse/engine.ts';
 import { AGENT_EVENT_COLUMNS, ATTESTATION_COLUMNS, TABLES } from '../../clickhouse/schema.ts';
+import type { AgentEvent, Attestation } from '../../core/domain/registry-event.ts';
 import { encodeAgentEvents, encodeAttestations } from '../../ingest/stages/encode-registry.ts';
-import type { AgentEvent, Attestation } from '../../src/domain/registry-event.ts';
 import { BASE, hash, NOON, nextVer, wallet } from './rows.ts';
 
 /** Rows of the ERC-8004 registries, written the way ingest writes them. */

@@ -1,4 +1,5 @@
 import type { Hex } from 'viem';
+import type { Address } from '../../core/domain/address.ts';
 import { type DemoChain, startDemoChain } from '../../demo/chain/demo-chain.ts';
 import { installHastyOwner, TESTNET_REGISTRIES } from '../../demo/chain/registries.ts';
 import {
@@ -9,7 +10,6 @@ import {
 } from '../../demo/chain/registry-views.ts';
 import { reorg } from '../../demo/chain/reorg.ts';
 import { mine } from '../../demo/chain/sender.ts';
-import type { Address } from '../../src/domain/address.ts';
 import { type ReceiptLog, readReceipts } from './receipts.ts';
 import {
   HASTY_OWNER,

@@ -1,5 +1,7 @@
 import type { Writer } from '../../clickhouse/engine.ts';
 import { type Sql, sql } from '../../clickhouse/sql.ts';
+import type { CatalogueSection } from '../../core/config/config.ts';
+import type { Settlement } from '../../core/domain/settlement.ts';
 import { buildCatalogue, type Catalogue } from '../../ingest/catalogues/catalogue.ts';
 import type { DepositContract } from '../../ingest/catalogues/deposit-contracts.ts';
 import { changeCatalogue, type RecordedPass } from '../../ingest/regrade/change-catalogue.ts';
@@ -7,8 +9,6 @@ import { type RegradeDeps, type SweepOutcome, sweepPasses } from '../../ingest/r
 import { gradeSettlement } from '../../ingest/stages/grade.ts';
 import type { UngradedSettlement } from '../../ingest/stages/ungraded-settlement.ts';
 import { createVersions } from '../../ingest/versions.ts';
-import type { CatalogueSection } from '../../src/config/config.ts';
-import type { Settlement } from '../../src/domain/settlement.ts';
 import { type TestEngine, testLog } from './engine.ts';
 import { BASE, hash, insertSettlements, NOON, wallet } from './rows.ts';
 

@@ -1,11 +1,11 @@
 import type { Writer } from '../../clickhouse/engine.ts';
 import { SETTLEMENT_COLUMNS, TABLES } from '../../clickhouse/schema.ts';
 import { trustedText } from '../../clickhouse/sql.ts';
+import { type Address, address } from '../../core/domain/address.ts';
+import type { Chain } from '../../core/domain/chain.ts';
+import { SEEN } from '../../core/domain/evidence.ts';
+import type { Hash, Settlement } from '../../core/domain/settlement.ts';
 import { encodeSettlements } from '../../ingest/stages/encode.ts';
-import { type Address, address } from '../../src/domain/address.ts';
-import type { Chain } from '../../src/domain/chain.ts';
-import { SEEN } from '../../src/domain/evidence.ts';
-import type { Hash, Settlement } from '../../src/domain/settlement.ts';
 
 /** Synthetic rows for API tests, written the way ingest writes them. */
 

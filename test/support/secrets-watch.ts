@@ -2,7 +2,7 @@ import { appendFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { pino } from 'pino';
 import { inject } from 'vitest';
-import { createLog, type Log, type LogLevel } from '../../src/log.ts';
+import { createLog, type Log, type LogLevel } from '../../core/log.ts';
 import { partsOf } from './secrets-watch-files.ts';
 
 /**

@@ -1,7 +1,7 @@
+import type { Config } from '../../core/config/config.ts';
+import { loadConfig } from '../../core/config/load.ts';
+import { knownChain } from '../../core/domain/known-chains.ts';
 import { walletOf } from '../../demo/chain/wallets.ts';
-import type { Config } from '../../src/config/config.ts';
-import { loadConfig } from '../../src/config/load.ts';
-import { knownChain } from '../../src/domain/known-chains.ts';
 
 /** A configuration that sells calls on Base Sepolia through the facilitator at `url`; no chain is asked. */
 export function sellingThrough(url: string): Pick<Config, 'payment'> {

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { loadConfig } from '../../src/config/load.ts';
+import { loadConfig } from '../../core/config/load.ts';
 import { type Service, startService } from '../../src/service.ts';
 import { watchedLog } from './secrets-watch.ts';
 

@@ -1,6 +1,7 @@
 import { setMaxListeners } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
 import { EngineError, type Writer } from '../../clickhouse/engine.ts';
+import { createLog } from '../../core/log.ts';
 import type { Catalogue } from '../../ingest/catalogues/catalogue.ts';
 import { type CatalogueHolder, createCatalogueHolder } from '../../ingest/catalogues/catalogue-holder.ts';
 import { contractsName, createCheckpoints } from '../../ingest/checkpoints.ts';
@@ -11,7 +12,6 @@ import { sweepPasses } from '../../ingest/regrade/sweep.ts';
 import { decodeContextOf } from '../../ingest/stages/decode-context.ts';
 import { logFilterOf } from '../../ingest/stages/log-filter.ts';
 import { createVersions } from '../../ingest/versions.ts';
-import { createLog } from '../../src/log.ts';
 import type { SimulatedChain } from './simulated-world.ts';
 
 /** The product's own chain followers and regrading over the model chains, as one process that can die. */

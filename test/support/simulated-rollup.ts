@@ -1,12 +1,12 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Writer } from '../../clickhouse/engine.ts';
 import { sql } from '../../clickhouse/sql.ts';
+import { createLog } from '../../core/log.ts';
 import { mergeRelayerTotals } from '../../ingest/rollup/relayer-totals.ts';
 import type { RollupLimits } from '../../ingest/rollup/rollup-limits.ts';
 import { runRollup } from '../../ingest/rollup/run-rollup.ts';
 import { untilAcknowledged } from '../../ingest/until-acknowledged.ts';
 import { createVersions } from '../../ingest/versions.ts';
-import { createLog } from '../../src/log.ts';
 import { freshLooks } from './fresh-looks.ts';
 import type { KillableEngine } from './killable-engine.ts';
 

@@ -1,10 +1,10 @@
+import type { ChainConfig, FacilitatorConfig, PayeeConfig } from '../../core/config/config.ts';
+import { loadConfig } from '../../core/config/load.ts';
+import type { Address } from '../../core/domain/address.ts';
+import type { Chain } from '../../core/domain/chain.ts';
 import { type Random, seededRandom } from '../../demo/random.ts';
 import { buildCatalogue, type Catalogue } from '../../ingest/catalogues/catalogue.ts';
 import { permit2ProxiesOf } from '../../ingest/catalogues/x402-contracts.ts';
-import type { ChainConfig, FacilitatorConfig, PayeeConfig } from '../../src/config/config.ts';
-import { loadConfig } from '../../src/config/load.ts';
-import type { Address } from '../../src/domain/address.ts';
-import type { Chain } from '../../src/domain/chain.ts';
 import { createModelChain, type ModelBlock, type ModelChain } from './model-chain.ts';
 import { CONSTANT_PAYEE, PAYEES, RELAYERS, randomBlock } from './model-traffic.ts';
 import type { NaiveCatalogue } from './naive-reader.ts';

@@ -1,8 +1,8 @@
 import { ENGINE_OUTAGE_MAX_MS } from '../../clickhouse/engine-outage.ts';
 import { EXACT_OUTPUT } from '../../clickhouse/guest-settings.ts';
 import { createReader } from '../../clickhouse/http-engine.ts';
-import type { PlanId } from '../../src/domain/plan.ts';
-import type { UnitBalance } from '../../src/domain/query-unit.ts';
+import type { PlanId } from '../../core/domain/plan.ts';
+import type { UnitBalance } from '../../core/domain/query-unit.ts';
 import { openSandbox, type SandboxOptions } from '../../src/open-sandbox.ts';
 import { addKey, createOrganization } from './access.ts';
 import { type TestApi, testApi } from './api.ts';

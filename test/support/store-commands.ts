@@ -2,15 +2,15 @@ import { createHash } from 'node:crypto';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import fc from 'fast-check';
 import { expect } from 'vitest';
+import type { KeyDigest } from '../../core/domain/api-key.ts';
+import { PLAN_IDS } from '../../core/domain/plan.ts';
+import { UNITS_MAX } from '../../core/domain/query-unit.ts';
 import {
   type AuthorizationId,
   type ControlStore,
   type KeyRecord,
   StoreUnavailable,
 } from '../../src/control/control-store.ts';
-import type { KeyDigest } from '../../src/domain/api-key.ts';
-import { PLAN_IDS } from '../../src/domain/plan.ts';
-import { UNITS_MAX } from '../../src/domain/query-unit.ts';
 import type { AdapterTraits, OpenedStore } from '../contract/control-store.ts';
 import { createModelStore, type ModelStore } from './model-store.ts';
 import { readLedger, troubleOf } from './unit-books.ts';

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
-import { createLog } from '../../src/log.ts';
-import { superviseChild } from '../../src/supervise.ts';
+import { createLog } from '../../core/log.ts';
+import { superviseChild } from '../../core/process/supervise.ts';
 
 /** A process that supervises the test child, for a test that kills this one. The argument is the child's report file. */
 const reportFile = process.argv[2] ?? '';

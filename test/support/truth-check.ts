@@ -1,5 +1,5 @@
 import { EngineError } from '../../clickhouse/engine.ts';
-import { Failure } from '../../src/errors.ts';
+import { Failure } from '../../core/errors.ts';
 import { readRelayerTotals } from '../../src/reads/relayer-totals.ts';
 import { type RollupCoverage, readCoverage } from '../../src/reads/rollup-coverage.ts';
 import { readIndex, readMergedRelayers } from './index-totals.ts';

@@ -1,3 +1,4 @@
+import { type Address, address } from '../../core/domain/address.ts';
 import { withBuilderCode } from '../../demo/chain/builder-code.ts';
 import { type DemoChain, startDemoChain } from '../../demo/chain/demo-chain.ts';
 import { mintUsdc, USDC } from '../../demo/chain/deploy-usdc.ts';
@@ -22,7 +23,6 @@ import { reorg } from '../../demo/chain/reorg.ts';
 import { mine, type Transaction } from '../../demo/chain/sender.ts';
 import { type Wallet, walletOf } from '../../demo/chain/wallets.ts';
 import { type Random, seededRandom } from '../../demo/random.ts';
-import { type Address, address } from '../../src/domain/address.ts';
 import type { NaiveCatalogue } from './naive-reader.ts';
 
 /** A chain on which everything happens that the index must get right, by seed. */

@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
+import { NO_UNITS, type UnitBalance } from '../../core/domain/query-unit.ts';
 import type { ControlStore, LedgerEntry } from '../../src/control/control-store.ts';
-import { NO_UNITS, type UnitBalance } from '../../src/domain/query-unit.ts';
 
 const PAGE_ROWS = 1_000;
 

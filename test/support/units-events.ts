@@ -1,5 +1,5 @@
+import type { UnitBalance } from '../../core/domain/query-unit.ts';
 import type { Hold, LedgerEntry } from '../../src/control/control-store.ts';
-import type { UnitBalance } from '../../src/domain/query-unit.ts';
 import type { ControlPlace } from './open-control.ts';
 
 /** What the units child is told, and what it writes down before it is killed. */

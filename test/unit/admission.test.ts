@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { Failure } from '../../core/errors.ts';
 import type { EngineLoad } from '../../src/catalogue/operation.ts';
-import { Failure } from '../../src/errors.ts';
 import { ADMISSION_LIMITS, type AdmissionLimits, createAdmission } from '../../src/gate/admission.ts';
 
 const LINE = { waitingMax: 3, waitingMaxPerCaller: 2, waitMaxMs: 1_000, retryAfterSeconds: 7 };

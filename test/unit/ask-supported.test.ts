@@ -1,7 +1,7 @@
 import { createServer, type RequestListener, type Server } from 'node:http';
 import { afterEach, describe, expect, test } from 'vitest';
+import { chainOf } from '../../core/domain/chain.ts';
 import { askSupported, readSupported } from '../../ingest/catalogues/ask-supported.ts';
-import { chainOf } from '../../src/domain/chain.ts';
 import { wallet } from '../support/chain-logs.ts';
 
 const [BASE, POLYGON, ETHEREUM] = [chainOf(8453), chainOf(137), chainOf(1)];

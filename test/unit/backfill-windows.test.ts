@@ -1,9 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect, test } from 'vitest';
+import type { Hash } from '../../core/domain/settlement.ts';
 import { backfill } from '../../ingest/backfill.ts';
 import type { BlockRange } from '../../ingest/coverage.ts';
 import type { ReadBatch } from '../../ingest/pipeline.ts';
-import type { Hash } from '../../src/domain/settlement.ts';
 
 const FIRST = 1_000;
 const LAST = 1_999;

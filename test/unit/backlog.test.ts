@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
+import { createLog } from '../../core/log.ts';
 import { reportBacklog } from '../../ingest/identities/backlog.ts';
-import { createLog } from '../../src/log.ts';
 
 function watched(): {
   lines: Record<string, unknown>[];

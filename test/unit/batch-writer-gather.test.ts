@@ -1,12 +1,12 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import type { Writer } from '../../clickhouse/engine.ts';
+import type { Hash } from '../../core/domain/settlement.ts';
+import { createLog } from '../../core/log.ts';
 import { createBatchWriter } from '../../ingest/batch-writer.ts';
 import { type BatchRows, NO_ROWS } from '../../ingest/stages/batch-rows.ts';
 import type { DeadLetter } from '../../ingest/stages/dead-letter.ts';
 import { createVersions } from '../../ingest/versions.ts';
-import type { Hash } from '../../src/domain/settlement.ts';
-import { createLog } from '../../src/log.ts';
 
 const HASH = `0x${'ab'.repeat(32)}` as Hash; // 64 digits
 const LETTER: DeadLetter = {

@@ -1,8 +1,8 @@
 import Fastify from 'fastify';
 import { describe, expect, test } from 'vitest';
-import type { TrustedProxies } from '../../src/config/config.ts';
-import { loadConfig } from '../../src/config/load.ts';
-import { ConfigProblem } from '../../src/config/problem.ts';
+import type { TrustedProxies } from '../../core/config/config.ts';
+import { loadConfig } from '../../core/config/load.ts';
+import { ConfigProblem } from '../../core/config/problem.ts';
 import { addressQuota } from '../../src/gate/caller.ts';
 import { callerAddress, proxyTrust } from '../../src/http/caller-address.ts';
 

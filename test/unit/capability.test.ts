@@ -4,7 +4,7 @@ import {
   CAPABILITIES_MAX,
   type CapabilityClues,
   capabilitiesOf,
-} from '../../src/domain/capability.ts';
+} from '../../core/domain/capability.ts';
 
 const NOTHING: CapabilityClues = { name: '', description: '', url: '', tags: [], skills: [] };
 const of = (clues: Partial<CapabilityClues>): string[] => capabilitiesOf({ ...NOTHING, ...clues });

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
+import type { FacilitatorConfig } from '../../core/config/config.ts';
+import { ConfigProblem } from '../../core/config/problem.ts';
+import { address } from '../../core/domain/address.ts';
+import { chainOf } from '../../core/domain/chain.ts';
 import { FACILITATOR_NAMES, readBuiltInRelayers } from '../../ingest/catalogues/built-in-relayers.ts';
 import { buildCatalogue } from '../../ingest/catalogues/catalogue.ts';
-import type { FacilitatorConfig } from '../../src/config/config.ts';
-import { ConfigProblem } from '../../src/config/problem.ts';
-import { address } from '../../src/domain/address.ts';
-import { chainOf } from '../../src/domain/chain.ts';
 import { wallet } from '../support/chain-logs.ts';
 
 const [BASE, POLYGON] = [chainOf(8453), chainOf(137)];

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
+import type { AgentCard } from '../../core/domain/agent-card.ts';
 import { claimedOrigin } from '../../ingest/identities/domain-proof.ts';
-import type { AgentCard } from '../../src/domain/agent-card.ts';
 
 function cardWith(...services: readonly (readonly [name: string, endpoint: string])[]): AgentCard {
   return {

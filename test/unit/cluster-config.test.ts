@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { nodesOf, shardsOf } from '../../clickhouse/cluster/nodes.ts';
-import { loadConfig } from '../../src/config/load.ts';
-import { ConfigProblem } from '../../src/config/problem.ts';
+import { loadConfig } from '../../core/config/load.ts';
+import { ConfigProblem } from '../../core/config/problem.ts';
 import { remoteAccess } from '../../src/remote-access.ts';
 
 const CLUSTER = {

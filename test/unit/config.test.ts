@@ -2,8 +2,8 @@ import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { loadConfig, unusedRpcUrls } from '../../src/config/load.ts';
-import { ConfigProblem } from '../../src/config/problem.ts';
+import { loadConfig, unusedRpcUrls } from '../../core/config/load.ts';
+import { ConfigProblem } from '../../core/config/problem.ts';
 
 function load(file: unknown, env: Record<string, string> = {}) {
   const path = join(mkdtempSync(join(tmpdir(), 'config-')), 'settlement-index.config.json');

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { afterEach, describe, expect, test } from 'vitest';
-import { loadConfig } from '../../src/config/load.ts';
+import { loadConfig } from '../../core/config/load.ts';
 import { type OwnApi, ownApi } from '../support/own-api.ts';
 import { waitUntil } from '../support/wait-until.ts';
 

@@ -5,7 +5,7 @@ import {
   SIGNALS,
   VERDICT_MEANING,
   VERDICTS,
-} from '../../src/domain/data-quality.ts';
+} from '../../core/domain/data-quality.ts';
 
 /** Thresholds are pinned here as numbers: a change of one is a change of the method, and of METHOD_VERSION. */
 

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
+import { chainOf } from '../../core/domain/chain.ts';
 import type { BlockBatch } from '../../ingest/sources/block-source.ts';
 import { rawLogDataMaxChars } from '../../ingest/stages/dead-letter.ts';
 import { decodeBatch } from '../../ingest/stages/decode.ts';
 import type { DecodeContext } from '../../ingest/stages/decode-context.ts';
 import { TOPIC } from '../../ingest/stages/log-topics.ts';
-import { chainOf } from '../../src/domain/chain.ts';
 import {
   batchOf,
   blockRef,

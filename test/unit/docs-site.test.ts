@@ -1,6 +1,7 @@
 import { existsSync, readdirSync } from 'node:fs';
 import MiniSearch from 'minisearch';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { ERROR_CODES } from '../../core/errors.ts';
 import { OPERATIONS } from '../../src/catalogue/index.ts';
 import { createDocsSite } from '../../src/docs-site/docs-site.ts';
 import { headingNames } from '../../src/docs-site/html.ts';
@@ -8,7 +9,6 @@ import { LLMS_FULL_MAX_BYTES, LLMS_MAX_BYTES } from '../../src/docs-site/llms.ts
 import { linkTarget } from '../../src/docs-site/markdown.ts';
 import { DOCS_PAGES } from '../../src/docs-site/pages.ts';
 import type { SearchData } from '../../src/docs-site/search.ts';
-import { ERROR_CODES } from '../../src/errors.ts';
 import { DOCS_RESOURCES } from '../../src/mcp/resources.ts';
 import { codeBlocks, documentFiles, readDocument } from '../support/documents.ts';
 import { type OwnApi, ownApi } from '../support/own-api.ts';

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import Database from 'libsql';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { EngineWalls } from '../../clickhouse/embedded/walls.ts';
-import { loadConfig } from '../../src/config/load.ts';
+import { loadConfig } from '../../core/config/load.ts';
 import { openSqliteStore } from '../../src/control/sqlite/sqlite-store.ts';
 import { checkAccounts, judgeDurability } from '../../src/doctor/check-accounts.ts';
 import { judgeClock } from '../../src/doctor/check-clock.ts';

@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { loadConfig } from '../../core/config/load.ts';
+import { chainOfNetwork } from '../../core/domain/x402-networks.ts';
 import { dollarTokens } from '../../ingest/catalogues/endpoints/dollar-tokens.ts';
 import { type ItemFacts, readItem } from '../../ingest/catalogues/endpoints/read-item.ts';
-import { loadConfig } from '../../src/config/load.ts';
-import { chainOfNetwork } from '../../src/domain/x402-networks.ts';
 import { BASE_USDC, listedItem } from '../support/bazaar.ts';
 
 /** Items as bazaars, sellers and enemies publish them. */

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
+import type { Hash } from '../../core/domain/settlement.ts';
+import { createLog } from '../../core/log.ts';
 import type { HeadRange } from '../../ingest/checkpoints.ts';
 import { type FollowDeps, followHead, retractTo } from '../../ingest/follow-head.ts';
 import { createKnownBlocks } from '../../ingest/reorg.ts';
-import type { Hash } from '../../src/domain/settlement.ts';
-import { createLog } from '../../src/log.ts';
 import { createModelChain, type ModelChain } from '../support/model-chain.ts';
 
 const hash = (n: number): Hash => `0x${n.toString(16).padStart(64, '0')}`;

@@ -1,6 +1,6 @@
 import { createServer } from 'node:net';
 import { expect, test } from 'vitest';
-import { freePort, NAMED_PORTS } from '../../src/free-port.ts';
+import { freePort, NAMED_PORTS } from '../../core/process/free-port.ts';
 
 const isNamed = (port: number): boolean =>
   port >= NAMED_PORTS.from && port < NAMED_PORTS.from + NAMED_PORTS.count;

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { Chain } from '../../src/domain/chain.ts';
+import type { Chain } from '../../core/domain/chain.ts';
 import { cached } from '../../src/reads/cached.ts';
 import type { ChainStatus } from '../../src/reads/chain-status.ts';
 import {

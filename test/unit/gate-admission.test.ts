@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { DEFAULT_PLANS } from '../../core/domain/plan.ts';
+import { Failure } from '../../core/errors.ts';
+import { createLog } from '../../core/log.ts';
 import type { ControlStore } from '../../src/control/control-store.ts';
-import { DEFAULT_PLANS } from '../../src/domain/plan.ts';
-import { Failure } from '../../src/errors.ts';
 import { type AdmissionLimits, createAdmission } from '../../src/gate/admission.ts';
 import { createGate } from '../../src/gate/create-gate.ts';
 import type { GateRequest } from '../../src/gate/gate.ts';
-import { createLog } from '../../src/log.ts';
 import type { PaymentLane } from '../../src/payment/payment-lane.ts';
 import { addKey, createOrganization, ownTestStore } from '../support/access.ts';
 import { testClock } from '../support/api.ts';

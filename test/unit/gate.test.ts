@@ -1,15 +1,15 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { EngineError } from '../../clickhouse/engine.ts';
+import { DEFAULT_PLANS } from '../../core/domain/plan.ts';
+import { type ErrorCode, Failure, fail } from '../../core/errors.ts';
+import { createLog } from '../../core/log.ts';
 import type { PriceClass } from '../../src/catalogue/prices.ts';
 import type { ControlStore } from '../../src/control/control-store.ts';
 import { StoreUnavailable } from '../../src/control/control-store.ts';
-import { DEFAULT_PLANS } from '../../src/domain/plan.ts';
-import { type ErrorCode, Failure, fail } from '../../src/errors.ts';
 import { createGate, type GateDeps } from '../../src/gate/create-gate.ts';
 import type { GateAnswer, GateRequest } from '../../src/gate/gate.ts';
 import { createSweeper } from '../../src/gate/sweeper.ts';
-import { createLog } from '../../src/log.ts';
 import { addKey, createOrganization, ownTestStore } from '../support/access.ts';
 import { testClock } from '../support/api.ts';
 import { gateRequest, openHandedLane, pricedOperation, shopWith } from '../support/gate.ts';

@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest';
+import { address } from '../../core/domain/address.ts';
+import { type Chain, chainOf } from '../../core/domain/chain.ts';
+import { EVIDENCE_LADDER, type Reason, reasonsOf, SEEN } from '../../core/domain/evidence.ts';
 import { buildCatalogue } from '../../ingest/catalogues/catalogue.ts';
 import { gradeSettlement } from '../../ingest/stages/grade.ts';
 import { methodOf } from '../../ingest/stages/grade-rules.ts';
 import type { UngradedSettlement } from '../../ingest/stages/ungraded-settlement.ts';
-import { address } from '../../src/domain/address.ts';
-import { type Chain, chainOf } from '../../src/domain/chain.ts';
-import { EVIDENCE_LADDER, type Reason, reasonsOf, SEEN } from '../../src/domain/evidence.ts';
 import { RELAYER, USDC, wallet, word } from '../support/chain-logs.ts';
 
 const BASE = chainOf(8453);

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { displayText } from '../../core/domain/display-text.ts';
+import { createFindImitated } from '../../core/domain/imitated-name.ts';
 import { FACILITATOR_NAMES } from '../../ingest/catalogues/built-in-relayers.ts';
-import { displayText } from '../../src/domain/display-text.ts';
-import { createFindImitated } from '../../src/domain/imitated-name.ts';
 
 const KNOWN = Object.entries(FACILITATOR_NAMES).map(([id, name]) => ({ id, name }));
 const imitated = createFindImitated(KNOWN);

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
+import { knownChain } from '../../core/domain/known-chains.ts';
 import { createChainStatus } from '../../ingest/chain-status.ts';
 import { judgeChain } from '../../src/doctor/check-index.ts';
-import { knownChain } from '../../src/domain/known-chains.ts';
 import type { ChainStatus } from '../../src/reads/chain-status.ts';
 import { chainFreshness, finalityOf, warningsOf } from '../../src/reads/freshness.ts';
 

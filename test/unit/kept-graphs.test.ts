@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { PaymentPair } from '../../src/domain/payment-graph.ts';
+import type { PaymentPair } from '../../core/domain/payment-graph.ts';
 import { createKeptGraphs, type KeptGraphs } from '../../src/reads/kept-graphs.ts';
 
 const SECOND = 1_000;

@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
+import { address } from '../../core/domain/address.ts';
+import { chainOf } from '../../core/domain/chain.ts';
 import { buildCatalogue } from '../../ingest/catalogues/catalogue.ts';
 import type { DecodeContext } from '../../ingest/stages/decode-context.ts';
 import { decodeContextOf } from '../../ingest/stages/decode-context.ts';
 import { logFilterOf } from '../../ingest/stages/log-filter.ts';
 import { TOPIC } from '../../ingest/stages/log-topics.ts';
-import { address } from '../../src/domain/address.ts';
-import { chainOf } from '../../src/domain/chain.ts';
 import {
   batchOf,
   EURC,

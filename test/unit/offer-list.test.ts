@@ -1,9 +1,9 @@
 import { decodePaymentRequiredHeader } from '@x402/core/http';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { loadConfig } from '../../core/config/load.ts';
 import { dollarTokens } from '../../ingest/catalogues/endpoints/dollar-tokens.ts';
 import { readItem } from '../../ingest/catalogues/endpoints/read-item.ts';
 import { OPERATIONS } from '../../src/catalogue/index.ts';
-import { loadConfig } from '../../src/config/load.ts';
 import { type OwnApi, ownApi } from '../support/own-api.ts';
 
 /** `/.well-known/x402`: what crawlers are told is what a call is then asked for. */

@@ -1,4 +1,6 @@
 import { describe, expect, test } from 'vitest';
+import { Failure } from '../../core/errors.ts';
+import { nearest } from '../../core/nearest-name.ts';
 import {
   beforeParam,
   chainOrAllParam,
@@ -16,8 +18,6 @@ import {
   walletParam,
 } from '../../src/catalogue/params.ts';
 import { readInput } from '../../src/catalogue/read-input.ts';
-import { Failure } from '../../src/errors.ts';
-import { nearest } from '../../src/nearest-name.ts';
 
 const facts = { chains: ['eip155:8453', 'eip155:137'] as const };
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { address } from '../../src/domain/address.ts';
-import { knownChain } from '../../src/domain/known-chains.ts';
+import { address } from '../../core/domain/address.ts';
+import { knownChain } from '../../core/domain/known-chains.ts';
 import { findFault } from '../../src/payment/match-payment.ts';
 import { findPermitFault } from '../../src/payment/match-permit.ts';
 import { quoteOf, type Terms } from '../../src/payment/offer.ts';

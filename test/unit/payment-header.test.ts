@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { address } from '../../src/domain/address.ts';
-import { knownChain } from '../../src/domain/known-chains.ts';
-import { Failure } from '../../src/errors.ts';
+import { address } from '../../core/domain/address.ts';
+import { knownChain } from '../../core/domain/known-chains.ts';
+import { Failure } from '../../core/errors.ts';
 import type { Quote } from '../../src/payment/offer.ts';
 import { quoteOf } from '../../src/payment/offer.ts';
 import { readPurchase, toSettle, toVerify, toWitness } from '../../src/payment/purchase.ts';

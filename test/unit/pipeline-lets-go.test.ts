@@ -3,6 +3,7 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { expect, test } from 'vitest';
 import type { Writer } from '../../clickhouse/engine.ts';
+import { createLog } from '../../core/log.ts';
 import { backfill } from '../../ingest/backfill.ts';
 import { createBatchWriter } from '../../ingest/batch-writer.ts';
 import { createCatalogueHolder } from '../../ingest/catalogues/catalogue-holder.ts';
@@ -11,7 +12,6 @@ import type { BlockBatch, BlockSource } from '../../ingest/sources/block-source.
 import { decodeContextOf } from '../../ingest/stages/decode-context.ts';
 import { logFilterOf } from '../../ingest/stages/log-filter.ts';
 import { createVersions } from '../../ingest/versions.ts';
-import { createLog } from '../../src/log.ts';
 import { batchOf, TOKENS, transfer, used, wallet } from '../support/chain-logs.ts';
 import { catalogueWith } from '../support/regrade-world.ts';
 import { BASE } from '../support/rows.ts';

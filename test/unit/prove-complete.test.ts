@@ -1,13 +1,13 @@
 import { expect, test } from 'vitest';
+import type { Address } from '../../core/domain/address.ts';
+import type { Hash } from '../../core/domain/settlement.ts';
+import { createLog } from '../../core/log.ts';
 import type { LogFilter, RawLog } from '../../ingest/sources/block-source.ts';
 import { createBlooms } from '../../ingest/sources/logs-bloom.ts';
 import { createProver, fingerprint } from '../../ingest/sources/prove-complete.ts';
 import type { BlockAnswer } from '../../ingest/sources/read-answers.ts';
 import { RPC_LIMITS } from '../../ingest/sources/rpc-limits.ts';
 import type { RpcPool } from '../../ingest/sources/rpc-pool.ts';
-import type { Address } from '../../src/domain/address.ts';
-import type { Hash } from '../../src/domain/settlement.ts';
-import { createLog } from '../../src/log.ts';
 
 const hashOf = (byte: string) => `0x${byte.repeat(32)}` as Hash; // 32 bytes
 const log: RawLog = {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { quForMilliseconds } from '../../src/domain/query-unit.ts';
+import { quForMilliseconds } from '../../core/domain/query-unit.ts';
 
 test.each([
   [0, 1],

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
+import type { UnitBalance } from '../../core/domain/query-unit.ts';
 import { reconcileOne } from '../../src/admin/reconcile-command.ts';
 import type { LedgerEntry, UnitStore } from '../../src/control/control-store.ts';
-import type { UnitBalance } from '../../src/domain/query-unit.ts';
 
 /** Ten granted; one call captured with a rest, one failed, one overdue, one running. */
 const BOOKS: readonly LedgerEntry[] = [

@@ -1,15 +1,15 @@
 import { keccak256, pad, stringToHex, toEventSelector } from 'viem';
 import { describe, expect, test } from 'vitest';
+import type { Address } from '../../core/domain/address.ts';
+import { chainOf } from '../../core/domain/chain.ts';
+import { KNOWN_CHAINS } from '../../core/domain/known-chains.ts';
+import { REGISTRY_LIMITS } from '../../core/domain/registry-event.ts';
 import { buildCatalogue } from '../../ingest/catalogues/catalogue.ts';
 import { rowsOfBatch } from '../../ingest/stages/batch-rows.ts';
 import { rawLogDataMaxChars } from '../../ingest/stages/dead-letter.ts';
 import { decodeContextOf } from '../../ingest/stages/decode-context.ts';
 import { logFilterOf } from '../../ingest/stages/log-filter.ts';
 import { AGENT_WALLET_KEY, REGISTRY_TOPIC } from '../../ingest/stages/registry-topics.ts';
-import type { Address } from '../../src/domain/address.ts';
-import { chainOf } from '../../src/domain/chain.ts';
-import { KNOWN_CHAINS } from '../../src/domain/known-chains.ts';
-import { REGISTRY_LIMITS } from '../../src/domain/registry-event.ts';
 import {
   batchOf,
   blockRef,

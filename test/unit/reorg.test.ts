@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
+import type { Hash } from '../../core/domain/settlement.ts';
 import { createKnownBlocks, findAncestor, NodeBehind, ReorgBelowFinality } from '../../ingest/reorg.ts';
 import type { BlockRef } from '../../ingest/sources/block-source.ts';
-import type { Hash } from '../../src/domain/settlement.ts';
 
 const block = (number: number, fork = 'a'): BlockRef => ({
   number,

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
+import { versionTimeMs } from '../../core/domain/version-time.ts';
 import { createWaiting, isClosable, isPartlyClosable } from '../../ingest/rollup/choose-slices.ts';
 import { createRollupReport, rollupProgress } from '../../ingest/rollup/rollup-progress.ts';
 import { DAY_SECONDS, HOUR_SECONDS, rangeOf, sliceName } from '../../ingest/rollup/slice.ts';
 import { createVersions } from '../../ingest/versions.ts';
-import { versionTimeMs } from '../../src/domain/version-time.ts';
 import { testLog } from '../support/engine.ts';
 
 /** 2026-11-20T00:00:00Z. */

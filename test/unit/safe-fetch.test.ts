@@ -1,6 +1,7 @@
 import type { RequestListener } from 'node:http';
 import { gzipSync } from 'node:zlib';
 import { afterEach, describe, expect, test } from 'vitest';
+import { createLog } from '../../core/log.ts';
 import type { FetchedDocument, FetchOptions } from '../../ingest/identities/document-fetcher.ts';
 import { type AddressClass, classifyAddress } from '../../ingest/identities/fetch/address-class.ts';
 import type { ResolveHost } from '../../ingest/identities/fetch/resolve-host.ts';
@@ -9,7 +10,6 @@ import {
   type SafeFetchDeps,
   type SafeFetchSettings,
 } from '../../ingest/identities/safe-fetch.ts';
-import { createLog } from '../../src/log.ts';
 import { selfSigned } from '../support/self-signed.ts';
 import { rawServer, type StrangerServer, strangerServer } from '../support/stranger-server.ts';
 import { waitUntil } from '../support/wait-until.ts';

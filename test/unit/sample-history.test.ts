@@ -1,4 +1,8 @@
 import { expect, test } from 'vitest';
+import { checked } from '../../core/config/checked-file.ts';
+import { resolveConfig } from '../../core/config/resolve.ts';
+import { ConfigSchema } from '../../core/config/schema.ts';
+import { createLog } from '../../core/log.ts';
 import { castOf } from '../../demo/actors.ts';
 import { blocksOf } from '../../demo/history/sample-blocks.ts';
 import { sampleOnlyChains, samplePayees } from '../../demo/history/sample-config.ts';
@@ -8,10 +12,6 @@ import { seededRandom } from '../../demo/random.ts';
 import { createCatalogueSources } from '../../ingest/catalogues/catalogue-sources.ts';
 import { rowsOfBatch } from '../../ingest/stages/batch-rows.ts';
 import { decodeContextOf } from '../../ingest/stages/decode-context.ts';
-import { checked } from '../../src/config/checked-file.ts';
-import { resolveConfig } from '../../src/config/resolve.ts';
-import { ConfigSchema } from '../../src/config/schema.ts';
-import { createLog } from '../../src/log.ts';
 
 /** The sample data of the demo: planned the same each time, and graded by nothing but the code that grades real payments. */
 

@@ -1,8 +1,8 @@
 import Fastify, { type FastifyInstance } from 'fastify';
 import { afterEach, expect, test } from 'vitest';
+import { createLog } from '../../core/log.ts';
 import { installFailures } from '../../src/http/failures.ts';
 import { installLoadShedding } from '../../src/http/shed-load.ts';
-import { createLog } from '../../src/log.ts';
 import { waitUntil } from '../support/wait-until.ts';
 
 let app: FastifyInstance;

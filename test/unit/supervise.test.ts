@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { queryObjects } from 'node:v8';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { createLog } from '../../src/log.ts';
-import { type ChildOptions, type SupervisedChild, superviseChild } from '../../src/supervise.ts';
+import { createLog } from '../../core/log.ts';
+import { type ChildOptions, type SupervisedChild, superviseChild } from '../../core/process/supervise.ts';
 import type { ChildOrders } from '../support/supervised-child.ts';
 import { isRunning, waitUntil } from '../support/wait-until.ts';
 

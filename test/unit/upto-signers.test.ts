@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { address } from '../../src/domain/address.ts';
+import { address } from '../../core/domain/address.ts';
 import type { Announcement } from '../../src/payment/facilitator.ts';
 import { readUptoSigners } from '../../src/payment/read-supported.ts';
 import { createUptoSigners } from '../../src/payment/upto-signers.ts';

@@ -1,12 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
+import { type Address, address } from '../../core/domain/address.ts';
+import { chainOf } from '../../core/domain/chain.ts';
+import type { Hash } from '../../core/domain/settlement.ts';
 import { buildCatalogue } from '../../ingest/catalogues/catalogue.ts';
 import type { BlockBatch, RawLog } from '../../ingest/sources/block-source.ts';
 import { rowsOfBatch } from '../../ingest/stages/batch-rows.ts';
 import { decodeContextOf } from '../../ingest/stages/decode-context.ts';
-import { type Address, address } from '../../src/domain/address.ts';
-import { chainOf } from '../../src/domain/chain.ts';
-import type { Hash } from '../../src/domain/settlement.ts';
 import { type Event, TOKENS, transfer, USDC, used, word } from '../support/chain-logs.ts';
 
 interface Vector {

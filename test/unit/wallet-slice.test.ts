@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { Position } from '../../src/domain/settlement.ts';
+import type { Position } from '../../core/domain/settlement.ts';
 import type { ListedSettlement } from '../../src/reads/settlement-row.ts';
 import { mergeSlice, type WalletRole, type WalletVersion } from '../../src/reads/wallet-slice.ts';
 import { settlement } from '../support/rows.ts';

@@ -1,5 +1,5 @@
-import type { FacilitatorConfig } from '../../../src/config/config.ts';
-import { providerName } from '../../../src/log.ts';
+import type { FacilitatorConfig } from '../../../core/config/config.ts';
+import { providerName } from '../../../core/log.ts';
 import type { DocumentFetcher } from '../../identities/document-fetcher.ts';
 import type { ContestedOrigin } from './contested-origins.ts';
 import { WHOLE } from './listing.ts';

@@ -1,6 +1,6 @@
 import type { Writer } from '../../../clickhouse/engine.ts';
 import { dateTime, type Sql, sql, uint64 } from '../../../clickhouse/sql.ts';
-import type { Chain } from '../../../src/domain/chain.ts';
+import type { Chain } from '../../../core/domain/chain.ts';
 import { observedPayments, paymentsOfOffers } from './observed-payments.ts';
 
 /**

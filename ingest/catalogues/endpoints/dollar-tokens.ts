@@ -1,6 +1,6 @@
-import type { Config } from '../../../src/config/config.ts';
-import { type Chain, chainOf } from '../../../src/domain/chain.ts';
-import { KNOWN_CHAINS, type TokenFacts } from '../../../src/domain/known-chains.ts';
+import type { Config } from '../../../core/config/config.ts';
+import { type Chain, chainOf } from '../../../core/domain/chain.ts';
+import { KNOWN_CHAINS, type TokenFacts } from '../../../core/domain/known-chains.ts';
 
 /** Decimals of the dollar tokens that we know: only their amounts are dollars. */
 export interface DollarTokens {

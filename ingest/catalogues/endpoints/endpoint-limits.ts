@@ -1,4 +1,4 @@
-import type { Config } from '../../../src/config/config.ts';
+import type { Config } from '../../../core/config/config.ts';
 import type { ContestedOrigin } from './contested-origins.ts';
 import type { ListedPayees } from './listed-payees.ts';
 import type { EndpointSource, SyncDeps } from './sync-source.ts';

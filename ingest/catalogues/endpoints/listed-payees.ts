@@ -1,9 +1,9 @@
 import type { Writer } from '../../../clickhouse/engine.ts';
 import { sql, texts, uint32, uint64 } from '../../../clickhouse/sql.ts';
-import type { PayeeConfig } from '../../../src/config/config.ts';
-import { address } from '../../../src/domain/address.ts';
-import { type Chain, isChain } from '../../../src/domain/chain.ts';
-import { VERSION_UNITS_PER_MS } from '../../../src/domain/version-time.ts';
+import type { PayeeConfig } from '../../../core/config/config.ts';
+import { address } from '../../../core/domain/address.ts';
+import { type Chain, isChain } from '../../../core/domain/chain.ts';
+import { VERSION_UNITS_PER_MS } from '../../../core/domain/version-time.ts';
 
 /**
  * The addresses that listed offers are paid to, as payees of the catalogue: a relayed payment to one of them is the payment of

@@ -1,6 +1,6 @@
 import { dateTime, type Sql, sql, texts, uint32 } from '../../../clickhouse/sql.ts';
-import type { Chain } from '../../../src/domain/chain.ts';
-import { EVIDENCE_LADDER, EVIDENCE_METHODS } from '../../../src/domain/evidence.ts';
+import type { Chain } from '../../../core/domain/chain.ts';
+import { EVIDENCE_LADDER, EVIDENCE_METHODS } from '../../../core/domain/evidence.ts';
 import { IS_PUBLISHED, IS_RANGE, ORIGIN } from './offer-terms.ts';
 
 /**

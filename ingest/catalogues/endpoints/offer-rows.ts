@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { RowBinary } from '../../../clickhouse/row-binary.ts';
-import { CAPABILITY_RULE_VERSION, capabilitiesOf } from '../../../src/domain/capability.ts';
-import type { EndpointOffer } from '../../../src/domain/endpoint-offer.ts';
+import { CAPABILITY_RULE_VERSION, capabilitiesOf } from '../../../core/domain/capability.ts';
+import type { EndpointOffer } from '../../../core/domain/endpoint-offer.ts';
 
 /** Offers as rows, and the digests by which a row is known and compared. */
 

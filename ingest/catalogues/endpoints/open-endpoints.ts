@@ -1,7 +1,7 @@
 import type { Writer } from '../../../clickhouse/engine.ts';
-import { systemClock } from '../../../src/clock.ts';
-import type { Config } from '../../../src/config/config.ts';
-import type { Log } from '../../../src/log.ts';
+import { systemClock } from '../../../core/clock.ts';
+import type { Config } from '../../../core/config/config.ts';
+import type { Log } from '../../../core/log.ts';
 import { createSafeFetcher } from '../../identities/safe-fetch.ts';
 import { untilAcknowledged } from '../../until-acknowledged.ts';
 import type { Versions } from '../../versions.ts';

@@ -1,11 +1,11 @@
-import { isAddress, readAddress } from '../../../src/domain/address.ts';
-import { dollarsOfAmount, readDollars } from '../../../src/domain/dollar-price.ts';
+import { isAddress, readAddress } from '../../../core/domain/address.ts';
+import { dollarsOfAmount, readDollars } from '../../../core/domain/dollar-price.ts';
 import {
   ENDPOINT_METHODS,
   type EndpointMethod,
   type EndpointOffer,
-} from '../../../src/domain/endpoint-offer.ts';
-import { chainOfNetwork } from '../../../src/domain/x402-networks.ts';
+} from '../../../core/domain/endpoint-offer.ts';
+import { chainOfNetwork } from '../../../core/domain/x402-networks.ts';
 import { fieldAt, fieldOf } from '../json-fields.ts';
 import type { DollarTokens } from './dollar-tokens.ts';
 

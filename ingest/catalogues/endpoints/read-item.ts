@@ -1,5 +1,5 @@
-import { displayText } from '../../../src/domain/display-text.ts';
-import type { EndpointOffer } from '../../../src/domain/endpoint-offer.ts';
+import { displayText } from '../../../core/domain/display-text.ts';
+import type { EndpointOffer } from '../../../core/domain/endpoint-offer.ts';
 import { fieldAt, fieldOf, firstText, listOf } from '../json-fields.ts';
 import type { DollarTokens } from './dollar-tokens.ts';
 import { type ReadAccept, readAccept, readMethod } from './read-accept.ts';

@@ -1,10 +1,10 @@
 import type { Row, Writer } from '../../../clickhouse/engine.ts';
 import { sql, uint32 } from '../../../clickhouse/sql.ts';
-import { microsFromDecimal } from '../../../src/domain/amount.ts';
-import { CAPABILITY_RULE_VERSION } from '../../../src/domain/capability.ts';
-import { type Chain, isChain } from '../../../src/domain/chain.ts';
-import type { EndpointMethod, EndpointOffer } from '../../../src/domain/endpoint-offer.ts';
-import type { Log } from '../../../src/log.ts';
+import { microsFromDecimal } from '../../../core/domain/amount.ts';
+import { CAPABILITY_RULE_VERSION } from '../../../core/domain/capability.ts';
+import { type Chain, isChain } from '../../../core/domain/chain.ts';
+import type { EndpointMethod, EndpointOffer } from '../../../core/domain/endpoint-offer.ts';
+import type { Log } from '../../../core/log.ts';
 import { untilAcknowledged } from '../../until-acknowledged.ts';
 import type { Versions } from '../../versions.ts';
 import { offerRow } from './offer-rows.ts';

@@ -1,4 +1,4 @@
-import { displayText } from '../../../src/domain/display-text.ts';
+import { displayText } from '../../../core/domain/display-text.ts';
 import { isIpfsUri, readIpfsUri } from '../fetch/ipfs-uri.ts';
 import { fieldOf, isObject } from './bounded-json.ts';
 

@@ -1,4 +1,4 @@
-import type { AgentCard, AgentService } from '../../../src/domain/agent-card.ts';
+import type { AgentCard, AgentService } from '../../../core/domain/agent-card.ts';
 import { fieldOf, isObject, JSON_PROBLEMS, type JsonProblem, parseBounded } from './bounded-json.ts';
 import {
   readAgentId,

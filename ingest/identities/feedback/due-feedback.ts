@@ -1,7 +1,7 @@
 import type { Writer } from '../../../clickhouse/engine.ts';
 import { dateTime, type Sql, sql } from '../../../clickhouse/sql.ts';
-import { address } from '../../../src/domain/address.ts';
-import { isChain } from '../../../src/domain/chain.ts';
+import { address } from '../../../core/domain/address.ts';
+import { isChain } from '../../../core/domain/chain.ts';
 import { type DueDocuments, type DueKind, type DueQuery, readDueDocuments } from '../due-documents.ts';
 import type { DueFeedback } from './feedback-row.ts';
 

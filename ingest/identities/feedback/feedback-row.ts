@@ -1,8 +1,8 @@
 import { RowBinary } from '../../../clickhouse/row-binary.ts';
-import type { Address } from '../../../src/domain/address.ts';
-import type { FeedbackFile } from '../../../src/domain/agent-card.ts';
-import type { Chain } from '../../../src/domain/chain.ts';
-import type { Hash } from '../../../src/domain/settlement.ts';
+import type { Address } from '../../../core/domain/address.ts';
+import type { FeedbackFile } from '../../../core/domain/agent-card.ts';
+import type { Chain } from '../../../core/domain/chain.ts';
+import type { Hash } from '../../../core/domain/settlement.ts';
 
 /** A log of feedback that names a file, as table `feedback_files` knows it. */
 export interface DueFeedback {

@@ -1,10 +1,10 @@
 import { keccak_256 } from '@noble/hashes/sha3.js';
 import type { Writer } from '../../../clickhouse/engine.ts';
 import { TABLES } from '../../../clickhouse/schema.ts';
-import type { Clock } from '../../../src/clock.ts';
-import type { Config } from '../../../src/config/config.ts';
-import type { FeedbackFile } from '../../../src/domain/agent-card.ts';
-import type { Log } from '../../../src/log.ts';
+import type { Clock } from '../../../core/clock.ts';
+import type { Config } from '../../../core/config/config.ts';
+import type { FeedbackFile } from '../../../core/domain/agent-card.ts';
+import type { Log } from '../../../core/log.ts';
 import { untilAcknowledged } from '../../until-acknowledged.ts';
 import { JSON_PROBLEMS } from '../card/bounded-json.ts';
 import type { DocumentFetcher } from '../document-fetcher.ts';

@@ -1,7 +1,7 @@
-import { type Address, isAddress, readAddress } from '../../../src/domain/address.ts';
-import type { FeedbackFile } from '../../../src/domain/agent-card.ts';
-import { isChain } from '../../../src/domain/chain.ts';
-import type { Hash } from '../../../src/domain/settlement.ts';
+import { type Address, isAddress, readAddress } from '../../../core/domain/address.ts';
+import type { FeedbackFile } from '../../../core/domain/agent-card.ts';
+import { isChain } from '../../../core/domain/chain.ts';
+import type { Hash } from '../../../core/domain/settlement.ts';
 import { fieldOf, type JsonProblem, parseBounded } from '../card/bounded-json.ts';
 import { readAgentId, readRegistry } from '../card/card-values.ts';
 

@@ -1,4 +1,4 @@
-import type { Log } from '../../log.ts';
+import type { Log } from '../../../core/log.ts';
 import { type DurabilitySettings, readDurability } from './durability.ts';
 import { openConnection } from './redis-connection.ts';
 

@@ -1,4 +1,4 @@
-import type { KeyDigest } from '../../domain/api-key.ts';
+import type { KeyDigest } from '../../../core/domain/api-key.ts';
 import type { KeyRecord } from '../control-store.ts';
 import { jsonObject, nullable, numberOf, oneOf, textOf } from './decode.ts';
 import type { RedisConnection } from './redis-connection.ts';

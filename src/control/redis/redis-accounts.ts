@@ -1,5 +1,5 @@
-import type { KeyDigest } from '../../domain/api-key.ts';
-import { PLAN_IDS } from '../../domain/plan.ts';
+import type { KeyDigest } from '../../../core/domain/api-key.ts';
+import { PLAN_IDS } from '../../../core/domain/plan.ts';
 import type { AccountStore, Credential, KeyRecord, Organization } from '../control-store.ts';
 import { listOf, numberOf, oneOf, textOf } from './decode.ts';
 import { decodeKey, encodeKey, encodeRevocation, type KeyRegistry } from './key-registry.ts';

@@ -1,13 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Redis } from 'ioredis';
-import type { Log } from '../../log.ts';
+import type { Log } from '../../../core/log.ts';
 import {
   closeQuietly,
   createRedis,
   dropSilentConnection,
   harmless,
   tellChanges,
-} from '../../redis/redis-client.ts';
+} from '../../../core/redis-client.ts';
 import { StoreUnavailable } from '../control-store.ts';
 import { readScripts, type ScriptName } from './script-files.ts';
 

@@ -1,4 +1,4 @@
-import type { Log } from '../../log.ts';
+import type { Log } from '../../../core/log.ts';
 import type { ControlStore } from '../control-store.ts';
 import { warnAboutLoss } from './durability.ts';
 import { keyRegistry } from './key-registry.ts';

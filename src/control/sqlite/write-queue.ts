@@ -1,6 +1,6 @@
 import { extname } from 'node:path';
 import { Worker } from 'node:worker_threads';
-import type { Log } from '../../log.ts';
+import type { Log } from '../../../core/log.ts';
 import { StoreUnavailable } from '../control-store.ts';
 import type { WriteOutcome } from './commit-batch.ts';
 import { errorOf } from './failures.ts';

@@ -1,7 +1,7 @@
 import type { AddressInfo } from 'node:net';
 import { createReader } from '../../../clickhouse/http-engine.ts';
-import type { PlanId } from '../../../src/domain/plan.ts';
-import type { UnitBalance } from '../../../src/domain/query-unit.ts';
+import type { PlanId } from '../../../core/domain/plan.ts';
+import type { UnitBalance } from '../../../core/domain/query-unit.ts';
 import { openSandbox } from '../../../src/open-sandbox.ts';
 import { addKey, createOrganization } from '../../support/access.ts';
 import { deriveAll, registerAgent } from '../../support/agents.ts';

@@ -11,7 +11,7 @@ import { connect, createWriter } from '../../../clickhouse/http-engine.ts';
 import { migrate } from '../../../clickhouse/migrate.ts';
 import { publicDatabaseOf } from '../../../clickhouse/public-database.ts';
 import { text as asText, sql } from '../../../clickhouse/sql.ts';
-import { createLog } from '../../../src/log.ts';
+import { createLog } from '../../../core/log.ts';
 import {
   BASE,
   insertSettlements,

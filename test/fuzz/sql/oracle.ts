@@ -1,7 +1,7 @@
 import type { Writer } from '../../../clickhouse/engine.ts';
 import { publicDatabaseOf } from '../../../clickhouse/public-database.ts';
 import { text as asText, sql } from '../../../clickhouse/sql.ts';
-import { PUBLIC_TABLE_NAMES } from '../../../src/domain/public-tables.ts';
+import { PUBLIC_TABLE_NAMES } from '../../../core/domain/public-tables.ts';
 import type { FuzzEngine, RunOutcome } from './fuzz-engine.ts';
 import { reviewedFunctions } from './vocabulary.ts';
 

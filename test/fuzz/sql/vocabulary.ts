@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import type { Writer } from '../../../clickhouse/engine.ts';
 import { sql } from '../../../clickhouse/sql.ts';
-import { PUBLIC_TABLE_NAMES, PUBLIC_TABLES } from '../../../src/domain/public-tables.ts';
+import { PUBLIC_TABLE_NAMES, PUBLIC_TABLES } from '../../../core/domain/public-tables.ts';
 
 /** Every word that a text may be made of, as the engine that judges it knows them. Sorted, so that a seed means one text. */
 export interface Vocabulary {

@@ -1,5 +1,5 @@
 import { Redis } from 'ioredis';
-import type { Log } from '../log.ts';
+import type { Log } from './log.ts';
 
 /** What every connection to Redis has in common: how it comes back, and what of it may be logged. */
 

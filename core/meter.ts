@@ -1,4 +1,4 @@
-import type { FAMILIES } from './families.ts';
+import type { FAMILIES } from './metric-families.ts';
 
 /** What parts of the program may say about themselves. The library behind it is known to one file (prometheus-meter.ts). */
 

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Log } from '../log.ts';
 import {
   type ChildExit,
   describeExit,
@@ -8,7 +9,6 @@ import {
   type StopOptions,
   spawnChild,
 } from './child-process.ts';
-import type { Log } from './log.ts';
 
 /**
  * Keeps one child Node process of ours alive: the embedded engine, the ingest worker.
