@@ -61,6 +61,7 @@ export const PLACEMENTS: Readonly<Record<string, Placement>> = {
   facilitator_relayers: state,
   catalogued_payees: state,
   builder_codes: state,
+  deposit_contracts: state,
   supported_signers: state,
   relayer_accounts: state,
   fences: onFirst('the highest token counts for all nodes'),

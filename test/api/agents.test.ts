@@ -322,6 +322,7 @@ describe('a row', () => {
       owner,
       wallet: owner,
       name: 'Row',
+      name_imitates: null,
       description: 'All of it',
       image: 'https://row.example/logo.png',
       agent_uri: 'https://agent.example/card.json',

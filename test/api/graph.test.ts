@@ -366,10 +366,19 @@ test('nodes carry names, their figures by direction, and a total order', async (
   ]);
   const body = await graph('window=3');
   expect(body.nodes).toEqual([
-    { wallet: wallet(1), name: null, window_usd: 2.500001, window_count: 2, in_usd: 0.000001, out_usd: 2.5 },
+    {
+      wallet: wallet(1),
+      name: null,
+      name_source: null,
+      window_usd: 2.500001,
+      window_count: 2,
+      in_usd: 0.000001,
+      out_usd: 2.5,
+    },
     {
       wallet: wallet(2),
       name: 'Weather by the call',
+      name_source: 'operator_catalogue',
       window_usd: 2.500001,
       window_count: 2,
       in_usd: 2.5,
@@ -418,7 +427,7 @@ describe('a question that cannot be answered', () => {
     await reader.close();
     for (const { status, body } of answers) {
       expect({ status, code: body.code }).toEqual({ status: 503, code: 'upstream_unavailable' });
-      expect(body.resource).toMatch(/^(payment graph|index status|display names)$/);
+      expect(body.resource).toMatch(/^(graph|chains|names)$/);
       expect(body.retry_after).toBeGreaterThan(0);
     }
   });

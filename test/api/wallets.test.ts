@@ -91,7 +91,8 @@ async function walkWallets(
     const { status, body, text } = await api.get(`/v0/wallets?limit=${limit}${query}${cursor}`);
     if (status !== 200) throw new Error(`${status}: ${text}`);
     expect(body.wallets.length).toBeLessThanOrEqual(limit);
-    found.push(...body.wallets.map(({ name: _name, ...row }: Row & { name: unknown }) => row));
+    type Named = Row & { readonly name: unknown; readonly name_source: unknown };
+    found.push(...body.wallets.map(({ name: _name, name_source: _source, ...row }: Named) => row));
     if (body.next_before === null) return found;
     cursor = `&before=${body.next_before}`;
     await between?.(page);

@@ -204,9 +204,9 @@ describe('the second wall', () => {
 const SAMPLED = 12;
 
 const ROUTES: readonly (readonly [string, RegExp])[] = [
-  ['/v0/flows', /^(settlements|display names|index status)$/],
-  ['/v0/wallets', /^(wallets|rollups|display names|index status)$/],
-  ['/v0/agents', /^(agents|index status)$/],
+  ['/v0/flows', /^(settlements|names|chains)$/],
+  ['/v0/wallets', /^(wallets|index|names|chains)$/],
+  ['/v0/agents', /^(agents|names|chains)$/],
   ['/readyz', /^index$/],
 ];
 /** For conditions that take seconds on an idle machine. */
