@@ -5,7 +5,7 @@ import ts from 'typescript';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 /** The program, and the processes that tests start. */
-const FOLDERS = ['clickhouse', 'ingest', 'sandbox', 'src', 'test/support'];
+const FOLDERS = ['core', 'clickhouse', 'ingest', 'sandbox', 'src', 'test/support'];
 
 /** Writes the sources as JavaScript into `directory`, everything where it stands in the repository. Types are not checked. */
 export function compileTree(directory: string): void {
