@@ -23,6 +23,8 @@ export interface Statement {
   readonly maxRows: number;
   /** Further engine settings, from a closed list that this program uses. */
   readonly settings?: Readonly<Record<string, string | number>>;
+  /** False for a question whether the engine answers now: a restart is then the answer and not something to wait for. */
+  readonly waitsForRestart?: boolean;
 }
 
 /** One row, columns in the order of the SELECT. 64-bit integers and decimals arrive as strings. */

@@ -4,7 +4,7 @@ import { withinSeconds } from './call-time.ts';
 import type { Row, Rows, Statement } from './engine.ts';
 import { engineErrorOf, isBrokenConnection, isConnectionRefused } from './engine-error.ts';
 import { type EngineHttp, isSuccess, refusalOf, WHOLE_ANSWER } from './engine-http.ts';
-import type { EngineOutage } from './engine-outage.ts';
+import { createEngineOutage, type EngineOutage } from './engine-outage.ts';
 import { render, type SqlValue } from './sql.ts';
 
 /** SELECTs over plain HTTP, answers whole in memory: each is bounded by the statement's `maxRows`. */
@@ -100,7 +100,8 @@ async function readAs<Answer>(
     try {
       either.throwIfAborted();
       const onRetry = (reason: unknown): void => source.onRetry(statement.name, reason);
-      return await retried(() => read(either), { onRetry, outage: source.outage }, either);
+      const outage = statement.waitsForRestart === false ? createEngineOutage(0) : source.outage;
+      return await retried(() => read(either), { onRetry, outage }, either);
     } catch (error) {
       throw engineErrorOf(error, statement.name, signals);
     }

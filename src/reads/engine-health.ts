@@ -12,6 +12,7 @@ export async function readEngineUptime(reader: Reader): Promise<number> {
     maxSeconds: MAX_SECONDS,
     maxRows: 1,
     sql: sql`SELECT uptime()`,
+    waitsForRestart: false,
   });
   return integerField(rows[0]?.[0]);
 }

@@ -205,7 +205,7 @@ const SAMPLED = 12;
 
 const ROUTES: readonly (readonly [string, RegExp])[] = [
   ['/v0/flows', /^(settlements|names|chains)$/],
-  ['/v0/wallets', /^(wallets|index|names|chains)$/],
+  ['/v0/wallets', /^(wallets|settlements|names|chains)$/],
   ['/v0/agents', /^(agents|names|chains)$/],
   ['/readyz', /^index$/],
 ];
