@@ -9,7 +9,7 @@ import { DOCS_PAGES, type DocsPage, pagesOf, READER_IDS, READERS } from './pages
 /** So that the list can be read before every task; a model reads about four bytes per token. */
 export const LLMS_MAX_BYTES = 12_000;
 /** So that the whole fits into a context window beside some work. */
-export const LLMS_FULL_MAX_BYTES = 320_000;
+export const LLMS_FULL_MAX_BYTES = 330_000;
 
 export interface LlmsFacts {
   readonly operations: readonly AnyOperation[];

@@ -10,6 +10,10 @@ const REPEATABLE = [
   /^DROP (TABLE|VIEW|DICTIONARY) IF EXISTS /,
   // Into tables that keep the maximum: the same rows again change nothing.
   /^INSERT INTO (hour_ver|wallet_seen) SELECT /,
+  // The same versions of the same rows, of which one is kept.
+  /^INSERT INTO agent_feedback_files SELECT \* FROM feedback_files$/,
+  // Makes every agent due once more: deriving one again changes nothing.
+  /^INSERT INTO agent_changes SELECT chain, agent_id, 1 AS changes, /,
   /^ALTER TABLE \w+ (ADD (COLUMN|INDEX|PROJECTION) IF NOT EXISTS|DROP (COLUMN|INDEX|PROJECTION) IF EXISTS|MATERIALIZE (INDEX|COLUMN)|MODIFY|COMMENT) /,
 ];
 
