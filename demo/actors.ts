@@ -32,7 +32,7 @@ export interface Cast {
   readonly merchants: readonly Merchant[];
   /** Sellers with a real endpoint each: catalogued, and paid over x402 only, what they ask for. */
   readonly shops: readonly (Actor & { readonly name: ShopName })[];
-  /** For whoever tries the demo: its key is printed. */
+  /** For visitors who try the demo: its key is printed. */
   readonly visitor: Actor;
   /** Our own API, as somebody who is paid: catalogued, and paid over x402 only. */
   readonly api: Actor;

@@ -66,7 +66,7 @@ export interface PaymentConfig extends Omit<FileConfig['payment'], 'accept'> {
   readonly accept: readonly AcceptedPayment[];
 }
 
-/** Whose X-Forwarded-For is believed: nobody's, that of so many proxies in front, or that of these networks (CIDR). */
+/** Which proxies' X-Forwarded-For is believed: none, that of so many proxies in front, or that of these networks (CIDR). */
 export type TrustedProxies = false | number | readonly string[];
 
 export interface Config extends Omit<FileConfig, 'chains' | 'catalogue' | 'dataDir' | 'http' | 'payment'> {

@@ -51,7 +51,7 @@ export const ConfigSchema = Type.Object(
           {
             default: false,
             description:
-              'Whose X-Forwarded-For names the caller: the number of proxies in front of this process, or a list of their addresses and networks (CIDR). False: nobody’s; the caller is the address that connects.',
+              'Whose X-Forwarded-For names the caller: the number of proxies in front of this process, or a list of their addresses and networks (CIDR). False: the header is ignored; the caller is the address that connects.',
           },
         ),
         maxConnections: Type.Integer({

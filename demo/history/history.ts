@@ -42,7 +42,7 @@ export function startHistory(
       `the sample history was not written (${describeExit(exit)}): ${exit.errorLines.join('\n')}`,
     );
   });
-  written.catch(() => undefined); // whoever awaits it is told
+  written.catch(() => undefined); // its awaiter gets the rejection
   return {
     written,
     async stop() {
