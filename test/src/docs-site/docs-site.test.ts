@@ -203,7 +203,9 @@ describe('the search', () => {
     const { options, sections } = JSON.parse((await get('/docs/search.json')).body) as SearchData;
     const index = new MiniSearch(options);
     index.addAll(sections);
-    return index.search(words).map(({ url }) => String(url));
+    const boostDocument = (_id: unknown, _term: string, stored?: Record<string, unknown>) =>
+      Number(stored?.['weight']);
+    return index.search(words, { boostDocument }).map(({ url }) => String(url));
   };
 
   test.each([
@@ -245,11 +247,12 @@ describe('for language models', () => {
     for (const href of new Set(links)) expect([href, (await get(href)).status]).toEqual([href, 200]);
   });
 
-  test('llms-full.txt has every page and every error, and fits a context window', async () => {
+  test('llms-full.txt has every page but the design and every error, and fits a context window', async () => {
     const { body, headers } = await get('/llms-full.txt');
     expect(headers['content-type']).toBe('text/plain; charset=utf-8');
     expect(Buffer.byteLength(body)).toBeLessThan(LLMS_FULL_MAX_BYTES);
-    for (const slug of slugs) expect(body).toContain(`<!-- /docs/${slug}.md -->`);
+    for (const { slug, reader } of DOCS_PAGES)
+      expect([slug, body.includes(`<!-- /docs/${slug}.md -->`)]).toEqual([slug, reader !== 'design']);
     for (const code of ERROR_CODES) expect(body).toContain(`\n## ${code}\n`);
   });
 });
