@@ -22,7 +22,10 @@ const PATH =
   /`((?:\.ci|bench|clickhouse|client|console|core|demo|deploy|docs|ingest|sandbox|scripts|src|test)\/[\w./-]*)`/g;
 
 test.each(pages)('%s names files and folders that are there', (page) => {
-  const named = [...read(page).matchAll(PATH)].map(([, path = '']) => path);
+  // NNNN stands for the number of a migration that is still to be written.
+  const named = [...read(page).matchAll(PATH)]
+    .map(([, path = '']) => path)
+    .filter((path) => !path.includes('NNNN'));
   expect([...new Set(named)].filter((path) => !isThere(path))).toEqual([]);
 });
 
