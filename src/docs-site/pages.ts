@@ -218,7 +218,8 @@ export const DOCS_PAGES: readonly DocsPage[] = [
     file: 'design/ingest.md',
     reader: 'design',
     title: 'Ingest',
-    description: 'From a node’s answers to acknowledged rows: proofs, checkpoints, reorgs, several processes.',
+    description:
+      'From a node’s answers to acknowledged rows: proofs, checkpoints, reorgs, several processes.',
   },
   {
     slug: 'design-evidence',

@@ -7,7 +7,9 @@ const ROOT = new URL('../../', import.meta.url);
 const read = (path: string): string => readFileSync(new URL(path, ROOT), 'utf8');
 const isThere = (path: string): boolean => existsSync(new URL(path, ROOT));
 const filesBelow = (folder: string): string[] =>
-  readdirSync(new URL(folder, ROOT), { recursive: true, encoding: 'utf8' }).map((name) => `${folder}/${name}`);
+  readdirSync(new URL(folder, ROOT), { recursive: true, encoding: 'utf8' }).map(
+    (name) => `${folder}/${name}`,
+  );
 
 const designFiles = filesBelow('docs/design');
 const pages = [
@@ -48,7 +50,18 @@ describe('a drawing', () => {
   });
 });
 
-const PRODUCT = ['bench', 'clickhouse', 'client', 'console', 'core', 'demo', 'ingest', 'sandbox', 'scripts', 'src'];
+const PRODUCT = [
+  'bench',
+  'clickhouse',
+  'client',
+  'console',
+  'core',
+  'demo',
+  'ingest',
+  'sandbox',
+  'scripts',
+  'src',
+];
 const SOURCE = /\.(?:ts|tsx|mjs|cjs|js|css|sql|lua)$/;
 /** Frozen by their checksum, comments and all. */
 const FROZEN = /^clickhouse\/migrations\/|^src\/accounts\/sqlite\/migrations\//;

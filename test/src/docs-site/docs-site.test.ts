@@ -272,15 +272,14 @@ test('a link to a page that is not there is an error, not a dead link', () => {
   expect(() => linkTarget('no-such-page.md', from)).toThrow(/no-such-page/);
 });
 
-test('links of the README and of the decisions lead to files', () => {
+test('links of the documents outside the site lead to files', () => {
   const root = new URL('../../../', import.meta.url);
-  const broken = documentFiles()
-    .filter((file) => file === 'README.md' || file.startsWith('docs/decisions'))
-    .flatMap((file) =>
-      [...readDocument(file).matchAll(/\]\((?!https?:|#)([^)#\s]+)/g)]
-        .map(([, path = '']) => new URL(path, new URL(file, root)))
-        .filter((url) => !existsSync(url))
-        .map((url) => `${file} -> ${url.pathname}`),
-    );
+  const decisions = documentFiles().filter((file) => file.startsWith('docs/decisions'));
+  const broken = ['README.md', 'CONTRIBUTING.md', 'SECURITY.md', ...decisions].flatMap((file) =>
+    [...readDocument(file).matchAll(/\]\((?!https?:|#)([^)#\s]+)/g)]
+      .map(([, path = '']) => new URL(path, new URL(file, root)))
+      .filter((url) => !existsSync(url))
+      .map((url) => `${file} -> ${url.pathname}`),
+  );
   expect(broken).toEqual([]);
 });
