@@ -75,7 +75,9 @@ function rendererOf(page: DocsPage, base: string, names: ReadonlyMap<Token, stri
  * sheet is for readers of the file alone.
  */
 function drawing(svg: string, title: string): string {
-  const shown = svg.replace(/<style>[\s\S]*?<\/style>\s*/, '').replace('<svg ', '<svg aria-hidden="true" ');
+  const shown = svg
+    .replace(/<(title|style)>[\s\S]*?<\/\1>\s*/g, '')
+    .replace('<svg ', '<svg aria-hidden="true" ');
   return `<span class="drawing" role="img" tabindex="0" aria-label="${escapeHtml(title)}">${shown.trim()}</span>`;
 }
 
