@@ -1,4 +1,4 @@
-/** The direction of the architecture (docs/design/overview.md): every arrow that must not exist is named here. */
+/** The direction of the architecture (design.md 6): every arrow that must not exist is named here. */
 const only = (name, from, to, comment) => ({ name, severity: 'error', comment, from, to });
 
 module.exports = {

@@ -5,7 +5,7 @@ import type { QueryParameters } from './judge/parser.ts';
 
 /**
  * The sandbox as operations see it: judge a text, run what was accepted, or say what running it would cost. Nothing runs that
- * was not judged: `run` and `estimate` take the verdict, not the text. See docs/design/sandbox.md.
+ * was not judged: `run` and `estimate` take the verdict, not the text. Source: sandbox.md C, api.md 5.
  */
 export interface SqlSandbox {
   /** Whose SQL is run now. Whoever lets callers in asks before anything of theirs is judged. */

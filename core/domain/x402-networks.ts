@@ -3,7 +3,7 @@ import { knownChain } from './known-chains.ts';
 
 /**
  * Names that listings have for EVM chains: those of x402 version 1 (the map of @x402/evm 2.27.0), which need not be chains that
- * we know anything else about. Source: the networks of @x402/evm 2.27.0.
+ * we know anything else about. Source: protocol.md 1.7.
  */
 const V1_CHAIN_IDS: ReadonlyMap<string, number> = new Map([
   ['ethereum', 1],

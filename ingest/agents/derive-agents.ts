@@ -36,7 +36,7 @@ export const DERIVE_LIMITS: DeriveLimits = {
 const NOTE_MAX_SECONDS = 60;
 const DERIVE_MAX_SECONDS = 300;
 const MEBIBYTE = 1024 * 1024;
-/** One thread and bounded memory: point reads keep their latency beside it (docs/design/storage.md). */
+/** One thread and bounded memory: point reads keep their latency beside it (design.md 3). */
 const DERIVE_SETTINGS = {
   max_threads: 1,
   max_insert_threads: 1,

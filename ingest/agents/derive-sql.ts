@@ -3,7 +3,7 @@ import { scoresOf, tagScoresOf } from './derive-scores.ts';
 
 /**
  * Statements that derive table `agents`. State is a function of the registries' events, the fetched cards and the feedback that
- * stands: deriving it again from the same rows gives the same agent. Source: ERC-8004. See docs/design/storage.md.
+ * stands: deriving it again from the same rows gives the same agent. Source: ERC-8004, protocol.md 4.2; design.md 3.
  */
 
 /** Due at no time: a registration without a URI has nothing to fetch. The last second that the engine's DateTime can hold. */

@@ -7,8 +7,8 @@ import type { DomainProof } from './card-row.ts';
 import { readRegistrations } from './read-card.ts';
 
 /**
- * Whether the domain that an agent claims says so itself, by /.well-known/agent-registration.json. Source: ERC-8004.
- * The registration file's own host is no proof: many hold files of strangers, and anyone may point to anybody's file.
+ * Whether the domain that an agent claims says so itself, by /.well-known/agent-registration.json. Source: ERC-8004, protocol.md
+ * 4.3. The registration file's own host is no proof: many hold files of strangers, and anyone may point to anybody's file.
  */
 
 const FILE = '/.well-known/agent-registration.json';

@@ -11,7 +11,7 @@ const HASH = /^0x[0-9a-f]{64}$/;
 
 /**
  * Reads a feedback file: who says to rate whom, and the payment that it names. A field that cannot be read is as if it were not
- * there; a proof of payment counts only whole. Source: ERC-8004.
+ * there; a proof of payment counts only whole. Source: ERC-8004, protocol.md 4.4.
  */
 export function readFeedbackFile(bytes: Uint8Array): FeedbackFile | JsonProblem {
   const file = parseBounded(bytes);

@@ -4,7 +4,7 @@ import type { TransactionFacts } from '../chain/block-source.ts';
 import { isAddressInWord } from './hex-word.ts';
 import type { Marker } from './ungraded-settlement.ts';
 
-/** Selectors of EIP-3009, as Circle’s FiatTokenV2_2 has them. */
+/** Selectors of protocol.md 2.1. */
 const TRANSFER_WITH_AUTHORIZATION = ['0xe3ee160e', '0xcf092995'];
 const RECEIVE_WITH_AUTHORIZATION = ['0xef55bec6', '0x88b7ab63'];
 const TRANSFER = '0xa9059cbb';
@@ -31,11 +31,11 @@ export interface TransferWords {
 }
 
 /**
- * Tells direct from routed and receive from transfer. See docs/design/evidence.md.
+ * Tells direct from routed and receive from transfer. Source: protocol.md 2.3.
  *
  * Calldata proves something only where the transaction calls the token itself and the arguments equal the log. Behind a
  * router the one sign left is that the called contract is the payee: it pulled the payment to itself. An x402 settlement
- * router is exempt: it is the first payee of every payment it relays, without being its beneficiary.
+ * router is exempt: it is the first payee of every payment it relays (protocol.md 2.4), without being its beneficiary.
  */
 export function callShapeOf(
   transfer: TransferWords,

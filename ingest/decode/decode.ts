@@ -34,7 +34,7 @@ interface OpenTransaction extends TransactionFacts {
 /**
  * Turns logs into settlements by slicing fixed-layout words; no ABI decoder is involved. A log that should have become a
  * settlement and cannot is a dead letter. Throws only where the source broke its contract (a block or transaction that a
- * settlement needs is missing): that is a bug, not data. Source: EIP-3009.
+ * settlement needs is missing): that is a bug, not data. Source: protocol.md 2.1–2.5.
  */
 export function decodeBatch(batch: BlockBatch, context: DecodeContext): Decoded {
   const { logs } = batch;

@@ -1,6 +1,6 @@
 import type { Hash } from '../../core/domain/settlement.ts';
 
-/** topic0 values of the events that make a settlement. Source: EIP-3009 (computed with viem, proved on Circle's bytecode). */
+/** topic0 values of the events that make a settlement. Source: protocol.md 2.1 (computed with viem, proved on Circle's bytecode). */
 export const TOPIC = {
   /** Transfer(address indexed,address indexed,uint256); an ERC-721 Transfer has four topics. */
   transfer: '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef',

@@ -13,7 +13,7 @@ const EMPTY_DATA = '0x';
 /** A wallet is packed, not padded to a word. */
 const WALLET_BYTES = 20;
 
-/** Decodes a log of an identity registry. Throws `MalformedData`. Source: ERC-8004. */
+/** Decodes a log of an identity registry. Throws `MalformedData`. Source: protocol.md 4.2. */
 export function decodeAgentEvent(log: RawLog): AgentEventFields {
   switch (log.topics[0]) {
     case REGISTRY_TOPIC.registered:

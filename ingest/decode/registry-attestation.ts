@@ -20,7 +20,7 @@ const RESPONSE_MAX = 100n;
 
 const { labelBytesMax, uriBytesMax } = REGISTRY_LIMITS;
 
-/** Decodes a log of a reputation registry. Throws `MalformedData`. Source: ERC-8004. */
+/** Decodes a log of a reputation registry. Throws `MalformedData`. Source: protocol.md 4.2. */
 export function decodeReputation(log: RawLog): AttestationFields {
   switch (log.topics[0]) {
     case REGISTRY_TOPIC.newFeedback:
@@ -32,7 +32,7 @@ export function decodeReputation(log: RawLog): AttestationFields {
   }
 }
 
-/** Decodes a log of a validation registry. Throws `MalformedData`. Source: ERC-8004. */
+/** Decodes a log of a validation registry. Throws `MalformedData`. Source: protocol.md 4.2. */
 export function decodeValidation(log: RawLog): AttestationFields {
   return log.topics[0] === REGISTRY_TOPIC.validationRequest ? request(log) : validation(log);
 }

@@ -2,7 +2,7 @@ import type { RegistryRole } from '../../core/domain/known-chains.ts';
 import type { Hash } from '../../core/domain/settlement.ts';
 import { TOPIC } from './log-topics.ts';
 
-/** topic0 values of the ERC-8004 registries' events. Source: ERC-8004 (computed with viem, as the tests do again). */
+/** topic0 values of the ERC-8004 registries' events. Source: protocol.md 4.2 (computed with viem, as the tests do again). */
 export const REGISTRY_TOPIC = {
   /** Registered(uint256 indexed agentId,string agentURI,address indexed owner). */
   registered: '0xca52e62c367d81bb2e328eb795f7c7ba24afb478408a26c0e201d155c449bc4a',

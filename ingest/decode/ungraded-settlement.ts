@@ -6,7 +6,7 @@ export type Marker = 'authorization' | 'permit2' | 'none';
 /** A settlement as the chain shows it, before any catalogue is asked. */
 export interface UngradedSettlement extends Omit<Settlement, 'facilitator' | 'method' | 'seen'> {
   readonly marker: Marker;
-  /** The transaction called the token itself, and its calldata equals the log (docs/design/evidence.md). */
+  /** The transaction called the token itself, and its calldata equals the log (protocol.md 2.3). */
   readonly directCall: boolean;
   /** The sender of the transaction is the payer, or the payee; both in a self-payment. */
   readonly relayedByPayer: boolean;

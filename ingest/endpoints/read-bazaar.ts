@@ -5,7 +5,7 @@ import { askFacilitator, type FacilitatorAnswer } from '../grading/ask-facilitat
 import { type ListingOutcome, type ListingProblem, partly, type TakeItems } from './listing.ts';
 
 /**
- * Pages through `GET <facilitator>/discovery/resources` (x402 specification, discovery). The list lives while it is read, and whoever serves
+ * Pages through `GET <facilitator>/discovery/resources` (protocol.md 1.10). The list lives while it is read, and whoever serves
  * it may be broken or hostile: every loop ends, every page is bounded, and only a reading that cannot have missed anything
  * counts as whole.
  */
@@ -25,7 +25,7 @@ export interface BazaarLimits {
   readonly totalMs: number;
 }
 
-/** The largest catalogue known has some 100,000 endpoints; an item with its schemas takes a few kB. */
+/** The largest catalogue known has some 100,000 endpoints (protocol.md 1.10); an item with its schemas takes a few kB. */
 export const BAZAAR_LIMITS: BazaarLimits = {
   pageItems: 100,
   pageBytes: 8_000_000,

@@ -6,7 +6,7 @@ import { type ReadAccept, readAccept, readMethod } from './read-accept.ts';
 
 /**
  * Reads one item of a listing, of version 1 or 2, Coinbase's extras or not. It is a stranger's: whatever cannot be used is
- * passed over, whatever is long is cut, and every text that is kept is safe to show. Source: the x402 specification, discovery.
+ * passed over, whatever is long is cut, and every text that is kept is safe to show. Source: protocol.md 1.10.
  */
 
 export interface ItemFacts {

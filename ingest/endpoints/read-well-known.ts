@@ -2,7 +2,7 @@ import type { DocumentFetcher } from '../fetch/document-fetcher.ts';
 import { fieldOf, isObject, parseJson } from '../fetch/json-fields.ts';
 import { type ListingOutcome, partly, type TakeItems, WHOLE } from './listing.ts';
 
-/** What a seller publishes of itself at `/.well-known/x402`; one file, fetched as any stranger's file is. */
+/** What a seller publishes of itself at `/.well-known/x402` (protocol.md 1.10); one file, fetched as any stranger's file is. */
 
 /** A seller lists its own resources: hundreds, not hundreds of thousands. */
 const FILE_MAX_BYTES = 4_000_000;

@@ -5,7 +5,7 @@ import { fieldOf, isObject, listOf, parseJson } from '../fetch/json-fields.ts';
 import { type AskProblem, askFacilitator } from './ask-facilitator.ts';
 
 /**
- * `GET /supported` of a facilitator: the addresses that it relays with. Source: the x402 specification, facilitator interface. The answer is a stranger's
+ * `GET /supported` of a facilitator: the addresses that it relays with. Source: protocol.md 1.5. The answer is a stranger's
  * data: bounded in time and size, never redirected elsewhere, and read for the two fields that matter, whatever else is there.
  */
 

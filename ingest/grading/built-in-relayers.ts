@@ -58,5 +58,5 @@ export const FACILITATOR_NAMES: Readonly<Record<string, string>> = {
   xecho: 'xEcho',
 };
 
-/** ERC-8021 facilitator codes seen on settlements of known relayers. Source: four Coinbase settlements. */
+/** ERC-8021 facilitator codes seen on settlements of known relayers. Source: protocol.md 5.1 (four Coinbase settlements). */
 export const BUILT_IN_BUILDER_CODES: Readonly<Record<string, string>> = { cdp_facil1: 'coinbase' };

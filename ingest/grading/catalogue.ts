@@ -206,7 +206,7 @@ function payeesOf({ payees }: Pick<CatalogueSection, 'payees'>, source: Catalogu
   return payees.map((payee) => ({ ...payee, source }));
 }
 
-/** One payTo may serve many resources; the address is the key, and the first entry names it. */
+/** One payTo may serve many resources (protocol.md 2.4); the address is the key, and the first entry names it. */
 function firstOfEach<Entry extends { readonly chain: Chain; readonly address: Address }>(
   entries: readonly Entry[],
 ): Entry[] {

@@ -1,7 +1,7 @@
 import { type Address, address } from '../../core/domain/address.ts';
 import { type Chain, chainIdOf } from '../../core/domain/chain.ts';
 
-/** Contracts that exist for x402 only. Source: @x402/evm 2.27.0, and networks.ts of x402-exec. */
+/** Contracts that exist for x402 only. Source: protocol.md 1.8 (@x402/evm 2.27.0) and 2.4 (x402-exec networks.ts). */
 
 /** Deployed by CREATE2 at the same place on every chain. */
 const PERMIT2_PROXIES = [

@@ -1,6 +1,6 @@
 /**
  * Reads Thrift's compact protocol, which Parquet footers are written in, into plain values without a schema: a struct becomes a
- * map from field id to value. Source: the protocol's specification in apache/thrift.
+ * map from field id to value. Source: the protocol's specification (thrift-compact-protocol.md of apache/thrift).
  *
  * Footers are files of strangers: depth and sizes are bounded by the bytes that are there, and anything else throws.
  */

@@ -12,7 +12,7 @@ const LOOK_MAX_SECONDS = 30;
 const MEBIBYTE = 1024 * 1024;
 
 /**
- * One thread and little memory: point reads keep their latency beside it (docs/design/storage.md). Groups beyond the second bound go to
+ * One thread and little memory: point reads keep their latency beside it (design.md 3). Groups beyond the second bound go to
  * disk. A slice is one block, and so one part: readers see all of its new rows or none.
  */
 export const COMPUTE_SETTINGS = {

@@ -5,7 +5,7 @@ import { rangeOf, type Slice, sliceName } from './slice.ts';
 
 /**
  * The statements that compute one slice anew. Each writes every key that the slice has or ever had: a key without live rows
- * becomes a row of zeros, which replaces what an earlier computation said of it.
+ * becomes a row of zeros, which replaces what an earlier computation said of it (engine.md 4.4 rules 5 and 6).
  */
 export interface RollupStatement {
   readonly name: string;
@@ -107,7 +107,7 @@ export function rollupStatements(slice: Slice, gen: bigint): RollupStatement[] {
   }));
 }
 
-/** No aliases: one that is named like a column would replace it inside the measures. */
+/** No aliases: one that is named like a column would replace it inside the measures (engine.md 4.4 rule 7). */
 function insertInto(table: RollupTable, slice: Slice, gen: bigint): Sql {
   const columns: Column[] = [
     ...table.keys,

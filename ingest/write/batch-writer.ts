@@ -23,7 +23,7 @@ export interface BatchWriter {
   write(rows: BatchRows, gradedBy?: bigint | null, isMoreComing?: () => boolean): Promise<void>;
 }
 
-/** Measured: the best rate is at 10,000 to 100,000 rows an insert; beyond that only memory grows. */
+/** engine.md 3.1: 10k to 100k rows an insert; beyond that only memory grows. */
 const ROWS_PER_INSERT_MAX = 50_000;
 /** Callers that will soon bring more wait until this many are together, because each insert has a price of its own … */
 const ROWS_PER_INSERT_WANTED = 12_000;

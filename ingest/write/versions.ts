@@ -2,7 +2,7 @@ import { VERSION_UNITS_PER_MS } from '../../core/domain/version-time.ts';
 
 /**
  * `ver` of a write attempt: strictly rising, never reused, above everything the tables already hold. The clock survives a
- * restart without being stored; the floor covers a clock that was set back.
+ * restart without being stored; the floor covers a clock that was set back. Source: engine.md 4.4 rule 1.
  *
  * Versions are `VERSION_STEP` apart. The room between is for regrades: a row that is graded anew keeps its place in time and
  * only fills that room (ingest/regrade), so whatever is written to its key later, tombstones above all, stays above it

@@ -4,7 +4,7 @@ import { TABLE_FUNCTIONS } from '../policy/policy.ts';
 import type { Refusal, RefusalCode } from './refusal.ts';
 import type { SqlPolicy } from './tree.ts';
 
-/** What to write instead: every refusal says it, also where the rule that refused knows no better. */
+/** What to write instead: every refusal says it, also where the rule that refused knows no better (api.md 5). */
 
 const SCHEMA = 'GET /v0/sql/schema lists the tables, and the columns of one `table`.';
 const BEGIN = 'Begin with SELECT or WITH.';

@@ -28,7 +28,7 @@ import type { NamedConstant, QueryWarning } from './warnings.ts';
 import { checkWork } from './work.ts';
 
 /**
- * The first wall around callers' SQL (docs/design/sandbox.md): the engine parses, allow-lists decide, and only the engine's own canonical
+ * The first wall around callers' SQL (sandbox.md C): the engine parses, allow-lists decide, and only the engine's own canonical
  * text is ever run. The second wall, the guest user's grants, does not rely on this one.
  */
 

@@ -3,7 +3,7 @@ import type { TreeFacts } from './tree.ts';
 
 /**
  * The self-check: `EXPLAIN AST` prints the same text through another path of the engine. Every table and function that it shows
- * must have been judged in the tree; a name that only it shows would be a blind spot of ours (docs/design/sandbox.md).
+ * must have been judged in the tree; a name that only it shows would be a blind spot of ours (sandbox.md C, 5).
  */
 
 const TABLE_LINE = /^ *TableIdentifier (.+?)(?: \(alias .*\))?$/;

@@ -2,7 +2,7 @@ import { attribute, listIn, type TreeNode, walk } from './query-tree.ts';
 import { refuse } from './refusal.ts';
 
 /**
- * No bytes of a caller's may become a state of an aggregate function, which the engine trusts as its own (docs/design/sandbox.md).
+ * No bytes of a caller's may become a state of an aggregate function, which the engine trusts as its own (sandbox.md C, 4).
  * Bytes become one by a type, and where the engine converts a text to the type of a state beside it. Tried on 26.7.2.1: a type
  * may be computed, or hold comments and quotes; `transform` and CASE convert the texts that they compare with; IN converts
  * its left side to what its subquery gives; INTERPOLATE converts what it fills in. Everything else answers that the two types do not

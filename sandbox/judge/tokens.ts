@@ -3,7 +3,7 @@ import { refuse } from './refusal.ts';
 
 /**
  * What the engine's lexer shows and its tree does not: the first word, FORMAT, INTO OUTFILE, SETTINGS, parameters. It also
- * refuses every text that the tree would print raw and that could therefore forge a line of it (docs/design/sandbox.md).
+ * refuses every text that the tree would print raw and that could therefore forge a line of it (sandbox.md A, B.5).
  * The tokens are those of the canonical text: no comments, keywords in capitals, one space between words.
  */
 

@@ -8,7 +8,7 @@ import { checkStructure, isValues } from './structure.ts';
 
 /**
  * The policy: what a query may name. Allow-lists only; a name that is on none is refused. Names hide in more places than FROM
- * and calls: the right side of IN, APPLY, lambdas, strings of arrayReduce, names without parentheses.
+ * and calls (sandbox.md B.5): the right side of IN, APPLY, lambdas, strings of arrayReduce, names without parentheses.
  */
 
 export interface SqlPolicy {

@@ -3,7 +3,7 @@ import { PUBLIC_TABLE_NAMES, PUBLIC_TABLES } from '../../core/domain/public-tabl
 import type { SqlPolicy } from '../judge/tree.ts';
 import { loadFunctionCatalogue } from './function-catalogue.ts';
 
-/** Table functions that make rows from their arguments and read nothing. See docs/design/sandbox.md. */
+/** Table functions that make rows from their arguments and read nothing. Source: sandbox.md B.4. */
 export const TABLE_FUNCTIONS = ['numbers', 'values', 'generateSeries', 'generate_series'] as const;
 
 /** What a query may name: the public tables, and the reviewed functions. */

@@ -5,7 +5,7 @@ import { cleanWords } from '../judge/engine-words.ts';
 import type { Accepted } from '../judge/inspect.ts';
 import { QUERY_FAILURES, QueryFailed, type QueryFailure, type RunFigures } from '../sandbox.ts';
 
-/** From what the engine said while it ran an accepted query to what its writer is told. */
+/** From what the engine said while it ran an accepted query to what its writer is told. Source: api.md 5. */
 
 /** What the engine's codes mean to whoever wrote the query. Names as in ClickHouse's ErrorCodes.cpp. */
 const CODES: Readonly<Record<Exclude<QueryFailure, 'other'>, readonly number[]>> = {

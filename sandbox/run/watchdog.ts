@@ -4,7 +4,7 @@ import type { Log } from '../../core/log.ts';
 
 /**
  * Sees to it that every query ends: by the wall clock of its tier, or because its caller left. The engine is told to stop it;
- * where it does not obey, a kernel that looks at no clock, the engine itself is started anew.
+ * where it does not obey, a kernel that looks at no clock (sandbox.md B.6), the engine itself is started anew.
  */
 export interface Watchdog {
   watch<Result>(order: WatchOrder, work: (signal: AbortSignal) => Promise<Result>): Watched<Result>;

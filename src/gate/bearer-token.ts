@@ -5,7 +5,7 @@ import { fail } from '../../core/errors.ts';
 import { createKeySet, KeySetUnreachable } from './key-set.ts';
 import { audiencesOf } from './protected-resource.ts';
 
-/** Bearer tokens (JWT) of one configured issuer. Source: RFC 7519, RFC 8725. See docs/design/gate.md. */
+/** Bearer tokens (JWT) of one configured issuer. Source: RFC 7519, RFC 8725, api.md 4. */
 
 export interface BearerTokens {
   /** Null for whatever is not a valid token of the issuer for us. Rejects with `upstream_unavailable` when that cannot be known. */

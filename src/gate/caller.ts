@@ -168,7 +168,7 @@ function organizationQuota({ id, plan }: Organization, { plans }: IdentityDeps):
   };
 }
 
-/** Refuses a key that resolves to nothing, except where the operation answers it. */
+/** Refuses a key that resolves to nothing, except where the operation answers it (read-api.md 5.3). */
 export function admit(caller: Caller, operation: { readonly acceptsUnknownKey: boolean }): void {
   if (caller.keyRecognised !== false || operation.acceptsUnknownKey) return;
   throw unknownKey();

@@ -58,7 +58,7 @@ interface GateTools extends GateDeps {
 }
 
 /**
- * The gate (docs/design/gate.md). What is answered is the first check that fails, in that order. Every request is counted first, once:
+ * The gate of api.md 4. What is answered is the first check that fails, in that order. Every request is counted first, once:
  * an invalid one for its address, so that nothing is looked up for it, any other for whoever sent it.
  */
 export function createGate(deps: GateDeps): Gate {

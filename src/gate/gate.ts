@@ -7,7 +7,7 @@ import type { Order } from '../payment/payment-lane.ts';
 import type { CredentialHeaders } from './caller.ts';
 
 /**
- * What stands between a surface and an operation, the same for HTTP and MCP. The order is the rule (docs/design/gate.md): request
+ * What stands between a surface and an operation, the same for HTTP and MCP. The order is the rule (api.md 4): request
  * validity → credential → rate limit → tier → review → lane → hold or payment → run → capture or release → answer.
  */
 export interface Gate {

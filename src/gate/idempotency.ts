@@ -11,7 +11,7 @@ import { askStore } from './store-failure.ts';
 
 /**
  * Idempotency-Key on the credit lane: the same request with the same key is charged once, and answered with the same answer
- * while that is kept. Source: draft-ietf-httpapi-idempotency-key-header. See docs/design/gate.md.
+ * while that is kept. Source: api.md 4, draft-ietf-httpapi-idempotency-key-header.
  */
 
 /** How long an answer is kept for its key. */

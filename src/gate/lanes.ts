@@ -4,7 +4,7 @@ import type { Caller } from '../operations/define.ts';
 import type { Price } from '../operations/prices.ts';
 
 /**
- * Which way a call takes: one pure table of price class × caller × surface. See docs/design/gate.md.
+ * Which way a call takes: one pure table of price class × caller × surface. Source: read-api.md 3, api.md 4, 6.
  */
 
 /**

@@ -9,7 +9,7 @@ import { StoreUnavailable, type UnitStore } from '../accounts/store.ts';
 import type { Charge, Outcome } from '../operations/answer.ts';
 import { asChargeUnknown, askStore } from './store-failure.ts';
 
-/** The credit lane: units are set aside before a run and spent after it, or given back. See docs/design/gate.md. */
+/** The credit lane: units are set aside before a run and spent after it, or given back. Source: api.md 4. */
 
 /**
  * Above the longest run without a time limit of its own (25 s), any wait for a turn, and the writes around them by far. Once it

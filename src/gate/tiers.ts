@@ -5,7 +5,7 @@ import type { Caller, CallTerms } from '../operations/define.ts';
 import { SQL_TIER_SOLD, sqlTierOf } from '../operations/prices.ts';
 import type { Quota } from './rate-limit.ts';
 
-/** Tiers: which plan includes which, and how often each may be asked for. */
+/** Tiers: which plan includes which, and how often each may be asked for. Source: api.md 5. */
 
 type Plans = Readonly<Record<PlanId, Plan>>;
 

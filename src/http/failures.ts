@@ -21,7 +21,7 @@ const FRAMEWORK_FAILURES: Readonly<Record<number, { readonly code: ErrorCode; re
   415: { code: 'unsupported_media_type', detail: 'This route does not take a body of this media type.' },
 };
 
-/** Slows down clients that send the same unpaid request in a loop. */
+/** Slows down clients that send the same unpaid request in a loop. Source: read-api.md 8. */
 const LOOP_PAUSE_SECONDS = 5;
 
 /** What a 401 must carry: no error is named where no credential was sent. Source: RFC 6750 3. */

@@ -10,7 +10,7 @@ import { baseUrl } from './order.ts';
 /**
  * What is sold here over x402, for crawlers: `resources` are the URLs that answer 402 as they stand (the form that x402scan
  * reads), `items` every priced route with its terms, as the discovery lists of facilitators have them; routes with a parameter
- * keep its braces. What a 402 says counts. Source: the x402 specification, discovery.
+ * keep its braces. What a 402 says counts. Source: protocol.md 1.10, api.md 3.
  */
 
 export const OFFER_LIST_PATH = '/.well-known/x402';

@@ -6,7 +6,7 @@ import type { Order } from '../payment/payment-lane.ts';
 import { sentText } from './headers.ts';
 import { bodyOf } from './raw-input.ts';
 
-/** What a request buys, rebuilt from the route on every request. See docs/design/gate.md. */
+/** What a request buys, rebuilt from the route on every request. Source: read-api.md 4.12, api.md 4. */
 
 /** A host name or address with a port; anything else in a Host header is not echoed into an offer. */
 const HOST = /^(?:[A-Za-z0-9.-]{1,253}|\[[0-9A-Fa-f:.]{2,45}\])(?::\d{1,5})?$/;

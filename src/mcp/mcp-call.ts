@@ -19,7 +19,7 @@ export interface McpExchange
   whenSent(delivered: (answered: boolean) => Promise<void>): void;
 }
 
-/** A tool call as the gate sees it. Nothing can be paid for here: a key is the only credential. */
+/** A tool call as the gate sees it. Nothing can be paid for here: a key is the only credential (read-api.md 5.7). */
 export class McpCall implements GateRequest {
   readonly surface = 'mcp';
   readonly mayCharge = true;

@@ -1,7 +1,7 @@
 import { markdownOf } from '../docs-site/markdown.ts';
 import { DOCS_PAGES, type DocsPage } from '../docs-site/pages.ts';
 
-/** What an agent may read beside calling tools: pages of the documentation. */
+/** What an agent may read beside calling tools: pages of the documentation. Source: api.md 6. */
 export interface McpResource {
   readonly uri: string;
   readonly name: string;

@@ -3,7 +3,7 @@ import { toolName } from './tool-name.ts';
 import { inputSchema, type JsonSchema, outputSchema } from './tool-schema.ts';
 import type { ToolWords } from './tool-words.ts';
 
-/** An operation as a tool. */
+/** An operation as a tool. Source: api.md 6. */
 export interface Tool {
   readonly operation: AnyOperation;
   readonly definition: ToolDefinition;

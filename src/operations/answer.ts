@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream';
 
-/** What a run leaves behind: first what it used, then, once that is charged, the answer. See docs/design/gate.md. */
+/** What a run leaves behind: first what it used, then, once that is charged, the answer. Source: api.md 4, 5. */
 
 /** An object, printed by the operation's schema, or bytes that are ready to leave. */
 export type Answer = { readonly body: Record<string, unknown> } | { readonly stream: StreamedAnswer };

@@ -29,7 +29,7 @@ import type { PublicTableRows } from './sql/public-table-rows.ts';
 
 /**
  * An operation is declared once and projected to the HTTP route, OpenAPI, the price list, the documentation and (later) the
- * MCP tool. `run` receives its dependencies and never knows which surface called (docs/design/overview.md).
+ * MCP tool. `run` receives its dependencies and never knows which surface called (design.md 5).
  */
 
 /** What was sent as a credential, and what it turned out to be. */
@@ -189,7 +189,7 @@ export interface Operation<P extends Params = Params, Output extends TObject = T
   readonly shared?: readonly string[];
   /** What a cache may do. `revalidate`: keep, but ask with the ETag each time. */
   readonly caching: 'revalidate' | 'no-store';
-  /** True where an unknown key is answered instead of refused. */
+  /** True where an unknown key is answered instead of refused (read-api.md 5.3). */
   readonly acceptsUnknownKey: boolean;
   /** A true answer, abridged, for the documentation. Tested against `output`. */
   readonly example: Static<Output>;

@@ -3,7 +3,7 @@ import type { SqlTierId } from '../../core/domain/plan.ts';
 import { SQL_SECONDS_PER_QU } from '../../core/domain/query-unit.ts';
 
 /**
- * What a call costs, on each lane. One table: `/account`, OpenAPI and the documentation are read off it.
+ * What a call costs, on each lane. One table: `/account`, OpenAPI and the documentation are read off it. Source: api.md 3, 4.
  */
 
 /** free: nobody pays. keyed: a valid key, or a paid call. metered: an organization's units, or a paid call. sold: a paid call. */
@@ -49,10 +49,10 @@ export const PRICES = {
   },
 } as const satisfies Record<PriceClass, Price>;
 
-/** What one Query Unit of SQL costs over x402, in millionths of a dollar. See docs/design/gate.md. */
+/** What one Query Unit of SQL costs over x402, in millionths of a dollar. Source: api.md 4. */
 export const SQL_QU_USD_MICROS = 10_000n;
 
-/** What SQL costs. Which plan may buy which tier is configuration (`plans`). */
+/** What SQL costs. Which plan may buy which tier is configuration (`plans`). Source: api.md 5. */
 export const SQL_TIERS = [
   { tier: 'standard', timeoutSeconds: 15, maxQu: 3, requestsPerMinute: 30 },
   { tier: 'extended', timeoutSeconds: 60, maxQu: 12, requestsPerMinute: 10 },

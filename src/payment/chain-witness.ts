@@ -2,7 +2,7 @@ import type { AuthorizationId } from '../accounts/store.ts';
 
 /**
  * Asks the chain itself what became of an authorization: for outcomes that the facilitator left unknown, and to believe no
- * facilitator that only says so. Source: EIP-3009.
+ * facilitator that only says so. Source: protocol.md 2.1, 2.2.
  */
 export interface ChainWitness {
   /**

@@ -23,11 +23,11 @@ const ANSWER_BYTES_MAX = 64 * 1024;
 const SUPPORTED_TIMEOUT_MS = 5_000;
 /** The largest answer seen has some fifty kinds: 20 kB. */
 const SUPPORTED_BYTES_MAX = 512 * 1024;
-/** The packages put whole transactions, signature included, into some reasons; only plain codes may leave. */
+/** The packages put whole transactions, signature included, into some reasons; only plain codes may leave (protocol.md 1.9). */
 const HARMLESS_REASON = /^[a-z0-9_]{1,80}$/;
 const TRANSACTION = /^0x[0-9a-fA-F]{64}$/;
 
-/** Said of a transaction that was broadcast and is not mined yet; it is no failure (x402 specification, facilitator interface). */
+/** Said of a transaction that was broadcast and is not mined yet; it is no failure (protocol.md 1.5). */
 const PENDING_REASON = 'settlement_pending';
 /**
  * Stands for an error in the middle of settling. So does a reason that is no code: the v1 scheme of @x402/evm 2.27.0 puts the

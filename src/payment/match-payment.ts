@@ -6,7 +6,7 @@ import { type Refusal, VALID_BEFORE_MARGIN_SECONDS } from './refusal.ts';
 
 /**
  * What we can say about a payment without asking anybody: whether it is for one of our terms, in full, in time. The reasons
- * are those that the x402 packages use for the same findings, so that clients learn one vocabulary. Source: the x402 specification, error codes.
+ * are those that the x402 packages use for the same findings, so that clients learn one vocabulary. Source: protocol.md 1.6.
  */
 
 const UINT256_END = 2n ** 256n;

@@ -5,7 +5,7 @@ import { type Refusal, VALID_BEFORE_MARGIN_SECONDS } from './refusal.ts';
 
 /**
  * What can be said about a ceiling without asking anybody. The reasons are those of the x402 packages for the same findings.
- * Whether the facilitator it names is ours is asked apart. Source: the x402 specification, error codes.
+ * Whether the facilitator it names is ours is asked apart. Source: protocol.md 1.6, 1.8.
  */
 export function findPermitFault(permit: PermitAuthorization, terms: Terms, now: bigint): Refusal | null {
   return findBadParties(permit, terms) ?? findBadAmount(permit, terms) ?? findBadTime(permit, now);

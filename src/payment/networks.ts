@@ -3,7 +3,7 @@ import { type Chain, isChain } from '../../core/domain/chain.ts';
 /**
  * The names that x402 version 1 has for EVM chains: exactly those that the v1 client knows. It refuses a whole offer for one
  * name beyond them, so nothing may be added that its vocabulary lacks (not arbitrum, optimism or ethereum).
- * Source: the x402 specification; the networks of @x402/evm 2.27.0 and x402@1.2.0.
+ * Source: protocol.md 1.2, 1.7; x402@1.2.0.
  */
 const V1_NAMES: Readonly<Partial<Record<Chain, string>>> = {
   'eip155:8453': 'base',

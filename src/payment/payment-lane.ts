@@ -2,7 +2,7 @@ import type { PaymentOffer, SettledPayment } from '../../core/domain/payment.ts'
 
 /**
  * The x402 lane as the gate sees it: what a call costs here, and one paid call from its header to its answer.
- * See docs/design/gate.md.
+ * Source: read-api.md 4.12, api.md 4.
  */
 export interface PaymentLane {
   /** The terms of an order, for a 402. */

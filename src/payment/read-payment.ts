@@ -4,7 +4,7 @@ import { ADDRESS, DECIMAL, fieldReader, NONCE } from './signed-fields.ts';
 
 /**
  * Reads a payment header: base64, JSON, the schema of the x402 packages, then our own stricter one. What cannot be read is
- * told without a word of it: the header holds a signature that can still be spent. Source: the x402 specification, versions 1 and 2.
+ * told without a word of it: the header holds a signature that can still be spent. Source: read-api.md 2.5, protocol.md 1.3.
  */
 
 /** A payment as signed. The texts are the payer's, checked for their shape only. */

@@ -3,7 +3,7 @@ import { ADDRESS, DECIMAL, fieldReader, innerOf } from './signed-fields.ts';
 
 /**
  * A Permit2 `PermitWitnessTransferFrom` of the scheme `upto`, as signed. Addresses in lower case: their bytes are signed, not
- * their spelling. Source: the x402 scheme upto on EVM.
+ * their spelling. Source: protocol.md 1.8 (scheme_upto_evm.md).
  */
 export interface PermitAuthorization {
   readonly from: Address;

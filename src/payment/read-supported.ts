@@ -4,10 +4,10 @@ import type { UptoSigner } from './facilitator.ts';
 
 /**
  * `GET /supported` of a facilitator, read for the scheme `upto` alone: the address of each kind first, then the other signers of
- * its network, with which the same facilitator may settle too. Source: the x402 specification, facilitator interface.
+ * its network, with which the same facilitator may settle too. Source: protocol.md 1.5, 1.8.
  */
 
-/** Facilitators relay with some dozens of addresses each (Merit-Systems/x402scan lists them). */
+/** Facilitators relay with some dozens of addresses (protocol.md, appendix A). */
 const SIGNERS_MAX = 1_000;
 
 /** Null for an answer that is none. Entries that cannot be read are passed over. */

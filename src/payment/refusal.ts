@@ -4,5 +4,5 @@ export interface Refusal {
   readonly detail: string;
 }
 
-/** The facilitator refuses what ends within six seconds, because it could not be settled in time; so do we. */
+/** The facilitator refuses what ends within six seconds, because it could not be settled in time; so do we (protocol.md 1.6). */
 export const VALID_BEFORE_MARGIN_SECONDS = 6n;

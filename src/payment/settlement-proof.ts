@@ -1,6 +1,6 @@
 import type { WitnessQuestion } from './chain-witness.ts';
 
-/** What the logs of one transaction prove about one authorization. Source: EIP-3009. */
+/** What the logs of one transaction prove about one authorization. Source: protocol.md 2.1, 2.2. */
 
 export const TRANSFER_TOPIC = '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef';
 export const USED_TOPIC = '0x98de503528ee59b575ef0c0a2576a82497bfc029a5685b209e9ec333479b10a5';

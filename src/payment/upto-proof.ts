@@ -5,7 +5,7 @@ import { TRANSFER_TOPIC, word } from './settlement-proof.ts';
 /**
  * What one transaction proves about a ceiling. Permit2 tells no nonce in its logs, so that the link is the calldata of a call
  * that went straight to the proxy: the proxy pays with exactly these arguments or reverts. Calldata of any other contract proves
- * nothing. Source: the x402 scheme upto on EVM.
+ * nothing. Source: protocol.md 1.8, 2.1, 2.3.
  */
 
 const SETTLED_TOPIC = '0x97088ec3606cfe8cc112180570d03fcde05f9b8e1bfef8e27784eaf5dd5691b6';

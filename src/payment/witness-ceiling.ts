@@ -5,7 +5,7 @@ import { searchBack } from './search-back.ts';
 import { TRANSFER_TOPIC, word } from './settlement-proof.ts';
 import { uptoProofIn } from './upto-proof.ts';
 
-/** What became of a Permit2 nonce. Source: the x402 scheme upto on EVM. */
+/** What became of a Permit2 nonce. Source: protocol.md 1.8, 2.1. */
 
 type CeilingQuestion = WitnessQuestion & { readonly nonce: bigint };
 

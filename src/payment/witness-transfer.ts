@@ -3,7 +3,7 @@ import type { JsonRpc, WitnessReceipt } from './json-rpc.ts';
 import { searchBack } from './search-back.ts';
 import { CANCELED_TOPIC, isMarkerOf, proofIn, USED_TOPIC, word } from './settlement-proof.ts';
 
-/** What became of an EIP-3009 authorization. */
+/** What became of an EIP-3009 authorization. Source: protocol.md 2.1, 2.2. */
 
 const AUTHORIZATION_STATE = '0xe94a0102';
 

@@ -8,7 +8,7 @@ import { PRICES, SQL_PRICE, SQL_TIERS } from '../prices.ts';
 import { RoutePriceShape, rangeAnswer, routePrice } from '../route-price.ts';
 import { CountShape, nowText, nullable, TimeShape } from '../shapes.ts';
 
-/** Who the caller is and what everything costs. */
+/** Who the caller is and what everything costs. Source: read-api.md 2.1, 2.2, 3, 4.1. */
 
 const OrganisationShape = Type.Object(
   { id: Type.String(), display_name: Type.String() },
@@ -218,7 +218,7 @@ function sqlTiers(deps: Pick<OperationDeps, 'plans' | 'sellsCalls' | 'sql'>, con
   return tiers;
 }
 
-/** Without an organization the tier is bought call by call: x402 is offered for the first one only. */
+/** Without an organization the tier is bought call by call: x402 is offered for the first one only (api.md 5). */
 function mayBuy(
   tier: SqlTier['tier'],
   { plans, sellsCalls }: Pick<OperationDeps, 'plans' | 'sellsCalls'>,

@@ -20,7 +20,7 @@ import {
 import type { AgentRow } from './row.ts';
 import { TAG_SCORE_EXAMPLES, TagScoreShape, tagScoreAnswer } from './tag-score-shape.ts';
 
-/** An ERC-8004 agent as /agents, /leaderboard and the profiles show it. Source: ERC-8004. */
+/** An ERC-8004 agent as /agents, /leaderboard and the profiles show it. Source: api.md 3; protocol.md 4. */
 
 const NullableText = Type.Unsafe<string | null>(nullable(Type.String()));
 const NullableTime = Type.Unsafe<string | null>(nullable(TimeShape));

@@ -18,7 +18,7 @@ import type { AttestationFacts, FeedbackFileState } from './facts.ts';
 import type { ProvenPayments } from './proofs.ts';
 import { type AttestationRow, URI_READ_MAX_CHARS } from './row.ts';
 
-/** A log of the reputation or validation registry as /attestations shows it. Source: ERC-8004. */
+/** A log of the reputation or validation registry as /attestations shows it. Source: api.md 3; protocol.md 4.2, 4.4. */
 
 const LABEL_MAX_CHARS = 256;
 /** A `data:` URI is the file itself. */

@@ -5,7 +5,7 @@ import type { EndpointClaimant, EndpointOfferRow, EndpointRow, ObservedPayments 
 import type { ConfiguredSourceState, EndpointSourceKind, EndpointSourceState } from './sources.ts';
 import { isSourceStale } from './sources.ts';
 
-/** A row of the endpoint directory. Source: the x402 specification, discovery. */
+/** A row of the endpoint directory. Source: api.md 3, protocol.md 1.10. */
 
 const NullableTime = Type.Unsafe<string | null>({ type: ['string', 'null'], format: 'date-time' });
 const NullableText = Type.Unsafe<string | null>({ type: ['string', 'null'] });

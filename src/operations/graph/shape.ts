@@ -7,7 +7,7 @@ import { LIST_META_FIELDS } from '../meta.ts';
 import type { WalletName } from '../names/names.ts';
 import { AddressShape, CountShape, NameSourceShape, TimeShape, timeText, UsdShape } from '../shapes.ts';
 
-/** Shapes of the payment graph. */
+/** Shapes of the payment graph. Source: api.md 3. */
 
 const NullableCount = Type.Unsafe<number | null>({ type: ['integer', 'null'], minimum: 1 });
 const NullableText = Type.Unsafe<string | null>({ type: ['string', 'null'] });

@@ -37,7 +37,7 @@ import {
 import { SQL_EXAMPLE, SqlEstimateShape, SqlResultShape } from './shapes.ts';
 import { sqlWarning, textWarnings } from './warnings.ts';
 
-/** Analysts' SQL over the public tables. */
+/** Analysts' SQL over the public tables. Source: api.md 5, read-api.md 2.2, 4.9. */
 
 const SQL_PARAMS = {
   sql: sqlParam,

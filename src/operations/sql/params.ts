@@ -6,7 +6,7 @@ import { fail } from '../../../core/errors.ts';
 import { type Param, quoted } from '../params.ts';
 import { SQL_QU_USD_MICROS, SQL_TIERS, sqlTierOf } from '../prices.ts';
 
-/** The fields of a SQL request, once: how they are read and what they mean. */
+/** The fields of a SQL request, once: how they are read and what they mean. Source: api.md 5. */
 
 export const SQL_FORMATS = ['json', 'json_compact', 'ndjson', 'csv', 'parquet', 'arrow'] as const;
 export type SqlFormat = (typeof SQL_FORMATS)[number];

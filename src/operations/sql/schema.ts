@@ -24,7 +24,7 @@ import {
 import { SQL_EXAMPLE } from './shapes.ts';
 import { SQL_TABLE_EXAMPLES } from './table-examples.ts';
 
-/** What SQL may read and use, for whoever writes it. */
+/** What SQL may read and use, for whoever writes it. Source: api.md 3, 5. */
 
 const TableShape = Type.Object(
   {

@@ -4,7 +4,7 @@ import { META_EXAMPLE, MetaShape } from '../meta.ts';
 import { CountShape } from '../shapes.ts';
 import { SQL_WARNINGS, type SqlWarningCode } from './warnings.ts';
 
-/** What SQL answers look like in JSON. */
+/** What SQL answers look like in JSON. Source: api.md 5. */
 
 const TierShape = Type.Unsafe<SqlTierId>({ title: 'SqlTier', type: 'string', enum: [...SQL_TIER_IDS] });
 

@@ -11,7 +11,7 @@ import { PRICES } from '../prices.ts';
 import { CountShape, nowText, TimeShape, timeTextOrNull } from '../shapes.ts';
 import { IDENTITIES_EXAMPLE, IdentitiesShape, identitiesAnswer } from './identities.ts';
 
-/** Health of the index, not totals. */
+/** Health of the index, not totals (read-api.md 1.4). */
 
 const NullableTime = Type.Unsafe<string | null>({ type: ['string', 'null'], format: 'date-time' });
 const NullableInteger = Type.Unsafe<number | null>({ type: ['integer', 'null'], minimum: 0 });

@@ -7,7 +7,7 @@ import { AddressShape, ChainShape, CountShape, nullable, TimeShape, UsdShape } f
 import { WALLET_AGENTS_COUNTED_MAX, WALLET_AGENTS_SHOWN_MAX } from './agents.ts';
 import { WALLET_ENDPOINTS_MAX, type WalletEntity } from './entities.ts';
 
-/** The answer of /merchants/{address} and /agents/{wallet}. */
+/** The answer of /merchants/{address} and /agents/{wallet}. Source: api.md 3. */
 
 const DateShape = Type.String({ format: 'date', description: 'UTC day.' });
 const NullableTime = Type.Unsafe<string | null>(nullable(TimeShape));

@@ -146,7 +146,7 @@ describe('decoding', () => {
   });
 });
 
-/** The pairing rule of docs/design/evidence.md read aloud: quadratic, over plain lists, one token of one transaction at a time. */
+/** protocol.md 2.2 read aloud: quadratic, over plain lists, one token of one transaction at a time. */
 function pairNaively(logs: readonly RawLog[]): Set<number> {
   const taken = new Set<number>();
   const alone = new Set<string>();

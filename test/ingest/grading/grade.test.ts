@@ -58,7 +58,7 @@ const graded = (over: Partial<UngradedSettlement> = {}) => {
   return { method, facilitator, reasons: reasonsOf(seen) };
 };
 
-describe('the evidence ladder', () => {
+describe('the ladder of api.md 2', () => {
   test('a named relayer proves a payment', () => {
     expect(graded({ relayer: NAMED })).toEqual({
       method: 'facilitator_relay',
