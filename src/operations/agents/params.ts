@@ -1,8 +1,14 @@
 import { Type } from '@sinclair/typebox';
 import type { Address } from '../../../core/domain/address.ts';
 import { displayText } from '../../../core/domain/display-text.ts';
-import { fail } from '../../../core/errors.ts';
-import { ADDRESS_SCHEMA, capabilityFilter, type Param, quoted, readAddressParam } from '../params.ts';
+import {
+  ADDRESS_SCHEMA,
+  capabilityFilter,
+  invalid,
+  type Param,
+  quoted,
+  readAddressParam,
+} from '../params.ts';
 import { countWords } from './words.ts';
 
 /** Parameters of the lists of agents. */
@@ -11,10 +17,6 @@ const QUERY_MAX_CHARS = 100;
 /** The engine's text index looks for 64 words at most. */
 const WORDS_MAX = 32;
 const AGENT_ID_MAX = 2n ** 256n - 1n;
-
-function invalid(parameter: string, detail: string): Error {
-  return fail('invalid_parameter', { parameter, detail });
-}
 
 /** The phrase as names and descriptions are stored: what was done to them for display is done to it. */
 export const agentQueryParam: Param<string | undefined> = {

@@ -1,17 +1,13 @@
 import { Type } from '@sinclair/typebox';
 import type { Address } from '../../../core/domain/address.ts';
 import { ATTESTATION_KINDS, type AttestationKind } from '../../../core/domain/registry-event.ts';
-import { fail } from '../../../core/errors.ts';
-import { ADDRESS_SCHEMA, namedOnlyParam, type Param, quoted, readAddressParam } from '../params.ts';
+import { ADDRESS_SCHEMA, invalid, namedOnlyParam, type Param, quoted, readAddressParam } from '../params.ts';
+import { oneOf } from '../shapes.ts';
 import { LEADERBOARD_OFFSET_MAX, RANKINGS, type RankedBy } from './read-leaderboard.ts';
 
 /** Parameters of the leaderboard and of the attestations. */
 
 const TAG_MAX_CHARS = 256;
-
-function invalid(parameter: string, detail: string): Error {
-  return fail('invalid_parameter', { parameter, detail });
-}
 
 /** Refused above its maximum, not clamped: a clamped page would repeat rows without a word. */
 export const leaderboardOffsetParam: Param<number> = {
@@ -46,7 +42,7 @@ export const rankedByParam: Param<RankedBy> = {
     'rating: by `score`, of all ratings. paid: by `paid_score`, of the ratings whose proof of payment was verified. Default: rating.',
   toolText: 'All ratings, or only those with a verified proof of payment. Default rating.',
   required: false,
-  schema: Type.Unsafe<RankedBy>({ type: 'string', enum: [...RANKINGS], default: 'rating' }),
+  schema: oneOf(RANKINGS, { default: 'rating' }),
   example: 'paid',
   read: (raw, name) => {
     if (raw === undefined) return 'rating';

@@ -1,6 +1,6 @@
 import { type Static, Type } from '@sinclair/typebox';
 import { displayText } from '../../../core/domain/display-text.ts';
-import { CountShape, nullable } from '../shapes.ts';
+import { CountShape, orNull } from '../shapes.ts';
 import type { TagScore } from './row.ts';
 
 /** What clients said of an agent under one tag. */
@@ -9,8 +9,7 @@ const TAG_MAX_CHARS = 256;
 
 export const TagScoreShape = Type.Object(
   {
-    tag: Type.Unsafe<string | null>({
-      ...nullable(Type.String()),
+    tag: orNull(Type.String(), {
       description: 'tag1 as it was logged, made safe to show; null for feedback without one.',
     }),
     mean: Type.Number({
