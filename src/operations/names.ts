@@ -189,13 +189,7 @@ interface Remembered {
   readonly untilMs: number;
 }
 
-function createAgentNames({
-  reader,
-  clock,
-}: {
-  readonly reader: Reader;
-  readonly clock: Clock;
-}): AgentNames {
+function createAgentNames({ reader, clock }: { readonly reader: Reader; readonly clock: Clock }): AgentNames {
   const remembered = new Map<Address, Remembered>();
   const remember = (wallet: Address, names: readonly AgentName[]): void => {
     remembered.delete(wallet);
