@@ -1,5 +1,5 @@
 import { displayText } from '../../core/domain/display-text.ts';
-import { isIpfsUri, readIpfsUri } from '../fetch/ipfs-uri.ts';
+import { isIpfsUri, readIpfsUri } from '../fetch/uri.ts';
 import { fieldOf, isObject } from './bounded-json.ts';
 
 /** How single values of strangers' files are read: what cannot be meant becomes empty, nothing throws. */

@@ -1,7 +1,7 @@
 import { isIP } from 'node:net';
 import type { AgentCard } from '../../core/domain/agent-card.ts';
-import type { DocumentFetcher } from '../fetch/document-fetcher.ts';
-import { FILE_MEDIA_TYPES } from '../fetch/file-media-types.ts';
+import type { DocumentFetcher } from '../fetch/document.ts';
+import { FILE_MEDIA_TYPES } from '../fetch/document.ts';
 import { parseBounded } from './bounded-json.ts';
 import type { DomainProof } from './card-row.ts';
 import { readRegistrations } from './read-card.ts';

@@ -1,8 +1,8 @@
 import type { AgentCard } from '../../core/domain/agent-card.ts';
 import { CAPABILITY_RULE_VERSION, capabilitiesOf } from '../../core/domain/capability.ts';
 import type { Chain } from '../../core/domain/chain.ts';
-import type { DocumentFetcher } from '../fetch/document-fetcher.ts';
-import { FILE_MEDIA_TYPES } from '../fetch/file-media-types.ts';
+import type { DocumentFetcher } from '../fetch/document.ts';
+import { FILE_MEDIA_TYPES } from '../fetch/document.ts';
 import { isMutable, isWorthATry, NEVER, type RetryTimes, refreshAt, retryAt } from '../fetch/retry-times.ts';
 import type { CardRow, StoredCard } from './card-row.ts';
 import { claimedOrigin, type DomainProver } from './domain-proof.ts';

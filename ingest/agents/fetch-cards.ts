@@ -3,7 +3,7 @@ import { TABLES } from '../../clickhouse/tables/schema.ts';
 import type { Clock } from '../../core/clock.ts';
 import type { Config } from '../../core/config/config.ts';
 import type { Log } from '../../core/log.ts';
-import type { DocumentFetcher } from '../fetch/document-fetcher.ts';
+import type { DocumentFetcher } from '../fetch/document.ts';
 import { laneOptions, lanesOf, runLanes } from '../fetch/host-lanes.ts';
 import { CARD_TIMES, type RetryTimes } from '../fetch/retry-times.ts';
 import { untilAcknowledged } from '../write/until-acknowledged.ts';

@@ -1,6 +1,6 @@
 import type { FacilitatorConfig } from '../../core/config/config.ts';
 import { providerName } from '../../core/log.ts';
-import type { DocumentFetcher } from '../fetch/document-fetcher.ts';
+import type { DocumentFetcher } from '../fetch/document.ts';
 import type { ContestedOrigin } from './contested-origins.ts';
 import { WHOLE } from './listing.ts';
 import { BAZAAR_LIMITS, type BazaarLimits, readBazaar } from './read-bazaar.ts';

@@ -1,5 +1,5 @@
-import type { FetchProblem } from '../fetch/document-fetcher.ts';
-import type { AskProblem } from '../grading/ask-facilitator.ts';
+import type { FetchProblem } from '../fetch/document.ts';
+import type { AskProblem } from '../fetch/facilitator.ts';
 
 /** A listing as it is being read: what a source publishes, handed on piece by piece, and how the reading ended. */
 

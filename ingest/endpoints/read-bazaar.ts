@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
+import { askFacilitator, type FacilitatorAnswer } from '../fetch/facilitator.ts';
 import { fieldOf, isObject, listOf, parseJson } from '../fetch/json-fields.ts';
-import { askFacilitator, type FacilitatorAnswer } from '../grading/ask-facilitator.ts';
 import { type ListingOutcome, type ListingProblem, partly, type TakeItems } from './listing.ts';
 
 /**

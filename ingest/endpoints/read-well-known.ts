@@ -1,4 +1,4 @@
-import type { DocumentFetcher } from '../fetch/document-fetcher.ts';
+import type { DocumentFetcher } from '../fetch/document.ts';
 import { fieldOf, isObject, parseJson } from '../fetch/json-fields.ts';
 import { type ListingOutcome, partly, type TakeItems, WHOLE } from './listing.ts';
 

@@ -1,12 +1,16 @@
 import type { Log } from '../../core/log.ts';
-import { classifyAddress } from './address-class.ts';
-import { readDataUri } from './data-uri.ts';
-import type { DocumentFetcher, FetchedDocument, FetchOptions, FetchProblem } from './document-fetcher.ts';
-import { FetchFailed } from './fetch-failed.ts';
-import { requestHop } from './http-hop.ts';
-import { type IpfsPath, isIpfsUri, readIpfsUri } from './ipfs-uri.ts';
-import { permittedTarget, type Target, type TargetRules } from './permitted-target.ts';
-import { type ResolveHost, resolveHost } from './resolve-host.ts';
+import type { DocumentFetcher, FetchedDocument, FetchOptions, FetchProblem } from './document.ts';
+import { FetchFailed } from './document.ts';
+import { requestHop } from './hop.ts';
+import {
+  classifyAddress,
+  permittedTarget,
+  type ResolveHost,
+  resolveHost,
+  type Target,
+  type TargetRules,
+} from './target.ts';
+import { type IpfsPath, isIpfsUri, readDataUri, readIpfsUri } from './uri.ts';
 import { withDeadline } from './with-deadline.ts';
 
 export interface SafeFetchSettings {

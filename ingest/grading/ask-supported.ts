@@ -1,8 +1,8 @@
 import { type Address, isAddress, readAddress } from '../../core/domain/address.ts';
 import type { Chain } from '../../core/domain/chain.ts';
 import { chainOfNetwork } from '../../core/domain/x402-networks.ts';
+import { type AskProblem, askFacilitator } from '../fetch/facilitator.ts';
 import { fieldOf, isObject, listOf, parseJson } from '../fetch/json-fields.ts';
-import { type AskProblem, askFacilitator } from './ask-facilitator.ts';
 
 /**
  * `GET /supported` of a facilitator: the addresses that it relays with. Source: protocol.md 1.5. The answer is a stranger's

@@ -1,8 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { classifyAddress } from '../../../ingest/fetch/address-class.ts';
-import { readDataUri } from '../../../ingest/fetch/data-uri.ts';
-import { isIpfsUri, readIpfsUri } from '../../../ingest/fetch/ipfs-uri.ts';
+import { classifyAddress } from '../../../ingest/fetch/target.ts';
+import { isIpfsUri, readDataUri, readIpfsUri } from '../../../ingest/fetch/uri.ts';
 
 const V0 = 'QmYwAPJzv5CZsnA625s3Xf2nemtYgPpHdWEz79ojWnPbdG';
 const V1 = 'bafybeigdyrzt5sfp7udm7hu76uh7y26nf3efuylqabf3oclgtqy55fbzdi';

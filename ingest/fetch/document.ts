@@ -48,3 +48,25 @@ export const FETCH_PROBLEMS = {
 } as const satisfies Record<string, { readonly retry: boolean; readonly meaning: string }>;
 
 export type FetchProblem = keyof typeof FETCH_PROBLEMS;
+
+/** Thrown inside the fetcher, answered as a problem at its door; never leaves it. */
+export class FetchFailed extends Error {
+  readonly problem: FetchProblem;
+
+  constructor(problem: FetchProblem, cause?: unknown) {
+    super(problem, { cause });
+    this.name = 'FetchFailed';
+    this.problem = problem;
+  }
+}
+
+/** What files of JSON are served as: raw files as text, and by gateways as what they guess. Pages are not read. */
+export const FILE_MEDIA_TYPES: readonly string[] = [
+  'application/json',
+  'application/ld+json',
+  'text/json',
+  'text/plain',
+  'application/octet-stream',
+  'binary/octet-stream',
+  '',
+];

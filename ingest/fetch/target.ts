@@ -1,8 +1,7 @@
-import { lookup } from 'node:dns/promises';
+import { CANCELLED, lookup, Resolver } from 'node:dns/promises';
 import { isIP } from 'node:net';
-import type { AddressClass } from './address-class.ts';
-import { FetchFailed } from './fetch-failed.ts';
-import type { ResolveHost } from './resolve-host.ts';
+import ipaddr from 'ipaddr.js';
+import { FetchFailed } from './document.ts';
 
 /** A URL that may be asked, with the addresses that it may be asked at. */
 export interface Target {
@@ -122,4 +121,76 @@ function withReject(): { promise: Promise<never>; reject: (error: Error) => void
     reject = no;
   });
   return { promise, reject };
+}
+
+/**
+ * The addresses of a host name, in the order in which they are tried. Throws `FetchFailed('name_not_found')`; must settle soon
+ * after `signal` aborts.
+ */
+export type ResolveHost = (hostname: string, signal: AbortSignal) => Promise<readonly string[]>;
+
+const QUERY_TIMEOUT_MS = 2_000;
+const QUERY_TRIES = 2;
+const LOOPBACK: readonly string[] = ['127.0.0.1', '::1'];
+
+/**
+ * Asks the DNS by the resolver inside the process, not `dns.lookup`: that one takes a thread of the pool that files and
+ * compression need, for as long as a stranger's name server cares to be slow; and it reads `/etc/hosts` and search domains,
+ * which say nothing about strangers. `localhost` is loopback without asking (RFC 6761).
+ */
+export const resolveHost: ResolveHost = async (hostname, signal) => {
+  if (hostname === 'localhost' || hostname.endsWith('.localhost')) return LOOPBACK;
+  const resolver = new Resolver({ timeout: QUERY_TIMEOUT_MS, tries: QUERY_TRIES });
+  const cancel = (): void => resolver.cancel();
+  signal.addEventListener('abort', cancel, { once: true });
+  try {
+    const answers = await Promise.allSettled([resolver.resolve4(hostname), resolver.resolve6(hostname)]);
+    const addresses = answers.flatMap((answer) => (answer.status === 'fulfilled' ? answer.value : []));
+    if (addresses.length > 0) return addresses;
+    const failure = answers.find(
+      (answer) => answer.status === 'rejected' && answer.reason?.code !== CANCELLED,
+    );
+    throw new FetchFailed('name_not_found', failure);
+  } finally {
+    signal.removeEventListener('abort', cancel);
+  }
+};
+
+/** `public`: strangers may name it. `loopback`: only where the configuration says so. `forbidden`: never, whoever says so. */
+export type AddressClass = 'public' | 'loopback' | 'forbidden';
+
+/** All that is routed of IPv6; what ipaddr.js calls unicast outside of it is not assigned to anybody. */
+const GLOBAL_V6 = ipaddr.IPv6.parseCIDR('2000::/3');
+/** Addresses that carry an IPv4 address and lead to it: mapped ones, and NAT64, by which networks without IPv4 reach it. */
+const CARRIES_V4 = [ipaddr.IPv6.parseCIDR('::ffff:0:0/96'), ipaddr.IPv6.parseCIDR('64:ff9b::/96')] as const;
+const V4_BYTES = 4;
+
+/**
+ * What kind of place an IP address leads to, decided on its bits: a mapped or translated IPv4 address is judged as the IPv4
+ * address. Every special range of the IANA registries is forbidden, and so are IPv4-compatible, 6to4, Teredo and private NAT64
+ * addresses, behind which nobody serves files. A text that is no IP address, or has a zone, is forbidden.
+ */
+export function classifyAddress(text: string): AddressClass {
+  const version = isIP(text);
+  if (version === 4) return classifyV4(ipaddr.IPv4.parse(text));
+  return version === 6 && !text.includes('%') ? classifyV6(parseV6(text)) : 'forbidden';
+}
+
+/** The URL parser spells every address in hex groups; ipaddr.js takes `::1.2.3.4` for a mapped address, which it is not. */
+function parseV6(text: string): ipaddr.IPv6 {
+  return ipaddr.IPv6.parse(new URL(`http://[${text}]/`).hostname.slice(1, -1));
+}
+
+function classifyV4(address: ipaddr.IPv4): AddressClass {
+  const range = address.range();
+  if (range === 'unicast') return 'public';
+  return range === 'loopback' ? 'loopback' : 'forbidden';
+}
+
+function classifyV6(address: ipaddr.IPv6): AddressClass {
+  if (CARRIES_V4.some((range) => address.match(range)))
+    return classifyV4(new ipaddr.IPv4(address.toByteArray().slice(-V4_BYTES)));
+  const range = address.range();
+  if (range === 'loopback') return 'loopback';
+  return range === 'unicast' && address.match(GLOBAL_V6) ? 'public' : 'forbidden';
 }
