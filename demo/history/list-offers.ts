@@ -10,7 +10,7 @@ import { saveOffers } from '../../ingest/endpoints/offer-store.ts';
 import { readItem } from '../../ingest/endpoints/read-item.ts';
 import type { EndpointSource } from '../../ingest/endpoints/sync-source.ts';
 import { createSafeFetcher } from '../../ingest/fetch/safe-fetch.ts';
-import { createCatalogueSources } from '../../ingest/grading/catalogue-sources.ts';
+import { createCatalogueSources } from '../../ingest/grading/sources.ts';
 import type { Versions } from '../../ingest/write/versions.ts';
 
 interface ListingDeps {

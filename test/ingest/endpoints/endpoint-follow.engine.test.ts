@@ -10,7 +10,7 @@ import type { EndpointLimits } from '../../../ingest/endpoints/limits.ts';
 import { WHOLE } from '../../../ingest/endpoints/listing.ts';
 import { openEndpoints } from '../../../ingest/endpoints/open.ts';
 import { syncSource } from '../../../ingest/endpoints/sync-source.ts';
-import { openCatalogue } from '../../../ingest/regrade/follow-catalogue.ts';
+import { openCatalogue } from '../../../ingest/grading/regrade/follow.ts';
 import { createVersions } from '../../../ingest/write/versions.ts';
 import { type Bazaar, listedItem, sendPage, startBazaar } from '../../kit/bazaar.ts';
 import { type TestEngine, testEngine, testLog } from '../../kit/engine.ts';

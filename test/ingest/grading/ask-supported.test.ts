@@ -1,7 +1,7 @@
 import { createServer, type RequestListener, type Server } from 'node:http';
 import { afterEach, describe, expect, test } from 'vitest';
 import { chainOf } from '../../../core/domain/chain.ts';
-import { askSupported, readSupported } from '../../../ingest/grading/ask-supported.ts';
+import { askSupported, readSupported } from '../../../ingest/grading/supported.ts';
 import { wallet } from '../../kit/chain-logs.ts';
 
 const [BASE, POLYGON, ETHEREUM] = [chainOf(8453), chainOf(137), chainOf(1)];

@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
-import { catalogueOf } from '../../../ingest/grading/catalogue.ts';
-import { createCatalogueHolder } from '../../../ingest/grading/catalogue-holder.ts';
+import { catalogueOf, createCatalogueHolder } from '../../../ingest/grading/catalogue.ts';
 
 const empty = () => catalogueOf({ relayers: [], payees: [], builderCodes: new Map(), deposits: [] });
 

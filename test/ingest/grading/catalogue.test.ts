@@ -3,7 +3,7 @@ import type { FacilitatorConfig } from '../../../core/config/config.ts';
 import { ConfigProblem } from '../../../core/config/problem.ts';
 import { address } from '../../../core/domain/address.ts';
 import { chainOf } from '../../../core/domain/chain.ts';
-import { FACILITATOR_NAMES, readBuiltInRelayers } from '../../../ingest/grading/built-in-relayers.ts';
+import { FACILITATOR_NAMES, readBuiltInRelayers } from '../../../ingest/grading/built-in.ts';
 import { buildCatalogue } from '../../../ingest/grading/catalogue.ts';
 import { wallet } from '../../kit/chain-logs.ts';
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { findRings, type Ring, type RingLimits } from '../../../ingest/rings/find-rings.ts';
-import { byStrength, compareText, type PaymentEdge } from '../../../ingest/rings/ring-graph.ts';
+import { findRings, type Ring, type RingLimits } from '../../../ingest/rings/find.ts';
+import { byStrength, compareText, type PaymentEdge } from '../../../ingest/rings/graph.ts';
 
 const WIDE: RingLimits = {
   degreeMax: 1_000,

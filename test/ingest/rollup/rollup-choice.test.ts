@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { versionTimeMs } from '../../../core/domain/version-time.ts';
-import { createWaiting, isClosable, isPartlyClosable } from '../../../ingest/rollup/choose-slices.ts';
-import { createRollupReport, rollupProgress } from '../../../ingest/rollup/progress.ts';
+import { createWaiting, isClosable, isPartlyClosable } from '../../../ingest/rollup/due.ts';
 import { DAY_SECONDS, HOUR_SECONDS, rangeOf, sliceName } from '../../../ingest/rollup/slice.ts';
+import { createRollupReport, rollupProgress } from '../../../ingest/rollup/worker.ts';
 import { createVersions } from '../../../ingest/write/versions.ts';
 import { testLog } from '../../kit/engine.ts';
 

@@ -1,19 +1,20 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Writer } from '../../clickhouse/engine/engine.ts';
-import type { Config } from '../../core/config/config.ts';
-import type { Log } from '../../core/log.ts';
-import type { Listings } from '../endpoints/configured-sources.ts';
-import { createListedPayees, type ListedPayees } from '../endpoints/listed-payees.ts';
-import type { Catalogue } from '../grading/catalogue.ts';
-import { type CatalogueHolder, createCatalogueHolder } from '../grading/catalogue-holder.ts';
-import { createCatalogueSources } from '../grading/catalogue-sources.ts';
-import { readPublishedCatalogue } from '../grading/publish.ts';
-import { createSignerWatch } from '../grading/signer-watch.ts';
-import { untilAcknowledged } from '../write/until-acknowledged.ts';
-import type { Versions } from '../write/versions.ts';
-import { changeCatalogue } from './change-catalogue.ts';
-import { highestPass } from './passes.ts';
-import { type SweepProgress, sweepPasses } from './sweep.ts';
+import type { Writer } from '../../../clickhouse/engine/engine.ts';
+import { sql, uint32 } from '../../../clickhouse/engine/sql.ts';
+import type { Config } from '../../../core/config/config.ts';
+import type { Log } from '../../../core/log.ts';
+import type { Listings } from '../../endpoints/configured-sources.ts';
+import { createListedPayees, type ListedPayees } from '../../endpoints/listed-payees.ts';
+import { untilAcknowledged } from '../../write/until-acknowledged.ts';
+import type { Versions } from '../../write/versions.ts';
+import { type Catalogue, type CatalogueHolder, createCatalogueHolder } from '../catalogue.ts';
+import { catalogueChanges } from '../changes.ts';
+import { readPublishedCatalogue } from '../published.ts';
+import { createCatalogueSources } from '../sources.ts';
+import { createSignerWatch } from '../supported.ts';
+import { highestPass, loadProgress, unfinishedPasses } from './passes.ts';
+import { RegradeProblem } from './problem.ts';
+import { changeCatalogue, type SweepOutcome, type SweepProgress, sweepPasses } from './regrade.ts';
 
 /** The catalogue of an ingest process, for as long as it runs. */
 export interface FollowedCatalogue {
@@ -95,4 +96,61 @@ function isSame(one: Catalogue, other: Catalogue): boolean {
 function reportSweep(log: Log, { pass, doneFrom, etaSeconds, ...rows }: SweepProgress): void {
   const from = new Date(doneFrom * 1_000).toISOString();
   log.info({ pass, doneFrom: from, etaSeconds, ...rows }, 'regrade progress');
+}
+
+/** A worker writes its status every two seconds; this many missed ones mean that it is gone. */
+const HEARTBEAT_MAX_AGE_SECONDS = 10;
+const MAX_SECONDS = 30;
+const AWAIT_EVERY_MS = 500;
+/** A worker looks at its files every second. */
+const TAKE_UP_MAX_MS = 30_000;
+
+/** Whether an ingest process writes to this database. */
+export async function isIngestRunning(writer: Writer): Promise<boolean> {
+  const { rows } = await writer.rows({
+    name: 'ingest-heartbeat',
+    sql: sql`SELECT count() FROM chain_status WHERE updated_at > now64(3) - toIntervalSecond(${uint32(HEARTBEAT_MAX_AGE_SECONDS)})`,
+    maxSeconds: MAX_SECONDS,
+    maxRows: 1,
+  });
+  return Number(rows[0]?.[0]) > 0;
+}
+
+/**
+ * Waits until the running service has published the catalogue and every row follows it. Null when the service ended before.
+ * Throws `RegradeProblem` when it does not take the change up: its files say something else.
+ */
+export async function awaitService(deps: {
+  readonly writer: Writer;
+  readonly wanted: Catalogue;
+  readonly signal: AbortSignal;
+  readonly onProgress: (progress: SweepProgress) => void;
+}): Promise<SweepOutcome | null> {
+  const { writer, wanted, signal, onProgress } = deps;
+  const startedAt = performance.now();
+  let seen = await look(writer, wanted);
+  if (seen.isDone) return { pass: null, rowsChanged: 0 };
+  for (let told = -1; !seen.isDone; seen = await look(writer, wanted)) {
+    if (!(await isIngestRunning(writer))) return null;
+    if (seen.isIgnored && performance.now() - startedAt > TAKE_UP_MAX_MS) {
+      throw new RegradeProblem(
+        'the running service does not take the catalogue up: it reads other files, or cannot read these (see its log)',
+      );
+    }
+    if (seen.progress.rowsLookedAt !== told) onProgress({ ...seen.progress, etaSeconds: null });
+    told = seen.progress.rowsLookedAt;
+    await delay(AWAIT_EVERY_MS, undefined, { signal });
+  }
+  return { pass: seen.progress.pass, rowsChanged: seen.progress.rowsChanged };
+}
+
+const NO_PROGRESS = { doneFrom: 0, rowsLookedAt: 0, rowsTotal: 0, rowsChanged: 0 };
+
+async function look(writer: Writer, wanted: Catalogue) {
+  // The passes after the catalogue: what is published was recorded before.
+  const isTaken = catalogueChanges(await readPublishedCatalogue(writer), wanted).length === 0;
+  const isSwept = (await unfinishedPasses(writer)).length === 0;
+  const pass = await highestPass(writer);
+  const progress = (await loadProgress(writer, pass)) ?? NO_PROGRESS;
+  return { isDone: isTaken && isSwept, isIgnored: !isTaken && isSwept, progress: { ...progress, pass } };
 }

@@ -1,23 +1,22 @@
 import { setMaxListeners } from 'node:events';
-import type { EngineAccess, Writer } from '../../clickhouse/engine/engine.ts';
-import { createWriter } from '../../clickhouse/engine/http-engine.ts';
-import { sql, text } from '../../clickhouse/engine/sql.ts';
-import { migrate } from '../../clickhouse/migrate/migrate.ts';
-import { TABLES } from '../../clickhouse/tables/schema.ts';
-import { commandText } from '../../core/command-text.ts';
-import type { Config } from '../../core/config/config.ts';
-import type { Log } from '../../core/log.ts';
-import type { Catalogue } from '../grading/catalogue.ts';
-import { createCatalogueSources } from '../grading/catalogue-sources.ts';
-import { readPublishedListed } from '../grading/publish.ts';
-import { loadSigners } from '../grading/supported-signers.ts';
-import { highestVersion } from '../write/highest-version.ts';
-import { createVersions } from '../write/versions.ts';
-import { awaitService, isIngestRunning } from './await-service.ts';
-import { changeCatalogue } from './change-catalogue.ts';
+import type { EngineAccess, Writer } from '../../../clickhouse/engine/engine.ts';
+import { createWriter } from '../../../clickhouse/engine/http-engine.ts';
+import { sql, text } from '../../../clickhouse/engine/sql.ts';
+import { migrate } from '../../../clickhouse/migrate/migrate.ts';
+import { TABLES } from '../../../clickhouse/tables/schema.ts';
+import { commandText } from '../../../core/command-text.ts';
+import type { Config } from '../../../core/config/config.ts';
+import type { Log } from '../../../core/log.ts';
+import { highestVersion } from '../../write/highest-version.ts';
+import { createVersions } from '../../write/versions.ts';
+import type { Catalogue } from '../catalogue.ts';
+import { readPublishedListed } from '../published.ts';
+import { createCatalogueSources } from '../sources.ts';
+import { loadSigners } from '../supported.ts';
+import { awaitService, isIngestRunning } from './follow.ts';
 import { type PreviewLine, previewRegrade, type RegradePreview } from './preview.ts';
 import { RegradeProblem } from './problem.ts';
-import { type SweepOutcome, type SweepProgress, sweepPasses } from './sweep.ts';
+import { changeCatalogue, type SweepOutcome, type SweepProgress, sweepPasses } from './regrade.ts';
 
 /** The options of the command line, as commander gives them. */
 export interface RegradeArguments {

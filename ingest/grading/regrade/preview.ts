@@ -1,15 +1,20 @@
-import type { Writer } from '../../clickhouse/engine/engine.ts';
-import { dateTime, type Sql, sql, texts, uint8s, uint32 } from '../../clickhouse/engine/sql.ts';
-import { SEEN } from '../../core/domain/evidence.ts';
-import type { Catalogue } from '../grading/catalogue.ts';
-import { type CatalogueChange, catalogueChanges } from '../grading/catalogue-changes.ts';
-import { readPublishedCatalogue } from '../grading/publish.ts';
-import { batchesOf, type RegradeBatch, touchedHours } from './batches.ts';
-import { type CatalogueSql, IS_STALE, PUBLISHED_CATALOGUE, regradedSql } from './grade-sql.ts';
+import type { Writer } from '../../../clickhouse/engine/engine.ts';
+import { dateTime, type Sql, sql, texts, uint8s, uint32 } from '../../../clickhouse/engine/sql.ts';
+import { SEEN } from '../../../core/domain/evidence.ts';
+import type { Catalogue } from '../catalogue.ts';
+import { type CatalogueChange, catalogueChanges } from '../changes.ts';
+import { readPublishedCatalogue } from '../published.ts';
+import { batchesOf, REGRADE_SETTINGS, type RegradeBatch, touchedHours } from './batch.ts';
+import {
+  type CatalogueSql,
+  IS_STALE,
+  PUBLISHED_CATALOGUE,
+  recordedKeys,
+  regradedSql,
+  touchedBy,
+} from './grade-sql.ts';
 import { unfinishedPasses } from './passes.ts';
 import { RegradeProblem } from './problem.ts';
-import { REGRADE_SETTINGS } from './regrade-batch.ts';
-import { recordedKeys, touchedBy } from './touched.ts';
 
 /** What one change of the catalogue does to rows of one grade. */
 export interface PreviewLine {
