@@ -1,7 +1,7 @@
 import { setMaxListeners } from 'node:events';
 import type { Config } from '../core/config/config.ts';
 import { runTogether } from '../core/process/run-together.ts';
-import { runIdentities } from './agents/run-identities.ts';
+import { runIdentities } from './agents/run.ts';
 import { createRpcSource } from './chain/rpc-source.ts';
 import type { Coordination } from './coordinate/coordination.ts';
 import { engineLeases } from './coordinate/engine-leases.ts';

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { sql } from '../../clickhouse/engine/sql.ts';
-import { deriveDue } from '../../ingest/agents/derive-agents.ts';
-import type { Due } from '../../ingest/agents/derive-sql.ts';
+import { deriveDue } from '../../ingest/agents/derive.ts';
+import type { Due } from '../../ingest/agents/statements.ts';
 import { countActivity } from '../../ingest/endpoints/count-activity.ts';
 import { deriveList } from '../../ingest/endpoints/derive-list.ts';
 import { benchLog } from '../support/bench-engine.ts';

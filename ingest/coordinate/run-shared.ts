@@ -1,6 +1,6 @@
 import type { ChainConfig } from '../../core/config/config.ts';
 import { runTogether } from '../../core/process/run-together.ts';
-import { runIdentities } from '../agents/run-identities.ts';
+import { runIdentities } from '../agents/run.ts';
 import type { BlockSource } from '../chain/block-source.ts';
 import { createRpcSource } from '../chain/rpc-source.ts';
 import { openEndpoints } from '../endpoints/open.ts';

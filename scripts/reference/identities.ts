@@ -1,5 +1,5 @@
-import { FEEDBACK_PROBLEMS } from '../../ingest/agents/fetch-feedback.ts';
-import { CARD_PROBLEMS } from '../../ingest/agents/read-card.ts';
+import { CARD_PROBLEMS } from '../../ingest/agents/cards/read.ts';
+import { FEEDBACK_PROBLEMS } from '../../ingest/agents/feedback/queue.ts';
 import { FETCH_PROBLEMS } from '../../ingest/fetch/document.ts';
 import { table } from './markdown.ts';
 

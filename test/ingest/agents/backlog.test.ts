@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { createLog } from '../../../core/log.ts';
-import { reportBacklog } from '../../../ingest/agents/backlog.ts';
+import { reportBacklog } from '../../../ingest/agents/queue.ts';
 
 function watched(): {
   lines: Record<string, unknown>[];

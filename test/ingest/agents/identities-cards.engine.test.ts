@@ -1,10 +1,14 @@
 import type { RequestListener } from 'node:http';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { sql, trustedText } from '../../../clickhouse/engine/sql.ts';
-import { CARD_COLUMNS } from '../../../ingest/agents/card-row.ts';
-import { deriveDue } from '../../../ingest/agents/derive-agents.ts';
-import { type CardQueueDeps, fetchCards, fetchDueCards } from '../../../ingest/agents/fetch-cards.ts';
-import { remapCards } from '../../../ingest/agents/remap-cards.ts';
+import {
+  type CardQueueDeps,
+  fetchCards,
+  fetchDueCards,
+  remapCards,
+} from '../../../ingest/agents/cards/queue.ts';
+import { CARD_COLUMNS } from '../../../ingest/agents/cards/row.ts';
+import { deriveDue } from '../../../ingest/agents/derive.ts';
 import { createVersions } from '../../../ingest/write/versions.ts';
 import { type TestEngine, testEngine, testLog } from '../../kit/engine.ts';
 import { dataUri, emptyIdentityTables, identitiesConfig, loopbackFetcher } from '../../kit/identities.ts';

@@ -8,7 +8,7 @@ import {
   type FeedbackQueueDeps,
   fetchDueFeedback,
   fetchFeedback,
-} from '../../../ingest/agents/fetch-feedback.ts';
+} from '../../../ingest/agents/feedback/queue.ts';
 import { encodeAttestations } from '../../../ingest/write/encode-registry.ts';
 import { createVersions } from '../../../ingest/write/versions.ts';
 import { type TestEngine, testEngine, testLog } from '../../kit/engine.ts';

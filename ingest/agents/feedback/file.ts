@@ -1,9 +1,8 @@
-import { type Address, isAddress, readAddress } from '../../core/domain/address.ts';
-import type { FeedbackFile } from '../../core/domain/agent-card.ts';
-import { isChain } from '../../core/domain/chain.ts';
-import type { Hash } from '../../core/domain/settlement.ts';
-import { fieldOf, type JsonProblem, parseBounded } from './bounded-json.ts';
-import { readAgentId, readRegistry } from './card-values.ts';
+import { type Address, isAddress, readAddress } from '../../../core/domain/address.ts';
+import type { FeedbackFile } from '../../../core/domain/agent-card.ts';
+import { isChain } from '../../../core/domain/chain.ts';
+import type { Hash } from '../../../core/domain/settlement.ts';
+import { fieldOf, type JsonProblem, parseBounded, readAgentId, readRegistry } from '../values.ts';
 
 /** Texts of a few lines; some hold a transcript. */
 export const FEEDBACK_FILE_MAX_BYTES = 256 * 1_024;

@@ -1,25 +1,14 @@
 import { keccak_256 } from '@noble/hashes/sha3.js';
-import type { Writer } from '../../clickhouse/engine/engine.ts';
-import { TABLES } from '../../clickhouse/tables/schema.ts';
-import type { Clock } from '../../core/clock.ts';
-import type { Config } from '../../core/config/config.ts';
-import type { FeedbackFile } from '../../core/domain/agent-card.ts';
-import type { Log } from '../../core/log.ts';
-import type { DocumentFetcher } from '../fetch/document.ts';
-import { FILE_MEDIA_TYPES } from '../fetch/document.ts';
-import { laneOptions, lanesOf, runLanes } from '../fetch/host-lanes.ts';
-import { isWorthATry, NEVER, type RetryTimes, retryAt } from '../fetch/retry-times.ts';
-import { untilAcknowledged } from '../write/until-acknowledged.ts';
-import { JSON_PROBLEMS } from './bounded-json.ts';
-import { readDueFeedback } from './due-feedback.ts';
-import {
-  type DueFeedback,
-  encodeFeedback,
-  FEEDBACK_FILE_COLUMNS,
-  type FeedbackOutcome,
-  ZERO_HASH,
-} from './feedback-row.ts';
-import { FEEDBACK_FILE_MAX_BYTES, readFeedbackFile } from './read-feedback-file.ts';
+import type { Writer } from '../../../clickhouse/engine/engine.ts';
+import { TABLES } from '../../../clickhouse/tables/schema.ts';
+import type { Clock } from '../../../core/clock.ts';
+import type { Config } from '../../../core/config/config.ts';
+import type { FeedbackFile } from '../../../core/domain/agent-card.ts';
+import type { Log } from '../../../core/log.ts';
+import { type DocumentFetcher, FILE_MEDIA_TYPES } from '../../fetch/document.ts';
+import { laneOptions, lanesOf, runLanes } from '../../fetch/host-lanes.ts';
+import { isWorthATry, NEVER, type RetryTimes, retryAt } from '../../fetch/retry-times.ts';
+import { untilAcknowledged } from '../../write/until-acknowledged.ts';
 import {
   collectRows,
   type FetchedBatch,
@@ -28,7 +17,17 @@ import {
   QUEUE_LIMITS,
   type QueueLimits,
   runQueue,
-} from './run-queue.ts';
+} from '../queue.ts';
+import { JSON_PROBLEMS } from '../values.ts';
+import { FEEDBACK_FILE_MAX_BYTES, readFeedbackFile } from './file.ts';
+import {
+  type DueFeedback,
+  encodeFeedback,
+  FEEDBACK_FILE_COLUMNS,
+  type FeedbackOutcome,
+  readDueFeedback,
+  ZERO_HASH,
+} from './row.ts';
 
 /**
  * Fetches the files that feedback names, each until it was read once: what a file said when it was rated is what counts. May be

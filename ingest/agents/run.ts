@@ -5,9 +5,9 @@ import type { Log } from '../../core/log.ts';
 import { createSafeFetcher } from '../fetch/safe-fetch.ts';
 import { observedFetcher, UNOBSERVED, type WorkObservation } from '../follow/observe-work.ts';
 import type { Versions } from '../write/versions.ts';
-import { deriveAgents } from './derive-agents.ts';
-import { fetchCards } from './fetch-cards.ts';
-import { fetchFeedback } from './fetch-feedback.ts';
+import { fetchCards } from './cards/queue.ts';
+import { deriveAgents } from './derive.ts';
+import { fetchFeedback } from './feedback/queue.ts';
 
 /**
  * Keeps everything about agents that is not a log: derives them, and fetches the files that they and their raters name. Until the

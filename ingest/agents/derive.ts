@@ -3,7 +3,7 @@ import type { Writer } from '../../clickhouse/engine/engine.ts';
 import type { Log } from '../../core/log.ts';
 import { untilAcknowledged } from '../write/until-acknowledged.ts';
 import type { Versions } from '../write/versions.ts';
-import { countDueSql, type Due, deriveSql, noteDueSql, recheckProofsSql } from './derive-sql.ts';
+import { countDueSql, type Due, deriveSql, noteDueSql, recheckProofsSql } from './statements.ts';
 
 /**
  * Keeps table `agents` what its events, cards and feedback say. An agent is due while rows were written about it since it was

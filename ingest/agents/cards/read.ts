@@ -1,6 +1,10 @@
-import type { AgentCard, AgentService } from '../../core/domain/agent-card.ts';
-import { fieldOf, isObject, JSON_PROBLEMS, type JsonProblem, parseBounded } from './bounded-json.ts';
+import type { AgentCard, AgentService } from '../../../core/domain/agent-card.ts';
 import {
+  fieldOf,
+  isObject,
+  JSON_PROBLEMS,
+  type JsonProblem,
+  parseBounded,
   readAgentId,
   readEndpoint,
   readFlag,
@@ -8,7 +12,7 @@ import {
   readRegistry,
   readText,
   readWords,
-} from './card-values.ts';
+} from '../values.ts';
 
 /** Why a file that was fetched is no registration file. */
 export const CARD_PROBLEMS = {
