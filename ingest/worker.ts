@@ -9,7 +9,7 @@ import { CATALOGUE_SCOPE } from './coordinate/fence.ts';
 import { lead } from './coordinate/lead.ts';
 import { ownerName } from './coordinate/owner-name.ts';
 import { runShared } from './coordinate/run-shared.ts';
-import { openEndpoints } from './endpoints/open.ts';
+import { openEndpoints } from './endpoints/follow.ts';
 import { enrichRelayers } from './follow/enrich-relayers.ts';
 import { type ChainRun, indexChain } from './follow/index-chain.ts';
 import { observedSource, UNOBSERVED, watchedRpc } from './follow/observe-work.ts';

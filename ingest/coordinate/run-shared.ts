@@ -3,7 +3,7 @@ import { runTogether } from '../../core/process/run-together.ts';
 import { runIdentities } from '../agents/run.ts';
 import type { BlockSource } from '../chain/block-source.ts';
 import { createRpcSource } from '../chain/rpc-source.ts';
-import { openEndpoints } from '../endpoints/open.ts';
+import { openEndpoints } from '../endpoints/follow.ts';
 import { enrichRelayers } from '../follow/enrich-relayers.ts';
 import { indexChain } from '../follow/index-chain.ts';
 import { observedSource, UNOBSERVED, watchedRpc } from '../follow/observe-work.ts';

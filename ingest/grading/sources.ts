@@ -3,7 +3,7 @@ import { readCatalogueFile, readConfiguredCatalogue } from '../../core/config/ca
 import type { CatalogueSection, Config, PayeeConfig } from '../../core/config/config.ts';
 import { ConfigProblem } from '../../core/config/problem.ts';
 import type { Log } from '../../core/log.ts';
-import type { Listings } from '../endpoints/configured-sources.ts';
+import type { Listings } from '../endpoints/sources.ts';
 import { buildCatalogue, type Catalogue, refusedSigners, type SupportedSigner } from './catalogue.ts';
 
 /** Everything that a catalogue is built from, as it stands at a moment. */

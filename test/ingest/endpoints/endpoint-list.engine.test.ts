@@ -2,11 +2,11 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { sql } from '../../../clickhouse/engine/sql.ts';
 import { loadConfig } from '../../../core/config/load.ts';
 import type { Settlement } from '../../../core/domain/settlement.ts';
-import { countActivity } from '../../../ingest/endpoints/count-activity.ts';
-import { deriveList } from '../../../ingest/endpoints/derive-list.ts';
-import { dollarTokens } from '../../../ingest/endpoints/dollar-tokens.ts';
+import { countActivity } from '../../../ingest/endpoints/activity.ts';
+import { dollarTokens } from '../../../ingest/endpoints/item.ts';
+import { deriveList } from '../../../ingest/endpoints/list.ts';
 import { WHOLE } from '../../../ingest/endpoints/listing.ts';
-import { syncSource } from '../../../ingest/endpoints/sync-source.ts';
+import { syncSource } from '../../../ingest/endpoints/sync.ts';
 import { createVersions } from '../../../ingest/write/versions.ts';
 import { listedItem } from '../../kit/bazaar.ts';
 import { closeDays, closeHours } from '../../kit/close-days.ts';

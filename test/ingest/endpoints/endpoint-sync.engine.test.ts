@@ -1,10 +1,10 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { sql, uint64 } from '../../../clickhouse/engine/sql.ts';
 import { loadConfig } from '../../../core/config/load.ts';
-import { dollarTokens } from '../../../ingest/endpoints/dollar-tokens.ts';
-import { BAZAAR_LIMITS, readBazaar } from '../../../ingest/endpoints/read-bazaar.ts';
-import { remapOffers } from '../../../ingest/endpoints/remap-offers.ts';
-import { type EndpointSource, type SyncOutcome, syncSource } from '../../../ingest/endpoints/sync-source.ts';
+import { BAZAAR_LIMITS, readBazaar } from '../../../ingest/endpoints/bazaar.ts';
+import { dollarTokens } from '../../../ingest/endpoints/item.ts';
+import { remapOffers } from '../../../ingest/endpoints/offers.ts';
+import { type EndpointSource, type SyncOutcome, syncSource } from '../../../ingest/endpoints/sync.ts';
 import { createVersions } from '../../../ingest/write/versions.ts';
 import { type Bazaar, listedItem, sendPage, startBazaar } from '../../kit/bazaar.ts';
 import { emptyTables } from '../../kit/empty-tables.ts';

@@ -1,6 +1,6 @@
 import type { Writer } from '../../clickhouse/engine/engine.ts';
 import { type Sql, sql, trustedText, uint64 } from '../../clickhouse/engine/sql.ts';
-import { IS_PUBLISHED, IS_RANGE, ORIGIN } from './offer-terms.ts';
+import { IS_PUBLISHED, IS_RANGE, ORIGIN } from './offers.ts';
 
 /**
  * Derives `endpoint_list`, one row per resource and method, from the offers, what was paid on their terms, and what their addresses

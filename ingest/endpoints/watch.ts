@@ -1,9 +1,52 @@
+import type { Config } from '../../core/config/config.ts';
 import { untilAcknowledged } from '../write/until-acknowledged.ts';
-import { createDueTimes } from './due-times.ts';
-import type { EndpointLimits, FollowEndpointsDeps } from './limits.ts';
-import { buryOffers, loadOffers } from './offer-store.ts';
-import { loadSourceStates, type SourceState, saveSourceState } from './source-states.ts';
-import { type EndpointSource, type SyncOutcome, syncSource } from './sync-source.ts';
+import { loadSourceStates, type SourceState, saveSourceState } from './listing.ts';
+import { buryOffers, loadOffers } from './offers.ts';
+import type { ListedPayees } from './payees.ts';
+import type { ContestedOrigin } from './sources.ts';
+import { type EndpointSource, type SyncDeps, type SyncOutcome, syncSource } from './sync.ts';
+
+/** How often what is done, and what it is done with. */
+
+export interface EndpointLimits {
+  /** A new listing is seen within the hour; more often would be a burden on strangers. */
+  readonly refreshMs: number;
+  /** After a reading that failed; contested origins wait `refreshMs` then too. */
+  readonly retryMs: number;
+  /** How soon a source that was configured a moment ago is read, and a change is carried on. */
+  readonly lookEveryMs: number;
+  /** Sources that are read at the same time. */
+  readonly syncsMax: number;
+  /** Activity is also counted when a reading is over that changed something. */
+  readonly recountMs: number;
+  /** While sources are being read, the directory follows them this often. */
+  readonly listEveryMs: number;
+  /** The least between two changes of the catalogue's payees: each makes the rows of its payees be graded anew. */
+  readonly payeesEveryMs: number;
+  /** They wait until no source is being read, but no longer than this. */
+  readonly payeesWaitMaxMs: number;
+}
+
+export const ENDPOINT_LIMITS: EndpointLimits = {
+  refreshMs: 3_600_000,
+  retryMs: 600_000,
+  lookEveryMs: 1_000,
+  syncsMax: 4,
+  recountMs: 300_000,
+  listEveryMs: 60_000,
+  payeesEveryMs: 600_000,
+  payeesWaitMaxMs: 3_600_000,
+};
+
+export interface FollowEndpointsDeps extends SyncDeps {
+  readonly config: Pick<Config, 'chains'>;
+  /** What is configured now; null while that is not known. */
+  readonly sources: () => readonly EndpointSource[] | null;
+  /** Told whenever the directory was derived, and before the first look at the sources. */
+  readonly onContested: (origins: readonly ContestedOrigin[]) => void;
+  readonly payees: ListedPayees;
+  readonly limits?: Partial<EndpointLimits>;
+}
 
 /** Reads each source when it is due, forgets those that are not configured any more, and remembers how each answered. */
 export interface SourceWatch {
@@ -112,4 +155,58 @@ function stateAfter(
 ): SourceState {
   const goodAt = problem === null ? now : (before?.goodAt ?? 0);
   return { source: id, kind, host, triedAt: now, goodAt, problem, items: offers };
+}
+
+/**
+ * When each source is read next. Configured sources are read at the start, when their configuration changes, and soon again after a
+ * failure. Contested origins are strangers' hosts: for no reason are they asked again before `refreshMs` have passed.
+ */
+export interface DueTimes {
+  isDue(source: EndpointSource): boolean;
+  /** `isWhole`: everything that it lists was read. */
+  wasRead(source: EndpointSource, isWhole: boolean): void;
+  /** A configured source that comes back has nothing stored and is read at once. */
+  forget(id: string): void;
+  /** Drops what is kept of contested origins that are no longer contested and may be asked again; `ids` are sources now. */
+  dropPast(ids: ReadonlySet<string>): void;
+}
+
+interface DueTime {
+  readonly mark: string;
+  /** On the monotonic clock. */
+  readonly atMs: number;
+  readonly isStranger: boolean;
+}
+
+/** `states` are those that a predecessor stored, `nowMs` is Unix time. */
+export function createDueTimes(
+  states: Iterable<SourceState>,
+  { refreshMs, retryMs }: Pick<EndpointLimits, 'refreshMs' | 'retryMs'>,
+  nowMs: number,
+): DueTimes {
+  const due = new Map<string, DueTime>();
+  for (const { source, kind, triedAt } of states) {
+    if (kind !== 'contested') continue;
+    // A clock that was set back makes them wait no longer than usual.
+    const waitMs = Math.min(refreshMs, triedAt * 1_000 + refreshMs - nowMs);
+    due.set(source, { mark: '', atMs: performance.now() + waitMs, isStranger: true });
+  }
+  return {
+    isDue({ id, kind, mark }) {
+      const last = due.get(id);
+      if (last === undefined || performance.now() >= last.atMs) return true;
+      return kind !== 'contested' && (last.isStranger || last.mark !== mark);
+    },
+    wasRead({ id, kind, mark }, isWhole) {
+      const isStranger = kind === 'contested';
+      const waitMs = isWhole || isStranger ? refreshMs : retryMs;
+      due.set(id, { mark, isStranger, atMs: performance.now() + waitMs });
+    },
+    forget(id) {
+      if (due.get(id)?.isStranger !== true) due.delete(id);
+    },
+    dropPast(ids) {
+      for (const [id, { atMs }] of due) if (!ids.has(id) && performance.now() >= atMs) due.delete(id);
+    },
+  };
 }

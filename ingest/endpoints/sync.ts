@@ -3,11 +3,17 @@ import type { Writer } from '../../clickhouse/engine/engine.ts';
 import type { Log } from '../../core/log.ts';
 import { untilAcknowledged } from '../write/until-acknowledged.ts';
 import type { Versions } from '../write/versions.ts';
-import type { ListingOutcome, TakeItems } from './listing.ts';
-import { type OfferRow, offerRow } from './offer-rows.ts';
-import { buryOffers, type KnownOffers, loadOffers, type SeenOffer, saveOffers } from './offer-store.ts';
-import { type ItemFacts, readItem } from './read-item.ts';
-import type { SourceKind } from './source-states.ts';
+import { type ItemFacts, readItem } from './item.ts';
+import type { ListingOutcome, SourceKind, TakeItems } from './listing.ts';
+import {
+  buryOffers,
+  type KnownOffers,
+  loadOffers,
+  type OfferRow,
+  offerRow,
+  type SeenOffer,
+  saveOffers,
+} from './offers.ts';
 
 /** One place that lists endpoints. */
 export interface EndpointSource {
