@@ -7,7 +7,7 @@ import { ConfigProblem } from '../core/config/problem.ts';
 import { createLog, type Log } from '../core/log.ts';
 import type { RegradeArguments } from '../ingest/grading/regrade/command.ts';
 import { RegradeProblem } from '../ingest/grading/regrade/problem.ts';
-import type { ImportArguments } from '../ingest/import/command-words.ts';
+import type { ImportArguments } from '../ingest/import/options.ts';
 import { ImportProblem } from '../ingest/import/problem.ts';
 import type { attachOrStartEngine } from './attach-engine.ts';
 import { BridgeProblem } from './mcp-bridge/bridge-problem.ts';

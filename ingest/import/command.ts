@@ -8,14 +8,17 @@ import type { Log } from '../../core/log.ts';
 import { highestVersion } from '../write/highest-version.ts';
 import { createVersions } from '../write/versions.ts';
 import type { FileKind } from './columns.ts';
-import type { ImportArguments } from './command-words.ts';
+import { type ImportFile, readImportFiles } from './files.ts';
 import { openGrading } from './grading.ts';
-import type { ImportDeps, ImportOptions } from './import-deps.ts';
-import { type ImportFile, readImportFiles } from './import-files.ts';
-import { spanOf } from './plan-import.ts';
+import {
+  createImportProgress,
+  type ImportArguments,
+  type ImportDeps,
+  type ImportOptions,
+} from './options.ts';
+import { spanOf } from './plan.ts';
 import { ImportProblem } from './problem.ts';
-import { createImportProgress } from './progress.ts';
-import { type ImportSummary, runImport, spellSummary } from './run-import.ts';
+import { type ImportSummary, runImport, spellSummary } from './run.ts';
 
 const REPORT_EVERY_TERMINAL_MS = 2_000;
 const REPORT_EVERY_LOG_MS = 10_000;

@@ -4,18 +4,17 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterEach, expect, test } from 'vitest';
 import { findColumns, kindOfColumns } from '../../../ingest/import/columns.ts';
-import { cutWindows } from '../../../ingest/import/cut-windows.ts';
-import { findFiles } from '../../../ingest/import/find-files.ts';
-import { type ImportFile, rangeInName } from '../../../ingest/import/import-files.ts';
+import { findFiles, type ImportFile, rangeInName } from '../../../ingest/import/files.ts';
+import { createImportProgress } from '../../../ingest/import/options.ts';
 import { readParquetFooter } from '../../../ingest/import/parquet-footer.ts';
 import {
   commonRanges,
+  cutWindows,
   declaredRanges,
   groupFiles,
   withoutRanges,
-} from '../../../ingest/import/plan-import.ts';
-import { createImportProgress } from '../../../ingest/import/progress.ts';
-import { NO_HASH, type StagedBlock } from '../../../ingest/import/staged-blocks.ts';
+} from '../../../ingest/import/plan.ts';
+import { NO_HASH, type StagedBlock } from '../../../ingest/import/staging.ts';
 import { readThriftStruct } from '../../../ingest/import/thrift-compact.ts';
 import { countBlocks, mergeRanges } from '../../../ingest/write/coverage.ts';
 

@@ -7,22 +7,21 @@ import type { BatchWriter } from '../write/batch-writer.ts';
 import type { Checkpoints } from '../write/checkpoints.ts';
 import type { BlockRange } from '../write/coverage.ts';
 import type { FileKind } from './columns.ts';
-import { cutWindows } from './cut-windows.ts';
-import type { ImportDeps, ImportOptions } from './import-deps.ts';
-import type { ImportFile } from './import-files.ts';
-import { EVENT_CODES, emitterCodes, type LoadTarget, loadFile } from './load-file.ts';
-import { commonRanges, type FileGroup, spellRanges, withoutRanges } from './plan-import.ts';
+import type { ImportFile } from './files.ts';
+import { EVENT_CODES, emitterCodes, type LoadTarget, loadFile } from './load.ts';
+import type { ImportDeps, ImportOptions } from './options.ts';
+import { commonRanges, cutWindows, type FileGroup, spellRanges, withoutRanges } from './plan.ts';
 import { ImportProblem } from './problem.ts';
-import { readWindow, type StagedWindow } from './read-window.ts';
 import {
+  emptyStaging,
   NO_HASH,
   readBlockRuns,
   readHashes,
   readSeenCodes,
   readStagedBlocks,
   type StagedBlock,
-} from './staged-blocks.ts';
-import { emptyStaging } from './staging.ts';
+} from './staging.ts';
+import { readWindow, type StagedWindow } from './window.ts';
 
 /** What stays the same from group to group. */
 export interface GroupRun extends ImportDeps {

@@ -1,6 +1,5 @@
 import { createReadStream } from 'node:fs';
-import type { Writer } from '../../clickhouse/engine/engine.ts';
-import { EngineError } from '../../clickhouse/engine/engine.ts';
+import { EngineError, type Writer } from '../../clickhouse/engine/engine.ts';
 import { empty, type Sql, sql, texts, trustedText, uint64 } from '../../clickhouse/engine/sql.ts';
 import type { DecodeContext } from '../decode/context.ts';
 import { emittersOf } from '../decode/log-kind.ts';
@@ -8,7 +7,7 @@ import { TOPIC } from '../decode/log-topics.ts';
 import { REGISTRY_TOPIC } from '../decode/registry-topics.ts';
 import type { BlockRange } from '../write/coverage.ts';
 import type { FoundColumn, FoundColumns } from './columns.ts';
-import type { ImportFile } from './import-files.ts';
+import type { ImportFile } from './files.ts';
 import { ImportProblem } from './problem.ts';
 import type { Staging } from './staging.ts';
 

@@ -1,4 +1,5 @@
 import type { Writer } from '../../clickhouse/engine/engine.ts';
+import { RowReader } from '../../clickhouse/engine/row-reader.ts';
 import { type Sql, sql, trustedText, uint64 } from '../../clickhouse/engine/sql.ts';
 import type { Address } from '../../core/domain/address.ts';
 import type { Hash } from '../../core/domain/settlement.ts';
@@ -6,11 +7,9 @@ import type { BlockBatch, BlockRef, RawLog, TransactionFacts } from '../chain/bl
 import { orderLogs } from '../chain/check-batch.ts';
 import { ProviderContradiction } from '../chain/rpc-failure.ts';
 import type { BlockRange } from '../write/coverage.ts';
-import { EVENT_CODES } from './load-file.ts';
+import { EVENT_CODES } from './load.ts';
 import { ImportProblem } from './problem.ts';
-import { RowReader } from './row-reader.ts';
-import { NO_HASH, type StagedBlock } from './staged-blocks.ts';
-import type { Staging } from './staging.ts';
+import { NO_HASH, type StagedBlock, type Staging } from './staging.ts';
 
 /**
  * Reads a window of the staged blocks as the batch that the RPC path would have made of it: hex text, ascending, with the

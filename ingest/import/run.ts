@@ -7,10 +7,10 @@ import { type BatchWriter, createBatchWriter } from '../write/batch-writer.ts';
 import { type Checkpoints, contractsName, createCheckpoints } from '../write/checkpoints.ts';
 import { type BlockRange, countBlocks, mergeRanges } from '../write/coverage.ts';
 import { untilAcknowledged } from '../write/until-acknowledged.ts';
-import type { ImportDeps, ImportOptions } from './import-deps.ts';
-import { type ImportFile, missingFacts } from './import-files.ts';
-import { type GroupRun, importGroup, type RowCounts } from './import-group.ts';
-import type { LoadTarget } from './load-file.ts';
+import { type ImportFile, missingFacts } from './files.ts';
+import { type GroupRun, importGroup, type RowCounts } from './group.ts';
+import type { LoadTarget } from './load.ts';
+import type { ImportDeps, ImportOptions } from './options.ts';
 import {
   type Bounds,
   boundsOf,
@@ -21,7 +21,7 @@ import {
   spanOf,
   spellRanges,
   withoutRanges,
-} from './plan-import.ts';
+} from './plan.ts';
 import { ImportProblem } from './problem.ts';
 import { createStaging, dropStaging, dropStaleStaging } from './staging.ts';
 
