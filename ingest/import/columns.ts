@@ -1,4 +1,4 @@
-import type { ColumnKind } from './parquet-footer.ts';
+import type { ColumnKind } from './footer.ts';
 
 /**
  * The columns that an import reads, with the names that common tools give them. docs/import.md is generated from here.

@@ -2,7 +2,7 @@ import { readdir, stat } from 'node:fs/promises';
 import { basename, join, resolve, sep } from 'node:path';
 import type { BlockRange } from '../write/coverage.ts';
 import { COLUMNS, type FileKind, type FoundColumns, findColumns, kindOfColumns } from './columns.ts';
-import { readParquetFooter } from './parquet-footer.ts';
+import { readParquetFooter } from './footer.ts';
 import { ImportProblem } from './problem.ts';
 
 /** A Parquet file with all that can be known without reading its rows. */
