@@ -84,9 +84,9 @@ export async function runImport(
   };
   const total = emptySummary();
   try {
-    for (const { group, slice } of slicesOf(files, deps.limits?.logsPerGroup)) {
+    for (const { group, extent } of extentsOf(files, deps.limits?.logsPerGroup)) {
       signal.throwIfAborted();
-      const wanted = wantedRanges(group, slice, declared, options);
+      const wanted = wantedRanges(group, extent, declared, options);
       const final = clipRanges(wanted, boundsOf(0, finalBlock));
       const todo = withoutRanges(final, indexed);
       total.notFinal.push(...withoutRanges(wanted, final));
@@ -155,16 +155,16 @@ async function indexedRanges(checkpoints: Checkpoints): Promise<BlockRange[]> {
 }
 
 /** Each group with the blocks up to the next one, so that blocks without any log belong to a group as well. */
-function slicesOf(
+function extentsOf(
   files: readonly ImportFile[],
   logsPerGroup: number | undefined,
-): { group: FileGroup; slice: BlockRange }[] {
+): { group: FileGroup; extent: BlockRange }[] {
   const groups = groupFiles(files, logsPerGroup);
   const all: readonly FileGroup[] =
     groups.length > 0 ? groups : [{ blocks: boundsOf(null, null), files: [] }];
   return all.map((group, index) => ({
     group,
-    slice: boundsOf(
+    extent: boundsOf(
       index === 0 ? 0 : (all[index - 1]?.blocks.to ?? 0) + 1,
       index === all.length - 1 ? null : group.blocks.to,
     ),
@@ -174,11 +174,11 @@ function slicesOf(
 /** Without a declaration, whatever the log files hold is imported, and what of it is covered is seen when it is read. */
 function wantedRanges(
   group: FileGroup,
-  slice: BlockRange,
+  extent: BlockRange,
   declared: readonly BlockRange[] | null,
   { fromBlock, toBlock }: Bounds,
 ): BlockRange[] {
-  if (declared !== null) return clipRanges(declared, slice);
+  if (declared !== null) return clipRanges(declared, extent);
   const logs = spanOf(group.files, 'logs');
   return logs === null ? [] : clipRanges([logs], boundsOf(fromBlock, toBlock));
 }

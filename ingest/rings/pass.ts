@@ -1,9 +1,9 @@
-import { randomInt } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
 import { EngineError, type Writer } from '../../clickhouse/engine/engine.ts';
 import { RowBinary } from '../../clickhouse/engine/row-binary.ts';
 import { dateTime, sql, text, texts, uint64 } from '../../clickhouse/engine/sql.ts';
+import { dropOldGenerations, ownGeneration } from '../../clickhouse/tables/generations.ts';
 import { TABLES, WALLET_RING_COLUMNS } from '../../clickhouse/tables/schema.ts';
 import type { Clock } from '../../core/clock.ts';
 import type { Log } from '../../core/log.ts';
@@ -82,8 +82,6 @@ export interface RingPass {
 }
 
 const MAX_SECONDS = 60;
-/** One pass an hour leaves two behind; more only where a worker died again and again. */
-const GENERATIONS_MAX = 10_000;
 /** The one before stays for readers that are under way. */
 const GENERATIONS_KEPT = 2;
 
@@ -120,7 +118,7 @@ export async function ringPass(
   if (found.byWallet.size > 0)
     await writer.insert('wallet-rings', TABLES.walletRings, WALLET_RING_COLUMNS, Readable.from(rows));
   await publish(writer, pass);
-  await dropOld(writer);
+  await dropOldGenerations(writer, { rows: 'wallet_rings', passes: 'ring_passes' }, GENERATIONS_KEPT);
   return pass;
 }
 
@@ -128,10 +126,7 @@ function seconds(ms: number): number {
   return Math.round(ms) / 1_000;
 }
 
-/**
- * Above every generation there is, also when the clock was set back, and nobody else's: two workers that begin at the same moment
- * would write their rings as those of one pass.
- */
+/** Above every generation there is, also when the clock was set back. */
 async function nextGeneration(
   writer: Writer,
   nowMs: number,
@@ -144,8 +139,7 @@ async function nextGeneration(
     sql: sql`SELECT greatest((SELECT max(gen) FROM ring_passes), (SELECT max(gen) FROM wallet_rings))`,
   });
   const newest = BigInt(String(rows[0]?.[0] ?? 0));
-  const least = newest >= BigInt(nowMs) ? newest + 1n : BigInt(nowMs);
-  return least + BigInt(randomInt(generationSpread));
+  return ownGeneration({ fresh: BigInt(nowMs), newest, spread: generationSpread });
 }
 
 /** The moment from which readers see this pass. */
@@ -158,27 +152,6 @@ async function publish(writer: Writer, pass: RingPass): Promise<void> {
       SELECT ${uint64(gen)}, ${dateTime(window.from)}, ${dateTime(window.to)}, ${text(RING_METHOD_VERSION)},
         ${uint64(wallets)}, ${uint64(edges)}, ${uint64(rings)}, ${texts(capped)}`,
   });
-}
-
-/** Generations above the published one belong to a pass that another worker is writing. */
-async function dropOld(writer: Writer): Promise<void> {
-  const { rows } = await writer.rows({
-    name: 'old-rings',
-    maxSeconds: MAX_SECONDS,
-    maxRows: GENERATIONS_MAX,
-    sql: sql`WITH (SELECT max(gen) FROM ring_passes) AS published
-      SELECT DISTINCT gen FROM wallet_rings
-      WHERE gen < published
-        AND gen NOT IN (SELECT gen FROM ring_passes ORDER BY gen DESC LIMIT ${uint64(GENERATIONS_KEPT)})`,
-  });
-  for (const [gen] of rows) {
-    await writer.dropPartition({
-      name: 'drop-rings',
-      table: TABLES.walletRings,
-      partition: BigInt(String(gen)),
-      maxSeconds: MAX_SECONDS,
-    });
-  }
 }
 
 const U64_BITS = 64n;

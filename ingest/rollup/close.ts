@@ -3,8 +3,8 @@ import { sql, text, trustedText, uint64 } from '../../clickhouse/engine/sql.ts';
 import { TABLES } from '../../clickhouse/tables/schema.ts';
 import type { Log } from '../../core/log.ts';
 import type { Versions } from '../write/versions.ts';
-import { dayName, type Slice, sliceName } from './slice.ts';
-import { inSlice, rollupStatements, sliceColumns } from './statements.ts';
+import { dayName, inSlice, type Slice, sliceColumns, sliceName } from './slice.ts';
+import { rollupStatements } from './statements.ts';
 
 /** A million rows take about two seconds; a machine under load may need a multiple of it. */
 const COMPUTE_MAX_SECONDS = 300;

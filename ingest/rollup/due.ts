@@ -1,8 +1,8 @@
 import type { Writer } from '../../clickhouse/engine/engine.ts';
 import { sql } from '../../clickhouse/engine/sql.ts';
+import { IS_OPEN } from '../../clickhouse/tables/rollup-basis.ts';
 import { versionTimeMs } from '../../core/domain/version-time.ts';
-import { type DirtySlice, HOUR_SECONDS, rangeOf, type Slice, sliceName } from './slice.ts';
-import { inSlice } from './statements.ts';
+import { type DirtySlice, HOUR_SECONDS, inSlice, rangeOf, type Slice, sliceName } from './slice.ts';
 
 const MAX_SECONDS = 30;
 /** A century of days, or four years of hours. */
@@ -17,7 +17,7 @@ export async function loadDirtySlices(writer: Writer): Promise<DirtySlice[]> {
   const { rows } = await writer.rows({
     name: 'rollup-dirty-slices',
     sql: sql`SELECT toUnixTimestamp(toDateTime(day, 'UTC')), hour, ver FROM rollup_slices
-             WHERE ver > rolled_ver ORDER BY day DESC, hour DESC`,
+             WHERE ${IS_OPEN} ORDER BY day DESC, hour DESC`,
     maxSeconds: MAX_SECONDS,
     maxRows: DIRTY_SLICES_MAX,
   });

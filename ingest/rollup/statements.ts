@@ -1,7 +1,7 @@
 import { IS_COUNTED } from '../../clickhouse/engine/counted-rows.ts';
-import { dateTime, type Sql, sql, trustedText, uint8, uint64 } from '../../clickhouse/engine/sql.ts';
+import { type Sql, sql, trustedText, uint64 } from '../../clickhouse/engine/sql.ts';
 import { TABLES } from '../../clickhouse/tables/schema.ts';
-import { rangeOf, type Slice, sliceName } from './slice.ts';
+import { type Column, inSlice, type Slice, sliceColumns, sliceName } from './slice.ts';
 
 /**
  * The statements that compute one slice anew. Each writes every key that the slice has or ever had: a key without live rows
@@ -32,11 +32,6 @@ const MEASURES = {
 const TOTALS = ['settlement_count', 'settled_usd'] as const;
 const PARTS = ['self_count', 'self_usd', 'proven_count', 'proven_usd'] as const;
 const TIMES = ['first_time', 'last_time'] as const;
-
-interface Column {
-  readonly name: string;
-  readonly value: Sql;
-}
 
 interface KeyColumn extends Column {
   /** What is grouped by; `value` is a function of it. */
@@ -119,20 +114,6 @@ function insertInto(table: RollupTable, slice: Slice, gen: bigint): Sql {
   return sql`INSERT INTO ${trustedText(table.table)} (${listOf(columns.map(({ name }) => trustedText(name)))})
     SELECT ${listOf(columns.map(({ value }) => value))}
     FROM (${table.source(slice)}) GROUP BY ${listOf(table.keys.map(({ by }) => by))}`;
-}
-
-/** The columns `day` and `hour`, as every table of slices holds them. */
-export function sliceColumns({ dayStart, hour }: Slice): readonly [Column, Column] {
-  return [
-    { name: 'day', value: sql`toDate(${dateTime(dayStart)})` },
-    { name: 'hour', value: hour === null ? sql`toInt8(-1)` : sql`toInt8(${uint8(hour)})` },
-  ];
-}
-
-/** Condition that a column holds a time of the slice. */
-export function inSlice(time: Sql, slice: Slice): Sql {
-  const { from, to } = rangeOf(slice);
-  return sql`${time} >= ${dateTime(from)} AND ${time} < ${dateTime(to)}`;
 }
 
 /** The rows with their tombstones, and the keys whose tombstones were replaced by other events. */
