@@ -36,7 +36,7 @@ export const DERIVE_LIMITS: DeriveLimits = {
 const NOTE_MAX_SECONDS = 60;
 const DERIVE_MAX_SECONDS = 300;
 const MEBIBYTE = 1024 * 1024;
-/** One thread and bounded memory: point reads keep their latency beside it (design.md 3). */
+/** One thread and bounded memory, so that point reads keep their latency. */
 const DERIVE_SETTINGS = {
   max_threads: 1,
   max_insert_threads: 1,
@@ -71,7 +71,7 @@ export async function deriveAgents(deps: DeriveDeps): Promise<void> {
       if (isFull && derived < limits.agentsPerBatch) fullAtMs = beganMs;
       const tookMs = performance.now() - beganMs;
       if (derived > 0) log.debug({ agents: derived, tookMs: Math.round(tookMs) }, 'agents derived');
-      // While a backlog is worked off there is nobody to be considerate of but readers, who have the other core.
+      // A backlog is worked off without rest: only readers compete for the engine, and they have the other core.
       const restMs =
         derived === limits.agentsPerBatch ? 0 : Math.max(limits.pollMs, tookMs * limits.restFactor);
       await delay(restMs, undefined, { signal });

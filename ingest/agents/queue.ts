@@ -98,9 +98,9 @@ export function collectRows<T>(
   };
 }
 
-const TELL_EVERY_MS = 30_000;
+const REPORT_EVERY_MS = 30_000;
 /** A queue that is done in a moment is no news. */
-const TOLD_FROM = 1_000;
+const REPORTED_FROM = 1_000;
 
 /** Says in the log, now and then, how far a queue is and when it will have caught up. */
 export function reportBacklog(
@@ -110,16 +110,16 @@ export function reportBacklog(
 ): { tell(due: number, done: number): void } {
   let began: { readonly atMs: number; readonly due: number } | null = null;
   let done = 0;
-  let toldMs = 0;
+  let reportedMs = 0;
   return {
     /** After each batch: how many were due when it began, and how many of them are done. */
     tell(due, more) {
       const atMs = nowMs();
       if (began === null) {
-        if (due < TOLD_FROM) return;
+        if (due < REPORTED_FROM) return;
         began = { atMs, due };
         done = 0;
-        toldMs = atMs;
+        reportedMs = atMs;
         log.info({ queue: what, due }, 'files are being fetched');
         return;
       }
@@ -130,8 +130,8 @@ export function reportBacklog(
         began = null;
         return;
       }
-      if (atMs - toldMs < TELL_EVERY_MS) return;
-      toldMs = atMs;
+      if (atMs - reportedMs < REPORT_EVERY_MS) return;
+      reportedMs = atMs;
       const perSecond = done / ((atMs - began.atMs) / 1_000);
       const etaSeconds = perSecond > 0 ? Math.ceil(left / perSecond) : null;
       log.info(
@@ -163,13 +163,13 @@ export interface DueKind<Document> {
   /** Of the statements. */
   readonly name: string;
   readonly table: Sql;
-  /** Columns that name a row of it, and those that the lot is drawn by. */
+  /** Columns that name a row of it, and those that the random order is made of. */
   readonly key: Sql;
   readonly sampleBy: Sql;
   isDue(now: number): Sql;
   /** Columns, FROM and WHERE of the due rows whose keys are in `chosen`, a subquery. */
   select(chosen: Sql, now: number): Sql;
-  /** In the words of `select`: what the lot is drawn by, the URI, and what is as good as a host where that has none. */
+  /** In the words of `select`: what the random order is made of, the URI, and what stands for the host where that has none. */
   readonly selected: { readonly sampleBy: Sql; readonly uri: Sql; readonly hostless: Sql };
   read(row: readonly unknown[]): Document[];
 }
@@ -178,10 +178,10 @@ const MAX_SECONDS = 60;
 const SETTINGS = { max_threads: 1 } as const;
 /** Looked at for one batch: enough hosts to choose from. */
 const LOOKED_AT_MAX = 2_000;
-/** Of one host in a batch: a host with a hundred thousand documents is asked beside the others, not before them. */
+/** Of one host in a batch: a host with a hundred thousand documents is asked together with the others, not before them. */
 const PER_HOST_MAX = 20;
 
-/** Documents that are due, in no order: they are drawn by lot, so that every host gets on in proportion. */
+/** Documents that are due, in random order, so that every host gets on in proportion. */
 export async function readDueDocuments<Document>(
   writer: Writer,
   kind: DueKind<Document>,
@@ -216,13 +216,13 @@ async function countDue<Document>(
 
 function dueSql<Document>(kind: DueKind<Document>, { filesMax, now, since }: DueQuery): Sql {
   const { table, key, selected } = kind;
-  const lot = (by: Sql): Sql => sql`cityHash64(${by}, ${uint32(now)})`;
+  const randomOrder = (by: Sql): Sql => sql`cityHash64(${by}, ${uint32(now)})`;
   // Keys first: the URIs of half a million documents are not read for a few hundred. Of what was written lately, rows that were
   // replaced since may be among them; they are judged by their newest version in `select`, and no merge of the whole is waited for.
   const rows = since === 0n ? sql`${table} FINAL WHERE` : sql`${table} WHERE ver > ${uint64(since)} AND`;
-  const chosen = sql`(SELECT ${key} FROM ${rows} ${kind.isDue(now)} ORDER BY ${lot(kind.sampleBy)} LIMIT ${uint32(LOOKED_AT_MAX)})`;
+  const chosen = sql`(SELECT ${key} FROM ${rows} ${kind.isDue(now)} ORDER BY ${randomOrder(kind.sampleBy)} LIMIT ${uint32(LOOKED_AT_MAX)})`;
   return sql`${kind.select(chosen, now)}
-    ORDER BY ${lot(selected.sampleBy)}
+    ORDER BY ${randomOrder(selected.sampleBy)}
     LIMIT ${uint32(PER_HOST_MAX)} BY if(startsWith(lower(${selected.uri}), 'http'), domain(${selected.uri}), toString(${selected.hostless}))
     LIMIT ${uint32(filesMax)}`;
 }

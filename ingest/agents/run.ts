@@ -11,7 +11,7 @@ import { fetchFeedback } from './feedback/queue.ts';
 
 /**
  * Keeps everything about agents that is not a log: derives them, and fetches the files that they and their raters name. Until the
- * signal aborts; an error that is not a stranger's ends all of it.
+ * signal aborts; any error but those of remote documents ends all of it.
  */
 export async function runIdentities(deps: {
   readonly config: Pick<Config, 'chains' | 'identities'>;
@@ -20,7 +20,7 @@ export async function runIdentities(deps: {
   readonly log: Log;
   readonly signal: AbortSignal;
   readonly clock?: Clock;
-  /** Who counts what is fetched; default: nobody. */
+  /** Counts what is fetched; default: nothing does. */
   readonly observation?: WorkObservation;
 }): Promise<void> {
   const { config, log, clock = systemClock, observation = UNOBSERVED } = deps;

@@ -9,7 +9,7 @@ import {
 
 /**
  * Statements that derive table `agents`. State is a function of the registries' events, the fetched cards and the feedback that
- * stands: deriving it again from the same rows gives the same agent. Source: ERC-8004, protocol.md 4.2; design.md 3.
+ * stands: deriving it again from the same rows gives the same agent. Source: ERC-8004.
  */
 
 /** Due at no time: a registration without a URI has nothing to fetch. The last second that the engine's DateTime can hold. */
@@ -39,8 +39,8 @@ export function noteDueSql(batch: bigint, due: Due, agentsMax: number): Sql {
 }
 
 /**
- * Makes every agent due whose feedback names a payment. A settlement that comes or goes after the file was read makes nobody due by
- * itself, because settlements do not know who points to them.
+ * Makes every agent due whose feedback names a payment. A settlement that comes or goes after the file was read makes no agent due
+ * by itself, because settlements do not know which feedback names them.
  */
 export function recheckProofsSql(): Sql {
   return sql`INSERT INTO agent_changes SELECT chain, agent_id, 1 AS changes, now('UTC') AS changed_at
@@ -127,7 +127,7 @@ function standing(due: Sql): Sql {
     FROM (${logged})`;
 }
 
-/** The mean of the clients' means: who rates often counts once. */
+/** The mean of the clients' means: a client that rates often counts once. */
 const clientsMean = (clients: Sql, sum: Sql): Sql =>
   decimalOf(sql`intDiv(${sum}, toInt256(greatest(${clients}, 1)))`);
 const bayesianMean = (clients: Sql, sum: Sql): Sql =>

@@ -20,7 +20,7 @@ const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 
 /**
- * Reads a JSON object from a stranger's bytes. Depth and number of values are counted before anything is built, on the bytes
+ * Reads a JSON object from untrusted bytes. Depth and number of values are counted before anything is built, on the bytes
  * and without recursion. A byte order mark is passed over; of a repeated key the last counts, as everywhere in JavaScript;
  * `__proto__` is a key like others, so fields must be read with `fieldOf`.
  */
@@ -79,7 +79,7 @@ export function fieldOf(value: unknown, ...names: readonly string[]): unknown {
   return name === undefined ? undefined : value[name];
 }
 
-/** How single values of strangers' files are read: what cannot be meant becomes empty, nothing throws. */
+/** How single values of untrusted files are read: what makes no sense becomes empty, nothing throws. */
 
 const URL_MAX_CHARS = 500;
 const DATA_IMAGE_MAX_CHARS = 4_096;

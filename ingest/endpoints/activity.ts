@@ -14,7 +14,7 @@ export const ACTIVITY_DAYS = 30;
 const DAY_SECONDS = 86_400;
 const MAX_SECONDS = 300;
 const MEBIBYTE = 1024 * 1024;
-/** Readers and the chains come first; how often this runs depends on how long it took (follow-endpoints.ts). */
+/** Readers and the chains come first; how often this runs depends on how long it took (follow.ts). */
 const SETTINGS = {
   max_threads: 2,
   max_memory_usage: 2_048 * MEBIBYTE,
@@ -85,7 +85,7 @@ const OF_OFFERS: ActivityTable = {
   keyOfPayment: sql`pay_to, chain, asset, is_range, terms AS amount, origin, arrayJoin(starts) AS since`,
 };
 
-/** What is counted and what is stored side by side; a key whose two sides differ is written, one that lost all is buried. */
+/** What is counted and what is stored side by side; a key whose two sides differ is written, one without payments gets a tombstone. */
 function storeSql(
   { table, key, keyOfPayment }: ActivityTable,
   payments: Sql,
@@ -109,8 +109,8 @@ function storeSql(
 
 /**
  * Which payments count as observed, and which offer each belongs to. A payment fits an offer by payee, chain, asset and amount (the
- * amount itself, or any up to a ceiling), and counts from the time on at which the offer asked that amount. Anybody can list
- * somebody else's payee at his price, so a payment that fits offers of several origins belongs to the one that was listed first;
+ * amount itself, or any up to a ceiling), and counts from the time on at which the offer asked that amount. Any source
+ * can list the payee of another seller at the same price, so a payment that fits offers of several origins belongs to the one that was listed first;
  * listed at the same time, to the one whose own domain publishes it, else to none. Within an origin an exact amount goes before a
  * ceiling, and a low ceiling before a high one.
  */

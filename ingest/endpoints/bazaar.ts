@@ -5,8 +5,8 @@ import { fieldOf, isObject, listOf, parseJson } from '../fetch/json-fields.ts';
 import { type ListingOutcome, type ListingProblem, partly, type TakeItems } from './listing.ts';
 
 /**
- * Pages through `GET <facilitator>/discovery/resources` (protocol.md 1.10). The list lives while it is read, and whoever serves
- * it may be broken or hostile: every loop ends, every page is bounded, and only a reading that cannot have missed anything
+ * Pages through `GET <facilitator>/discovery/resources` (x402 Bazaar). The list changes while it is read, and the server may be
+ * broken or hostile: every loop ends, every page is bounded, and only a reading that cannot have missed anything
  * counts as whole.
  */
 
@@ -18,14 +18,14 @@ export interface BazaarLimits {
   readonly retryPausesMs: readonly number[];
   /** What a `Retry-After` is obeyed up to. */
   readonly retryAfterMaxMs: number;
-  /** Between two pages: a long list is read in minutes, and nobody is pressed for it. */
+  /** Between two pages: a long list is read in minutes, and its server is not pressed. */
   readonly pauseMs: number;
   readonly pagesMax: number;
   readonly itemsMax: number;
   readonly totalMs: number;
 }
 
-/** The largest catalogue known has some 100,000 endpoints (protocol.md 1.10); an item with its schemas takes a few kB. */
+/** The largest catalogue known has some 100,000 endpoints; an item with its schemas takes a few kB. */
 export const BAZAAR_LIMITS: BazaarLimits = {
   pageItems: 100,
   pageBytes: 8_000_000,
@@ -83,7 +83,7 @@ async function readPages(url: string, take: TakeItems, bounds: Bounds): Promise<
     if (pages > 0) await delay(limits.pauseMs, undefined, { signal });
     const page = await askPage(url, offset, bounds);
     if (typeof page === 'string') return partly(page);
-    // Whoever does not speak of pages and gives the same again has given everything at once.
+    // An answer without pages that comes a second time was the whole list.
     if (seen.isRepeated(page)) return page.isPaged ? partly('repeats_itself') : seen.whole();
     await take(page.items.slice(0, limits.itemsMax - offset));
     offset += page.items.length;
@@ -167,7 +167,7 @@ function countOf(value: unknown): number | null {
   return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : null;
 }
 
-/** Tells pages apart by what they list: one that comes again is a server that does not turn pages. */
+/** Identifies a page by what it lists: one that comes again is a server that does not turn pages. */
 function markOf(items: readonly unknown[]): string {
   const names = items.map((item) => fieldOf(item, 'resource') ?? null);
   return createHash('sha256').update(JSON.stringify(names)).digest('base64');

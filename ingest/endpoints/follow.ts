@@ -22,7 +22,7 @@ import {
 
 /** The endpoint catalogue of an ingest process, for as long as it runs. */
 export interface OpenEndpoints {
-  /** What the catalogue is built with; known before the first grade, because a restart must not unname them. */
+  /** What the catalogue is built with; known before the first grade, because a restart must not drop them. */
   readonly payees: ListedPayees;
   /** Until the signal aborts, with its reason. */
   follow(listings: () => Listings | null): Promise<never>;
@@ -56,7 +56,7 @@ export async function openEndpoints(deps: {
         nowMs: systemClock.nowMs,
         sources: configuredSources(listings, { fetcher, bazaarLimits, contested: () => contested }),
         onContested(origins) {
-          // The switch for everything that strangers name.
+          // `identities.fetch` switches off every request to an address that untrusted data names.
           if (config.identities.fetch) contested = origins;
         },
       }),

@@ -13,14 +13,14 @@ import { chainOfNetwork } from '../../core/domain/x402-networks.ts';
 import { fieldAt, fieldOf, firstText, listOf } from '../fetch/json-fields.ts';
 
 /**
- * Reads one item of a listing, of version 1 or 2, Coinbase's extras or not. It is a stranger's: whatever cannot be used is
- * passed over, whatever is long is cut, and every text that is kept is safe to show. Source: protocol.md 1.10.
+ * Reads one item of a listing, of version 1 or 2, Coinbase's extras or not. It is untrusted: whatever cannot be used is
+ * passed over, whatever is long is cut, and every text that is kept is safe to show.
  */
 
 export interface ItemFacts {
   readonly tokens: DollarTokens;
   readonly nowSeconds: number;
-  /** Only resources of this origin count: nobody publishes prices for somebody else. Undefined: any. */
+  /** Only resources of this origin count: an origin publishes prices for itself alone. Undefined: any. */
   readonly origin?: string;
 }
 
@@ -148,12 +148,12 @@ const FOREIGN = /^[A-Za-z0-9._:-]{1,128}$/;
 const ATOMIC = /^\d{1,78}$/;
 const U256_MAX = 2n ** 256n - 1n;
 const U32_MAX = 2 ** 32 - 1;
-/** Every burn is a transfer to it: whoever lists it is paid by nobody. */
-const NOBODY = /^0x0{40}$/;
+/** Every burn is a transfer to it: an offer that lists it cannot be paid. */
+const ZERO_ADDRESS = /^0x0{40}$/;
 
 /**
- * Null for an entry that nobody could pay: without scheme, network, asset or payee, or with an address that is none.
- * `declared` is what the item beside it says of the price.
+ * Null for an entry that cannot be paid: without scheme, network, asset or payee, or with an address that is none.
+ * `declared` is what the item around it says of the price.
  */
 export function readAccept(
   entry: unknown,
@@ -168,7 +168,7 @@ export function readAccept(
   const chain = chainOfNetwork(network);
   const asset = readAccount(fieldOf(entry, 'asset'), isEvm);
   const payTo = readAccount(fieldOf(entry, 'payTo'), isEvm);
-  if (asset === null || payTo === null || NOBODY.test(payTo)) return null;
+  if (asset === null || payTo === null || ZERO_ADDRESS.test(payTo)) return null;
   const amount = readAmount(entry);
   const decimals = chain === null ? null : tokens.decimalsOf(chain, asset);
   const asked = amount === null || decimals === null ? null : dollarsOfAmount(amount, decimals);
@@ -208,7 +208,7 @@ function declaredPrice(places: readonly unknown[]): bigint | null {
   return null;
 }
 
-/** `price`, `priceUsd` and their kin, and OpenAPI's `x-payment-info`, whose price is a text, a number or an object. */
+/** `price`, `priceUsd` and the like, and OpenAPI's `x-payment-info`, whose price is a text, a number or an object. */
 function readPrice(place: unknown): bigint | null {
   const info = fieldOf(place, 'x-payment-info');
   const candidates = [
@@ -257,7 +257,7 @@ export interface DollarTokens {
   decimalsOf(chain: Chain, asset: string): number | null;
 }
 
-/** The built-in tokens of every known chain, with the configured ones beside them. */
+/** The built-in tokens of every known chain, and the configured ones. */
 export function dollarTokens(config: Pick<Config, 'chains'>): DollarTokens {
   const decimals = new Map<string, number>();
   const add = (chain: Chain, tokens: readonly TokenFacts[]) => {

@@ -12,7 +12,7 @@ const MAX_SECONDS = 300;
 /** Prices as texts: a reader would make a double of a number. */
 const EXACT_JSON = { output_format_json_quote_decimals: 1 };
 
-/** Two versions are taken: a row that comes back must win over its burial, however the statements overlap. */
+/** Two versions are taken: a row that comes back must win over its tombstone, however the statements overlap. */
 export async function deriveList(writer: Writer, nextVer: () => bigint): Promise<void> {
   const derive = (name: string, statement: Sql) =>
     writer.run({ name, sql: statement, maxSeconds: MAX_SECONDS, settings: EXACT_JSON });
@@ -54,7 +54,7 @@ const FAMILY = sql`if(match(pay_to, '^0x[0-9a-f]{40}$'), 'eip155', network)`;
 const CLAIMANT = sql`CAST((NOT published, -toInt64(n), claimed_at, pay_to, networks, sources),
   'Tuple(is_unpublished Bool, rank Int64, listed_at UInt32, pay_to String, networks Array(String), sources Array(String))')`;
 
-/** Who is to be paid for a resource, by all listings of it under any method. Two addresses where one is enough are a contest. */
+/** The addresses that are to be paid for a resource, by all listings of it under any method. Two addresses where one is enough are a contest. */
 const RESOURCES = sql`SELECT resource AS claimed, uniqExact(family, pay_to) > uniqExact(family) AS contested,
     toJSONString(arraySort(groupArray(${CLAIMANT}))) AS claimants
   FROM (SELECT resource, ${FAMILY} AS family, pay_to, max(published) AS published, max(n) AS n, min(claimed_at) AS claimed_at,
@@ -121,8 +121,8 @@ function deriveSql(ver: bigint): Sql {
   return sql`INSERT INTO endpoint_list (resource, method, ${LISTED}, content, ver, del)
     SELECT resource, method, ${OF_DERIVED}, content_, ${uint64(ver)}, 0
     FROM (SELECT *, cityHash64(toString(tuple(${OF_DERIVED}))) AS content_ FROM (${DERIVED})) AS derived
-    LEFT JOIN (SELECT resource, method, content, del AS is_buried FROM endpoint_list FINAL) AS listed USING (resource, method)
-    WHERE content != content_ OR is_buried = 1`;
+    LEFT JOIN (SELECT resource, method, content, del AS is_gone FROM endpoint_list FINAL) AS listed USING (resource, method)
+    WHERE content != content_ OR is_gone = 1`;
 }
 
 function tombstoneSql(ver: bigint): Sql {

@@ -7,7 +7,7 @@ import type { AskProblem } from '../fetch/facilitator.ts';
 
 /** A listing as it is being read: what a source publishes, handed on piece by piece, and how the reading ended. */
 
-/** What the reading of a list can end with, beside what the asking can. */
+/** What the reading of a list can end with, in addition to what the request can. */
 export const LISTING_PROBLEMS = {
   no_listing: 'The host answers, and publishes no list.',
   not_json: 'The answer is no JSON.',
@@ -60,7 +60,7 @@ export interface SourceState {
   readonly items: number;
 }
 
-/** Also of sources whose first reading was cut off before its state was stored: their offers must be forgotten like others. */
+/** Also of sources whose first reading was cut off before its state was stored: their offers must be removed like others. */
 export async function loadSourceStates(writer: Writer): Promise<SourceState[]> {
   const stored = await readStates(writer);
   const { rows } = await writer.rows({

@@ -170,10 +170,10 @@ export async function saveOffers(writer: Writer, rows: readonly SeenOffer[], ver
 }
 
 /**
- * Buries offers of a source. The engine copies their keys, so that nobody has to hold them; from an inner SELECT, because a name
- * that REPLACE gives hides the column in the WHERE beside it.
+ * Writes tombstones for offers of a source. The engine copies their keys, so that this process need not hold them; from an inner
+ * SELECT, because a name that REPLACE gives hides the column in the WHERE of the same SELECT.
  */
-export async function buryOffers(
+export async function tombstoneOffers(
   writer: Writer,
   { source, offerIds }: { readonly source: string; readonly offerIds: readonly string[] },
   nextVer: () => bigint,
@@ -195,7 +195,7 @@ export async function buryOffers(
  * of one origin on the same terms cannot be told apart by what was paid; offers of two origins must not share it.
  */
 
-/** Scheme, host and port of the resource: who answers there. */
+/** Scheme, host and port of the resource: the host that answers there. */
 export const ORIGIN: Sql = sql`extract(resource, '^[a-z]+://[^/?#]+')`;
 /** `exact` signs the amount itself, every other scheme a ceiling. */
 export const IS_RANGE: Sql = sql`toUInt8(scheme != 'exact')`;
@@ -204,7 +204,7 @@ export const IS_PUBLISHED: Sql = sql`startsWith(source, 'well_known:')`;
 
 /**
  * Maps offers onto capabilities anew that an older rule has mapped. A reading does so by itself; this is for the sources that do
- * not answer. Must not run beside a reading: the row that is written last counts.
+ * not answer. Must not run during a reading: the row that is written last counts.
  */
 
 const ROWS_PER_STEP = 2_000;

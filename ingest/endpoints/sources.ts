@@ -95,12 +95,12 @@ function createFileSource(): (items: readonly unknown[]) => EndpointSource {
   };
 }
 
-/** What a seller publishes of itself at `/.well-known/x402` (protocol.md 1.10); one file, fetched as any stranger's file is. */
+/** What a seller publishes of itself at `/.well-known/x402`; one file, fetched as any untrusted document is. */
 
 /** A seller lists its own resources: hundreds, not hundreds of thousands. */
 const FILE_MAX_BYTES = 4_000_000;
 const ITEMS_MAX = 5_000;
-/** Nobody has written down where the list stands; these are the names in use. */
+/** No specification says where the list stands; these are the names in use. */
 const LISTS = ['items', 'resources', 'endpoints', 'services', 'accepts'] as const;
 
 export async function readWellKnown(
@@ -130,8 +130,8 @@ function itemsOf(body: unknown): readonly unknown[] | null {
 }
 
 /**
- * Origins of resources that listings disagree about: their own /.well-known/x402 is asked, because it decides. Anybody can start a contest
- * by listing a URL, so these origins are strangers' and their number is bounded.
+ * Origins of resources that listings disagree about: their own /.well-known/x402 is asked, because it decides. Any source can start a
+ * contest by listing a URL, so these origins are untrusted and their number is bounded.
  */
 
 /** Each is asked once an hour at most. Four at a time, with ten seconds to answer, all of them take a quarter of an hour at worst. */

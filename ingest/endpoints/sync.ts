@@ -6,24 +6,24 @@ import type { Versions } from '../write/versions.ts';
 import { type ItemFacts, readItem } from './item.ts';
 import type { ListingOutcome, SourceKind, TakeItems } from './listing.ts';
 import {
-  buryOffers,
   type KnownOffers,
   loadOffers,
   type OfferRow,
   offerRow,
   type SeenOffer,
   saveOffers,
+  tombstoneOffers,
 } from './offers.ts';
 
 /** One place that lists endpoints. */
 export interface EndpointSource {
-  /** Stored beside its offers: `bazaar:<facilitator id>`, `well_known:<origin>` (also of a contested origin) or `file`. */
+  /** Stored with its offers: `bazaar:<facilitator id>`, `well_known:<origin>` (also of a contested origin) or `file`. */
   readonly id: string;
   readonly kind: SourceKind;
   readonly host: string;
   /** Changes when the source must be read at once although it was read a moment ago. */
   readonly mark: string;
-  /** Whose resources it may list; undefined: anybody's. */
+  /** The only origin whose resources it may list; undefined: any. */
   readonly origin?: string;
   /** Which resources it is read for; undefined: all. */
   readonly resources?: ReadonlySet<string>;
@@ -42,7 +42,7 @@ export interface SyncDeps {
 export interface SyncOutcome extends ListingOutcome {
   /** Offers that were seen. */
   readonly offers: number;
-  /** Rows that were written: new, changed or buried. */
+  /** Rows that were written: new, changed or gone. */
   readonly written: number;
 }
 
@@ -54,7 +54,7 @@ const OFFERS_MAX = 600_000;
 
 /**
  * Makes the stored offers of a source what it lists now. Whatever was seen is stored, also of a reading that broke off; what was
- * not seen is buried only when the whole list was read. `onWritten` is told whenever rows have changed.
+ * not seen gets a tombstone only when the whole list was read. `onWritten` is called whenever rows have changed.
  */
 export async function syncSource(
   deps: SyncDeps,
@@ -87,7 +87,9 @@ export async function syncSource(
   }, signal);
   await flush(1);
   const gone = outcome.isWhole && !changes.isFull() ? changes.unseen() : [];
-  await acknowledged(() => buryOffers(writer, { source: source.id, offerIds: gone }, () => versions.next()));
+  await acknowledged(() =>
+    tombstoneOffers(writer, { source: source.id, offerIds: gone }, () => versions.next()),
+  );
   if (gone.length > 0) onWritten();
   return {
     problem: outcome.problem ?? (changes.isFull() ? 'too_many_items' : null),

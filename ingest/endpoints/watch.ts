@@ -1,7 +1,7 @@
 import type { Config } from '../../core/config/config.ts';
 import { untilAcknowledged } from '../write/until-acknowledged.ts';
 import { loadSourceStates, type SourceState, saveSourceState } from './listing.ts';
-import { buryOffers, loadOffers } from './offers.ts';
+import { loadOffers, tombstoneOffers } from './offers.ts';
 import type { ListedPayees } from './payees.ts';
 import type { ContestedOrigin } from './sources.ts';
 import { type EndpointSource, type SyncDeps, type SyncOutcome, syncSource } from './sync.ts';
@@ -9,7 +9,7 @@ import { type EndpointSource, type SyncDeps, type SyncOutcome, syncSource } from
 /** How often what is done, and what it is done with. */
 
 export interface EndpointLimits {
-  /** A new listing is seen within the hour; more often would be a burden on strangers. */
+  /** A new listing is seen within the hour; reading more often would load the sources for little. */
   readonly refreshMs: number;
   /** After a reading that failed; contested origins wait `refreshMs` then too. */
   readonly retryMs: number;
@@ -42,7 +42,7 @@ export interface FollowEndpointsDeps extends SyncDeps {
   readonly config: Pick<Config, 'chains'>;
   /** What is configured now; null while that is not known. */
   readonly sources: () => readonly EndpointSource[] | null;
-  /** Told whenever the directory was derived, and before the first look at the sources. */
+  /** Called whenever the directory was derived, and before the first look at the sources. */
   readonly onContested: (origins: readonly ContestedOrigin[]) => void;
   readonly payees: ListedPayees;
   readonly limits?: Partial<EndpointLimits>;
@@ -77,7 +77,7 @@ export async function createSourceWatch(
   const failed = new Promise<never>((_, reject) => {
     fail = reject;
   });
-  failed.catch(() => undefined); // whoever waits for it hears of it
+  failed.catch(() => undefined); // the caller awaits it; until then a failure must not count as unhandled
   const begin = (id: string, host: string, work: () => Promise<void>): void => {
     underWay.set(id, hostnameOf(host));
     work().then(
@@ -106,7 +106,9 @@ export async function createSourceWatch(
   const forget = async (state: SourceState): Promise<void> => {
     const known = await acknowledged(() => loadOffers(writer, state.source));
     const offerIds = [...known.keys()];
-    await acknowledged(() => buryOffers(writer, { source: state.source, offerIds }, () => versions.next()));
+    await acknowledged(() =>
+      tombstoneOffers(writer, { source: state.source, offerIds }, () => versions.next()),
+    );
     await acknowledged(() => saveSourceState(writer, state, { ver: versions.next(), isGone: true }));
     states.delete(state.source);
     due.forget(state.source);
@@ -159,7 +161,7 @@ function stateAfter(
 
 /**
  * When each source is read next. Configured sources are read at the start, when their configuration changes, and soon again after a
- * failure. Contested origins are strangers' hosts: for no reason are they asked again before `refreshMs` have passed.
+ * failure. Contested origins were named by untrusted listings: for no reason are they asked again before `refreshMs` have passed.
  */
 export interface DueTimes {
   isDue(source: EndpointSource): boolean;
@@ -175,7 +177,7 @@ interface DueTime {
   readonly mark: string;
   /** On the monotonic clock. */
   readonly atMs: number;
-  readonly isStranger: boolean;
+  readonly isUntrusted: boolean;
 }
 
 /** `states` are those that a predecessor stored, `nowMs` is Unix time. */
@@ -189,21 +191,21 @@ export function createDueTimes(
     if (kind !== 'contested') continue;
     // A clock that was set back makes them wait no longer than usual.
     const waitMs = Math.min(refreshMs, triedAt * 1_000 + refreshMs - nowMs);
-    due.set(source, { mark: '', atMs: performance.now() + waitMs, isStranger: true });
+    due.set(source, { mark: '', atMs: performance.now() + waitMs, isUntrusted: true });
   }
   return {
     isDue({ id, kind, mark }) {
       const last = due.get(id);
       if (last === undefined || performance.now() >= last.atMs) return true;
-      return kind !== 'contested' && (last.isStranger || last.mark !== mark);
+      return kind !== 'contested' && (last.isUntrusted || last.mark !== mark);
     },
     wasRead({ id, kind, mark }, isWhole) {
-      const isStranger = kind === 'contested';
-      const waitMs = isWhole || isStranger ? refreshMs : retryMs;
-      due.set(id, { mark, isStranger, atMs: performance.now() + waitMs });
+      const isUntrusted = kind === 'contested';
+      const waitMs = isWhole || isUntrusted ? refreshMs : retryMs;
+      due.set(id, { mark, isUntrusted, atMs: performance.now() + waitMs });
     },
     forget(id) {
-      if (due.get(id)?.isStranger !== true) due.delete(id);
+      if (due.get(id)?.isUntrusted !== true) due.delete(id);
     },
     dropPast(ids) {
       for (const [id, { atMs }] of due) if (!ids.has(id) && performance.now() >= atMs) due.delete(id);

@@ -1,11 +1,11 @@
 /**
- * Fetches files that strangers name. The one door through which anything goes out on a stranger's word: agent cards, feedback
- * files, domain proofs, discovery answers.
+ * Fetches documents whose URIs come from untrusted data: agent cards, feedback files, domain proofs, discovery answers. Every such
+ * request goes through here.
  *
  * Contract: `data:` is decoded without a connection, `ipfs:` goes through the configured gateways, `https:` (and `http:` where
  * the deployment allows it) connects only to public addresses, decided on the address that is really connected to, at each hop
  * of at most a few redirects. Time, size (of what is sent and of what it decompresses to), header size and hops are bounded.
- * Whatever a stranger does ends in a `FetchProblem`; it throws only when `signal` aborts.
+ * Whatever the remote side does ends in a `FetchProblem`; it throws only when `signal` aborts.
  */
 export interface DocumentFetcher {
   fetch(uri: string, options: FetchOptions): Promise<FetchedDocument>;
@@ -16,7 +16,7 @@ export interface FetchOptions {
   readonly signal: AbortSignal;
   /** Media types that are taken, without parameters, lower case; undefined takes any. */
   readonly mediaTypes?: readonly string[];
-  /** Headers to send beside the usual ones. Dropped on a redirect to another origin. */
+  /** Headers to send in addition to the usual ones. Dropped on a redirect to another origin. */
   readonly headers?: Readonly<Record<string, string>>;
 }
 
@@ -49,7 +49,7 @@ export const FETCH_PROBLEMS = {
 
 export type FetchProblem = keyof typeof FETCH_PROBLEMS;
 
-/** Thrown inside the fetcher, answered as a problem at its door; never leaves it. */
+/** Thrown inside the fetcher, which answers it as a problem; never leaves it. */
 export class FetchFailed extends Error {
   readonly problem: FetchProblem;
 

@@ -29,7 +29,7 @@ export interface HopAnswer {
 }
 
 /**
- * Asks once, on a connection of its own that ends with the answer: a pool would be a stranger's to fill. Redirects are answers
+ * Asks once, on a connection of its own that ends with the answer: a pool could be filled by any remote host. Redirects are answers
  * here. Throws `FetchFailed` or the network's error.
  */
 export async function requestHop(hop: Hop, isWanted: (mediaType: string) => boolean): Promise<HopAnswer> {
@@ -78,7 +78,7 @@ function essenceOf(contentType: string): string {
   return (contentType.split(';')[0] ?? '').trim().toLowerCase();
 }
 
-/** Before the next address of a host is tried beside it. Node's default of 250 ms gives up hosts that are merely far away. */
+/** Before the next address of a host is tried as well. Node's default of 250 ms gives up hosts that are merely far away. */
 const NEXT_ADDRESS_AFTER_MS = 2_000;
 
 export interface ConnectOptions {
@@ -87,7 +87,7 @@ export interface ConnectOptions {
   /** True for the address that a connection has reached, or it is dropped before a byte is sent. */
   readonly isPermitted: (address: string) => boolean;
   readonly signal: AbortSignal;
-  /** Certificate authorities beside the usual ones, for tests. */
+  /** Certificate authorities in addition to the usual ones, for tests. */
   readonly ca?: string;
 }
 
@@ -105,7 +105,7 @@ export function connectTo({ addresses, isPermitted, signal, ca }: ConnectOptions
       autoSelectFamilyAttemptTimeout: NEXT_ADDRESS_AFTER_MS,
     });
     destroyWith(signal, socket);
-    // Once, whoever is first; and whatever the socket says later is heard by someone.
+    // The first outcome counts. The error listener stays, because a later error without one would end the process.
     let isDone = false;
     const done = (error: Error | null, connected: Socket | null): void => {
       if (isDone) return;
@@ -166,7 +166,7 @@ export const ACCEPTED_ENCODINGS = 'gzip, deflate';
 export async function readBody(body: Readable, contentEncoding: string, maxBytes: number): Promise<Buffer> {
   const encoding = contentEncoding.trim().toLowerCase();
   if (encoding === '' || encoding === 'identity') return join(body, maxBytes);
-  // More than one layer is a bomb's shape, and nobody's need.
+  // More than one layer of encoding is refused: no honest file needs it, and a decompression bomb does.
   const unpacker = unpackerOf(encoding);
   if (unpacker === null) throw new FetchFailed('broken_encoding');
   // The callback is not needed: a failure of either end is thrown by the loop that reads the other.

@@ -22,7 +22,7 @@ export interface TargetRules {
 
 export interface TargetQuestion {
   readonly rules: TargetRules;
-  /** The directory of the IPFS gateway that is being asked; what is below it is the operator's word, not a stranger's. */
+  /** The directory of the IPFS gateway that is being asked; what is below it was configured by the operator. */
   readonly gateway: URL | null;
   readonly signal: AbortSignal;
 }
@@ -102,7 +102,7 @@ const resolveOwn: ResolveHost = async (hostname) => {
   return found.map(({ address }) => address);
 };
 
-/** A resolver that does not heed the signal keeps nobody waiting. */
+/** Ends with the signal, also where the resolver ignores it. */
 async function orAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   const { promise, reject } = withReject();
   const abort = (): void => reject(new FetchFailed('timeout'));
@@ -135,8 +135,8 @@ const LOOPBACK: readonly string[] = ['127.0.0.1', '::1'];
 
 /**
  * Asks the DNS by the resolver inside the process, not `dns.lookup`: that one takes a thread of the pool that files and
- * compression need, for as long as a stranger's name server cares to be slow; and it reads `/etc/hosts` and search domains,
- * which say nothing about strangers. `localhost` is loopback without asking (RFC 6761).
+ * compression need, for as long as a remote name server is slow; and it reads `/etc/hosts` and search domains,
+ * which do not describe public hosts. `localhost` is loopback without asking (RFC 6761).
  */
 export const resolveHost: ResolveHost = async (hostname, signal) => {
   if (hostname === 'localhost' || hostname.endsWith('.localhost')) return LOOPBACK;
@@ -156,10 +156,10 @@ export const resolveHost: ResolveHost = async (hostname, signal) => {
   }
 };
 
-/** `public`: strangers may name it. `loopback`: only where the configuration says so. `forbidden`: never, whoever says so. */
+/** `public`: may be asked. `loopback`: only where the configuration allows it. `forbidden`: never. */
 export type AddressClass = 'public' | 'loopback' | 'forbidden';
 
-/** All that is routed of IPv6; what ipaddr.js calls unicast outside of it is not assigned to anybody. */
+/** All that is routed of IPv6; what ipaddr.js calls unicast outside of it is not assigned. */
 const GLOBAL_V6 = ipaddr.IPv6.parseCIDR('2000::/3');
 /** Addresses that carry an IPv4 address and lead to it: mapped ones, and NAT64, by which networks without IPv4 reach it. */
 const CARRIES_V4 = [ipaddr.IPv6.parseCIDR('::ffff:0:0/96'), ipaddr.IPv6.parseCIDR('64:ff9b::/96')] as const;
@@ -168,7 +168,7 @@ const V4_BYTES = 4;
 /**
  * What kind of place an IP address leads to, decided on its bits: a mapped or translated IPv4 address is judged as the IPv4
  * address. Every special range of the IANA registries is forbidden, and so are IPv4-compatible, 6to4, Teredo and private NAT64
- * addresses, behind which nobody serves files. A text that is no IP address, or has a zone, is forbidden.
+ * addresses, behind which no public host serves files. A text that is no IP address, or has a zone, is forbidden.
  */
 export function classifyAddress(text: string): AddressClass {
   const version = isIP(text);

@@ -12,7 +12,7 @@ export interface DataDocument {
 
 /**
  * Decodes a `data:` URI (RFC 2397), tolerantly: url-safe base64, white space and a missing padding pass, a percent sign without
- * two hex digits stands for itself, and a `#` is data (cards hold colours; nobody means a fragment). Throws `FetchFailed`.
+ * two hex digits stands for itself, and a `#` is data (cards hold colours; a fragment would mean nothing). Throws `FetchFailed`.
  */
 export function readDataUri(uri: string, maxBytes: number): DataDocument {
   if (uri.length > HEADER_MAX_CHARS + PERCENT_CHARS * maxBytes) throw new FetchFailed('too_large');
@@ -59,7 +59,7 @@ export type IpfsPath = string & { readonly __brand: 'IpfsPath' };
 /**
  * CIDv0 (base58 of a sha2-256 multihash) and CIDv1 in the bases that gateways take: base32, base36, base58. Source: multiformats
  * CID specification. Only the alphabet and the length are checked, so that it can be nothing but one path segment; whether it
- * names anything is the gateway's to say.
+ * names anything is for the gateway to find out.
  */
 const CID =
   /^(?:Qm[1-9A-HJ-NP-Za-km-z]{44}|b[a-z2-7]{20,120}|k[a-z0-9]{20,120}|z[1-9A-HJ-NP-Za-km-z]{20,120})$/;

@@ -20,7 +20,7 @@ const FileSchema = Type.Object({
 export type BuiltInRelayer = Static<typeof FileSchema>['relayers'][number];
 
 /**
- * Reads the table beside this module. Read as a file and not imported: Node 20 and 22 print a warning for every JSON import.
+ * Reads the table in this folder. Read as a file and not imported: Node 20 and 22 print a warning for every JSON import.
  */
 export function readBuiltInRelayers(): readonly BuiltInRelayer[] {
   const text = readFileSync(new URL('./facilitator-relayers.json', import.meta.url), 'utf8');
@@ -60,13 +60,13 @@ export const FACILITATOR_NAMES: Readonly<Record<string, string>> = {
   xecho: 'xEcho',
 };
 
-/** ERC-8021 facilitator codes seen on settlements of known relayers. Source: protocol.md 5.1 (four Coinbase settlements). */
+/** ERC-8021 facilitator codes seen on settlements of known relayers (four Coinbase settlements). */
 export const BUILT_IN_BUILDER_CODES: Readonly<Record<string, string>> = { cdp_facil1: 'coinbase' };
 
 /**
- * Contracts that hold money of a payer before anybody is paid: the channels of the `batch-settlement` scheme and the escrows of
+ * Contracts that hold money of a payer before a payee is paid: the channels of the `batch-settlement` scheme and the escrows of
  * the `auth-capture` scheme, with the collectors that pull a payer's money into them. A transfer to one of them is a deposit;
- * what is paid out of it later, and to whom, only the contract's own events tell.
+ * what is paid out of it later, and to whom, only the contract's own events show.
  *
  * All are deployed by CREATE2 with the same address on every chain, so an entry holds for all of them.
  */
@@ -98,7 +98,7 @@ function listed(at: string, name: string, listedOn = '2026-11-24'): DepositContr
   return { address: address(at), name, listedOn };
 }
 
-/** Contracts that exist for x402 only. Source: protocol.md 1.8 (@x402/evm 2.27.0) and 2.4 (x402-exec networks.ts). */
+/** Contracts that exist for x402 only. Sources: @x402/evm 2.27.0, and networks.ts of x402-exec. */
 
 /** Deployed by CREATE2 at the same place on every chain. */
 const PERMIT2_PROXIES = [

@@ -11,7 +11,7 @@ import {
   readBuiltInRelayers,
 } from './built-in.ts';
 
-/** Where an entry comes from; stored beside it. */
+/** Where an entry comes from; stored with it. */
 export type CatalogueSource = 'built-in' | 'configured' | 'file' | 'supported' | 'bazaar';
 
 export interface RelayerEntry {
@@ -54,11 +54,11 @@ export interface SupportedSigner {
   readonly firstSeen: string;
 }
 
-/** What lies over the built-in table and beside the configuration. */
+/** What a catalogue is built from, apart from the configuration. */
 export interface CatalogueLayers {
   /** Below the configuration, above the built-in table. */
   readonly file?: CatalogueSection;
-  /** Below everything: what a facilitator says of itself takes nobody's relayer over. */
+  /** Below everything: a facilitator cannot claim a relayer that is already listed for another one. */
   readonly signers?: readonly SupportedSigner[];
   /** Payees of listed endpoints, below everything too. */
   readonly listed?: readonly PayeeConfig[];
@@ -128,7 +128,7 @@ export function catalogueOf(entries: CatalogueEntries): Catalogue {
   };
 }
 
-/** Signers whose address somebody else owns, by the catalogue that was built with them. */
+/** Signers whose address belongs to another facilitator in the catalogue that was built with them. */
 export function refusedSigners(catalogue: Catalogue, signers: readonly SupportedSigner[]): SupportedSigner[] {
   const owners = new Map(catalogue.relayers.map((entry) => [keyOf(entry), entry.facilitator]));
   return signers.filter((signer) => {
@@ -137,7 +137,7 @@ export function refusedSigners(catalogue: Catalogue, signers: readonly Supported
   });
 }
 
-/** The engine's Date holds 1970 to 2149; a day outside would end the worker instead of being told. */
+/** The engine's Date holds 1970 to 2149; a day outside would end the worker instead of being reported. */
 function isDay(day: string): boolean {
   return !Number.isNaN(Date.parse(`${day}T00:00:00Z`)) && day >= '1970-01-01' && day < '2149-01-01';
 }
@@ -178,7 +178,7 @@ function relayersOf(
   );
 }
 
-/** Only of facilitators that are still asked: who takes a URL out of the configuration withdraws what it said. */
+/** Only of facilitators that are still asked: removing a URL from the configuration removes the signers that it answered. */
 function withSigners(
   entries: readonly RelayerEntry[],
   signers: readonly SupportedSigner[],
@@ -198,7 +198,7 @@ function withSigners(
   return firstOfEach([...entries, ...said]);
 }
 
-/** Who showed an address first keeps it. */
+/** The facilitator that listed an address first keeps it. */
 function bySeniority({ firstSeen, facilitator }: SupportedSigner): string {
   return `${firstSeen} ${facilitator}`;
 }
@@ -207,7 +207,7 @@ function payeesOf({ payees }: Pick<CatalogueSection, 'payees'>, source: Catalogu
   return payees.map((payee) => ({ ...payee, source }));
 }
 
-/** One payTo may serve many resources (protocol.md 2.4); the address is the key, and the first entry names it. */
+/** One payTo may serve many resources; the address is the key, and the first entry names it. */
 function firstOfEach<Entry extends { readonly chain: Chain; readonly address: Address }>(
   entries: readonly Entry[],
 ): Entry[] {

@@ -76,12 +76,12 @@ const X402_SIGN = SEEN.builder_code | SEEN.x402_contract;
 
 /**
  * The evidence ladder as a function of what was seen. Read top down, the first rule that holds counts, as in the table of
- * api.md 2; the last one always holds. Data and not code, because the engine evaluates the same rules in a regrade.
+ * docs/design/evidence.md; the last one always holds. Data and not code, because the engine evaluates the same rules in a regrade.
  *
- * A deposit stands above everything: it was not paid to a seller, whoever relayed it and however it was signed.
+ * A deposit stands above everything: it was not paid to a seller, no matter who relayed it or how it was signed.
  * `receiveWithAuthorization` stands above the named relayer because nothing was relayed there: the payee pulled the payment
- * (protocol.md 2.1). A named relayer proves also a payment of its own, which `relayed_by_payer` and `relayed_by_payee` among
- * the reasons then say. Source: api.md 2, protocol.md 3.5.
+ * (EIP-3009). A named relayer proves also a payment of its own, which `relayed_by_payer` and `relayed_by_payee` among the
+ * reasons then say.
  */
 export const GRADE_RULES: readonly GradeRule[] = [
   { when: 'any', bits: SEEN.channel_deposit, method: 'channel_deposit' },

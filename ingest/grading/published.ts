@@ -229,7 +229,7 @@ export async function openPublishedCatalogue(deps: {
     async follow() {
       for (;;) {
         pass = await passAfter(pass);
-        // Nobody needs to wait for what the old one graded: the engine refuses it, or the regrade waits for it.
+        // No need to wait for rows that the old one graded: the engine refuses them, or the regrade waits for them.
         void holder.replace(await read(), pass);
         log.info({ pass: String(pass) }, 'a newer catalogue is in force');
       }

@@ -9,8 +9,8 @@ import { buildCatalogue, type Catalogue, refusedSigners, type SupportedSigner } 
 /** Everything that a catalogue is built from, as it stands at a moment. */
 export interface CatalogueSources {
   /**
-   * The catalogue of the files as they are now with the given signers and payees of listed endpoints; null when a file cannot be used, which is said once,
-   * loudly, until it changes: the old catalogue then stays in force.
+   * The catalogue of the files as they are now with the given signers and payees of listed endpoints; null when a file cannot be used: that is logged
+   * once until it changes, and the old catalogue stays in force.
    */
   read(signers: readonly SupportedSigner[], listed?: readonly PayeeConfig[]): Catalogue | null;
   /** Facilitators to ask for their signers, as of the last successful read. */
@@ -20,14 +20,14 @@ export interface CatalogueSources {
 }
 
 /** So that a caller without any always has the same ones. */
-const NOBODY_LISTED: readonly PayeeConfig[] = [];
+const NO_PAYEES: readonly PayeeConfig[] = [];
 const NO_ENDPOINTS: readonly unknown[] = [];
 
 type SourcesConfig = Pick<Config, 'configFile' | 'catalogue'>;
 
 /** Reads the files again only when they or the signers have changed. */
 export function createCatalogueSources(config: SourcesConfig, log: Log): CatalogueSources {
-  let told = '';
+  let lastLogged = '';
   let last: {
     readonly key: string;
     readonly listed: readonly PayeeConfig[];
@@ -35,9 +35,9 @@ export function createCatalogueSources(config: SourcesConfig, log: Log): Catalog
   } | null = null;
   let listings: Listings | null = null;
   let facilitators: CatalogueSection['facilitators'] = config.catalogue.facilitators;
-  const tell = (key: string, say: () => void): void => {
-    if (key !== told) say();
-    told = key;
+  const logOnce = (key: string, say: () => void): void => {
+    if (key !== lastLogged) say();
+    lastLogged = key;
   };
   const build = (signers: readonly SupportedSigner[], listed: readonly PayeeConfig[]): Catalogue | null => {
     try {
@@ -56,17 +56,17 @@ export function createCatalogueSources(config: SourcesConfig, log: Log): Catalog
         endpoints: file === undefined ? null : (file.endpoints ?? NO_ENDPOINTS),
       };
       const refused = refusedSigners(catalogue, signers);
-      tell(JSON.stringify(refused), () => {
+      logOnce(JSON.stringify(refused), () => {
         for (const { facilitator, chain, address } of refused)
           log.warn(
             { facilitator, chain, address },
-            'a signer of /supported is somebody else’s relayer: ignored',
+            'a signer of /supported is the relayer of another facilitator: ignored',
           );
       });
       return catalogue;
     } catch (error) {
       if (!(error instanceof ConfigProblem)) throw error;
-      tell(error.message, () =>
+      logOnce(error.message, () =>
         log.error({ problems: error.problems }, 'the catalogue cannot be read; the old one stays in force'),
       );
       return null;
@@ -75,10 +75,10 @@ export function createCatalogueSources(config: SourcesConfig, log: Log): Catalog
   return {
     facilitators: () => facilitators,
     listings: () => listings,
-    read(signers, listed = NOBODY_LISTED) {
+    read(signers, listed = NO_PAYEES) {
       // Before the files: one that changes while it is read is read once more.
       const key = JSON.stringify([stampOf(config.configFile), stampOf(config.catalogue.file), signers]);
-      // Payees of endpoints are told by their list: spelling tens of thousands every second would be work.
+      // Payees of endpoints are compared by the identity of their list: writing out tens of thousands every second would be work.
       if (last?.key !== key || last.listed !== listed)
         last = { key, listed, catalogue: build(signers, listed) };
       return last.catalogue;

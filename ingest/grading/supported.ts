@@ -21,7 +21,7 @@ export interface SignerWatch {
   watch(): Promise<never>;
 }
 
-/** A new relayer is named within the hour; more often would be a burden on strangers. */
+/** A new relayer is named within the hour; asking more often would load facilitators for little. */
 const REFRESH_MS = 3_600_000;
 const RETRY_MS = 600_000;
 /** How soon a facilitator that was configured a moment ago is asked. */
@@ -79,14 +79,14 @@ function keyOf({ chain, address }: Signer): string {
 }
 
 /**
- * `GET /supported` of a facilitator: the addresses that it relays with. Source: protocol.md 1.5. The answer is a stranger's
- * data: bounded in time and size, never redirected elsewhere, and read for the two fields that matter, whatever else is there.
+ * `GET /supported` of a facilitator (x402 specification): the addresses that it relays with. The answer is
+ * untrusted: bounded in time and size, never redirected elsewhere, and read for the two fields that matter, whatever else is there.
  */
 
 const TIMEOUT_MS = 10_000;
 /** The largest answer seen has some fifty kinds: 20 kB. */
 const ANSWER_MAX_BYTES = 1_000_000;
-/** Nobody relays with more; the table of a year has 40 for the largest. */
+/** In a year of settlements the largest facilitator used 40. */
 const ANSWER_SIGNERS_MAX = 1_000;
 
 /** Why an answer was not used; a code that may be logged, never the facilitator's own words. */
@@ -126,7 +126,7 @@ export function readSupported(text: string, chains: readonly Chain[]): readonly 
   return [...found.values()];
 }
 
-/** Chains among ours for which a kind is offered; all of ours where no kind tells. */
+/** Chains among ours for which a kind is offered; all of ours where no kind names a chain. */
 function servedChains(answer: unknown, chains: readonly Chain[]): readonly Chain[] {
   const kinds = fieldOf(answer, 'kinds');
   const offered = listOf(kinds).flatMap((kind) => {

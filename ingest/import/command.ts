@@ -18,7 +18,7 @@ import {
 } from './options.ts';
 import { spanOf } from './plan.ts';
 import { ImportProblem } from './problem.ts';
-import { type ImportSummary, runImport, spellSummary } from './run.ts';
+import { type ImportSummary, runImport, summaryLines } from './run.ts';
 
 const REPORT_EVERY_TERMINAL_MS = 2_000;
 const REPORT_EVERY_LOG_MS = 10_000;
@@ -50,7 +50,7 @@ export async function importFiles(
     chainIdOf(chain.chain),
   );
   if (files.length === 0) throw new ImportProblem(["no files are named (--parquet 'directory/*.parquet')"]);
-  for (const line of spellFiles(files)) say(line);
+  for (const line of fileLines(files)) say(line);
   const options: ImportOptions = {
     fromBlock: given.fromBlock ?? null,
     toBlock: given.toBlock ?? null,
@@ -87,7 +87,7 @@ export async function importFiles(
       options,
     );
     say(progress.line());
-    for (const line of spellSummary(summary, options.dryRun)) say(line);
+    for (const line of summaryLines(summary, options.dryRun)) say(line);
     return summary;
   } finally {
     clearInterval(reporting);
@@ -111,7 +111,7 @@ function chainNamed({ chains }: Config, name: string | undefined): ChainConfig {
 const MEBIBYTE = 1024 * 1024;
 
 /** What files there are, one line a kind. */
-export function spellFiles(files: readonly ImportFile[]): string[] {
+export function fileLines(files: readonly ImportFile[]): string[] {
   return (['logs', 'transactions', 'blocks'] as const satisfies readonly FileKind[]).flatMap((kind) => {
     const some = files.filter((file) => file.kind === kind);
     if (some.length === 0) return [];

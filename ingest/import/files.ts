@@ -12,7 +12,7 @@ export interface ImportFile {
   readonly bytes: number;
   readonly rows: number;
   readonly columns: FoundColumns;
-  /** Blocks that its rows lie in, by its statistics, else by its name; null when neither tells. */
+  /** Blocks that its rows lie in, by its statistics, else by its name; null when neither has them. */
   readonly blocks: BlockRange | null;
   /** The range that the name promises (cryo: `chain__logs__A_to_B.parquet`); null without one. */
   readonly named: BlockRange | null;
@@ -98,7 +98,7 @@ export function rangeInName(path: string): BlockRange | null {
   return from <= to ? { from, to } : null;
 }
 
-/** Every file of an export has the same flaw: a thousand lines of it tell no more than twenty. */
+/** Every file of an export has the same flaw: a thousand lines of it say no more than twenty. */
 function shortened(problems: readonly string[]): string[] {
   if (problems.length <= PROBLEMS_SHOWN_MAX) return [...problems];
   return [...problems.slice(0, PROBLEMS_SHOWN_MAX), `and ${problems.length - PROBLEMS_SHOWN_MAX} more`];

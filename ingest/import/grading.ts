@@ -28,7 +28,7 @@ export interface Grading {
 const MAX_SECONDS = 30;
 
 /**
- * Beside a running ingest process its published catalogue holds; without one, the catalogue of the files is published first, as
+ * While an ingest process runs, its published catalogue holds; without one, the catalogue of the files is published first, as
  * that process does at its start. A dry run publishes nothing.
  */
 export async function openGrading(deps: {

@@ -10,7 +10,7 @@ import type { FileKind } from './columns.ts';
 import type { ImportFile } from './files.ts';
 import { EVENT_CODES, emitterCodes, type LoadTarget, loadFile } from './load.ts';
 import type { ImportDeps, ImportOptions } from './options.ts';
-import { commonRanges, cutWindows, type FileGroup, spellRanges, withoutRanges } from './plan.ts';
+import { commonRanges, cutWindows, type FileGroup, formatRanges, withoutRanges } from './plan.ts';
 import { ImportProblem } from './problem.ts';
 import {
   emptyStaging,
@@ -166,7 +166,7 @@ function isInside(ranges: readonly BlockRange[]): (block: StagedBlock) => boolea
 function incompleteBlocks(blocks: readonly StagedBlock[], skip: boolean): BlockRange[] {
   const problems: string[] = [];
   const tell = (some: readonly StagedBlock[], what: (ranges: string) => string): void => {
-    if (some.length > 0) problems.push(what(spellRanges(rangesOf(some))));
+    if (some.length > 0) problems.push(what(formatRanges(rangesOf(some))));
   };
   tell(
     blocks.filter(({ isContradicted }) => isContradicted),

@@ -31,10 +31,10 @@ const BAD_DATA_CODES: ReadonlySet<number | null> = new Set([
 ]);
 
 /**
- * Logs that nobody asked for are kept of the first rows of each block of the engine (65,000 rows): they are the witnesses that
- * the export was not made for some contracts or events only. Their emitter or event has the code 0.
+ * Of the first rows of each block of the engine (65,000 rows), logs of other contracts and events are kept as well: a sample that
+ * shows whether the export was made for some contracts or events only. Their emitter or event has the code 0.
  */
-const WITNESSES_PER_BLOCK = 256;
+const SAMPLED_PER_BLOCK = 256;
 
 /** What is loaded, the same for every file of a run. */
 export interface LoadTarget {
@@ -74,14 +74,14 @@ export async function loadFile(
     );
   } catch (error) {
     if (error instanceof EngineError && BAD_DATA_CODES.has(error.engineCode))
-      throw new ImportProblem([`${file.path} (${file.kind}): ${sayingOf(error)}`]);
+      throw new ImportProblem([`${file.path} (${file.kind}): ${engineTextOf(error)}`]);
     throw error;
   } finally {
     body.destroy();
   }
 }
 
-function sayingOf(error: EngineError): string {
+function engineTextOf(error: EngineError): string {
   const said = error.cause instanceof Error ? error.cause.message : '';
   return said.split(': while executing')[0]?.slice(0, 300) ?? '';
 }
@@ -121,7 +121,7 @@ function selectLogs(
         ['address', 20],
       ])}
     )
-    WHERE (x_emitter > 0 AND x_event > 0 OR x_row < ${uint64(WITNESSES_PER_BLOCK)}) AND ${within(blocks)}`;
+    WHERE (x_emitter > 0 AND x_event > 0 OR x_row < ${uint64(SAMPLED_PER_BLOCK)}) AND ${within(blocks)}`;
 }
 
 function selectTransactions(
@@ -178,7 +178,7 @@ function optional(column: FoundColumn | undefined, use: (name: Sql) => Sql, othe
 }
 
 /**
- * Bytes from bytes or from 0x-prefixed hex. The length tells which: a column of fixed size has no third one, and it says so
+ * Bytes from bytes or from 0x-prefixed hex. The length decides which: a column of fixed size has no third one, and it says so
  * whatever the writer called its type.
  */
 function bytesOf(value: Sql, size: number): Sql {

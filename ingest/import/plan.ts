@@ -17,7 +17,7 @@ export interface FileGroup {
 export const LOGS_PER_GROUP_TARGET = 4_000_000;
 /** Each file becomes a part of a staging table. */
 const FILES_PER_GROUP_TARGET = 128;
-/** Of a file that tells no range. */
+/** Of a file whose range is not known. */
 const ANY_BLOCK: BlockRange = { from: 0, to: Number.MAX_SAFE_INTEGER };
 
 /**
@@ -52,7 +52,7 @@ export interface Bounds {
 }
 
 /**
- * The blocks that the export is said to hold whole: by the user's word, else by the names of the log files. Null when nobody
+ * The blocks that the export is said to hold whole: by the user's word, else by the names of the log files. Null when neither
  * says so; then only the blocks themselves can prove it (`provenRanges`).
  */
 export function declaredRanges(
@@ -68,7 +68,7 @@ export function declaredRanges(
   const gaps = names === null ? [] : missingRanges(fromBlock, toBlock, names);
   if (gaps.length > 0)
     throw new ImportProblem([
-      `--from-block ${fromBlock} --to-block ${toBlock} says that every block of that range is in the files, but by their names the logs lack ${spellRanges(gaps)}`,
+      `--from-block ${fromBlock} --to-block ${toBlock} says that every block of that range is in the files, but by their names the logs lack ${formatRanges(gaps)}`,
     ]);
   return [{ from: fromBlock, to: toBlock }];
 }
@@ -96,7 +96,7 @@ export function withoutRanges(ranges: readonly BlockRange[], others: readonly Bl
 
 const RANGES_SHOWN_MAX = 5;
 
-export function spellRanges(ranges: readonly BlockRange[]): string {
+export function formatRanges(ranges: readonly BlockRange[]): string {
   const shown = ranges
     .slice(0, RANGES_SHOWN_MAX)
     .map(({ from, to }) => (from === to ? `${from}` : `${from}–${to}`));
@@ -104,7 +104,7 @@ export function spellRanges(ranges: readonly BlockRange[]): string {
   return `blocks ${shown.join(', ')}${more > 0 ? ` and ${more} more ranges` : ''}`;
 }
 
-/** The smallest range around all files of a kind; null when none tells its blocks. */
+/** The smallest range around all files of a kind; null when the blocks of none are known. */
 export function spanOf(files: readonly ImportFile[], kind: FileKind): BlockRange | null {
   const ranges = files.flatMap((file) =>
     file.kind === kind && file.blocks && file.rows > 0 ? [file.blocks] : [],

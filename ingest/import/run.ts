@@ -17,9 +17,9 @@ import {
   clipRanges,
   declaredRanges,
   type FileGroup,
+  formatRanges,
   groupFiles,
   spanOf,
-  spellRanges,
   withoutRanges,
 } from './plan.ts';
 import { ImportProblem } from './problem.ts';
@@ -37,7 +37,7 @@ export interface ImportSummary extends RowCounts {
   readonly notFinal: readonly BlockRange[];
 }
 
-/** How many hexadecimal digits tell the tables of one run from another's. */
+/** Random bytes in the names of a run's tables. */
 const RUN_BYTES = 4;
 
 /**
@@ -137,7 +137,7 @@ function emptySummary(): OpenSummary {
 }
 
 /**
- * Imported rows are never retracted by anybody, so they may only come from blocks that cannot be undone. What the chain calls
+ * Imported rows are never retracted, so they may only come from blocks that cannot be undone. What the chain calls
  * final is known from the last time that ingest looked.
  */
 async function finalBlockOf({ config, writer }: ImportDeps, { assumeFinal }: ImportOptions): Promise<number> {
@@ -184,7 +184,7 @@ function wantedRanges(
 }
 
 /** The summary in words, one line each. */
-export function spellSummary(summary: ImportSummary, dryRun: boolean): string[] {
+export function summaryLines(summary: ImportSummary, dryRun: boolean): string[] {
   const {
     settlements,
     registryEvents,
@@ -196,7 +196,7 @@ export function spellSummary(summary: ImportSummary, dryRun: boolean): string[] 
     notFinal,
   } = summary;
   const told = (ranges: readonly BlockRange[], text: string): string[] =>
-    ranges.length === 0 ? [] : [`${countBlocks(ranges)} blocks ${text}: ${spellRanges(ranges)}`];
+    ranges.length === 0 ? [] : [`${countBlocks(ranges)} blocks ${text}: ${formatRanges(ranges)}`];
   return [
     `${settlements} settlements, ${registryEvents} registry events and ${deadLetters} dead letters ${dryRun ? 'would be written' : 'written'}`,
     ...told(covered, dryRun ? 'would be recorded as indexed' : 'are now recorded as indexed'),

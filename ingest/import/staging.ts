@@ -143,7 +143,7 @@ const CODES_MAX = 65_536;
 const HASH_CHARS = 66;
 export const NO_HASH: Hash = `0x${'0'.repeat(64)}`;
 
-/** Hash and time come from whichever file has them; a hash or a time that nobody has is zero. Ascending. */
+/** Hash and time come from any file that has them; a hash or a time that no file has is zero. Ascending. */
 export async function readStagedBlocks(writer: Writer, staging: Staging): Promise<StagedBlock[]> {
   const logs = trustedText(staging.logs);
   const transactions = trustedText(staging.transactions);

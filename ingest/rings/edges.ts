@@ -5,7 +5,7 @@ import { microsFromDecimal } from '../../core/domain/amount.ts';
 import type { RingLimits } from './find.ts';
 import type { PaymentEdge } from './graph.ts';
 
-/** What one pass looks at and keeps. Tests narrow it; docs/methodology.md tells the thresholds to readers. */
+/** What one pass looks at and keeps. Tests narrow it; docs/methodology.md documents the thresholds. */
 export interface PassLimits extends RingLimits {
   /** Closed UTC days, today excluded. */
   readonly windowDays: number;
@@ -67,7 +67,7 @@ export interface ReadEdges {
  * which leaves a few per cent of them. The sets that choose those are read without merging versions: a tombstoned row may add
  * a candidate, never an edge.
  *
- * One thread and a spill to disk: nobody waits for this, and everybody waits for the engine.
+ * One thread and a spill to disk: no request waits for this, and every request waits for the engine.
  */
 export async function readEdges(
   reader: Reader,

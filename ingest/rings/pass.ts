@@ -58,7 +58,7 @@ function expectEngineError(error: unknown): EngineError {
 
 /** Also a refusal (a right that a remote engine does not grant) is no reason to stop indexing; it is a louder line. */
 function reportFailure(log: Log, error: EngineError): void {
-  const text = 'payment rings not looked for; those of the last pass stay';
+  const text = 'the search for payment rings failed; the rings of the last pass stay';
   if (error.problem === 'engine_refused') log.error({ err: error }, text);
   else log.warn({ err: error }, text);
 }

@@ -12,7 +12,7 @@ const LOOK_MAX_SECONDS = 30;
 const MEBIBYTE = 1024 * 1024;
 
 /**
- * One thread and little memory: point reads keep their latency beside it (design.md 3). Groups beyond the second bound go to
+ * One thread and little memory, so that point reads keep their latency. Groups beyond the second bound go to
  * disk. A slice is one block, and so one part: readers see all of its new rows or none.
  */
 export const COMPUTE_SETTINGS = {
@@ -33,7 +33,7 @@ export type CloseOutcome = 'closed' | 'busy' | 'overtaken';
  * Computes a slice and records from what. May be cut anywhere and repeated: until the record is written the slice stays dirty
  * and is read live, and a repeat writes the same keys with a higher `gen`.
  *
- * The order makes it right beside running inserts and other workers. The number of writes is read before the data, so a write
+ * The order makes it right while inserts and other workers run. The number of writes is read before the data, so a write
  * that the data may lack leaves the slice dirty, whatever its `ver`. `gen` is given between the two and is above every recorded one: of two computations the
  * one with the higher `gen` has read data that is at least as new as its own record says, and its rows and record win together.
  */

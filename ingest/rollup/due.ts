@@ -118,7 +118,7 @@ export interface RollupLimits {
   readonly quietMs: number;
   /** A slice that is never quiet is computed this long after it was first seen dirty, and again as often. */
   readonly closeAnywayAfterMs: number;
-  /** A day with more rows is closed by hours: a late row then costs an hour's computation (engine.md 4.4 rule 10). */
+  /** A day with more rows is closed by hours: a late row then costs the computation of an hour, not of a day. */
   readonly splitAboveRows: number;
   /** Slices computed before the list is asked for again: what became dirty meanwhile and is newer goes first. */
   readonly slicesPerPassMax: number;

@@ -5,7 +5,7 @@ import { type Column, inSlice, type Slice, sliceColumns, sliceName } from './sli
 
 /**
  * The statements that compute one slice anew. Each writes every key that the slice has or ever had: a key without live rows
- * becomes a row of zeros, which replaces what an earlier computation said of it (engine.md 4.4 rules 5 and 6).
+ * becomes a row of zeros, which replaces what an earlier computation said of it (docs/design/storage.md).
  */
 export interface RollupStatement {
   readonly name: string;
@@ -96,13 +96,13 @@ const ROLLUP_TABLES: readonly RollupTable[] = [
 /** In the order in which they are run; each may be repeated. `gen` must have been given before the first of them reads. */
 export function rollupStatements(slice: Slice, gen: bigint): RollupStatement[] {
   return ROLLUP_TABLES.map((table) => ({
-    // Names end in the slice, never in a chain: ingest waits for inserts whose names end in its chain (retract.ts).
+    // Names end in the slice, never in a chain: ingest waits for inserts whose names end in its chain (ingest/write/retract.ts).
     name: `rollup-${table.table.replaceAll('_', '-')} ${sliceName(slice)}`,
     sql: insertInto(table, slice, gen),
   }));
 }
 
-/** No aliases: one that is named like a column would replace it inside the measures (engine.md 4.4 rule 7). */
+/** No aliases: one that is named like a column would replace it inside the measures: the engine resolves aliases before columns. */
 function insertInto(table: RollupTable, slice: Slice, gen: bigint): Sql {
   const columns: Column[] = [
     ...table.keys,

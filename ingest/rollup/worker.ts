@@ -22,8 +22,8 @@ import { mergeRelayerTotals } from './relayer-totals.ts';
 import type { DirtySlice } from './slice.ts';
 
 /**
- * What role `rollup` does, and role `all` beside ingest: versions of its own, because `gen` is compared with `gen` only, then
- * the worker until the signal aborts, and the search for payment rings beside it. Anything that no waiting can mend is thrown.
+ * The work of role `rollup`, and in role `all` next to ingest: closes slices, merges totals and searches for payment rings until
+ * the signal aborts. It has versions of its own, because `gen` is compared with `gen` only. Throws what a retry cannot mend.
  *
  * On a cluster every shard computes the slices whose rows it holds, from its own tables; a shard that does not answer keeps none of the others
  * from it.
@@ -60,7 +60,7 @@ export interface RollupDeps {
   readonly log: Log;
   readonly signal: AbortSignal;
   readonly clock: Clock;
-  /** Writes one line for a person; null where nobody watches. */
+  /** Writes one line of progress to a terminal; null where there is none. */
   readonly terminal?: ((line: string) => void) | null;
   readonly limits?: Partial<RollupLimits>;
   /** What of it: on a cluster slices are closed shard by shard, and totals are merged over all of them. Default: both. */
@@ -178,7 +178,7 @@ export function rollupProgress(done: number, left: number, elapsedMs: number): R
   };
 }
 
-/** Tells how a long catching-up goes, such as the first start over old data. A run ends when nothing is left. */
+/** Reports how a long catching-up goes, such as the first start over old data. A run ends when nothing is left. */
 export function createRollupReport(
   log: Log,
   terminal: ((line: string) => void) | null,

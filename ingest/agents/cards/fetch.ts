@@ -93,8 +93,8 @@ export function cardCapabilities(card: Pick<AgentCard, 'name' | 'description' | 
 }
 
 /**
- * Whether the domain that an agent claims says so itself, by /.well-known/agent-registration.json. Source: ERC-8004, protocol.md
- * 4.3. The registration file's own host is no proof: many hold files of strangers, and anyone may point to anybody's file.
+ * Whether the domain that an agent claims says so itself, by /.well-known/agent-registration.json. Source:
+ * ERC-8004. The host of the registration file is no proof: many hosts hold files of others, and any agent may point to any file.
  */
 
 const FILE = '/.well-known/agent-registration.json';

@@ -110,7 +110,7 @@ const MAX_SECONDS = 60;
 
 /**
  * Maps the cards that were mapped by another rule onto capabilities anew, from what is stored. Before any card is fetched, so
- * that nobody else writes their rows. Returns how many.
+ * that nothing else writes their rows. Returns how many.
  */
 export async function remapCards(deps: {
   readonly writer: Writer;

@@ -39,7 +39,7 @@ const CARD_FIELDS = ['name', 'description', 'services', 'endpoints', 'registrati
 /**
  * Reads a registration file as it is found in the wild, not only as ERC-8004 writes it: `endpoints` for `services`, a map or a
  * list of bare texts for either, spellings of `x402Support` and `supportedTrust`, texts where lists are expected, a missing
- * `type`. A field that cannot be read is as if it were not there. Source: protocol.md 4.3.
+ * `type`. A field that cannot be read is as if it were not there. docs/identities.md lists the variants.
  */
 export function readCard(bytes: Uint8Array): AgentCard | CardProblem {
   const file = parseBounded(bytes);

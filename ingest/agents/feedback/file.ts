@@ -10,7 +10,7 @@ const HASH = /^0x[0-9a-f]{64}$/;
 
 /**
  * Reads a feedback file: who says to rate whom, and the payment that it names. A field that cannot be read is as if it were not
- * there; a proof of payment counts only whole. Source: ERC-8004, protocol.md 4.4.
+ * there; a proof of payment counts only whole. Source: ERC-8004.
  */
 export function readFeedbackFile(bytes: Uint8Array): FeedbackFile | JsonProblem {
   const file = parseBounded(bytes);
@@ -41,7 +41,7 @@ function readChain(value: unknown): string | null {
   return /^0x[0-9a-f]{1,13}$/i.test(text) ? `eip155:${Number.parseInt(text, 16)}` : null;
 }
 
-/** An address, also at the end of a CAIP-10 account; its checksum is not this file's to get right. */
+/** An address, also at the end of a CAIP-10 account; its checksum is not checked: files get it wrong. */
 function readAccount(value: unknown): Address | null {
   if (typeof value !== 'string') return null;
   const outcome = readAddress(

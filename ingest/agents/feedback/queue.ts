@@ -34,7 +34,7 @@ import {
  * killed anywhere: what was not written is still due.
  */
 
-/** Beside those of fetching: a file that was read, and does not belong to its log. Stored with status `good`. */
+/** In addition to those of fetching: a file that was read, and does not belong to its log. Stored with status `good`. */
 export const FEEDBACK_PROBLEMS = {
   ...JSON_PROBLEMS,
   other_agent: 'The file names another agent than the log.',
@@ -46,7 +46,7 @@ const FEEDBACK_TIMES: RetryTimes = {
   retryMaxSeconds: 7 * 86_400,
   refreshSeconds: 0,
 };
-/** Some two months. A file that nobody served since then was most likely never there. */
+/** Some two months. A file that was not served since then was most likely never there. */
 const FAILURES_MAX = 18;
 
 export interface FeedbackQueueDeps {

@@ -40,7 +40,7 @@ const PLAN_MAX_SECONDS = 900;
 /** A century of hours. */
 const HOURS_MAX = 1_000_000;
 
-/** One scan of the narrow columns tells where the work is: without it every month would be read with FINAL. */
+/** One scan of the narrow columns shows where the work is: without it every month would be read with FINAL. */
 export async function touchedHours(
   writer: Writer,
   touched: Sql,
@@ -175,7 +175,7 @@ async function countStale(writer: Writer, order: RegradeOrder, batch: RegradeBat
   return rows.map(([hour, count]) => ({ hour: Number(hour), rows: Number(count) }));
 }
 
-/** Before the tombstones, as in retract.ts: afterwards nobody could tell which keys they were. */
+/** Before the tombstones, as in ingest/write/retract.ts: afterwards the keys could not be found any more. */
 function retractKeys(order: RegradeOrder, batch: RegradeBatch): Sql {
   return sql`INSERT INTO retracted_keys (hour, chain, payer, payee, relayer)
     SELECT DISTINCT toStartOfHour(block_time), chain, payer, payee, relayer

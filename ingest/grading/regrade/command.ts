@@ -35,10 +35,10 @@ interface RegradeCommandDeps {
 const MAX_SECONDS = 30;
 
 /**
- * `settlement-index regrade`: makes the catalogue of the files the published one and the rows follow it, or only tells what
+ * `settlement-index regrade`: makes the catalogue of the files the published one and the rows follow it, or only reports what
  * that would change. Throws `RegradeProblem` for what the user must correct.
  *
- * Beside a running ingest process it changes nothing itself: that process reads the same files and would go on grading by its
+ * While an ingest process runs, the command changes nothing itself: that process reads the same files and would go on grading by its
  * own catalogue; the command waits until it has followed, and shows how far it is.
  */
 export async function regrade(deps: RegradeCommandDeps, given: RegradeArguments): Promise<void> {
@@ -51,8 +51,8 @@ export async function regrade(deps: RegradeCommandDeps, given: RegradeArguments)
     const [signers, listed] = [await loadSigners(writer), await readPublishedListed(writer)];
     const wanted = createCatalogueSources(config, log).read(signers, listed);
     if (wanted === null) throw new RegradeProblem('the catalogue cannot be read');
-    if (given.dryRun) tellPreview(deps, given, await previewRegrade(writer, wanted));
-    else tellOutcome(deps, given, await follow(deps, given, writer, wanted));
+    if (given.dryRun) printPreview(deps, given, await previewRegrade(writer, wanted));
+    else printOutcome(deps, given, await follow(deps, given, writer, wanted));
   } finally {
     await writer.close();
   }
@@ -90,14 +90,18 @@ async function follow(
   return sweepPasses(regrading, pass === null ? [] : [pass]);
 }
 
-function tellOutcome({ say }: RegradeCommandDeps, { json }: RegradeArguments, outcome: SweepOutcome): void {
+function printOutcome({ say }: RegradeCommandDeps, { json }: RegradeArguments, outcome: SweepOutcome): void {
   const { pass, rowsChanged } = outcome;
   if (json) say(JSON.stringify({ pass, rows: rowsChanged }));
   else if (pass === null) say('nothing to do: every row follows the catalogue');
   else say(`pass ${pass} done: ${rowsChanged} rows regraded`);
 }
 
-function tellPreview({ say }: RegradeCommandDeps, { json }: RegradeArguments, preview: RegradePreview): void {
+function printPreview(
+  { say }: RegradeCommandDeps,
+  { json }: RegradeArguments,
+  preview: RegradePreview,
+): void {
   if (json) {
     say(JSON.stringify(preview));
     return;
@@ -107,12 +111,14 @@ function tellPreview({ say }: RegradeCommandDeps, { json }: RegradeArguments, pr
 
 /** The preview for a person. */
 export function previewLines({ changes, lines, rows }: RegradePreview): string[] {
-  const spell = (grade: { method: string; facilitator: string } | null) =>
+  const gradeText = (grade: { method: string; facilitator: string } | null) =>
     grade === null
       ? 'removed'
       : `${grade.method}${grade.facilitator === '' ? '' : ` (${grade.facilitator})`}`;
   const grades = ({ from, to }: PreviewLine) =>
-    spell(from) === spell(to) ? `${spell(from)} for another reason` : `${spell(from)} → ${spell(to)}`;
+    gradeText(from) === gradeText(to)
+      ? `${gradeText(from)} for another reason`
+      : `${gradeText(from)} → ${gradeText(to)}`;
   const concerned = new Set(lines.map(({ change }) => change)).size;
   const idle = changes.length - Math.min(changes.length, concerned);
   const isShared = lines.reduce((sum, line) => sum + line.rows, 0) > rows;

@@ -52,7 +52,7 @@ export async function openCatalogue(deps: FollowCatalogueDeps): Promise<Followed
   const listed = deps.listed ?? createListedPayees();
   const signers = await createSignerWatch({ ...deps, facilitators: sources.facilitators });
   const published = await acknowledged(() => readPublishedCatalogue(writer));
-  // A file that is broken at the moment of a restart must not unname everybody: what was published last stays in force.
+  // A file that is broken at the moment of a restart must not remove every name: what was published last stays in force.
   const first = sources.read(signers.known(), listed.current()) ?? published;
   const begun = await changeCatalogue(deps, first);
   const holder = createCatalogueHolder(first);

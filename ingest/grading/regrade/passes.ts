@@ -35,8 +35,8 @@ export async function recordPass(writer: Writer, changes: readonly CatalogueChan
 }
 
 /**
- * A number that nobody else has. The engine has no compare-and-set: each claimant writes its claim and then looks. Who sees
- * another claim on the number takes the next one; of two that overlap at least the later one sees the other.
+ * A number that no other process has. The engine has no compare-and-set: each process writes its claim and then looks. One that
+ * sees another claim on its number takes the next one; of two that overlap at least the later one sees the other.
  */
 async function claimNumber(writer: Writer): Promise<number> {
   const owner = randomUUID();

@@ -108,7 +108,7 @@ export interface SweepOutcome {
 
 /**
  * Makes the rows follow every unfinished pass, all of them at once under the number of the newest. `own` names the passes that
- * this process has recorded itself and nobody has begun; for any other the sweep assumes that a predecessor died inside.
+ * this process has recorded itself and no process has begun; for any other the sweep assumes that a predecessor died inside.
  *
  * Nothing graded by an older catalogue may be written any more when this is called (CatalogueHolder.replace).
  */
