@@ -1,22 +1,22 @@
 import { keccak_256 } from '@noble/hashes/sha3.js';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
-import { sql } from '../../../clickhouse/engine/sql.ts';
-import { ATTESTATION_COLUMNS, TABLES } from '../../../clickhouse/tables/schema.ts';
-import type { Attestation } from '../../../core/domain/registry-event.ts';
-import type { Hash } from '../../../core/domain/settlement.ts';
+import { sql } from '../../../../clickhouse/engine/sql.ts';
+import { ATTESTATION_COLUMNS, TABLES } from '../../../../clickhouse/tables/schema.ts';
+import type { Attestation } from '../../../../core/domain/registry-event.ts';
+import type { Hash } from '../../../../core/domain/settlement.ts';
 import {
   type FeedbackQueueDeps,
   fetchDueFeedback,
   fetchFeedback,
-} from '../../../ingest/agents/feedback/queue.ts';
-import { encodeAttestations } from '../../../ingest/write/encode-registry.ts';
-import { createVersions } from '../../../ingest/write/versions.ts';
-import { type TestEngine, testEngine, testLog } from '../../kit/engine.ts';
-import { dataUri, emptyIdentityTables, identitiesConfig, loopbackFetcher } from '../../kit/identities.ts';
-import { attestation } from '../../kit/registry-rows.ts';
-import { BASE, hash, wallet } from '../../kit/rows.ts';
-import { type StrangerServer, strangerServer } from '../../kit/stranger-server.ts';
-import { waitUntil } from '../../kit/wait-until.ts';
+} from '../../../../ingest/agents/feedback/queue.ts';
+import { encodeAttestations } from '../../../../ingest/write/encode-registry.ts';
+import { createVersions } from '../../../../ingest/write/versions.ts';
+import { type TestEngine, testEngine, testLog } from '../../../kit/engine.ts';
+import { dataUri, emptyIdentityTables, identitiesConfig, loopbackFetcher } from '../../../kit/identities.ts';
+import { attestation } from '../../../kit/registry-rows.ts';
+import { BASE, hash, wallet } from '../../../kit/rows.ts';
+import { type StrangerServer, strangerServer } from '../../../kit/stranger-server.ts';
+import { waitUntil } from '../../../kit/wait-until.ts';
 
 const NOW = 1_800_000_000;
 const REGISTRY = `${BASE}:0x8004a169fb4a3325136eb29fa0ceb6d2e539a432`;

@@ -1,21 +1,21 @@
 import type { RequestListener } from 'node:http';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { sql, trustedText } from '../../../clickhouse/engine/sql.ts';
+import { sql, trustedText } from '../../../../clickhouse/engine/sql.ts';
 import {
   type CardQueueDeps,
   fetchCards,
   fetchDueCards,
   remapCards,
-} from '../../../ingest/agents/cards/queue.ts';
-import { CARD_COLUMNS } from '../../../ingest/agents/cards/row.ts';
-import { deriveDue } from '../../../ingest/agents/derive.ts';
-import { createVersions } from '../../../ingest/write/versions.ts';
-import { type TestEngine, testEngine, testLog } from '../../kit/engine.ts';
-import { dataUri, emptyIdentityTables, identitiesConfig, loopbackFetcher } from '../../kit/identities.ts';
-import { agentEvent, insertAgentEvents, registration } from '../../kit/registry-rows.ts';
-import { BASE } from '../../kit/rows.ts';
-import { type StrangerServer, strangerServer } from '../../kit/stranger-server.ts';
-import { waitUntil } from '../../kit/wait-until.ts';
+} from '../../../../ingest/agents/cards/queue.ts';
+import { CARD_COLUMNS } from '../../../../ingest/agents/cards/row.ts';
+import { deriveDue } from '../../../../ingest/agents/derive.ts';
+import { createVersions } from '../../../../ingest/write/versions.ts';
+import { type TestEngine, testEngine, testLog } from '../../../kit/engine.ts';
+import { dataUri, emptyIdentityTables, identitiesConfig, loopbackFetcher } from '../../../kit/identities.ts';
+import { agentEvent, insertAgentEvents, registration } from '../../../kit/registry-rows.ts';
+import { BASE } from '../../../kit/rows.ts';
+import { type StrangerServer, strangerServer } from '../../../kit/stranger-server.ts';
+import { waitUntil } from '../../../kit/wait-until.ts';
 
 const NOW = 1_800_000_000;
 const DAY = 86_400;

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { readFeedbackFile } from '../../../ingest/agents/feedback/file.ts';
-import { hash, wallet } from '../../kit/rows.ts';
+import { readFeedbackFile } from '../../../../ingest/agents/feedback/file.ts';
+import { hash, wallet } from '../../../kit/rows.ts';
 
 const read = (value: unknown): unknown => readFeedbackFile(Buffer.from(JSON.stringify(value)));
 const NOTHING = { agentId: null, agentRegistry: null, client: null, proofOfPayment: null };

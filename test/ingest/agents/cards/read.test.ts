@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { AgentCard } from '../../../core/domain/agent-card.ts';
-import { readCard } from '../../../ingest/agents/cards/read.ts';
+import type { AgentCard } from '../../../../core/domain/agent-card.ts';
+import { readCard } from '../../../../ingest/agents/cards/read.ts';
 
 const bytes = (text: string): Uint8Array => Buffer.from(text, 'utf8');
 const read = (value: unknown): ReturnType<typeof readCard> => readCard(bytes(JSON.stringify(value)));

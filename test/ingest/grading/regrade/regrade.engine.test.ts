@@ -1,10 +1,10 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { sql, text } from '../../../clickhouse/engine/sql.ts';
-import { address } from '../../../core/domain/address.ts';
-import { DEPOSIT_CONTRACTS } from '../../../ingest/grading/built-in.ts';
-import { previewRegrade } from '../../../ingest/grading/regrade/preview.ts';
-import { VERSION_STEP } from '../../../ingest/write/versions.ts';
-import { type TestEngine, testEngine } from '../../kit/engine.ts';
+import { sql, text } from '../../../../clickhouse/engine/sql.ts';
+import { address } from '../../../../core/domain/address.ts';
+import { DEPOSIT_CONTRACTS } from '../../../../ingest/grading/built-in.ts';
+import { previewRegrade } from '../../../../ingest/grading/regrade/preview.ts';
+import { VERSION_STEP } from '../../../../ingest/write/versions.ts';
+import { type TestEngine, testEngine } from '../../../kit/engine.ts';
 import {
   ALICE,
   ANN,
@@ -18,8 +18,8 @@ import {
   type RegradeWorld,
   regradeWorld,
   relayed,
-} from '../../kit/regrade-world.ts';
-import { POLYGON } from '../../kit/rows.ts';
+} from '../../../kit/regrade-world.ts';
+import { POLYGON } from '../../../kit/rows.ts';
 
 let engine: TestEngine;
 let world: RegradeWorld;

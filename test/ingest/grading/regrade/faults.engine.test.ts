@@ -1,13 +1,13 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { EngineError, type Writer } from '../../../clickhouse/engine/engine.ts';
-import { type Sql, sql } from '../../../clickhouse/engine/sql.ts';
-import { previewLines } from '../../../ingest/grading/regrade/command.ts';
-import { recordPass, unfinishedPasses } from '../../../ingest/grading/regrade/passes.ts';
-import { previewRegrade } from '../../../ingest/grading/regrade/preview.ts';
-import { sweepPasses } from '../../../ingest/grading/regrade/regrade.ts';
-import { retractAbove } from '../../../ingest/write/retract.ts';
-import { VERSION_STEP } from '../../../ingest/write/versions.ts';
-import { type TestEngine, testEngine } from '../../kit/engine.ts';
+import { EngineError, type Writer } from '../../../../clickhouse/engine/engine.ts';
+import { type Sql, sql } from '../../../../clickhouse/engine/sql.ts';
+import { previewLines } from '../../../../ingest/grading/regrade/command.ts';
+import { recordPass, unfinishedPasses } from '../../../../ingest/grading/regrade/passes.ts';
+import { previewRegrade } from '../../../../ingest/grading/regrade/preview.ts';
+import { sweepPasses } from '../../../../ingest/grading/regrade/regrade.ts';
+import { retractAbove } from '../../../../ingest/write/retract.ts';
+import { VERSION_STEP } from '../../../../ingest/write/versions.ts';
+import { type TestEngine, testEngine } from '../../../kit/engine.ts';
 import {
   ANN,
   BOB,
@@ -19,8 +19,8 @@ import {
   type RegradeWorld,
   regradeWorld,
   relayed,
-} from '../../kit/regrade-world.ts';
-import { BASE, NOON } from '../../kit/rows.ts';
+} from '../../../kit/regrade-world.ts';
+import { BASE, NOON } from '../../../kit/rows.ts';
 
 let engine: TestEngine;
 let world: RegradeWorld;

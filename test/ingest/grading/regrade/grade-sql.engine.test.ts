@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { sql, uint64s } from '../../../clickhouse/engine/sql.ts';
-import { REASONS } from '../../../core/domain/evidence.ts';
-import { methodOf } from '../../../ingest/grading/grade.ts';
-import { methodSql } from '../../../ingest/grading/regrade/grade-sql.ts';
-import { type TestEngine, testEngine } from '../../kit/engine.ts';
+import { sql, uint64s } from '../../../../clickhouse/engine/sql.ts';
+import { REASONS } from '../../../../core/domain/evidence.ts';
+import { methodOf } from '../../../../ingest/grading/grade.ts';
+import { methodSql } from '../../../../ingest/grading/regrade/grade-sql.ts';
+import { type TestEngine, testEngine } from '../../../kit/engine.ts';
 
 let engine: TestEngine;
 beforeAll(async () => {
