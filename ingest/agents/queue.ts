@@ -62,7 +62,7 @@ export async function runQueue(
       const { fetched, total, lookedMs } = await fetchBatch(look);
       const isMore = fetched > 0 && fetched < total;
       if (look === 'all') {
-        backlog.tell(total, fetched);
+        backlog.report(total, fetched);
         if (!isMore)
           fullAtMs = performance.now() + Math.max(limits.fullEveryMs, lookedMs * limits.restFactor);
       }
@@ -107,13 +107,13 @@ export function reportBacklog(
   what: string,
   log: Log,
   nowMs: () => number = () => performance.now(),
-): { tell(due: number, done: number): void } {
+): { report(due: number, done: number): void } {
   let began: { readonly atMs: number; readonly due: number } | null = null;
   let done = 0;
   let reportedMs = 0;
   return {
     /** After each batch: how many were due when it began, and how many of them are done. */
-    tell(due, more) {
+    report(due, more) {
       const atMs = nowMs();
       if (began === null) {
         if (due < REPORTED_FROM) return;

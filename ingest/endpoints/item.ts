@@ -193,7 +193,7 @@ export function readMethod(value: unknown): EndpointMethod | null {
 
 /**
  * What is signed counts: where the atomic amount is dollars, a declared price cannot say otherwise. With `upto` the amount is
- * a ceiling, so that there the seller's own price tells more, as long as it lies below.
+ * a ceiling, so that there the seller's own price says more, as long as it lies below.
  */
 function priceOf(scheme: string, asked: bigint | null, declared: bigint | null): bigint | null {
   if (asked === null) return declared;

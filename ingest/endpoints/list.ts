@@ -4,7 +4,7 @@ import { IS_PUBLISHED, IS_RANGE, ORIGIN } from './offers.ts';
 
 /**
  * Derives `endpoint_list`, one row per resource and method, from the offers, what was paid on their terms, and what their addresses
- * were paid. A pure function of these tables, computed in the engine; `content` tells which rows are other than before, and only
+ * were paid. A pure function of these tables, computed in the engine; `content` shows which rows are other than before, and only
  * those are written.
  */
 

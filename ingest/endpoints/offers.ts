@@ -199,7 +199,7 @@ export async function tombstoneOffers(
 export const ORIGIN: Sql = sql`extract(resource, '^[a-z]+://[^/?#]+')`;
 /** `exact` signs the amount itself, every other scheme a ceiling. */
 export const IS_RANGE: Sql = sql`toUInt8(scheme != 'exact')`;
-/** Only sources of this kind are held to one origin, their own (sync-source.ts), so its domain itself says what they list. */
+/** Only sources of this kind are held to one origin, their own (sync.ts), so its domain itself says what they list. */
 export const IS_PUBLISHED: Sql = sql`startsWith(source, 'well_known:')`;
 
 /**

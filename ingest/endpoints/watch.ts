@@ -96,12 +96,15 @@ export async function createSourceWatch(
     const state = stateAfter(source, outcome, states.get(id), Math.floor(deps.nowMs() / 1_000));
     await acknowledged(() => saveSourceState(writer, state, { ver: versions.next(), isGone: false }));
     states.set(id, state);
-    const told = { source: id, host: source.host, offers: outcome.offers, written: outcome.written };
-    if (isGood) log.info(told, 'endpoints read');
+    const fields = { source: id, host: source.host, offers: outcome.offers, written: outcome.written };
+    if (isGood) log.info(fields, 'endpoints read');
     else if (source.kind === 'contested')
-      log.debug({ ...told, problem: outcome.problem }, 'a contested origin did not answer');
+      log.debug({ ...fields, problem: outcome.problem }, 'a contested origin did not answer');
     else
-      log.warn({ ...told, problem: outcome.problem }, 'endpoints not read to the end; what was listed stays');
+      log.warn(
+        { ...fields, problem: outcome.problem },
+        'endpoints not read to the end; what was listed stays',
+      );
   };
   const forget = async (state: SourceState): Promise<void> => {
     const known = await acknowledged(() => loadOffers(writer, state.source));

@@ -33,7 +33,7 @@ export const FETCH_PROBLEMS = {
     retry: true,
     meaning: 'The host is, or resolves to, a private, loopback or otherwise reserved address.',
   },
-  forbidden_port: { retry: false, meaning: 'The URL names a port that is not served to strangers.' },
+  forbidden_port: { retry: false, meaning: 'The URL names a port that is not allowed.' },
   name_not_found: { retry: true, meaning: 'The host name does not resolve.' },
   unreachable: {
     retry: true,

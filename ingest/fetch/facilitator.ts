@@ -46,7 +46,7 @@ export async function askFacilitator(
   } catch (error) {
     signal.throwIfAborted();
     if (timeout.aborted) return failed('timeout');
-    // fetch tells a connection that failed and a broken body by the same TypeError.
+    // fetch reports a connection that failed and a broken body by the same TypeError.
     if (error instanceof TypeError) return failed('unreachable');
     throw error;
   }

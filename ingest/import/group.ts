@@ -165,10 +165,10 @@ function isInside(ranges: readonly BlockRange[]): (block: StagedBlock) => boolea
 /** Throws for blocks of which the files lack something, unless they may be skipped; contradictions are never skipped. */
 function incompleteBlocks(blocks: readonly StagedBlock[], skip: boolean): BlockRange[] {
   const problems: string[] = [];
-  const tell = (some: readonly StagedBlock[], what: (ranges: string) => string): void => {
+  const report = (some: readonly StagedBlock[], what: (ranges: string) => string): void => {
     if (some.length > 0) problems.push(what(formatRanges(rangesOf(some))));
   };
-  tell(
+  report(
     blocks.filter(({ isContradicted }) => isContradicted),
     (at) => `the files name two different hashes for one block: they are of two forks (${at})`,
   );
@@ -178,17 +178,17 @@ function incompleteBlocks(blocks: readonly StagedBlock[], skip: boolean): BlockR
   const withoutHash = blocks.filter(({ hash }) => hash === NO_HASH);
   const withoutTime = blocks.filter(({ time }) => time === 0);
   if (!skip) {
-    tell(
+    report(
       withoutTransactions,
       (at) =>
         `${missing} transactions with payments, in ${withoutTransactions.length} blocks, are in no file of transactions (${at}). Add the files of these blocks, or pass --skip-incomplete to leave the blocks out`,
     );
-    tell(
+    report(
       withoutHash,
       (at) =>
         `${withoutHash.length} blocks with payments have a hash in no file (${at}). Add the blocks files, or pass --skip-incomplete`,
     );
-    tell(
+    report(
       withoutTime,
       (at) =>
         `${withoutTime.length} blocks with payments have a time in no file (${at}). Add the blocks files, or pass --skip-incomplete`,

@@ -195,17 +195,20 @@ export function summaryLines(summary: ImportSummary, dryRun: boolean): string[] 
     alreadyIndexed,
     notFinal,
   } = summary;
-  const told = (ranges: readonly BlockRange[], text: string): string[] =>
+  const rangeLine = (ranges: readonly BlockRange[], text: string): string[] =>
     ranges.length === 0 ? [] : [`${countBlocks(ranges)} blocks ${text}: ${formatRanges(ranges)}`];
   return [
     `${settlements} settlements, ${registryEvents} registry events and ${deadLetters} dead letters ${dryRun ? 'would be written' : 'written'}`,
-    ...told(covered, dryRun ? 'would be recorded as indexed' : 'are now recorded as indexed'),
-    ...told(
+    ...rangeLine(covered, dryRun ? 'would be recorded as indexed' : 'are now recorded as indexed'),
+    ...rangeLine(
       unproven,
       'are not recorded as indexed, so the RPC backfill reads them again: nothing proves that the files hold every log of them (--all-contracts, --from-block and --to-block say so, see docs/import.md)',
     ),
-    ...told(incomplete, 'were left out, because the files lack some of their transactions, times or hashes'),
-    ...told(alreadyIndexed, 'were indexed already and skipped'),
-    ...told(notFinal, 'are not final yet and left to the live head'),
+    ...rangeLine(
+      incomplete,
+      'were left out, because the files lack some of their transactions, times or hashes',
+    ),
+    ...rangeLine(alreadyIndexed, 'were indexed already and skipped'),
+    ...rangeLine(notFinal, 'are not final yet and left to the live head'),
   ];
 }

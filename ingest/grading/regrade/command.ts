@@ -77,15 +77,15 @@ async function follow(
   wanted: Catalogue,
 ): Promise<SweepOutcome> {
   const { log, signal, say } = deps;
-  const tell = given.json ? () => undefined : (progress: SweepProgress) => say(progressLine(progress));
+  const onProgress = given.json ? () => undefined : (progress: SweepProgress) => say(progressLine(progress));
   if (await isIngestRunning(writer)) {
     if (!given.json) say('the running service takes the change; waiting for it');
-    const followed = await awaitService({ writer, wanted, signal, onProgress: tell });
+    const followed = await awaitService({ writer, wanted, signal, onProgress });
     if (followed !== null) return followed;
     // The service ended meanwhile: what it left is ours.
   }
   const versions = createVersions(await highestVersion(writer));
-  const regrading = { writer, versions, log, signal, onProgress: tell };
+  const regrading = { writer, versions, log, signal, onProgress };
   const { pass } = await changeCatalogue(regrading, wanted);
   return sweepPasses(regrading, pass === null ? [] : [pass]);
 }

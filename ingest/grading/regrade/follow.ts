@@ -130,15 +130,15 @@ export async function awaitService(deps: {
   const startedAt = performance.now();
   let seen = await look(writer, wanted);
   if (seen.isDone) return { pass: null, rowsChanged: 0 };
-  for (let told = -1; !seen.isDone; seen = await look(writer, wanted)) {
+  for (let reported = -1; !seen.isDone; seen = await look(writer, wanted)) {
     if (!(await isIngestRunning(writer))) return null;
     if (seen.isIgnored && performance.now() - startedAt > TAKE_UP_MAX_MS) {
       throw new RegradeProblem(
         'the running service does not take the catalogue up: it reads other files, or cannot read these (see its log)',
       );
     }
-    if (seen.progress.rowsLookedAt !== told) onProgress({ ...seen.progress, etaSeconds: null });
-    told = seen.progress.rowsLookedAt;
+    if (seen.progress.rowsLookedAt !== reported) onProgress({ ...seen.progress, etaSeconds: null });
+    reported = seen.progress.rowsLookedAt;
     await delay(AWAIT_EVERY_MS, undefined, { signal });
   }
   return { pass: seen.progress.pass, rowsChanged: seen.progress.rowsChanged };

@@ -27,7 +27,7 @@ export interface RecordedPass {
 
 /**
  * Replaces the published catalogue. The pass is recorded before anything is published, so that a crash between any two steps
- * ends right: until the sweep of the pass is over (sweep.ts), every start repeats it, with whatever is published by then.
+ * ends right: until the sweep of the pass is over (`sweepPasses`), every start repeats it, with whatever is published by then.
  *
  * `inUse` is the catalogue that this process grades by, where it grades: rows may follow it although it was never published,
  * and then they change with it. `adopt` makes the process grade by the new one and resolves when nothing that was graded by

@@ -14,7 +14,7 @@ function watched(): {
     lines,
     tell(due, done, atSeconds) {
       seconds = atSeconds;
-      backlog.tell(due, done);
+      backlog.report(due, done);
     },
   };
 }
