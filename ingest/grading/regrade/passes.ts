@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { claimNumber } from '../../../clickhouse/engine/claim.ts';
 import type { Writer } from '../../../clickhouse/engine/engine.ts';
 import { RowBinary } from '../../../clickhouse/engine/row-binary.ts';
 import { sql, text, uint32 } from '../../../clickhouse/engine/sql.ts';
@@ -13,8 +14,8 @@ import type { CatalogueChange } from '../changes.ts';
 const MAX_SECONDS = 30;
 /** More would mean that no pass ever finishes. */
 const UNFINISHED_PASSES_MAX = 10_000;
-/** Two processes that claim a number at the same moment both step back; one collision is rare already. */
-const CLAIMS_MAX = 20;
+/** The smallest: versions leave little room for the numbers of passes (ingest/write/versions.ts). */
+const STEP_MAX = 1;
 const NO_ADDRESS = `0x${'00'.repeat(20)}`;
 const CHANGE_COLUMNS = ['pass', 'kind', 'chain', 'address', 'code'] as const;
 /** Codes of the Enum8 in catalogue_changes. */
@@ -22,7 +23,7 @@ const KIND = { relayer: 1, payee: 2, code: 3, deposit: 4 } as const;
 
 /** Records a pass over the changed keys and answers its number, higher than every one before. */
 export async function recordPass(writer: Writer, changes: readonly CatalogueChange[]): Promise<number> {
-  const pass = await claimNumber(writer);
+  const pass = await claimPass(writer);
   const out = new RowBinary();
   for (const change of changes) {
     out.u32(pass).u8(KIND[change.kind]);
@@ -34,28 +35,32 @@ export async function recordPass(writer: Writer, changes: readonly CatalogueChan
   return pass;
 }
 
-/**
- * A number that no other process has. The engine has no compare-and-set: each process writes its claim and then looks. One that
- * sees another claim on its number takes the next one; of two that overlap at least the later one sees the other.
- */
-async function claimNumber(writer: Writer): Promise<number> {
+/** A number that no other process has, above every one before. */
+async function claimPass(writer: Writer): Promise<number> {
   const owner = randomUUID();
-  for (let attempt = 0; attempt < CLAIMS_MAX; attempt++) {
-    const pass = (await highestPass(writer)) + 1;
-    await writer.run({
-      name: 'claim-pass',
-      sql: sql`INSERT INTO catalogue_passes (pass, owner) SELECT ${uint32(pass)}, ${text(owner)}`,
-      maxSeconds: MAX_SECONDS,
-    });
-    const { rows } = await writer.rows({
-      name: 'claimed-pass',
-      sql: sql`SELECT count() FROM catalogue_passes WHERE pass = ${uint32(pass)} AND owner != ${text(owner)}`,
-      maxSeconds: MAX_SECONDS,
-      maxRows: 1,
-    });
-    if (Number(rows[0]?.[0]) === 0) return pass;
-  }
-  throw new Error('no number for a catalogue pass: other processes claim them all');
+  const pass = await claimNumber(
+    {
+      highest: async () => BigInt(await highestPass(writer)),
+      claim: (number) =>
+        writer.run({
+          name: 'claim-pass',
+          sql: sql`INSERT INTO catalogue_passes (pass, owner) SELECT ${uint32(Number(number))}, ${text(owner)}`,
+          maxSeconds: MAX_SECONDS,
+        }),
+      async isClaimedByOthers(number) {
+        const { rows } = await writer.rows({
+          name: 'claimed-pass',
+          sql: sql`SELECT count() FROM catalogue_passes WHERE pass = ${uint32(Number(number))} AND owner != ${text(owner)}`,
+          maxSeconds: MAX_SECONDS,
+          maxRows: 1,
+        });
+        return Number(rows[0]?.[0]) > 0;
+      },
+    },
+    { stepMax: STEP_MAX },
+  );
+  if (pass === null) throw new Error('no number for a catalogue pass: other processes claim them all');
+  return Number(pass);
 }
 
 /** 0 when there was none yet. */
