@@ -6,7 +6,7 @@ import type { Settlement } from '../../../core/domain/settlement.ts';
 import { PASS_LIMITS, type PassLimits, RING_METHOD_VERSION } from '../../../ingest/rings/edges.ts';
 import { type RingPass, ringPass, runRings } from '../../../ingest/rings/pass.ts';
 import { runRollupWorker } from '../../../ingest/rollup/worker.ts';
-import { readRings } from '../../../src/operations/wallets/rings.ts';
+import { readRings } from '../../../src/operations/wallets/profile-totals.ts';
 import { testClock } from '../../kit/api.ts';
 import { type TestEngine, testEngine, testLog } from '../../kit/engine.ts';
 import { insertSettlements, NOON, POLYGON, settlement, tombstone, wallet } from '../../kit/rows.ts';

@@ -8,7 +8,7 @@ import { LLMS_FULL_MAX_BYTES, LLMS_MAX_BYTES } from '../../../src/docs-site/llms
 import { linkTarget } from '../../../src/docs-site/markdown.ts';
 import { DOCS_PAGES } from '../../../src/docs-site/pages.ts';
 import type { SearchData } from '../../../src/docs-site/search.ts';
-import { DOCS_RESOURCES } from '../../../src/mcp/resources.ts';
+import { DOCS_RESOURCES } from '../../../src/mcp/server.ts';
 import { OPERATIONS } from '../../../src/operations/index.ts';
 import { codeBlocks, documentFiles, readDocument } from '../../kit/documents.ts';
 import { type OwnApi, ownApi } from '../../kit/own-api.ts';

@@ -2,9 +2,8 @@ import type { Reader } from '../../../clickhouse/engine/engine.ts';
 import { dateTime, type Sql, sql, texts, uint32 } from '../../../clickhouse/engine/sql.ts';
 import { sliceStart } from '../../../clickhouse/tables/rollup-basis.ts';
 import type { Clock } from '../../../core/clock.ts';
-import { ask } from '../read/ask.ts';
-import { cached } from '../read/cached.ts';
-import { integerField, textField } from '../read/decode.ts';
+import { versionTimeMs } from '../../../core/domain/version-time.ts';
+import { ask, bigintField, cached, integerField, textField } from '../ask.ts';
 
 /**
  * Which part of time the rollups answer for. A slice (a day, or an hour of a busy day) that is dirty or was never computed is
@@ -140,4 +139,34 @@ function within(time: Sql, ranges: readonly TimeRange[]): Sql {
       : sql`(${time} >= ${dateTime(from)} AND ${time} < ${dateTime(to)})`,
   );
   return first === undefined ? sql`0` : rest.reduce((all, next) => sql`${all} OR ${next}`, first);
+}
+
+/** How far the rollups are, for telemetry. */
+export interface RollupState {
+  /** Slices with changes that are not rolled up, the present day included. */
+  readonly openSlices: number;
+  /** Unix seconds at which the oldest of them begins; null when there is none. */
+  readonly oldestOpen: number | null;
+  /** Unix seconds of the newest computation; null before the first. */
+  readonly lastClosedAt: number | null;
+}
+
+export async function readRollupState(reader: Reader): Promise<RollupState> {
+  const { rows } = await ask(reader, 'settlements', {
+    name: 'rollup-state',
+    maxSeconds: MAX_SECONDS,
+    maxRows: 1,
+    sql: sql`SELECT countIf(ver > rolled_ver),
+        minIf(toUnixTimestamp(toDateTime(day, 'UTC')) + greatest(hour, 0) * 3600, ver > rolled_ver),
+        (SELECT max(gen) FROM rollup_state)
+      FROM rollup_slices`,
+  });
+  const [open, oldest, newestGen] = rows[0] ?? [];
+  const openSlices = integerField(open);
+  const gen = bigintField(newestGen);
+  return {
+    openSlices,
+    oldestOpen: openSlices === 0 ? null : integerField(oldest),
+    lastClosedAt: gen === 0n ? null : Math.floor(versionTimeMs(gen) / 1_000),
+  };
 }

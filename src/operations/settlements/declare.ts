@@ -19,9 +19,63 @@ import { NextBeforeShape } from '../shapes.ts';
 import { nextBefore, readBefore } from '../walk.ts';
 import { readFeed } from './feed.ts';
 import type { ListedSettlement } from './row.ts';
-import { isSelfPayment, SETTLEMENT_EXAMPLE, SettlementShape, settlementAnswer } from './shape.ts';
+import {
+  isSelfPayment,
+  NAMED_SETTLEMENT_EXAMPLE,
+  NamedSettlementShape,
+  namedSettlementAnswer,
+  partiesOf,
+  SETTLEMENT_EXAMPLE,
+  SettlementShape,
+  settlementAnswer,
+} from './shape.ts';
 
-const SCOPE = 'listTransactions';
+const FLOWS_SCOPE = 'listFlows';
+
+export const listFlows = defineOperation({
+  id: FLOWS_SCOPE,
+  method: 'GET',
+  path: '/flows',
+  summary: 'Newest settlements across every indexed chain, payer to payee',
+  description:
+    'Settlements, newest first, with the display names of payer, payee and facilitator where they are known. Walk older pages by sending `next_before` back as `before`.',
+  toolText:
+    'The newest settlements (x402 payments): payer, payee, amount_usd, facilitator, evidence. For more filters use list_transactions, for sums run_sql.',
+  price: PRICES.keyed,
+  params: { limit: limitParam, before: beforeParam, chain: chainParam, finality: finalityParam },
+  output: Type.Object({
+    flows: Type.Array(NamedSettlementShape),
+    next_before: NextBeforeShape,
+    meta: SettlementMetaShape,
+  }),
+  fails: ['invalid_parameter', 'upstream_unavailable'],
+  paging: 'before',
+  caching: 'revalidate',
+  acceptsUnknownKey: false,
+  example: { flows: [NAMED_SETTLEMENT_EXAMPLE], next_before: null, meta: META_EXAMPLE },
+  check: ({ before }, { cursorKeys }) => void readBefore(cursorKeys, FLOWS_SCOPE, before),
+  run: async ({ limit, before, chain, finality }, deps) => {
+    const { reader, clock, cursorKeys, dataset, names, freshness, chains } = deps;
+    const from = readBefore(cursorKeys, FLOWS_SCOPE, before);
+    const nowMs = clock.nowMs();
+    const statuses = await freshness.statuses();
+    const final = finalOnly(finality, statuses);
+    const page = await readFeed(
+      { reader, clock, newestTime: dataset.newestTime },
+      { limit, before: from, chain, facilitator: undefined, tier: undefined, final },
+    );
+    const directory = await names.of(partiesOf(page.rows));
+    return {
+      flows: page.rows.map((row) =>
+        namedSettlementAnswer(row, finalityOf(row.blockNumber, statuses.get(row.chain)), directory),
+      ),
+      next_before: nextBefore(cursorKeys, FLOWS_SCOPE, page.nextBefore),
+      meta: await settlementMeta({ chain, chains, statuses, nowMs, finality }, page.rows, dataset),
+    };
+  },
+});
+
+const TRANSACTIONS_SCOPE = 'listTransactions';
 
 interface AfterRead {
   readonly minProbability: number | undefined;
@@ -29,7 +83,7 @@ interface AfterRead {
 }
 
 export const listTransactions = defineOperation({
-  id: SCOPE,
+  id: TRANSACTIONS_SCOPE,
   method: 'GET',
   path: '/transactions',
   summary: 'Every indexed settlement, newest first, filterable by x402 confidence',
@@ -58,11 +112,11 @@ export const listTransactions = defineOperation({
   caching: 'revalidate',
   acceptsUnknownKey: false,
   example: { transactions: [SETTLEMENT_EXAMPLE], next_before: null, meta: META_EXAMPLE },
-  check: ({ before }, { cursorKeys }) => void readBefore(cursorKeys, SCOPE, before),
+  check: ({ before }, { cursorKeys }) => void readBefore(cursorKeys, TRANSACTIONS_SCOPE, before),
   run: async (input, deps) => {
     const { reader, clock, cursorKeys, dataset, freshness, chains } = deps;
     const { limit, chain, facilitator, tier, finality } = input;
-    const before = readBefore(cursorKeys, SCOPE, input.before);
+    const before = readBefore(cursorKeys, TRANSACTIONS_SCOPE, input.before);
     const nowMs = clock.nowMs();
     const statuses = await freshness.statuses();
     const page = await readFeed(
@@ -79,7 +133,7 @@ export const listTransactions = defineOperation({
         settlementAnswer(row, finalityOf(row.blockNumber, statuses.get(row.chain))),
       ),
       // From rows read, not rows shown: the walk must not end where a filter emptied a page.
-      next_before: nextBefore(cursorKeys, SCOPE, page.nextBefore),
+      next_before: nextBefore(cursorKeys, TRANSACTIONS_SCOPE, page.nextBefore),
       meta: excludeSelfPayments ? { ...meta, self_payments_excluded: true } : meta,
     };
   },
