@@ -11,7 +11,7 @@ import { migrate } from '../../clickhouse/migrate/migrate.ts';
 import type { Config } from '../../core/config/config.ts';
 import { loadConfig } from '../../core/config/load.ts';
 import type { FeedbackView } from '../../demo/chain/registry-views.ts';
-import { deriveDue } from '../../ingest/agents/derive-agents.ts';
+import { deriveDue } from '../../ingest/agents/derive.ts';
 import { importFiles } from '../../ingest/import/command.ts';
 import { runIngest } from '../../ingest/worker.ts';
 import { highestVersion } from '../../ingest/write/highest-version.ts';
