@@ -4,6 +4,7 @@ import { ATTESTATION_KINDS, type Attestation } from '../../core/domain/registry-
 import { type TestApi, testApi } from '../support/api.ts';
 import { type TestEngine, testEngine } from '../support/engine.ts';
 import { emptyIdentityTables } from '../support/identities.ts';
+import { lengthOf } from '../support/lengths.ts';
 import { attestation, insertAttestations } from '../support/registry-rows.ts';
 import { BASE, hash, NOON, POLYGON, reportChain, wallet } from '../support/rows.ts';
 
@@ -191,7 +192,7 @@ describe('a walk', () => {
           }
         },
       ),
-      { numRuns: 6, endOnFailure: true },
+      { numRuns: lengthOf('engineProperties'), endOnFailure: true },
     );
   }, 120_000);
 

@@ -10,6 +10,7 @@ import { type TestApi, testApi } from '../support/api.ts';
 import { closeDays } from '../support/close-days.ts';
 import { emptyTables } from '../support/empty-tables.ts';
 import { type TestEngine, testEngine } from '../support/engine.ts';
+import { lengthOf } from '../support/lengths.ts';
 import {
   BASE,
   insertSettlements,
@@ -171,7 +172,7 @@ describe('/v0/facilitators', () => {
           );
         },
       ),
-      { numRuns: 10, endOnFailure: true },
+      { numRuns: lengthOf('engineProperties'), endOnFailure: true },
     );
   }, 240_000);
 

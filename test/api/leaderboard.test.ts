@@ -6,6 +6,7 @@ import { deriveAll, registerAgent } from '../support/agents.ts';
 import { type TestApi, testApi } from '../support/api.ts';
 import { type TestEngine, testEngine } from '../support/engine.ts';
 import { emptyIdentityTables } from '../support/identities.ts';
+import { lengthOf } from '../support/lengths.ts';
 import { type NaiveAgent, naiveAgents } from '../support/naive-agents.ts';
 import {
   attestation,
@@ -182,7 +183,7 @@ describe('the leaderboard', () => {
         );
         expect(shownOf(await walkBoard(limit, '&chain=all'))).toEqual(naiveBoard(truth, { spam: false }));
       }),
-      { numRuns: 6, endOnFailure: true },
+      { numRuns: lengthOf('engineProperties'), endOnFailure: true },
     );
   }, 120_000);
 

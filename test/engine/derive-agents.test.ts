@@ -6,6 +6,7 @@ import { deriveDue } from '../../ingest/identities/derive-agents.ts';
 import type { Due } from '../../ingest/identities/derive-sql.ts';
 import { createVersions } from '../../ingest/versions.ts';
 import { type TestEngine, testEngine, testLog } from '../support/engine.ts';
+import { lengthOf } from '../support/lengths.ts';
 import { type NaiveAgent, naiveAgents } from '../support/naive-agents.ts';
 import {
   agentEvent,
@@ -183,7 +184,7 @@ describe('derived agents equal a naive fold', () => {
           }
         },
       ),
-      { numRuns: 8, endOnFailure: true },
+      { numRuns: lengthOf('engineProperties'), endOnFailure: true },
     );
   }, 120_000);
 });

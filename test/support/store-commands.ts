@@ -12,6 +12,7 @@ import {
   StoreUnavailable,
 } from '../../src/control/control-store.ts';
 import type { AdapterTraits, OpenedStore } from '../contract/control-store.ts';
+import { lengthOf } from './lengths.ts';
 import { createModelStore, type ModelStore } from './model-store.ts';
 import { readLedger, troubleOf } from './unit-books.ts';
 
@@ -20,7 +21,7 @@ import { readLedger, troubleOf } from './unit-books.ts';
  * few times, so that calls meet: replays, races for the same hold, leases that lapse.
  */
 
-const RUNS = 60;
+const RUNS = lengthOf('storeProperties');
 const COMMANDS_MAX = 100;
 /** Shrinking ends here, so that the failure with its seed is printed before the test runner loses patience. */
 export const PROPERTY_BUDGET_MS = 120_000;
