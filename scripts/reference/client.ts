@@ -1,10 +1,11 @@
 import openapiTS, { astToString } from 'openapi-typescript';
 import { KNOWN_CHAINS } from '../../core/domain/known-chains.ts';
-import type { AnyOperation } from '../../src/catalogue/operation.ts';
+import type { AnyOperation } from '../../src/operations/define.ts';
 
 /** The parts of `client/` that follow from the declarations. */
 
-const HEAD = '// Written by `npm run gen` from the declarations in src/catalogue. Changes here are lost.\n\n';
+const HEAD =
+  '// Written by `npm run gen` from the declarations in src/operations. Changes here are lost.\n\n';
 
 /** Types of the whole document, by `openapi-typescript`. */
 export async function clientTypes(openApi: object): Promise<string> {

@@ -1,8 +1,8 @@
 import type { Lane, Surface } from '../../core/domain/lane.ts';
 import type { SqlTierId } from '../../core/domain/plan.ts';
-import type { Answer } from '../catalogue/answer.ts';
-import type { AnyOperation, CallTerms, OperationDeps } from '../catalogue/operation.ts';
-import type { RateDecision } from '../control/control-store.ts';
+import type { RateDecision } from '../accounts/store.ts';
+import type { Answer } from '../operations/answer.ts';
+import type { AnyOperation, CallTerms, OperationDeps } from '../operations/define.ts';
 import type { Order } from '../payment/payment-lane.ts';
 import type { CredentialHeaders } from './caller.ts';
 
@@ -29,7 +29,7 @@ export interface GateRequest {
   readonly address: string;
   readonly surface: Surface;
   /** Present on HTTP, where a call can be paid for. */
-  readonly shop?: Shop;
+  readonly offers?: Offers;
   readonly idempotencyKey: string | undefined;
   /** False for HEAD: an answer without its body takes no payment and draws no units. */
   readonly mayCharge: boolean;
@@ -56,7 +56,7 @@ export interface GateRequest {
 }
 
 /** What is bought, once its terms are known, and the payment when one was sent. */
-export interface Shop {
+export interface Offers {
   readonly payment: string | undefined;
   order(terms: CallTerms): Order;
 }

@@ -1,0 +1,127 @@
+/**
+ * What can go wrong with one call, as far as it decides what to do next. Texts of providers are matched here and nowhere
+ * else; they vary, hence the patterns.
+ */
+
+export type RpcFailureKind =
+  /** 429 or the JSON-RPC equivalent: wait as long as it says. */
+  | 'busy'
+  /** 5xx, refused connection, closed socket. */
+  | 'unavailable'
+  | 'timeout'
+  /** Truncated or otherwise unparsable, or a batch without an answer to this call. */
+  | 'unreadable'
+  /** The node wants a smaller range, batch or answer. */
+  | 'too-large'
+  /** Any other JSON-RPC error: unknown tag, unknown block, unsupported method. */
+  | 'refused'
+  /** The node has not got what was asked for: it lags, or the chain became shorter. */
+  | 'absent';
+
+/** The text names the provider by host only: URLs hold keys, and viem's messages hold URLs. */
+export class RpcFailure extends Error {
+  readonly kind: RpcFailureKind;
+  readonly retryAfterMs: number | null;
+
+  constructor(kind: RpcFailureKind, detail: string, retryAfterMs: number | null = null) {
+    super(detail);
+    this.name = 'RpcFailure';
+    this.kind = kind;
+    this.retryAfterMs = retryAfterMs;
+  }
+}
+
+export type ContradictionKind =
+  | 'malformed'
+  | 'wrong-block'
+  | 'broken-link'
+  | 'foreign-log'
+  | 'removed-log'
+  | 'wrong-fork'
+  | 'conflicting-logs'
+  | 'duplicate-logs'
+  | 'missing-transaction'
+  | 'bloom-mismatch'
+  | 'missing-logs';
+
+/** An answer that contradicts itself or another answer: never used, counted, asked for again, elsewhere if possible. */
+export class ProviderContradiction extends Error {
+  readonly kind: ContradictionKind;
+
+  constructor(kind: ContradictionKind, detail: string) {
+    super(detail);
+    this.name = 'ProviderContradiction';
+    this.kind = kind;
+  }
+}
+
+/** None of the configured URLs serves the configured chain. Only a change of the configuration helps, so nothing retries. */
+export class WrongChain extends Error {
+  constructor(detail: string) {
+    super(detail);
+    this.name = 'WrongChain';
+  }
+}
+
+/** Wordings seen at geth, Erigon, Nethermind, Infura, Alchemy, QuickNode, Ankr, dRPC, Avalanche and Base's public node. */
+const TOO_LARGE = [
+  /more than [\d,]+ (?:results|logs)/i,
+  /too many (?:results|logs|blocks)/i,
+  /exceed\w*(?: the)? (?:max|limit|range|block range)/i,
+  /(?:range|results?|logs?|size|response)\b.{0,40}\b(?:exceed|too (?:large|wide|big|many))/i,
+  /(?:limited|up) to (?:a |an )?(?:[\d,]+ ?- ?)?[\d,]+k? ?-?(?:blocks?|range|results|logs)/i,
+  /ranges? (?:over|greater than|larger than|of more than) [\d,]+/i,
+  /max(?:imum)? (?:allowed )?(?:block )?range/i,
+  /range must be less than/i,
+  /query (?:timeout|timed out|timeout exceeded)/i,
+  /batch (?:size )?(?:is )?too (?:large|big)|batch limit/i,
+  /(?:payload|entity|body|request|content) too large/i,
+];
+const BUSY =
+  /rate.?limit|too many requests|request count|throughput|capacity exceeded|try again (?:later|in)|compute units/i;
+/** Used up for a day or a month: a smaller request is refused as well. */
+const QUOTA = /\bquota\b|\bmonthly\b|\bdaily\b/i;
+const PLAN = /\bplan\b.{0,40}\b(?:limit|exceed|exhaust)|\b(?:limit|exceed|exhaust).{0,40}\bplan\b/i;
+/** Plans limit sizes too, and that only a smaller request can meet. */
+const SIZE = /\b(?:range|blocks?|results?|logs?|size|response)\b/i;
+const CODE_LIMIT_EXCEEDED = -32_005;
+const DETAIL_MAX_CHARS = 200;
+
+/** Sorts a JSON-RPC error object. Codes are used differently by every provider, so the wording decides first. */
+export function failureOfRpcError(method: string, error: unknown): RpcFailure {
+  const { code, message } = readRpcError(error);
+  const detail = `${method}: ${redactUrls(message)} (${code})`;
+  if (BUSY.test(message) || QUOTA.test(message) || (PLAN.test(message) && !SIZE.test(message)))
+    return new RpcFailure('busy', detail);
+  if (TOO_LARGE.some((pattern) => pattern.test(message))) return new RpcFailure('too-large', detail);
+  if (code === CODE_LIMIT_EXCEEDED || code === 429) return new RpcFailure('busy', detail);
+  return new RpcFailure('refused', detail);
+}
+
+/** Sorts an HTTP status. */
+export function failureOfStatus(status: number, retryAfter: string | null): RpcFailure {
+  const detail = `HTTP status ${status}`;
+  if (status === 429) return new RpcFailure('busy', detail, readRetryAfter(retryAfter));
+  if (status === 413) return new RpcFailure('too-large', detail);
+  return new RpcFailure('unavailable', detail, readRetryAfter(retryAfter));
+}
+
+/** RFC 9110 10.2.3: seconds, or a date. Null for anything else. */
+export function readRetryAfter(header: string | null, nowMs: number = Date.now()): number | null {
+  if (header === null || header.trim() === '') return null;
+  if (/^\d+$/.test(header.trim())) return Number(header) * 1_000;
+  const at = Date.parse(header);
+  return Number.isNaN(at) ? null : Math.max(0, at - nowMs);
+}
+
+function readRpcError(error: unknown): { code: number; message: string } {
+  if (typeof error !== 'object' || error === null) return { code: 0, message: String(error) };
+  const code = 'code' in error && typeof error.code === 'number' ? error.code : 0;
+  const message = 'message' in error && typeof error.message === 'string' ? error.message : '';
+  return { code, message };
+}
+
+/** A provider's text may quote the URL it was called with, key included. */
+function redactUrls(text: string): string {
+  return text.replace(/\b(?:https?|wss?):\/\/\S+/gi, '[url]').slice(0, DETAIL_MAX_CHARS);
+}
