@@ -27,8 +27,8 @@ const LENGTHS = {
   httpFuzzRequests: { gate: 200, nightly: 800 },
   /** Every n-th statement of the engine's own documentation. */
   documentedStatementStep: { gate: 10, nightly: 1 },
-  /** Seeds of the chaos test, each with a round of payments and one of reorgs. */
-  chaosSeeds: { gate: 1, nightly: 2 },
+  /** Attacks of each family and outcome that are sent through the API as well. */
+  attacksThroughApi: { gate: 2, nightly: 10_000 },
 } as const satisfies Readonly<Record<string, Readonly<Record<TestLength, number>>>>;
 
 /** Whether this run is the long one. */
