@@ -20,7 +20,7 @@ export function compileTree(directory: string): void {
     outdir: directory,
     bundle: false,
     format: 'esm',
-    target: 'node20',
+    target: 'node20.19',
     write: false,
   });
   for (const { path, text } of outputFiles) write(path, text.replaceAll(IMPORT_OF_SOURCE, '$1.js$2'));

@@ -20,13 +20,19 @@ const LENGTHS = {
   /** Runs of a property whose every run writes to the engine and reads it back. */
   engineProperties: { gate: 3, nightly: 12 },
   /** Runs of a property of the control store over commands in random order. */
-  storeProperties: { gate: 25, nightly: 100 },
+  storeProperties: { gate: 12, nightly: 100 },
+  /** Runs of a property of a dozen metered calls over SQLite. */
+  chargeProperties: { gate: 40, nightly: 300 },
   sqlFuzzSeconds: { gate: 15, nightly: 120 },
   /** About what the seconds hold on two idle cores; a faster machine judges a commit by the same queries. */
   sqlFuzzCases: { gate: 1_300, nightly: 11_000 },
   httpFuzzRequests: { gate: 200, nightly: 800 },
   /** Every n-th statement of the engine's own documentation. */
   documentedStatementStep: { gate: 10, nightly: 1 },
+  /** A process dies after every n-th of the writes of a change of the catalogue. */
+  deadlyWriteStep: { gate: 3, nightly: 1 },
+  /** Seeds of a node that lies in every way. */
+  liarSeeds: { gate: 2, nightly: 5 },
   /** Attacks of each family and outcome that are sent through the API as well. */
   attacksThroughApi: { gate: 2, nightly: 10_000 },
 } as const satisfies Readonly<Record<string, Readonly<Record<TestLength, number>>>>;
