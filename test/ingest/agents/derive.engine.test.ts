@@ -6,6 +6,7 @@ import { deriveDue } from '../../../ingest/agents/derive.ts';
 import type { Due } from '../../../ingest/agents/statements.ts';
 import { createVersions } from '../../../ingest/write/versions.ts';
 import { type TestEngine, testEngine, testLog } from '../../kit/engine.ts';
+import { lengthOf } from '../../kit/lengths.ts';
 import { type NaiveAgent, naiveAgents } from '../../kit/naive-agents.ts';
 import {
   agentEvent,
@@ -183,7 +184,7 @@ describe('derived agents equal a naive fold', () => {
           }
         },
       ),
-      { numRuns: 8, endOnFailure: true },
+      { numRuns: lengthOf('engineProperties'), endOnFailure: true },
     );
   }, 120_000);
 });

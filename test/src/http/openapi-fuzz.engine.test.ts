@@ -8,6 +8,7 @@ import { RUNS_VARIABLE, SEED_VARIABLE } from '../../fuzz/http/options.ts';
 import { type FuzzRequest, fuzzRequest } from '../../fuzz/http/requests.ts';
 import { openStage, type Stage } from '../../fuzz/http/stage.ts';
 import type { JsonObject } from '../../kit/document-schemas.ts';
+import { lengthOf } from '../../kit/lengths.ts';
 
 /**
  * Requests made from the OpenAPI document that the service serves, good ones and broken ones, to two real deployments. One seed,
@@ -15,7 +16,7 @@ import type { JsonObject } from '../../kit/document-schemas.ts';
  */
 
 const SEED = Number(process.env[SEED_VARIABLE] ?? 20_261_121);
-const RUNS = Number(process.env[RUNS_VARIABLE] ?? 800);
+const RUNS = Number(process.env[RUNS_VARIABLE] ?? lengthOf('httpFuzzRequests'));
 const RUN_MS_MAX = 1_000;
 const GRACE_MS = 60_000;
 /** Below this most requests are refused at the door, and nothing is learned of the answers. */
