@@ -11,9 +11,9 @@ module.exports = {
       'domain imports nothing of ours.',
     ),
     only(
-      'catalogue-and-reads-know-no-transport',
-      { path: '^src/(catalogue|reads)' },
-      { path: '(node_modules/(fastify|ioredis|bullmq)|^src/(http|mcp|control))' },
+      'operations-know-no-transport',
+      { path: '^src/operations' },
+      { path: '(node_modules/(fastify|ioredis|bullmq)|^src/(http|mcp|accounts))' },
       'Operations never know who called.',
     ),
     only(
@@ -42,13 +42,13 @@ module.exports = {
     ),
     only(
       'only-sources-know-viem-clients',
-      { path: '^(core|src|clickhouse|ingest)', pathNot: '^(ingest/sources)' },
+      { path: '^(core|src|clickhouse|ingest)', pathNot: '^ingest/chain' },
       { path: 'node_modules/viem' },
-      'Only ingest/sources imports viem.',
+      'Only ingest/chain imports viem.',
     ),
     only(
       'only-sqlite-adapter-knows-libsql',
-      { path: '^(core|src|clickhouse|ingest)', pathNot: '^src/control/sqlite' },
+      { path: '^(core|src|clickhouse|ingest)', pathNot: '^src/accounts/sqlite' },
       { path: 'node_modules/libsql' },
       'Only the SQLite adapter imports libsql.',
     ),
@@ -56,33 +56,33 @@ module.exports = {
       'only-redis-adapters-know-ioredis',
       {
         path: '^(core|src|clickhouse|ingest)',
-        pathNot: '^(core/redis-client|src/control/redis|ingest/redis)',
+        pathNot: '^(core/redis-client|src/accounts/redis|ingest/coordinate)',
       },
       { path: 'node_modules/(ioredis|bullmq)' },
       'Only the Redis adapters import ioredis and BullMQ.',
     ),
     only(
       'only-metrics-knows-prom-client',
-      { path: '^(core|src|clickhouse|ingest|sandbox)', pathNot: '^src/metrics/prometheus-meter' },
+      { path: '^(core|src|clickhouse|ingest|sandbox)', pathNot: '^src/observe/prometheus-meter' },
       { path: 'node_modules/prom-client' },
       'Parts count through the port of core/meter.ts.',
     ),
     only(
       'only-tracing-knows-opentelemetry',
-      { path: '^(core|src|clickhouse|ingest|sandbox)', pathNot: '^src/tracing/otel-tracer' },
+      { path: '^(core|src|clickhouse|ingest|sandbox)', pathNot: '^src/observe/otel-tracer' },
       { path: 'node_modules/@opentelemetry' },
       'Parts trace through the port of core/tracer.ts.',
     ),
     only(
       'otel-is-loaded-on-demand',
       { path: '^(core|src|clickhouse|ingest|sandbox)' },
-      { path: '^src/tracing/otel-tracer', dependencyTypesNot: ['dynamic-import'] },
+      { path: '^src/observe/otel-tracer', dependencyTypesNot: ['dynamic-import'] },
       'Whoever sends no traces does not load what sends them.',
     ),
     only(
       'observed-parts-know-no-observers',
-      { path: '^(core/domain|src/(catalogue|reads|gate|payment|control)|clickhouse|sandbox)' },
-      { path: '^src/(metrics|tracing|observation|api-observation)' },
+      { path: '^(core/domain|src/(operations|gate|payment|accounts)|clickhouse|sandbox)' },
+      { path: '^src/observe' },
       'Metrics and traces are put around ports from outside.',
     ),
     only(
@@ -99,8 +99,8 @@ module.exports = {
     ),
     only(
       'adapters-are-constructed-at-the-rim',
-      { path: '^src/(gate|payment|catalogue|reads|http)' },
-      { path: '^src/control/(sqlite|redis)' },
+      { path: '^src/(gate|payment|operations|http)' },
+      { path: '^src/accounts/(sqlite|redis)' },
       'The gate and the lanes know the port, never an adapter.',
     ),
     only(
@@ -123,7 +123,7 @@ module.exports = {
     ),
     only(
       'api-never-calls-ingest',
-      { path: '^src/(http|catalogue|reads|gate|payment|control)' },
+      { path: '^src/(http|operations|openapi|gate|payment|accounts)' },
       { path: '^ingest' },
       'The API never calls ingest.',
     ),
@@ -154,7 +154,7 @@ module.exports = {
     only(
       'docs-site-knows-no-transport',
       { path: '^src/docs-site' },
-      { path: '(node_modules/(fastify|@fastify)|^src/(http|mcp|control|gate|payment|reads))' },
+      { path: '(node_modules/(fastify|@fastify)|^src/(http|mcp|accounts|gate|payment))' },
       'The documentation is made of texts and declarations; http serves it.',
     ),
     only(

@@ -1,7 +1,7 @@
 import { defineConfig } from 'vitest/config';
-import { FailedFiles } from './test/support/failed-files.ts';
-import { LongestFirst } from './test/support/longest-first.ts';
-import { keepTemporaryFilesTogether } from './test/support/run-directory.ts';
+import { FailedFiles } from './test/kit/failed-files.ts';
+import { LongestFirst } from './test/kit/longest-first.ts';
+import { keepTemporaryFilesTogether } from './test/kit/run-directory.ts';
 
 // Here, because global setups and workers look for the place.
 keepTemporaryFilesTogether();
@@ -23,12 +23,13 @@ export default defineConfig({
     sequence: { sequencer: LongestFirst },
     reporters: ['default', new FailedFiles()],
     // For every project: what the run writes is searched for the secrets it used.
-    globalSetup: ['test/support/secrets-watch-setup.ts', 'test/support/scratch-setup.ts'],
+    globalSetup: ['test/kit/secrets-watch-setup.ts', 'test/kit/scratch-setup.ts'],
     projects: [
       {
         test: {
           name: 'fast',
-          include: ['test/{unit,prop,pin}/**/*.test.ts'],
+          include: ['test/**/*.test.ts'],
+          exclude: ['test/**/*.{engine,redis,e2e,browser}.test.ts', 'test/nightly/**'],
           pool: 'forks',
           ...SHARED_MODULES,
           ...BUSY_MACHINE,
@@ -37,9 +38,9 @@ export default defineConfig({
       {
         test: {
           name: 'engine',
-          include: ['test/{engine,api,contract}/**/*.test.ts'],
+          include: ['test/**/*.engine.test.ts'],
           pool: 'forks',
-          globalSetup: ['test/support/engine-setup.ts'],
+          globalSetup: ['test/kit/engine-setup.ts'],
           ...SHARED_MODULES,
           ...BUSY_MACHINE,
         },
@@ -47,7 +48,7 @@ export default defineConfig({
       {
         test: {
           name: 'redis',
-          include: ['test/redis/**/*.test.ts'],
+          include: ['test/**/*.redis.test.ts'],
           pool: 'forks',
           ...SHARED_MODULES,
           ...BUSY_MACHINE,
@@ -56,7 +57,7 @@ export default defineConfig({
       {
         test: {
           name: 'browser',
-          include: ['test/browser/**/*.test.ts'],
+          include: ['test/**/*.browser.test.ts'],
           pool: 'forks',
           testTimeout: 60_000,
           hookTimeout: 60_000,
@@ -65,7 +66,7 @@ export default defineConfig({
       {
         test: {
           name: 'e2e',
-          include: ['test/e2e/**/*.test.ts'],
+          include: ['test/**/*.e2e.test.ts'],
           pool: 'forks',
           testTimeout: 600_000,
           hookTimeout: 120_000,

@@ -1,4 +1,4 @@
-// Written by `npm run gen` from the declarations in src/catalogue. Changes here are lost.
+// Written by `npm run gen` from the declarations in src/operations. Changes here are lost.
 
 /** Tokens that are worth a dollar, with their decimals, by CAIP-2 chain and lower-case address. */
 export const DOLLAR_TOKENS: Readonly<Record<string, number>> = {

@@ -1,4 +1,4 @@
-// Written by `npm run gen` from the declarations in src/catalogue. Changes here are lost.
+// Written by `npm run gen` from the declarations in src/operations. Changes here are lost.
 
 import type { ListMethod, Method, RepeatableOptions } from './method.ts';
 

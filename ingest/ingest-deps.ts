@@ -1,7 +1,7 @@
-import type { Writer } from '../clickhouse/engine.ts';
+import type { Writer } from '../clickhouse/engine/engine.ts';
 import type { Config } from '../core/config/config.ts';
 import type { Log } from '../core/log.ts';
-import type { WorkObservation } from './observe-work.ts';
+import type { WorkObservation } from './follow/observe-work.ts';
 
 /** What an ingest process works with. */
 export interface IngestDeps {

@@ -1,26 +1,26 @@
 import { setMaxListeners } from 'node:events';
 import type { Config } from '../core/config/config.ts';
-import { openEndpoints } from './catalogues/endpoints/open-endpoints.ts';
-import { enrichRelayers } from './enrich-relayers.ts';
-import { highestVersion } from './highest-version.ts';
-import { runIdentities } from './identities/run-identities.ts';
-import { importedChain, isImportedOnly } from './imported-chain.ts';
-import { type ChainRun, indexChain } from './index-chain.ts';
+import { together } from '../core/process/run-together.ts';
+import { runIdentities } from './agents/run-identities.ts';
+import { createRpcSource } from './chain/rpc-source.ts';
+import type { Coordination } from './coordinate/coordination.ts';
+import { engineLeases } from './coordinate/engine-leases.ts';
+import { CATALOGUE_SCOPE } from './coordinate/fence.ts';
+import { lead } from './coordinate/lead.ts';
+import { ownerName } from './coordinate/owner-name.ts';
+import { runShared } from './coordinate/run-shared.ts';
+import { openEndpoints } from './endpoints/open.ts';
+import { enrichRelayers } from './follow/enrich-relayers.ts';
+import { type ChainRun, indexChain } from './follow/index-chain.ts';
+import { observedSource, UNOBSERVED, watchedRpc } from './follow/observe-work.ts';
+import { reportProgress } from './follow/progress.ts';
+import { publishStatus } from './follow/publish-status.ts';
+import { importedChain, isImportedOnly } from './import/imported-chain.ts';
 import type { IngestDeps } from './ingest-deps.ts';
-import { engineLeases } from './leases/engine-leases.ts';
-import { CATALOGUE_SCOPE } from './leases/fence.ts';
-import { lead } from './leases/lead.ts';
-import { ownerName } from './leases/owner-name.ts';
-import { observedSource, UNOBSERVED, watchedRpc } from './observe-work.ts';
-import { reportProgress } from './progress.ts';
-import { publishStatus } from './publish-status.ts';
 import { openCatalogue } from './regrade/follow-catalogue.ts';
-import type { Coordination } from './shared/coordination.ts';
-import { runShared } from './shared/run-shared.ts';
-import { createRpcSource } from './sources/rpc-source.ts';
-import { together } from './together.ts';
-import { untilAcknowledged } from './until-acknowledged.ts';
-import { createVersions } from './versions.ts';
+import { highestVersion } from './write/highest-version.ts';
+import { untilAcknowledged } from './write/until-acknowledged.ts';
+import { createVersions } from './write/versions.ts';
 
 /**
  * Indexes every configured chain until the signal aborts. An error that is not marked as expected ends all of them: the

@@ -1,6 +1,6 @@
-import { RESULT_READ_MAX_SECONDS } from '../clickhouse/guest-settings.ts';
+import { RESULT_READ_MAX_SECONDS } from '../clickhouse/guest/settings.ts';
 
-/** Limits of the sandbox that are ours and not the engine's (those: clickhouse/guest-settings.ts). Source: sandbox.md C, api.md 5. */
+/** Limits of the sandbox that are ours and not the engine's (those: clickhouse/guest/settings.ts). Source: sandbox.md C, api.md 5. */
 
 /** Queries that run at once on a machine of `cores`; those of the longer tiers always leave one core to the others. */
 export function placesOf(cores: number): { readonly all: number; readonly heavy: number } {

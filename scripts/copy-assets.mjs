@@ -6,10 +6,10 @@ const ASSETS = [
   'clickhouse/migrations',
   'console/style/tokens.css',
   'docs',
-  'ingest/catalogues/facilitator-relayers.json',
-  'sandbox/functions.json',
-  'src/control/redis/lua',
-  'src/control/sqlite/migrations',
+  'ingest/grading/facilitator-relayers.json',
+  'sandbox/policy/functions.json',
+  'src/accounts/redis/lua',
+  'src/accounts/sqlite/migrations',
   'src/docs-site/assets',
 ];
 

@@ -2,22 +2,22 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startEmbeddedEngine } from '../clickhouse/embedded/supervisor.ts';
-import type { Row } from '../clickhouse/engine.ts';
-import { createWriter } from '../clickhouse/http-engine.ts';
-import { migrate } from '../clickhouse/migrate.ts';
-import { sql } from '../clickhouse/sql.ts';
+import type { Row } from '../clickhouse/engine/engine.ts';
+import { createWriter } from '../clickhouse/engine/http-engine.ts';
+import { sql } from '../clickhouse/engine/sql.ts';
+import { migrate } from '../clickhouse/migrate/migrate.ts';
 import { createLog } from '../core/log.ts';
-import type { FunctionEntry, FunctionFile } from '../sandbox/function-catalogue.ts';
-import { refusalOf, UNLISTED_FUNCTIONS } from '../sandbox/function-policy.ts';
-import { type LookedFor, lookedForIn, reviewedWork } from '../sandbox/function-work.ts';
+import { type LookedFor, lookedForIn, reviewedWork } from '../sandbox/judge/function-work.ts';
+import type { FunctionEntry, FunctionFile } from '../sandbox/policy/function-catalogue.ts';
+import { refusalOf, UNLISTED_FUNCTIONS } from '../sandbox/policy/function-policy.ts';
 
 /**
- * `npm run gen:functions`: reads the functions of the engine that is installed, leaves out what sandbox/function-policy.ts
- * refuses, and writes sandbox/functions.json. With `--check` it writes nothing and ends with 1 when the file would change: after
+ * `npm run gen:functions`: reads the functions of the engine that is installed, leaves out what sandbox/policy/function-policy.ts
+ * refuses, and writes sandbox/policy/functions.json. With `--check` it writes nothing and ends with 1 when the file would change: after
  * an engine upgrade every new name then has to be read by somebody before callers may use it.
  */
 
-const TARGET = new URL('../sandbox/functions.json', import.meta.url);
+const TARGET = new URL('../sandbox/policy/functions.json', import.meta.url);
 const ENGINE_MEGABYTES = 1_024;
 
 async function readEngine(): Promise<FunctionFile> {

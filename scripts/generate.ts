@@ -1,8 +1,8 @@
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { OPERATIONS } from '../src/catalogue/index.ts';
-import { buildOpenApi } from '../src/catalogue/openapi.ts';
-import { ProblemShape } from '../src/problem.ts';
+import { buildOpenApi } from '../src/openapi/document.ts';
+import { ProblemShape } from '../src/openapi/problem.ts';
+import { OPERATIONS } from '../src/operations/index.ts';
 import { capabilityCatalogueBlock, capabilityRuleBlock } from './reference/capabilities.ts';
 import { clientOperations, clientTokens } from './reference/client.ts';
 import { clientTypes } from './reference/client-types.ts';

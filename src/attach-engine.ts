@@ -1,8 +1,8 @@
 import { readAccessFile } from '../clickhouse/embedded/access-file.ts';
 import { EngineUnavailable } from '../clickhouse/embedded/library.ts';
 import { type EmbeddedEngineOptions, startEmbeddedEngine } from '../clickhouse/embedded/supervisor.ts';
-import { type EngineAccess, EngineError } from '../clickhouse/engine.ts';
-import { createWriter } from '../clickhouse/http-engine.ts';
+import { type EngineAccess, EngineError } from '../clickhouse/engine/engine.ts';
+import { createWriter } from '../clickhouse/engine/http-engine.ts';
 import type { Config } from '../core/config/config.ts';
 import type { Log } from '../core/log.ts';
 import { makeEngineHome } from './engine-home.ts';

@@ -1,6 +1,6 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { openForSearch } from '../clickhouse/embedded/engine-user.ts';
+import { openForSearch } from '../clickhouse/embedded/user.ts';
 import type { Config } from '../core/config/config.ts';
 
 /** Not to be listed by others; what is in it says itself who may read it. */

@@ -1,14 +1,14 @@
 import { shardsOf } from '../clickhouse/cluster/nodes.ts';
-import type { EngineAccess } from '../clickhouse/engine.ts';
-import { createWriter } from '../clickhouse/http-engine.ts';
+import type { EngineAccess } from '../clickhouse/engine/engine.ts';
+import { createWriter } from '../clickhouse/engine/http-engine.ts';
 import { systemClock } from '../core/clock.ts';
 import type { Config } from '../core/config/config.ts';
 import { createLog } from '../core/log.ts';
 import { readBootstrap } from '../core/process/bootstrap.ts';
-import { openCoordination } from '../ingest/redis/open-coordination.ts';
-import { runRollupWorker } from '../ingest/rollup/rollup-worker.ts';
+import { openCoordination } from '../ingest/coordinate/open-coordination.ts';
+import { runRollupWorker } from '../ingest/rollup/worker.ts';
 import { runIngest } from '../ingest/worker.ts';
-import { openObservation, WORKER_PORT_OFFSET } from './observation.ts';
+import { openObservation, WORKER_PORT_OFFSET } from './observe/observe.ts';
 
 /**
  * Entry of the ingest and the rollup worker as a child of the service. A process of its own, because parsing a node's answers

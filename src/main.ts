@@ -6,16 +6,16 @@ import { loadConfig, unusedRpcUrls } from '../core/config/load.ts';
 import { ConfigProblem } from '../core/config/problem.ts';
 import { createLog, type Log } from '../core/log.ts';
 import type { ImportArguments } from '../ingest/import/command-words.ts';
-import { ImportProblem } from '../ingest/import/import-problem.ts';
-import type { RegradeArguments } from '../ingest/regrade/regrade-command.ts';
-import { RegradeProblem } from '../ingest/regrade/regrade-problem.ts';
-import { AdminProblem } from './admin/admin-problem.ts';
+import { ImportProblem } from '../ingest/import/problem.ts';
+import type { RegradeArguments } from '../ingest/regrade/command.ts';
+import { RegradeProblem } from '../ingest/regrade/problem.ts';
 import type { attachOrStartEngine } from './attach-engine.ts';
-import type { BackupArguments, BackupDeps } from './backup/backup-command.ts';
-import { BackupProblem } from './backup/backup-problem.ts';
-import type { RestoreArguments } from './backup/restore-command.ts';
-import { type Actions, commandLine, type Options } from './command-line.ts';
 import { BridgeProblem } from './mcp-bridge/bridge-problem.ts';
+import { AdminProblem } from './operate/admin/problem.ts';
+import type { BackupArguments, BackupDeps } from './operate/backup/backup-command.ts';
+import { BackupProblem } from './operate/backup/problem.ts';
+import type { RestoreArguments } from './operate/backup/restore-command.ts';
+import { type Actions, commandLine, type Options } from './operate/command-line.ts';
 
 /**
  * What a command does is loaded when it runs: the service with its libraries takes a second or two, for which nobody waits who makes
@@ -57,7 +57,7 @@ async function start(options: Options): Promise<void> {
 
 async function runMigrations(options: Options): Promise<void> {
   const { config, log } = load(options);
-  const { migrate } = await import('../clickhouse/migrate.ts');
+  const { migrate } = await import('../clickhouse/migrate/migrate.ts');
   const engine = await engineOf(config, log);
   try {
     const { applied, already } = await migrate(engine.access, log);
@@ -73,7 +73,7 @@ async function runImport(options: Options, given: ImportArguments): Promise<void
   const { config, log } = load(options);
   const stopping = new AbortController();
   for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, () => stopping.abort());
-  const { importFiles } = await import('../ingest/import/import-command.ts');
+  const { importFiles } = await import('../ingest/import/command.ts');
   let engine: Awaited<ReturnType<typeof engineOf>> | undefined;
   try {
     await importFiles(
@@ -103,7 +103,7 @@ async function runRegrade(options: Options, given: RegradeArguments): Promise<vo
   const { config, log } = load(options);
   const stopping = new AbortController();
   for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, () => stopping.abort());
-  const { regrade } = await import('../ingest/regrade/regrade-command.ts');
+  const { regrade } = await import('../ingest/regrade/command.ts');
   const engine = await engineOf(config, log);
   try {
     await regrade(
@@ -128,14 +128,14 @@ async function runRegrade(options: Options, given: RegradeArguments): Promise<vo
 }
 
 async function runBackup(options: Options, directory: string, given: BackupArguments): Promise<void> {
-  const { backUp } = await import('./backup/backup-command.ts');
+  const { backUp } = await import('./operate/backup/backup-command.ts');
   await withBackupDeps(options, 'backup', async (deps) => {
     await backUp(deps, directory, given);
   });
 }
 
 async function runRestore(options: Options, directory: string, given: RestoreArguments): Promise<void> {
-  const { restore } = await import('./backup/restore-command.ts');
+  const { restore } = await import('./operate/backup/restore-command.ts');
   await withBackupDeps(options, 'restore', (deps) => restore(deps, directory, given));
 }
 

@@ -1,9 +1,9 @@
 import { join } from 'node:path';
 import type { Config } from '../core/config/config.ts';
 import type { Log } from '../core/log.ts';
-import type { ControlStore } from './control/control-store.ts';
-import { openRedisStore } from './control/redis/redis-store.ts';
-import { openSqliteStore } from './control/sqlite/sqlite-store.ts';
+import { openRedisStore } from './accounts/redis/store.ts';
+import { openSqliteStore } from './accounts/sqlite/store.ts';
+import type { ControlStore } from './accounts/store.ts';
 
 /** The store that the configuration names: Redis, or a SQLite file in the data directory. Opens at once, whatever is there. */
 export function openControlStore({

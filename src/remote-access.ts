@@ -1,4 +1,4 @@
-import type { EngineAccess, EngineCluster } from '../clickhouse/engine.ts';
+import type { EngineAccess, EngineCluster } from '../clickhouse/engine/engine.ts';
 import type { Config } from '../core/config/config.ts';
 
 /** Users of a remote engine: the reader defaults to the writer, so that one user is enough to begin with. Null: embedded. */

@@ -1,4 +1,4 @@
-import type { Reader } from '../../clickhouse/engine.ts';
+import type { Reader } from '../../clickhouse/engine/engine.ts';
 import type { Figure } from '../support/figure.ts';
 import type { Answer, Cost, MeasuredApi } from '../support/measured-api.ts';
 import { costFigures } from '../support/page-costs.ts';

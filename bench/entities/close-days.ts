@@ -1,10 +1,10 @@
-import type { Writer } from '../../clickhouse/engine.ts';
+import type { Writer } from '../../clickhouse/engine/engine.ts';
 import { closeSlice } from '../../ingest/rollup/close-slice.ts';
 import { formOf, loadDirtySlices } from '../../ingest/rollup/dirty-slices.ts';
+import { ROLLUP_LIMITS } from '../../ingest/rollup/limits.ts';
 import { mergeRelayerTotals } from '../../ingest/rollup/relayer-totals.ts';
-import { ROLLUP_LIMITS } from '../../ingest/rollup/rollup-limits.ts';
 import type { Slice } from '../../ingest/rollup/slice.ts';
-import { createVersions } from '../../ingest/versions.ts';
+import { createVersions } from '../../ingest/write/versions.ts';
 import { benchLog } from '../support/bench-engine.ts';
 import { timed } from '../support/quantiles.ts';
 import { timeLeft } from '../support/time-left.ts';

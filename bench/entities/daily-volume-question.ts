@@ -1,4 +1,4 @@
-import { dateTime, sql } from '../../clickhouse/sql.ts';
+import { dateTime, sql } from '../../clickhouse/engine/sql.ts';
 import { listed } from './facts.ts';
 import type { Question } from './question.ts';
 

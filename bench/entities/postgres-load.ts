@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
 import type { ReadableStream } from 'node:stream/web';
-import type { EngineAccess } from '../../clickhouse/engine.ts';
+import type { EngineAccess } from '../../clickhouse/engine/engine.ts';
 import { timed } from '../support/quantiles.ts';
 import type { PostgresCluster } from './postgres-cluster.ts';
 import { copyInto, type PostgresSession } from './postgres-session.ts';

@@ -1,4 +1,4 @@
-import type { Statement } from '../../clickhouse/engine.ts';
+import type { Statement } from '../../clickhouse/engine/engine.ts';
 import type { Facts } from './facts.ts';
 import type { PostgresStatement } from './postgres-session.ts';
 

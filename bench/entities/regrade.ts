@@ -1,11 +1,11 @@
-import type { Writer } from '../../clickhouse/engine.ts';
-import { sql, text } from '../../clickhouse/sql.ts';
+import type { Writer } from '../../clickhouse/engine/engine.ts';
+import { sql, text } from '../../clickhouse/engine/sql.ts';
 import { address } from '../../core/domain/address.ts';
 import type { Chain } from '../../core/domain/chain.ts';
-import { buildCatalogue } from '../../ingest/catalogues/catalogue.ts';
+import { buildCatalogue } from '../../ingest/grading/catalogue.ts';
 import { changeCatalogue } from '../../ingest/regrade/change-catalogue.ts';
 import { sweepPasses } from '../../ingest/regrade/sweep.ts';
-import { createVersions } from '../../ingest/versions.ts';
+import { createVersions } from '../../ingest/write/versions.ts';
 import { benchLog } from '../support/bench-engine.ts';
 import { timed } from '../support/quantiles.ts';
 import { syntheticAddress } from '../support/synthetic-rows.ts';

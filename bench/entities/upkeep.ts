@@ -1,4 +1,4 @@
-import { dateTime, sql } from '../../clickhouse/sql.ts';
+import { dateTime, sql } from '../../clickhouse/engine/sql.ts';
 import type { Figure } from '../support/figure.ts';
 import { median } from '../support/quantiles.ts';
 import type { BenchContext } from '../support/run-bench.ts';

@@ -1,5 +1,5 @@
-import type { Reader } from '../../clickhouse/engine.ts';
-import { type Sql, sql } from '../../clickhouse/sql.ts';
+import type { Reader } from '../../clickhouse/engine/engine.ts';
+import { type Sql, sql } from '../../clickhouse/engine/sql.ts';
 
 /** Wallets by how much they do; the same ones are asked for after the index has grown. */
 export interface BenchWallets {

@@ -1,8 +1,8 @@
 import { parseArgs } from 'node:util';
-import { startFaultSimulation } from '../../test/support/fault-simulation.ts';
+import { startFaultSimulation } from '../../test/kit/fault-simulation.ts';
 
 /**
- * The fault simulation of test/e2e/rollup-truth.test.ts for longer, by hand:
+ * The fault simulation of test/ingest/rollup-truth.e2e.test.ts for longer, by hand:
  * `npx tsx bench/faults/main.ts --faults 1000 --seed 7`. Ends with the first difference, or with what was survived.
  */
 const { values } = parseArgs({

@@ -1,18 +1,18 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import type { FastifyInstance } from 'fastify';
-import type { Reader } from '../../clickhouse/engine.ts';
+import type { Reader } from '../../clickhouse/engine/engine.ts';
 import { systemClock } from '../../core/clock.ts';
 import type { Config } from '../../core/config/config.ts';
 import { loadConfig } from '../../core/config/load.ts';
 import { type ApiKey, keyDigest, mintApiKey } from '../../core/domain/api-key.ts';
 import type { CursorKeys } from '../../core/domain/cursor.ts';
-import { NOT_CHARGED } from '../../src/catalogue/answer.ts';
-import type { CallContext } from '../../src/catalogue/operation.ts';
-import type { ControlStore } from '../../src/control/control-store.ts';
+import type { ControlStore } from '../../src/accounts/store.ts';
 import type { Gate } from '../../src/gate/gate.ts';
 import { buildApp } from '../../src/http/app.ts';
 import { openAccess } from '../../src/open-access.ts';
-import { CLOSED_SANDBOX } from '../../test/support/closed-sandbox.ts';
+import { NOT_CHARGED } from '../../src/operations/answer.ts';
+import type { CallContext } from '../../src/operations/define.ts';
+import { CLOSED_SANDBOX } from '../../test/kit/closed-sandbox.ts';
 import { benchLog } from '../support/bench-engine.ts';
 import type { BenchContext } from '../support/run-bench.ts';
 

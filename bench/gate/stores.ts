@@ -1,7 +1,7 @@
 import { join } from 'node:path';
-import type { ControlStore } from '../../src/control/control-store.ts';
-import { openRedisStore } from '../../src/control/redis/redis-store.ts';
-import { openSqliteStore } from '../../src/control/sqlite/sqlite-store.ts';
+import { openRedisStore } from '../../src/accounts/redis/store.ts';
+import { openSqliteStore } from '../../src/accounts/sqlite/store.ts';
+import type { ControlStore } from '../../src/accounts/store.ts';
 import { benchLog } from '../support/bench-engine.ts';
 import { startRedis } from '../support/redis-process.ts';
 import type { BenchContext } from '../support/run-bench.ts';

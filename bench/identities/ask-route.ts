@@ -1,4 +1,4 @@
-import type { Sql } from '../../clickhouse/sql.ts';
+import type { Sql } from '../../clickhouse/engine/sql.ts';
 import type { Figure } from '../support/figure.ts';
 import type { Cost } from '../support/measured-api.ts';
 import { costFigures } from '../support/page-costs.ts';

@@ -1,4 +1,4 @@
-import { empty, type Sql, sql, text, uint32 } from '../../clickhouse/sql.ts';
+import { empty, type Sql, sql, text, uint32 } from '../../clickhouse/engine/sql.ts';
 import type { Chain } from '../../core/domain/chain.ts';
 import { mintCursor } from '../../core/domain/cursor.ts';
 import type { RouteQuestion } from './ask-route.ts';

@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { sql } from '../../clickhouse/sql.ts';
-import { countActivity } from '../../ingest/catalogues/endpoints/count-activity.ts';
-import { deriveList } from '../../ingest/catalogues/endpoints/derive-list.ts';
-import { deriveDue } from '../../ingest/identities/derive-agents.ts';
-import type { Due } from '../../ingest/identities/derive-sql.ts';
+import { sql } from '../../clickhouse/engine/sql.ts';
+import { deriveDue } from '../../ingest/agents/derive-agents.ts';
+import type { Due } from '../../ingest/agents/derive-sql.ts';
+import { countActivity } from '../../ingest/endpoints/count-activity.ts';
+import { deriveList } from '../../ingest/endpoints/derive-list.ts';
 import { benchLog } from '../support/bench-engine.ts';
 import type { Figure } from '../support/figure.ts';
 import { median } from '../support/quantiles.ts';

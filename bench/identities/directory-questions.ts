@@ -1,4 +1,4 @@
-import { empty, type Sql, sql, text, uint32 } from '../../clickhouse/sql.ts';
+import { empty, type Sql, sql, text, uint32 } from '../../clickhouse/engine/sql.ts';
 import type { RouteQuestion } from './ask-route.ts';
 import type { IdentityLab } from './lab.ts';
 import { ABSENT_WORD, COMMON_WORD } from './synthetic-words.ts';

@@ -1,5 +1,5 @@
-import { type Sql, sql, text } from '../../clickhouse/sql.ts';
-import { createVersions, type Versions } from '../../ingest/versions.ts';
+import { type Sql, sql, text } from '../../clickhouse/engine/sql.ts';
+import { createVersions, type Versions } from '../../ingest/write/versions.ts';
 import { closeDays } from '../entities/close-days.ts';
 import { type BenchEngine, startBenchEngine } from '../support/bench-engine.ts';
 import { type MeasuredApi, startMeasuredApi } from '../support/measured-api.ts';

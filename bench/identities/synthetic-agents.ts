@@ -1,4 +1,4 @@
-import { type Sql, sql, texts, trustedText, uint32, uint64 } from '../../clickhouse/sql.ts';
+import { type Sql, sql, texts, trustedText, uint32, uint64 } from '../../clickhouse/engine/sql.ts';
 import { CAPABILITIES } from '../../core/domain/capability.ts';
 import { syntheticAddress } from '../support/synthetic-rows.ts';
 import { description, logUniform, words } from './synthetic-words.ts';

@@ -1,4 +1,4 @@
-import { type Sql, sql, texts, trustedText, uint8, uint32, uint64 } from '../../clickhouse/sql.ts';
+import { type Sql, sql, texts, trustedText, uint8, uint32, uint64 } from '../../clickhouse/engine/sql.ts';
 import { AGENT_CHAIN, AGENT_ID, blockAt } from './synthetic-agents.ts';
 import { logUniform } from './synthetic-words.ts';
 

@@ -1,4 +1,4 @@
-import { type Sql, sql, texts, trustedText, uint32, uint64 } from '../../clickhouse/sql.ts';
+import { type Sql, sql, texts, trustedText, uint32, uint64 } from '../../clickhouse/engine/sql.ts';
 import { SYNTHETIC_PAYEES, syntheticAddress } from '../support/synthetic-rows.ts';
 import { capabilities } from './synthetic-agents.ts';
 import { logUniform, words } from './synthetic-words.ts';

@@ -1,4 +1,4 @@
-import { type Sql, sql, text, texts, uint32 } from '../../clickhouse/sql.ts';
+import { type Sql, sql, text, texts, uint32 } from '../../clickhouse/engine/sql.ts';
 
 /**
  * Words of names and descriptions, made inside the engine: log-uniform ranks over 4,000 words, so that one word in twelve is the

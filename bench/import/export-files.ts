@@ -1,7 +1,7 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Writer } from '../../clickhouse/engine.ts';
-import { trustedText } from '../../clickhouse/sql.ts';
+import type { Writer } from '../../clickhouse/engine/engine.ts';
+import { trustedText } from '../../clickhouse/engine/sql.ts';
 
 /**
  * Makes an export in cryo's layout with the engine: all logs of USDC on Base, every transaction that they belong to, every

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
-import { sql, trustedText } from '../../clickhouse/sql.ts';
+import { sql, trustedText } from '../../clickhouse/engine/sql.ts';
 import { loadConfig } from '../../core/config/load.ts';
-import { importFiles } from '../../ingest/import/import-command.ts';
+import { importFiles } from '../../ingest/import/command.ts';
 import { type BenchEngine, benchLog, startBenchEngine } from '../support/bench-engine.ts';
 import type { Figure } from '../support/figure.ts';
 import { median, timed } from '../support/quantiles.ts';

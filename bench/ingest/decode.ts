@@ -3,11 +3,11 @@ import { address } from '../../core/domain/address.ts';
 import { chainOf } from '../../core/domain/chain.ts';
 import { KNOWN_CHAINS } from '../../core/domain/known-chains.ts';
 import type { Hash } from '../../core/domain/settlement.ts';
-import { buildCatalogue } from '../../ingest/catalogues/catalogue.ts';
-import type { BlockBatch, BlockRef, RawLog, TransactionFacts } from '../../ingest/sources/block-source.ts';
-import { rowsOfBatch } from '../../ingest/stages/batch-rows.ts';
-import { decodeContextOf } from '../../ingest/stages/decode-context.ts';
-import { TOPIC } from '../../ingest/stages/log-topics.ts';
+import type { BlockBatch, BlockRef, RawLog, TransactionFacts } from '../../ingest/chain/block-source.ts';
+import { decodeContextOf } from '../../ingest/decode/context.ts';
+import { TOPIC } from '../../ingest/decode/log-topics.ts';
+import { buildCatalogue } from '../../ingest/grading/catalogue.ts';
+import { rowsOfBatch } from '../../ingest/write/batch-rows.ts';
 import type { Figure } from '../support/figure.ts';
 import { median } from '../support/quantiles.ts';
 

@@ -1,13 +1,13 @@
 import { createHash } from 'node:crypto';
-import type { Writer } from '../../clickhouse/engine.ts';
-import { createWriter } from '../../clickhouse/http-engine.ts';
-import { migrate } from '../../clickhouse/migrate.ts';
-import { sql } from '../../clickhouse/sql.ts';
+import type { Writer } from '../../clickhouse/engine/engine.ts';
+import { createWriter } from '../../clickhouse/engine/http-engine.ts';
+import { sql } from '../../clickhouse/engine/sql.ts';
+import { migrate } from '../../clickhouse/migrate/migrate.ts';
 import { address } from '../../core/domain/address.ts';
 import type { Hash, Settlement } from '../../core/domain/settlement.ts';
-import { createBatchWriter } from '../../ingest/batch-writer.ts';
-import { NO_ROWS } from '../../ingest/stages/batch-rows.ts';
-import { createVersions } from '../../ingest/versions.ts';
+import { NO_ROWS } from '../../ingest/write/batch-rows.ts';
+import { createBatchWriter } from '../../ingest/write/batch-writer.ts';
+import { createVersions } from '../../ingest/write/versions.ts';
 import { benchLog, startBenchEngine } from '../support/bench-engine.ts';
 import type { Figure } from '../support/figure.ts';
 import { median, timed } from '../support/quantiles.ts';
@@ -26,7 +26,7 @@ export const writePath: BenchPart = {
 const ROWS = 1_000_000;
 const ROWS_QUICK = 200_000;
 const ROUNDS = 3;
-/** What a backfill window yields about (ingest/backfill.ts). */
+/** What a backfill window yields about (ingest/follow/backfill.ts). */
 const ROWS_PER_WINDOW = 5_000;
 const RATIO_GOAL = 0.5;
 const COPY_SECONDS_MAX = 600;

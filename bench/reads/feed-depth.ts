@@ -1,5 +1,5 @@
-import type { Reader } from '../../clickhouse/engine.ts';
-import { sql, uint64 } from '../../clickhouse/sql.ts';
+import type { Reader } from '../../clickhouse/engine/engine.ts';
+import { sql, uint64 } from '../../clickhouse/engine/sql.ts';
 import { type Chain, isChain } from '../../core/domain/chain.ts';
 import { mintCursor } from '../../core/domain/cursor.ts';
 import type { Position } from '../../core/domain/settlement.ts';

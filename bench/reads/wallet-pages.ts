@@ -1,5 +1,5 @@
-import type { Reader } from '../../clickhouse/engine.ts';
-import { type Sql, sql } from '../../clickhouse/sql.ts';
+import type { Reader } from '../../clickhouse/engine/engine.ts';
+import { type Sql, sql } from '../../clickhouse/engine/sql.ts';
 import type { Figure } from '../support/figure.ts';
 import type { Cost, MeasuredApi } from '../support/measured-api.ts';
 import { costFigures } from '../support/page-costs.ts';

@@ -1,5 +1,5 @@
 import { statfsSync } from 'node:fs';
-import { sql, trustedText } from '../../clickhouse/sql.ts';
+import { sql, trustedText } from '../../clickhouse/engine/sql.ts';
 import { closeDays } from '../entities/close-days.ts';
 import { pickWallets } from '../entities/wallets.ts';
 import { type BenchEngine, startBenchEngine } from '../support/bench-engine.ts';

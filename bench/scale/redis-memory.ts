@@ -1,9 +1,9 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { Redis } from 'ioredis';
 import type { KeyDigest } from '../../core/domain/api-key.ts';
-import type { ControlStore, KeyRecord } from '../../src/control/control-store.ts';
-import { openRedisStore } from '../../src/control/redis/redis-store.ts';
-import { startRedisServer } from '../../test/support/redis-server.ts';
+import { openRedisStore } from '../../src/accounts/redis/store.ts';
+import type { ControlStore, KeyRecord } from '../../src/accounts/store.ts';
+import { startRedisServer } from '../../test/kit/redis-server.ts';
 import { benchLog } from '../support/bench-engine.ts';
 import type { Figure } from '../support/figure.ts';
 import type { BenchPart } from '../support/run-bench.ts';

@@ -1,4 +1,4 @@
-import { isProblem, type SqlParser } from '../../sandbox/parser.ts';
+import { isProblem, type SqlParser } from '../../sandbox/judge/parser.ts';
 import type { Figure } from '../support/figure.ts';
 import type { BenchContext } from '../support/run-bench.ts';
 import { openEngineParser } from './engine-parser.ts';

@@ -1,5 +1,5 @@
-import { inspect } from '../../sandbox/inspect.ts';
-import { loadPolicy } from '../../sandbox/policy.ts';
+import { inspect } from '../../sandbox/judge/inspect.ts';
+import { loadPolicy } from '../../sandbox/policy/policy.ts';
 import type { Figure } from '../support/figure.ts';
 import type { BenchContext } from '../support/run-bench.ts';
 import { openEngineParser } from './engine-parser.ts';

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
-import type { QueryParameters } from '../../sandbox/parser.ts';
-import { docsQuestions } from '../../test/support/docs-questions.ts';
+import type { QueryParameters } from '../../sandbox/judge/parser.ts';
+import { docsQuestions } from '../../test/kit/docs-questions.ts';
 
 /** Questions that must be answered, in three kinds. */
 export interface Example {

@@ -1,5 +1,5 @@
-import { loadFunctionCatalogue } from '../../sandbox/function-catalogue.ts';
-import { isProblem, type QueryParameters, type SqlParser } from '../../sandbox/parser.ts';
+import { isProblem, type QueryParameters, type SqlParser } from '../../sandbox/judge/parser.ts';
+import { loadFunctionCatalogue } from '../../sandbox/policy/function-catalogue.ts';
 
 /**
  * Whether two texts mean the same, decided by the engine: their unresolved query trees are equal. The tree shows tables, join

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import type { Guest } from '../../clickhouse/engine.ts';
-import { createGuest } from '../../clickhouse/guest-engine.ts';
+import type { Guest } from '../../clickhouse/engine/engine.ts';
+import { createGuest } from '../../clickhouse/guest/engine.ts';
 import type { Figure } from '../support/figure.ts';
 import { median } from '../support/quantiles.ts';
 import type { BenchContext } from '../support/run-bench.ts';

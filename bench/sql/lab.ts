@@ -1,11 +1,11 @@
 import { cpus } from 'node:os';
-import { trustedText } from '../../clickhouse/sql.ts';
+import { trustedText } from '../../clickhouse/engine/sql.ts';
 import { systemClock } from '../../core/clock.ts';
 import { loadConfig } from '../../core/config/load.ts';
 import { PUBLIC_TABLES } from '../../core/domain/public-tables.ts';
 import { buildApp } from '../../src/http/app.ts';
 import { type OpenSandbox, openSandbox } from '../../src/open-sandbox.ts';
-import { addKey, createOrganization, openTestAccess } from '../../test/support/access.ts';
+import { addKey, createOrganization, openTestAccess } from '../../test/kit/access.ts';
 import { type BenchEngine, benchLog, startBenchEngine } from '../support/bench-engine.ts';
 import type { BenchContext } from '../support/run-bench.ts';
 import { seedHistory } from '../support/seed-history.ts';

@@ -1,4 +1,4 @@
-import { type Sql, sql } from '../../clickhouse/sql.ts';
+import { type Sql, sql } from '../../clickhouse/engine/sql.ts';
 import type { Figure } from '../support/figure.ts';
 import type { BenchContext } from '../support/run-bench.ts';
 import { type SqlLab, sqlLab } from './lab.ts';

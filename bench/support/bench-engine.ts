@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import { startEmbeddedEngine } from '../../clickhouse/embedded/supervisor.ts';
-import type { EngineAccess, Reader, Writer } from '../../clickhouse/engine.ts';
-import { createReader, createWriter } from '../../clickhouse/http-engine.ts';
-import { migrate } from '../../clickhouse/migrate.ts';
+import type { EngineAccess, Reader, Writer } from '../../clickhouse/engine/engine.ts';
+import { createReader, createWriter } from '../../clickhouse/engine/http-engine.ts';
+import { migrate } from '../../clickhouse/migrate/migrate.ts';
 import { createLog, type Log } from '../../core/log.ts';
 import type { Workspace } from './workspace.ts';
 

@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto';
-import type { Reader } from '../../clickhouse/engine.ts';
+import type { Reader } from '../../clickhouse/engine/engine.ts';
 import { type Clock, systemClock } from '../../core/clock.ts';
 import { loadConfig } from '../../core/config/load.ts';
 import type { CursorKeys } from '../../core/domain/cursor.ts';
 import { buildApp } from '../../src/http/app.ts';
-import { openTestAccess } from '../../test/support/access.ts';
-import { CLOSED_SANDBOX } from '../../test/support/closed-sandbox.ts';
+import { openTestAccess } from '../../test/kit/access.ts';
+import { CLOSED_SANDBOX } from '../../test/kit/closed-sandbox.ts';
 import { benchLog } from './bench-engine.ts';
 import type { Workspace } from './workspace.ts';
 

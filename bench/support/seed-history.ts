@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Writer } from '../../clickhouse/engine.ts';
-import { dateTime, type Sql, sql, uint64 } from '../../clickhouse/sql.ts';
-import { createVersions } from '../../ingest/versions.ts';
+import type { Writer } from '../../clickhouse/engine/engine.ts';
+import { dateTime, type Sql, sql, uint64 } from '../../clickhouse/engine/sql.ts';
+import { createVersions } from '../../ingest/write/versions.ts';
 import { insertSynthetic, type Slice, SYNTHETIC_CHAINS, type SyntheticHistory } from './synthetic-rows.ts';
 import { timeLeft } from './time-left.ts';
 

@@ -1,4 +1,4 @@
-import { type Sql, sql, text, uint8, uint32, uint64 } from '../../clickhouse/sql.ts';
+import { type Sql, sql, text, uint8, uint32, uint64 } from '../../clickhouse/engine/sql.ts';
 
 /**
  * Settlements made inside the engine, with the distribution behind the numbers of engine.md 4: log-uniform ("zipf-ish") ranks

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { sql, text } from '../../clickhouse/sql.ts';
+import { sql, text } from '../../clickhouse/engine/sql.ts';
 import { closeQuietly, createRedis } from '../../core/redis-client.ts';
 import { type BenchEngine, startBenchEngine } from '../support/bench-engine.ts';
 import { type GuardedProcess, startGuarded } from '../support/guarded-process.ts';

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import { NODE_VIEWS } from '../node-views.ts';
-import { localDatabaseOf, publicDatabaseOf, viewedDatabaseOf } from '../public-database.ts';
+import { NODE_VIEWS } from '../guest/node-views.ts';
+import { localDatabaseOf, publicDatabaseOf, viewedDatabaseOf } from '../guest/public-database.ts';
 import type { Placement } from './placement.ts';
 
 /** The tables that reach over all nodes: the names that the program and its guests use, without a row of their own. */

@@ -1,4 +1,4 @@
-import { localDatabaseOf } from '../public-database.ts';
+import { localDatabaseOf } from '../guest/public-database.ts';
 import { PLACEMENTS } from './placement.ts';
 
 /**

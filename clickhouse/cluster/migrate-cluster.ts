@@ -1,13 +1,19 @@
 import { PUBLIC_TABLE_NAMES } from '../../core/domain/public-tables.ts';
 import type { Log } from '../../core/log.ts';
-import { createDatabases } from '../create-databases.ts';
-import type { EngineAccess, EngineCluster, Writer } from '../engine.ts';
-import { createWriter } from '../http-engine.ts';
-import { applyMigrations, type Migrated, type Migration, MigrationProblem, runDdl } from '../migrations.ts';
-import { NODE_VIEWS, nodeViewStatements } from '../node-views.ts';
-import { localDatabaseOf, publicDatabaseOf, viewedDatabaseOf } from '../public-database.ts';
-import { publicViewStatements } from '../public-views.ts';
-import { sql, text, trustedText } from '../sql.ts';
+import type { EngineAccess, EngineCluster, Writer } from '../engine/engine.ts';
+import { createWriter } from '../engine/http-engine.ts';
+import { sql, text, trustedText } from '../engine/sql.ts';
+import { NODE_VIEWS, nodeViewStatements } from '../guest/node-views.ts';
+import { localDatabaseOf, publicDatabaseOf, viewedDatabaseOf } from '../guest/public-database.ts';
+import { publicViewStatements } from '../guest/public-views.ts';
+import { createDatabases } from '../migrate/create-databases.ts';
+import {
+  applyMigrations,
+  type Migrated,
+  type Migration,
+  MigrationProblem,
+  runDdl,
+} from '../migrate/migrations.ts';
 import {
   type Columns,
   type DistributedTable,

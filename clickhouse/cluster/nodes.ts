@@ -1,5 +1,5 @@
-import type { EngineAccess } from '../engine.ts';
-import { localDatabaseOf } from '../public-database.ts';
+import type { EngineAccess } from '../engine/engine.ts';
+import { localDatabaseOf } from '../guest/public-database.ts';
 
 /**
  * The parts of a cluster, each as an engine by itself: its own rows in its own database, under the names of the tables. An engine

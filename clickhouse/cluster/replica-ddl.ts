@@ -1,5 +1,5 @@
-import type { Writer } from '../engine.ts';
-import { sql, text } from '../sql.ts';
+import type { Writer } from '../engine/engine.ts';
+import { sql, text } from '../engine/sql.ts';
 import { type LocalNames, localStatement } from './local-ddl.ts';
 
 /**

@@ -5,14 +5,14 @@ import type { Log } from '../../core/log.ts';
 import type { ChildExit } from '../../core/process/child-process.ts';
 import { freePort } from '../../core/process/free-port.ts';
 import { ChildStartError, type SupervisedChild, superviseChild } from '../../core/process/supervise.ts';
-import type { EngineAccess } from '../engine.ts';
-import { localDatabaseOf, publicDatabaseOf } from '../public-database.ts';
+import type { EngineAccess } from '../engine/engine.ts';
+import { localDatabaseOf, publicDatabaseOf } from '../guest/public-database.ts';
 import { removeAccessFile, writeAccessFile } from './access-file.ts';
-import { type EngineDirectory, makeEngineDirectory } from './engine-directory.ts';
-import { engineProgram } from './engine-files.ts';
-import { decideUser } from './engine-user.ts';
+import { type EngineDirectory, makeEngineDirectory } from './directory.ts';
+import { engineProgram } from './files.ts';
 import type { HostBootstrap } from './host-bootstrap.ts';
 import { EngineUnavailable, findEngineLibrary } from './library.ts';
+import { decideUser } from './user.ts';
 import { type ClusterFiles, type EngineUsers, randomQueryPath, randomUsers } from './users.ts';
 import {
   ENGINE_ENVIRONMENT,

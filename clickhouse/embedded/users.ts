@@ -2,15 +2,15 @@ import { createHash, randomBytes } from 'node:crypto';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { CLUSTER_SETTINGS } from '../cluster/cluster-settings.ts';
-import type { EngineUser } from '../engine.ts';
+import type { EngineUser } from '../engine/engine.ts';
+import { localDatabaseOf, publicDatabaseOf } from '../guest/public-database.ts';
 import {
   guestChangeable,
   guestMemoryBytes,
   guestSettings,
   RESULT_READ_MAX_SECONDS,
-} from '../guest-settings.ts';
-import { guestGrants } from '../guest-sql.ts';
-import { localDatabaseOf, publicDatabaseOf } from '../public-database.ts';
+} from '../guest/settings.ts';
+import { guestGrants } from '../guest/sql.ts';
 
 /**
  * The engine's two configuration files. Users come from a file because the embedded engine has no writable access storage.

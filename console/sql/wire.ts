@@ -1,4 +1,4 @@
-/** Answers of the SQL routes as the page reads them. Source: src/catalogue/sql-shapes.ts, get-sql-schema.ts. */
+/** Answers of the SQL routes as the page reads them. Source: src/operations/sql/shapes.ts, get-sql-schema.ts. */
 
 export interface SqlColumn {
   readonly name: string;

@@ -1,5 +1,5 @@
 /**
- * Versions of written rows (`ver`, `gen`) are the clock in milliseconds times this (ingest/versions.ts). The rollup worker and
+ * Versions of written rows (`ver`, `gen`) are the clock in milliseconds times this (ingest/write/versions.ts). The rollup worker and
  * telemetry read the time back from them.
  */
 export const VERSION_UNITS_PER_MS = 1_000_000n;

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 
 /**
  * Compiles contracts/*.sol to contracts/*.json, which are committed so that the demo starts without a 3 s compiler run.
- * `npx tsx demo/chain/compile-contracts.ts` writes them; test/contract/chain-kit.test.ts proves that they match.
+ * `npx tsx demo/chain/compile-contracts.ts` writes them; test/ingest/chain/chain-kit.engine.test.ts proves that they match.
  */
 
 export const CONTRACT_FILES = ['doubles', 'identity-registry', 'registries'] as const;

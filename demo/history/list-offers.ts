@@ -1,17 +1,17 @@
-import type { Writer } from '../../clickhouse/engine.ts';
+import type { Writer } from '../../clickhouse/engine/engine.ts';
 import type { Config } from '../../core/config/config.ts';
 import type { Log } from '../../core/log.ts';
-import { createCatalogueSources } from '../../ingest/catalogues/catalogue-sources.ts';
-import { configuredSources } from '../../ingest/catalogues/endpoints/configured-sources.ts';
-import { countActivity } from '../../ingest/catalogues/endpoints/count-activity.ts';
-import { deriveList } from '../../ingest/catalogues/endpoints/derive-list.ts';
-import { dollarTokens } from '../../ingest/catalogues/endpoints/dollar-tokens.ts';
-import { type OfferRow, offerRow } from '../../ingest/catalogues/endpoints/offer-rows.ts';
-import { saveOffers } from '../../ingest/catalogues/endpoints/offer-store.ts';
-import { readItem } from '../../ingest/catalogues/endpoints/read-item.ts';
-import type { EndpointSource } from '../../ingest/catalogues/endpoints/sync-source.ts';
-import { createSafeFetcher } from '../../ingest/identities/safe-fetch.ts';
-import type { Versions } from '../../ingest/versions.ts';
+import { configuredSources } from '../../ingest/endpoints/configured-sources.ts';
+import { countActivity } from '../../ingest/endpoints/count-activity.ts';
+import { deriveList } from '../../ingest/endpoints/derive-list.ts';
+import { dollarTokens } from '../../ingest/endpoints/dollar-tokens.ts';
+import { type OfferRow, offerRow } from '../../ingest/endpoints/offer-rows.ts';
+import { saveOffers } from '../../ingest/endpoints/offer-store.ts';
+import { readItem } from '../../ingest/endpoints/read-item.ts';
+import type { EndpointSource } from '../../ingest/endpoints/sync-source.ts';
+import { createSafeFetcher } from '../../ingest/fetch/safe-fetch.ts';
+import { createCatalogueSources } from '../../ingest/grading/catalogue-sources.ts';
+import type { Versions } from '../../ingest/write/versions.ts';
 
 interface ListingDeps {
   readonly config: Config;

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Address } from '../../core/domain/address.ts';
 import type { Hash } from '../../core/domain/settlement.ts';
-import type { BlockBatch, BlockRef, RawLog, TransactionFacts } from '../../ingest/sources/block-source.ts';
+import type { BlockBatch, BlockRef, RawLog, TransactionFacts } from '../../ingest/chain/block-source.ts';
 import type { SamplePayment } from './sample-payments.ts';
 import { SAMPLE_BLOCK_SECONDS, type SampleChain } from './sample-world.ts';
 

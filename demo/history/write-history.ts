@@ -1,12 +1,12 @@
-import { createWriter } from '../../clickhouse/http-engine.ts';
+import { createWriter } from '../../clickhouse/engine/http-engine.ts';
 import type { Config } from '../../core/config/config.ts';
 import type { Log } from '../../core/log.ts';
-import { createBatchWriter } from '../../ingest/batch-writer.ts';
-import { highestVersion } from '../../ingest/highest-version.ts';
+import { decodeContextOf } from '../../ingest/decode/context.ts';
 import { openGrading } from '../../ingest/import/grading.ts';
 import { storeBatch } from '../../ingest/import/import-group.ts';
-import { decodeContextOf } from '../../ingest/stages/decode-context.ts';
-import { createVersions } from '../../ingest/versions.ts';
+import { createBatchWriter } from '../../ingest/write/batch-writer.ts';
+import { highestVersion } from '../../ingest/write/highest-version.ts';
+import { createVersions } from '../../ingest/write/versions.ts';
 import { attachOrStartEngine } from '../../src/attach-engine.ts';
 import { listSince } from './list-offers.ts';
 import { blocksOf } from './sample-blocks.ts';

@@ -1,8 +1,8 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Failure } from '../../core/errors.ts';
+import { problemOf } from '../../src/openapi/problem.ts';
 import type { PaidCall, PaymentLane } from '../../src/payment/payment-lane.ts';
-import { problemOf } from '../../src/problem.ts';
 import type { Cast } from '../actors.ts';
 import { GOODS, type Good, Wrong } from './goods.ts';
 import { openTill, orderFor, type TillOptions } from './till.ts';

@@ -1,4 +1,4 @@
-import type { BlockRange } from '../coverage.ts';
+import type { BlockRange } from '../write/coverage.ts';
 import type { StagedWindow } from './read-window.ts';
 import type { StagedBlock } from './staged-blocks.ts';
 

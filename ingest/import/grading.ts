@@ -1,16 +1,16 @@
-import type { Writer } from '../../clickhouse/engine.ts';
-import { TABLES } from '../../clickhouse/schema.ts';
-import { type Sql, sql, trustedText } from '../../clickhouse/sql.ts';
+import type { Writer } from '../../clickhouse/engine/engine.ts';
+import { type Sql, sql, trustedText } from '../../clickhouse/engine/sql.ts';
+import { TABLES } from '../../clickhouse/tables/schema.ts';
 import type { Config } from '../../core/config/config.ts';
 import type { Log } from '../../core/log.ts';
-import type { Catalogue } from '../catalogues/catalogue.ts';
-import { createCatalogueSources } from '../catalogues/catalogue-sources.ts';
-import { readPublishedCatalogue, readPublishedListed } from '../catalogues/publish.ts';
-import { loadSigners } from '../catalogues/supported-signers.ts';
+import type { Catalogue } from '../grading/catalogue.ts';
+import { createCatalogueSources } from '../grading/catalogue-sources.ts';
+import { readPublishedCatalogue, readPublishedListed } from '../grading/publish.ts';
+import { loadSigners } from '../grading/supported-signers.ts';
 import { isIngestRunning } from '../regrade/await-service.ts';
 import { changeCatalogue } from '../regrade/change-catalogue.ts';
-import type { Versions } from '../versions.ts';
-import { ImportProblem } from './import-problem.ts';
+import type { Versions } from '../write/versions.ts';
+import { ImportProblem } from './problem.ts';
 
 /**
  * What imported rows are graded by: the published catalogue, as in the ingest process. That process may publish another one at

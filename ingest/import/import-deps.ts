@@ -1,10 +1,10 @@
-import type { Writer } from '../../clickhouse/engine.ts';
+import type { Writer } from '../../clickhouse/engine/engine.ts';
 import type { ChainConfig } from '../../core/config/config.ts';
 import type { Log } from '../../core/log.ts';
-import type { Versions } from '../versions.ts';
+import type { Versions } from '../write/versions.ts';
 import type { Grading } from './grading.ts';
-import type { ImportProgress } from './import-progress.ts';
 import type { Bounds } from './plan-import.ts';
+import type { ImportProgress } from './progress.ts';
 
 export interface ImportOptions extends Bounds {
   /** Leaves blocks out, also of the coverage, of which the files lack something. */

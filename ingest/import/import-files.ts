@@ -1,10 +1,10 @@
 import { stat } from 'node:fs/promises';
 import { basename } from 'node:path';
-import type { BlockRange } from '../coverage.ts';
+import type { BlockRange } from '../write/coverage.ts';
 import { COLUMNS, type FileKind, type FoundColumns, findColumns, kindOfColumns } from './columns.ts';
 import { findFiles } from './find-files.ts';
-import { ImportProblem } from './import-problem.ts';
 import { readParquetFooter } from './parquet-footer.ts';
+import { ImportProblem } from './problem.ts';
 
 /** A Parquet file with all that can be known without reading its rows. */
 export interface ImportFile {

@@ -1,18 +1,18 @@
-import type { BatchWriter } from '../batch-writer.ts';
-import type { Checkpoints } from '../checkpoints.ts';
-import type { BlockRange } from '../coverage.ts';
-import type { BlockBatch } from '../sources/block-source.ts';
-import { rowsOfBatch } from '../stages/batch-rows.ts';
-import type { DecodeContext } from '../stages/decode-context.ts';
-import { emittersOf } from '../stages/log-kind.ts';
-import { TOPIC } from '../stages/log-topics.ts';
+import type { BlockBatch } from '../chain/block-source.ts';
+import type { DecodeContext } from '../decode/context.ts';
+import { emittersOf } from '../decode/log-kind.ts';
+import { TOPIC } from '../decode/log-topics.ts';
+import { rowsOfBatch } from '../write/batch-rows.ts';
+import type { BatchWriter } from '../write/batch-writer.ts';
+import type { Checkpoints } from '../write/checkpoints.ts';
+import type { BlockRange } from '../write/coverage.ts';
 import type { FileKind } from './columns.ts';
 import { cutWindows } from './cut-windows.ts';
 import type { ImportDeps, ImportOptions } from './import-deps.ts';
 import type { ImportFile } from './import-files.ts';
-import { ImportProblem } from './import-problem.ts';
 import { EVENT_CODES, emitterCodes, type LoadTarget, loadFile } from './load-file.ts';
 import { commonRanges, type FileGroup, spellRanges, withoutRanges } from './plan-import.ts';
+import { ImportProblem } from './problem.ts';
 import { readWindow, type StagedWindow } from './read-window.ts';
 import {
   NO_HASH,

@@ -1,15 +1,15 @@
 import { createReadStream } from 'node:fs';
-import type { Writer } from '../../clickhouse/engine.ts';
-import { EngineError } from '../../clickhouse/engine.ts';
-import { empty, type Sql, sql, texts, trustedText, uint64 } from '../../clickhouse/sql.ts';
-import type { BlockRange } from '../coverage.ts';
-import type { DecodeContext } from '../stages/decode-context.ts';
-import { emittersOf } from '../stages/log-kind.ts';
-import { TOPIC } from '../stages/log-topics.ts';
-import { REGISTRY_TOPIC } from '../stages/registry-topics.ts';
+import type { Writer } from '../../clickhouse/engine/engine.ts';
+import { EngineError } from '../../clickhouse/engine/engine.ts';
+import { empty, type Sql, sql, texts, trustedText, uint64 } from '../../clickhouse/engine/sql.ts';
+import type { DecodeContext } from '../decode/context.ts';
+import { emittersOf } from '../decode/log-kind.ts';
+import { TOPIC } from '../decode/log-topics.ts';
+import { REGISTRY_TOPIC } from '../decode/registry-topics.ts';
+import type { BlockRange } from '../write/coverage.ts';
 import type { FoundColumn, FoundColumns } from './columns.ts';
 import type { ImportFile } from './import-files.ts';
-import { ImportProblem } from './import-problem.ts';
+import { ImportProblem } from './problem.ts';
 import type { Staging } from './staging.ts';
 
 /**

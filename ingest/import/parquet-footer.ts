@@ -1,5 +1,5 @@
 import { type FileHandle, open } from 'node:fs/promises';
-import { ImportProblem } from './import-problem.ts';
+import { ImportProblem } from './problem.ts';
 import { readThriftStruct, type ThriftStruct, type ThriftValue } from './thrift-compact.ts';
 
 /**

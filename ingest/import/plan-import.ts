@@ -1,7 +1,7 @@
-import { type BlockRange, mergeRanges, missingRanges } from '../coverage.ts';
+import { type BlockRange, mergeRanges, missingRanges } from '../write/coverage.ts';
 import type { FileKind } from './columns.ts';
 import type { ImportFile } from './import-files.ts';
-import { ImportProblem } from './import-problem.ts';
+import { ImportProblem } from './problem.ts';
 
 /** Which files are staged together, and which blocks they may be said to cover. Pure. */
 

@@ -1,16 +1,15 @@
 import { randomBytes } from 'node:crypto';
 import { chainIdOf } from '../../core/domain/chain.ts';
-import { type BatchWriter, createBatchWriter } from '../batch-writer.ts';
-import { type Checkpoints, contractsName, createCheckpoints } from '../checkpoints.ts';
-import { type BlockRange, countBlocks, mergeRanges } from '../coverage.ts';
-import { decodeContextOf } from '../stages/decode-context.ts';
-import { emittersOf } from '../stages/log-kind.ts';
-import { loadCounters } from '../status-row.ts';
-import { untilAcknowledged } from '../until-acknowledged.ts';
+import { decodeContextOf } from '../decode/context.ts';
+import { emittersOf } from '../decode/log-kind.ts';
+import { loadCounters } from '../follow/status-row.ts';
+import { type BatchWriter, createBatchWriter } from '../write/batch-writer.ts';
+import { type Checkpoints, contractsName, createCheckpoints } from '../write/checkpoints.ts';
+import { type BlockRange, countBlocks, mergeRanges } from '../write/coverage.ts';
+import { untilAcknowledged } from '../write/until-acknowledged.ts';
 import type { ImportDeps, ImportOptions } from './import-deps.ts';
 import { type ImportFile, missingFacts } from './import-files.ts';
 import { type GroupRun, importGroup, type RowCounts } from './import-group.ts';
-import { ImportProblem } from './import-problem.ts';
 import type { LoadTarget } from './load-file.ts';
 import {
   type Bounds,
@@ -23,6 +22,7 @@ import {
   spellRanges,
   withoutRanges,
 } from './plan-import.ts';
+import { ImportProblem } from './problem.ts';
 import { createStaging, dropStaging, dropStaleStaging } from './staging.ts';
 
 export interface ImportSummary extends RowCounts {

@@ -1,7 +1,7 @@
-import type { Writer } from '../../clickhouse/engine.ts';
-import { sql, trustedText, uint64s } from '../../clickhouse/sql.ts';
+import type { Writer } from '../../clickhouse/engine/engine.ts';
+import { sql, trustedText, uint64s } from '../../clickhouse/engine/sql.ts';
 import type { Hash } from '../../core/domain/settlement.ts';
-import type { BlockRange } from '../coverage.ts';
+import type { BlockRange } from '../write/coverage.ts';
 import { RowReader } from './row-reader.ts';
 import type { Staging } from './staging.ts';
 

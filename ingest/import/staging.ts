@@ -1,7 +1,7 @@
 import { hostname } from 'node:os';
-import type { Writer } from '../../clickhouse/engine.ts';
-import { RowBinary } from '../../clickhouse/row-binary.ts';
-import { sql, text, trustedText } from '../../clickhouse/sql.ts';
+import type { Writer } from '../../clickhouse/engine/engine.ts';
+import { RowBinary } from '../../clickhouse/engine/row-binary.ts';
+import { sql, text, trustedText } from '../../clickhouse/engine/sql.ts';
 import type { Address } from '../../core/domain/address.ts';
 
 /**

@@ -1,11 +1,11 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Writer } from '../../clickhouse/engine.ts';
-import { sql, uint32 } from '../../clickhouse/sql.ts';
-import type { Catalogue } from '../catalogues/catalogue.ts';
-import { catalogueChanges } from '../catalogues/catalogue-changes.ts';
-import { readPublishedCatalogue } from '../catalogues/publish.ts';
+import type { Writer } from '../../clickhouse/engine/engine.ts';
+import { sql, uint32 } from '../../clickhouse/engine/sql.ts';
+import type { Catalogue } from '../grading/catalogue.ts';
+import { catalogueChanges } from '../grading/catalogue-changes.ts';
+import { readPublishedCatalogue } from '../grading/publish.ts';
 import { highestPass, loadProgress, unfinishedPasses } from './passes.ts';
-import { RegradeProblem } from './regrade-problem.ts';
+import { RegradeProblem } from './problem.ts';
 import type { SweepOutcome, SweepProgress } from './sweep.ts';
 
 /** A worker writes its status every two seconds; this many missed ones mean that it is gone. */

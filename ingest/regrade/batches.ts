@@ -1,5 +1,5 @@
-import type { Writer } from '../../clickhouse/engine.ts';
-import { empty, type Sql, sql } from '../../clickhouse/sql.ts';
+import type { Writer } from '../../clickhouse/engine/engine.ts';
+import { empty, type Sql, sql } from '../../clickhouse/engine/sql.ts';
 
 /** An hour with rows under the changed keys. */
 export interface TouchedHour {

@@ -1,8 +1,8 @@
-import type { Catalogue } from '../catalogues/catalogue.ts';
-import { type CatalogueChange, catalogueChanges } from '../catalogues/catalogue-changes.ts';
-import { publishCatalogue, readPublishedCatalogue } from '../catalogues/publish.ts';
-import { raiseGrades } from '../leases/fence.ts';
-import { untilAcknowledged } from '../until-acknowledged.ts';
+import { raiseGrades } from '../coordinate/fence.ts';
+import type { Catalogue } from '../grading/catalogue.ts';
+import { type CatalogueChange, catalogueChanges } from '../grading/catalogue-changes.ts';
+import { publishCatalogue, readPublishedCatalogue } from '../grading/publish.ts';
+import { untilAcknowledged } from '../write/until-acknowledged.ts';
 import { highestPass, recordPass } from './passes.ts';
 import type { RegradeDeps } from './sweep.ts';
 

@@ -1,6 +1,6 @@
-import { type Sql, sql, text, trustedText, uint32 } from '../../clickhouse/sql.ts';
+import { type Sql, sql, text, trustedText, uint32 } from '../../clickhouse/engine/sql.ts';
 import { SEEN } from '../../core/domain/evidence.ts';
-import { GRADE_RULES } from '../stages/grade-rules.ts';
+import { GRADE_RULES } from '../grading/grade-rules.ts';
 
 /** The rules of the ladder as an expression of the engine over a column of observations; its value is the method's name. */
 export function methodSql(seen: Sql): Sql {

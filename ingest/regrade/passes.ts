@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import type { Writer } from '../../clickhouse/engine.ts';
-import { RowBinary } from '../../clickhouse/row-binary.ts';
-import { TABLES } from '../../clickhouse/schema.ts';
-import { sql, text, uint32 } from '../../clickhouse/sql.ts';
-import type { CatalogueChange } from '../catalogues/catalogue-changes.ts';
+import type { Writer } from '../../clickhouse/engine/engine.ts';
+import { RowBinary } from '../../clickhouse/engine/row-binary.ts';
+import { sql, text, uint32 } from '../../clickhouse/engine/sql.ts';
+import { TABLES } from '../../clickhouse/tables/schema.ts';
+import type { CatalogueChange } from '../grading/catalogue-changes.ts';
 
 /**
  * Passes: the numbered changes of the catalogue and how far the rows have followed each. A pass is recorded before the

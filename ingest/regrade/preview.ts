@@ -1,14 +1,14 @@
-import type { Writer } from '../../clickhouse/engine.ts';
-import { dateTime, type Sql, sql, texts, uint8s, uint32 } from '../../clickhouse/sql.ts';
+import type { Writer } from '../../clickhouse/engine/engine.ts';
+import { dateTime, type Sql, sql, texts, uint8s, uint32 } from '../../clickhouse/engine/sql.ts';
 import { SEEN } from '../../core/domain/evidence.ts';
-import type { Catalogue } from '../catalogues/catalogue.ts';
-import { type CatalogueChange, catalogueChanges } from '../catalogues/catalogue-changes.ts';
-import { readPublishedCatalogue } from '../catalogues/publish.ts';
+import type { Catalogue } from '../grading/catalogue.ts';
+import { type CatalogueChange, catalogueChanges } from '../grading/catalogue-changes.ts';
+import { readPublishedCatalogue } from '../grading/publish.ts';
 import { batchesOf, type RegradeBatch, touchedHours } from './batches.ts';
 import { type CatalogueSql, IS_STALE, PUBLISHED_CATALOGUE, regradedSql } from './grade-sql.ts';
 import { unfinishedPasses } from './passes.ts';
+import { RegradeProblem } from './problem.ts';
 import { REGRADE_SETTINGS } from './regrade-batch.ts';
-import { RegradeProblem } from './regrade-problem.ts';
 import { recordedKeys, touchedBy } from './touched.ts';
 
 /** What one change of the catalogue does to rows of one grade. */

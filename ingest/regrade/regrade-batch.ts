@@ -1,7 +1,7 @@
-import type { Writer } from '../../clickhouse/engine.ts';
-import { TABLES } from '../../clickhouse/schema.ts';
-import { dateTime, type Sql, sql, trustedText, uint64, uint64s } from '../../clickhouse/sql.ts';
-import { VERSION_STEP } from '../versions.ts';
+import type { Writer } from '../../clickhouse/engine/engine.ts';
+import { dateTime, type Sql, sql, trustedText, uint64, uint64s } from '../../clickhouse/engine/sql.ts';
+import { TABLES } from '../../clickhouse/tables/schema.ts';
+import { VERSION_STEP } from '../write/versions.ts';
 import { HOUR_SECONDS, type RegradeBatch } from './batches.ts';
 import { IS_STALE, PUBLISHED_CATALOGUE, REGRADED_COLUMNS, regradedSql } from './grade-sql.ts';
 

@@ -1,8 +1,8 @@
-import type { Writer } from '../../clickhouse/engine.ts';
+import type { Writer } from '../../clickhouse/engine/engine.ts';
 import type { Log } from '../../core/log.ts';
-import { untilAcknowledged } from '../until-acknowledged.ts';
-import type { Versions } from '../versions.ts';
-import { ROWS, waitForWrites } from '../writes-under-way.ts';
+import { ROWS, waitForWrites } from '../write/running-inserts.ts';
+import { untilAcknowledged } from '../write/until-acknowledged.ts';
+import type { Versions } from '../write/versions.ts';
 import { batchesOf, touchedHours } from './batches.ts';
 import { loadProgress, type PassProgress, saveProgress, unfinishedPasses } from './passes.ts';
 import { markHours, type RegradeOrder, regradeBatch } from './regrade-batch.ts';

@@ -1,4 +1,4 @@
-import { type Sql, sql, uint64s } from '../../clickhouse/sql.ts';
+import { type Sql, sql, uint64s } from '../../clickhouse/engine/sql.ts';
 
 /** The keys that a catalogue changed under, as subqueries: `chain, address` twice, `code`, and `address`. */
 interface ChangedKeys {

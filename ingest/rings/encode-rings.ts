@@ -1,4 +1,4 @@
-import { RowBinary } from '../../clickhouse/row-binary.ts';
+import { RowBinary } from '../../clickhouse/engine/row-binary.ts';
 import type { Ring } from './find-rings.ts';
 import { RING_METHOD_VERSION } from './pass-limits.ts';
 import type { RingWindow } from './read-edges.ts';

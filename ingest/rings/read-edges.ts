@@ -1,6 +1,6 @@
-import { IS_COUNTED } from '../../clickhouse/counted-rows.ts';
-import type { Reader } from '../../clickhouse/engine.ts';
-import { dateTime, sql, text, uint32 } from '../../clickhouse/sql.ts';
+import { IS_COUNTED } from '../../clickhouse/engine/counted-rows.ts';
+import type { Reader } from '../../clickhouse/engine/engine.ts';
+import { dateTime, sql, text, uint32 } from '../../clickhouse/engine/sql.ts';
 import { microsFromDecimal } from '../../core/domain/amount.ts';
 import type { PassLimits } from './pass-limits.ts';
 import type { PaymentEdge } from './ring-graph.ts';

@@ -1,8 +1,8 @@
 import { randomInt } from 'node:crypto';
 import { Readable } from 'node:stream';
-import type { Writer } from '../../clickhouse/engine.ts';
-import { TABLES, WALLET_RING_COLUMNS } from '../../clickhouse/schema.ts';
-import { dateTime, sql, text, texts, uint64 } from '../../clickhouse/sql.ts';
+import type { Writer } from '../../clickhouse/engine/engine.ts';
+import { dateTime, sql, text, texts, uint64 } from '../../clickhouse/engine/sql.ts';
+import { TABLES, WALLET_RING_COLUMNS } from '../../clickhouse/tables/schema.ts';
 import { encodeRings } from './encode-rings.ts';
 import { findRings, type RingCap } from './find-rings.ts';
 import { type PassLimits, RING_METHOD_VERSION } from './pass-limits.ts';

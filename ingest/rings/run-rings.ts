@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { EngineError, type Writer } from '../../clickhouse/engine.ts';
+import { EngineError, type Writer } from '../../clickhouse/engine/engine.ts';
 import type { Clock } from '../../core/clock.ts';
 import type { Log } from '../../core/log.ts';
 import { PASS_LIMITS, type PassLimits } from './pass-limits.ts';

@@ -1,5 +1,5 @@
 import { versionTimeMs } from '../../core/domain/version-time.ts';
-import type { RollupLimits } from './rollup-limits.ts';
+import type { RollupLimits } from './limits.ts';
 import { type DirtySlice, HOUR_SECONDS, rangeOf, type Slice, sliceName } from './slice.ts';
 
 /** Whether a slice ended long enough ago. Its figures would be right in any case; this only saves work. */

@@ -1,10 +1,10 @@
-import type { Writer } from '../../clickhouse/engine.ts';
-import { TABLES } from '../../clickhouse/schema.ts';
-import { sql, text, trustedText, uint64 } from '../../clickhouse/sql.ts';
+import type { Writer } from '../../clickhouse/engine/engine.ts';
+import { sql, text, trustedText, uint64 } from '../../clickhouse/engine/sql.ts';
+import { TABLES } from '../../clickhouse/tables/schema.ts';
 import type { Log } from '../../core/log.ts';
-import type { Versions } from '../versions.ts';
-import { inSlice, rollupStatements, sliceColumns } from './rollup-statements.ts';
+import type { Versions } from '../write/versions.ts';
 import { dayName, type Slice, sliceName } from './slice.ts';
+import { inSlice, rollupStatements, sliceColumns } from './statements.ts';
 
 /** A million rows take about two seconds; a machine under load may need a multiple of it. */
 const COMPUTE_MAX_SECONDS = 300;

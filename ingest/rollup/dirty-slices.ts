@@ -1,8 +1,8 @@
-import type { Writer } from '../../clickhouse/engine.ts';
-import { sql } from '../../clickhouse/sql.ts';
-import type { RollupLimits } from './rollup-limits.ts';
-import { inSlice } from './rollup-statements.ts';
+import type { Writer } from '../../clickhouse/engine/engine.ts';
+import { sql } from '../../clickhouse/engine/sql.ts';
+import type { RollupLimits } from './limits.ts';
 import { type DirtySlice, sliceName } from './slice.ts';
+import { inSlice } from './statements.ts';
 
 const MAX_SECONDS = 30;
 /** A century of days, or four years of hours. */

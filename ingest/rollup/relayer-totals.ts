@@ -1,8 +1,8 @@
 import { randomInt } from 'node:crypto';
-import type { Writer } from '../../clickhouse/engine.ts';
-import { rollupBasis, sliceStart } from '../../clickhouse/rollup-basis.ts';
-import { dateTime, sql, text, uint64 } from '../../clickhouse/sql.ts';
-import { VERSION_STEP, type Versions } from '../versions.ts';
+import type { Writer } from '../../clickhouse/engine/engine.ts';
+import { dateTime, sql, text, uint64 } from '../../clickhouse/engine/sql.ts';
+import { rollupBasis, sliceStart } from '../../clickhouse/tables/rollup-basis.ts';
+import { VERSION_STEP, type Versions } from '../write/versions.ts';
 import { COMPUTE_SETTINGS } from './close-slice.ts';
 
 /** Some 180,000 rows of relayer_day at 10 M settlements take two seconds; a machine under load may need a multiple of it. */

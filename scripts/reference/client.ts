@@ -1,11 +1,11 @@
 import { KNOWN_CHAINS } from '../../core/domain/known-chains.ts';
-import type { AnyOperation } from '../../src/catalogue/operation.ts';
+import type { AnyOperation } from '../../src/operations/define.ts';
 
 /** The parts of `client/` that follow from the declarations. */
 
 /** The first line of each file. */
 export const HEAD =
-  '// Written by `npm run gen` from the declarations in src/catalogue. Changes here are lost.\n\n';
+  '// Written by `npm run gen` from the declarations in src/operations. Changes here are lost.\n\n';
 
 const TOKENS_HEAD = `/** Tokens that are worth a dollar, with their decimals, by CAIP-2 chain and lower-case address. */
 export const DOLLAR_TOKENS: Readonly<Record<string, number>> = {

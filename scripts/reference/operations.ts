@@ -1,8 +1,8 @@
 import { usdNumber } from '../../core/domain/amount.ts';
 import { ERRORS } from '../../core/errors.ts';
-import { failsOf } from '../../src/catalogue/openapi-failures.ts';
-import type { AnyOperation } from '../../src/catalogue/operation.ts';
 import { JSON_BODY_MAX_BYTES } from '../../src/http/read-body.ts';
+import { failsOf } from '../../src/openapi/failures.ts';
+import type { AnyOperation } from '../../src/operations/define.ts';
 import { code, generatedHead, table } from './markdown.ts';
 
 export function routesTable(operations: readonly AnyOperation[]): string {
@@ -50,7 +50,7 @@ key ([payments](../payments.md)). The list is served live by [\`/v0/account\`](#
 `;
 
 export function operationsPage(operations: readonly AnyOperation[]): string {
-  return `${generatedHead('Operations', 'src/catalogue')}${INTRO}${routesTable(operations)}\n${operations.map(operationSection).join('\n')}`;
+  return `${generatedHead('Operations', 'src/operations')}${INTRO}${routesTable(operations)}\n${operations.map(operationSection).join('\n')}`;
 }
 
 function operationSection(operation: AnyOperation): string {

@@ -2,18 +2,18 @@ import { usdNumber } from '../../core/domain/amount.ts';
 import { DEFAULT_PLANS, PLAN_IDS, type SqlTierId } from '../../core/domain/plan.ts';
 import { PUBLIC_TABLE_NAMES, PUBLIC_TABLES, type PublicTable } from '../../core/domain/public-tables.ts';
 import { SQL_SECONDS_PER_QU } from '../../core/domain/query-unit.ts';
-import { REFUSED_FUNCTIONS } from '../../sandbox/function-policy.ts';
-import { QUERY_FAILURES } from '../../sandbox/sql-sandbox.ts';
+import { REFUSED_FUNCTIONS } from '../../sandbox/policy/function-policy.ts';
+import { QUERY_FAILURES } from '../../sandbox/sandbox.ts';
 import {
   SQL_QU_USD_MICROS,
   SQL_TIER_SOLD,
   SQL_TIERS,
   sqlBudget,
   sqlPrice,
-} from '../../src/catalogue/prices.ts';
-import { SQL_FACT_HEADERS } from '../../src/catalogue/sql-answer.ts';
-import { SQL_FORMATS, SQL_MEDIA } from '../../src/catalogue/sql-params.ts';
-import { SQL_WARNINGS } from '../../src/catalogue/sql-warnings.ts';
+} from '../../src/operations/prices.ts';
+import { SQL_FACT_HEADERS } from '../../src/operations/sql/answer.ts';
+import { SQL_FORMATS, SQL_MEDIA } from '../../src/operations/sql/params.ts';
+import { SQL_WARNINGS } from '../../src/operations/sql/warnings.ts';
 import { code, generatedHead, table } from './markdown.ts';
 
 /** What docs/sql.md and its reference pages take from the declarations. */
@@ -63,7 +63,7 @@ export function sqlFunctionsPage(): string {
       .filter((part) => part !== undefined)
       .join('\n'),
   );
-  return `${generatedHead('Functions that SQL may not use', 'sandbox/function-policy.ts')}${FUNCTIONS_INTRO}${groups.join('\n')}`;
+  return `${generatedHead('Functions that SQL may not use', 'sandbox/policy/function-policy.ts')}${FUNCTIONS_INTRO}${groups.join('\n')}`;
 }
 
 export function sqlTiersBlock(): string {

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import type { AnyOperation } from '../catalogue/operation.ts';
+import type { AnyOperation } from '../operations/define.ts';
 import { INDEX_DESCRIPTION, indexPage, missingPage } from './index-page.ts';
 import { llmsFullText, llmsText, pageMarkdown } from './llms.ts';
 import { DOCS_PAGES, type DocsPage, findPage } from './pages.ts';

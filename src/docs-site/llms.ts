@@ -1,5 +1,5 @@
 import { usdNumber } from '../../core/domain/amount.ts';
-import type { AnyOperation } from '../catalogue/operation.ts';
+import type { AnyOperation } from '../operations/define.ts';
 import { headingNames } from './html.ts';
 import { markdownOf } from './markdown.ts';
 import { DOCS_PAGES, type DocsPage, pagesOf, READER_IDS, READERS } from './pages.ts';

@@ -5,9 +5,9 @@ import {
   type PlaceLimits,
   type Places,
   type Wanted,
-} from '../../sandbox/places.ts';
-import { QueryAbandoned, SandboxBusy } from '../../sandbox/sql-sandbox.ts';
-import type { EngineLoad } from '../catalogue/operation.ts';
+} from '../../sandbox/run/places.ts';
+import { QueryAbandoned, SandboxBusy } from '../../sandbox/sandbox.ts';
+import type { EngineLoad } from '../operations/define.ts';
 import type { GateRequest } from './gate.ts';
 
 /**

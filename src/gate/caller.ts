@@ -5,8 +5,8 @@ import { addressName, organizationName } from '../../core/domain/caller-name.ts'
 import type { Plan, PlanId } from '../../core/domain/plan.ts';
 import { type Failure, fail } from '../../core/errors.ts';
 import { customerOf, parseAddress } from '../../core/ip-address.ts';
-import type { Caller } from '../catalogue/operation.ts';
-import type { AccountStore, Credential, Organization } from '../control/control-store.ts';
+import type { AccountStore, Credential, Organization } from '../accounts/store.ts';
+import type { Caller } from '../operations/define.ts';
 import type { BearerTokens } from './bearer-token.ts';
 import type { Quota } from './rate-limit.ts';
 import { askStore } from './store-failure.ts';

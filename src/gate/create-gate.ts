@@ -4,10 +4,10 @@ import type { PaymentOffer, SettledPayment } from '../../core/domain/payment.ts'
 import type { Plan, PlanId } from '../../core/domain/plan.ts';
 import { type Failure, fail } from '../../core/errors.ts';
 import type { Log } from '../../core/log.ts';
-import { NOT_CHARGED, type Outcome } from '../catalogue/answer.ts';
-import type { CallContext, Caller, CallTerms, PreparedCall, ReviewedCall } from '../catalogue/operation.ts';
-import { sqlTierOf } from '../catalogue/prices.ts';
-import type { ControlStore, RateDecision } from '../control/control-store.ts';
+import type { ControlStore, RateDecision } from '../accounts/store.ts';
+import { NOT_CHARGED, type Outcome } from '../operations/answer.ts';
+import type { CallContext, Caller, CallTerms, PreparedCall, ReviewedCall } from '../operations/define.ts';
+import { sqlTierOf } from '../operations/prices.ts';
 import type { PaymentLane } from '../payment/payment-lane.ts';
 import { type Admission, createAdmission } from './admission.ts';
 import type { BearerTokens } from './bearer-token.ts';

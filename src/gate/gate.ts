@@ -1,8 +1,8 @@
 import type { Lane, Surface } from '../../core/domain/lane.ts';
 import type { SqlTierId } from '../../core/domain/plan.ts';
-import type { Answer } from '../catalogue/answer.ts';
-import type { AnyOperation, CallTerms, OperationDeps } from '../catalogue/operation.ts';
-import type { RateDecision } from '../control/control-store.ts';
+import type { RateDecision } from '../accounts/store.ts';
+import type { Answer } from '../operations/answer.ts';
+import type { AnyOperation, CallTerms, OperationDeps } from '../operations/define.ts';
 import type { Order } from '../payment/payment-lane.ts';
 import type { CredentialHeaders } from './caller.ts';
 

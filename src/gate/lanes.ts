@@ -1,7 +1,7 @@
 import type { Lane, Surface } from '../../core/domain/lane.ts';
 import type { Plan, PlanId } from '../../core/domain/plan.ts';
-import type { Caller } from '../catalogue/operation.ts';
-import type { Price } from '../catalogue/prices.ts';
+import type { Caller } from '../operations/define.ts';
+import type { Price } from '../operations/prices.ts';
 
 /**
  * Which way a call takes: one pure table of price class × caller × surface. Source: read-api.md 3, api.md 4, 6.

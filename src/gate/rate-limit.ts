@@ -1,7 +1,7 @@
 import type { Clock } from '../../core/clock.ts';
 import { fail } from '../../core/errors.ts';
-import { type RateDecision, type RateStore, StoreUnavailable } from '../control/control-store.ts';
-import { createMemoryRates } from '../control/memory-rates.ts';
+import { createMemoryRates } from '../accounts/memory-rates.ts';
+import { type RateDecision, type RateStore, StoreUnavailable } from '../accounts/store.ts';
 
 /** Requests a minute: every request is counted once, whatever becomes of it. */
 

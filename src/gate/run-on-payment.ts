@@ -1,8 +1,8 @@
 import type { SettledPayment } from '../../core/domain/payment.ts';
 import { ERRORS, Failure, fail } from '../../core/errors.ts';
 import type { Log } from '../../core/log.ts';
-import type { Answer, Charge, Outcome } from '../catalogue/answer.ts';
-import type { CallTerms } from '../catalogue/operation.ts';
+import type { Answer, Charge, Outcome } from '../operations/answer.ts';
+import type { CallTerms } from '../operations/define.ts';
 import type { OpenCall, PaidCall, SettledCall } from '../payment/payment-lane.ts';
 import type { GateAnswer } from './gate.ts';
 import { askStore } from './store-failure.ts';

@@ -5,8 +5,8 @@ import type { PaymentOffer } from '../../core/domain/payment.ts';
 import type { UnitBalance } from '../../core/domain/query-unit.ts';
 import { Failure, fail } from '../../core/errors.ts';
 import type { Log } from '../../core/log.ts';
-import type { Charge, Outcome } from '../catalogue/answer.ts';
-import { StoreUnavailable, type UnitStore } from '../control/control-store.ts';
+import { StoreUnavailable, type UnitStore } from '../accounts/store.ts';
+import type { Charge, Outcome } from '../operations/answer.ts';
 import { asChargeUnknown, askStore } from './store-failure.ts';
 
 /** The credit lane: units are set aside before a run and spent after it, or given back. Source: api.md 4. */

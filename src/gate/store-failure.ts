@@ -1,5 +1,5 @@
 import { fail } from '../../core/errors.ts';
-import { StoreUnavailable } from '../control/control-store.ts';
+import { StoreUnavailable } from '../accounts/store.ts';
 
 /** Seconds: a Redis fails over in a few, a SQLite file that is locked is free again sooner. */
 const STORE_RETRY_AFTER_SECONDS = 2;

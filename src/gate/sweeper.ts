@@ -1,12 +1,7 @@
 import type { Clock } from '../../core/clock.ts';
 import type { Plan, PlanId } from '../../core/domain/plan.ts';
 import type { Log } from '../../core/log.ts';
-import {
-  type ControlStore,
-  type Hold,
-  type Organization,
-  StoreUnavailable,
-} from '../control/control-store.ts';
+import { type ControlStore, type Hold, type Organization, StoreUnavailable } from '../accounts/store.ts';
 
 /**
  * What nobody waits for, done in every API process: overdue holds are given back, plans' monthly units are granted, payments of

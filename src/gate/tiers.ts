@@ -1,8 +1,8 @@
 import { PLAN_IDS, type Plan, type PlanId, type SqlCallers, type SqlTierId } from '../../core/domain/plan.ts';
 import { fail } from '../../core/errors.ts';
-import type { Caller, CallTerms } from '../catalogue/operation.ts';
-import { SQL_TIER_SOLD, sqlTierOf } from '../catalogue/prices.ts';
-import type { RateDecision } from '../control/control-store.ts';
+import type { RateDecision } from '../accounts/store.ts';
+import type { Caller, CallTerms } from '../operations/define.ts';
+import { SQL_TIER_SOLD, sqlTierOf } from '../operations/prices.ts';
 import type { Quota } from './rate-limit.ts';
 
 /** Tiers: which plan includes which, and how often each may be asked for. Source: api.md 5. */

@@ -1,10 +1,10 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from 'fastify';
 import { BASE_PATHS } from '../../core/domain/paths.ts';
 import { fail } from '../../core/errors.ts';
-import type { SqlSandbox } from '../../sandbox/sql-sandbox.ts';
-import { answerSchema } from '../catalogue/openapi.ts';
-import type { AnyOperation, OperationDeps } from '../catalogue/operation.ts';
+import type { SqlSandbox } from '../../sandbox/sandbox.ts';
 import type { Gate } from '../gate/gate.ts';
+import { answerSchema } from '../openapi/document.ts';
+import type { AnyOperation, OperationDeps } from '../operations/define.ts';
 import { matchesEtag, weakEtag } from './etag.ts';
 import { exposedWith, type NextPage, nextPageLink } from './headers.ts';
 import { HttpCall } from './http-call.ts';

@@ -1,7 +1,7 @@
 import { STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import { ERRORS, type ErrorCode, type FailureContext } from '../../core/errors.ts';
-import { PROBLEM_TYPE, problemOf } from '../problem.ts';
+import { PROBLEM_TYPE, problemOf } from '../openapi/problem.ts';
 
 const CODES: Readonly<Record<string, { readonly code: ErrorCode; readonly detail: string }>> = {
   HPE_HEADER_OVERFLOW: { code: 'headers_too_large', detail: 'The URL and headers together exceed 16 KiB.' },

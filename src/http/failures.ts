@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { ERRORS, type ErrorCode, Failure, fail } from '../../core/errors.ts';
 import type { Log } from '../../core/log.ts';
-import { PROBLEM_TYPE, type Problem, problemOf } from '../problem.ts';
+import { PROBLEM_TYPE, type Problem, problemOf } from '../openapi/problem.ts';
 import { allowedAt, installKnownPaths } from './known-paths.ts';
 
 export interface FailureOptions {

@@ -1,6 +1,6 @@
 import type { FastifyReply } from 'fastify';
 import type { SqlTierId } from '../../core/domain/plan.ts';
-import type { RateDecision } from '../control/control-store.ts';
+import type { RateDecision } from '../accounts/store.ts';
 import { RATE_WINDOW_SECONDS } from '../gate/rate-limit.ts';
 
 /** Headers of our answers that a browser script may read (CORS), the payment headers among them. */

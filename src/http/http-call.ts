@@ -1,10 +1,10 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Lane } from '../../core/domain/lane.ts';
 import type { SqlTierId } from '../../core/domain/plan.ts';
-import type { SqlSandbox } from '../../sandbox/sql-sandbox.ts';
-import type { AnyOperation, OperationDeps } from '../catalogue/operation.ts';
-import type { RateDecision } from '../control/control-store.ts';
+import type { SqlSandbox } from '../../sandbox/sandbox.ts';
+import type { RateDecision } from '../accounts/store.ts';
 import type { GateRequest } from '../gate/gate.ts';
+import type { AnyOperation, OperationDeps } from '../operations/define.ts';
 import { callerAddress } from './caller-address.ts';
 import { RateHeaders, sentText } from './headers.ts';
 import { HttpShop } from './order.ts';

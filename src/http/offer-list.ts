@@ -1,8 +1,8 @@
 import type { FastifyInstance } from 'fastify';
 import { BASE_PATHS } from '../../core/domain/paths.ts';
 import { fail } from '../../core/errors.ts';
-import type { AnyOperation } from '../catalogue/operation.ts';
-import { advertisedPrice } from '../catalogue/route-price.ts';
+import type { AnyOperation } from '../operations/define.ts';
+import { advertisedPrice } from '../operations/route-price.ts';
 import type { Order, TermsOf } from '../payment/payment-lane.ts';
 import { installRefusedMethods } from './api-routes.ts';
 import { baseUrl } from './order.ts';

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { FastifyRequest } from 'fastify';
-import type { AnyOperation, CallTerms } from '../catalogue/operation.ts';
 import type { Shop } from '../gate/gate.ts';
+import type { AnyOperation, CallTerms } from '../operations/define.ts';
 import type { Order } from '../payment/payment-lane.ts';
 import { sentText } from './headers.ts';
 import { bodyOf } from './raw-input.ts';

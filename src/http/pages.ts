@@ -1,8 +1,8 @@
 import { usdNumber } from '../../core/domain/amount.ts';
 import { PLAN_IDS, type Plan, type PlanId } from '../../core/domain/plan.ts';
-import type { PriceListEntry } from '../catalogue/operation.ts';
-import { type Price, SQL_TIERS } from '../catalogue/prices.ts';
 import { escapeHtml } from '../docs-site/html.ts';
+import type { PriceListEntry } from '../operations/define.ts';
+import { type Price, SQL_TIERS } from '../operations/prices.ts';
 
 /** Pages that links in answers lead to and that depend on the deployment, as HTML for the frame of the documentation. */
 

@@ -1,6 +1,6 @@
 import { type TObject, Type } from '@sinclair/typebox';
 import type { FastifyReply } from 'fastify';
-import type { AnyOperation } from '../catalogue/operation.ts';
+import type { AnyOperation } from '../operations/define.ts';
 
 type Body = Readonly<Record<string, unknown>>;
 

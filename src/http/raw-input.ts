@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify';
 import { fail } from '../../core/errors.ts';
-import type { AnyOperation } from '../catalogue/operation.ts';
+import type { AnyOperation } from '../operations/define.ts';
 import { readJsonBody } from './read-body.ts';
 
 /** The parameters of a request as they were sent, from all the places where they can stand. */

@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import type { Reader } from '../../clickhouse/engine.ts';
-import { QueryAbandoned, QueryFailed, type RunFigures, type SqlSandbox } from '../../sandbox/sql-sandbox.ts';
-import type { BoundSandbox } from '../catalogue/operation.ts';
+import type { Reader } from '../../clickhouse/engine/engine.ts';
+import { QueryAbandoned, QueryFailed, type RunFigures, type SqlSandbox } from '../../sandbox/sandbox.ts';
+import type { BoundSandbox } from '../operations/define.ts';
 
 /** What one request has gathered: its times, and the signal that stops its work. */
 export interface RequestFacts {

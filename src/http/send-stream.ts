@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { StreamedAnswer, Trailers } from '../catalogue/answer.ts';
+import type { StreamedAnswer, Trailers } from '../operations/answer.ts';
 
 /** Answers that leave as they are read. */
 

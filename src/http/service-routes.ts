@@ -1,9 +1,9 @@
 import type { FastifyInstance } from 'fastify';
-import type { Reader } from '../../clickhouse/engine.ts';
+import type { Reader } from '../../clickhouse/engine/engine.ts';
 import type { Clock } from '../../core/clock.ts';
 import type { DocsSite } from '../docs-site/docs-site.ts';
-import { cached } from '../reads/cached.ts';
-import { checkReady } from '../reads/engine-health.ts';
+import { checkReady } from '../operations/index-state/engine-health.ts';
+import { cached } from '../operations/read/cached.ts';
 import { installRefusedMethods } from './api-routes.ts';
 import { sendText } from './docs-routes.ts';
 import { installFrontPage } from './front-page.ts';

@@ -1,4 +1,4 @@
-import type { AnyOperation } from '../catalogue/operation.ts';
+import type { AnyOperation } from '../operations/define.ts';
 
 /** The figures that a model needs first, in a sentence: what came, how much of it, and what it cost. */
 

@@ -1,9 +1,9 @@
 import { text } from 'node:stream/consumers';
 import { ERRORS, Failure, fail } from '../../core/errors.ts';
 import type { Log } from '../../core/log.ts';
-import type { StreamedAnswer } from '../catalogue/answer.ts';
 import type { Gate } from '../gate/gate.ts';
-import { problemOf } from '../problem.ts';
+import { problemOf } from '../openapi/problem.ts';
+import type { StreamedAnswer } from '../operations/answer.ts';
 import { McpCall, type McpExchange } from './mcp-call.ts';
 import type { Tool } from './tool.ts';
 import { answered, refused, type ToolAnswer } from './tool-answer.ts';

@@ -1,7 +1,7 @@
 import type { Lane } from '../../core/domain/lane.ts';
 import { type Failure, fail } from '../../core/errors.ts';
-import type { AnyOperation, OperationDeps } from '../catalogue/operation.ts';
 import type { GateRequest } from '../gate/gate.ts';
+import type { AnyOperation, OperationDeps } from '../operations/define.ts';
 import { MCP_SQL_FORMATS } from './tool-schema.ts';
 
 /** Rows of a query's answer where the caller does not say: all of it goes into a model's context. */

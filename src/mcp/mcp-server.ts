@@ -7,8 +7,8 @@ import {
 } from '@modelcontextprotocol/server';
 import type { Log } from '../../core/log.ts';
 import { nearest } from '../../core/nearest-name.ts';
-import type { AnyOperation } from '../catalogue/operation.ts';
 import type { Gate } from '../gate/gate.ts';
+import type { AnyOperation } from '../operations/define.ts';
 import { callTool } from './call-tool.ts';
 import { INSTRUCTIONS } from './instructions.ts';
 import type { McpExchange } from './mcp-call.ts';

@@ -1,7 +1,7 @@
 import { ERRORS, type Failure } from '../../core/errors.ts';
 import { nearest } from '../../core/nearest-name.ts';
-import type { AnyOperation } from '../catalogue/operation.ts';
-import { SQL_MEDIA } from '../catalogue/sql-params.ts';
+import type { AnyOperation } from '../operations/define.ts';
+import { SQL_MEDIA } from '../operations/sql/params.ts';
 import { MCP_ROWS_DEFAULT } from './mcp-call.ts';
 import { toolName } from './tool-name.ts';
 

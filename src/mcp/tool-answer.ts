@@ -1,6 +1,6 @@
 import type { CallToolResult } from '@modelcontextprotocol/server';
 import { ERRORS, type Failure } from '../../core/errors.ts';
-import type { Problem } from '../problem.ts';
+import type { Problem } from '../openapi/problem.ts';
 import { adviceOf } from './advice.ts';
 import { figuresOf } from './answer-figures.ts';
 import { type MadeCall, type NextCall, nextOfAnswer, nextOfRefusal } from './next-call.ts';

@@ -1,7 +1,7 @@
 import type { TSchema } from '@sinclair/typebox';
-import type { AnyOperation } from '../catalogue/operation.ts';
-import type { Param } from '../catalogue/params.ts';
-import { SQL_FORMATS, type SqlFormat } from '../catalogue/sql-params.ts';
+import type { AnyOperation } from '../operations/define.ts';
+import type { Param } from '../operations/params.ts';
+import { SQL_FORMATS, type SqlFormat } from '../operations/sql/params.ts';
 import type { ToolWords } from './tool-words.ts';
 
 /**

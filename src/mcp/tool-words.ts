@@ -1,4 +1,4 @@
-import type { AnyOperation } from '../catalogue/operation.ts';
+import type { AnyOperation } from '../operations/define.ts';
 import { toolName } from './tool-name.ts';
 
 /** Turns the routes in a text into tools: `GET /v0/sql/schema` is `get_sql_schema`. */

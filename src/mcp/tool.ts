@@ -1,4 +1,4 @@
-import { type AnyOperation, PUBLIC_URL_MARK } from '../catalogue/operation.ts';
+import { type AnyOperation, PUBLIC_URL_MARK } from '../operations/define.ts';
 import { toolName } from './tool-name.ts';
 import { inputSchema, type JsonSchema, outputSchema } from './tool-schema.ts';
 import type { ToolWords } from './tool-words.ts';

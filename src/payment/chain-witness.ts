@@ -1,4 +1,4 @@
-import type { AuthorizationId } from '../control/control-store.ts';
+import type { AuthorizationId } from '../accounts/store.ts';
 
 /**
  * Asks the chain itself what became of an authorization: for outcomes that the facilitator left unknown, and to believe no

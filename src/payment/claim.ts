@@ -1,4 +1,4 @@
-import type { AuthorizationId, PaymentStore } from '../control/control-store.ts';
+import type { AuthorizationId, PaymentStore } from '../accounts/store.ts';
 import type { LaneTools } from './lane-tools.ts';
 import { expiryMs, type Purchase } from './purchase.ts';
 

@@ -1,4 +1,4 @@
-import type { PaymentRecord } from '../control/control-store.ts';
+import type { PaymentRecord } from '../accounts/store.ts';
 import { claim } from './claim.ts';
 import { DEFAULT_LANE_LIMITS, type LaneLimits, type LaneTools } from './lane-tools.ts';
 import { findFault } from './match-payment.ts';

@@ -4,7 +4,7 @@ import type { Chain } from '../../core/domain/chain.ts';
 /**
  * A facilitator: checks signed payments and settles them on chain, for a service that holds no key and pays no gas. One
  * contract suite runs over the HTTP adapter, in front of a real facilitator and of one that misbehaves
- * (test/contract/facilitator.ts). Source: read-api.md 4.11, protocol.md 1.5.
+ * (test/src/payment/facilitator.ts). Source: read-api.md 4.11, protocol.md 1.5.
  */
 export interface Facilitator {
   /** Reads the chain only. Rejects never: what cannot be asked is `unreachable`. */

@@ -1,7 +1,7 @@
 import type { Clock } from '../../core/clock.ts';
 import type { PaymentConfig } from '../../core/config/config.ts';
 import type { Log } from '../../core/log.ts';
-import type { PaymentStore, ReplyStore } from '../control/control-store.ts';
+import type { PaymentStore, ReplyStore } from '../accounts/store.ts';
 import type { ChainWitness } from './chain-witness.ts';
 import type { Facilitator } from './facilitator.ts';
 import type { UptoSigners } from './upto-signers.ts';

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Address } from '../../core/domain/address.ts';
-import type { AuthorizationId } from '../control/control-store.ts';
+import type { AuthorizationId } from '../accounts/store.ts';
 import type { WitnessQuestion } from './chain-witness.ts';
 import type { PaymentToSettle } from './facilitator.ts';
 import { chooseTerms } from './match-payment.ts';

@@ -1,6 +1,6 @@
 import type { Clock } from '../../core/clock.ts';
 import type { Log } from '../../core/log.ts';
-import type { PaymentRecord, PaymentStore } from '../control/control-store.ts';
+import type { PaymentRecord, PaymentStore } from '../accounts/store.ts';
 import type { LaneTools } from './lane-tools.ts';
 import { isDead } from './settle-once.ts';
 

@@ -1,4 +1,4 @@
-import type { PaymentRecord } from '../control/control-store.ts';
+import type { PaymentRecord } from '../accounts/store.ts';
 import type { LaneTools } from './lane-tools.ts';
 import type { SettledCall } from './payment-lane.ts';
 import type { Purchase } from './purchase.ts';

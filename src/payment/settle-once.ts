@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { PaymentRecord } from '../control/control-store.ts';
+import type { PaymentRecord } from '../accounts/store.ts';
 import type { Testimony, WitnessQuestion } from './chain-witness.ts';
 import { leaveOpen } from './claim.ts';
 import type { Settling } from './facilitator.ts';

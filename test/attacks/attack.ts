@@ -1,4 +1,4 @@
-import type { RefusalCode } from '../../sandbox/refusal.ts';
+import type { RefusalCode } from '../../sandbox/judge/refusal.ts';
 
 /**
  * An attack on the SQL sandbox and how each of the two walls must take it. The first wall is `inspect`; the second is what the

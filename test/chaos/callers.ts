@@ -6,7 +6,7 @@ import { privateKeyToAccount } from 'viem/accounts';
 import { keyDigest, mintApiKey } from '../../core/domain/api-key.ts';
 import type { Wallet } from '../../demo/chain/wallets.ts';
 import type { Random } from '../../demo/random.ts';
-import type { ControlStore } from '../../src/control/control-store.ts';
+import type { ControlStore } from '../../src/accounts/store.ts';
 import type { Ear, Heard } from './answers.ts';
 
 /**

@@ -1,14 +1,14 @@
-import { createReader } from '../../clickhouse/http-engine.ts';
-import { sql } from '../../clickhouse/sql.ts';
+import { createReader } from '../../clickhouse/engine/http-engine.ts';
+import { sql } from '../../clickhouse/engine/sql.ts';
 import type { Log } from '../../core/log.ts';
-import type { ControlStore } from '../../src/control/control-store.ts';
-import { readCoverage } from '../../src/reads/rollup-coverage.ts';
-import { caughtUp } from '../support/catch-up.ts';
-import { type ExpectedRow, readNaively } from '../support/naive-reader.ts';
-import { type Figures, recountedFigures, servedFigures } from '../support/rollup-figures.ts';
-import { areSameRows, expectSameRows, readServed } from '../support/served-rows.ts';
-import { readLedger, troubleOf } from '../support/unit-books.ts';
-import { waitWhileItGetsOn } from '../support/wait-until.ts';
+import type { ControlStore } from '../../src/accounts/store.ts';
+import { readCoverage } from '../../src/operations/index-state/rollup-coverage.ts';
+import { caughtUp } from '../kit/catch-up.ts';
+import { type ExpectedRow, readNaively } from '../kit/naive-reader.ts';
+import { type Figures, recountedFigures, servedFigures } from '../kit/rollup-figures.ts';
+import { areSameRows, expectSameRows, readServed } from '../kit/served-rows.ts';
+import { readLedger, troubleOf } from '../kit/unit-books.ts';
+import { waitWhileItGetsOn } from '../kit/wait-until.ts';
 import type { Account } from './callers.ts';
 import type { Stage } from './stage.ts';
 

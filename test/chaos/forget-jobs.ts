@@ -1,5 +1,5 @@
 import { Redis } from 'ioredis';
-import { HOME_PARTS, slotsOf } from '../../src/control/redis/slots.ts';
+import { HOME_PARTS, slotsOf } from '../../src/accounts/redis/slots.ts';
 
 /**
  * Deletes everything in Redis that is not of the control store: jobs, leases, budgets of providers. Those are hints, and losing

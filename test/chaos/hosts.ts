@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { isRunning } from '../support/wait-until.ts';
+import { isRunning } from '../kit/wait-until.ts';
 
 /**
  * Where a process of the run lives: a network namespace of its own, joined to us by a cable that can be pulled; or, where we may not

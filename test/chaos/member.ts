@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { closeSync, existsSync, openSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ENVIRONMENT } from '../../core/config/environment.ts';
-import { WITH_US } from '../support/with-us.ts';
+import { WITH_US } from '../kit/with-us.ts';
 import type { Forwarder } from './forwarder.ts';
 import type { Host } from './hosts.ts';
 

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import type { JsonObject } from '../../support/document-schemas.ts';
+import type { JsonObject } from '../../kit/document-schemas.ts';
 import { oddJson, oddText } from './values.ts';
 
 /** Bodies of requests: objects by the schema, and bytes that are none. */

@@ -1,4 +1,4 @@
-import { documentSchemas, type JsonObject } from '../../support/document-schemas.ts';
+import { documentSchemas, type JsonObject } from '../../kit/document-schemas.ts';
 
 /** The OpenAPI document as the fuzzer reads it: nothing else tells it what there is to ask. */
 

@@ -3,7 +3,7 @@ import { parseOptions, RUNS_VARIABLE, SEED_VARIABLE } from './options.ts';
 
 /** `npm run fuzz:http`: the test of the suite with other numbers, in the surroundings that the suite gives it. */
 
-const TEST = 'test/api/openapi-fuzz.test.ts';
+const TEST = 'test/src/http/openapi-fuzz.engine.test.ts';
 
 const { seed, runs } = parseOptions(process.argv);
 process.stdout.write(`seed ${seed}, ${runs} requests\n`);

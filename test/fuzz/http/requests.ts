@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import type { JsonObject } from '../../support/document-schemas.ts';
+import type { JsonObject } from '../../kit/document-schemas.ts';
 import { jsonBody, rawBody } from './bodies.ts';
 import type { DescribedOperation, DescribedParameter } from './document.ts';
 import { type KnownValues, oddText, parameterText } from './values.ts';

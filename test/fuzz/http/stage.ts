@@ -1,13 +1,13 @@
 import type { AddressInfo } from 'node:net';
-import { createReader } from '../../../clickhouse/http-engine.ts';
+import { createReader } from '../../../clickhouse/engine/http-engine.ts';
 import type { PlanId } from '../../../core/domain/plan.ts';
 import type { UnitBalance } from '../../../core/domain/query-unit.ts';
 import { openSandbox } from '../../../src/open-sandbox.ts';
-import { addKey, createOrganization } from '../../support/access.ts';
-import { deriveAll, registerAgent } from '../../support/agents.ts';
-import { type TestApi, type TestClock, testApi, testClock } from '../../support/api.ts';
-import type { JsonObject } from '../../support/document-schemas.ts';
-import { attestation, insertAttestations } from '../../support/registry-rows.ts';
+import { addKey, createOrganization } from '../../kit/access.ts';
+import { deriveAll, registerAgent } from '../../kit/agents.ts';
+import { type TestApi, type TestClock, testApi, testClock } from '../../kit/api.ts';
+import type { JsonObject } from '../../kit/document-schemas.ts';
+import { attestation, insertAttestations } from '../../kit/registry-rows.ts';
 import {
   BASE,
   insertSettlements,
@@ -18,11 +18,11 @@ import {
   reportChain,
   settlement,
   wallet,
-} from '../../support/rows.ts';
-import { type SandboxEngine, sandboxEngine } from '../../support/sandbox-engine.ts';
-import { jsonReply, startScriptedFacilitator } from '../../support/scripted-facilitator.ts';
-import { watchedLog, watchSecret, watchText } from '../../support/secrets-watch.ts';
-import { sellingThrough } from '../../support/selling.ts';
+} from '../../kit/rows.ts';
+import { type SandboxEngine, sandboxEngine } from '../../kit/sandbox-engine.ts';
+import { jsonReply, startScriptedFacilitator } from '../../kit/scripted-facilitator.ts';
+import { watchedLog, watchSecret, watchText } from '../../kit/secrets-watch.ts';
+import { sellingThrough } from '../../kit/selling.ts';
 import type { CREDENTIALS, FuzzRequest } from './requests.ts';
 import { type Connection, connectTo, type FuzzAnswer } from './send.ts';
 import type { KnownValues } from './values.ts';

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import type { JsonObject } from '../../support/document-schemas.ts';
+import type { JsonObject } from '../../kit/document-schemas.ts';
 
 /** Values for a schema: good ones, those at its edges, and those that it does not take. */
 

@@ -5,21 +5,14 @@ import { join } from 'node:path';
 import { text as readText } from 'node:stream/consumers';
 import { ClickHouseError } from '@clickhouse/client';
 import { startEmbeddedEngine } from '../../../clickhouse/embedded/supervisor.ts';
-import type { Guest, Writer } from '../../../clickhouse/engine.ts';
-import { createGuest } from '../../../clickhouse/guest-engine.ts';
-import { connect, createWriter } from '../../../clickhouse/http-engine.ts';
-import { migrate } from '../../../clickhouse/migrate.ts';
-import { publicDatabaseOf } from '../../../clickhouse/public-database.ts';
-import { text as asText, sql } from '../../../clickhouse/sql.ts';
+import type { Guest, Writer } from '../../../clickhouse/engine/engine.ts';
+import { connect, createWriter } from '../../../clickhouse/engine/http-engine.ts';
+import { text as asText, sql } from '../../../clickhouse/engine/sql.ts';
+import { createGuest } from '../../../clickhouse/guest/engine.ts';
+import { publicDatabaseOf } from '../../../clickhouse/guest/public-database.ts';
+import { migrate } from '../../../clickhouse/migrate/migrate.ts';
 import { createLog } from '../../../core/log.ts';
-import {
-  BASE,
-  insertSettlements,
-  nameFacilitator,
-  reportChain,
-  settlement,
-  wallet,
-} from '../../support/rows.ts';
+import { BASE, insertSettlements, nameFacilitator, reportChain, settlement, wallet } from '../../kit/rows.ts';
 import type { FuzzCase } from './selects.ts';
 
 /** A real engine that keeps a log of what queries used, with a few rows, and with secrets that no answer may hold. */

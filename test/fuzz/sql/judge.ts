@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { EngineError } from '../../../clickhouse/engine.ts';
-import { createEngineParser } from '../../../sandbox/engine-parser.ts';
-import { type Accepted, type InspectDeps, inspect, type Verdict } from '../../../sandbox/inspect.ts';
-import { loadPolicy } from '../../../sandbox/policy.ts';
+import { EngineError } from '../../../clickhouse/engine/engine.ts';
+import { createEngineParser } from '../../../sandbox/judge/engine-parser.ts';
+import { type Accepted, type InspectDeps, inspect, type Verdict } from '../../../sandbox/judge/inspect.ts';
+import { loadPolicy } from '../../../sandbox/policy/policy.ts';
 import { type FuzzEngine, OVERLOADED_RETRIES_MAX, type RunOutcome } from './fuzz-engine.ts';
 import { createOracle, readLog, type Violation } from './oracle.ts';
 import type { FuzzCase } from './selects.ts';

@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs';
-import type { Writer } from '../../../clickhouse/engine.ts';
-import { sql } from '../../../clickhouse/sql.ts';
+import type { Writer } from '../../../clickhouse/engine/engine.ts';
+import { sql } from '../../../clickhouse/engine/sql.ts';
 import { PUBLIC_TABLE_NAMES, PUBLIC_TABLES } from '../../../core/domain/public-tables.ts';
 
 /** Every word that a text may be made of, as the engine that judges it knows them. Sorted, so that a seed means one text. */
 export interface Vocabulary {
-  /** Reviewed names (sandbox/functions.json, read as data). */
+  /** Reviewed names (sandbox/policy/functions.json, read as data). */
   readonly allowed: readonly string[];
   readonly allowedAggregates: readonly string[];
   /** Names that the engine knows and callers may not use. */
@@ -85,7 +85,7 @@ export async function readVocabulary(
 
 /** The reviewed list as data, not through the code that judges by it. */
 export function reviewedFunctions(): ReviewedFunctions {
-  const file = new URL('../../../sandbox/functions.json', import.meta.url);
+  const file = new URL('../../../sandbox/policy/functions.json', import.meta.url);
   return JSON.parse(readFileSync(file, 'utf8')) as ReviewedFunctions; // our own file
 }
 

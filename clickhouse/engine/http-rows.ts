@@ -1,0 +1,162 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { withinSeconds } from './call-time.ts';
+import type { Row, Rows, Statement } from './engine.ts';
+import { engineErrorOf, isBrokenConnection, isConnectionRefused } from './error.ts';
+import { type EngineHttp, isSuccess, refusalOf, WHOLE_ANSWER } from './http.ts';
+import { createEngineOutage, type EngineOutage } from './outage.ts';
+import { render, type SqlValue } from './sql.ts';
+
+/** SELECTs over plain HTTP, answers whole in memory: each is bounded by the statement's `maxRows`. */
+export interface RowSource {
+  readonly http: EngineHttp;
+  readonly database: string;
+  /** Of every statement. */
+  readonly settings: Readonly<Record<string, string | number>>;
+  /** Called before a read is repeated. */
+  readonly onRetry: (statement: string, reason: unknown) => void;
+  readonly outage: EngineOutage;
+}
+
+/** About what the embedded engine needs to be back after a crash. */
+const RETRY_AFTER_MS = 400;
+/** Between two attempts to reach an engine that is being started anew. */
+const POLL_MS = 100;
+/** Of one statement that the engine may have seen: a text that ends the engine must not end it again and again. */
+const SEEN_MAX = 3;
+
+/**
+ * The whole answer, so that an error that occurs half-way comes with its status and code instead of a torn body. Sent with
+ * readonly=2, whatever the user could do. The cancel setting ends the query when the connection closes, which works for
+ * read-only requests only.
+ */
+const READ_WORDS = {
+  ...WHOLE_ANSWER,
+  readonly: 2,
+  cancel_http_readonly_queries_on_client_close: 1,
+  // Without it a thread that formats and one that collects are waited for beside the statement's own: 0.4 ms of each read.
+  output_format_parallel_formatting: 0,
+  output_format_json_quote_64bit_integers: 1,
+  output_format_json_quote_decimals: 1,
+} as const;
+
+/**
+ * Rows of a statement that is written without a FORMAT. Repeated once on a broken connection, and for as long as the engine is being
+ * started anew. Throws `EngineError`.
+ */
+export async function readRows(
+  source: RowSource,
+  statement: Statement,
+  caller: AbortSignal | undefined,
+): Promise<Rows> {
+  const began = performance.now();
+  const answer = await readAs('JSONCompact', decodeRows, source, statement, caller);
+  return { ...answer, elapsedMs: performance.now() - began };
+}
+
+/** The same as bytes, for rows whose JSON would cost more than their use. */
+export function readRowBinary(
+  source: RowSource,
+  statement: Statement,
+  caller: AbortSignal | undefined,
+): Promise<Buffer> {
+  return readAs('RowBinary', (bytes) => bytes, source, statement, caller);
+}
+
+/** What bounds a SELECT in the engine. */
+function boundsOf({ name, maxSeconds, maxRows }: Statement): Record<string, string | number> {
+  return {
+    max_execution_time: maxSeconds,
+    max_result_rows: maxRows,
+    result_overflow_mode: 'throw',
+    log_comment: name,
+  };
+}
+
+async function readAs<Answer>(
+  format: string,
+  decode: (bytes: Buffer) => Answer,
+  source: RowSource,
+  statement: Statement,
+  caller: AbortSignal | undefined,
+): Promise<Answer> {
+  const { query, params } = render(statement.sql);
+  const words = {
+    database: source.database,
+    ...READ_WORDS,
+    ...source.settings,
+    ...boundsOf(statement),
+    ...statement.settings,
+    ...Object.fromEntries(Object.entries(params).map(([name, value]) => [`param_${name}`, wireText(value)])),
+  };
+  const text = `${query} FORMAT ${format}`;
+  const read = async (signal: AbortSignal): Promise<Answer> => {
+    const answer = await source.http.ask({ text, words: { ...words, query_id: randomUUID() } }, signal);
+    if (!isSuccess(answer)) throw await refusalOf(answer, signal);
+    return decode(answer.bytes);
+  };
+  return withinSeconds(statement.maxSeconds, caller, async (signals) => {
+    const { either } = signals;
+    try {
+      either.throwIfAborted();
+      const onRetry = (reason: unknown): void => source.onRetry(statement.name, reason);
+      const outage = statement.waitsForRestart === false ? createEngineOutage(0) : source.outage;
+      return await retried(() => read(either), { onRetry, outage }, either);
+    } catch (error) {
+      throw engineErrorOf(error, statement.name, signals);
+    }
+  });
+}
+
+async function retried<T>(
+  attempt: () => Promise<T>,
+  { onRetry, outage }: { readonly onRetry: (reason: unknown) => void; readonly outage: EngineOutage },
+  signal: AbortSignal,
+): Promise<T> {
+  let seen = 0;
+  for (let attempts = 1; ; attempts += 1) {
+    try {
+      const answer = await attempt();
+      outage.over();
+      return answer;
+    } catch (error) {
+      if (!isConnectionRefused(error)) seen += 1;
+      const patienceMs = isBrokenConnection(error) ? outage.patienceMs() : 0;
+      const isFirst = attempts === 1 && isBrokenConnection(error);
+      if (signal.aborted || seen >= SEEN_MAX || !(isFirst || patienceMs > 0)) throw error;
+      onRetry(error);
+      await sleep(isFirst ? RETRY_AFTER_MS : POLL_MS, undefined, { signal });
+    }
+  }
+}
+
+/** What the engine answers in the format JSONCompact, as far as it is read. */
+interface CompactAnswer {
+  readonly data?: readonly Row[];
+  readonly statistics?: { readonly rows_read?: number; readonly bytes_read?: number };
+}
+
+function decodeRows(bytes: Buffer): Omit<Rows, 'elapsedMs'> {
+  const { data, statistics } = JSON.parse(bytes.toString()) as CompactAnswer; // the engine's; `data` is looked at
+  if (!Array.isArray(data)) throw new TypeError('the engine did not answer in the format that was asked for');
+  return { rows: data, readRows: statistics?.rows_read ?? 0, readBytes: statistics?.bytes_read ?? 0 };
+}
+
+const ESCAPES: Readonly<Record<string, string>> = {
+  '\\': '\\\\',
+  "'": "\\'",
+  '\t': '\\t',
+  '\n': '\\n',
+  '\r': '\\r',
+};
+
+/** A value of a placeholder as the engine reads it off the wire: a text like a field of a tab-separated file. */
+function wireText(value: SqlValue['value']): string {
+  if (typeof value === 'string') return escaped(value);
+  if (typeof value === 'number') return String(value);
+  return `[${value.map((one) => (typeof one === 'string' ? `'${escaped(one)}'` : String(one))).join(',')}]`;
+}
+
+function escaped(text: string): string {
+  return text.replaceAll(/[\\'\t\n\r]/g, (letter) => ESCAPES[letter] ?? letter);
+}

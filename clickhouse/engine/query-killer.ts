@@ -1,0 +1,40 @@
+import { nodesOf } from '../cluster/nodes.ts';
+import type { EngineAccess, QueryKiller } from './engine.ts';
+import { createWriter } from './http-engine.ts';
+import { sql, text } from './sql.ts';
+
+const KILL_SECONDS = 5;
+
+/**
+ * With the writer's credentials: a guest may not even look at its own queries. On a cluster every node is asked: who shared out the
+ * query is one of them, and what the others do for it ends with it.
+ */
+export function createQueryKiller(access: EngineAccess): QueryKiller {
+  const writers = (access.cluster === undefined ? [access] : nodesOf(access)).map((node) =>
+    createWriter(node),
+  );
+  const { user } = access.guest;
+  return {
+    async kill(queryId) {
+      const statement = {
+        name: 'kill-query',
+        sql: sql`KILL QUERY WHERE query_id = ${text(queryId)} AND user = ${text(user)} ASYNC`,
+        maxSeconds: KILL_SECONDS,
+      };
+      await Promise.all(writers.map((writer) => writer.run(statement)));
+    },
+    async isRunning(queryId) {
+      const statement = {
+        name: 'is-query-running',
+        sql: sql`SELECT count() > 0 FROM system.processes WHERE query_id = ${text(queryId)} AND user = ${text(user)}`,
+        maxSeconds: KILL_SECONDS,
+        maxRows: 1,
+      };
+      const answers = await Promise.all(writers.map((writer) => writer.rows(statement)));
+      return answers.some(({ rows }) => Number(rows[0]?.[0]) === 1);
+    },
+    async close() {
+      await Promise.all(writers.map((writer) => writer.close()));
+    },
+  };
+}

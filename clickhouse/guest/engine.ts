@@ -1,0 +1,67 @@
+import { randomUUID } from 'node:crypto';
+import { PUBLIC_TABLE_NAMES } from '../../core/domain/public-tables.ts';
+import { withinSeconds } from '../engine/call-time.ts';
+import type { EngineAccess, Guest, GuestQuery, Row } from '../engine/engine.ts';
+import { engineErrorOf } from '../engine/error.ts';
+import { createGuestHttp, wholeAnswer } from './http.ts';
+
+/** Leaves no row of any public table: the engine then reads none, also for the subqueries that it computes while it plans. */
+const NO_ROWS = `{${PUBLIC_TABLE_NAMES.map((name) => `'${name}':'0'`).join(',')}}`;
+
+/** The guest's port over HTTP: its own user, its own connections, the public database as the default one. */
+
+export function createGuest(access: EngineAccess): Guest {
+  const http = createGuestHttp(access);
+  return {
+    explain({ name, text, parameters = {}, maxSeconds, queryId = randomUUID(), ...shown }, caller) {
+      const words = {
+        query_id: queryId,
+        default_format: 'JSONCompactEachRow',
+        max_execution_time: maxSeconds,
+        ...(shown.withoutRows ? { additional_table_filters: NO_ROWS } : {}),
+        ...(shown.showScalars ? { enable_scalar_subquery_optimization: 0 } : {}),
+      };
+      return withinSeconds(maxSeconds, caller, async (signals) => {
+        const bytes = await http.ask({ name, text, parameters, words }, signals);
+        try {
+          return bytes.toString('utf8').split('\n').filter(Boolean).map(readRow);
+        } catch (error) {
+          throw engineErrorOf(error, name, signals);
+        }
+      });
+    },
+    query({ name, text, parameters = {}, queryId, heldInMemory = false, ...bounds }, caller) {
+      const words = {
+        query_id: queryId,
+        ...boundsOf(bounds),
+        ...wholeAnswer(heldInMemory),
+      };
+      // No clock of its own: the watchdog's is the caller's signal.
+      return http.send({ name, text, parameters, words }, { either: caller, caller });
+    },
+    async close() {
+      http.close();
+    },
+  };
+}
+
+function boundsOf({
+  format,
+  maxSeconds,
+  maxRows,
+  blockRows,
+  memoryBytes,
+}: Pick<GuestQuery, 'format' | 'maxSeconds' | 'maxRows' | 'blockRows' | 'memoryBytes'>) {
+  return {
+    default_format: format,
+    max_execution_time: maxSeconds,
+    limit: maxRows,
+    ...(blockRows === undefined ? {} : { max_block_size: blockRows }),
+    ...(memoryBytes === undefined ? {} : { max_memory_usage: memoryBytes }),
+  };
+}
+
+/** Throws for a line that is no row: the engine appends what went wrong to an answer that had begun. */
+function readRow(line: string): Row {
+  return JSON.parse(line) as Row; // one array a line, by the format that was asked for
+}

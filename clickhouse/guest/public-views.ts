@@ -1,0 +1,286 @@
+import { EVIDENCE_LADDER, EVIDENCE_METHODS, type EvidenceMethod } from '../../core/domain/evidence.ts';
+import { PUBLIC_TABLE_NAMES, PUBLIC_TABLES, type PublicTableName } from '../../core/domain/public-tables.ts';
+import { countedText } from '../engine/counted-rows.ts';
+import { publicDatabaseOf } from './public-database.ts';
+
+/**
+ * The public tables as views in a database of their own. The guest may read these and nothing else; they read with the rights
+ * of who made them (design.md 3, sandbox.md C layer 2). Made anew at every start from the one declaration, so they are no
+ * migrations; the indexes that they lean on are.
+ *
+ * A hex column is spelled exactly as its skip index spells it: only then does `payer = '0x…'` prune. Columns of the table are
+ * written with the prefix `t`, because inside a SELECT an alias hides the column that it is named after.
+ */
+
+/** What a view shows: an expression over `t` for each of its columns, behind it FROM and all that follows. */
+interface ViewBody<Name extends PublicTableName> {
+  readonly columns: Readonly<Record<ColumnOf<Name>, string>>;
+  readonly from: string;
+}
+type ColumnOf<Name extends PublicTableName> = (typeof PUBLIC_TABLES)[Name]['columns'][number]['name'];
+
+/** The table of the index whose rows are those of a public table, one for one or nearly; null where nothing is stored yet. */
+export const PUBLIC_TABLE_STORES: Readonly<Record<PublicTableName, string | null>> = {
+  settlements: 'settlements',
+  wallet_settlements: 'wallet_log',
+  agents: 'agents',
+  attestations: 'agent_attestations',
+  endpoints: 'endpoint_offers',
+  facilitators: 'facilitator_relayers',
+  merchant_days: 'payee_day',
+  payer_days: 'payer_day',
+};
+
+/** Where the views find what they show. */
+export interface PublicViewNames {
+  /** The database that they are made in. */
+  readonly into: string;
+  /** The database of the tables that they show: on a node of a cluster its own. */
+  readonly rows: string;
+  /** The database of what is looked up beside it: on a cluster that of the tables over all nodes. */
+  readonly beside: string;
+}
+
+/** The statements that make every view, to be run by the writer. */
+export function publicViewStatements(
+  database: string,
+  { into, rows, beside }: PublicViewNames = {
+    into: publicDatabaseOf(database),
+    rows: database,
+    beside: database,
+  },
+): string[] {
+  const bodies = viewBodies(rows, beside);
+  return PUBLIC_TABLE_NAMES.map((name) => {
+    const { columns, from } = bodies[name] as { columns: Readonly<Record<string, string>>; from: string }; // each name has the columns of its own table, by ViewBodies
+    const listed = PUBLIC_TABLES[name].columns.map((column) => `${columns[column.name]} AS ${column.name}`);
+    return `CREATE OR REPLACE VIEW ${into}.${name} DEFINER = CURRENT_USER SQL SECURITY DEFINER AS
+SELECT ${listed.join(', ')} FROM ${from}`;
+  });
+}
+
+type ViewBodies = { readonly [Name in PublicTableName]: ViewBody<Name> };
+
+function viewBodies(database: string, beside: string): ViewBodies {
+  return {
+    settlements: settlementsBody(database, beside),
+    wallet_settlements: walletSettlementsBody(database),
+    agents: agentsBody(database),
+    attestations: attestationsBody(database),
+    endpoints: endpointsBody(database),
+    facilitators: {
+      columns: {
+        chain: 't.chain',
+        address: hex('address'),
+        facilitator: 't.facilitator',
+        first_seen: 't.first_seen',
+      },
+      from: `${database}.facilitator_relayers AS t FINAL WHERE t.del = 0`,
+    },
+    merchant_days: {
+      columns: { ...dayColumns, payee: 't.wallet', unique_payers: OTHERS },
+      from: daysFrom(database, { wallet: 'payee', other: 'payer' }),
+    },
+    payer_days: {
+      columns: { ...dayColumns, payer: 't.wallet', unique_payees: OTHERS },
+      from: daysFrom(database, { wallet: 'payer', other: 'payee' }),
+    },
+  };
+}
+
+const hex = (column: string): string => `concat('0x', lower(hex(t.${column})))`;
+/** What the tables store as an empty text is not known, and so NULL. An index on the bare column does not serve this spelling. */
+const known = (column: string): string => `nullIf(t.${column}, '')`;
+/** Grades by the code of their method, as lists that the engine indexes: a fifth of the time of comparing names. */
+const codes = Array.from({ length: Math.max(...EVIDENCE_METHODS.map(codeOf)) + 1 }, (_, code) => code);
+const CODE = 'toUInt8(t.method) + 1';
+
+function codeOf(method: EvidenceMethod): number {
+  return EVIDENCE_LADDER[method].code;
+}
+
+function listed(textOf: (method: EvidenceMethod) => string): string {
+  return codes
+    .map((code) => textOf(EVIDENCE_METHODS.find((method) => codeOf(method) === code) ?? 'not_examined'))
+    .join(', ');
+}
+
+/** A word of a short list, kept once in a block of the answer. */
+const word = (list: string, at: string): string => `CAST([${list}][${at}], 'LowCardinality(String)')`;
+
+const METHOD = word(
+  listed((method) => `'${method}'`),
+  CODE,
+);
+const TIER = word(
+  listed((method) => `'${EVIDENCE_LADDER[method].tier}'`),
+  CODE,
+);
+const PROBABILITY = `[${listed((method) => EVIDENCE_LADDER[method].probability?.toFixed(2) ?? 'NULL')}][${CODE}]`;
+const USD = "CAST(t.amount_usd, 'Decimal(38, 6)')";
+
+function settlementsBody(database: string, beside: string): ViewBody<'settlements'> {
+  const reported = (values: string): string => `(SELECT ${values} FROM ${beside}.chain_status FINAL)`;
+  // Looked up once a chain, not once a row. A list must not be empty: '' is no chain.
+  const finalBlock = `transform(t.chain, ${reported("arrayPushBack(groupArray(toString(chain)), '')")}, ${reported('arrayPushBack(groupArray(finalized_block), 0)')}, 0)`;
+  return {
+    columns: {
+      chain: 't.chain',
+      block_number: 't.block_number',
+      block_time: 't.block_time',
+      tx_hash: hex('tx_hash'),
+      log_index: 't.log_index',
+      payer: hex('payer'),
+      payee: hex('payee'),
+      asset: hex('asset'),
+      asset_symbol: 't.asset_symbol',
+      amount: 't.amount',
+      amount_usd: USD,
+      relayer: hex('relayer'),
+      facilitator: known('facilitator'),
+      is_self_payment: 't.is_self_payment',
+      // A chain that has stated no final block has none at height 0 either: blocks begin above it.
+      finality: word("'head', 'finalized'", `1 + (t.block_number <= ${finalBlock})`),
+      evidence_tier: 't.evidence_tier',
+      evidence_probability: PROBABILITY,
+      evidence_method: METHOD,
+    },
+    from: `${database}.settlements AS t FINAL WHERE t.del = 0`,
+  };
+}
+
+function walletSettlementsBody(database: string): ViewBody<'wallet_settlements'> {
+  return {
+    columns: {
+      wallet: 't.wallet',
+      role: "CAST(t.role, 'LowCardinality(String)')",
+      counterparty: hex('counterparty'),
+      chain: 't.chain',
+      block_number: 't.block_number',
+      block_time: 't.block_time',
+      tx_hash: hex('tx_hash'),
+      log_index: 't.log_index',
+      asset: hex('asset'),
+      amount: 't.amount',
+      amount_usd: USD,
+      facilitator: known('facilitator'),
+      evidence_tier: TIER,
+      evidence_probability: PROBABILITY,
+    },
+    from: `${database}.wallet_log AS t FINAL WHERE t.del = 0`,
+  };
+}
+
+const ZERO_ADDRESS = "toFixedString(unhex(repeat('00', 20)), 20)";
+
+function agentsBody(database: string): ViewBody<'agents'> {
+  return {
+    columns: {
+      chain: 't.chain',
+      agent_id: 't.agent_id',
+      owner: hex('owner'),
+      wallet: `if(t.wallet = ${ZERO_ADDRESS}, NULL, ${hex('wallet')})`,
+      agent_uri: known('agent_uri'),
+      name: known('name'),
+      description: known('description'),
+      x402_support: "CAST(t.x402_support, 'Bool')",
+      active: "if(t.card_at = toDateTime(0, 'UTC'), NULL, CAST(t.active, 'Bool'))",
+      // From its digits: a cast divides two doubles, and may end one digit beside what the API answers.
+      score: 'toFloat64OrNull(toString(t.score))',
+      feedback_count: 't.feedback_count',
+      registered_at: 't.registered_at',
+      updated_at: 't.updated_at',
+    },
+    from: `${database}.agents AS t FINAL WHERE t.del = 0`,
+  };
+}
+
+/** By agent, because that is what analysts ask by; the table by time answers the feed of the API. */
+function attestationsBody(database: string): ViewBody<'attestations'> {
+  const revoked = `(t.chain, t.agent_id, t.client, t.feedback_index) IN (
+  SELECT chain, agent_id, client, feedback_index FROM ${database}.feedback_revocations FINAL WHERE del = 0)`;
+  const given = 'toFloat64(t.value) / exp10(t.value_decimals)';
+  return {
+    columns: {
+      chain: 't.chain',
+      agent_id: 't.agent_id',
+      kind: "CAST(t.kind, 'LowCardinality(String)')",
+      author: hex('author'),
+      value: `if(t.kind IN ('feedback', 'validation_response'), ${given}, NULL)`,
+      tag1: known('tag1'),
+      tag2: known('tag2'),
+      endpoint: known('endpoint'),
+      uri: known('uri'),
+      revoked: `CAST(t.kind = 'feedback' AND ${revoked}, 'Bool')`,
+      block_time: 't.block_time',
+      tx_hash: hex('tx_hash'),
+      log_index: 't.log_index',
+    },
+    from: `${database}.agent_attestations AS t FINAL WHERE t.del = 0`,
+  };
+}
+
+/** Every way to pay, once for each source that lists it. */
+function endpointsBody(database: string): ViewBody<'endpoints'> {
+  return {
+    columns: {
+      resource: 't.resource',
+      method: 't.method',
+      service_name: known('service_name'),
+      pay_to: 't.pay_to',
+      chain: known('chain'),
+      asset: 't.asset',
+      price_usd: 't.price_usd',
+      tags: "CAST(t.tags, 'Array(String)')",
+      last_updated: "nullIf(t.last_updated, toDateTime(0, 'UTC'))",
+    },
+    from: `${database}.endpoint_offers AS t FINAL WHERE t.del = 0`,
+  };
+}
+
+const dayColumns = {
+  chain: 't.chain',
+  day: 't.day',
+  settlement_count: 't.slice_count',
+  settled_usd: 't.slice_usd',
+} as const;
+const OTHERS = 't.others';
+
+/**
+ * A rollup where its slices are closed and clean, the rows themselves elsewhere: exact whatever the rollup worker has done.
+ * A day that is closed as a whole has one row a wallet and chain already, so it is not grouped again: over years of days that is
+ * nearly all of them, and a hash table of all wallets and days is what would not fit the guest's memory. No day is in both halves.
+ */
+function daysFrom(
+  database: string,
+  { wallet, other }: { readonly wallet: 'payee' | 'payer'; readonly other: 'payee' | 'payer' },
+): string {
+  const slices = `FROM ${database}.rollup_slices WHERE ver`;
+  // Where no day is closed by hours the set is empty, and the second reading of the rollup reads nothing.
+  const closed = (hours: string): string =>
+    `settlement_count > 0 AND (day, hour) IN (SELECT day, hour ${slices} <= rolled_ver AND ${hours})`;
+  const open = `(SELECT groupArray((toDateTime(day, 'UTC') + if(hour < 0, 0, hour) * 3600, if(hour < 0, 86400, 3600))) ${slices} > rolled_ver)`;
+  const isOpen = `arrayExists(slice -> s.block_time >= slice.1 AND s.block_time < slice.1 + slice.2, ${open})`;
+  // The array says which rows, but only the set of days uses the index.
+  const inOpenDay = `toDate(s.block_time) IN (SELECT day ${slices} > rolled_ver)`;
+  const owner = `concat('0x', lower(hex(s.${wallet})))`;
+  return `(
+  SELECT chain, day, ${wallet} AS wallet, settlement_count AS slice_count, settled_usd AS slice_usd, finalizeAggregation(${other}s) AS others
+  FROM ${database}.${wallet}_day FINAL
+  WHERE ${closed('hour = -1')}
+  UNION ALL
+  SELECT chain, day, wallet, sum(slice_count), sum(slice_usd), uniqCombined64Merge(12)(slice_others)
+  FROM
+  (
+    SELECT chain, day, ${wallet} AS wallet, settlement_count AS slice_count, settled_usd AS slice_usd, ${other}s AS slice_others
+    FROM ${database}.${wallet}_day FINAL
+    WHERE ${closed('hour >= 0')}
+    UNION ALL
+    SELECT s.chain, toDate(s.block_time) AS day, ${owner} AS wallet, count(), sum(CAST(s.amount_usd, 'Decimal(38, 6)')),
+      uniqCombined64State(12)(s.${other})
+    FROM ${database}.settlements AS s FINAL WHERE ${countedText('s.')} AND ${inOpenDay} AND ${isOpen}
+    GROUP BY s.chain, day, wallet
+  )
+  GROUP BY chain, day, wallet
+) AS t`;
+}

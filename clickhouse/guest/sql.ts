@@ -1,0 +1,73 @@
+import { CLUSTER_SETTINGS } from '../cluster/cluster-settings.ts';
+import { localDatabaseOf, publicDatabaseOf, viewedDatabaseOf } from './public-database.ts';
+import { GUEST_MEMORY_MAX_BYTES, guestChangeable, guestSettings } from './settings.ts';
+
+/** The guest of a remote engine, as its operator makes it; docs/operators.md shows this. The embedded engine needs none of it. */
+export function guestStatements(names: {
+  readonly database: string;
+  readonly guest: string;
+  readonly writer: string;
+}): string[] {
+  const { database, guest, writer } = names;
+  const settings = Object.entries(guestSettings(GUEST_MEMORY_MAX_BYTES)).map(([name, value]) => {
+    const text = typeof value === 'number' ? String(value) : `'${value}'`;
+    return `  ${name} = ${text}${boundsOf(name)}`;
+  });
+  return [
+    `CREATE SETTINGS PROFILE ${guest} SETTINGS\n${settings.join(',\n')}`,
+    `CREATE USER ${guest} IDENTIFIED WITH sha256_password BY '…' SETTINGS PROFILE '${guest}'`,
+    `GRANT SELECT ON ${publicDatabaseOf(database)}.* TO ${guest}`,
+    `GRANT KILL QUERY ON *.* TO ${writer}`,
+    `GRANT SELECT ON system.processes TO ${writer}`,
+  ];
+}
+
+/**
+ * What the users of every node of a cluster need beside that, as its operator gives it; docs/operators.md shows this. `node` is who
+ * the nodes ask each other as.
+ */
+export function clusterStatements(names: {
+  readonly database: string;
+  readonly node: string;
+  readonly guest: string;
+  readonly reader: string;
+  readonly writer: string;
+}): string[] {
+  const { database, node, guest, reader, writer } = names;
+  const local = localDatabaseOf(database);
+  const settings = Object.entries(CLUSTER_SETTINGS).map(([name, value]) =>
+    typeof value === 'number' ? `  ${name} = ${value}` : `  ${name} = '${value}'`,
+  );
+  return [
+    `CREATE USER ${node} IDENTIFIED WITH sha256_password BY '…'`,
+    `GRANT SELECT, INSERT ON ${database}.* TO ${node}`,
+    `GRANT SELECT, INSERT ON ${local}.* TO ${node}`,
+    `GRANT SELECT ON ${publicDatabaseOf(local)}.* TO ${node}`,
+    `GRANT SELECT ON system.processes TO ${node}`,
+    `GRANT SELECT ON system.parts TO ${node}`,
+    `GRANT SELECT ON ${local}.* TO ${reader}`,
+    `GRANT REMOTE ON *.* TO ${writer}`,
+    `GRANT SELECT ON system.clusters TO ${writer}`,
+    ...guestGrants(database, true).map((grant) => `${grant} TO ${guest}`),
+    `ALTER SETTINGS PROFILE ${guest} ADD SETTINGS\n${settings.join(',\n')}`,
+  ];
+}
+
+function boundsOf(name: string): string {
+  const bounds = guestChangeable(GUEST_MEMORY_MAX_BYTES)[name];
+  if (bounds === undefined) return '';
+  return bounds === null
+    ? ' CHANGEABLE_IN_READONLY'
+    : ` MIN ${bounds.min} MAX ${bounds.max} CHANGEABLE_IN_READONLY`;
+}
+
+/** What the guest may read: the public tables, on a cluster also each node's part of them, and views of them. */
+export function guestGrants(database: string, isCluster: boolean): string[] {
+  const tables = publicDatabaseOf(database);
+  const ofNodes = [publicDatabaseOf(localDatabaseOf(database)), viewedDatabaseOf(database)];
+  const databases = isCluster ? [tables, ...ofNodes] : [tables];
+  const grants = databases.map((name) => `GRANT SELECT ON ${name}.*`);
+  // A node looks up on the first shard what is final, and may ask there in the name of the guest.
+  const looked = `GRANT SELECT(chain, finalized_block) ON ${localDatabaseOf(database)}.chain_status`;
+  return isCluster ? [...grants, looked] : grants;
+}

@@ -1,0 +1,43 @@
+import type { Log } from '../../core/log.ts';
+import { migrateCluster } from '../cluster/migrate-cluster.ts';
+import type { EngineAccess } from '../engine/engine.ts';
+import { createWriter } from '../engine/http-engine.ts';
+import { trustedText } from '../engine/sql.ts';
+import { nodeViewStatements } from '../guest/node-views.ts';
+import { publicDatabaseOf } from '../guest/public-database.ts';
+import { publicViewStatements } from '../guest/public-views.ts';
+import { createDatabases } from './create-databases.ts';
+import {
+  applyMigrations,
+  MIGRATIONS_DIRECTORY,
+  type Migrated,
+  readMigrations,
+  runDdl,
+} from './migrations.ts';
+
+/**
+ * Creates the databases, brings the schema up to date and makes the public views anew, on every node of a cluster. Throws
+ * `MigrationProblem` when an applied file has been changed since, `EngineError` when the engine fails.
+ */
+export async function migrate(
+  access: EngineAccess,
+  log: Log,
+  directory: URL = MIGRATIONS_DIRECTORY,
+): Promise<Migrated> {
+  const migrations = await readMigrations(directory);
+  if (access.cluster !== undefined)
+    return migrateCluster({ ...access, cluster: access.cluster }, migrations, log);
+  await createDatabases(access, [access.database, publicDatabaseOf(access.database)]);
+  const writer = createWriter(access, log);
+  try {
+    const migrated = await applyMigrations(writer, migrations, log);
+    if (directory.href === MIGRATIONS_DIRECTORY.href) {
+      // Not versioned: they follow from declarations, and a view that is the same again costs nothing.
+      for (const view of [...nodeViewStatements(access.database), ...publicViewStatements(access.database)])
+        await runDdl(writer, 'declared-view', trustedText(view));
+    }
+    return migrated;
+  } finally {
+    await writer.close();
+  }
+}

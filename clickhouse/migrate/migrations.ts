@@ -1,0 +1,145 @@
+import { createHash } from 'node:crypto';
+import { readdir, readFile } from 'node:fs/promises';
+import type { Log } from '../../core/log.ts';
+import type { Writer } from '../engine/engine.ts';
+import { type Sql, sql, text, trustedText, uint32 } from '../engine/sql.ts';
+import { splitStatements } from './split-statements.ts';
+
+/**
+ * Applies the numbered `.sql` files. ClickHouse has no transactional DDL and no lock without Keeper, so safety comes from
+ * idempotence alone: every statement may run again (`IF NOT EXISTS`, `IF EXISTS`; a test reads the files for it). Two processes
+ * that start at once, or a run killed half-way, therefore end in the same schema; the version is recorded after its last
+ * statement.
+ */
+export interface Migration {
+  readonly version: number;
+  readonly name: string;
+  readonly checksum: string;
+  readonly statements: readonly string[];
+}
+
+export interface Migrated {
+  readonly applied: readonly string[];
+  readonly already: readonly string[];
+}
+
+/** The database is not in the state that this program's migrations describe. */
+export class MigrationProblem extends Error {
+  constructor(message: string) {
+    super(message);
+    this.name = 'MigrationProblem';
+  }
+}
+
+const STATEMENT_SECONDS_MAX = 300;
+const MIGRATIONS_MAX = 10_000;
+const FILE_NAME = /^(\d{4})-([a-z0-9-]+)\.sql$/;
+export const MIGRATIONS_DIRECTORY = new URL('../migrations/', import.meta.url);
+
+/**
+ * Runs what the database of the writer does not have yet; `runStatement` runs a statement of a file. Throws `MigrationProblem`
+ * when an applied file has been changed since, `EngineError` when the engine fails.
+ */
+export async function applyMigrations(
+  writer: Writer,
+  migrations: readonly Migration[],
+  log: Log,
+  runStatement: (name: string, statement: string) => Promise<void> = (name, statement) =>
+    runDdl(writer, name, trustedText(statement)),
+): Promise<Migrated> {
+  await runDdl(writer, 'create-schema-migrations', CREATE_HISTORY);
+  const history = await readHistory(writer);
+  refuseChanged(migrations, history);
+  const applied: string[] = [];
+  for (const migration of migrations.filter(({ version }) => !history.has(version))) {
+    for (const statement of migration.statements) {
+      await runStatement(`migration-${fullName(migration)}`, statement);
+    }
+    await record(writer, migration);
+    log.info({ migration: fullName(migration) }, 'migration applied');
+    applied.push(fullName(migration));
+  }
+  const already = migrations.filter(({ version }) => history.has(version)).map(fullName);
+  return { applied, already };
+}
+
+/** Reads and checks the files: numbered without gaps or repeats, each with at least one statement. */
+export async function readMigrations(directory: URL = MIGRATIONS_DIRECTORY): Promise<Migration[]> {
+  const names = (await readdir(directory)).filter((name) => name.endsWith('.sql')).sort();
+  if (names.length === 0) throw new MigrationProblem('There are no migration files beside migrate.');
+  return Promise.all(
+    names.map(async (file, index) => {
+      const [, number, name] = FILE_NAME.exec(file) ?? [];
+      if (number === undefined || name === undefined || Number(number) !== index + 1) {
+        throw new MigrationProblem(`Migration ${file} must be named ${numbered(index + 1)}-some-name.sql`);
+      }
+      const script = await readFile(new URL(file, directory), 'utf8');
+      const statements = splitStatements(script);
+      return { version: Number(number), name, checksum: checksumOf(statements), statements };
+    }),
+  );
+}
+
+const CREATE_HISTORY = sql`
+CREATE TABLE IF NOT EXISTS schema_migrations
+(
+    version UInt32,
+    name String,
+    checksum String,
+    applied_at DateTime('UTC') DEFAULT now()
+)
+ENGINE = ReplacingMergeTree(applied_at)
+ORDER BY version`;
+
+async function readHistory(writer: Writer): Promise<ReadonlyMap<number, string>> {
+  const { rows } = await writer.rows({
+    name: 'applied-migrations',
+    sql: sql`SELECT version, checksum FROM schema_migrations FINAL ORDER BY version`,
+    maxSeconds: 30,
+    maxRows: MIGRATIONS_MAX,
+  });
+  return new Map(rows.map(([version, checksum]) => [Number(version), String(checksum)]));
+}
+
+function refuseChanged(migrations: readonly Migration[], history: ReadonlyMap<number, string>): void {
+  const unknown = [...history.keys()].filter((version) => version > migrations.length);
+  if (unknown.length > 0) {
+    throw new MigrationProblem(
+      `The database has migration ${numbered(Math.max(...unknown))}, which this version of the program does not know. Run the newer version.`,
+    );
+  }
+  for (const migration of migrations) {
+    const recorded = history.get(migration.version);
+    if (recorded !== undefined && recorded !== migration.checksum) {
+      throw new MigrationProblem(
+        `Migration ${fullName(migration)} was applied to this database with other contents. Restore the file and put the change into a new migration.`,
+      );
+    }
+  }
+}
+
+async function record(writer: Writer, { version, name, checksum }: Migration): Promise<void> {
+  await runDdl(
+    writer,
+    'record-migration',
+    sql`INSERT INTO schema_migrations (version, name, checksum) SELECT ${uint32(version)}, ${text(name)}, ${text(checksum)}`,
+  );
+}
+
+/** A statement of ours that may take long, as DDL does. */
+export function runDdl(writer: Writer, name: string, statement: Sql): Promise<void> {
+  return writer.run({ name, sql: statement, maxSeconds: STATEMENT_SECONDS_MAX });
+}
+
+/** Over the statements and not the file: a comment may be improved later. */
+function checksumOf(statements: readonly string[]): string {
+  return createHash('sha256').update(statements.join(';\n')).digest('hex');
+}
+
+function fullName({ version, name }: Pick<Migration, 'version' | 'name'>): string {
+  return `${numbered(version)}-${name}`;
+}
+
+function numbered(version: number): string {
+  return String(version).padStart(4, '0');
+}

@@ -1,0 +1,121 @@
+import { randomInt } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Guard, Writer } from '../../clickhouse/engine/engine.ts';
+import { highestToken } from '../../clickhouse/engine/guard.ts';
+import { sql, text, texts, trustedText, uint8, uint32, uint64 } from '../../clickhouse/engine/sql.ts';
+import { TABLES } from '../../clickhouse/tables/schema.ts';
+
+/**
+ * Table `fences`: the tokens that the engine checks writes against (clickhouse/engine/guard.ts), and a sign of life of their owners.
+ * The truth about who may write is here and nowhere else; a lease in Redis only says who should try.
+ */
+
+/** What is led by the process that reads the catalogue's files: catalogue, regrades, endpoints, identities. */
+export const CATALOGUE_SCOPE = 'catalogue';
+/** Its token is the number of the newest pass whose catalogue is published: rows graded by an older one are refused. */
+export const GRADES_SCOPE = 'grades';
+
+/** How often an owner shows that it is alive, and how long after that it is believed. By the engine's clock alone. */
+export const BEAT_EVERY_MS = 3_000;
+const BEAT_BELIEVED_SECONDS = 12;
+
+const MAX_SECONDS = 30;
+const CLAIMS_MAX = 20;
+/** Two that claim the same number step on by different lengths. */
+const STEP_MAX = 16;
+const OWNERS_MAX = 1_000;
+
+/**
+ * Claims a token above every one that was ever claimed for the scope, and at least `atLeast`. Once this resolves, the engine
+ * refuses whatever begins under an older one.
+ *
+ * The engine has no compare-and-set: each claimant writes its claim and then looks. Who sees another owner's claim on its
+ * number takes a higher one; of two claims that overlap at least the later one sees the other, so no number has two holders.
+ */
+export async function claimFence(
+  writer: Writer,
+  { scope, owner, atLeast }: { readonly scope: string; readonly owner: string; readonly atLeast: bigint },
+): Promise<Guard> {
+  let step = 1;
+  for (let attempt = 0; attempt < CLAIMS_MAX; attempt++) {
+    const next = (await highestToken(writer, scope)) + BigInt(step);
+    const guard: Guard = { scope, token: next > atLeast ? next : atLeast };
+    await writeFence(writer, guard, owner, false);
+    if (!(await isClaimedTwice(writer, guard, owner))) return guard;
+    step = 1 + randomInt(STEP_MAX);
+  }
+  throw new Error(`no token for ${scope}: other processes claim them all`);
+}
+
+async function isClaimedTwice(writer: Writer, { scope, token }: Guard, owner: string): Promise<boolean> {
+  const { rows } = await writer.rows({
+    name: 'fence-claimed',
+    sql: sql`SELECT count() FROM fences WHERE scope = ${text(scope)} AND token = ${uint64(token)} AND owner != ${text(owner)}`,
+    maxSeconds: MAX_SECONDS,
+    maxRows: 1,
+  });
+  return Number(rows[0]?.[0]) > 0;
+}
+
+/** A claim, a sign of life or, with `ended`, the news that nobody holds it any more. The token stands in any case. */
+export async function writeFence(
+  writer: Writer,
+  { scope, token }: Guard,
+  owner: string,
+  ended: boolean,
+): Promise<void> {
+  await writer.run({
+    name: 'fence-write',
+    sql: sql`INSERT INTO ${trustedText(TABLES.fences)} (scope, token, owner, ended)
+      SELECT ${text(scope)}, ${uint64(token)}, ${text(owner)}, ${uint8(ended ? 1 : 0)}`,
+    maxSeconds: MAX_SECONDS,
+  });
+}
+
+/** Shows that the owner is alive until the signal aborts. One that is missed is no matter. */
+export async function keepBeating(
+  writer: Writer,
+  { guard, owner, signal }: { readonly guard: Guard; readonly owner: string; readonly signal: AbortSignal },
+): Promise<void> {
+  while (!signal.aborted) {
+    await delay(BEAT_EVERY_MS, undefined, { signal }).catch(() => undefined);
+    if (!signal.aborted) await writeFence(writer, guard, owner, false).catch(() => undefined);
+  }
+}
+
+/** The scopes among these that somebody else holds and has lately shown to be alive. */
+export async function heldByOthers(
+  writer: Pick<Writer, 'rows'>,
+  scopes: readonly string[],
+  owner: string,
+): Promise<string[]> {
+  const { rows } = await writer.rows({
+    name: 'fence-held',
+    // Of each scope its newest token alone counts: who was overtaken may still believe to hold the one before.
+    sql: sql`SELECT scope FROM (
+        SELECT scope, argMax((owner, ended, beat_at), (token, beat_at)) AS newest FROM fences
+        WHERE has(${texts(scopes)}, scope) GROUP BY scope)
+      WHERE newest.1 != ${text(owner)} AND newest.2 = 0
+        AND newest.3 > now64(3) - toIntervalSecond(${uint32(BEAT_BELIEVED_SECONDS)})`,
+    maxSeconds: MAX_SECONDS,
+    maxRows: OWNERS_MAX,
+  });
+  return rows.map(([scope]) => String(scope));
+}
+
+/** From now on rows that were graded by a catalogue before this pass are refused. */
+export async function raiseGrades(writer: Writer, pass: number): Promise<void> {
+  await writeFence(writer, { scope: GRADES_SCOPE, token: BigInt(pass) }, '', true);
+}
+
+/** The newest pass whose catalogue is published; null where none ever was. */
+export async function publishedPass(writer: Pick<Writer, 'rows'>): Promise<bigint | null> {
+  const { rows } = await writer.rows({
+    name: 'fence-grades',
+    sql: sql`SELECT max(token), count() FROM fences WHERE scope = ${text(GRADES_SCOPE)}`,
+    maxSeconds: MAX_SECONDS,
+    maxRows: 1,
+  });
+  const [token = 0, count = 0] = rows[0] ?? [];
+  return Number(count) === 0 ? null : BigInt(String(token));
+}

@@ -1,0 +1,42 @@
+import type { ChainConfig } from '../../core/config/config.ts';
+import type { Address } from '../../core/domain/address.ts';
+import type { Chain } from '../../core/domain/chain.ts';
+import { REGISTRY_ROLES, type RegistryRole, type TokenFacts } from '../../core/domain/known-chains.ts';
+import type { Catalogue } from '../grading/catalogue.ts';
+import { permit2ProxiesOf, settlementRoutersOf } from '../grading/x402-contracts.ts';
+
+/** What decoding must know about one chain. Fixed for the life of a worker. */
+export interface DecodeContext {
+  readonly chain: Chain;
+  /** EIP-3009 tokens that are indexed. */
+  readonly tokens: ReadonlyMap<Address, TokenFacts>;
+  /** x402's Permit2 proxies, whose `Settled` marks a payment. */
+  readonly proxies: ReadonlySet<Address>;
+  /** ERC-8004 registries. No contract has two roles, nor is a token or a proxy as well. */
+  readonly registries: ReadonlyMap<Address, RegistryRole>;
+  /** Contracts that serve x402 and nothing else: the proxies and the settlement routers. */
+  readonly x402Contracts: ReadonlySet<Address>;
+  /** Whether a bare transfer to this payee is kept, to be shown as `not_x402`. */
+  readonly isCataloguedPayee: (payee: Address) => boolean;
+}
+
+export function decodeContextOf(
+  config: Pick<ChainConfig, 'chain' | 'tokens' | 'registries'>,
+  catalogue: Catalogue,
+): DecodeContext {
+  const { chain } = config;
+  const proxies = permit2ProxiesOf(chain);
+  return {
+    chain,
+    tokens: new Map(config.tokens.map((token) => [token.address, token])),
+    proxies: new Set(proxies),
+    registries: new Map(
+      REGISTRY_ROLES.flatMap((role) => {
+        const at = config.registries[role];
+        return at === undefined ? [] : [[at, role] as const];
+      }),
+    ),
+    x402Contracts: new Set([...proxies, ...settlementRoutersOf(chain)]),
+    isCataloguedPayee: (payee) => catalogue.isPayee(chain, payee),
+  };
+}

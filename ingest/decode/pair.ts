@@ -1,0 +1,121 @@
+import type { RawLog } from '../chain/block-source.ts';
+import { KIND } from './log-kind.ts';
+
+/**
+ * Finds which transfers were x402 payments. Source: protocol.md 2.2 (proved on Circle's bytecode) and 2.4.
+ *
+ * Per transaction and token, for each AuthorizationUsed at index k: the Transfer with the smallest index above k, sent by
+ * the authorizer, before the token's next AuthorizationUsed; else the Transfer at k−1 with the same sender (some issuers
+ * emit the other way round). A transfer is taken once.
+ *
+ * One refinement: where that leaves an authorization alone although reading every authorization of this transaction and
+ * token in the reverse order pairs them all, the reverse reading holds. Without it, two payments of one payer from a
+ * reverse-order token lose one: the first authorization takes the second payment's transfer.
+ */
+
+/** How a transfer is marked. For an authorization, `none` means that it is unpaired. */
+export const MARKER = { none: 0, authorization: 1, permit2: 2 } as const;
+
+/** The marker of every log, by position. `kinds` are those of `kindsOf(logs)`; logs ascend by (block, index). */
+export function pairLogs(logs: readonly RawLog[], kinds: Uint8Array): Uint8Array {
+  const markers = new Uint8Array(logs.length);
+  const alone: number[] = [];
+  let proxies = 0;
+  for (let at = 0; at < kinds.length; at++) {
+    if (kinds[at] === KIND.authorization) {
+      const transfer = transferOf(at, logs, kinds, markers);
+      if (transfer < 0) alone.push(at);
+      else markers[transfer] = markers[at] = MARKER.authorization;
+    } else if (kinds[at] === KIND.proxySettled) proxies++;
+  }
+  readGroupsInReverse(alone, logs, kinds, markers);
+  // After the authorizations of the whole transaction: a proxy may only claim what no authorization explains.
+  if (proxies > 0) pairProxies(logs, kinds, markers);
+  return markers;
+}
+
+/** The position of the transfer that belongs to the authorization at `at`, or −1. */
+function transferOf(at: number, logs: readonly RawLog[], kinds: Uint8Array, markers: Uint8Array): number {
+  const used = logs[at];
+  if (used === undefined) return -1;
+  for (let next = at + 1; next < logs.length; next++) {
+    const log = logs[next];
+    if (log === undefined || log.transactionHash !== used.transactionHash) break;
+    if (log.address !== used.address) continue;
+    if (kinds[next] === KIND.authorization) break;
+    if (isFree(next, kinds, markers) && log.topics[1] === used.topics[1]) return next;
+  }
+  return isBefore(at, logs, kinds) && isFree(at - 1, kinds, markers) ? at - 1 : -1;
+}
+
+function isFree(at: number, kinds: Uint8Array, markers: Uint8Array): boolean {
+  return kinds[at] === KIND.transfer && markers[at] === MARKER.none;
+}
+
+/** Whether the authorizer's transfer of the same token stands directly before the authorization at `at`. */
+function isBefore(at: number, logs: readonly RawLog[], kinds: Uint8Array): boolean {
+  const used = logs[at];
+  const before = logs[at - 1];
+  return (
+    used !== undefined &&
+    before !== undefined &&
+    kinds[at - 1] === KIND.transfer &&
+    before.logIndex === used.logIndex - 1 &&
+    before.transactionHash === used.transactionHash &&
+    before.address === used.address &&
+    before.topics[1] === used.topics[1]
+  );
+}
+
+/** Tries each (transaction, token) with a lone authorization once: thousands of them in one transaction must not cost a square. */
+function readGroupsInReverse(
+  alone: readonly number[],
+  logs: readonly RawLog[],
+  kinds: Uint8Array,
+  markers: Uint8Array,
+): void {
+  const tried = new Set<string>();
+  for (const at of alone) {
+    const group = `${logs[at]?.transactionHash}${logs[at]?.address}`;
+    if (!tried.has(group)) readInReverse(at, logs, kinds, markers);
+    tried.add(group);
+  }
+}
+
+/** Reads all logs of one token in one transaction as a token that emits Transfer first, if that explains every authorization. */
+function readInReverse(at: number, logs: readonly RawLog[], kinds: Uint8Array, markers: Uint8Array): void {
+  const group = groupAround(at, logs);
+  const used = group.filter((position) => kinds[position] === KIND.authorization);
+  if (!used.every((position) => isBefore(position, logs, kinds))) return;
+  for (const position of group) markers[position] = MARKER.none;
+  for (const position of used) markers[position] = markers[position - 1] = MARKER.authorization;
+}
+
+/** Positions of the logs with the same transaction and emitter. */
+function groupAround(at: number, logs: readonly RawLog[]): number[] {
+  const tx = logs[at]?.transactionHash;
+  const token = logs[at]?.address;
+  let from = at;
+  while (from > 0 && logs[from - 1]?.transactionHash === tx) from--;
+  const group: number[] = [];
+  for (let next = from; logs[next]?.transactionHash === tx && next < logs.length; next++)
+    if (logs[next]?.address === token) group.push(next);
+  return group;
+}
+
+/**
+ * A Permit2 proxy emits `Settled` after the transfer: its payment is the nearest unpaired transfer of a known token before
+ * it and after the previous proxy event of the transaction. None means a payment in a token that is not indexed.
+ */
+function pairProxies(logs: readonly RawLog[], kinds: Uint8Array, markers: Uint8Array): void {
+  for (let at = 0; at < kinds.length; at++) {
+    if (kinds[at] !== KIND.proxySettled) continue;
+    const tx = logs[at]?.transactionHash;
+    for (let before = at - 1; before >= 0; before--) {
+      if (kinds[before] === KIND.proxySettled || logs[before]?.transactionHash !== tx) break;
+      if (!isFree(before, kinds, markers)) continue;
+      markers[before] = MARKER.permit2;
+      break;
+    }
+  }
+}

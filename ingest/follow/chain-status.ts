@@ -1,0 +1,152 @@
+import type { Chain } from '../../core/domain/chain.ts';
+import type { BlockRef, BlockSource } from '../chain/block-source.ts';
+import { createRates, type Rates } from './rates.ts';
+
+/** What the API calls a chain's state. `stopped` needs an operator; `imported` has no node. */
+export type ChainState = 'starting' | 'backfilling' | 'following' | 'imported' | 'unreachable' | 'stopped';
+
+/** A source that has not answered for this long is shown as unreachable; at least three polls where polling is slow. */
+const UNREACHABLE_AFTER_MS = 10_000;
+const UNREACHABLE_AFTER_POLLS = 3;
+
+/** What ingest knows of one chain, kept in memory and published from time to time (status-row.ts). */
+export interface ChainStatus {
+  sourceAnswered(): void;
+  sawTip(tip: { readonly head: BlockRef }): void;
+  /** The index holds this block, and it can no longer be undone. */
+  finalized(block: BlockRef): void;
+  /** The contiguous range behind the tip now ends at this block. */
+  indexed(block: { readonly number: number; readonly time: number }): void;
+  wrote(work: { readonly rows: number; readonly blocks: number; readonly deadLetters: number }): void;
+  /** Trouble that other processes had with the nodes of this chain. */
+  hadTrouble(trouble: { readonly retries: number; readonly contradictions: number }): void;
+  reorged(depth: number): void;
+  backfill(done: number, total: number): void;
+  stopped(error: string): void;
+  /** The chain is read from no node; `newest` is the newest block with a row, null where there is none. */
+  imported(newest: { readonly number: number; readonly time: number } | null): void;
+  /** Closes an interval of the moving rates. */
+  tick(): void;
+  snapshot(): StatusSnapshot;
+}
+
+/** Counters that go on over restarts: a restart must not forget reorgs. */
+export interface Counters {
+  readonly rowsWritten: number;
+  readonly reorgs: number;
+  readonly deepestReorg: number;
+  readonly retries: number;
+  readonly contradictions: number;
+  readonly deadLetters: number;
+  /** Unix seconds; 0 for never. */
+  readonly lastWrittenAt: number;
+  readonly indexedBlock: number;
+  readonly indexedTime: number;
+  readonly finalizedBlock: number;
+}
+
+export interface StatusSnapshot extends Counters, Rates {
+  readonly chain: Chain;
+  readonly state: ChainState;
+  readonly headBlock: number;
+  readonly headTime: number;
+  /** When the node last told its tip; 0 for never. */
+  readonly headSeenAtMs: number;
+  readonly backfillDone: number;
+  readonly backfillTotal: number;
+  /** A short public code, '' for none. */
+  readonly lastError: string;
+}
+
+export function createChainStatus(
+  config: { readonly chain: Chain; readonly pollMs: number },
+  source: Pick<BlockSource, 'counters'>,
+  stored: Counters,
+  nowMs: () => number = Date.now,
+): ChainStatus {
+  const unreachableAfterMs = Math.max(UNREACHABLE_AFTER_MS, UNREACHABLE_AFTER_POLLS * config.pollMs);
+  const rates = createRates(nowMs);
+  const counters: { -readonly [name in keyof Counters]: Counters[name] } = { ...stored };
+  const elsewhere = { retries: 0, contradictions: 0 };
+  const seen = { head: null as BlockRef | null, headAtMs: 0, lastAnswerMs: nowMs() };
+  let backfill: { readonly done: number; readonly total: number } | null = null;
+  let stopError: string | null = null;
+  let isImported = false;
+
+  const state = (): ChainState => {
+    if (stopError !== null) return 'stopped';
+    if (isImported) return 'imported';
+    if (nowMs() - seen.lastAnswerMs > unreachableAfterMs) return 'unreachable';
+    if (seen.head === null || backfill === null) return 'starting';
+    return backfill.done < backfill.total ? 'backfilling' : 'following';
+  };
+
+  return {
+    sourceAnswered() {
+      seen.lastAnswerMs = nowMs();
+    },
+    sawTip({ head }) {
+      seen.head = head;
+      seen.headAtMs = nowMs();
+    },
+    finalized({ number }) {
+      counters.finalizedBlock = Math.max(counters.finalizedBlock, number);
+    },
+    indexed({ number, time }) {
+      counters.indexedBlock = number;
+      counters.indexedTime = time;
+    },
+    wrote({ rows, blocks, deadLetters }) {
+      rates.add(rows, blocks);
+      counters.rowsWritten += rows;
+      counters.deadLetters += deadLetters;
+      if (rows > 0) counters.lastWrittenAt = Math.floor(nowMs() / 1000);
+    },
+    hadTrouble({ retries, contradictions }) {
+      elsewhere.retries += retries;
+      elsewhere.contradictions += contradictions;
+    },
+    reorged(depth) {
+      counters.reorgs += 1;
+      counters.deepestReorg = Math.max(counters.deepestReorg, depth);
+    },
+    backfill(done, total) {
+      backfill = { done, total };
+    },
+    stopped(error) {
+      stopError = error;
+    },
+    imported(newest) {
+      isImported = true;
+      if (newest === null) return;
+      counters.indexedBlock = newest.number;
+      counters.indexedTime = newest.time;
+      counters.finalizedBlock = Math.max(counters.finalizedBlock, newest.number);
+    },
+    tick: () => rates.roll(),
+    snapshot() {
+      const now = source.counters();
+      const shown = state();
+      return {
+        ...counters,
+        ...rates.current(),
+        chain: config.chain,
+        retries: stored.retries + elsewhere.retries + now.retries,
+        contradictions: stored.contradictions + elsewhere.contradictions + now.contradictions,
+        state: shown,
+        headBlock: seen.head?.number ?? 0,
+        headTime: seen.head?.time ?? 0,
+        headSeenAtMs: seen.headAtMs,
+        backfillDone: backfill?.done ?? 0,
+        backfillTotal: backfill?.total ?? 0,
+        lastError: stopError ?? (shown === 'unreachable' ? 'rpc_unreachable' : ''),
+      };
+    },
+  };
+}
+
+/** Two snapshots with the same key tell a reader the same; heartbeats alone are no news. */
+export function newsKey(snapshot: StatusSnapshot): string {
+  const { state, indexedBlock, indexedTime, backfillDone, lastError } = snapshot;
+  return [state, indexedBlock, indexedTime, backfillDone, lastError].join();
+}

@@ -1,0 +1,152 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Writer } from '../../clickhouse/engine/engine.ts';
+import { RowBinary } from '../../clickhouse/engine/row-binary.ts';
+import { type Sql, sql, text, uint32 } from '../../clickhouse/engine/sql.ts';
+import { RELAYER_ACCOUNT_COLUMNS, TABLES } from '../../clickhouse/tables/schema.ts';
+import type { ChainConfig } from '../../core/config/config.ts';
+import { type Address, address } from '../../core/domain/address.ts';
+import type { Log } from '../../core/log.ts';
+import { type AccountFacts, AccountsUnread, type BlockSource } from '../chain/block-source.ts';
+import { WrongChain } from '../chain/rpc-failure.ts';
+import { untilAcknowledged } from '../write/until-acknowledged.ts';
+import type { Versions } from '../write/versions.ts';
+
+/**
+ * Reads from the chain what relayers' accounts hold: the busiest and every named one, round after round, for as long as the
+ * worker lives. Nothing depends on it, so it takes a small share of the permitted requests and never repeats a refused one:
+ * following the chain must not feel it. After a failure the last values stay, with the time when they were read.
+ */
+
+export interface EnrichLimits {
+  /** From the start of one round to the start of the next. */
+  readonly roundMs: number;
+  /** Until the next try, after a round that failed or found nobody to read. */
+  readonly retryMs: number;
+  readonly busiestMax: number;
+  readonly namedMax: number;
+}
+
+export const ENRICH_LIMITS: EnrichLimits = {
+  roundMs: 300_000,
+  retryMs: 30_000,
+  busiestMax: 500,
+  namedMax: 1_000,
+};
+
+/** Of the permitted requests, so that backfill and the head keep the rest. */
+const RATE_SHARE = 0.1;
+/** Requests sent together make whoever comes next wait for their places: at most this long. */
+const HEAD_WAIT_MAX_MS = 100;
+const CALLS_PER_ACCOUNT = 2;
+const ACCOUNTS_PER_READ_MAX = 10;
+const ACCOUNTS_PER_INSERT = 100;
+const CHOOSE_MAX_SECONDS = 60;
+/** What the rollups may not have yet. */
+const RECENT_DAYS = 2;
+
+export interface EnrichDeps {
+  readonly config: Pick<ChainConfig, 'chain' | 'requestsPerSecond'>;
+  readonly source: Pick<BlockSource, 'accounts'>;
+  readonly writer: Writer;
+  readonly versions: Versions;
+  readonly log: Log;
+  readonly signal: AbortSignal;
+  readonly limits?: Partial<EnrichLimits>;
+}
+
+/** Ends when the signal aborts, or when no configured URL serves the chain. */
+export async function enrichRelayers(deps: EnrichDeps): Promise<void> {
+  const { config, log, signal } = deps;
+  const limits = { ...ENRICH_LIMITS, ...deps.limits };
+  try {
+    while (!signal.aborted) {
+      const startedMs = performance.now();
+      const isDone = await enrichOnce(deps, limits);
+      const spentMs = performance.now() - startedMs;
+      const pauseMs = isDone ? Math.max(limits.retryMs, limits.roundMs - spentMs) : limits.retryMs;
+      await delay(pauseMs, undefined, { signal });
+    }
+  } catch (error) {
+    if (signal.aborted) return;
+    if (!(error instanceof WrongChain)) throw error;
+    log.warn({ chain: config.chain }, 'relayers are not enriched: no RPC URL serves this chain');
+  }
+}
+
+/** One round; false when there was nobody to read or the node failed. */
+async function enrichOnce(deps: EnrichDeps, limits: EnrichLimits): Promise<boolean> {
+  const { config, source, log, signal } = deps;
+  const addresses = await chooseRelayers(deps, limits);
+  const callsMax = (config.requestsPerSecond * HEAD_WAIT_MAX_MS) / 1_000;
+  const perRead = Math.min(ACCOUNTS_PER_READ_MAX, Math.max(1, Math.floor(callsMax / CALLS_PER_ACCOUNT)));
+  const pauseMs = (perRead * CALLS_PER_ACCOUNT * 1_000) / (config.requestsPerSecond * RATE_SHARE);
+  let unwritten: AccountFacts[] = [];
+  try {
+    for (let at = 0; at < addresses.length; at += perRead) {
+      if (at > 0) await delay(pauseMs, undefined, { signal });
+      unwritten.push(...(await source.accounts(addresses.slice(at, at + perRead))));
+      if (unwritten.length < ACCOUNTS_PER_INSERT) continue;
+      await saveAccounts(deps, unwritten);
+      unwritten = [];
+    }
+    await saveAccounts(deps, unwritten);
+  } catch (error) {
+    if (!(error instanceof AccountsUnread)) throw error;
+    log.warn({ chain: config.chain, err: error }, 'relayers not enriched, their last values stay');
+    await saveAccounts(deps, unwritten);
+    return false;
+  }
+  log.debug({ chain: config.chain, relayers: addresses.length }, 'relayers enriched');
+  return addresses.length > 0;
+}
+
+async function chooseRelayers(
+  { config, writer, log, signal }: EnrichDeps,
+  limits: EnrichLimits,
+): Promise<Address[]> {
+  const { rows } = await untilAcknowledged(log, signal, () =>
+    writer.rows({
+      name: 'enrich-choose',
+      maxSeconds: CHOOSE_MAX_SECONDS,
+      maxRows: limits.busiestMax + limits.namedMax,
+      settings: { max_threads: 1 },
+      sql: chooseSql(config.chain, limits),
+    }),
+  );
+  return rows.map((row) => address(`0x${String(row[0])}`));
+}
+
+/**
+ * Roughly the busiest: versions are not merged, and recent rows may be in the rollup as well. It only decides who is read.
+ * Two days before the newest row and not before now: a chain that stood still has busy relayers too.
+ */
+function chooseSql(chain: string, { busiestMax, namedMax }: EnrichLimits): Sql {
+  const on = sql`chain = ${text(chain)}`;
+  return sql`SELECT lower(hex(address)) FROM (
+      SELECT relayer AS address FROM (
+        SELECT relayer, settlement_count FROM relayer_day WHERE ${on}
+        UNION ALL
+        SELECT relayer, toUInt64(1) FROM settlements
+        WHERE block_time >= (SELECT max(block_time) FROM settlements) - toIntervalDay(${uint32(RECENT_DAYS)}) AND ${on} AND del = 0)
+      GROUP BY relayer HAVING sum(settlement_count) > 0
+      ORDER BY sum(settlement_count) DESC, relayer LIMIT ${uint32(busiestMax)}
+      UNION DISTINCT
+      SELECT address FROM (SELECT address, del FROM facilitator_relayers FINAL WHERE ${on}) WHERE del = 0
+      ORDER BY address LIMIT ${uint32(namedMax)})`;
+}
+
+async function saveAccounts(
+  { config, writer, versions, log, signal }: EnrichDeps,
+  accounts: readonly AccountFacts[],
+): Promise<void> {
+  if (accounts.length === 0) return;
+  const readAt = Math.floor(Date.now() / 1_000);
+  await untilAcknowledged(log, signal, () => {
+    const ver = versions.next();
+    const out = new RowBinary();
+    for (const { address: of, nonce, balance } of accounts)
+      out.string(config.chain).hex20(of).u64(nonce).u256(balance).dateTime(readAt).u64(ver);
+    // Not named like a write of settlements: ingest waits at its start for those whose names end in the chain (retract.ts).
+    return writer.insert('enrich-save', TABLES.relayerAccounts, RELAYER_ACCOUNT_COLUMNS, [out.finish()]);
+  });
+}

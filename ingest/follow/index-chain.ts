@@ -1,0 +1,213 @@
+import type { Writer } from '../../clickhouse/engine/engine.ts';
+import type { ChainConfig } from '../../core/config/config.ts';
+import type { Log } from '../../core/log.ts';
+import type { BlockRef, BlockSource } from '../chain/block-source.ts';
+import { WrongChain } from '../chain/rpc-failure.ts';
+import { type Fill, fillHere } from '../coordinate/fill-here.ts';
+import { decodeContextOf } from '../decode/context.ts';
+import { logFilterOf } from '../decode/log-filter.ts';
+import type { CatalogueHolder } from '../grading/catalogue-holder.ts';
+import { createBatchWriter } from '../write/batch-writer.ts';
+import { contractsName, createCheckpoints, type HeadRange, type Progress } from '../write/checkpoints.ts';
+import { type BlockRange, mergeRanges } from '../write/coverage.ts';
+import { retractAbove } from '../write/retract.ts';
+import { waitForWrites, writesOf } from '../write/running-inserts.ts';
+import { untilAcknowledged } from '../write/until-acknowledged.ts';
+import type { Versions } from '../write/versions.ts';
+import { type ChainStatus, createChainStatus } from './chain-status.ts';
+import { ancestorOf, type FollowDeps, followHead, retractTo, waitForNextHead } from './head.ts';
+import { createPipeline } from './pipeline.ts';
+import { createKnownBlocks, NodeBehind, ReorgBelowFinality } from './reorg.ts';
+import { loadCounters } from './status-row.ts';
+
+export interface IndexChainDeps {
+  readonly config: ChainConfig;
+  readonly source: BlockSource;
+  readonly writer: Writer;
+  readonly versions: Versions;
+  readonly catalogues: CatalogueHolder;
+  readonly log: Log;
+  readonly signal: AbortSignal;
+  /** Who indexes what is missing behind the head. Default: this process. */
+  readonly fill?: Fill;
+}
+
+/** A gap longer than this behind the final block is filled by backfill, so that the newest blocks come first. */
+const CATCH_UP_BY_FOLLOWING_MAX_BLOCKS = 1_000;
+/** Above every chain's finality: how far back a reorg can reach at all. */
+const REMEMBERED_BLOCKS_MAX = 100_000;
+
+/** A chain under way: its status is there at once, `done` settles when it ends. */
+export interface ChainRun {
+  readonly status: ChainStatus;
+  readonly done: Promise<void>;
+}
+
+/**
+ * Indexes one chain for ever: picks up after the last checkpoint, follows the tip, and fills what is missing behind it.
+ * A reorg below finality stops this chain, visibly, and no other.
+ */
+export async function indexChain(deps: IndexChainDeps): Promise<ChainRun> {
+  const { config, source, writer, log, signal } = deps;
+  const acknowledged = <T>(attempt: () => Promise<T>): Promise<T> => untilAcknowledged(log, signal, attempt);
+  const status = createChainStatus(
+    config,
+    source,
+    await acknowledged(() => loadCounters(writer, config.chain)),
+  );
+  const done = run(deps, status, acknowledged);
+  // The caller awaits `done` together with other chains; until then a failure must not count as unhandled.
+  done.catch(() => undefined);
+  return { status, done };
+}
+
+async function run(
+  deps: IndexChainDeps,
+  status: ChainStatus,
+  acknowledged: FollowDeps['acknowledged'],
+): Promise<void> {
+  const { config, source, writer, versions, catalogues, log, signal, fill = fillHere } = deps;
+  const context = decodeContextOf(config, catalogues.current());
+  const filter = logFilterOf(context);
+  const pipeline = createPipeline({
+    source,
+    filter,
+    context,
+    catalogues,
+    batches: createBatchWriter({ chain: config.chain, writer, versions, log, signal }),
+    status,
+    signal,
+  });
+  const contracts = contractsName(filter.addresses);
+  const heads = { next: (): void => undefined };
+  const silence = source.onNewHead(() => heads.next());
+  const follow: FollowDeps = {
+    config,
+    source,
+    pipeline,
+    status,
+    acknowledged,
+    log,
+    signal,
+    checkpoints: createCheckpoints({ chain: config.chain, contracts }, writer, versions),
+    known: createKnownBlocks(),
+    heads,
+    retract: (ancestor) => acknowledged(() => retractAbove(writer, versions, config.chain, ancestor)),
+  };
+  try {
+    await acknowledged(() => waitForStrayWrites(deps));
+    const { head, backfilled, floor } = await pickUp(
+      follow,
+      await acknowledged(() => follow.checkpoints.load()),
+    );
+    const gap = { from: floor, to: head.start - 1 };
+    await Promise.all([followHead(follow, head), fill({ ...follow, versions, contracts, gap, backfilled })]);
+  } catch (error) {
+    const reason = stopReason(error);
+    if (reason === null) throw error;
+    log.fatal(
+      { chain: config.chain, reason, err: error },
+      'this chain is stopped until an operator has looked',
+    );
+    status.stopped(reason);
+  } finally {
+    silence();
+  }
+}
+
+/** What only an operator can mend stops this chain and no other; anything unmarked is a bug and ends the worker. */
+function stopReason(error: unknown): string | null {
+  if (error instanceof ReorgBelowFinality) return 'reorg_below_finality';
+  if (error instanceof WrongChain) return 'wrong_chain';
+  return null;
+}
+
+/**
+ * A worker that was killed can leave an insert behind in the engine; rows that land after the retraction would be retracted by
+ * nobody.
+ */
+async function waitForStrayWrites({ writer, config, log, signal }: IndexChainDeps): Promise<void> {
+  await waitForWrites(writer, writesOf(config.chain), signal, (count) =>
+    log.info({ chain: config.chain, count }, 'waiting for writes of a previous worker'),
+  );
+}
+
+interface Start {
+  readonly head: HeadRange;
+  readonly backfilled: readonly BlockRange[];
+  readonly floor: number;
+}
+
+/** Decides where to go on: behind the last checkpoint after a short pause, near the tip after a long one or the first time. */
+async function pickUp(deps: FollowDeps, progress: Progress): Promise<Start> {
+  const finalBefore = deps.status.snapshot().finalizedBlock;
+  const tip = await askTip(deps);
+  const stored = progress.head === null ? null : await resumeHead(deps, progress.head, finalBefore);
+  const covered = mergeRanges([
+    ...progress.backfilled,
+    ...(stored ? [{ from: stored.start, to: stored.end }] : []),
+  ]);
+  const floor = floorOf(deps.config.startBlock, tip, covered);
+  if (stored && stored.end + CATCH_UP_BY_FOLLOWING_MAX_BLOCKS >= tip.finalized.number) {
+    return { head: stored, backfilled: progress.backfilled, floor: Math.min(floor, stored.start) };
+  }
+  const head = await startHead(deps, stored, tip.finalized);
+  return { head, backfilled: covered, floor: Math.min(floor, head.start) };
+}
+
+async function askTip(deps: FollowDeps): Promise<{ readonly head: BlockRef; readonly finalized: BlockRef }> {
+  const tip = await deps.source.tip();
+  deps.status.sourceAnswered();
+  deps.status.sawTip(tip);
+  return tip;
+}
+
+/**
+ * Restart and reorg are one path: whatever is live above the last block that the chain still contains is retracted. Blocks are
+ * remembered down to what was final before, and the end of the range in any case: a pause may have outlived the others.
+ */
+async function resumeHead(deps: FollowDeps, head: HeadRange, finalBefore: number): Promise<HeadRange> {
+  const from = Math.max(Math.min(finalBefore, head.end), head.end - REMEMBERED_BLOCKS_MAX, 0);
+  const stored = await deps.acknowledged(() => deps.checkpoints.loadBlocks(from, head.end));
+  deps.known.remember([...stored, { number: head.end, hash: head.hash, time: 0 }]);
+  for (;;) {
+    try {
+      const tip = await askTip(deps);
+      return await retractTo(deps, head, await ancestorOf(deps, head, tip.head));
+    } catch (error) {
+      if (!(error instanceof NodeBehind)) throw error;
+      deps.log.warn({ chain: deps.config.chain }, error.message);
+      await waitForNextHead(deps);
+    }
+  }
+}
+
+/**
+ * Begins a new head range right above the final block. What may be live above it (rows of a run whose checkpoint no longer
+ * counts) is retracted first.
+ */
+async function startHead(
+  deps: FollowDeps,
+  retired: HeadRange | null,
+  finalized: BlockRef,
+): Promise<HeadRange> {
+  const head: HeadRange = { start: finalized.number + 1, end: finalized.number, hash: finalized.hash };
+  await deps.acknowledged(() => deps.checkpoints.saveBlocks([finalized]));
+  await deps.acknowledged(() => deps.checkpoints.restartHead(retired, head));
+  await deps.retract(finalized);
+  deps.known.remember([finalized]);
+  deps.status.finalized(finalized);
+  deps.status.indexed(finalized);
+  return head;
+}
+
+/** Where the index begins. A relative start counts from today's tip, but never opens a hole below what is indexed already. */
+function floorOf(
+  startBlock: number,
+  tip: { readonly head: BlockRef; readonly finalized: BlockRef },
+  covered: readonly BlockRange[],
+): number {
+  if (startBlock >= 0) return Math.min(startBlock, tip.finalized.number + 1);
+  const relative = Math.max(0, tip.head.number + startBlock);
+  return Math.min(relative, tip.finalized.number + 1, covered[0]?.from ?? Number.POSITIVE_INFINITY);
+}

@@ -1,0 +1,116 @@
+import { Overtaken } from '../../clickhouse/engine/guard.ts';
+import type { Address } from '../../core/domain/address.ts';
+import type { BlockBatch, BlockSource, LogFilter, ReadOptions } from '../chain/block-source.ts';
+import { GRADES_SCOPE } from '../coordinate/fence.ts';
+import type { DecodeContext } from '../decode/context.ts';
+import { logFilterOf } from '../decode/log-filter.ts';
+import type { Catalogue } from '../grading/catalogue.ts';
+import type { CatalogueHolder } from '../grading/catalogue-holder.ts';
+import { countRows, rowsOfBatch } from '../write/batch-rows.ts';
+import type { BatchWriter } from '../write/batch-writer.ts';
+import type { ChainStatus } from './chain-status.ts';
+
+/**
+ * One window of blocks, from the node to the acknowledged insert. Head following and backfill are both made of this:
+ *
+ *   source → decode → grade → write → (the caller moves its checkpoint)
+ */
+export interface Pipeline {
+  /** Reads and checks [from, to]. */
+  read(from: number, to: number, options?: ReadOptions): Promise<ReadBatch>;
+  /**
+   * Decodes, grades and writes a batch; resolves when every row is acknowledged. While `isMoreComing`, the rows may wait a moment
+   * for those of other batches.
+   */
+  store(batch: ReadBatch, isMoreComing?: () => boolean): Promise<void>;
+}
+
+/** A batch holds the transactions of bare transfers to the payees that were catalogued when it was read, and no others. */
+export interface ReadBatch extends BlockBatch {
+  readonly readWith: Pick<Catalogue, 'isPayee'>;
+}
+
+interface PipelineDeps {
+  readonly source: BlockSource;
+  readonly filter: LogFilter;
+  readonly context: DecodeContext;
+  readonly catalogues: CatalogueHolder;
+  readonly batches: BatchWriter;
+  readonly status: Pick<ChainStatus, 'sourceAnswered' | 'wrote'>;
+  readonly signal?: AbortSignal;
+}
+
+export function createPipeline(deps: PipelineDeps): Pipeline {
+  const { source, filter, context, catalogues, status, signal } = deps;
+  return {
+    async read(from, to, options) {
+      const readWith = catalogues.current();
+      const isPayee = (payee: Address): boolean => readWith.isPayee(context.chain, payee);
+      const { isCandidate } = logFilterOf({ ...context, isCataloguedPayee: isPayee });
+      const batch = await source.read(from, to, { ...filter, isCandidate }, options);
+      status.sourceAnswered();
+      return { ...batch, readWith };
+    },
+    store(batch, isMoreComing) {
+      const written = lendAndWrite(deps, batch, isMoreComing);
+      // Who grades alone is never outdated, and keeps nothing of the batch while its rows wait.
+      if (!catalogues.isShared()) return written.then(nothing);
+      return untilUpToDate(written, async (outdated) => {
+        // Another process has published a newer catalogue, and its regrade may have passed these blocks already.
+        await catalogues.after(outdated, signal);
+        return lendAndWrite(deps, batch, isMoreComing);
+      });
+    },
+  };
+}
+
+const nothing = (): void => undefined;
+
+/** The pass whose catalogue graded rows that were refused for it; null when they are acknowledged. */
+type Outdated = bigint | null;
+
+async function untilUpToDate(
+  written: Promise<Outdated>,
+  again: (outdated: bigint) => Promise<Outdated>,
+): Promise<void> {
+  for (let outdated = await written; outdated !== null; ) outdated = await again(outdated);
+}
+
+/** No callback that waits is made in here: it would keep the batch, which is ten times what its rows are once encoded. */
+function lendAndWrite(
+  { context, catalogues, batches, status }: PipelineDeps,
+  batch: ReadBatch,
+  isMoreComing: (() => boolean) | undefined,
+): Promise<Outdated> {
+  return catalogues.lend((catalogue, pass) => {
+    // The catalogue may have changed since the batch was read: only payees of both are known whole.
+    const isCataloguedPayee = (payee: Address): boolean =>
+      batch.readWith.isPayee(context.chain, payee) && catalogue.isPayee(context.chain, payee);
+    const rows = rowsOfBatch(batch, { ...context, isCataloguedPayee }, catalogue);
+    const deadLetters = rows.deadLetters.length;
+    const work = { rows: countRows(rows) - deadLetters, blocks: batch.to - batch.from + 1, deadLetters };
+    return settle(batches.write(rows, pass, isMoreComing), pass, status, work);
+  });
+}
+
+async function settle(
+  writing: Promise<void>,
+  pass: bigint | null,
+  status: PipelineDeps['status'],
+  work: Parameters<PipelineDeps['status']['wrote']>[0],
+): Promise<Outdated> {
+  if (await isOutdated(pass, writing)) return pass;
+  status.wrote(work);
+  return null;
+}
+
+/** Whether the engine refused the rows because a newer catalogue than that of `pass` is published. */
+async function isOutdated(pass: bigint | null, writing: Promise<void>): Promise<boolean> {
+  try {
+    await writing;
+    return false;
+  } catch (error) {
+    if (pass !== null && error instanceof Overtaken && error.scope === GRADES_SCOPE) return true;
+    throw error;
+  }
+}

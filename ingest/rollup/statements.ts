@@ -1,0 +1,163 @@
+import { IS_COUNTED } from '../../clickhouse/engine/counted-rows.ts';
+import { dateTime, type Sql, sql, trustedText, uint8, uint64 } from '../../clickhouse/engine/sql.ts';
+import { TABLES } from '../../clickhouse/tables/schema.ts';
+import { rangeOf, type Slice, sliceName } from './slice.ts';
+
+/**
+ * The statements that compute one slice anew. Each writes every key that the slice has or ever had: a key without live rows
+ * becomes a row of zeros, which replaces what an earlier computation said of it (engine.md 4.4 rules 5 and 6).
+ */
+export interface RollupStatement {
+  readonly name: string;
+  readonly sql: Sql;
+}
+
+const countOf = (condition: Sql): Sql => sql`countIf(live AND ${condition})`;
+/** Widened before it is summed, as the columns are: the sum of a day must fit whatever the amounts. */
+const usdOf = (condition: Sql): Sql => sql`sumIf(toDecimal128(amount_usd, 6), live AND ${condition})`;
+const ALL = sql`1`;
+
+/** Every figure of the tables, declared once, over the columns of `rowsAndRetracted` or `rowsAndFormerFacilitators`. */
+const MEASURES = {
+  settlement_count: countOf(ALL),
+  settled_usd: usdOf(ALL),
+  self_count: countOf(sql`is_self`),
+  self_usd: usdOf(sql`is_self`),
+  proven_count: countOf(sql`is_proven`),
+  proven_usd: usdOf(sql`is_proven`),
+  first_time: sql`minIf(block_time, live)`,
+  last_time: sql`maxIf(block_time, live)`,
+} as const;
+
+const TOTALS = ['settlement_count', 'settled_usd'] as const;
+const PARTS = ['self_count', 'self_usd', 'proven_count', 'proven_usd'] as const;
+const TIMES = ['first_time', 'last_time'] as const;
+
+interface Column {
+  readonly name: string;
+  readonly value: Sql;
+}
+
+interface KeyColumn extends Column {
+  /** What is grouped by; `value` is a function of it. */
+  readonly by: Sql;
+}
+
+interface RollupTable {
+  readonly table: string;
+  readonly keys: readonly KeyColumn[];
+  readonly measures: readonly (keyof typeof MEASURES)[];
+  /** Mergeable numbers of distinct addresses. The engine takes the state of an `…If` for that of the plain function. */
+  readonly states: readonly Column[];
+  /** Whether the columns `day` and `hour` hold the slice; chain_hour has the hour as a key instead. */
+  readonly isSliced: boolean;
+  readonly source: (slice: Slice) => Sql;
+}
+
+const CHAIN: KeyColumn = { name: 'chain', by: sql`chain`, value: sql`chain` };
+
+const ROLLUP_TABLES: readonly RollupTable[] = [
+  {
+    table: TABLES.payeeDay,
+    keys: [{ name: 'payee', by: sql`payee`, value: hexText(sql`payee`) }, CHAIN],
+    measures: [...TOTALS, ...PARTS, ...TIMES],
+    states: [{ name: 'payers', value: sql`uniqCombined64IfState(12)(payer, live)` }],
+    isSliced: true,
+    source: rowsAndRetracted,
+  },
+  {
+    table: TABLES.payerDay,
+    keys: [{ name: 'payer', by: sql`payer`, value: hexText(sql`payer`) }, CHAIN],
+    measures: [...TOTALS, ...PARTS, ...TIMES],
+    states: [{ name: 'payees', value: sql`uniqCombined64IfState(12)(payee, live)` }],
+    isSliced: true,
+    source: rowsAndRetracted,
+  },
+  {
+    table: TABLES.relayerDay,
+    keys: [CHAIN, { name: 'relayer', by: sql`relayer`, value: sql`relayer` }],
+    measures: [...TOTALS, ...TIMES],
+    states: [
+      { name: 'payers', value: sql`uniqCombined64IfState(14)(payer, live)` },
+      { name: 'payees', value: sql`uniqCombined64IfState(14)(payee, live)` },
+    ],
+    isSliced: true,
+    source: rowsAndRetracted,
+  },
+  {
+    table: TABLES.chainHour,
+    keys: [
+      CHAIN,
+      { name: 'hour', by: sql`toStartOfHour(block_time)`, value: sql`toStartOfHour(block_time)` },
+      { name: 'facilitator', by: sql`facilitator`, value: sql`facilitator` },
+    ],
+    measures: TOTALS,
+    states: [],
+    isSliced: false,
+    source: rowsAndFormerFacilitators,
+  },
+];
+
+/** In the order in which they are run; each may be repeated. `gen` must have been given before the first of them reads. */
+export function rollupStatements(slice: Slice, gen: bigint): RollupStatement[] {
+  return ROLLUP_TABLES.map((table) => ({
+    // Names end in the slice, never in a chain: ingest waits for inserts whose names end in its chain (retract.ts).
+    name: `rollup-${table.table.replaceAll('_', '-')} ${sliceName(slice)}`,
+    sql: insertInto(table, slice, gen),
+  }));
+}
+
+/** No aliases: one that is named like a column would replace it inside the measures (engine.md 4.4 rule 7). */
+function insertInto(table: RollupTable, slice: Slice, gen: bigint): Sql {
+  const columns: Column[] = [
+    ...table.keys,
+    ...(table.isSliced ? sliceColumns(slice) : []),
+    ...table.measures.map((name) => ({ name, value: MEASURES[name] })),
+    ...table.states,
+    { name: 'gen', value: sql`${uint64(gen)}` },
+  ];
+  return sql`INSERT INTO ${trustedText(table.table)} (${listOf(columns.map(({ name }) => trustedText(name)))})
+    SELECT ${listOf(columns.map(({ value }) => value))}
+    FROM (${table.source(slice)}) GROUP BY ${listOf(table.keys.map(({ by }) => by))}`;
+}
+
+/** The columns `day` and `hour`, as every table of slices holds them. */
+export function sliceColumns({ dayStart, hour }: Slice): readonly [Column, Column] {
+  return [
+    { name: 'day', value: sql`toDate(${dateTime(dayStart)})` },
+    { name: 'hour', value: hour === null ? sql`toInt8(-1)` : sql`toInt8(${uint8(hour)})` },
+  ];
+}
+
+/** Condition that a column holds a time of the slice. */
+export function inSlice(time: Sql, slice: Slice): Sql {
+  const { from, to } = rangeOf(slice);
+  return sql`${time} >= ${dateTime(from)} AND ${time} < ${dateTime(to)}`;
+}
+
+/** The rows with their tombstones, and the keys whose tombstones were replaced by other events. */
+function rowsAndRetracted(slice: Slice): Sql {
+  return sql`SELECT chain, block_time, payer, payee, relayer, amount_usd,
+      payer = payee AS is_self, method = 'facilitator_relay' AS is_proven, ${IS_COUNTED} AS live
+    FROM settlements FINAL WHERE ${inSlice(sql`block_time`, slice)}
+    UNION ALL SELECT chain, hour, payer, payee, relayer, toDecimal64(0, 6), 0, 0, 0
+    FROM retracted_keys WHERE ${inSlice(sql`hour`, slice)}`;
+}
+
+/** And the facilitators that were written before: a row that is graded anew does not remember its old one. */
+function rowsAndFormerFacilitators(slice: Slice): Sql {
+  return sql`SELECT chain, block_time, facilitator, amount_usd, ${IS_COUNTED} AS live
+    FROM settlements FINAL WHERE ${inSlice(sql`block_time`, slice)}
+    UNION ALL SELECT chain, hour, facilitator, toDecimal64(0, 6), 0
+    FROM chain_hour WHERE ${inSlice(sql`hour`, slice)}`;
+}
+
+function hexText(address: Sql): Sql {
+  return sql`concat('0x', lower(hex(${address})))`;
+}
+
+function listOf(items: readonly Sql[]): Sql {
+  const [first, ...rest] = items;
+  if (first === undefined) throw new TypeError('a list of nothing');
+  return rest.reduce((all, next) => sql`${all}, ${next}`, first);
+}

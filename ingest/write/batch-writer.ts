@@ -1,0 +1,159 @@
+import { setTimeout as delay, setImmediate as nextTurn } from 'node:timers/promises';
+import type { Guard, Writer } from '../../clickhouse/engine/engine.ts';
+import type { Chain } from '../../core/domain/chain.ts';
+import type { Log } from '../../core/log.ts';
+import { GRADES_SCOPE } from '../coordinate/fence.ts';
+import type { BatchRows } from './batch-rows.ts';
+import { type EncodedBatch, encodeBatch, TARGETS } from './encoded-batch.ts';
+import { untilAcknowledged } from './until-acknowledged.ts';
+import type { Versions } from './versions.ts';
+
+/**
+ * Gathers what several windows produced into inserts of the size the engine likes, and answers each window only when its rows
+ * are acknowledged. Rows of one chain only, so that a stray insert can be told by its name. What waits is encoded; the rows are
+ * let go. Memory is bounded by the callers: each waits for its own rows, and there are only as many as windows are read at once.
+ */
+export interface BatchWriter {
+  /**
+   * Resolves when all of it is acknowledged. `gradedBy` is the pass whose catalogue graded the rows, null where one process alone
+   * grades. Rejects with `Overtaken` when they were graded by an outdated one, with `RangeError` for a row that its table cannot
+   * hold, else only when the worker must stop. While
+   * `isMoreComing` says so, the rows may wait for others, up to `GATHERED_MS_MAX`; without it they never do.
+   */
+  write(rows: BatchRows, gradedBy?: bigint | null, isMoreComing?: () => boolean): Promise<void>;
+}
+
+/** engine.md 3.1: 10k to 100k rows an insert; beyond that only memory grows. */
+const ROWS_PER_INSERT_MAX = 50_000;
+/** Callers that will soon bring more wait until this many are together, because each insert has a price of its own … */
+const ROWS_PER_INSERT_WANTED = 12_000;
+/** … but no longer than this after the insert before, so that the first rows of a backfill, and those of a sparse one, do not wait. */
+const GATHERED_MS_MAX = 250;
+
+interface Pending {
+  readonly batch: EncodedBatch;
+  readonly gradedBy: bigint | null;
+  readonly isMoreComing: () => boolean;
+  readonly resolve: () => void;
+  readonly reject: (error: unknown) => void;
+}
+
+export function createBatchWriter(deps: {
+  readonly chain: Chain;
+  readonly writer: Writer;
+  readonly versions: Versions;
+  readonly log: Log;
+  readonly signal: AbortSignal;
+}): BatchWriter {
+  const queue: Pending[] = [];
+  const arrivals = createArrivals();
+  const encode = createEncoding();
+  let draining = false;
+  let endedMs = Number.NEGATIVE_INFINITY;
+
+  const gather = async (): Promise<void> => {
+    while (isWaitingForMore(queue)) {
+      const leftMs = endedMs + GATHERED_MS_MAX - performance.now();
+      if (leftMs <= 0) return;
+      await Promise.race([arrivals.next(), delay(leftMs, undefined, { ref: false })]);
+    }
+  };
+  const drain = async (): Promise<void> => {
+    draining = true;
+    while (queue.length > 0) {
+      await gather();
+      const group = takeGroup(queue);
+      try {
+        await writeGroup(deps, group);
+        for (const { resolve } of group) resolve();
+      } catch (error) {
+        for (const { reject } of group) reject(error);
+      }
+      endedMs = performance.now();
+    }
+    draining = false;
+  };
+
+  return {
+    async write(rows, gradedBy = null, isMoreComing = () => false) {
+      const batch = await encode(rows);
+      // Also one without rows may be the last that others wait for.
+      if (batch.rows === 0) return arrivals.tell();
+      return new Promise((resolve, reject) => {
+        queue.push({ batch, gradedBy, isMoreComing, resolve, reject });
+        arrivals.tell();
+        if (!draining) void drain();
+      });
+    },
+  };
+}
+
+/** Encodes one batch after another, with a turn between: the engine already reads the first while the next ones are encoded. */
+function createEncoding(): (rows: BatchRows) => Promise<EncodedBatch> {
+  let last: Promise<void> | null = null;
+  const ended = (): void => undefined;
+  return (rows) => {
+    const encoded =
+      last === null ? encodeBatch(rows) : last.then(() => nextTurn()).then(() => encodeBatch(rows));
+    const own = encoded.then(ended, ended);
+    last = own;
+    void own.then(() => {
+      if (last === own) last = null;
+    });
+    return encoded;
+  };
+}
+
+/** Whether all who wait would rather wait for others that are still to come. */
+function isWaitingForMore(queue: readonly Pending[]): boolean {
+  const rows = queue.reduce((sum, { batch }) => sum + batch.rows, 0);
+  return rows < ROWS_PER_INSERT_WANTED && queue.every(({ isMoreComing }) => isMoreComing());
+}
+
+/** Tells the one who waits that somebody came. */
+function createArrivals(): { tell(): void; next(): Promise<void> } {
+  let wake = (): void => undefined;
+  return {
+    tell: () => wake(),
+    next: () =>
+      new Promise((resolve) => {
+        wake = resolve;
+      }),
+  };
+}
+
+/** While one insert is under way the next ones gather by themselves; the first caller never waits for company. */
+function takeGroup(queue: Pending[]): Pending[] {
+  const group: Pending[] = [];
+  let rows = 0;
+  const fits = (next: Pending): boolean =>
+    group.length === 0 ||
+    // One insert has one guard.
+    (group[0]?.gradedBy === next.gradedBy && rows + next.batch.rows <= ROWS_PER_INSERT_MAX);
+  while (queue[0] && fits(queue[0])) {
+    const next = queue.shift() as Pending; // queue[0] was just seen
+    rows += next.batch.rows;
+    group.push(next);
+  }
+  return group;
+}
+
+/** All tables of a window get one version; the window counts as written when the last of them is acknowledged. */
+async function writeGroup(
+  { chain, writer, versions, log, signal }: Parameters<typeof createBatchWriter>[0],
+  group: readonly Pending[],
+): Promise<void> {
+  const gradedBy = group[0]?.gradedBy ?? null;
+  const guards: Guard[] = gradedBy === null ? [] : [{ scope: GRADES_SCOPE, token: gradedBy }];
+  await untilAcknowledged(log, signal, async () => {
+    const ver = versions.next();
+    for (const target of TARGETS) {
+      const bytes = group.flatMap(({ batch }) =>
+        (batch.pieces.get(target) ?? []).map((piece) => piece.at(ver)),
+      );
+      if (bytes.length === 0) continue;
+      const name = `${target.name} ${chain}`;
+      await writer.insert(name, target.table, target.columns, bytes, target.isGraded ? guards : []);
+    }
+  });
+}

@@ -1,0 +1,175 @@
+import { EngineError, type Guest, type Row } from '../../clickhouse/engine/engine.ts';
+import { PUBLIC_TABLES, type PublicTableName } from '../../core/domain/public-tables.ts';
+import type { Resolve } from '../judge/resolve.ts';
+import { type Estimate, QueryAbandoned, type SqlSandbox } from '../sandbox.ts';
+import { explainFailure } from './explain-failure.ts';
+import type { Places } from './places.ts';
+import { openPlanning, type PlannedQuery, type Planning, type PlanningDeps } from './planning.ts';
+import { CallerLeft, StoppedLate } from './watchdog.ts';
+
+/**
+ * What a query would read, by the engine's own index analysis. Nothing is run, with one exception that the engine makes:
+ * subqueries that give a single value are computed to plan the rest. So the question is bounded in time, and has places of its
+ * own. A bare `count()` is under-estimated: the engine knows it without reading (sandbox.md C).
+ */
+export interface EstimateDeps extends PlanningDeps {
+  /** One of each shard, that knows what the shard holds; the only one of an engine by itself. */
+  readonly guests: readonly Pick<Guest, 'explain'>[];
+  readonly places: Places;
+  readonly resolve: Resolve;
+}
+
+export function createEstimate(deps: EstimateDeps): SqlSandbox['estimate'] {
+  return async (query, signal) => {
+    deps.quarantine.check(query.accepted.text);
+    deps.penalties.check(query.caller);
+    const place = await deps.places.take({ caller: query.caller, heavy: false }, signal);
+    const planning = openPlanning(deps, query, signal);
+    try {
+      deps.penalties.check(query.caller);
+      await deps.resolve(query, planning);
+      return await estimateIn(deps, query, planning);
+    } catch (error) {
+      return unknownUnless(error, query, signal);
+    } finally {
+      planning.leave(place);
+    }
+  };
+}
+
+async function estimateIn(
+  { guests }: Pick<EstimateDeps, 'guests'>,
+  query: PlannedQuery,
+  planning: Planning,
+): Promise<Estimate> {
+  const ask = async (name: string, question: string): Promise<readonly Row[]> =>
+    (await Promise.all(guests.map((guest) => planning.ask({ guest, name, question })))).flat();
+  const rows = await ask('sql-estimate', 'EXPLAIN ESTIMATE');
+  const plans = await ask('sql-plan', 'EXPLAIN json = 1, indexes = 1, header = 1');
+  const readings = plans.flatMap(([plan]) => readsOf(JSON.parse(String(plan ?? '[]'))));
+  return estimateOf(rowsByTable(rows), readings, query.accepted.tables);
+}
+
+const UNKNOWN: Estimate = { rows: null, bytes: null, withoutKey: [], withoutTime: [] };
+
+/** Planning that takes too long, or more than a query may have, leaves the estimate open; a query that is wrong fails here. */
+function unknownUnless(error: unknown, query: PlannedQuery, signal: AbortSignal): Estimate {
+  if (signal.aborted || error instanceof CallerLeft) throw new QueryAbandoned(null);
+  if (error instanceof StoppedLate && error.obeyed) return UNKNOWN;
+  if (error instanceof StoppedLate) throw new EngineError('unreachable', 'sql-estimate', null, error);
+  if (!(error instanceof EngineError)) throw error;
+  if (LEFT_OPEN.has(error.problem)) return UNKNOWN;
+  throw explainFailure(error, query.accepted, null);
+}
+
+const LEFT_OPEN: ReadonlySet<string> = new Set(['timeout', 'aborted', 'memory']);
+
+/** Rows of `EXPLAIN ESTIMATE`: database, table, parts, rows, marks. Every shard tells of its own. */
+function rowsByTable(rows: readonly Row[]): ReadonlyMap<string, number> {
+  const counts = new Map<string, number>();
+  for (const [, table, , count] of rows)
+    counts.set(String(table), (counts.get(String(table)) ?? 0) + Number(count));
+  return counts;
+}
+
+/** One reading of a physical table, as the plan shows it. */
+interface Reading {
+  readonly table: string;
+  readonly types: readonly string[];
+  /** What the indexes were asked; without those that were asked nothing. */
+  readonly conditions: readonly string[];
+  /** Skip indexes that took part: shown only where a condition uses them. */
+  readonly skips: number;
+}
+
+/** By which the views of rollups choose the slices that are closed (clickhouse/guest/public-views.ts). */
+const OF_THE_VIEW = /^\(\(day, hour\) in \d+-element set\)$/;
+
+function readsOf(plan: unknown): Reading[] {
+  if (Array.isArray(plan)) return plan.flatMap(readsOf);
+  if (typeof plan !== 'object' || plan === null) return [];
+  const node = plan as Readonly<Record<string, unknown>>; // JSON that the engine wrote
+  if (node['Node Type'] !== 'ReadFromMergeTree') return Object.values(node).flatMap(readsOf);
+  const indexes = listOf(node['Indexes']);
+  return [
+    {
+      table: String(node['Description']).split('.').at(-1) ?? '',
+      types: listOf(node['Header']).map((column) => String(column['Type'])),
+      conditions: indexes
+        .filter((index) => index['Type'] !== 'Partition' && index['Keys'] !== undefined)
+        .map((index) => String(index['Condition']))
+        .filter((condition) => !OF_THE_VIEW.test(condition)),
+      skips: indexes.filter((index) => index['Type'] === 'Skip').length,
+    },
+  ];
+}
+
+function listOf(value: unknown): readonly Readonly<Record<string, unknown>>[] {
+  return Array.isArray(value) ? value : [];
+}
+
+/** What stands behind the public tables that read anything (clickhouse/guest/public-views.ts). */
+const PUBLIC_NAME: Readonly<Record<string, PublicTableName>> = {
+  settlements: 'settlements',
+  wallet_log: 'wallet_settlements',
+  facilitator_relayers: 'facilitators',
+  payee_day: 'merchant_days',
+  payer_day: 'payer_days',
+};
+
+function estimateOf(
+  rows: ReadonlyMap<string, number>,
+  readings: readonly Reading[],
+  named: readonly string[],
+): Estimate {
+  // Others are read on the inside of a view, where the caller can add no condition.
+  const open = (isNarrow: (reading: Reading) => boolean): string[] =>
+    named.filter((name) => {
+      const its = readings.filter(({ table }) => PUBLIC_NAME[table] === name);
+      return its.length > 0 && !its.some(isNarrow);
+    });
+  return {
+    rows: [...rows.values()].reduce((sum, count) => sum + count, 0),
+    bytes: [...rows].reduce((sum, [table, count]) => sum + count * rowBytes(table, readings), 0),
+    withoutKey: open(({ conditions, skips }) => conditions.length > 0 || skips > 0),
+    withoutTime: open(({ conditions }) => conditions.some((condition) => TIME.test(condition))).filter(
+      hasTime,
+    ),
+  };
+}
+
+const TIME = /\b(block_time|day)\b(?!, hour)/;
+
+function hasTime(name: string): boolean {
+  const columns = PUBLIC_TABLES[name as PublicTableName].columns; // `named` holds public tables only
+  return columns.some((column) => column.name === 'block_time' || column.name === 'day');
+}
+
+/** Of the widest reading of the table. */
+function rowBytes(table: string, readings: readonly Reading[]): number {
+  const widths = readings
+    .filter((reading) => reading.table === table)
+    .map(({ types }) => types.reduce((sum, type) => sum + bytesOf(type), 0));
+  return Math.max(0, ...widths);
+}
+
+/** A hex address with its length, which is what most texts here are. */
+const TEXT_BYTES = 50;
+const ENUM_BYTES = 1;
+const BYTES_OF: readonly (readonly [RegExp, number])[] = [
+  [/^LowCardinality/, 2],
+  [/^(UInt8|Int8|Bool|Enum8)/, ENUM_BYTES],
+  [/^(UInt16|Int16|Date$|Enum16)/, 2],
+  [/^(UInt32|Int32|Float32|Date32|DateTime(\(|$)|IPv4)/, 4],
+  [/^(UInt64|Int64|Float64|DateTime64|Decimal\(1?\d, )/, 8],
+  [/^(UInt128|Int128|UUID|IPv6|Decimal\([23]\d, )/, 16],
+  [/^(UInt256|Int256|Decimal)/, 32],
+];
+
+/** About what one value takes in memory, which is what `bytes_read` counts. */
+function bytesOf(type: string): number {
+  const plain = type.replace(/^Nullable\((.*)\)$/, '$1');
+  const fixed = /^FixedString\((\d+)\)$/.exec(plain)?.[1];
+  if (fixed !== undefined) return Number(fixed);
+  return BYTES_OF.find(([pattern]) => pattern.test(plain))?.[1] ?? TEXT_BYTES;
+}

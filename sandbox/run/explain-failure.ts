@@ -1,0 +1,130 @@
+import type { EngineError } from '../../clickhouse/engine/engine.ts';
+import { nearest } from '../../core/nearest-name.ts';
+import { columnsHint, columnsOf } from '../judge/columns.ts';
+import { cleanWords } from '../judge/engine-words.ts';
+import type { Accepted } from '../judge/inspect.ts';
+import { QUERY_FAILURES, QueryFailed, type QueryFailure, type RunFigures } from '../sandbox.ts';
+
+/** From what the engine said while it ran an accepted query to what its writer is told. Source: api.md 5. */
+
+/** What the engine's codes mean to whoever wrote the query. Names as in ClickHouse's ErrorCodes.cpp. */
+const CODES: Readonly<Record<Exclude<QueryFailure, 'other'>, readonly number[]>> = {
+  timeout: [159, 160], // TIMEOUT_EXCEEDED, TOO_SLOW
+  memory: [241], // MEMORY_LIMIT_EXCEEDED
+  rows_read: [158, 307], // TOO_MANY_ROWS, TOO_MANY_BYTES
+  result_size: [396], // TOO_MANY_ROWS_OR_BYTES
+  too_complex: [162, 167, 168, 306, 191, 595], // TOO_DEEP_*, TOO_BIG_AST, SET_SIZE_LIMIT_EXCEEDED
+  unknown_column: [47, 8, 10, 16, 51, 207], // UNKNOWN_IDENTIFIER, …, AMBIGUOUS_IDENTIFIER
+  unknown_table: [60, 81],
+  unknown_function: [46, 63],
+  not_grouped: [215, 184], // NOT_AN_AGGREGATE, ILLEGAL_AGGREGATION
+  // Types, and how many arguments or columns there are.
+  type_error: [43, 53, 386, 42, 44, 50, 59, 34, 35, 20, 258, 70, 133, 309, 456],
+  // Texts, numbers, times and addresses that cannot be read; division by zero, overflow, bounds.
+  value_error: [
+    6, 12, 26, 27, 36, 38, 41, 69, 72, 117, 125, 128, 130, 131, 153, 190, 321, 349, 376, 407, 427, 457, 475,
+    675, 676, 691,
+  ],
+  duplicate_columns: [15, 179, 352], // DUPLICATE_COLUMN, MULTIPLE_EXPRESSIONS_FOR_ALIAS, AMBIGUOUS_COLUMN_NAME
+  unsupported: [1, 48, 141, 164, 181, 182, 344, 403, 446, 447, 497], // NOT_IMPLEMENTED, ILLEGAL_FINAL, ACCESS_DENIED, …
+};
+const REASON_OF_CODE: ReadonlyMap<number, QueryFailure> = new Map(
+  Object.entries(CODES).flatMap(([reason, codes]) =>
+    codes.map((code) => [code, reason as QueryFailure] as const),
+  ), // the keys are those of the record
+);
+
+/** Said in our own words: the engine's name settings, or rights that nobody may ask for. */
+const OWN_WORDS: ReadonlySet<QueryFailure> = new Set(['timeout', 'memory', 'rows_read', 'result_size']);
+/** Shorter names are near to too many others. */
+const SUGGESTED_FROM_CHARS = 3;
+const ACCESS_CODES: ReadonlySet<number> = new Set([164, 497]);
+
+const HINTS: Readonly<Partial<Record<QueryFailure, string>>> = {
+  timeout:
+    'Narrow block_time, ask merchant_days or payer_days for long ranges, or send a larger `max_qu` or `tier`.',
+  memory:
+    'Narrow block_time, group by fewer columns, use uniq instead of uniqExact, or join the smaller side on the right.',
+  rows_read: 'Narrow block_time, or ask merchant_days or payer_days.',
+  result_size: 'Add a LIMIT, select fewer columns, or choose a streamed `format`.',
+  too_complex: 'Split the question, or end a recursion earlier.',
+  unknown_table: 'GET /v0/sql/schema lists the tables.',
+  unknown_function: 'Functions are those of ClickHouse; names of lambdas must be declared in WITH.',
+  not_grouped: 'Name the column in GROUP BY, or put it into any(), min() or another aggregate.',
+  type_error:
+    'Convert one side, for example with toString(x), toUInt256(x) or toDateTime(x), and count the arguments.',
+  value_error:
+    'Filter such values out first, or use a form that does not fail: …OrNull, …OrZero, nullIf(x, 0).',
+  duplicate_columns: 'Give each column a name of its own with AS.',
+};
+
+interface Explanation {
+  readonly reason: QueryFailure;
+  readonly detail: string;
+  readonly ownDetail?: string;
+  readonly hint?: string;
+  readonly near?: string;
+  readonly meant?: string;
+}
+
+/** `QueryFailed` where the query is at fault; the error itself where the engine is. */
+export function explainFailure(
+  error: EngineError,
+  accepted: Pick<Accepted, 'text' | 'tables'>,
+  figures: RunFigures | null,
+): QueryFailed | EngineError {
+  if (error.engineCode === null || ['overloaded', 'unreachable', 'aborted'].includes(error.problem))
+    return error;
+  const said = error.cause instanceof Error ? error.cause.message : '';
+  // The whole engine's memory was full: another moment may do.
+  if (error.problem === 'memory' && !/query memory limit|for query/i.test(said)) return error;
+  return new QueryFailed({ ...explain(error.engineCode, said, accepted), figures, cause: error });
+}
+
+function explain(code: number, said: string, accepted: Pick<Accepted, 'text' | 'tables'>): Explanation {
+  const reason = REASON_OF_CODE.get(code) ?? 'other';
+  const words = OWN_WORDS.has(reason) || ACCESS_CODES.has(code) ? undefined : cleanWords(said);
+  const detail = words ?? QUERY_FAILURES[reason];
+  if (reason === 'unknown_column') return { reason, ...unknownColumn(said, detail, accepted) };
+  const hint = orForm(said) ?? timeForm(said) ?? HINTS[reason];
+  return { reason, detail, ...(hint === undefined ? {} : { hint }) };
+}
+
+function unknownColumn(
+  said: string,
+  detail: string,
+  { text, tables }: Pick<Accepted, 'text' | 'tables'>,
+): Omit<Explanation, 'reason'> {
+  const name = /[Ii]dentifier [`']([^`']+)[`']/.exec(said)?.[1];
+  // A name that the caller did not write is none to repeat.
+  if (name === undefined || !text.includes(name)) return { detail, hint: columnsHint(tables) };
+  const last = name.split('.').at(-1) ?? name;
+  const columns = tables.flatMap((table) => columnsOf(table));
+  const meant =
+    last.length < SUGGESTED_FROM_CHARS ? undefined : nearest(last, [...columns, ...suggested(said)]);
+  const words = `There is no column ${name} where it is named.`;
+  const fact = { detail: words, ownDetail: words, near: name };
+  if (meant === undefined || meant === last) return { ...fact, hint: columnsHint(tables) };
+  return { ...fact, hint: `Did you mean ${meant}?`, meant: name.replace(/[^.]+$/, meant) };
+}
+
+/** What the engine would have written: aliases and columns of subqueries, which only it knows. */
+function suggested(said: string): string[] {
+  const list = /Maybe you meant: \[(.*?)\]/.exec(said)?.[1] ?? '';
+  return [...list.matchAll(/'([\w.]+)'/g)].map(([, name = '']) => name.split('.').at(-1) ?? '');
+}
+
+/** `toUInt8('x')` has forms that do not fail, which the engine names. */
+function orForm(said: string): string | undefined {
+  const [, zero, orNull] = /there are (to\w+OrZero) and (to\w+OrNull) functions/.exec(said) ?? [];
+  return zero === undefined ? undefined : `Use ${zero} or ${orNull}, which do not fail.`;
+}
+
+/** A time where another type than a column of times is compared with it, or one that is no whole day. */
+function timeForm(said: string): string | undefined {
+  const type = /Cannot convert string '\d{4}-\d{2}-\d{2}[^']*' to type (Date|DateTime)\b/.exec(said)?.[1];
+  if (type === undefined) return undefined;
+  return type === 'Date'
+    ? "A day is written '2026-11-20'. Compare block_time with a time, or its day with a day."
+    : "Write toDateTime('2026-11-20T12:00:00Z'), or '2026-11-20 12:00:00', which is UTC.";
+}

@@ -1,0 +1,186 @@
+import { QueryAbandoned, SandboxBusy } from '../sandbox.ts';
+
+/**
+ * Places for queries. Who waits is served in turns between callers, not in one line: a caller’s second query stands behind the
+ * first ones of all others that wait (start-time fair queueing: every query gets the next number of its caller, and no caller’s
+ * numbers begin below those that are being served). Heavy queries have places of their own kind, so that light ones always pass.
+ */
+export interface Places {
+  /** Rejects with `SandboxBusy` when the queue is full or the wait too long, with `QueryAbandoned` when the caller leaves. */
+  take(wanted: Wanted, signal: AbortSignal): Promise<Place>;
+  /** A place that is free right now, or null: whoever gets none may wait with `take`. Needs no signal, because nothing waits. */
+  takeFree(wanted: Wanted): Place | null;
+  /**
+   * How many places there are, how many are taken, how many queries wait, and how many run on although their place was given back.
+   */
+  load(): PlaceLoad;
+}
+
+export interface PlaceLoad {
+  readonly places: number;
+  readonly running: number;
+  readonly waiting: number;
+  readonly unstoppable: number;
+}
+
+export interface Wanted {
+  readonly caller: string;
+  readonly heavy: boolean;
+}
+
+export interface Place {
+  readonly waitedMs: number;
+  /** Gives the place to the next. Idempotent. */
+  leave(): void;
+  /** The same for a query that still runs: it is counted as running until `gone` resolves. */
+  leaveBehind(gone: Promise<void>): void;
+}
+
+export interface PlaceLimits {
+  readonly all: number;
+  /** How many of them heavy queries may have. */
+  readonly heavy: number;
+  readonly waitingMax: number;
+  readonly waitingMaxPerCaller: number;
+  readonly waitMaxMs: number;
+  readonly retryAfterSeconds: number;
+}
+
+interface Waiting extends Wanted {
+  readonly turn: number;
+  start(): void;
+}
+
+export function createPlaces(limits: PlaceLimits): Places {
+  const taken = { all: 0, heavy: 0 };
+  /** Queries that run without a place. */
+  let left = 0;
+  const waiting = new Set<Waiting>();
+  const turns = createTurns();
+
+  const fits = ({ heavy }: Wanted): boolean =>
+    taken.all < limits.all && (!heavy || taken.heavy < limits.heavy);
+  const admit = (): void => {
+    for (let next = first(waiting, fits); next !== undefined; next = first(waiting, fits)) {
+      waiting.delete(next);
+      turns.serve(next.turn);
+      occupy(next);
+      next.start();
+    }
+  };
+  const occupy = ({ heavy }: Wanted): void => {
+    taken.all += 1;
+    if (heavy) taken.heavy += 1;
+  };
+  const vacate = ({ heavy }: Wanted): void => {
+    taken.all -= 1;
+    if (heavy) taken.heavy -= 1;
+    admit();
+  };
+  const placeFor = (wanted: Wanted, since: number): Place =>
+    placeThat(performance.now() - since, {
+      vacate: () => vacate(wanted),
+      count: (change) => {
+        left += change;
+      },
+    });
+  const isFull = (caller: string): boolean =>
+    waiting.size >= limits.waitingMax ||
+    [...waiting].filter((one) => one.caller === caller).length >= limits.waitingMaxPerCaller;
+
+  const takeFree = (wanted: Wanted, since = performance.now()): Place | null => {
+    // Nobody waits who would fit: `leave` has seen to that.
+    if (!fits(wanted)) return null;
+    turns.serve(turns.next(wanted.caller));
+    occupy(wanted);
+    return placeFor(wanted, since);
+  };
+
+  return {
+    load: () => ({
+      places: limits.all,
+      running: taken.all + left,
+      waiting: waiting.size,
+      unstoppable: left,
+    }),
+    takeFree: (wanted) => takeFree(wanted),
+    take(wanted, signal) {
+      const since = performance.now();
+      return new Promise((resolve, reject) => {
+        if (signal.aborted) return reject(new QueryAbandoned(null));
+        const free = takeFree(wanted, since);
+        if (free !== null) return resolve(free);
+        if (isFull(wanted.caller)) return reject(new SandboxBusy(limits.retryAfterSeconds));
+        const giveUp = (error: Error): void => {
+          settle();
+          waiting.delete(one);
+          reject(error);
+        };
+        const onAbort = (): void => giveUp(new QueryAbandoned(null));
+        const timer = setTimeout(() => giveUp(new SandboxBusy(limits.retryAfterSeconds)), limits.waitMaxMs);
+        const settle = (): void => {
+          clearTimeout(timer);
+          signal.removeEventListener('abort', onAbort);
+        };
+        const one: Waiting = {
+          ...wanted,
+          turn: turns.next(wanted.caller),
+          start() {
+            settle();
+            resolve(placeFor(wanted, since));
+          },
+        };
+        signal.addEventListener('abort', onAbort, { once: true });
+        waiting.add(one);
+      });
+    },
+  };
+}
+
+/** `count`: of queries that run without a place. */
+function placeThat(
+  waitedMs: number,
+  { vacate, count }: { readonly vacate: () => void; readonly count: (change: 1 | -1) => void },
+): Place {
+  let isLeft = false;
+  const leave = (): void => {
+    if (isLeft) return;
+    isLeft = true;
+    vacate();
+  };
+  return {
+    waitedMs,
+    leave,
+    leaveBehind(gone) {
+      if (isLeft) return;
+      count(1);
+      void gone.then(() => count(-1));
+      leave();
+    },
+  };
+}
+
+/** Numbers in the order of service. */
+function createTurns(): { next(caller: string): number; serve(turn: number): void } {
+  let served = 0;
+  const last = new Map<string, number>();
+  return {
+    next(caller) {
+      const turn = Math.max(served, last.get(caller) ?? 0) + 1;
+      last.set(caller, turn);
+      return turn;
+    },
+    serve(turn) {
+      served = Math.max(served, turn);
+      // A number that has passed is as good as none.
+      for (const [caller, its] of last) if (its <= served) last.delete(caller);
+    },
+  };
+}
+
+/** Of those that fit, the one whose turn it is; of equals the one that came first. */
+function first(waiting: ReadonlySet<Waiting>, fits: (wanted: Wanted) => boolean): Waiting | undefined {
+  let found: Waiting | undefined;
+  for (const one of waiting) if (fits(one) && (found === undefined || one.turn < found.turn)) found = one;
+  return found;
+}

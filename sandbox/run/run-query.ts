@@ -1,0 +1,198 @@
+import { randomUUID } from 'node:crypto';
+import {
+  EngineError,
+  type Guest,
+  type GuestResult,
+  type QueryFigures,
+} from '../../clickhouse/engine/engine.ts';
+import {
+  GUEST_LITTLE_MEMORY_BYTES,
+  GUEST_SMALL_BLOCK_ROWS,
+  RESULT_MAX_BYTES,
+} from '../../clickhouse/guest/settings.ts';
+import type { SqlTierId } from '../../core/domain/plan.ts';
+import type { Log } from '../../core/log.ts';
+import { parametersAsSent } from '../judge/parameter-texts.ts';
+import type { Resolve } from '../judge/resolve.ts';
+import { WATCHDOG_GRACE_MS } from '../limits.ts';
+import {
+  QueryAbandoned,
+  QueryFailed,
+  type ResultFormat,
+  type RunFigures,
+  type SandboxQuery,
+  type SandboxResult,
+  type SqlSandbox,
+} from '../sandbox.ts';
+import { explainFailure } from './explain-failure.ts';
+import type { HeldResults } from './held-results.ts';
+import type { Penalties } from './penalties.ts';
+import type { Place, Places } from './places.ts';
+import { openPlanning } from './planning.ts';
+import { digestOf, type Quarantine } from './quarantine.ts';
+import type { UnreadResults } from './unread-results.ts';
+import { CallerLeft, StoppedLate, type Watchdog } from './watchdog.ts';
+
+/** From an accepted text to its result: a place, a query of the guest under the eyes of the watchdog, and what became of it. */
+
+export interface RunDeps {
+  readonly guest: Pick<Guest, 'query'>;
+  readonly places: Places;
+  readonly unread: UnreadResults;
+  readonly held: HeldResults;
+  readonly watchdog: Watchdog;
+  readonly penalties: Penalties;
+  readonly resolve: Resolve;
+  readonly secondsOf: (tier: SqlTierId) => number;
+  readonly quarantine: Quarantine;
+  readonly log: Pick<Log, 'error'>;
+}
+
+/** How the engine calls the formats. */
+const ENGINE_FORMATS: Readonly<Record<ResultFormat, string>> = {
+  rows: 'JSONCompactEachRowWithNamesAndTypes',
+  ndjson: 'JSONEachRow',
+  csv: 'CSVWithNames',
+  parquet: 'Parquet',
+  arrow: 'ArrowStream',
+};
+
+export function createRun(deps: RunDeps): SqlSandbox['run'] {
+  return async (query, signal) => {
+    deps.quarantine.check(query.accepted.text);
+    deps.penalties.check(query.caller);
+    deps.unread.check(query.caller);
+    const wanted = { caller: query.caller, heavy: query.tier !== 'standard' };
+    const place = await deps.places.take(wanted, signal);
+    try {
+      // Again: its caller may have come by one while it waited.
+      deps.penalties.check(query.caller);
+    } catch (error) {
+      place.leave();
+      throw error;
+    }
+    await resolveIn(place, query, signal, deps);
+    return runIn(place, query, signal, deps);
+  };
+}
+
+/** The second judgement, before anything of the query runs. Keeps the place only where it passes. */
+async function resolveIn(
+  place: Place,
+  query: SandboxQuery,
+  signal: AbortSignal,
+  deps: RunDeps,
+): Promise<void> {
+  const planning = openPlanning(deps, query, signal);
+  try {
+    await deps.resolve(query, planning);
+  } catch (error) {
+    planning.leave(place);
+    reportSecondWall(error, query, deps.log);
+    throw planFailureOf(error, query);
+  }
+}
+
+/** Nothing has run: there is nothing to charge. */
+function planFailureOf(error: unknown, query: SandboxQuery): Error {
+  if (error instanceof CallerLeft) return new QueryAbandoned(null);
+  if (error instanceof StoppedLate) return new EngineError('unreachable', 'sql-resolve', null, error);
+  if (error instanceof EngineError) return explainFailure(error, query.accepted, null);
+  return error instanceof Error ? error : new Error(String(error));
+}
+
+async function runIn(
+  place: Place,
+  query: SandboxQuery,
+  signal: AbortSignal,
+  { guest, watchdog, unread, held, penalties, secondsOf, log, quarantine }: RunDeps,
+): Promise<SandboxResult> {
+  const ofTier = secondsOf(query.tier);
+  const maxSeconds = Math.min(ofTier, query.maxSeconds ?? ofTier);
+  const queryId = randomUUID();
+  // Also when its caller has left by then.
+  const onUnstoppable = (): void => {
+    quarantine.add(query.accepted.text);
+    penalties.add(query.caller);
+  };
+  const inMemory = held.take();
+  const began = performance.now();
+  const { outcome, gone, free } = watchdog.watch(
+    { queryId, maxMs: maxSeconds * 1_000 + WATCHDOG_GRACE_MS, caller: signal, onUnstoppable },
+    (until) =>
+      guest.query(
+        {
+          name: 'sql-run',
+          text: query.accepted.text,
+          parameters: parametersAsSent(query.accepted.parameters, query.parameters),
+          maxSeconds,
+          queryId,
+          format: ENGINE_FORMATS[query.format],
+          maxRows: query.maxRows,
+          heldInMemory: inMemory !== null,
+          ...(query.accepted.needsSmallBlocks ? { blockRows: GUEST_SMALL_BLOCK_ROWS } : {}),
+          ...(query.accepted.needsLittleMemory === true ? { memoryBytes: GUEST_LITTLE_MEMORY_BYTES } : {}),
+        },
+        until,
+      ),
+  );
+  // The place is the engine's, not the caller's: it is free when the engine is, or when waiting for that has an end.
+  void free.then(() => place.leaveBehind(gone));
+  try {
+    const result = resultOf(await outcome, place);
+    unread.watch(query.caller, result.body);
+    inMemory?.freeWith(result.body);
+    return result;
+  } catch (error) {
+    void free.then(inMemory?.free);
+    reportSecondWall(error, query, log);
+    throw failureOf(error, query, performance.now() - began);
+  }
+}
+
+function resultOf({ figures, body }: GuestResult, place: Place): SandboxResult {
+  return {
+    ...runFigures(figures),
+    resultRows: figures.resultRows,
+    cutByBytes: figures.resultBytes > RESULT_MAX_BYTES,
+    queuedMs: place.waitedMs,
+    body,
+  };
+}
+
+function runFigures({ elapsedMs, readRows, readBytes, memoryBytes }: QueryFigures): RunFigures {
+  return { engineMs: elapsedMs, rowsRead: readRows, bytesRead: readBytes, memoryBytes };
+}
+
+function failureOf(error: unknown, query: SandboxQuery, sinceMs: number): Error {
+  if (error instanceof CallerLeft) return new QueryAbandoned(sinceMs);
+  if (error instanceof StoppedLate) return stoppedFailure(error, sinceMs);
+  if (!(error instanceof EngineError)) return error instanceof Error ? error : new Error(String(error));
+  return explainFailure(error, query.accepted, error.figures === null ? null : runFigures(error.figures));
+}
+
+/** An engine that had to be started anew is our fault, whatever the query did. */
+function stoppedFailure({ obeyed, cause }: StoppedLate, sinceMs: number): Error {
+  if (!obeyed) return new EngineError('unreachable', 'sql-run', null, cause);
+  const figures =
+    cause instanceof EngineError && cause.figures !== null
+      ? runFigures(cause.figures)
+      : { engineMs: sinceMs, rowsRead: 0, bytesRead: 0, memoryBytes: 0 };
+  return new QueryFailed({
+    reason: 'timeout',
+    detail: 'The query did not end in its time and was stopped.',
+    figures,
+    cause,
+  });
+}
+
+/** ACCESS_DENIED and READONLY: a text that was accepted must never need what the guest has no right to. An operator has to look. */
+const DENIED: ReadonlySet<number | null> = new Set([497, 164]);
+
+function reportSecondWall(error: unknown, { accepted }: SandboxQuery, log: RunDeps['log']): void {
+  if (!(error instanceof EngineError) || !DENIED.has(error.engineCode)) return;
+  log.error(
+    { err: error, digest: digestOf(accepted.text) },
+    'an accepted text was refused by the engine’s grants',
+  );
+}

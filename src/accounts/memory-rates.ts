@@ -1,0 +1,63 @@
+import type { RateStore } from './store.ts';
+
+/** About 10 MB. Keys unseen for long are forgotten first, so a flood of addresses cannot grow the table. */
+const KEYS_MAX = 50_000;
+
+interface Window {
+  readonly opensMs: number;
+  readonly endsMs: number;
+  taken: number;
+}
+
+/** Fixed windows in this process's memory: shared by nobody else, and forgotten when it ends. */
+export function createMemoryRates(keysMax = KEYS_MAX): RateStore {
+  const windows = createTable<Window>(keysMax);
+  return {
+    take: async ({ key, limit, windowSeconds, nowMs }) => {
+      let window = windows.get(key);
+      if (window === undefined || window.endsMs <= nowMs) {
+        window = { opensMs: nowMs, endsMs: nowMs + windowSeconds * 1_000, taken: 0 };
+        windows.set(key, window);
+      }
+      window.taken += 1;
+      return {
+        allowed: window.taken <= limit,
+        limit,
+        remaining: Math.max(0, limit - window.taken),
+        resetSeconds: Math.max(1, Math.ceil((window.endsMs - nowMs) / 1_000)),
+      };
+    },
+    giveBack: async ({ key, takenAtMs }) => {
+      const window = windows.get(key);
+      if (window === undefined || takenAtMs < window.opensMs || takenAtMs >= window.endsMs) return;
+      window.taken = Math.max(0, window.taken - 1);
+    },
+  };
+}
+
+/**
+ * At most `max` entries, in two halves: when the newer one is full, the older one is forgotten with every key that was not asked for
+ * since it became the older. A key that is asked for again and again changes nothing: taking it out of a Map and in again, as
+ * the exact order would need, makes a new table every few calls, and those chain the garbage of calls together.
+ */
+function createTable<Value>(max: number) {
+  const half = Math.ceil(max / 2);
+  let newer = new Map<string, Value>();
+  let older = new Map<string, Value>();
+  const set = (key: string, value: Value): void => {
+    newer.set(key, value);
+    if (newer.size < half) return;
+    older = newer;
+    newer = new Map();
+  };
+  return {
+    get(key: string): Value | undefined {
+      const value = newer.get(key);
+      if (value !== undefined) return value;
+      const kept = older.get(key);
+      if (kept !== undefined) set(key, kept);
+      return kept;
+    },
+    set,
+  };
+}

@@ -1,0 +1,54 @@
+import type { Log } from '../../../core/log.ts';
+import type { RedisConnection } from './connection.ts';
+
+/**
+ * Says once, at the start, how this Redis could lose what it acknowledged. The program cannot change it: units and payments are
+ * as safe as the server is configured.
+ */
+export async function warnAboutLoss(redis: RedisConnection, log: Log): Promise<void> {
+  const settings = await readDurability(redis);
+  if (settings === null) {
+    log.warn(
+      'Redis does not let its configuration be read: make sure that appendonly is on, appendfsync is always and maxmemory-policy is noeviction, otherwise units and payments can be lost',
+    );
+    return;
+  }
+  const { appendonly, appendfsync, evicts } = settings;
+  if (appendonly !== 'yes') {
+    log.warn(
+      { appendonly },
+      'Redis keeps no append-only file: units and payments are lost when it stops. Set appendonly yes',
+    );
+  } else if (appendfsync !== 'always') {
+    log.warn(
+      { appendfsync },
+      'Redis may lose the last seconds of units and payments when it is killed. Set appendfsync always',
+    );
+  }
+  if (evicts !== 'noeviction') {
+    log.warn(
+      { maxmemoryPolicy: evicts },
+      'Redis may forget units and payments when its memory is full. Set maxmemory-policy noeviction',
+    );
+  }
+}
+
+/** As Redis spells them. */
+export interface DurabilitySettings {
+  readonly appendonly: string;
+  readonly appendfsync: string;
+  readonly evicts: string;
+}
+
+/** Null when the server forbids it, as most hosted ones do. */
+export async function readDurability(redis: RedisConnection): Promise<DurabilitySettings | null> {
+  const read = async (name: string): Promise<string | null> => {
+    const answer: unknown = await redis.run((client) => client.config('GET', name)).catch(() => null);
+    return Array.isArray(answer) && typeof answer[1] === 'string' ? answer[1] : null;
+  };
+  const [appendonly, appendfsync, evicts] = await Promise.all(
+    ['appendonly', 'appendfsync', 'maxmemory-policy'].map(read),
+  );
+  if (appendonly == null || appendfsync == null || evicts == null) return null;
+  return { appendonly, appendfsync, evicts };
+}

@@ -1,0 +1,171 @@
+import type Database from 'libsql';
+import { NO_UNITS, UNITS_MAX, type UnitBalance } from '../../../core/domain/query-unit.ts';
+import { HOLD_KEPT_MS, HOLDS_FORGOTTEN_PER_HOLD } from '../retention.ts';
+import type { Hold, LedgerEntry } from '../store.ts';
+import { BALANCE_COLUMNS, HOLD_COLUMNS } from './columns.ts';
+import { prepare } from './statement.ts';
+import type { UnitWrites } from './write-types.ts';
+
+interface HoldRow extends Hold {
+  readonly state: 'open' | 'captured' | 'released';
+  readonly charged: number;
+}
+
+/** A ledger row but for its sequence, which the organization's counter gives. */
+interface Change extends Omit<LedgerEntry, 'sequence' | 'balance' | 'held'> {
+  readonly organizationId: string;
+  readonly after: UnitBalance;
+}
+
+/** The statements that every change of units is made of. */
+interface Books {
+  balanceOf(organizationId: string): UnitBalance | undefined;
+  granted(grant: { readonly organizationId: string; readonly grantId: string }): boolean;
+  holdOf(hold: { readonly organizationId: string; readonly holdId: string }): HoldRow | undefined;
+  addHold(hold: Hold): void;
+  /** Forgets a few of those that were resolved long before the time of this one. */
+  forgetHolds(before: Pick<Hold, 'organizationId' | 'heldAtMs'>): void;
+  resolveHold(hold: HoldRow): void;
+  /** Writes the new balance and its ledger row, and answers the balance. */
+  book(change: Change): UnitBalance;
+}
+
+/** Grants, holds, captures and releases: reads, decides, books. Nothing else changes a balance. */
+export function unitWrites(db: Database.Database): UnitWrites {
+  const books = openBooks(db);
+  return {
+    grant: (grant) => addGrant(books, grant),
+    hold: (hold) => addHold(books, hold),
+    capture: (capture) => captureHold(books, capture),
+    release: (release) => releaseHold(books, release),
+  };
+}
+
+function addGrant(books: Books, grant: Parameters<UnitWrites['grant']>[0]): ReturnType<UnitWrites['grant']> {
+  requireUnits(grant.units, 1);
+  const before = books.balanceOf(grant.organizationId);
+  if (before === undefined) return { outcome: 'unknown', balance: NO_UNITS };
+  if (books.granted(grant)) return { outcome: 'replayed', balance: before };
+  if (before.granted + grant.units > UNITS_MAX) return { outcome: 'too_large', balance: before };
+  const { organizationId, units, note, atMs } = grant;
+  const after = { ...before, granted: before.granted + units, balance: before.balance + units };
+  const row = { kind: 'grant', units, released: 0, subject: grant.grantId, note, atMs } as const;
+  return { outcome: 'granted', balance: books.book({ organizationId, after, ...row }) };
+}
+
+function addHold(books: Books, hold: Hold): ReturnType<UnitWrites['hold']> {
+  requireUnits(hold.units, 1);
+  const before = books.balanceOf(hold.organizationId);
+  if (before === undefined) return { outcome: 'unknown', balance: NO_UNITS };
+  if (books.holdOf(hold)) return { outcome: 'replayed', balance: before };
+  if (before.balance < hold.units) return { outcome: 'insufficient', balance: before };
+  const { organizationId, units, operation, heldAtMs } = hold;
+  books.forgetHolds(hold);
+  books.addHold(hold);
+  const after = { ...before, balance: before.balance - units, held: before.held + units };
+  const row = { kind: 'hold', units, released: 0, subject: hold.holdId, note: operation } as const;
+  return { outcome: 'held', balance: books.book({ organizationId, after, atMs: heldAtMs, ...row }) };
+}
+
+function captureHold(
+  books: Books,
+  capture: Parameters<UnitWrites['capture']>[0],
+): ReturnType<UnitWrites['capture']> {
+  requireUnits(capture.units, 0);
+  const before = books.balanceOf(capture.organizationId) ?? NO_UNITS;
+  const hold = books.holdOf(capture);
+  if (hold === undefined) return { outcome: 'unknown', charged: 0, balance: before };
+  if (hold.state === 'captured') return { outcome: 'replayed', charged: hold.charged, balance: before };
+  if (hold.state === 'released') return { outcome: 'released', charged: 0, balance: before };
+  const { organizationId, holdId, units, atMs } = capture;
+  if (units > hold.units) throw new RangeError(`${units} units cannot be captured of ${hold.units} held`);
+  const released = hold.units - units;
+  books.resolveHold({ ...hold, state: 'captured', charged: units });
+  const after = {
+    ...before,
+    balance: before.balance + released,
+    held: before.held - hold.units,
+    spent: before.spent + units,
+  };
+  const row = { kind: 'capture', units, released, subject: holdId, note: hold.operation, atMs } as const;
+  return { outcome: 'captured', charged: units, balance: books.book({ organizationId, after, ...row }) };
+}
+
+function releaseHold(
+  books: Books,
+  release: Parameters<UnitWrites['release']>[0],
+): ReturnType<UnitWrites['release']> {
+  const before = books.balanceOf(release.organizationId) ?? NO_UNITS;
+  const hold = books.holdOf(release);
+  if (hold === undefined) return { outcome: 'unknown', balance: before };
+  if (hold.state === 'captured') return { outcome: 'captured', balance: before };
+  if (hold.state === 'released') return { outcome: 'replayed', balance: before };
+  const { organizationId, holdId, kind, note, atMs } = release;
+  const { units } = hold;
+  books.resolveHold({ ...hold, state: 'released', charged: 0 });
+  const after = { ...before, balance: before.balance + units, held: before.held - units };
+  const row = { kind, units, released: 0, subject: holdId, note, atMs };
+  return { outcome: 'released', balance: books.book({ organizationId, after, ...row }) };
+}
+
+function requireUnits(units: number, unitsMin: 0 | 1): void {
+  if (!Number.isSafeInteger(units) || units < unitsMin) {
+    throw new RangeError(`units are whole numbers from ${unitsMin}, not ${units}`);
+  }
+}
+
+function openBooks(db: Database.Database): Books {
+  const balance = prepare<UnitBalance>(
+    db,
+    `SELECT ${BALANCE_COLUMNS} FROM organization WHERE id = :organizationId`,
+  );
+  const granted = prepare<object>(
+    db,
+    `SELECT 1 FROM ledger WHERE organization_id = :organizationId AND subject = :grantId AND kind = 'grant'`,
+  );
+  const hold = prepare<HoldRow>(
+    db,
+    `SELECT ${HOLD_COLUMNS}, state, charged FROM hold WHERE organization_id = :organizationId AND hold_id = :holdId`,
+  );
+  const insertHold = prepare(
+    db,
+    `INSERT INTO hold (organization_id, hold_id, units, operation, held_at_ms, overdue_at_ms)
+     VALUES (:organizationId, :holdId, :units, :operation, :heldAtMs, :overdueAtMs)`,
+  );
+  const forgetHolds = prepare(
+    db,
+    `DELETE FROM hold WHERE organization_id = :organizationId AND hold_id IN
+       (SELECT hold_id FROM hold
+        WHERE organization_id = :organizationId AND state <> 'open' AND overdue_at_ms <= :heldAtMs - ${HOLD_KEPT_MS}
+        ORDER BY overdue_at_ms LIMIT ${HOLDS_FORGOTTEN_PER_HOLD})`,
+  );
+  const resolveHold = prepare(
+    db,
+    `UPDATE hold SET state = :state, charged = :charged
+     WHERE organization_id = :organizationId AND hold_id = :holdId AND state = 'open'`,
+  );
+  const count = prepare<{ readonly sequence: number }>(
+    db,
+    `UPDATE organization SET granted = :granted, balance = :balance, held = :held, spent = :spent,
+       ledger_sequence = ledger_sequence + 1
+     WHERE id = :organizationId RETURNING ledger_sequence AS sequence`,
+  );
+  const insertRow = prepare(
+    db,
+    `INSERT INTO ledger (organization_id, sequence, at_ms, kind, units, released, subject, note, balance, held)
+     VALUES (:organizationId, :sequence, :atMs, :kind, :units, :released, :subject, :note, :balance, :held)`,
+  );
+  return {
+    balanceOf: (organizationId) => balance.one({ organizationId }),
+    granted: (grant) => granted.one(grant) !== undefined,
+    holdOf: (question) => hold.one(question),
+    addHold: (added) => void insertHold.run({ ...added }),
+    forgetHolds: ({ organizationId, heldAtMs }) => void forgetHolds.run({ organizationId, heldAtMs }),
+    resolveHold: (resolved) => void resolveHold.run({ ...resolved }),
+    book: ({ organizationId, after, ...row }) => {
+      const sequence = count.one({ organizationId, ...after })?.sequence;
+      insertRow.run({ organizationId, sequence, ...row, balance: after.balance, held: after.held });
+      return after;
+    },
+  };
+}

@@ -1,0 +1,137 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { fail } from '../../../core/errors.ts';
+import { installRefusedMethods } from '../api-routes.ts';
+import { matchesEtag } from '../etag.ts';
+import { VARY } from '../headers.ts';
+import type { ConsoleBuild } from './build.ts';
+import { acceptedEncoding, compressed, type Encoding, loadConsole } from './files.ts';
+import { consolePage } from './page.ts';
+
+/** The web console: one page at every address below /console, and its files, which never change under their names. */
+
+export interface ConsoleOptions {
+  /** Lent to visitors without a key; null for none. */
+  readonly visitorKey: string | null;
+  /** Where the files come from instead of the sources or the build. */
+  readonly load?: () => Promise<ConsoleBuild>;
+}
+
+/**
+ * Nothing but our own scripts, styles and API; `data:` is for pictures that the page draws itself. No frame may hold it, so nobody
+ * can make a visitor click in it.
+ */
+const PAGE_POLICY = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "connect-src 'self'",
+  "img-src 'self' data:",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+].join('; ');
+
+const PAGE_HEADERS = {
+  'content-security-policy': PAGE_POLICY,
+  'referrer-policy': 'no-referrer',
+  'cross-origin-opener-policy': 'same-origin',
+  'x-frame-options': 'DENY',
+} as const;
+
+const FOREVER = 'public, max-age=31536000, immutable';
+
+const PATHS = ['/console', '/console/*', '/console/assets/:name'] as const;
+
+export function installConsole(app: FastifyInstance, options: ConsoleOptions): void {
+  // A scope of its own, for its hook.
+  app.register((scope, _options, done) => {
+    serveConsole(scope, options);
+    done();
+  });
+}
+
+function serveConsole(app: FastifyInstance, { visitorKey, load = loadConsole }: ConsoleOptions): void {
+  refuseOtherSites(app);
+  const build = once(load);
+  const files = createFiles(build);
+  const sendPage = async (request: FastifyRequest, reply: FastifyReply): Promise<unknown> => {
+    const { text, etag } = consolePage(await build(), visitorKey);
+    reply.headers({ ...PAGE_HEADERS, 'cache-control': 'no-cache', etag });
+    if (matchesEtag(request.headers['if-none-match'], etag)) return reply.code(304).send();
+    return reply.type('text/html; charset=utf-8').send(text);
+  };
+  app.get('/console', sendPage);
+  app.get('/console/*', sendPage);
+  // Compressed here, once; the plugin would do it for every request.
+  app.get<{ Params: { name: string } }>('/console/assets/:name', { compress: false }, (request, reply) =>
+    sendFile(files, request, reply),
+  );
+  for (const url of PATHS) installRefusedMethods(app, url);
+}
+
+/** The page may hold a key that is lent to visitors: scripts of other sites must not read it, nor learn from a preflight that they may. */
+function refuseOtherSites(app: FastifyInstance): void {
+  app.addHook('onRequest', (_request, reply, done) => {
+    reply.removeHeader('access-control-allow-origin').removeHeader('access-control-expose-headers');
+    done();
+  });
+  for (const url of PATHS)
+    app.options(url, (_request, reply) => reply.code(204).header('allow', 'GET, HEAD, OPTIONS').send());
+}
+
+interface ReadyFile {
+  readonly mediaType: string;
+  readonly bytes: Uint8Array;
+}
+
+interface Files {
+  find(name: string, encoding: Encoding): Promise<ReadyFile | undefined>;
+}
+
+/** Every file in every form that was asked for, made once. */
+function createFiles(build: () => Promise<ConsoleBuild>): Files {
+  const made = new Map<string, Promise<Uint8Array>>();
+  return {
+    find: async (name, encoding) => {
+      const file = (await build()).files.get(name);
+      if (file === undefined) return undefined;
+      const at = `${encoding} ${name}`;
+      const bytes = made.get(at) ?? compressed(file.bytes, encoding);
+      made.set(at, bytes);
+      return { mediaType: file.mediaType, bytes: await bytes };
+    },
+  };
+}
+
+async function sendFile(
+  files: Files,
+  request: FastifyRequest<{ Params: { name: string } }>,
+  reply: FastifyReply,
+): Promise<unknown> {
+  const { name } = request.params;
+  const encoding = acceptedEncoding(request.headers['accept-encoding']);
+  const file = await files.find(name, encoding);
+  if (file === undefined)
+    throw fail('not_found', {
+      detail: 'The console has no such file; it may have been updated. Load the page again.',
+    });
+  const etag = `W/"${name}"`;
+  reply.headers({ 'cache-control': FOREVER, etag, vary: `${VARY}, Accept-Encoding` });
+  if (matchesEtag(request.headers['if-none-match'], etag)) return reply.code(304).send();
+  if (encoding !== 'identity') reply.header('content-encoding', encoding);
+  return reply
+    .type(file.mediaType)
+    .send(Buffer.from(file.bytes.buffer, file.bytes.byteOffset, file.bytes.byteLength));
+}
+
+/** Made at the first request, shared by all; a failure is told and tried again by the next one. */
+function once<Made>(make: () => Promise<Made>): () => Promise<Made> {
+  let made: Promise<Made> | undefined;
+  return () => {
+    made ??= make().catch((error: unknown) => {
+      made = undefined;
+      throw error;
+    });
+    return made;
+  };
+}

@@ -1,0 +1,55 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { type Failure, fail } from '../../../core/errors.ts';
+import { type FailureOptions, refusal } from '../failures.ts';
+import { bodyOf } from '../raw-input.ts';
+import { readJsonBody } from '../read-body.ts';
+
+/** Messages of JSON-RPC 2.0 where HTTP itself must speak: what arrives, and what is refused before the SDK sees it. */
+
+const PARSE_ERROR = -32_700;
+const INVALID_REQUEST = -32_600;
+/** "Server error": whatever is no fault of the message. `data` has the problem, whose `code` says which. */
+const SERVER_ERROR = -32_000;
+
+/** The one message of a POST. Throws what `readJsonBody` throws. */
+export function readMessage(request: FastifyRequest): Record<string, unknown> {
+  if (isBatch(request))
+    throw fail('malformed_request', {
+      detail:
+        'A batch of messages is not part of the protocol since 2025-06-18. Send each message in a request of its own.',
+    });
+  return readJsonBody(bodyOf(request), request.headers);
+}
+
+/** Answers with the problem inside a JSON-RPC error, which is all that clients of this route read. */
+export function sendRpcFailure(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  failure: Failure,
+  options: FailureOptions,
+): FastifyReply {
+  const problem = refusal(request, reply, failure, options);
+  const message = `${problem.detail} (${problem.code})`;
+  const error = { code: rpcCode(failure, request), message, data: problem };
+  const body = JSON.stringify({ jsonrpc: '2.0', id: idOf(request), error });
+  return reply.header('content-type', 'application/json').serializer(String).send(body);
+}
+
+function rpcCode({ code }: Failure, request: FastifyRequest): number {
+  if (code !== 'malformed_request') return SERVER_ERROR;
+  return isBatch(request) ? INVALID_REQUEST : PARSE_ERROR;
+}
+
+function isBatch(request: FastifyRequest): boolean {
+  return /^\s*\[/.test(bodyOf(request)?.toString('utf8', 0, 64) ?? '');
+}
+
+/** Null where no message could be read, as JSON-RPC wants it. */
+function idOf(request: FastifyRequest): string | number | null {
+  try {
+    const { id } = readMessage(request);
+    return typeof id === 'string' || typeof id === 'number' ? id : null;
+  } catch {
+    return null;
+  }
+}

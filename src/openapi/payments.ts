@@ -1,0 +1,288 @@
+import { SETTLEMENT_EXAMPLE } from '../operations/settlements/shape.ts';
+import type { Json } from './schemas.ts';
+
+/** What x402 carries in headers and 402 bodies, for the OpenAPI document. Source: read-api.md 2.5–2.7, protocol.md 1.2–1.4. */
+
+const NETWORK_V1: Json = { type: 'string', description: 'Name of the chain in version 1: `base`.' };
+const CHAIN: Json = {
+  title: 'Chain',
+  pattern: '^eip155:[0-9]+$',
+  description: 'CAIP-2 name of the chain.',
+  type: 'string',
+};
+const CHECKSUMMED: Json = { type: 'string', pattern: '^0x[0-9a-fA-F]{40}$', description: 'EIP-55 address.' };
+const ATOMIC: Json = { type: 'string', pattern: '^[0-9]+$', description: 'Atomic units of the asset.' };
+const SECONDS: Json = { type: 'integer', minimum: 1, description: 'How long the offer stands.' };
+const UNIX_SECONDS: Json = { type: 'string', pattern: '^[0-9]+$', description: 'Unix seconds.' };
+const TOKEN_DOMAIN: Json = {
+  title: 'TokenDomain',
+  type: 'object',
+  description: 'EIP-712 domain of the token; with `upto` also how it is transferred.',
+  required: ['name', 'version'],
+  properties: {
+    name: { type: 'string' },
+    version: { type: 'string' },
+    assetTransferMethod: { type: 'string' },
+    facilitatorAddress: CHECKSUMMED,
+  },
+};
+
+/** An entry of `accepts` in a 402 body. */
+export const PAYMENT_OFFER_SCHEMA: Json = {
+  title: 'PaymentOffer',
+  type: 'object',
+  description: 'A complete x402 offer, version 1.',
+  required: [
+    'scheme',
+    'network',
+    'maxAmountRequired',
+    'asset',
+    'payTo',
+    'resource',
+    'description',
+    'mimeType',
+    'maxTimeoutSeconds',
+    'extra',
+  ],
+  properties: {
+    scheme: { type: 'string', const: 'exact' },
+    network: NETWORK_V1,
+    maxAmountRequired: ATOMIC,
+    asset: CHECKSUMMED,
+    payTo: CHECKSUMMED,
+    resource: { type: 'string', format: 'uri', description: 'URL of what is bought.' },
+    description: { type: 'string' },
+    mimeType: { type: 'string' },
+    maxTimeoutSeconds: SECONDS,
+    extra: TOKEN_DOMAIN,
+  },
+};
+
+const PAYMENT_TERMS: Json = {
+  title: 'PaymentTerms',
+  type: 'object',
+  required: ['scheme', 'network', 'amount', 'asset', 'payTo', 'maxTimeoutSeconds', 'extra'],
+  properties: {
+    scheme: {
+      type: 'string',
+      enum: ['exact', 'upto'],
+      description: 'exact: a fixed price. upto: a ceiling, settled for what was used.',
+    },
+    network: CHAIN,
+    amount: ATOMIC,
+    asset: CHECKSUMMED,
+    payTo: CHECKSUMMED,
+    maxTimeoutSeconds: SECONDS,
+    extra: TOKEN_DOMAIN,
+  },
+};
+
+/** The method, as bazaars write it. */
+const LISTED_EXTENSIONS: Json = {
+  title: 'ListedExtensions',
+  type: 'object',
+  required: ['bazaar'],
+  properties: {
+    bazaar: {
+      title: 'BazaarListing',
+      type: 'object',
+      required: ['info'],
+      properties: {
+        info: {
+          title: 'BazaarInfo',
+          type: 'object',
+          required: ['input'],
+          properties: {
+            input: {
+              title: 'BazaarInput',
+              type: 'object',
+              required: ['type', 'method'],
+              properties: {
+                type: { type: 'string', const: 'http' },
+                method: { type: 'string', enum: ['GET', 'POST'] },
+              },
+            },
+          },
+        },
+      },
+    },
+  },
+};
+
+const DOLLARS: Json = { type: 'string', pattern: '^[0-9]+(\\.[0-9]+)?$', description: 'Dollars.' };
+
+/** Either `amount`, or the range that a caller chooses from. */
+const ADVERTISED_PRICE: Json = {
+  title: 'AdvertisedPrice',
+  type: 'object',
+  required: ['mode', 'currency'],
+  properties: {
+    mode: { type: 'string', enum: ['fixed', 'dynamic'] },
+    currency: { type: 'string', const: 'USD' },
+    amount: { ...DOLLARS, description: 'Of a fixed price.' },
+    min: { ...DOLLARS, description: 'Of a dynamic price.' },
+    max: DOLLARS,
+    per_unit: DOLLARS,
+    unit: { type: 'string', description: 'What one unit buys.' },
+  },
+};
+
+/** What `/.well-known/x402` answers. Source: protocol.md 1.10. */
+export const OFFER_LIST_SCHEMA: Json = {
+  title: 'OfferList',
+  type: 'object',
+  required: ['version', 'resources', 'x402Version', 'items'],
+  properties: {
+    version: { type: 'integer', const: 1, description: 'Of `resources`.' },
+    resources: {
+      type: 'array',
+      description: 'URLs that answer 402 as they stand, once what they take is sent with them.',
+      items: { type: 'string', format: 'uri' },
+    },
+    x402Version: { type: 'integer', const: 2, description: 'Of `items`.' },
+    items: {
+      type: 'array',
+      items: {
+        title: 'ListedOffer',
+        type: 'object',
+        required: [
+          'resource',
+          'type',
+          'x402Version',
+          'description',
+          'mimeType',
+          'serviceName',
+          'accepts',
+          'price',
+          'extensions',
+        ],
+        properties: {
+          resource: { type: 'string', description: 'The URL; parameters of its path in braces.' },
+          type: { type: 'string', const: 'http' },
+          x402Version: { type: 'integer', const: 2 },
+          description: { type: 'string' },
+          mimeType: { type: 'string' },
+          serviceName: { type: 'string' },
+          accepts: {
+            type: 'array',
+            items: PAYMENT_TERMS,
+            description: 'The terms of a call that chooses nothing of a dynamic price.',
+          },
+          price: ADVERTISED_PRICE,
+          extensions: LISTED_EXTENSIONS,
+        },
+      },
+    },
+  },
+};
+
+const PAYMENT_REQUIRED: Json = {
+  title: 'PaymentRequired',
+  type: 'object',
+  description: 'The x402 offer, version 2, as the PAYMENT-REQUIRED header holds it.',
+  required: ['x402Version', 'error', 'resource', 'accepts'],
+  properties: {
+    x402Version: { type: 'integer', const: 2 },
+    error: { type: 'string' },
+    resource: {
+      title: 'PaidResource',
+      type: 'object',
+      required: ['url', 'description', 'mimeType'],
+      properties: {
+        url: { type: 'string', format: 'uri' },
+        description: { type: 'string' },
+        mimeType: { type: 'string' },
+      },
+    },
+    accepts: { type: 'array', items: PAYMENT_TERMS },
+  },
+};
+
+const PAYMENT_PAYLOAD: Json = {
+  title: 'PaymentPayload',
+  type: 'object',
+  description: 'A signed payment, version 1: an EIP-3009 authorization and its signature.',
+  required: ['x402Version', 'scheme', 'network', 'payload'],
+  properties: {
+    x402Version: { type: 'integer', const: 1 },
+    scheme: { type: 'string', const: 'exact' },
+    network: NETWORK_V1,
+    payload: {
+      title: 'SignedAuthorization',
+      type: 'object',
+      required: ['signature', 'authorization'],
+      properties: {
+        signature: { type: 'string', pattern: '^0x[0-9a-fA-F]+$' },
+        authorization: {
+          title: 'TransferAuthorization',
+          type: 'object',
+          required: ['from', 'to', 'value', 'validAfter', 'validBefore', 'nonce'],
+          properties: {
+            from: CHECKSUMMED,
+            to: CHECKSUMMED,
+            value: ATOMIC,
+            validAfter: UNIX_SECONDS,
+            validBefore: UNIX_SECONDS,
+            nonce: {
+              type: 'string',
+              pattern: '^0x[0-9a-fA-F]{64}$',
+              description: '32 random bytes, used once.',
+            },
+          },
+        },
+      },
+    },
+  },
+};
+
+const PAYMENT_RECEIPT: Json = {
+  title: 'PaymentReceipt',
+  type: 'object',
+  description: 'What became of a payment.',
+  required: ['success', 'transaction', 'network', 'payer'],
+  properties: {
+    success: { type: 'boolean' },
+    transaction: { type: 'string', description: 'Hash of the settlement.' },
+    network: { type: 'string', description: 'As the version of the payment names the chain.' },
+    payer: { type: 'string', pattern: '^0x[0-9a-fA-F]{40}$' },
+    amount: { ...ATOMIC, description: 'Atomic units that were taken, where the scheme is `upto`.' },
+  },
+};
+
+/** What only headers hold, for the document’s list of schemas. */
+export const PAYMENT_SCHEMAS = [PAYMENT_REQUIRED, PAYMENT_PAYLOAD, PAYMENT_RECEIPT] as const;
+
+const EXAMPLE_URL = 'https://index.example/v0/transactions';
+const EXAMPLE_WORDS = {
+  description: 'Every indexed settlement, newest first, filterable by x402 confidence',
+  mimeType: 'application/json',
+};
+const EXAMPLE_TERMS = {
+  asset: '0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913',
+  payTo: '0x209693Bc6afc0C5328bA36FaF03C514EF312287C',
+  maxTimeoutSeconds: 60,
+  extra: { name: 'USD Coin', version: '2' },
+};
+
+export const PAYMENT_OFFER_EXAMPLE: Json = {
+  scheme: 'exact',
+  network: 'base',
+  maxAmountRequired: '1000',
+  resource: EXAMPLE_URL,
+  ...EXAMPLE_WORDS,
+  ...EXAMPLE_TERMS,
+};
+
+export const PAYMENT_REQUIRED_EXAMPLE: Json = {
+  x402Version: 2,
+  error: 'payment_required',
+  resource: { url: EXAMPLE_URL, ...EXAMPLE_WORDS },
+  accepts: [{ scheme: 'exact', network: 'eip155:8453', amount: '1000', ...EXAMPLE_TERMS }],
+};
+
+export const PAYMENT_RECEIPT_EXAMPLE: Json = {
+  success: true,
+  transaction: SETTLEMENT_EXAMPLE.tx_hash,
+  network: 'base',
+  payer: SETTLEMENT_EXAMPLE.payer,
+};

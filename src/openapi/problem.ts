@@ -1,0 +1,169 @@
+import { type Static, Type } from '@sinclair/typebox';
+import {
+  PAYMENT_STAGES,
+  type PaymentOffer,
+  type PaymentStage,
+  type PaymentTrouble,
+} from '../../core/domain/payment.ts';
+import { RESOURCE_NAMES, type Resource } from '../../core/domain/resources.ts';
+import {
+  type ChargeFacts,
+  ERROR_CODES,
+  ERRORS,
+  type ErrorCode,
+  type FailureContext,
+  type QueryTrouble,
+} from '../../core/errors.ts';
+import { timeText } from '../operations/shapes.ts';
+import { PAYMENT_OFFER_SCHEMA } from './payments.ts';
+
+/** The error answer, `application/problem+json`. Source: RFC 9457, api.md 1. */
+
+export const PROBLEM_TYPE = 'application/problem+json; charset=utf-8';
+
+export const ProblemShape = Type.Object({
+  type: Type.String({ format: 'uri-reference', description: 'Documentation of the code.' }),
+  title: Type.String(),
+  status: Type.Integer({ minimum: 400, maximum: 599 }),
+  detail: Type.String({ description: 'What happened in this request.' }),
+  instance: Type.String({ format: 'uri-reference', description: 'The path that was asked for.' }),
+  code: Type.Unsafe<ErrorCode>({ title: 'ErrorCode', type: 'string', enum: [...ERROR_CODES] }),
+  request_id: Type.String(),
+  parameter: Type.Optional(Type.String({ description: 'The parameter at fault.' })),
+  resource: Type.Optional(
+    Type.Unsafe<Resource>({
+      type: 'string',
+      title: 'Resource',
+      enum: [...RESOURCE_NAMES],
+      description: 'What could not be read or reached.',
+    }),
+  ),
+  retry_after: Type.Optional(Type.Integer({ minimum: 1, description: 'Seconds, as in Retry-After.' })),
+  x402Version: Type.Optional(
+    Type.Literal(1, {
+      description:
+        'With `accepts`, where the call can be paid for; version 2 is in the PAYMENT-REQUIRED header.',
+    }),
+  ),
+  error: Type.Optional(Type.String({ description: 'What x402 clients of version 1 read.' })),
+  accepts: Type.Optional(
+    Type.Array(Type.Unsafe<Readonly<Record<string, unknown>>>(PAYMENT_OFFER_SCHEMA), {
+      description: 'Complete x402 offers: sign one, and send the same request again with X-PAYMENT.',
+    }),
+  ),
+  stage: Type.Optional(
+    Type.Unsafe<PaymentStage>({
+      type: 'string',
+      title: 'PaymentStage',
+      enum: Object.keys(PAYMENT_STAGES),
+      description: 'Where the payment failed.',
+    }),
+  ),
+  retryable: Type.Optional(
+    Type.Boolean({ description: 'Beside `stage`: whether the same payment may be sent again.' }),
+  ),
+  reason: Type.Optional(
+    Type.String({
+      description:
+        'Beside `stage`: the facilitator’s code for it. Of `query_failed`, and of an `invalid_query` that was found in planning: why the query failed.',
+    }),
+  ),
+  transaction: Type.Optional(Type.String({ description: 'Hash of the settlement.' })),
+  authorization_nonce: Type.Optional(
+    Type.String({ description: 'Look for it on the chain before anything else.' }),
+  ),
+  since: Type.Optional(
+    Type.String({
+      format: 'date-time',
+      description: 'When the settlement was asked for whose outcome is not known.',
+    }),
+  ),
+  position: Type.Optional(
+    Type.Object(
+      { line: Type.Integer({ minimum: 1 }), column: Type.Integer({ minimum: 1 }) },
+      { title: 'QueryPosition', description: 'Where in the text that was sent, counted from 1.' },
+    ),
+  ),
+  near: Type.Optional(Type.String({ description: 'What stands there.' })),
+  hint: Type.Optional(Type.String({ description: 'What to write instead.' })),
+  usage: Type.Optional(
+    Type.Object(
+      {
+        units_held: Type.Integer({ minimum: 0 }),
+        units_charged: Type.Integer({ minimum: 0 }),
+        balance: Type.Union([Type.Integer({ minimum: 0 }), Type.Null()], {
+          description: 'What the organization has left; null where the call was paid for over x402.',
+        }),
+      },
+      { title: 'ChargedUnits', description: 'Query Units that were charged although the call failed.' },
+    ),
+  ),
+});
+
+export type Problem = Static<typeof ProblemShape>;
+
+export interface ProblemPlace {
+  readonly path: string;
+  readonly requestId: string;
+  /** '' where the deployment does not know its URL: the link is then relative, which RFC 9457 allows. */
+  readonly publicUrl: string;
+}
+
+export function errorPage(publicUrl: string, code: ErrorCode): string {
+  return `${publicUrl}/docs/errors#${code}`;
+}
+
+export function problemOf(code: ErrorCode, context: FailureContext, place: ProblemPlace): Problem {
+  const { status, title } = ERRORS[code];
+  return {
+    type: errorPage(place.publicUrl, code),
+    title,
+    status,
+    detail: context.detail,
+    instance: place.path,
+    code,
+    request_id: place.requestId,
+    ...(context.parameter === undefined ? {} : { parameter: context.parameter }),
+    ...(context.resource === undefined ? {} : { resource: context.resource }),
+    ...(context.retryAfterSeconds === undefined ? {} : { retry_after: context.retryAfterSeconds }),
+    ...(context.offer === undefined ? {} : offerPart(code, context.offer)),
+    ...(context.payment === undefined ? {} : troublePart(code, context.payment)),
+    ...(context.query === undefined ? {} : queryPart(context.query)),
+    ...(context.charged === undefined ? {} : { usage: usagePart(context.charged) }),
+  };
+}
+
+/** Source: api.md 5. */
+function queryPart({ reason, position, near, hint }: QueryTrouble) {
+  return {
+    ...(reason === undefined ? {} : { reason }),
+    ...(position === undefined ? {} : { position: { line: position.line, column: position.column } }),
+    ...(near === undefined ? {} : { near }),
+    ...(hint === undefined ? {} : { hint }),
+  };
+}
+
+function usagePart({ heldQu, chargedQu, balance }: ChargeFacts) {
+  return { units_held: heldQu, units_charged: chargedQu, balance };
+}
+
+/** The 402 body of x402 version 1, inside the problem. Source: read-api.md 2.7, protocol.md 1.2. */
+function offerPart(code: ErrorCode, { accepts }: PaymentOffer) {
+  const error = code === 'payment_required' ? 'X-PAYMENT header is required' : code;
+  // Only chains without a version 1 name are sold: an empty list would read as an offer of nothing; the header has the offer.
+  if (accepts.length === 0) return { error };
+  return { x402Version: 1 as const, error, accepts: [...accepts] };
+}
+
+/** Source: read-api.md 7.3. A code may promise more than its stage: a payment in use is worth sending again. */
+function troublePart(code: ErrorCode, trouble: PaymentTrouble) {
+  const { stage, reason, transaction, authorizationNonce, sinceMs } = trouble;
+  return {
+    stage,
+    retryable: ERRORS[code].retryable || PAYMENT_STAGES[stage].retryable,
+    ...(reason === undefined ? {} : { reason }),
+    ...(transaction === undefined ? {} : { transaction }),
+    ...(authorizationNonce === undefined ? {} : { authorization_nonce: authorizationNonce }),
+    ...(sinceMs === undefined ? {} : { since: timeText(Math.floor(sinceMs / 1_000)) }),
+  };
+}

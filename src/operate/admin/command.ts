@@ -1,0 +1,65 @@
+import { mkdirSync } from 'node:fs';
+import type { Command } from 'commander';
+import { systemClock } from '../../../core/clock.ts';
+import type { Config } from '../../../core/config/config.ts';
+import { createLog } from '../../../core/log.ts';
+import { StoreUnavailable } from '../../accounts/store.ts';
+import { addKeyCommands } from './key-commands.ts';
+import { addOrganizationCommands } from './organization-commands.ts';
+import { addReconcileCommand } from './reconcile-command.ts';
+import { addRotateCommands } from './rotate-commands.ts';
+import type { AdminDeps, Told } from './told.ts';
+import { addUnitCommands } from './unit-commands.ts';
+
+const EXIT_FAILED = 1;
+
+const HELP = `
+Works beside a running service, on its Redis or, on its machine, its SQLite file: give the same --config and environment.
+Exit codes: 0 done, 1 failed or (reconcile) something differs, 2 the command must be corrected.`;
+
+/** `admin …`: what operators do with accounts. `load` reads the configuration that the command line names. */
+export function addAdminCommands(program: Command, load: () => Config): void {
+  const admin = program
+    .command('admin')
+    .description('organizations, keys, units')
+    .option('--json', 'print one JSON object instead of lines')
+    .addHelpText('after', HELP);
+  const run = (work: (deps: AdminDeps) => Promise<Told>): Promise<void> =>
+    runAdmin(load(), admin.opts<{ readonly json?: boolean }>().json === true, work);
+  for (const add of [
+    addOrganizationCommands,
+    addKeyCommands,
+    addUnitCommands,
+    addReconcileCommand,
+    addRotateCommands,
+  ])
+    add(admin, run);
+  for (const command of leavesOf(admin)) command.option('--json', 'print one JSON object instead of lines');
+}
+
+/** Wherever the option stands `admin` takes it; the commands have it too, so that their help shows it. */
+function leavesOf(command: Command): Command[] {
+  return command.commands.length === 0 ? [command] : command.commands.flatMap(leavesOf);
+}
+
+async function runAdmin(
+  config: Config,
+  json: boolean,
+  work: (deps: AdminDeps) => Promise<Told>,
+): Promise<void> {
+  if (config.control.redisUrl === null) mkdirSync(config.dataDir, { recursive: true });
+  const { openControlStore } = await import('../../open-control-store.ts');
+  const store = openControlStore({ config, log: createLog('warn', 'settlement-index') });
+  try {
+    const told = await work({ store, nowMs: systemClock.nowMs(), config });
+    for (const line of told.asides ?? []) process.stderr.write(`${line}\n`);
+    process.stdout.write(`${json ? JSON.stringify(told.json) : told.lines.join('\n')}\n`);
+    if (told.failed === true) process.exitCode = EXIT_FAILED;
+  } catch (error) {
+    if (!(error instanceof StoreUnavailable)) throw error;
+    process.stderr.write(`${error.message}: is it running, and does the configuration name it?\n`);
+    process.exitCode = EXIT_FAILED;
+  } finally {
+    await store.close();
+  }
+}

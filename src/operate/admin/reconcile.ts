@@ -1,0 +1,118 @@
+import { NO_UNITS, type UnitBalance } from '../../../core/domain/query-unit.ts';
+import type { LedgerEntry } from '../../accounts/store.ts';
+
+/** Holds a ledger against itself: every figure is computed again from its rows alone. Pure. */
+
+export interface Difference {
+  /** The row at fault; null where it is the stored figures that differ. */
+  readonly sequence: number | null;
+  readonly what: string;
+}
+
+export interface Books {
+  /** Takes the next row of the ledger; what is wrong with it. */
+  take(entry: LedgerEntry): readonly Difference[];
+  /** What the rows so far add up to. */
+  sum(): UnitBalance;
+  /** Of the row taken last; 0 before the first. */
+  lastSequence(): number;
+  /** How many rows were taken. */
+  rows(): number;
+}
+
+export function openBooks(): Books {
+  let rows = 0;
+  let sum = NO_UNITS;
+  let last = { sequence: 0, balance: 0, held: 0 };
+  const openHolds = new Map<string, number>();
+  const seen = { grants: new Set<string>(), holds: new Set<string>() };
+  return {
+    rows: () => rows,
+    lastSequence: () => last.sequence,
+    sum: () => sum,
+    take: (entry) => {
+      const { sequence, balance, held } = entry;
+      const before = { ...NO_UNITS, balance: last.balance, held: last.held };
+      const problems = [
+        ...sequenceProblems(last.sequence, sequence),
+        // Against the row before, not the sum: one wrong row is named once, not every row after it too.
+        ...figureProblems(applied(before, entry), entry),
+        ...subjectProblems(entry, openHolds, seen),
+      ];
+      rows += 1;
+      sum = applied(sum, entry);
+      last = { sequence, balance, held };
+      return problems.map((what) => ({ sequence, what }));
+    },
+  };
+}
+
+function sequenceProblems(before: number, sequence: number): string[] {
+  return sequence === before + 1 ? [] : [`it follows ${before}: rows between are missing`];
+}
+
+function figureProblems(computed: UnitBalance, { kind, units, balance, held }: LedgerEntry): string[] {
+  const problems: string[] = [];
+  if (balance !== computed.balance)
+    problems.push(`a ${kind} of ${units} leaves ${computed.balance} free, the row says ${balance}`);
+  if (held !== computed.held)
+    problems.push(`a ${kind} of ${units} leaves ${computed.held} held, the row says ${held}`);
+  if (balance < 0 || held < 0) problems.push('a figure is below zero');
+  return problems;
+}
+
+/** Every hold is opened once and resolved once, in full; every grant is made once. */
+function subjectProblems(
+  { kind, subject, units, released }: LedgerEntry,
+  openHolds: Map<string, number>,
+  seen: { readonly grants: Set<string>; readonly holds: Set<string> },
+): string[] {
+  if (kind === 'grant' || kind === 'hold') {
+    const names = kind === 'grant' ? seen.grants : seen.holds;
+    const isNew = !names.has(subject);
+    names.add(subject);
+    if (kind === 'hold') openHolds.set(subject, units);
+    return isNew ? [] : [`there was a ${kind} ${subject} before`];
+  }
+  const hold = openHolds.get(subject);
+  openHolds.delete(subject);
+  if (hold === undefined) return [`a ${kind} of ${subject}, which is no open hold`];
+  const resolved = units + released;
+  return resolved === hold ? [] : [`a ${kind} resolves ${resolved} of ${subject}, which held ${hold}`];
+}
+
+function applied(before: UnitBalance, { kind, units, released }: LedgerEntry): UnitBalance {
+  const { granted, balance, held, spent } = before;
+  switch (kind) {
+    case 'grant':
+      return { granted: granted + units, balance: balance + units, held, spent };
+    case 'hold':
+      return { granted, balance: balance - units, held: held + units, spent };
+    case 'capture':
+      return { granted, balance: balance + released, held: held - units - released, spent: spent + units };
+    case 'release':
+    case 'overdue':
+      return { granted, balance: balance + units, held: held - units, spent };
+  }
+}
+
+/** Where the stored figures are not those that the rows add up to, and where they do not add up themselves. */
+export function figureDifferences(stored: UnitBalance, computed: UnitBalance): readonly Difference[] {
+  const names = ['granted', 'balance', 'held', 'spent'] as const;
+  const differences = names
+    .filter((name) => stored[name] !== computed[name])
+    .map((name) => `${name} is ${stored[name]}, the ledger gives ${computed[name]}`);
+  const { granted, balance, held, spent } = stored;
+  if (granted !== balance + held + spent)
+    differences.push(`granted ${granted} is not balance ${balance} + held ${held} + spent ${spent}`);
+  return differences.map((what) => ({ sequence: null, what }));
+}
+
+export function isSameBalance(one: UnitBalance, other: UnitBalance): boolean {
+  return (
+    one.granted === other.granted &&
+    one.balance === other.balance &&
+    one.held === other.held &&
+    one.spent === other.spent
+  );
+}

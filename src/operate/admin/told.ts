@@ -1,0 +1,44 @@
+import type { Config } from '../../../core/config/config.ts';
+import type { ControlStore } from '../../accounts/store.ts';
+
+/** What a command may use. */
+export interface AdminDeps {
+  readonly store: Pick<ControlStore, 'accounts' | 'units'>;
+  readonly nowMs: number;
+  readonly config: Pick<Config, 'cursorSecrets' | 'dataDir'>;
+}
+
+/** What a command says. */
+export interface Told {
+  /** With `--json`, on stdout; snake_case. */
+  readonly json: Readonly<Record<string, unknown>>;
+  /** Without it, on stdout. */
+  readonly lines: readonly string[];
+  /** On stderr, either way. */
+  readonly asides?: readonly string[];
+  /** True when what was asked about is not in order: exit code 1. */
+  readonly failed?: boolean;
+}
+
+/** Opens the store of the configuration, runs, prints, closes. */
+export type RunAdmin = (work: (deps: AdminDeps) => Promise<Told>) => Promise<void>;
+
+export function timeOf(ms: number): string {
+  return new Date(ms).toISOString();
+}
+
+export function timeOrNull(ms: number | null): string | null {
+  return ms === null ? null : timeOf(ms);
+}
+
+/** Columns as wide as their widest cell. */
+export function columns(head: readonly string[], rows: readonly (readonly string[])[]): string[] {
+  const all = [head, ...rows];
+  const widths = head.map((_name, at) => Math.max(...all.map((row) => row[at]?.length ?? 0)));
+  return all.map((row) =>
+    row
+      .map((cell, at) => cell.padEnd(widths[at] ?? 0))
+      .join('  ')
+      .trimEnd(),
+  );
+}

@@ -1,0 +1,123 @@
+import { chmodSync, copyFileSync, createReadStream, createWriteStream, existsSync, mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { createGunzip, createGzip } from 'node:zlib';
+import type { Config } from '../../../core/config/config.ts';
+import {
+  type CopyLine,
+  copyRedis,
+  isRedisFilled,
+  openRedisForCopy,
+  REDIS_COPY_FORM,
+  type RedisCopyCounts,
+} from '../../accounts/redis/copy.ts';
+import { loadRedis } from '../../accounts/redis/load.ts';
+import { copyDatabase } from '../../accounts/sqlite/copy-database.ts';
+import { newestSchema } from '../../accounts/sqlite/database.ts';
+import { type AccountsManifest, syncPath } from './manifest.ts';
+import { BackupProblem } from './problem.ts';
+
+/** Organizations, keys, units and payments: what nobody else has. */
+
+type AccountsConfig = Pick<Config, 'control' | 'dataDir'>;
+
+const FILE_MODE = 0o600;
+const SQLITE_FILE = 'control.db';
+const REDIS_FILE = 'redis.jsonl.gz';
+
+function accountsFile(directory: string, kind: AccountsManifest['kind']): string {
+  return join(directory, 'accounts', kind === 'sqlite' ? SQLITE_FILE : REDIS_FILE);
+}
+
+/** Null when there are none yet. */
+export async function backUpAccounts(
+  { control, dataDir }: AccountsConfig,
+  directory: string,
+): Promise<AccountsManifest | null> {
+  const source = join(dataDir, SQLITE_FILE);
+  if (control.redisUrl === null && !existsSync(source)) return null;
+  mkdirSync(join(directory, 'accounts'), { mode: 0o700 });
+  if (control.redisUrl === null)
+    return { kind: 'sqlite', ...copyDatabase(source, accountsFile(directory, 'sqlite')) };
+  const counts: RedisCopyCounts = { organizations: 0, ledgerRows: 0, payments: 0 };
+  const redis = await openRedisForCopy(control.redisUrl);
+  try {
+    await pipeline(
+      Readable.from(textOf(copyRedis(redis, control.keyPrefix, counts))),
+      createGzip(),
+      createWriteStream(accountsFile(directory, 'redis'), { mode: FILE_MODE }),
+    );
+  } finally {
+    redis.disconnect();
+  }
+  return { kind: 'redis', schema: REDIS_COPY_FORM, ...counts };
+}
+
+async function* textOf(lines: AsyncIterable<CopyLine>): AsyncGenerator<string> {
+  for await (const line of lines) yield `${JSON.stringify(line)}\n`;
+}
+
+/** Throws `BackupProblem` when these accounts cannot be put back here; nothing has been changed then. */
+export async function refuseAccounts(
+  { control, dataDir }: AccountsConfig,
+  accounts: AccountsManifest,
+): Promise<void> {
+  const kind = control.redisUrl === null ? 'sqlite' : 'redis';
+  if (accounts.kind !== kind) {
+    throw new BackupProblem(
+      `the accounts of the backup were kept in ${accounts.kind}, the configuration keeps them in ${kind}`,
+    );
+  }
+  const known = kind === 'sqlite' ? newestSchema() : REDIS_COPY_FORM;
+  if (accounts.schema > known) {
+    throw new BackupProblem(
+      `the accounts of the backup have form ${accounts.schema}, this program knows ${known}: restore it with the version that made it`,
+    );
+  }
+  if (await hasAccounts({ control, dataDir }))
+    throw new BackupProblem(`there are accounts already in ${kind}: a backup is put back where nothing is`);
+}
+
+async function hasAccounts({ control, dataDir }: AccountsConfig): Promise<boolean> {
+  if (control.redisUrl === null)
+    return ['', '-wal', '-shm', '-journal'].some((end) => existsSync(join(dataDir, `${SQLITE_FILE}${end}`)));
+  const redis = await openRedisForCopy(control.redisUrl);
+  try {
+    return await isRedisFilled(redis, control.keyPrefix);
+  } finally {
+    redis.disconnect();
+  }
+}
+
+/** To be called after `refuseAccounts`. */
+export async function restoreAccounts(
+  { control, dataDir }: AccountsConfig,
+  directory: string,
+  kind: AccountsManifest['kind'],
+): Promise<void> {
+  const source = accountsFile(directory, kind);
+  if (control.redisUrl === null) {
+    mkdirSync(dataDir, { recursive: true, mode: 0o700 });
+    const target = join(dataDir, SQLITE_FILE);
+    copyFileSync(source, target);
+    chmodSync(target, FILE_MODE);
+    syncPath(target);
+    syncPath(dataDir);
+    return;
+  }
+  const redis = await openRedisForCopy(control.redisUrl);
+  try {
+    await loadRedis(redis, control.keyPrefix, linesOf(source));
+  } finally {
+    redis.disconnect();
+  }
+}
+
+async function* linesOf(path: string): AsyncGenerator<CopyLine> {
+  const text = createReadStream(path).pipe(createGunzip());
+  for await (const line of createInterface({ input: text, crlfDelay: Number.POSITIVE_INFINITY })) {
+    yield JSON.parse(line) as CopyLine; // written by backUpAccounts, and its digest was checked
+  }
+}

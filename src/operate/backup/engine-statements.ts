@@ -1,0 +1,77 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Writer } from '../../../clickhouse/engine/engine.ts';
+import { sql, text, trustedText } from '../../../clickhouse/engine/sql.ts';
+import { BackupProblem } from './problem.ts';
+
+/** BACKUP and RESTORE of ClickHouse: begun, then asked for until they have ended, because a large one outlives any connection. */
+
+const BEGIN_MAX_SECONDS = 60;
+const ASK_MAX_SECONDS = 30;
+const POLL_MS = 200;
+/** Words of the engine before its stack. */
+const REASON_CHARS_MAX = 300;
+
+/** Where a part of a backup lies. All of it is of our own making or checked by the manifest's shape. */
+export interface DiskPlace {
+  readonly disk: string;
+  readonly path: string;
+}
+
+export function onDisk({ disk, path }: DiskPlace): string {
+  if (!/^\w+$/.test(disk) || !/^[0-9a-z/-]+$/.test(path)) throw new TypeError('not a place on a disk');
+  return `Disk('${disk}', '${path}')`;
+}
+
+/**
+ * Begins a statement and waits until the engine has carried it out. `statement` ends before its settings. Throws `BackupProblem`
+ * with the engine's reason. An abort ends it in the engine too.
+ */
+export async function runBackupStatement(
+  writer: Writer,
+  given: {
+    readonly id: string;
+    readonly statement: string;
+    readonly settings?: readonly string[];
+    readonly signal: AbortSignal;
+    readonly onPoll?: () => void;
+  },
+): Promise<void> {
+  const { id, statement, settings = [], signal, onPoll } = given;
+  const all = [`id = '${id}'`, ...settings].join(', ');
+  await writer.run({
+    name: 'backup-begin',
+    sql: trustedText(`${statement} SETTINGS ${all} ASYNC`),
+    maxSeconds: BEGIN_MAX_SECONDS,
+  });
+  try {
+    while (!(await hasEnded(writer, id))) {
+      onPoll?.();
+      await sleep(POLL_MS, undefined, { signal });
+    }
+  } catch (error) {
+    if (signal.aborted) await cancel(writer, id);
+    throw error;
+  }
+}
+
+async function hasEnded(writer: Writer, id: string): Promise<boolean> {
+  const { rows } = await writer.rows({
+    name: 'backup-status',
+    sql: sql`SELECT status, error FROM system.backups WHERE id = ${text(id)}`,
+    maxSeconds: ASK_MAX_SECONDS,
+    maxRows: 1,
+  });
+  const [row] = rows;
+  if (row === undefined) throw new BackupProblem('the engine was restarted meanwhile: begin again');
+  const [status, error] = row.map(String);
+  if (status === 'BACKUP_CREATED' || status === 'RESTORED') return true;
+  if (status === 'CREATING_BACKUP' || status === 'RESTORING') return false;
+  throw new BackupProblem(
+    `the engine did not do it: ${(error ?? '').split('Stack trace')[0]?.slice(0, REASON_CHARS_MAX)}`,
+  );
+}
+
+async function cancel(writer: Writer, id: string): Promise<void> {
+  const kill = sql`KILL QUERY WHERE query_id IN (SELECT query_id FROM system.backups WHERE id = ${text(id)}) ASYNC`;
+  await writer.run({ name: 'backup-cancel', sql: kill, maxSeconds: ASK_MAX_SECONDS });
+}

@@ -1,0 +1,93 @@
+import { Command } from 'commander';
+import type { Config } from '../../core/config/config.ts';
+import { nearest } from '../../core/nearest-name.ts';
+import { IMPORT_HELP, IMPORT_OPTIONS, type ImportArguments } from '../../ingest/import/command-words.ts';
+import type { RegradeArguments } from '../../ingest/regrade/command.ts';
+import { addBridgeCommand } from '../mcp-bridge/bridge-command.ts';
+import { addAdminCommands } from './admin/command.ts';
+import type { BackupArguments } from './backup/backup-command.ts';
+import { addBackupCommands } from './backup/command-words.ts';
+import type { RestoreArguments } from './backup/restore-command.ts';
+import { addDoctorCommand } from './doctor/command.ts';
+
+/** What every command takes. */
+export interface Options {
+  readonly config?: string;
+}
+
+/** What the commands do, apart from how they are written on the command line. */
+export interface Actions {
+  start(options: Options): Promise<void>;
+  migrate(options: Options): Promise<void>;
+  regrade(options: Options, given: RegradeArguments): Promise<void>;
+  importFiles(options: Options, given: ImportArguments): Promise<void>;
+  backUp(options: Options, directory: string, given: BackupArguments): Promise<void>;
+  restore(options: Options, directory: string, given: RestoreArguments): Promise<void>;
+  /** For the commands of `admin`. */
+  loadConfig(options: Options): Config;
+  /** Help was shown (0), or the command line is wrong. */
+  exit(exitCode: number): never;
+}
+
+function refuseWord(program: Command, word: string): never {
+  if (program.args[0] === 'start') return program.error(`error: start takes no argument, and got '${word}'`);
+  const meant = nearest(
+    word,
+    program.commands.map((command) => command.name()),
+  );
+  return program.error(
+    `error: there is no command '${word}'${meant === undefined ? '' : `; did you mean ${meant}?`}`,
+  );
+}
+
+/** The commands and options of the program. */
+export function commandLine(actions: Actions, version: string): Command {
+  const program = new Command('settlement-index')
+    .description('Indexes x402 settlements from EVM chains into ClickHouse and serves them.')
+    .version(version)
+    .option(
+      '-c, --config <file>',
+      'configuration file (default: settlement-index.config.json when it exists)',
+    )
+    .showHelpAfterError('(run with --help for the options)')
+    .showSuggestionAfterError()
+    // Before the commands are added, which take it over.
+    .exitOverride(({ exitCode }) => actions.exit(exitCode))
+    .addHelpText(
+      'after',
+      '\nEvery configuration key and environment variable: docs/reference/configuration.md',
+    );
+  const options = (): Options => program.opts<Options>();
+  program
+    .command('start', { isDefault: true })
+    .description('run the service (default)')
+    // Any word that is no command stands behind the default one.
+    .allowExcessArguments()
+    .action((_given: object, { args: [word] }: Command) =>
+      word === undefined ? actions.start(options()) : refuseWord(program, word),
+    );
+  program
+    .command('migrate')
+    .description('bring the tables of the engine up to date, then end')
+    .action(() => actions.migrate(options()));
+  program
+    .command('regrade')
+    .description('make the rows follow the catalogue of the configuration, then end')
+    .option('--dry-run', 'tell what would change and write nothing')
+    .option('--json', 'print one JSON object instead of lines')
+    .action((given: RegradeArguments) => actions.regrade(options(), given));
+  const importing = program
+    .command('import')
+    .description('index blocks from Parquet exports of their logs and transactions, then end')
+    .addHelpText('after', IMPORT_HELP)
+    .action((given: ImportArguments) => actions.importFiles(options(), given));
+  for (const option of IMPORT_OPTIONS) importing.addOption(option);
+  addBackupCommands(program, {
+    backUp: (directory, given) => actions.backUp(options(), directory, given),
+    restore: (directory, given) => actions.restore(options(), directory, given),
+  });
+  addAdminCommands(program, () => actions.loadConfig(options()));
+  addDoctorCommand(program, () => actions.loadConfig(options()));
+  addBridgeCommand(program);
+  return program;
+}

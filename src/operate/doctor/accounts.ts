@@ -1,0 +1,111 @@
+import { commandText } from '../../../core/command-text.ts';
+import type { Config } from '../../../core/config/config.ts';
+import type { Log } from '../../../core/log.ts';
+import { inspectRedis, type RedisFacts } from '../../accounts/redis/inspect.ts';
+import { NewerStore } from '../../accounts/sqlite/failures.ts';
+import type { ControlStore } from '../../accounts/store.ts';
+import { StoreUnavailable } from '../../accounts/store.ts';
+import { findDifferences } from '../admin/reconcile-command.ts';
+import { judgeClock } from './clock.ts';
+import { type Finding, failure, ok, skipped, warning } from './finding.ts';
+
+/** Whether accounts, units and payments are kept, and whether their books are right. */
+
+export async function checkAccounts(deps: {
+  readonly config: Pick<Config, 'control'>;
+  readonly store: ControlStore;
+  readonly nowMs: () => number;
+  readonly log: Log;
+}): Promise<readonly Finding[]> {
+  const { config, store, nowMs, log } = deps;
+  const { redisUrl } = config.control;
+  try {
+    await store.ping();
+    const where =
+      redisUrl === null
+        ? [ok('control_store', 'the SQLite file answers; every change is synced to disk')]
+        : await judgeRedis(redisUrl, nowMs, log);
+    return [...where, await checkLedger(store)];
+  } catch (error) {
+    if (!(error instanceof StoreUnavailable)) throw error;
+    return [judgeFailure(error), skipped('ledger', 'nothing to read it from')];
+  }
+}
+
+/** With the store's own reason, in which it hides its password. */
+function judgeFailure(error: StoreUnavailable): Finding {
+  if (error instanceof NewerStore)
+    return failure(
+      'control_store',
+      error.message,
+      'Run the version that wrote it, or restore a backup of before into another data directory.',
+    );
+  const reason = error.cause instanceof Error ? `: ${error.cause.message}` : '';
+  return failure(
+    'control_store',
+    `it does not answer${reason}`,
+    'Start Redis, or correct control.redisUrl; for SQLite look at the disk of the data directory.',
+  );
+}
+
+async function judgeRedis(url: string, nowMs: () => number, log: Log): Promise<readonly Finding[]> {
+  const beforeMs = nowMs();
+  const facts = await inspectRedis(url, log);
+  const clock = judgeClock({
+    whose: 'the clock of Redis',
+    theirMs: facts.timeMs,
+    beforeMs,
+    afterMs: nowMs(),
+  });
+  return [...judgeDurability(facts.durability), clock];
+}
+
+/** What Redis may lose. */
+export function judgeDurability(durability: RedisFacts['durability']): readonly Finding[] {
+  if (durability === null)
+    return [
+      warning(
+        'control_store',
+        'Redis answers, and does not tell how it keeps data',
+        'Make sure of appendonly yes, appendfsync always and maxmemory-policy noeviction.',
+      ),
+    ];
+  const { appendonly, appendfsync, evicts } = durability;
+  const found: Finding[] = [];
+  if (appendonly !== 'yes')
+    found.push(
+      failure(
+        'control_store',
+        'Redis keeps no append-only file: units and payments are lost when it stops',
+        'Set appendonly yes.',
+      ),
+    );
+  else if (appendfsync !== 'always')
+    found.push(
+      warning(
+        'control_store',
+        'Redis may lose the last seconds when it is killed',
+        'Set appendfsync always.',
+      ),
+    );
+  if (evicts !== 'noeviction')
+    found.push(
+      failure(
+        'control_store',
+        `Redis forgets data when its memory is full (${evicts})`,
+        'Set maxmemory-policy noeviction.',
+      ),
+    );
+  return found.length > 0 ? found : [ok('control_store', 'Redis answers and keeps what it acknowledges')];
+}
+
+async function checkLedger(store: ControlStore): Promise<Finding> {
+  const { organizations, differing } = await findDifferences(store);
+  if (differing.length === 0)
+    return ok('ledger', `the books of ${organizations} organizations agree with their rows`);
+  return failure(
+    'ledger',
+    `the figures of ${differing.join(', ')} differ from their rows`,
+    `${commandText('admin reconcile')} names each difference: something else wrote to the store, or data was lost. Restore a backup.`,
+  );
+}

@@ -1,0 +1,68 @@
+import { mkdirSync } from 'node:fs';
+import type { Command } from 'commander';
+import type { Config } from '../../../core/config/config.ts';
+import { ConfigProblem } from '../../../core/config/problem.ts';
+import { createLog } from '../../../core/log.ts';
+import { CHECKS, type CheckId, type Finding, failure, type Verdict } from './finding.ts';
+
+const EXIT_FAILED = 1;
+
+const HELP = `
+Looks at Node, the configuration, disks, the engine (answers, version, what its guest is refused), clocks, every RPC URL, how far the
+index is, the control store and the ledger of units. Works beside a running service, and without one. Changes nothing; without one an empty data directory is made.
+Exit codes: 0 nothing failed (there may be warnings), 1 something failed, 2 the command must be corrected.`;
+
+const MARKS: Readonly<Record<Verdict, string>> = {
+  ok: 'ok      ',
+  warning: 'warning ',
+  failure: 'FAILURE ',
+  skipped: 'skipped ',
+};
+
+/** `doctor`: is this deployment in order? `load` reads the configuration that the command line names. */
+export function addDoctorCommand(program: Command, load: () => Config): void {
+  program
+    .command('doctor')
+    .description('look at everything a deployment needs, and say what to do')
+    .option('--json', 'print one JSON object instead of lines')
+    .addHelpText('after', HELP)
+    .action(async ({ json = false }: { readonly json?: boolean }) => {
+      const findings = await examine(load);
+      const failed = findings.some(({ verdict }) => verdict === 'failure');
+      process.stdout.write(
+        `${json ? JSON.stringify(answerOf(findings, failed)) : linesOf(findings).join('\n')}\n`,
+      );
+      if (failed) process.exitCode = EXIT_FAILED;
+    });
+}
+
+/** A configuration that cannot be read is a finding like any other: it is what is wrong. */
+async function examine(load: () => Config): Promise<readonly Finding[]> {
+  let config: Config;
+  try {
+    config = load();
+  } catch (error) {
+    if (!(error instanceof ConfigProblem)) throw error;
+    return [failure('configuration', error.message, 'Correct it: docs/reference/configuration.md.')];
+  }
+  mkdirSync(config.dataDir, { recursive: true });
+  // The findings say what is wrong: the parts’ own lines about it would only stand between them.
+  const { runDoctor } = await import('./run.ts');
+  return runDoctor({ config, log: createLog('silent', 'doctor') });
+}
+
+function answerOf(findings: readonly Finding[], failed: boolean): Record<string, unknown> {
+  return { ok: !failed, findings };
+}
+
+/** For people: what is wrong has its remedy on the next line. */
+export function linesOf(findings: readonly Finding[]): string[] {
+  const order = Object.keys(CHECKS);
+  const place = (check: CheckId): number => order.indexOf(check);
+  return [...findings]
+    .sort((one, other) => place(one.check) - place(other.check))
+    .flatMap(({ check, verdict, says, remedy }) => [
+      `${MARKS[verdict]} ${CHECKS[check]}: ${says}`,
+      ...(remedy === null ? [] : [`          → ${remedy}`]),
+    ]);
+}

@@ -1,0 +1,108 @@
+import { accessFileOf, readAccessFile } from '../../../clickhouse/embedded/access-file.ts';
+import { EngineUnavailable } from '../../../clickhouse/embedded/library.ts';
+import type { EngineAccess, Guest } from '../../../clickhouse/engine/engine.ts';
+import { createReader } from '../../../clickhouse/engine/http-engine.ts';
+import { createGuest } from '../../../clickhouse/guest/engine.ts';
+import { systemClock } from '../../../core/clock.ts';
+import type { Config } from '../../../core/config/config.ts';
+import type { Log } from '../../../core/log.ts';
+import { ChildStartError } from '../../../core/process/supervise.ts';
+import { attachOrStartEngine, type CommandEngine } from '../../attach-engine.ts';
+import { engineHome } from '../../engine-home.ts';
+import { openControlStore } from '../../open-control-store.ts';
+import { checkAccounts } from './accounts.ts';
+import { checkEngineClock } from './clock.ts';
+import { checkEngine, checkGuestUser } from './engine.ts';
+import { type Finding, failure } from './finding.ts';
+import { checkIndex } from './index.ts';
+import { checkConfiguration, checkDataDirectory, checkEngineDisks, checkNode } from './machine.ts';
+import { checkRpc } from './rpc.ts';
+import { checkSql } from './sql.ts';
+import { closedFiles, judgeWalls, tryFiles } from './walls.ts';
+
+export interface DoctorDeps {
+  readonly config: Config;
+  readonly log: Log;
+}
+
+/**
+ * Looks at everything a deployment needs, beside a running service or without one: without, an embedded engine is started for the
+ * time of the look. Changes nothing. Throws only for a bug of ours.
+ */
+export async function runDoctor({ config, log }: DoctorDeps): Promise<readonly Finding[]> {
+  const nowMs = (): number => systemClock.nowMs();
+  const [disk, engine, sql, accounts, ...rpc] = await Promise.all([
+    checkDataDirectory(config),
+    aroundEngine(config, log, nowMs),
+    checkSql(config),
+    aroundStore({ config, log }, nowMs),
+    ...config.chains.map((chain) => checkRpc(chain, nowMs)),
+  ]);
+  return [
+    checkNode(process.version),
+    ...checkConfiguration(config),
+    disk,
+    ...engine,
+    sql,
+    ...rpc.flat(),
+    ...accounts,
+  ];
+}
+
+async function aroundEngine(config: Config, log: Log, nowMs: () => number): Promise<readonly Finding[]> {
+  let engine: CommandEngine;
+  try {
+    engine = await attachOrStartEngine(config, log);
+  } catch (error) {
+    if (!(error instanceof EngineUnavailable || error instanceof ChildStartError)) throw error;
+    return [failure('engine', 'there is none, and none can be started', error.message)];
+  }
+  try {
+    return await checkAccess(config, engine.access, log, nowMs);
+  } finally {
+    await engine.stop();
+  }
+}
+
+async function checkAccess(
+  config: Config,
+  access: EngineAccess,
+  log: Log,
+  nowMs: () => number,
+): Promise<readonly Finding[]> {
+  const reader = createReader(access, log);
+  const guest = createGuest(access);
+  try {
+    const { version, findings } = await checkEngine(reader);
+    if (version === null) return findings;
+    const hasGuest = config.clickhouse.url === null || config.clickhouse.guest !== null;
+    return [
+      ...findings,
+      ...(hasGuest ? [await checkGuestUser(guest, access)] : []),
+      ...(hasGuest ? await checkFiles(config, guest) : []),
+      ...(await checkEngineDisks(reader)),
+      await checkEngineClock(reader, nowMs),
+      ...(await checkIndex(reader, config.chains, nowMs)),
+    ];
+  } finally {
+    await Promise.all([reader.close(), guest.close()]);
+  }
+}
+
+/** What SQL can read on the engine's machine; of an embedded engine also what is there to prevent it. */
+async function checkFiles(config: Config, guest: Guest): Promise<readonly Finding[]> {
+  if (config.clickhouse.url !== null) return [await tryFiles(guest)];
+  const home = engineHome(config);
+  const walls = readAccessFile(home)?.walls;
+  const closed = closedFiles(walls, accessFileOf(home));
+  return [judgeWalls(walls), ...(closed.length === 0 ? [] : [await tryFiles(guest, closed)])];
+}
+
+async function aroundStore({ config, log }: DoctorDeps, nowMs: () => number): Promise<readonly Finding[]> {
+  const store = openControlStore({ config, log });
+  try {
+    return await checkAccounts({ config, store, nowMs, log });
+  } finally {
+    await store.close();
+  }
+}

@@ -1,0 +1,278 @@
+import { type Static, Type } from '@sinclair/typebox';
+import { LANES, type Lane } from '../../../core/domain/lane.ts';
+import { PLAN_IDS } from '../../../core/domain/plan.ts';
+import { SQL_SECONDS_PER_QU, type UnitBalance } from '../../../core/domain/query-unit.ts';
+import type { CallContext, Caller, OperationDeps, PriceListEntry } from '../define.ts';
+import { defineOperation } from '../define.ts';
+import { PRICES, SQL_PRICE, SQL_TIERS } from '../prices.ts';
+import { RoutePriceShape, rangeAnswer, routePrice } from '../route-price.ts';
+import { CountShape, nowText, nullable, TimeShape } from '../shapes.ts';
+
+/** Who the caller is and what everything costs. Source: read-api.md 2.1, 2.2, 3, 4.1. */
+
+const OrganisationShape = Type.Object(
+  { id: Type.String(), display_name: Type.String() },
+  { title: 'Organisation' },
+);
+const BalanceShape = Type.Object(
+  {
+    available_qu: CountShape,
+    low_balance_threshold_qu: CountShape,
+    low_balance: Type.Boolean(),
+  },
+  { title: 'UnitBalance' },
+);
+
+const SqlTierShape = Type.Object(
+  {
+    tier: Type.String(),
+    timeout_seconds: CountShape,
+    max_qu: Type.Integer({
+      minimum: 1,
+      description: 'The most that a call can cost, and what is held for it without `max_qu`.',
+    }),
+    requests_per_minute: CountShape,
+    allowed: Type.Boolean({ description: 'Whether this caller’s plan may buy the tier.' }),
+    available: Type.Boolean({ description: 'Whether this deployment can serve the tier at all.' }),
+    note: Type.Unsafe<string | null>({ type: ['string', 'null'] }),
+  },
+  { title: 'AccountSqlTier' },
+);
+
+const TIERS = ['anonymous', 'trial', 'oauth', ...PLAN_IDS] as const;
+type Tier = (typeof TIERS)[number];
+
+const NO_CREDENTIAL_NOTE =
+  'No credential was sent, so there is no balance to show. This is not a zero balance.';
+const UNKNOWN_KEY_NOTE =
+  'The key that was sent does not resolve to an account, so its balance cannot be shown. This is not a zero balance.';
+const TRIAL_NOTE =
+  'A trial key holds no balance by design: it opens every route that takes any key, and metered calls are paid one by one. This is not a zero balance.';
+const NO_ORGANIZATION_NOTE =
+  'The token that was sent names no organization that is known here, so there is no balance to show. This is not a zero balance.';
+const UNREADABLE_ORGANIZATION_NOTE =
+  'The key is valid, but the row of its organization could not be read, so its balance cannot be shown. This is not a zero balance: nothing was spent.';
+
+export const getAccount = defineOperation({
+  id: 'getAccount',
+  method: 'GET',
+  path: '/account',
+  summary: 'Who the caller is, which lane applies, and what every route costs',
+  description:
+    'Needs no key and costs nothing. A caller without a key gets the full price list; an unknown key is answered too, with `key_recognised: false`. `tier` is the plan of the organization behind a key; a key whose organization cannot be read has the lowest plan’s until it can.',
+  toolText:
+    'Who you are, which tools your key may call, and what each call costs. Call it when a call was refused for its key, plan or units.',
+  price: PRICES.free,
+  load: 'none',
+  params: {},
+  output: Type.Object({
+    authenticated: Type.Boolean(),
+    key_present: Type.Boolean(),
+    key_recognised: Type.Unsafe<boolean | null>({ type: ['boolean', 'null'] }),
+    tier: Type.Unsafe<Tier>({ title: 'AccountTier', type: 'string', enum: [...TIERS] }),
+    plan: Type.Unsafe<string | null>({ type: ['string', 'null'] }),
+    lane: Type.Unsafe<Lane>({ title: 'Lane', type: 'string', enum: [...LANES] }),
+    organisation: Type.Unsafe<Static<typeof OrganisationShape> | null>(nullable(OrganisationShape)),
+    balance: Type.Unsafe<Static<typeof BalanceShape> | null>(nullable(BalanceShape)),
+    balance_note: Type.Optional(
+      Type.String({ description: 'Present only when balance is null: which nothing it is.' }),
+    ),
+    metered_routes: Type.Array(RoutePriceShape),
+    sql_tiers: Type.Array(SqlTierShape, {
+      description: `One QU per started ${SQL_SECONDS_PER_QU} seconds, at least one. \`max_qu\` of the body buys less than the tier's maximum.`,
+    }),
+    top_up_url: Type.String(),
+    as_of: TimeShape,
+    summary: Type.String(),
+  }),
+  fails: ['upstream_unavailable'],
+  paging: 'none',
+  shared: ['metered_routes', 'sql_tiers'],
+  caching: 'no-store',
+  acceptsUnknownKey: true,
+  example: {
+    authenticated: false,
+    key_present: false,
+    key_recognised: null,
+    tier: 'anonymous',
+    plan: null,
+    lane: 'x402',
+    organisation: null,
+    balance: null,
+    balance_note: NO_CREDENTIAL_NOTE,
+    metered_routes: [
+      { operation: 'listFlows', method: 'GET', path: '/flows', qu: 0, x402_usd: 0.001, range: null },
+      { operation: 'getGraph', method: 'GET', path: '/graph', qu: 1, x402_usd: 0.005, range: null },
+      {
+        operation: 'runSql',
+        method: 'POST',
+        path: '/sql',
+        qu: 1,
+        x402_usd: 0.03,
+        range: rangeAnswer(SQL_PRICE),
+      },
+      {
+        operation: 'mintTrialKey',
+        method: 'GET',
+        path: '/test/x402',
+        qu: null,
+        x402_usd: 0.01,
+        range: null,
+      },
+    ],
+    sql_tiers: [
+      {
+        tier: 'standard',
+        timeout_seconds: 15,
+        max_qu: 3,
+        requests_per_minute: 30,
+        allowed: true,
+        available: true,
+        note: null,
+      },
+    ],
+    top_up_url: 'https://index.example/plans',
+    as_of: '2026-11-20T09:15:04Z',
+    summary: 'Lane x402: no key was sent, so priced routes are paid for call by call over x402.',
+  },
+  run: async (_input, deps, context) => {
+    const { caller, lane } = context;
+    const { organization } = caller;
+    const units = organization === null ? null : await deps.accounts.balance(organization.id);
+    return {
+      authenticated: caller.keyRecognised === true,
+      key_present: caller.keyPresent,
+      key_recognised: caller.keyRecognised,
+      tier: tierOf(caller),
+      plan: organization?.plan ?? null,
+      lane,
+      organisation:
+        organization === null ? null : { id: organization.id, display_name: organization.displayName },
+      ...balancePart(caller, units, deps),
+      metered_routes: meteredRoutes(deps.priceList),
+      sql_tiers: sqlTiers(deps, context),
+      top_up_url: topUpUrl(deps.publicUrl, caller),
+      as_of: nowText(deps.clock.nowMs()),
+      summary: summaryOf(deps, context),
+    };
+  },
+});
+
+/** An organization that cannot be read has a plan, but nobody knows which: nothing above the lowest is promised. */
+function tierOf({ standing, organization }: Caller): Tier {
+  if (standing !== 'organization') return standing;
+  return organization?.plan ?? PLAN_IDS[0];
+}
+
+function balancePart(caller: Caller, units: UnitBalance | null, { plans }: Pick<OperationDeps, 'plans'>) {
+  const { organization } = caller;
+  if (organization === null || units === null) return { balance: null, balance_note: nothingOf(caller) };
+  const threshold = plans[organization.plan].lowBalanceQu;
+  return {
+    balance: {
+      available_qu: units.balance,
+      low_balance_threshold_qu: threshold,
+      low_balance: units.balance <= threshold,
+    },
+  };
+}
+
+/** Which kind of nothing a null balance is. */
+function nothingOf({ keyPresent, keyRecognised, standing, organization }: Caller): string {
+  if (!keyPresent) return NO_CREDENTIAL_NOTE;
+  if (keyRecognised !== true) return UNKNOWN_KEY_NOTE;
+  if (standing === 'trial') return TRIAL_NOTE;
+  if (standing === 'oauth' && organization === null) return NO_ORGANIZATION_NOTE;
+  return UNREADABLE_ORGANIZATION_NOTE;
+}
+
+type MeteredRoutes = Static<typeof RoutePriceShape>[];
+
+/** The price list never changes while the process lives: its wire form is made once. */
+const ROUTES_OF = new WeakMap<readonly PriceListEntry[], MeteredRoutes>();
+
+function meteredRoutes(priceList: readonly PriceListEntry[]): MeteredRoutes {
+  let routes = ROUTES_OF.get(priceList);
+  if (routes === undefined) {
+    routes = priceList.map(routePrice);
+    ROUTES_OF.set(priceList, routes);
+  }
+  return routes;
+}
+
+type SqlTier = (typeof SQL_TIERS)[number];
+type SqlTiers = Static<typeof SqlTierShape>[];
+
+/** By which tiers the caller may buy, a bit for each: there are few such lists, and each is made once. */
+const TIERS_OF = new Map<number, SqlTiers>();
+
+function sqlTiers(deps: Pick<OperationDeps, 'plans' | 'sellsCalls' | 'sql'>, context: CallContext): SqlTiers {
+  if (context.caller.organization === null && deps.sql.openTo() === 'organizations') return TIERS_CLOSED;
+  let allowed = 0;
+  for (const { tier } of SQL_TIERS) allowed = allowed * 2 + Number(mayBuy(tier, deps, context));
+  let tiers = TIERS_OF.get(allowed);
+  if (tiers === undefined) {
+    tiers = SQL_TIERS.map((tier) => sqlTier(tier, mayBuy(tier.tier, deps, context)));
+    TIERS_OF.set(allowed, tiers);
+  }
+  return tiers;
+}
+
+/** Without an organization the tier is bought call by call: x402 is offered for the first one only (api.md 5). */
+function mayBuy(
+  tier: SqlTier['tier'],
+  { plans, sellsCalls }: Pick<OperationDeps, 'plans' | 'sellsCalls'>,
+  { caller: { organization }, surface }: CallContext,
+): boolean {
+  if (organization !== null) return plans[organization.plan].sqlTiers.includes(tier);
+  return tier === SQL_TIERS[0].tier && sellsCalls && surface === 'http';
+}
+
+function sqlTier({ tier, timeoutSeconds, maxQu, requestsPerMinute }: SqlTier, allowed: boolean) {
+  return {
+    tier,
+    timeout_seconds: timeoutSeconds,
+    max_qu: maxQu,
+    requests_per_minute: requestsPerMinute,
+    allowed,
+    available: true,
+    note: allowed ? null : 'Not allowed: the tier needs an organization whose plan includes it.',
+  };
+}
+
+/** For callers without an organization, where SQL is for organizations only. */
+const TIERS_CLOSED: SqlTiers = SQL_TIERS.map((tier) => ({
+  ...sqlTier(tier, false),
+  note: 'Not allowed: SQL is for organizations only in this deployment.',
+}));
+
+function topUpUrl(publicUrl: string, { organization }: Caller): string {
+  const page = `${publicUrl}/plans`;
+  return organization === null ? page : `${page}?organization=${encodeURIComponent(organization.id)}#top-up`;
+}
+
+/** One sentence on what the lane means for this caller, in this deployment. */
+function summaryOf({ sellsCalls }: Pick<OperationDeps, 'sellsCalls'>, { caller, lane }: CallContext): string {
+  switch (lane) {
+    case 'credit':
+      return 'Lane credit: metered routes draw Query Units from the organization; routes that take any key cost none.';
+    case 'invalid_key':
+      return 'Lane invalid_key: the key that was sent is not known here, is revoked or has expired; other routes refuse it, so send none or a valid one.';
+    case 'no_account':
+      return 'Lane no_account: metered tools need the key of an organization, because no call can be paid for over x402 on this surface.';
+    case 'upgrade_required':
+      return 'Lane upgrade_required: the plan of the organization does not include the metered tools.';
+    case 'x402':
+      return x402Summary(caller, sellsCalls);
+  }
+}
+
+function x402Summary({ keyPresent }: Caller, sellsCalls: boolean): string {
+  if (!sellsCalls)
+    return keyPresent
+      ? 'Lane x402: no organization stands behind the key, and this deployment does not sell single calls, so metered routes need the key of an organization.'
+      : 'Lane x402: no key was sent, and this deployment does not sell single calls, so priced routes need a key.';
+  return keyPresent
+    ? 'Lane x402: the key opens every route that takes any key; metered routes are paid for call by call over x402.'
+    : 'Lane x402: no key was sent, so priced routes are paid for call by call over x402.';
+}

@@ -1,0 +1,286 @@
+import { type Static, Type } from '@sinclair/typebox';
+import type { Address } from '../../../core/domain/address.ts';
+import {
+  PRIOR_CLIENTS,
+  PRIOR_MEAN,
+  RATING_MAX,
+  RATING_TAGS,
+  TAG_SCORES_MAX,
+} from '../../../core/domain/reputation.ts';
+import type { Directory } from '../names/names.ts';
+import {
+  AddressShape,
+  ChainShape,
+  CountShape,
+  nullable,
+  TimeShape,
+  timeText,
+  timeTextOrNull,
+} from '../shapes.ts';
+import type { AgentRow } from './row.ts';
+import { TAG_SCORE_EXAMPLES, TagScoreShape, tagScoreAnswer } from './tag-score-shape.ts';
+
+/** An ERC-8004 agent as /agents, /leaderboard and the profiles show it. Source: api.md 3; protocol.md 4. */
+
+const NullableText = Type.Unsafe<string | null>(nullable(Type.String()));
+const NullableTime = Type.Unsafe<string | null>(nullable(TimeShape));
+
+export const AgentIdShape = Type.String({
+  pattern: '^[0-9]+$',
+  description: 'Token id in the identity registry of the chain; a decimal string, ids start at 0.',
+});
+
+const ServiceShape = Type.Object(
+  {
+    name: Type.String({ description: 'web, A2A, MCP, OASF, …, as the card spells it.' }),
+    endpoint: Type.String(),
+    version: Type.String(),
+    skills: Type.Array(Type.String()),
+    domains: Type.Array(Type.String()),
+  },
+  { title: 'AgentService' },
+);
+
+const DATA_URI_MAX_CHARS = 256;
+const DATA_URI = /^data:/i;
+/** Controls, bidirectional controls, zero-width and unassigned characters: no URI has them as they are. */
+const INVISIBLE = /(?!\p{Cs})[\p{C}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/gu;
+
+const ACTIVITY_STATUSES = ['active', 'idle', 'unseen'] as const;
+export type ActivityStatus = (typeof ACTIVITY_STATUSES)[number];
+/** A wallet that settled within this many days is active. */
+export const ACTIVE_DAYS = 30;
+
+const CARD_STATUSES = ['none', 'good', 'failed'] as const;
+const DOMAIN_PROOFS = ['unchecked', 'proven', 'refuted', 'unreachable'] as const;
+
+export const ScoreShape = Type.Unsafe<number | null>({
+  type: ['number', 'null'],
+  description: `Ratings from 0 to 100 that were not revoked, each client once by the mean of his, as if ${PRIOR_CLIENTS} clients more had given ${PRIOR_MEAN}; null without a rating. Ratings are feedback without a tag1 or with one of ${RATING_TAGS.filter(Boolean).join(', ')}, and a value from 0 to ${RATING_MAX}. Feedback under other tags is on other scales: see tag_scores.`,
+});
+
+export const AgentShape = Type.Object(
+  {
+    chain: ChainShape,
+    agent_id: AgentIdShape,
+    owner: AddressShape,
+    wallet: Type.Unsafe<string | null>({
+      ...nullable(AddressShape),
+      description: 'Address that it pays and is paid with; null when it was cleared.',
+    }),
+    name: Type.Unsafe<string | null>({
+      ...nullable(Type.String()),
+      description:
+        'As the card claims, made safe to show; null without a card. Not its name where `name_imitates` says whose it looks like, or where `domain_proof` is refuted: settlements then do not show it.',
+    }),
+    name_imitates: Type.Unsafe<string | null>({
+      ...nullable(Type.String()),
+      description:
+        'Id of the named facilitator whose name this one is, or looks like, while the wallet is none of its relayers; null otherwise.',
+    }),
+    description: NullableText,
+    image: Type.Unsafe<string | null>({
+      ...nullable(Type.String()),
+      description: 'https or ipfs URL. An image that the card itself holds (data:) is not carried.',
+    }),
+    agent_uri: Type.Unsafe<string | null>({
+      ...nullable(Type.String()),
+      description: `Where the card is. A data: URI is the card itself: of one longer than ${DATA_URI_MAX_CHARS} characters the start is shown, and …; SQL has all of it. Invisible characters are percent-encoded.`,
+    }),
+    services: Type.Array(ServiceShape),
+    capabilities: Type.Array(Type.String(), { description: 'Slugs of /capabilities, by a published rule.' }),
+    supported_trust: Type.Array(Type.String()),
+    x402_support: Type.Boolean({ description: 'Whether the card declares x402.' }),
+    active: Type.Unsafe<boolean | null>({
+      type: ['boolean', 'null'],
+      description: 'Whether the card says that the agent is in service; null without a card.',
+    }),
+    score: ScoreShape,
+    rating_mean: Type.Unsafe<number | null>({
+      type: ['number', 'null'],
+      description: 'Mean of the clients’ mean ratings, which `score` is drawn to the middle from.',
+    }),
+    rating_count: { ...CountShape, description: 'Ratings that `score` is of.' },
+    rating_clients: { ...CountShape, description: 'Different addresses that gave these ratings.' },
+    paid_score: Type.Unsafe<number | null>({
+      type: ['number', 'null'],
+      description:
+        '`score` of the ratings whose file proves a payment: a settlement of this index from the client to a present or past owner or wallet of the agent. Looked up again at least hourly; null without any.',
+    }),
+    paid_rating_count: { ...CountShape, description: 'Ratings that `paid_score` is of.' },
+    paid_rating_clients: { ...CountShape, description: 'Different addresses that gave these.' },
+    tag_scores: Type.Array(TagScoreShape, {
+      maxItems: TAG_SCORES_MAX,
+      description: `By tag1, each on its own scale, those that most clients gave first; at most ${TAG_SCORES_MAX}.`,
+    }),
+    feedback_count: { ...CountShape, description: 'Feedback of any tag that was not revoked.' },
+    distinct_clients: { ...CountShape, description: 'Different addresses that gave it.' },
+    registered_at: TimeShape,
+    last_activity_at: {
+      ...TimeShape,
+      description:
+        'Newest of its registration, its changes, feedback about it and settlements of its wallet on any indexed chain; a settlement that a reorg took back counts too.',
+    },
+    activity_status: Type.Unsafe<ActivityStatus>({
+      type: 'string',
+      enum: [...ACTIVITY_STATUSES],
+      description: `active: its wallet settled within ${ACTIVE_DAYS} days. idle: it settled before. unseen: it never did.`,
+    }),
+    card: Type.Object(
+      {
+        status: Type.Unsafe<(typeof CARD_STATUSES)[number]>({ type: 'string', enum: [...CARD_STATUSES] }),
+        problem: Type.Unsafe<string | null>({
+          ...nullable(Type.String()),
+          description: 'Why the newest try gave no card; the last good one is shown meanwhile.',
+        }),
+        fetched_at: NullableTime,
+      },
+      { title: 'AgentCard' },
+    ),
+    domain: Type.Unsafe<string | null>({
+      ...nullable(Type.String()),
+      description: 'Domain that the card claims, to be believed when `domain_proof` is proven.',
+    }),
+    domain_proof: Type.Unsafe<(typeof DOMAIN_PROOFS)[number]>({
+      type: 'string',
+      enum: [...DOMAIN_PROOFS],
+      description: 'Whether the domain itself names the agent in /.well-known/agent-registration.json.',
+    }),
+  },
+  { title: 'Agent' },
+);
+
+export type AgentAnswer = Static<typeof AgentShape>;
+
+/** What an answer about agents adds to their rows. */
+interface AgentFacts {
+  /** Unix seconds by wallet; one that never settled is missing. */
+  readonly lastSettled: ReadonlyMap<Address, number>;
+  readonly nowMs: number;
+  readonly directory: NameJudge;
+}
+type NameJudge = Pick<Directory, 'imitatedFacilitator'>;
+
+/** The agents of a page. */
+export function agentAnswers(
+  rows: readonly AgentRow[],
+  { lastSettled, nowMs, directory }: AgentFacts,
+): AgentAnswer[] {
+  const nowSeconds = Math.floor(nowMs / 1_000);
+  return rows.map((row) =>
+    agentAnswer(row, {
+      lastSettledAt: row.wallet === null ? null : (lastSettled.get(row.wallet) ?? null),
+      nowSeconds,
+      directory,
+    }),
+  );
+}
+
+/** `lastSettledAt`: of the agent's wallet, Unix seconds; null when it never settled. */
+function agentAnswer(
+  row: AgentRow,
+  {
+    lastSettledAt,
+    nowSeconds,
+    directory,
+  }: { readonly lastSettledAt: number | null; readonly nowSeconds: number; readonly directory: NameJudge },
+): AgentAnswer {
+  const hasCard = row.card.fetchedAt !== null;
+  return {
+    chain: row.chain,
+    agent_id: String(row.agentId),
+    owner: row.owner,
+    wallet: row.wallet,
+    name: textOrNull(row.name),
+    name_imitates: directory.imitatedFacilitator(row.name, row.wallet),
+    description: textOrNull(row.description),
+    image: DATA_URI.test(row.image) ? null : textOrNull(row.image),
+    agent_uri: textOrNull(shownUri(row.agentUri)),
+    services: row.services.map((service) => ({
+      ...service,
+      skills: [...service.skills],
+      domains: [...service.domains],
+    })),
+    capabilities: [...row.capabilities],
+    supported_trust: [...row.supportedTrust],
+    x402_support: row.x402Support,
+    active: hasCard ? row.active : null,
+    score: numberOrNull(row.score),
+    rating_mean: numberOrNull(row.ratingMean),
+    rating_count: row.ratingCount,
+    rating_clients: row.ratingClients,
+    paid_score: numberOrNull(row.paidScore),
+    paid_rating_count: row.paidCount,
+    paid_rating_clients: row.paidClients,
+    tag_scores: row.tagScores.map(tagScoreAnswer),
+    feedback_count: row.feedbackCount,
+    distinct_clients: row.distinctClients,
+    registered_at: timeText(row.registeredAt),
+    last_activity_at: timeText(
+      Math.max(row.registeredAt, row.updatedAt, row.lastFeedbackAt ?? 0, lastSettledAt ?? 0),
+    ),
+    activity_status: activityOf(lastSettledAt, nowSeconds),
+    card: {
+      status: row.card.status,
+      problem: textOrNull(row.card.problem),
+      fetched_at: timeTextOrNull(row.card.fetchedAt),
+    },
+    domain: textOrNull(row.domain),
+    domain_proof: row.domainProof,
+  };
+}
+
+function numberOrNull(decimal: string | null): number | null {
+  return decimal === null ? null : Number(decimal);
+}
+
+function activityOf(lastSettledAt: number | null, nowSeconds: number): ActivityStatus {
+  if (lastSettledAt === null) return 'unseen';
+  return nowSeconds - lastSettledAt <= ACTIVE_DAYS * 86_400 ? 'active' : 'idle';
+}
+
+/** As the owner wrote it, but for what could deceive a reader and for the bulk of a card. */
+function shownUri(uri: string): string {
+  const isLong = DATA_URI.test(uri) && uri.length > DATA_URI_MAX_CHARS;
+  const shown = isLong ? `${uri.slice(0, DATA_URI_MAX_CHARS)}…` : uri;
+  return shown.replace(INVISIBLE, encodeURIComponent);
+}
+
+function textOrNull(text: string): string | null {
+  return text === '' ? null : text;
+}
+
+export const AGENT_EXAMPLE: AgentAnswer = {
+  chain: 'eip155:8453',
+  agent_id: '2290',
+  owner: '0x4020615294c913f045dc10f0a5cdebd86c280001',
+  wallet: '0x8d4f05a0f2c1b3e49a7766554433221100ffeedd',
+  name: 'Weather by the call',
+  name_imitates: null,
+  description: 'Forecasts and observations for any place, paid per call.',
+  image: 'https://weather.example/logo.png',
+  agent_uri: 'https://weather.example/agent-card.json',
+  services: [
+    { name: 'MCP', endpoint: 'https://weather.example/mcp', version: '2025-06-18', skills: [], domains: [] },
+  ],
+  capabilities: ['weather'],
+  supported_trust: ['reputation'],
+  x402_support: true,
+  active: true,
+  score: 92.34,
+  rating_mean: 94.1,
+  rating_count: 180,
+  rating_clients: 120,
+  paid_score: 88.2,
+  paid_rating_count: 61,
+  paid_rating_clients: 44,
+  tag_scores: TAG_SCORE_EXAMPLES,
+  feedback_count: 214,
+  distinct_clients: 131,
+  registered_at: '2026-02-03T10:20:31Z',
+  last_activity_at: '2026-11-20T09:15:01Z',
+  activity_status: 'active',
+  card: { status: 'good', problem: null, fetched_at: '2026-11-20T03:12:40Z' },
+  domain: 'weather.example',
+  domain_proof: 'proven',
+};

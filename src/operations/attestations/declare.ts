@@ -1,0 +1,87 @@
+import { Type } from '@sinclair/typebox';
+import { agentIdParam } from '../agents/params.ts';
+import {
+  attestationClientParam,
+  attestationKindParam,
+  attestationTagParam,
+} from '../agents/registry-params.ts';
+import { defineOperation } from '../define.ts';
+import { finalityOf } from '../index-state/freshness.ts';
+import { ListMetaShape, listMeta, META_EXAMPLE } from '../meta.ts';
+import { beforeParam, chainOrAllParam, limitParam } from '../params.ts';
+import { PRICES } from '../prices.ts';
+import { NextBeforeShape } from '../shapes.ts';
+import { nextBefore, readBefore } from '../walk.ts';
+import { readAttestationFacts } from './facts.ts';
+import { readProvenPayments } from './proofs.ts';
+import { readAttestations } from './read.ts';
+import { ATTESTATION_EXAMPLE, AttestationShape, attestationAnswer, proofsOf } from './shape.ts';
+
+const SCOPE = 'listAttestations';
+
+export const listAttestations = defineOperation({
+  id: SCOPE,
+  method: 'GET',
+  path: '/attestations',
+  summary: 'ERC-8004 feedback, responses, revocations and validations, newest first',
+  description:
+    'What the reputation and validation registries have logged about agents, newest first; send `next_before` back as `before` for older ones, also after a page that is shorter than `limit`. Filters may be changed along a walk. Anybody may write any of this: values are on the scale of their tag (`is_rating`, `tag_score`), and tags, endpoints and files are claims, made safe to show. `proof_of_payment` is the payment that the file of a feedback names, held against the settlements of this index. Without `chain` these are attestations of the default chain.',
+  toolText:
+    'ERC-8004 feedback, responses, revocations and validations, newest first. Anyone can write them: values and tags are claims. proof_of_payment says whether the payment that a feedback names is in this index.',
+  price: PRICES.keyed,
+  params: {
+    limit: limitParam,
+    before: beforeParam,
+    chain: chainOrAllParam,
+    agent_id: {
+      ...agentIdParam,
+      description:
+        'Only what is about the agent with this id, on the chain that `chain` names; ids are counted on each chain by itself.',
+      toolText: 'Only what is about this agent of `chain`.',
+    },
+    client: attestationClientParam,
+    tag: attestationTagParam,
+    kind: attestationKindParam,
+  },
+  output: Type.Object({
+    attestations: Type.Array(AttestationShape),
+    next_before: NextBeforeShape,
+    meta: ListMetaShape,
+  }),
+  fails: ['invalid_parameter', 'upstream_unavailable'],
+  paging: 'before',
+  caching: 'revalidate',
+  acceptsUnknownKey: false,
+  example: {
+    attestations: [ATTESTATION_EXAMPLE],
+    next_before: null,
+    meta: { chain: META_EXAMPLE.chain, as_of: META_EXAMPLE.as_of, freshness: META_EXAMPLE.freshness },
+  },
+  check: ({ before }, { cursorKeys }) => void readBefore(cursorKeys, SCOPE, before),
+  run: async (input, { reader, clock, cursorKeys, dataset, freshness, chains }) => {
+    const { limit, chain, agent_id: agentId, client, tag, kind } = input;
+    const nowMs = clock.nowMs();
+    const [statuses, page] = await Promise.all([
+      freshness.statuses(),
+      readAttestations(reader, {
+        limit,
+        before: readBefore(cursorKeys, SCOPE, input.before),
+        chains: chain === undefined ? chains : [chain],
+        agentId,
+        client,
+        tag,
+        kind,
+      }),
+    ]);
+    const facts = await readAttestationFacts(reader, page.rows);
+    const payments = await readProvenPayments(reader, proofsOf(page.rows, facts));
+    return {
+      attestations: page.rows.map((row) => {
+        const finality = finalityOf(row.blockNumber, statuses.get(row.chain));
+        return attestationAnswer(row, { facts, payments, finality });
+      }),
+      next_before: nextBefore(cursorKeys, SCOPE, page.nextBefore),
+      meta: await listMeta({ chain, chains, statuses, nowMs }, page.rows, dataset.attestations),
+    };
+  },
+});

@@ -1,0 +1,336 @@
+import type { Static, TObject } from '@sinclair/typebox';
+import type { Reader } from '../../clickhouse/engine/engine.ts';
+import type { Clock } from '../../core/clock.ts';
+import type { ApiKey } from '../../core/domain/api-key.ts';
+import type { Chain } from '../../core/domain/chain.ts';
+import type { CursorKeys } from '../../core/domain/cursor.ts';
+import type { Lane, Standing, Surface } from '../../core/domain/lane.ts';
+import type { SettledPayment } from '../../core/domain/payment.ts';
+import type { Plan, PlanId, SqlTierId } from '../../core/domain/plan.ts';
+import type { UnitBalance } from '../../core/domain/query-unit.ts';
+import type { ErrorCode } from '../../core/errors.ts';
+import type { SqlSandbox } from '../../sandbox/sandbox.ts';
+import type { Leaderboard } from './agents/read-leaderboard.ts';
+import { fixedOutcome, type Outcome } from './answer.ts';
+import type { Capabilities } from './capabilities/read.ts';
+import type { EndpointSources } from './endpoints/sources.ts';
+import type { Relayers } from './facilitators/read.ts';
+import type { Graphs } from './graph/read.ts';
+import type { DatasetFacts } from './index-state/dataset.ts';
+import { readEngineUptime } from './index-state/engine-health.ts';
+import type { Freshness } from './index-state/freshness.ts';
+import type { IndexStates } from './index-state/index-state.ts';
+import type { Rollups } from './index-state/rollup-coverage.ts';
+import type { Names } from './names/names.ts';
+import type { InputOf, ParamFacts, Params } from './params.ts';
+import type { Price } from './prices.ts';
+import { readInput } from './read-input.ts';
+import type { PublicTableRows } from './sql/public-table-rows.ts';
+
+/**
+ * An operation is declared once and projected to the HTTP route, OpenAPI, the price list, the documentation and (later) the
+ * MCP tool. `run` receives its dependencies and never knows which surface called (design.md 5).
+ */
+
+/** What was sent as a credential, and what it turned out to be. */
+export interface Caller {
+  readonly keyPresent: boolean;
+  /** Null when no key was sent; false when one was sent and resolves to nothing. */
+  readonly keyRecognised: boolean | null;
+  readonly standing: Standing;
+  /** Null without an organization; also when a key names one whose row cannot be read (`organizationMissing`). */
+  readonly organization: CallerOrganization | null;
+  readonly organizationMissing: boolean;
+}
+
+export interface CallerOrganization {
+  readonly id: string;
+  readonly displayName: string;
+  readonly plan: PlanId;
+}
+
+export interface CallContext {
+  readonly caller: Caller;
+  readonly surface: Surface;
+  /** Which lane this caller takes on a metered route. */
+  readonly lane: Lane;
+  /** What was paid for this call over x402; null on other lanes. */
+  readonly payment: SettledPayment | null;
+  readonly idempotencyKey: string | undefined;
+  /** Names whoever calls, for fair turns: one organization, one key, one address. Holds no secret. */
+  readonly callerName: string;
+}
+
+/** What operations may ask of the accounts. Rejects with a `Failure`. */
+export interface Accounts {
+  /** Null for an organization that is not there. */
+  balance(organizationId: string): Promise<UnitBalance | null>;
+  /**
+   * The trial key that a settled payment bought. `already_issued`: it bought one before, and the caller cannot show the
+   * Idempotency-Key of that purchase.
+   */
+  issueTrialKey(
+    payment: SettledPayment,
+    idempotencyKey: string | undefined,
+  ): Promise<
+    | { readonly outcome: 'issued'; readonly apiKey: ApiKey; readonly expiresAtMs: number }
+    | { readonly outcome: 'already_issued' }
+  >;
+}
+
+/**
+ * How much of the engine a call takes, for its place in the line of an overloaded process: `page` reads a few granules, `summary`
+ * asks several things or aggregates, `query` is a caller's own and has lines of its own, `none` needs no engine.
+ */
+export type EngineLoad = 'none' | 'page' | 'summary' | 'query';
+
+/** POST carries its parameters in a JSON body; it still changes nothing but what it charges. */
+export type Method = 'GET' | 'POST';
+
+/** One line of the price list: an operation without its behaviour. */
+export interface PriceListEntry {
+  readonly id: string;
+  readonly method: Method;
+  readonly path: string;
+  readonly price: Price;
+}
+
+/** Everything an operation may use. */
+export interface OperationDeps {
+  /** Bound to the request: its statements stop when the caller leaves. */
+  readonly reader: Reader;
+  readonly clock: Clock;
+  readonly cursorKeys: CursorKeys;
+  /** The chains this deployment indexes. */
+  readonly chains: readonly Chain[];
+  /** Where a chain’s rows are sample data: up to this block. */
+  readonly sampleDataTo: ReadonlyMap<Chain, number>;
+  readonly version: string;
+  readonly startedAtMs: number;
+  /** The URL callers use, without a trailing slash; '' when the deployment does not know it. */
+  readonly publicUrl: string;
+  readonly freshness: Freshness;
+  readonly names: Names;
+  readonly dataset: DatasetFacts;
+  readonly rollups: Rollups;
+  readonly graphs: Graphs;
+  readonly relayers: Relayers;
+  readonly endpointSources: EndpointSources;
+  readonly capabilities: Capabilities;
+  readonly leaderboard: Leaderboard;
+  readonly indexStates: IndexStates;
+  readonly publicTableRows: PublicTableRows;
+  /** Bound to the request: its queries stop when the caller leaves. */
+  readonly sql: BoundSandbox;
+  readonly priceList: readonly PriceListEntry[];
+  readonly accounts: Accounts;
+  readonly plans: Readonly<Record<PlanId, Plan>>;
+  /** Whether single calls can be bought here over x402. */
+  readonly sellsCalls: boolean;
+}
+
+/** The sandbox without its signals, which the surface adds. */
+export interface BoundSandbox {
+  openTo: SqlSandbox['openTo'];
+  openNow: SqlSandbox['openNow'];
+  inspect: SqlSandbox['inspect'];
+  run(query: Parameters<SqlSandbox['run']>[0]): ReturnType<SqlSandbox['run']>;
+  estimate(query: Parameters<SqlSandbox['estimate']>[0]): ReturnType<SqlSandbox['estimate']>;
+}
+
+/** What one call costs and needs, where that depends on its input. */
+export interface CallTerms {
+  readonly price: Price;
+  /** `price.qu` is held and what was used is charged; on the x402 lane a fixed payment covers `price.qu`. */
+  readonly byUse: boolean;
+  /** The tier that the caller's plan must include, and whose own rate limit counts; null for none. */
+  readonly tier: SqlTierId | null;
+}
+
+/** What validity may depend on. */
+export type CheckFacts = ParamFacts & Pick<OperationDeps, 'cursorKeys'>;
+
+/** Stands in a `toolText` for the URL under which the caller knows the service, without a slash at its end. */
+export const PUBLIC_URL_MARK = '{publicUrl}';
+
+export interface Operation<P extends Params = Params, Output extends TObject = TObject> {
+  /** camelCase; the MCP tool is its snake_case. */
+  readonly id: string;
+  readonly method: Method;
+  /** Below the version prefix, parameters in braces: `/entities/{wallet}/settlements`. */
+  readonly path: string;
+  readonly summary: string;
+  readonly description: string;
+  /**
+   * The same for a model that chooses among tools: what it is for, in a few sentences that stand alone and speak of tools, not of
+   * routes. What it costs is added.
+   */
+  readonly toolText: string;
+  readonly price: Price;
+  readonly params: P;
+  readonly output: Output;
+  /** `page` where it is not said. */
+  readonly load?: EngineLoad;
+  /** Codes this operation itself can answer with, beside those every route has. */
+  readonly fails: readonly ErrorCode[];
+  /** Other shapes that an answer can have, beside `output`. */
+  readonly alsoAnswers?: readonly TObject[];
+  /** Media types that an answer can have, each with what it holds; of a text also an example. */
+  readonly media?: Readonly<Record<string, { readonly holds: string; readonly example?: string }>>;
+  /** Headers that an answer of another media type can have, by name, each with what it says. */
+  readonly answerHeaders?: Readonly<Record<string, string>>;
+  /** Whether an Idempotency-Key makes a call on the credit lane repeatable. */
+  readonly repeatable?: boolean;
+  /** How the answer continues: a `next_before` cursor, a `next_offset`, or not at all. */
+  readonly paging: 'before' | 'offset' | 'none';
+  /** Status of a good answer, 200 unless something is made. */
+  readonly status?: 200 | 201;
+  /** Fields of `output` whose values many answers have in common, as the same object that nobody changes: lists of prices, say. */
+  readonly shared?: readonly string[];
+  /** What a cache may do. `revalidate`: keep, but ask with the ETag each time. */
+  readonly caching: 'revalidate' | 'no-store';
+  /** True where an unknown key is answered instead of refused (read-api.md 5.3). */
+  readonly acceptsUnknownKey: boolean;
+  /** A true answer, abridged, for the documentation. Tested against `output`. */
+  readonly example: Static<Output>;
+  /** Answers of other forms, by name. Tested against `output` and `alsoAnswers`. */
+  readonly moreExamples?: Readonly<Record<string, NamedExample>>;
+  /** Bodies of requests, by name, where `example` of the parameters alone says too little. */
+  readonly requestExamples?: Readonly<Record<string, NamedExample>>;
+  /**
+   * Refuses with `invalid_parameter` what one parameter alone cannot tell. Called with the other checks, before anything is
+   * charged: no refusal of a request may wait for `run`.
+   */
+  check?(input: InputOf<P>, facts: CheckFacts): void;
+  run(input: InputOf<P>, deps: OperationDeps, context: CallContext): Promise<Static<Output>>;
+}
+
+export interface NamedExample {
+  readonly summary: string;
+  readonly value: unknown;
+}
+
+/** An operation whose price depends on its input and its use: it says what it used first, and gives its answer after. */
+export interface UsageOperation<P extends Params, Output extends TObject, Reviewed>
+  extends Omit<Operation<P, Output>, 'run'> {
+  /** What this call costs at most. `price` of the operation is the least that a call costs. */
+  terms(input: InputOf<P>): CallTerms;
+  /**
+   * Refuses what only the engine can tell is invalid. Asked when the caller is known and counted and before a lane is chosen:
+   * whatever it refuses costs nothing.
+   */
+  review(input: InputOf<P>, deps: OperationDeps): Promise<Reviewed>;
+  /**
+   * Finds what the run would fail on before it did anything. Asked once a fixed payment is verified and before it is settled,
+   * which no failure gives back; rejects with a `Failure` for what it is sure of, and with nothing else.
+   */
+  rehearse?(reviewed: Reviewed, deps: OperationDeps, callerName: string): Promise<void>;
+  /** Rejects with a `Failure`: one that carries `usedQu` is charged for that, any other costs nothing. */
+  run(reviewed: Reviewed, deps: OperationDeps, context: CallContext): Promise<Outcome>;
+}
+
+/** Declares an operation; infers the input of `run` from `params` and its answer from `output`. */
+export function defineOperation<P extends Params, Output extends TObject>(
+  operation: Operation<P, Output>,
+): Operation<P, Output> {
+  return operation;
+}
+
+export function defineUsageOperation<P extends Params, Output extends TObject, Reviewed>(
+  operation: UsageOperation<P, Output, Reviewed>,
+): UsageOperation<P, Output, Reviewed> {
+  return operation;
+}
+
+/** An operation whose parameter and answer types are erased, for tables that hold several. */
+export interface AnyOperation extends Omit<Operation, 'run' | 'check'> {
+  /** Reads the raw parameters (texts from HTTP, JSON values elsewhere) or throws `invalid_parameter`. */
+  prepare(raw: Readonly<Record<string, unknown>>, facts: CheckFacts): PreparedCall;
+}
+
+/** A call whose input is valid as far as one can see without asking the engine. */
+export interface PreparedCall {
+  readonly terms: CallTerms;
+  /** The last check, by the engine where there is one. */
+  review(deps: OperationDeps): Promise<ReviewedCall>;
+}
+
+export interface ReviewedCall {
+  run(deps: OperationDeps, context: CallContext): Promise<Outcome>;
+  rehearse(deps: OperationDeps, callerName: string): Promise<void>;
+}
+
+export function erase<P extends Params, Output extends TObject>(
+  operation: Operation<P, Output>,
+): AnyOperation {
+  const { run, check, ...declared } = operation;
+  const terms: CallTerms = { price: operation.price, byUse: false, tier: null };
+  return {
+    ...declared,
+    prepare(raw, facts) {
+      const input = readInput(operation.params, raw, facts);
+      check?.(input, facts);
+      return new FixedCall({ terms, asksEngine: operation.load !== 'none' }, input, run);
+    },
+  };
+}
+
+function outcomeOf(answer: unknown): Outcome {
+  // A TObject's answer is an object; TypeScript cannot see that through Static of a type parameter.
+  return fixedOutcome(answer as Record<string, unknown>);
+}
+
+/** A call that no engine reviews. */
+class FixedCall<Input> implements PreparedCall, ReviewedCall {
+  readonly terms: CallTerms;
+  private readonly asksEngine: boolean;
+  private readonly input: Input;
+  private readonly runIt: (input: Input, deps: OperationDeps, context: CallContext) => Promise<unknown>;
+
+  constructor(
+    { terms, asksEngine }: { readonly terms: CallTerms; readonly asksEngine: boolean },
+    input: Input,
+    runIt: FixedCall<Input>['runIt'],
+  ) {
+    this.terms = terms;
+    this.asksEngine = asksEngine;
+    this.input = input;
+    this.runIt = runIt;
+  }
+
+  review(): Promise<ReviewedCall> {
+    return Promise.resolve(this);
+  }
+
+  run(deps: OperationDeps, context: CallContext): Promise<Outcome> {
+    return this.runIt(this.input, deps, context).then(outcomeOf);
+  }
+
+  /** Nobody may pay for what an engine that is away could not answer. */
+  async rehearse({ reader }: OperationDeps): Promise<void> {
+    if (this.asksEngine) await readEngineUptime(reader);
+  }
+}
+
+export function eraseUsage<P extends Params, Output extends TObject, Reviewed>(
+  operation: UsageOperation<P, Output, Reviewed>,
+): AnyOperation {
+  const { run, check, terms, review, rehearse, ...declared } = operation;
+  return {
+    ...declared,
+    prepare: (raw, facts) => {
+      const input = readInput(operation.params, raw, facts);
+      check?.(input, facts);
+      return {
+        terms: terms(input),
+        review: async (deps) => {
+          const reviewed = await review(input, deps);
+          return {
+            run: (bound, context) => run(reviewed, bound, context),
+            rehearse: async (bound, callerName) => rehearse?.(reviewed, bound, callerName),
+          };
+        },
+      };
+    },
+  };
+}

@@ -1,0 +1,323 @@
+import { type Static, Type } from '@sinclair/typebox';
+import { usdNumber } from '../../../core/domain/amount.ts';
+import { CountShape, TimeShape, timeText, timeTextOrNull, UsdShape } from '../shapes.ts';
+import type { EndpointClaimant, EndpointOfferRow, EndpointRow, ObservedPayments } from './read.ts';
+import type { ConfiguredSourceState, EndpointSourceKind, EndpointSourceState } from './sources.ts';
+import { isSourceStale } from './sources.ts';
+
+/** A row of the endpoint directory. Source: api.md 3, protocol.md 1.10. */
+
+const NullableTime = Type.Unsafe<string | null>({ type: ['string', 'null'], format: 'date-time' });
+const NullableText = Type.Unsafe<string | null>({ type: ['string', 'null'] });
+const PriceShape = Type.Unsafe<number | null>({
+  type: ['number', 'null'],
+  description: 'Dollars, rounded up to a millionth; null when it is not known.',
+});
+
+const AcceptShape = Type.Object(
+  {
+    scheme: Type.String(),
+    network: Type.String({ description: 'As published: a version 1 name or CAIP-2.' }),
+    chain: Type.Unsafe<string | null>({
+      type: ['string', 'null'],
+      description: 'CAIP-2 of the EVM chain; null for another network.',
+    }),
+    asset: Type.String(),
+    amount: Type.Unsafe<string | null>({
+      type: ['string', 'null'],
+      description:
+        'Atomic units of the asset, a ceiling where the scheme is `upto`; null when it is not published.',
+    }),
+    price_usd: PriceShape,
+    pay_to: Type.String(),
+    source: Type.String({ description: 'Who lists it, an entry of `meta.sources`.' }),
+    max_timeout_seconds: {
+      ...CountShape,
+      description: 'How long the offer stands; 0 when it is not published.',
+    },
+    settlement_count_30d: {
+      ...CountShape,
+      description: 'Payments observed on the terms of this offer, counted as in `observed`.',
+    },
+  },
+  { title: 'EndpointOffer' },
+);
+
+const PAYMENT_FIELDS = {
+  settlement_count_30d: CountShape,
+  unique_payers_30d: {
+    ...CountShape,
+    description: 'Exact up to some hundreds, above within about 2 percent.',
+  },
+  settled_usd_30d: UsdShape,
+  last_settled_at: NullableTime,
+};
+
+const ObservedShape = Type.Object(
+  {
+    ...PAYMENT_FIELDS,
+    since: {
+      ...TimeShape,
+      description: 'The later of: when the offer was first seen at this price, and the start of the 30 days.',
+    },
+    resources_on_same_terms: {
+      ...CountShape,
+      description:
+        'Other resources of the same origin with this pay_to, asset and amount. Payments do not say which of them they were for, so each shows all.',
+    },
+  },
+  {
+    title: 'ObservedActivity',
+    description:
+      'Payments that fit the headline offer: to its pay_to, on its chain, in its asset, of exactly its amount (at most its amount where the scheme signs a ceiling), since it was listed, today and the 29 UTC days before. Only settlements graded proven or probable; self-payments do not count. What fits offers of several origins counts for the one that was listed first.',
+  },
+);
+
+const PayeeObservedShape = Type.Object(PAYMENT_FIELDS, {
+  title: 'PayeeActivity',
+  description:
+    'What the pay_to address was paid on that chain for anything, at any price, in the same time and by the same grades. It is not evidence for this resource: anybody can list any address. Nothing is ranked by it.',
+});
+
+const ClaimantShape = Type.Object(
+  {
+    pay_to: Type.String(),
+    published_by_domain: Type.Boolean({
+      description: 'Whether /.well-known/x402 of the resource’s own origin says so.',
+    }),
+    settlement_count_30d: {
+      ...CountShape,
+      description: 'Of the most paid of its offers for this resource.',
+    },
+    listed_since: TimeShape,
+    networks: Type.Array(Type.String()),
+    sources: Type.Array(Type.String(), { description: 'Who lists it, entries of `meta.sources`.' }),
+  },
+  { title: 'EndpointClaimant' },
+);
+
+export const EndpointShape = Type.Object(
+  {
+    resource: Type.String({ description: 'URL of the resource.' }),
+    method: Type.String({ description: 'HTTP method; GET where the listing does not say.' }),
+    service_name: NullableText,
+    description: NullableText,
+    mime_type: NullableText,
+    accepts: Type.Array(AcceptShape, { description: 'Ways to pay, cheapest first.' }),
+    price_usd: PriceShape,
+    pay_to: Type.String({
+      description:
+        'Of the headline offer, as are `network`, `price_usd` and `observed`: the one that the domain itself publishes, else the one that most payers paid, else of a contested resource the one listed first, else the cheapest.',
+    }),
+    network: Type.String(),
+    published_by_domain: Type.Boolean({
+      description: 'Whether /.well-known/x402 of the resource’s own origin publishes the headline offer.',
+    }),
+    contested: Type.Boolean({
+      description:
+        'Whether listings of this resource, under any method, name more than one address to be paid on the same kind of network.',
+    }),
+    claimants: Type.Array(ClaimantShape, {
+      description:
+        'Every address that a listing of this resource names, published ones first, then the most paid.',
+    }),
+    tags: Type.Array(Type.String()),
+    capabilities: Type.Array(Type.String(), {
+      description: 'Slugs of `/capabilities`, by a documented rule.',
+    }),
+    last_updated: Type.Unsafe<string | null>({
+      ...NullableTime,
+      description: 'As the listing says; null when it does not.',
+    }),
+    observed: ObservedShape,
+    payee_observed: PayeeObservedShape,
+    shared_pay_to: Type.Boolean({
+      description: 'Whether other listed resources are paid at `pay_to` too, at whatever price.',
+    }),
+    stale: Type.Boolean({
+      description: 'Whether nobody who lists it has answered well of late: it may be outdated.',
+    }),
+  },
+  { title: 'Endpoint' },
+);
+
+export const EndpointSourceShape = Type.Object(
+  {
+    source: Type.String(),
+    kind: Type.Unsafe<EndpointSourceKind>({
+      type: 'string',
+      enum: ['bazaar', 'well_known', 'file'],
+    }),
+    host: Type.Unsafe<string | null>({
+      type: ['string', 'null'],
+      description: 'Null for the catalogue file.',
+    }),
+    offers: { ...CountShape, description: 'Offers that its last reading saw.' },
+    tried_at: TimeShape,
+    good_at: Type.Unsafe<string | null>({
+      ...NullableTime,
+      description: 'Its last reading to the end; null without one.',
+    }),
+    problem: Type.Unsafe<string | null>({
+      type: ['string', 'null'],
+      description: 'Why the last reading failed; null when it was good.',
+    }),
+    stale: Type.Boolean(),
+  },
+  { title: 'EndpointSource' },
+);
+
+export function endpointAnswer(
+  row: EndpointRow,
+  isStale: (source: string) => boolean,
+): Static<typeof EndpointShape> {
+  return {
+    resource: row.resource,
+    method: row.method,
+    service_name: textOrNull(row.serviceName),
+    description: textOrNull(row.description),
+    mime_type: textOrNull(row.mimeType),
+    accepts: row.offers.map(acceptAnswer),
+    price_usd: priceAnswer(row.priceUsdMicros),
+    pay_to: row.payTo,
+    network: row.network,
+    published_by_domain: row.isPublished,
+    contested: row.isContested,
+    claimants: row.claimants.map(claimantAnswer),
+    tags: [...row.tags],
+    capabilities: [...row.capabilities],
+    last_updated: timeTextOrNull(row.lastUpdated),
+    observed: {
+      ...paymentsAnswer(row.observed),
+      since: timeText(row.observed.since),
+      resources_on_same_terms: row.sameTerms,
+    },
+    payee_observed: paymentsAnswer(row.payeeObserved),
+    shared_pay_to: row.isPayToShared,
+    stale: row.sources.every(isStale),
+  };
+}
+
+function acceptAnswer(offer: EndpointOfferRow): Static<typeof AcceptShape> {
+  return {
+    scheme: offer.scheme,
+    network: offer.network,
+    chain: textOrNull(offer.chain),
+    asset: offer.asset,
+    amount: offer.amount,
+    price_usd: priceAnswer(offer.priceUsdMicros),
+    pay_to: offer.payTo,
+    source: offer.source,
+    max_timeout_seconds: offer.maxTimeoutSeconds,
+    settlement_count_30d: offer.settlementCount,
+  };
+}
+
+function paymentsAnswer(observed: ObservedPayments): Static<typeof PayeeObservedShape> {
+  return {
+    settlement_count_30d: observed.settlementCount,
+    unique_payers_30d: observed.uniquePayers,
+    settled_usd_30d: usdNumber(observed.settledUsdMicros),
+    last_settled_at: timeTextOrNull(observed.lastSettledAt),
+  };
+}
+
+function claimantAnswer(claimant: EndpointClaimant): Static<typeof ClaimantShape> {
+  return {
+    pay_to: claimant.payTo,
+    published_by_domain: claimant.isPublished,
+    settlement_count_30d: claimant.settlementCount,
+    listed_since: timeText(claimant.listedAt),
+    networks: [...claimant.networks],
+    sources: [...claimant.sources],
+  };
+}
+
+export function sourceAnswer(
+  state: ConfiguredSourceState,
+  nowMs: number,
+): Static<typeof EndpointSourceShape> {
+  return {
+    source: state.source,
+    kind: state.kind,
+    host: textOrNull(state.host),
+    offers: state.items,
+    tried_at: timeText(state.triedAt),
+    good_at: timeTextOrNull(state.goodAt),
+    problem: textOrNull(state.problem),
+    stale: isSourceStale(state, nowMs),
+  };
+}
+
+/** Whether a source may be outdated; one that is not known any more is. */
+export function staleness(
+  states: readonly EndpointSourceState[],
+  nowMs: number,
+): (source: string) => boolean {
+  const fresh = new Set(states.filter((state) => !isSourceStale(state, nowMs)).map(({ source }) => source));
+  return (source) => !fresh.has(source);
+}
+
+function textOrNull(text: string): string | null {
+  return text === '' ? null : text;
+}
+
+function priceAnswer(micros: bigint | null): number | null {
+  return micros === null ? null : usdNumber(micros);
+}
+
+export const ENDPOINT_EXAMPLE: Static<typeof EndpointShape> = {
+  resource: 'https://weather.example/v1/forecast',
+  method: 'GET',
+  service_name: 'Weather by the call',
+  description: 'Hourly forecast for a place, seven days ahead.',
+  mime_type: 'application/json',
+  accepts: [
+    {
+      scheme: 'exact',
+      network: 'base',
+      chain: 'eip155:8453',
+      asset: '0x833589fcd6edb6e08f4c7c32d4f71b54bda02913',
+      amount: '10000',
+      price_usd: 0.01,
+      pay_to: '0x4020615294c913f045dc10f0a5cdebd86c280001',
+      source: 'bazaar:coinbase',
+      max_timeout_seconds: 60,
+      settlement_count_30d: 18_204,
+    },
+  ],
+  price_usd: 0.01,
+  pay_to: '0x4020615294c913f045dc10f0a5cdebd86c280001',
+  network: 'base',
+  published_by_domain: true,
+  contested: false,
+  claimants: [
+    {
+      pay_to: '0x4020615294c913f045dc10f0a5cdebd86c280001',
+      published_by_domain: true,
+      settlement_count_30d: 18_204,
+      listed_since: '2026-08-02T11:20:00Z',
+      networks: ['base'],
+      sources: ['bazaar:coinbase', 'well_known:https://weather.example'],
+    },
+  ],
+  tags: ['weather'],
+  capabilities: ['weather'],
+  last_updated: '2026-11-19T06:40:12Z',
+  observed: {
+    settlement_count_30d: 18_204,
+    unique_payers_30d: 311,
+    settled_usd_30d: 182.04,
+    last_settled_at: '2026-11-20T09:14:57Z',
+    since: '2026-10-22T00:00:00Z',
+    resources_on_same_terms: 0,
+  },
+  payee_observed: {
+    settlement_count_30d: 20_911,
+    unique_payers_30d: 342,
+    settled_usd_30d: 317.4,
+    last_settled_at: '2026-11-20T09:14:57Z',
+  },
+  shared_pay_to: true,
+  stale: false,
+};

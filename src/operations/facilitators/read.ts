@@ -1,0 +1,181 @@
+import { IS_COUNTED } from '../../../clickhouse/engine/counted-rows.ts';
+import type { Reader } from '../../../clickhouse/engine/engine.ts';
+import { allOf, type Sql, sql, texts, uint32 } from '../../../clickhouse/engine/sql.ts';
+import type { Clock } from '../../../core/clock.ts';
+import type { Address } from '../../../core/domain/address.ts';
+import { microsFromDecimal } from '../../../core/domain/amount.ts';
+import type { Chain } from '../../../core/domain/chain.ts';
+import { openRows, type RollupCoverage, type Rollups } from '../index-state/rollup-coverage.ts';
+import { ask, TWO_THREADS } from '../read/ask.ts';
+import { cached } from '../read/cached.ts';
+import { bigintField, integerField, textField } from '../read/decode.ts';
+import { unionAll } from '../wallets/profile-scope.ts';
+import { closedRelayers, type RelayerTotals, readRelayerTotals } from './totals.ts';
+
+/**
+ * The relayers of every served chain, busiest first. The ranking is the same for every caller and costs a pass over the
+ * rollups, so one is made at most every ten seconds and all pages are cut from it. Figures are exact as of that moment.
+ */
+
+export interface Relayer {
+  readonly chain: Chain;
+  readonly address: Address;
+  /** Id and name of the facilitator that the catalogue knows behind the address; null for none. */
+  readonly facilitator: string | null;
+  readonly settlementCount: number;
+  readonly settledUsdMicros: bigint;
+  /** Unix seconds. */
+  readonly firstSeen: number;
+  readonly lastSeen: number;
+  /** Null until the chain was asked. */
+  readonly account: RelayerAccount | null;
+}
+
+export interface RelayerAccount {
+  readonly nonce: number;
+  /** In the smallest unit of the chain's own coin. */
+  readonly gasBalance: bigint;
+  /** Unix seconds. */
+  readonly enrichedAt: number;
+}
+
+export interface RelayerRanking {
+  /** Unix milliseconds. */
+  readonly rankedAtMs: number;
+  readonly coverage: RollupCoverage;
+  readonly totals: RelayerTotals | null;
+  /** Busiest first; then by chain and address. */
+  readonly relayers: readonly Relayer[];
+  /** Distinct parties, by relayer, as far as a page asked for them. */
+  readonly parties: Map<string, DistinctParties>;
+}
+
+export interface DistinctParties {
+  readonly payers: number;
+  readonly payees: number;
+}
+
+export interface Relayers {
+  ranking(): Promise<RelayerRanking>;
+}
+
+export const RELAYERS_RESOURCE = 'facilitators';
+const RANKING_MAX_AGE_MS = 10_000;
+/** Ranked per chain, beside those that are named or enriched: anybody can be a relayer, and most relay once. */
+export const RANKED_PER_CHAIN = 10_100;
+/** Far above what catalogues and enrichment hold. */
+const KNOWN_MAX = 50_000;
+const RANKING_MAX_SECONDS = 30;
+const DISTINCT_MAX_SECONDS = 20;
+
+export function createRelayers(deps: {
+  readonly reader: Reader;
+  readonly clock: Clock;
+  readonly rollups: Rollups;
+  readonly chains: readonly Chain[];
+}): Relayers {
+  return {
+    ranking: cached({ clock: deps.clock, maxAgeMs: RANKING_MAX_AGE_MS, load: () => readRanking(deps) }),
+  };
+}
+
+async function readRanking(deps: Parameters<typeof createRelayers>[0]): Promise<RelayerRanking> {
+  const { reader, clock, rollups, chains } = deps;
+  const rankedAtMs = clock.nowMs();
+  const coverage = await rollups.coverage();
+  const totals = await readRelayerTotals(reader, RELAYERS_RESOURCE, coverage);
+  const { rows } = await ask(reader, RELAYERS_RESOURCE, {
+    name: 'relayers-ranking',
+    maxSeconds: RANKING_MAX_SECONDS,
+    maxRows: chains.length * RANKED_PER_CHAIN + KNOWN_MAX,
+    settings: { ...TWO_THREADS, do_not_merge_across_partitions_select_final: 1 },
+    sql: rankingSql(chains, { coverage, totals }),
+  });
+  return { rankedAtMs, coverage, totals, relayers: rows.map(decodeRelayer), parties: new Map() };
+}
+
+function rankingSql(chains: readonly Chain[], past: Pick<RelayerRanking, 'coverage' | 'totals'>): Sql {
+  const served = sql`chain IN ${texts(chains)}`;
+  const parts = unionAll([
+    ...closedRelayers(
+      sql`chain, relayer, settlement_count AS counted, settled_usd AS usd_part, first_time, last_time`,
+      [served],
+      past,
+    ),
+    sql`SELECT chain, relayer, toUInt64(1), toDecimal128(amount_usd, 6), block_time, block_time
+      FROM (SELECT chain, relayer, amount_usd, block_time, method, del FROM settlements FINAL
+        WHERE ${allOf([openRows(past.coverage), served])}) WHERE ${IS_COUNTED}`,
+  ]);
+  return sql`SELECT totals.chain, lower(hex(address)), facilitator, settlements, toString(usd),
+      toUnixTimestamp(first_seen), toUnixTimestamp(last_seen), nonce, toString(gas_balance), toUnixTimestamp(enriched_at)
+    FROM (
+      SELECT chain, relayer AS address, sum(counted) AS settlements, sum(usd_part) AS usd, min(first_time) AS first_seen,
+        max(last_time) AS last_seen, row_number() OVER (PARTITION BY chain ORDER BY settlements DESC, address) AS place
+      FROM (${parts})
+      GROUP BY chain, relayer) AS totals
+    LEFT JOIN (SELECT chain, address, facilitator FROM facilitator_relayers FINAL WHERE del = 0) AS named USING (chain, address)
+    LEFT JOIN (SELECT chain, address, nonce, gas_balance, enriched_at FROM relayer_accounts FINAL) AS accounts USING (chain, address)
+    WHERE place <= ${uint32(RANKED_PER_CHAIN)} OR facilitator != '' OR enriched_at > toDateTime(0)
+    ORDER BY settlements DESC, totals.chain, address`;
+}
+
+function decodeRelayer(row: readonly unknown[]): Relayer {
+  const facilitator = textField(row[2]);
+  const enrichedAt = integerField(row[9]);
+  return {
+    chain: textField(row[0]) as Chain, // written by ingest from `Chain` values only
+    address: `0x${textField(row[1])}` as Address, // 40 hex digits of a FixedString(20)
+    facilitator: facilitator === '' ? null : facilitator,
+    settlementCount: integerField(row[3]),
+    settledUsdMicros: microsFromDecimal(textField(row[4])),
+    firstSeen: integerField(row[5]),
+    lastSeen: integerField(row[6]),
+    account:
+      enrichedAt === 0 ? null : { nonce: integerField(row[7]), gasBalance: bigintField(row[8]), enrichedAt },
+  };
+}
+
+/**
+ * How many distinct parties each relayer of a page served. Only for a page, because merging these states is most of the work;
+ * kept with the ranking, because the same few pages are asked for.
+ */
+export async function distinctParties(
+  reader: Reader,
+  ranking: RelayerRanking,
+  page: readonly Relayer[],
+): Promise<readonly DistinctParties[]> {
+  const missing = page.filter((relayer) => !ranking.parties.has(keyOf(relayer)));
+  if (missing.length > 0) {
+    const { rows } = await ask(reader, RELAYERS_RESOURCE, {
+      name: 'relayers-distinct',
+      maxSeconds: DISTINCT_MAX_SECONDS,
+      maxRows: missing.length,
+      settings: { ...TWO_THREADS, do_not_merge_across_partitions_select_final: 1 },
+      sql: distinctSql(missing, ranking),
+    });
+    for (const row of rows) {
+      const key = `${textField(row[0])} 0x${textField(row[1])}`;
+      ranking.parties.set(key, { payers: integerField(row[2]), payees: integerField(row[3]) });
+    }
+  }
+  // A relayer that lost all it had since the ranking has no states any more.
+  return page.map((relayer) => ranking.parties.get(keyOf(relayer)) ?? { payers: 0, payees: 0 });
+}
+
+/** The relayer of a settlement is not in its sort key, so it is chosen after versions are merged. */
+function distinctSql(relayers: readonly Relayer[], past: RelayerRanking): Sql {
+  const wanted = sql`(chain, relayer) IN (SELECT pair.1, toFixedString(unhex(substring(pair.2, 3)), 20)
+    FROM (SELECT arrayJoin(arrayZip(${texts(relayers.map(({ chain }) => chain))}, ${texts(relayers.map(({ address }) => address))})) AS pair))`;
+  const parts = unionAll([
+    ...closedRelayers(sql`chain, relayer, payers, payees`, [wanted], past),
+    sql`SELECT chain, relayer, uniqCombined64State(14)(payer), uniqCombined64State(14)(payee)
+      FROM (SELECT chain, relayer, payer, payee, method, del FROM settlements FINAL WHERE ${openRows(past.coverage)})
+      WHERE ${IS_COUNTED} AND ${wanted} GROUP BY chain, relayer`,
+  ]);
+  return sql`SELECT chain, lower(hex(relayer)), uniqCombined64Merge(14)(payers), uniqCombined64Merge(14)(payees)
+    FROM (${parts}) GROUP BY chain, relayer`;
+}
+
+function keyOf({ chain, address }: Relayer): string {
+  return `${chain} ${address}`;
+}

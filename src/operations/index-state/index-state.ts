@@ -1,0 +1,117 @@
+import type { Reader } from '../../../clickhouse/engine/engine.ts';
+import type { Clock } from '../../../core/clock.ts';
+import type { Chain } from '../../../core/domain/chain.ts';
+import { Failure } from '../../../core/errors.ts';
+import type { EndpointSourceState, EndpointSources } from '../endpoints/sources.ts';
+import type { ChainStatus } from './chain-status.ts';
+import { readEngineUptime } from './engine-health.ts';
+import type { Freshness } from './freshness.ts';
+import type { IdentityState, IdentityStates } from './identity-state.ts';
+import { type RollupState, readRollupState } from './rollup-state.ts';
+
+/** The index as telemetry shows it, also while its engine does not answer: then with what was read of it last. */
+
+/** What `engine.status` can be. */
+export const ENGINE_STATUSES = {
+  ok: 'it answers',
+  starting:
+    'it has not answered everything yet since this process started: it starts, or its tables are being made',
+  unreachable: 'it answered before and does not now: it restarts, or cannot be reached',
+  overloaded: 'it answers, but refused part of what telemetry asks, or took too long',
+} as const;
+
+export type EngineStatus = keyof typeof ENGINE_STATUSES;
+
+export interface IndexState {
+  readonly engine: {
+    readonly status: EngineStatus;
+    /** Null while it does not answer. */
+    readonly uptimeSeconds: number | null;
+    /** Unix milliseconds of its last answer; null before the first. What is shown is no newer. */
+    readonly answeredAtMs: number | null;
+  };
+  /** Each null until it was read once. */
+  readonly statuses: ReadonlyMap<Chain, ChainStatus> | null;
+  readonly rollups: RollupState | null;
+  readonly identities: IdentityState | null;
+  readonly sources: readonly EndpointSourceState[] | null;
+}
+
+export interface IndexStates {
+  /** `reader` is the caller's. An engine that does not answer rejects nothing. */
+  read(reader: Reader): Promise<IndexState>;
+}
+
+export function createIndexStates(deps: {
+  readonly clock: Clock;
+  readonly freshness: Freshness;
+  readonly identityStates: IdentityStates;
+  readonly endpointSources: EndpointSources;
+}): IndexStates {
+  const statuses = lastKnown<ReadonlyMap<Chain, ChainStatus>>();
+  const rollups = lastKnown<RollupState>();
+  const identities = lastKnown<IdentityState>();
+  const sources = lastKnown<readonly EndpointSourceState[]>();
+  let answeredAtMs: number | null = null;
+  let hasAnsweredAll = false;
+  return {
+    read: async (reader) => {
+      const uptime = lastKnown<number>();
+      const parts = Promise.all([
+        statuses.renew(() => deps.freshness.statuses()),
+        rollups.renew(() => readRollupState(reader)),
+        identities.renew(() => deps.identityStates.state()),
+        sources.renew(() => deps.endpointSources.states()),
+      ]);
+      parts.catch(() => undefined); // told below, unless the engine is away and they are not waited for
+      const isThere = await uptime.renew(() => readEngineUptime(reader));
+      // The other questions may take long to fail.
+      const hasAll = isThere && (await parts).every((isRead) => isRead);
+      if (isThere) answeredAtMs = deps.clock.nowMs();
+      hasAnsweredAll ||= hasAll;
+      return {
+        engine: {
+          status: statusOf({ isThere, hasAll, hasAnsweredAll }),
+          uptimeSeconds: uptime.value(),
+          answeredAtMs,
+        },
+        statuses: statuses.value(),
+        rollups: rollups.value(),
+        identities: identities.value(),
+        sources: sources.value(),
+      };
+    },
+  };
+}
+
+function statusOf(engine: {
+  readonly isThere: boolean;
+  readonly hasAll: boolean;
+  readonly hasAnsweredAll: boolean;
+}): EngineStatus {
+  if (engine.hasAll) return 'ok';
+  if (!engine.hasAnsweredAll) return 'starting';
+  return engine.isThere ? 'overloaded' : 'unreachable';
+}
+
+interface LastKnown<Value> {
+  /** Whether it could be read. What is no trouble of the engine is a bug, and rejects. */
+  renew(read: () => Promise<Value>): Promise<boolean>;
+  value(): Value | null;
+}
+
+function lastKnown<Value>(): LastKnown<Value> {
+  let known: Value | null = null;
+  return {
+    renew: async (read) => {
+      try {
+        known = await read();
+        return true;
+      } catch (error) {
+        if (error instanceof Failure && error.code === 'upstream_unavailable') return false;
+        throw error;
+      }
+    },
+    value: () => known,
+  };
+}

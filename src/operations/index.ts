@@ -1,0 +1,50 @@
+import { getAccount } from './account/declare.ts';
+import { mintTrialKey } from './account/trial-key.ts';
+import { getAgent } from './agents/agent.ts';
+import { getLeaderboard } from './agents/leaderboard.ts';
+import { listAgents } from './agents/list.ts';
+import { listAttestations } from './attestations/declare.ts';
+import { getCapability } from './capabilities/capability.ts';
+import { listCapabilities } from './capabilities/list.ts';
+import { type AnyOperation, erase, eraseUsage, type PriceListEntry } from './define.ts';
+import { listEndpoints } from './endpoints/declare.ts';
+import { listFacilitators } from './facilitators/declare.ts';
+import { getGraph } from './graph/declare.ts';
+import { listFlows } from './settlements/flows.ts';
+import { listTransactions } from './settlements/transactions.ts';
+import { runSql } from './sql/declare.ts';
+import { getSqlSchema } from './sql/schema.ts';
+import { getTelemetry } from './telemetry/declare.ts';
+import { listWallets } from './wallets/list.ts';
+import { getMerchant } from './wallets/merchant.ts';
+import { listEntitySettlements } from './wallets/settlements.ts';
+
+/** Every operation of the service, in the order of the documentation. */
+export const OPERATIONS: readonly AnyOperation[] = [
+  erase(getAccount),
+  erase(listFlows),
+  erase(listTransactions),
+  erase(listEntitySettlements),
+  erase(listWallets),
+  erase(listFacilitators),
+  erase(getMerchant),
+  erase(getAgent),
+  erase(listAgents),
+  erase(getLeaderboard),
+  erase(listAttestations),
+  erase(getGraph),
+  erase(listCapabilities),
+  erase(getCapability),
+  erase(listEndpoints),
+  erase(getTelemetry),
+  erase(getSqlSchema),
+  eraseUsage(runSql),
+  erase(mintTrialKey),
+];
+
+export const PRICE_LIST: readonly PriceListEntry[] = OPERATIONS.map(({ id, method, path, price }) => ({
+  id,
+  method,
+  path,
+  price,
+}));

@@ -1,0 +1,237 @@
+import { type Static, Type } from '@sinclair/typebox';
+import { usdNumber } from '../../core/domain/amount.ts';
+import type { Chain } from '../../core/domain/chain.ts';
+import { UNCOUNTED_METHOD } from '../../core/domain/evidence.ts';
+import type { ChainStatus } from './index-state/chain-status.ts';
+import type { DatasetFacts, TableFacts } from './index-state/dataset.ts';
+import type { FinalityFilter } from './index-state/finality.ts';
+import {
+  type ChainFreshness,
+  chainFreshness,
+  WARNINGS,
+  type Warning,
+  warningsOf,
+} from './index-state/freshness.ts';
+import type { ListedSettlement } from './settlements/row.ts';
+import { isSelfPayment } from './settlements/shape.ts';
+import { ChainShape, nowText, TimeShape, timeTextOrNull, UsdShape } from './shapes.ts';
+
+/** `meta` of the settlement lists. Source: read-api.md 2.4, api.md 1. */
+
+const NullableInteger = Type.Unsafe<number | null>({ type: ['integer', 'null'] });
+const NullableTime = Type.Unsafe<string | null>({ type: ['string', 'null'], format: 'date-time' });
+
+export const ChainFreshnessShape = Type.Object(
+  {
+    chain: ChainShape,
+    indexed_block: NullableInteger,
+    indexed_at: NullableTime,
+    head_block: NullableInteger,
+    finalized_block: NullableInteger,
+    lag_seconds: NullableInteger,
+  },
+  { title: 'ChainFreshness' },
+);
+
+export const FreshnessShape = Type.Object(
+  { chains: Type.Array(ChainFreshnessShape) },
+  {
+    title: 'Freshness',
+    description:
+      'Per chain: newest indexed block and its time, newest block known, newest final block, and how far behind the index is. At the tip, lag_seconds counts from the last look at the tip.',
+  },
+);
+
+export const WarningsShape = Type.Array(
+  Type.Unsafe<Warning>({ title: 'Warning', type: 'string', enum: Object.keys(WARNINGS) }),
+  {
+    description: Object.entries(WARNINGS)
+      .map(([code, meaning]) => `\`${code}\`: ${meaning}`)
+      .join(' '),
+  },
+);
+
+const SERVED_FIELDS = {
+  chain: Type.Unsafe<Chain | null>({
+    type: ['string', 'null'],
+    description: 'The chain served; null when the answer spans every chain in `freshness`.',
+  }),
+  as_of: TimeShape,
+  freshness: FreshnessShape,
+};
+
+/** Facts about the table that is listed, on an empty page only: they tell why it may be empty. */
+const DATASET_FIELDS = {
+  dataset_last_written_at: Type.Optional(
+    Type.Unsafe<string | null>({
+      ...NullableTime,
+      description: 'When the listed table was last written for the chain that was asked; null: never.',
+    }),
+  ),
+  dataset_row_count: Type.Optional(
+    Type.Integer({
+      minimum: 0,
+      description: 'Rows of the listed table on the chain that was asked, before any other filter.',
+    }),
+  ),
+};
+
+/** `meta` of answers that are not a page of settlements. */
+export const MetaShape = Type.Object(
+  { ...SERVED_FIELDS, warnings: Type.Optional(WarningsShape) },
+  { title: 'Meta' },
+);
+
+export const SettlementMetaShape = Type.Object(
+  {
+    ...SERVED_FIELDS,
+    page_self_payments: Type.Optional(
+      Type.Integer({ minimum: 0, description: 'This page only; do not add up.' }),
+    ),
+    page_self_payment_usd: Type.Optional(UsdShape),
+    page_gross_usd: Type.Optional(UsdShape),
+    page_organic_usd: Type.Optional(UsdShape),
+    self_payments_excluded: Type.Optional(
+      Type.Boolean({ description: 'Present and true when exclude_self_payments filtered this page.' }),
+    ),
+    ...DATASET_FIELDS,
+    warnings: Type.Optional(WarningsShape),
+  },
+  { title: 'SettlementListMeta' },
+);
+
+/** Fields of `meta` for lists whose rows are not settlements. */
+export const LIST_META_FIELDS = {
+  ...SERVED_FIELDS,
+  ...DATASET_FIELDS,
+  warnings: Type.Optional(WarningsShape),
+};
+
+export const ListMetaShape = Type.Object(LIST_META_FIELDS, { title: 'ListMeta' });
+
+export type Meta = Static<typeof MetaShape>;
+export type ListMeta = Static<typeof ListMetaShape>;
+export type SettlementMeta = Static<typeof SettlementMetaShape>;
+type FreshnessAnswer = Static<typeof ChainFreshnessShape>;
+
+export interface MetaFacts {
+  /** The chain asked for; undefined: all. */
+  readonly chain: Chain | undefined;
+  readonly chains: readonly Chain[];
+  readonly statuses: ReadonlyMap<Chain, ChainStatus>;
+  readonly nowMs: number;
+  /** Where the answer can be limited to final settlements. */
+  readonly finality?: FinalityFilter;
+}
+
+export function chainFreshnessAnswer(freshness: ChainFreshness): FreshnessAnswer {
+  return {
+    chain: freshness.chain,
+    indexed_block: freshness.indexedBlock,
+    indexed_at: timeTextOrNull(freshness.indexedAt),
+    head_block: freshness.headBlock,
+    finalized_block: freshness.finalizedBlock,
+    lag_seconds: freshness.lagSeconds,
+  };
+}
+
+/** What was served, as of when, and what a caller should know about its chains. */
+export function metaAnswer(facts: MetaFacts): Meta {
+  const warnings = warningsFor(facts);
+  return { ...servedFacts(facts), ...(warnings.length > 0 ? { warnings } : {}) };
+}
+
+function warningsFor(facts: MetaFacts): Warning[] {
+  const served = servedChains(facts);
+  const isUnknown = (chain: Chain): boolean => (facts.statuses.get(chain)?.finalizedBlock ?? null) === null;
+  const isMissed = facts.finality === 'finalized' && served.some(isUnknown);
+  const warnings = warningsOf(served, facts.statuses, facts.nowMs);
+  return isMissed ? [...warnings, 'finality_unknown'] : warnings;
+}
+
+function servedChains({ chain, chains }: MetaFacts): readonly Chain[] {
+  return chain === undefined ? chains : [chain];
+}
+
+function servedFacts(facts: MetaFacts) {
+  const served = servedChains(facts);
+  const [onlyChain] = served;
+  return {
+    chain: served.length === 1 && onlyChain !== undefined ? onlyChain : null,
+    as_of: nowText(facts.nowMs),
+    freshness: {
+      chains: served.map((chain) =>
+        chainFreshnessAnswer(chainFreshness(chain, facts.statuses.get(chain), facts.nowMs)),
+      ),
+    },
+  };
+}
+
+/** `meta` of a page: page figures when it has rows, facts about the dataset when it has none. */
+export async function settlementMeta(
+  facts: MetaFacts,
+  shown: readonly ListedSettlement[],
+  dataset: DatasetFacts,
+): Promise<SettlementMeta> {
+  if (shown.length > 0) return { ...metaAnswer(facts), ...pageFigures(shown) };
+  return emptyMeta(facts, dataset.settlements);
+}
+
+/** What is listed, on the chains that are served. */
+type ListedTable = (served: readonly Chain[]) => Promise<TableFacts> | TableFacts;
+
+/** `meta` of a page whose rows are not settlements. */
+export async function listMeta(
+  facts: MetaFacts,
+  shown: readonly unknown[],
+  table: ListedTable,
+): Promise<ListMeta> {
+  return shown.length > 0 ? metaAnswer(facts) : emptyMeta(facts, table);
+}
+
+async function emptyMeta(facts: MetaFacts, table: ListedTable): Promise<ListMeta> {
+  const { rowCount, lastWrittenAt } = await table(servedChains(facts));
+  return {
+    ...servedFacts(facts),
+    dataset_last_written_at: timeTextOrNull(lastWrittenAt),
+    dataset_row_count: rowCount,
+    warnings: warningsFor(facts),
+  };
+}
+
+/** Of payments, without channel deposits. Summed in whole millionths, turned into a number last: floats would drift. */
+function pageFigures(shown: readonly ListedSettlement[]) {
+  const sum = (rows: readonly ListedSettlement[]) =>
+    rows.reduce((total, row) => total + row.amountUsdMicros, 0n);
+  const payments = shown.filter(({ method }) => method !== UNCOUNTED_METHOD);
+  const selfPayments = payments.filter(isSelfPayment);
+  const gross = sum(payments);
+  const self = sum(selfPayments);
+  return {
+    page_self_payments: selfPayments.length,
+    page_self_payment_usd: usdNumber(self),
+    page_gross_usd: usdNumber(gross),
+    page_organic_usd: usdNumber(gross - self),
+  };
+}
+
+export const META_EXAMPLE: SettlementMeta = {
+  chain: 'eip155:8453',
+  as_of: '2026-11-20T09:15:04Z',
+  freshness: {
+    chains: [
+      {
+        chain: 'eip155:8453',
+        indexed_block: 38_412_078,
+        indexed_at: '2026-11-20T09:15:03Z',
+        head_block: 38_412_078,
+        finalized_block: 38_411_402,
+        lag_seconds: 1,
+      },
+    ],
+  },
+  page_self_payments: 0,
+  page_self_payment_usd: 0,
+  page_gross_usd: 0.01,
+  page_organic_usd: 0.01,
+};

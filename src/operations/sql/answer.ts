@@ -1,0 +1,210 @@
+import { Readable } from 'node:stream';
+import type { SqlTierId } from '../../../core/domain/plan.ts';
+import { countedRows } from '../../../sandbox/results/counted-rows.ts';
+import { jsonAnswer } from '../../../sandbox/results/json-answer.ts';
+import { readAhead } from '../../../sandbox/results/read-ahead.ts';
+import {
+  beforeTotals,
+  csvLineEnds,
+  plainLineEnds,
+  type RowTally,
+  wholeRows,
+} from '../../../sandbox/results/whole-rows.ts';
+import type { ResultFormat, SandboxResult } from '../../../sandbox/sandbox.ts';
+import type { Charge, StreamedAnswer } from '../answer.ts';
+import type { Meta } from '../meta.ts';
+import { SQL_MEDIA, type SqlFormat } from './params.ts';
+import type { SqlWarning } from './warnings.ts';
+
+/** A result of the sandbox as an answer, in the format that was asked for. Source: api.md 5. */
+
+/** Of rows, in any format. Reaching it is said as `truncated`. */
+export const SQL_ANSWER_MAX_BYTES = 64 * 1024 * 1024;
+
+/** What the answer says beside its rows. */
+export interface SqlAnswerFacts {
+  readonly format: SqlFormat;
+  readonly maxRows: number;
+  readonly tier: SqlTierId;
+  /** The text that ran. */
+  readonly sql: string;
+  readonly warnings: readonly SqlWarning[];
+  readonly meta: Meta;
+}
+
+/** What the engine is asked for. One row more than the caller may have tells whether there are more, where rows can be cut. */
+export function engineRequest(format: SqlFormat, maxRows: number): { format: ResultFormat; maxRows: number } {
+  switch (format) {
+    case 'json':
+    case 'json_compact':
+      return { format: 'rows', maxRows: maxRows + 1 };
+    case 'ndjson':
+    case 'csv':
+      return { format, maxRows: maxRows + 1 };
+    case 'parquet':
+    case 'arrow':
+      return { format, maxRows };
+  }
+}
+
+/** An answer whose charge is not known yet. `first` is the beginning of what the engine gave, for checks before anything is charged. */
+export interface PendingAnswer {
+  /** The first line of the result; '' where it has no lines. */
+  readonly firstLine: string;
+  complete(charge: Charge): StreamedAnswer;
+}
+
+/** Reads the beginning of the result: a small one is known whole before its first byte leaves. */
+export async function openAnswer(result: SandboxResult, facts: SqlAnswerFacts): Promise<PendingAnswer> {
+  const { format } = facts;
+  if (format === 'json' || format === 'json_compact') {
+    return { firstLine: '', complete: (charge) => inJson(result, facts, charge) };
+  }
+  if (format === 'parquet' || format === 'arrow') {
+    return { firstLine: '', complete: (charge) => inColumns(result, facts, charge) };
+  }
+  return inLines(result, facts);
+}
+
+function inJson(result: SandboxResult, facts: SqlAnswerFacts, charge: Charge): StreamedAnswer {
+  const { format, maxRows, sql, warnings, meta } = facts;
+  const text = jsonAnswer(result.body, {
+    rows: format === 'json' ? 'objects' : 'arrays',
+    limits: { rowsMax: maxRows, bytesMax: SQL_ANSWER_MAX_BYTES },
+    tail: ({ rowCount, truncated }) => ({
+      row_count: rowCount,
+      truncated: truncated || result.cutByBytes,
+      duration_ms: Math.round(result.engineMs),
+      statistics: {
+        rows_read: result.rowsRead,
+        bytes_read: result.bytesRead,
+        memory_bytes: result.memoryBytes,
+      },
+      usage: usageOf(facts.tier, charge),
+      meta,
+      sql,
+      ...(warnings.length > 0 ? { warnings } : {}),
+    }),
+  });
+  return streamed(format, {}, endingWith(result, text));
+}
+
+export function usageOf(tier: SqlTierId, { heldQu, chargedQu, balance }: Charge) {
+  return { query_tier: tier, units_held: heldQu, units_charged: chargedQu, balance };
+}
+
+/** Bytes that the engine wrote whole: they cannot be cut, so it was asked for the caller's own number of rows. */
+function inColumns(result: SandboxResult, facts: SqlAnswerFacts, charge: Charge): StreamedAnswer {
+  const headers = {
+    ...factHeaders(result, facts, charge),
+    ...rowHeaders(result.resultRows, result.resultRows >= facts.maxRows || result.cutByBytes),
+  };
+  return streamed(facts.format, headers, result.body);
+}
+
+/** Up to here an answer is read before it leaves, and its headers say everything. */
+const READ_AHEAD_BYTES = 1024 * 1024;
+
+async function inLines(result: SandboxResult, facts: SqlAnswerFacts): Promise<PendingAnswer> {
+  const tally: RowTally = { rows: 0, bytes: 0, truncated: false };
+  const ahead = await readAhead(rowsOf(result, facts, tally), READ_AHEAD_BYTES);
+  const tallyHeaders = () => rowHeaders(tally.rows, tally.truncated || result.cutByBytes);
+  return {
+    firstLine: firstLineOf(ahead.begun),
+    complete: (charge) => {
+      const known = factHeaders(result, facts, charge);
+      const body = endingWith(result, ahead.all());
+      if (ahead.isWhole) return streamed(facts.format, { ...known, ...tallyHeaders() }, body);
+      return {
+        ...streamed(facts.format, known, body),
+        trailers: { names: Object.keys(tallyHeaders()), values: tallyHeaders },
+      };
+    },
+  };
+}
+
+function rowsOf(result: SandboxResult, { format, maxRows, warnings }: SqlAnswerFacts, tally: RowTally) {
+  const bytesMax = SQL_ANSWER_MAX_BYTES;
+  // In CSV a line can end inside of a value, which only a look at every byte tells.
+  if (format === 'csv') {
+    const body = warnings.some(({ code }) => code === 'totals_left_out')
+      ? beforeTotals(result.body)
+      : result.body;
+    return wholeRows(body, csvLineEnds(), { headLines: 1, rowsMax: maxRows, bytesMax }, tally);
+  }
+  if (result.resultRows <= maxRows)
+    return countedRows(result.body, { rows: result.resultRows, bytesMax }, tally);
+  return wholeRows(result.body, plainLineEnds(), { headLines: 0, rowsMax: maxRows, bytesMax }, tally);
+}
+
+function firstLineOf(begun: readonly Buffer[]): string {
+  const [first] = begun;
+  const end = first?.indexOf(0x0a) ?? -1;
+  return first === undefined || end === -1 ? '' : first.toString('utf8', 0, end);
+}
+
+function streamed(
+  format: SqlFormat,
+  headers: Readonly<Record<string, string>>,
+  body: Readable,
+): StreamedAnswer {
+  return { mediaType: SQL_MEDIA[format].mediaType, headers, body, trailers: null };
+}
+
+/** Whoever stops reading, or reads only a part, ends the engine's side of it as well. */
+function endingWith(result: SandboxResult, parts: AsyncIterable<string | Buffer>): Readable {
+  const body = Readable.from(parts, { objectMode: false });
+  body.once('close', () => result.body.destroy());
+  return body;
+}
+
+/** Headers of the facts that a JSON answer has in its body. Declared once: CORS exposes them, OpenAPI documents them. */
+export const SQL_FACT_HEADERS = {
+  'x-row-count': 'Rows in the answer; a trailer where only the end of the answer tells.',
+  'x-truncated': '`true` when there are more rows than the answer has; a trailer like X-Row-Count.',
+  'x-duration-ms': 'Engine time, milliseconds.',
+  'x-rows-read': 'Rows that the engine read.',
+  'x-bytes-read': 'Bytes that the engine read, uncompressed.',
+  'x-memory-bytes': 'Memory that the query took at most.',
+  'x-query-tier': 'The tier that ran it.',
+  'x-units-held': 'Query Units held for the call.',
+  'x-units-charged': 'Query Units charged.',
+  'x-units-balance': 'Query Units that the organization has left; absent on the x402 lane.',
+  'x-as-of': 'When the answer was assembled.',
+  'x-freshness': 'JSON: `meta.freshness` of a JSON answer.',
+  'x-warnings': 'JSON: `warnings` of a JSON answer; absent without any.',
+  'x-sql': 'The text that ran, percent-encoded; absent when that is longer than 4 KiB.',
+} as const;
+
+/** Proxies refuse headers of more than 8 KiB together. */
+const SQL_HEADER_MAX_CHARS = 4_096;
+
+function factHeaders(result: SandboxResult, facts: SqlAnswerFacts, charge: Charge): Record<string, string> {
+  const sql = encodeURIComponent(facts.sql);
+  return {
+    'x-duration-ms': String(Math.round(result.engineMs)),
+    'x-rows-read': String(result.rowsRead),
+    'x-bytes-read': String(result.bytesRead),
+    'x-memory-bytes': String(result.memoryBytes),
+    'x-query-tier': facts.tier,
+    'x-units-held': String(charge.heldQu),
+    'x-units-charged': String(charge.chargedQu),
+    ...(charge.balance === null ? {} : { 'x-units-balance': String(charge.balance) }),
+    'x-as-of': facts.meta.as_of,
+    'x-freshness': JSON.stringify(facts.meta.freshness),
+    ...(facts.warnings.length === 0 ? {} : { 'x-warnings': headerJson(facts.warnings) }),
+    ...(sql.length > SQL_HEADER_MAX_CHARS ? {} : { 'x-sql': sql }),
+  };
+}
+
+/** A header holds ASCII alone. */
+function headerJson(value: unknown): string {
+  return JSON.stringify(value).replaceAll(
+    /[^ -~]/g,
+    (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
+}
+
+function rowHeaders(rowCount: number, truncated: boolean): Record<'x-row-count' | 'x-truncated', string> {
+  return { 'x-row-count': String(rowCount), 'x-truncated': String(truncated) };
+}

@@ -1,0 +1,333 @@
+import { Readable } from 'node:stream';
+import { EngineError } from '../../../clickhouse/engine/engine.ts';
+import { quForMilliseconds } from '../../../core/domain/query-unit.ts';
+import { type Failure, fail } from '../../../core/errors.ts';
+import type { Accepted } from '../../../sandbox/judge/inspect.ts';
+import { type Refusal, Refused } from '../../../sandbox/judge/refusal.ts';
+import { wordPosition } from '../../../sandbox/judge/word-position.ts';
+import {
+  BUSY_REASONS,
+  QueryAbandoned,
+  QueryFailed,
+  type QueryFailure,
+  SandboxBusy,
+  type SandboxResult,
+} from '../../../sandbox/sandbox.ts';
+import type { Charge, Outcome, StreamedAnswer } from '../answer.ts';
+import { defineUsageOperation, type OperationDeps } from '../define.ts';
+import { type Meta, metaAnswer } from '../meta.ts';
+import type { InputOf } from '../params.ts';
+import { PRICES, SQL_PRICE, type SqlBudget, sqlBudget, sqlPrice, sqlTierOf } from '../prices.ts';
+import { asUnavailable } from '../read/ask.ts';
+import { engineRequest, openAnswer, SQL_FACT_HEADERS, type SqlAnswerFacts } from './answer.ts';
+import { explainAnswer } from './estimate.ts';
+import { SQL_ANSWER_EXAMPLES, SQL_REQUEST_EXAMPLES } from './examples.ts';
+import {
+  checkBudget,
+  explainOnlyParam,
+  maxQuParam,
+  maxRowsParam,
+  queryParam,
+  SQL_MEDIA,
+  sqlFormatParam,
+  sqlParam,
+  sqlParametersParam,
+  sqlTierParam,
+} from './params.ts';
+import { SQL_EXAMPLE, SqlEstimateShape, SqlResultShape } from './shapes.ts';
+import { sqlWarning, textWarnings } from './warnings.ts';
+
+/** Analysts' SQL over the public tables. Source: api.md 5, read-api.md 2.2, 4.9. */
+
+const SQL_PARAMS = {
+  sql: sqlParam,
+  query: queryParam,
+  tier: sqlTierParam,
+  max_qu: maxQuParam,
+  params: sqlParametersParam,
+  format: sqlFormatParam,
+  max_rows: maxRowsParam,
+  explain_only: explainOnlyParam,
+};
+
+type SqlInput = InputOf<typeof SQL_PARAMS>;
+
+interface ReviewedQuery {
+  readonly input: SqlInput;
+  readonly accepted: Accepted;
+}
+
+/** The name that 503 answers give to what runs queries. */
+const RESOURCE = 'sql';
+
+export const runSql = defineUsageOperation({
+  id: 'runSql',
+  method: 'POST',
+  path: '/sql',
+  summary: 'Run a SQL query over the public tables',
+  description:
+    'The whole SELECT language of ClickHouse over the tables that `GET /v0/sql/schema` lists, and nothing else. The query is judged before it runs: `invalid_query` says what and where, and costs nothing. `max_qu` is what it may cost and bounds its time: these units are held, and those for the engine time used are charged. `truncated` says when a cap cut the answer. Closing the connection stops the query.',
+  toolText:
+    'Run one ClickHouse SELECT over the public tables, for any count, sum, ranking or time series. get_sql_schema has the columns. A query that is refused costs nothing and says what to write instead. `truncated`: rows are missing, so aggregate or filter.',
+  price: SQL_PRICE,
+  load: 'query',
+  params: SQL_PARAMS,
+  output: SqlResultShape,
+  alsoAnswers: [SqlEstimateShape],
+  media: Object.fromEntries(
+    Object.values(SQL_MEDIA).map(({ mediaType, holds, example }) => [
+      mediaType.split(';', 1)[0] ?? mediaType,
+      { holds, ...(example === undefined ? {} : { example }) },
+    ]),
+  ),
+  answerHeaders: SQL_FACT_HEADERS,
+  repeatable: true,
+  fails: ['invalid_query', 'query_failed', 'upgrade_required', 'unsupported_media_type', 'payload_too_large'],
+  paging: 'none',
+  caching: 'no-store',
+  acceptsUnknownKey: false,
+  example: SQL_EXAMPLE,
+  moreExamples: SQL_ANSWER_EXAMPLES,
+  requestExamples: SQL_REQUEST_EXAMPLES,
+  check: (input) => {
+    textOf(input);
+    checkBudget(input.tier, input.max_qu);
+  },
+  terms: (input) =>
+    input.explain_only
+      ? { price: PRICES.free, byUse: false, tier: null }
+      : { price: sqlPrice(sqlTierOf(input.tier), budgetOf(input)), byUse: true, tier: input.tier },
+  review: async (input, { sql }): Promise<ReviewedQuery> => {
+    const verdict = await sql.inspect(textOf(input), input.params).catch(asEngineTrouble);
+    if ('refused' in verdict) throw invalidQuery(verdict.refused);
+    return { input, accepted: verdict.accepted };
+  },
+  rehearse,
+  run: async (reviewed, deps, { caller, callerName }): Promise<Outcome> => {
+    const asked = { callerName, hasKey: caller.standing !== 'anonymous', meta: await metaNow(deps) };
+    return reviewed.input.explain_only ? explain(reviewed, deps, asked) : query(reviewed, deps, asked);
+  },
+});
+
+/**
+ * What only the planning of a query tells: names and types that are not there, more rows than may be read. That planning alone
+ * took too long or too much memory is no verdict.
+ */
+async function rehearse(
+  { input, accepted }: ReviewedQuery,
+  { sql }: OperationDeps,
+  callerName: string,
+): Promise<void> {
+  const plan = { accepted, parameters: input.params, caller: callerName };
+  const failure = await sql.estimate(plan).then(
+    () => null,
+    (error: unknown) => error,
+  );
+  const isSure =
+    failure instanceof Refused || (failure instanceof QueryFailed && !PLANNING_LIMITS.has(failure.reason));
+  // Asked before a payment is settled: who pays over x402 has no key.
+  if (isSure) return asFailureOf(failure, { budget: budgetOf(input), hasKey: false, text: textOf(input) });
+}
+
+interface Asked {
+  readonly callerName: string;
+  /** Without one, a caller gets no words of the engine about a query that did not run, and fewer estimates. */
+  readonly hasKey: boolean;
+  readonly meta: Meta;
+}
+
+function budgetOf({ tier, max_qu: maxQu }: Pick<SqlInput, 'tier' | 'max_qu'>): SqlBudget {
+  return sqlBudget(sqlTierOf(tier), maxQu);
+}
+
+/** The one text that was sent, under either of its names. */
+function textOf({ sql, query: alias }: SqlInput): string {
+  const text = sql ?? alias;
+  if (text === undefined)
+    throw fail('invalid_parameter', { parameter: 'sql', detail: 'The body has no sql: the query to run.' });
+  if (sql !== undefined && alias !== undefined)
+    throw fail('invalid_parameter', {
+      parameter: 'query',
+      detail: 'query is another name of sql: send one of the two.',
+    });
+  return text;
+}
+
+function invalidQuery({ detail, position, near, hint, meant }: Refusal): Failure {
+  return fail('invalid_query', {
+    detail,
+    query: {
+      ...(position === undefined ? {} : { position }),
+      ...(near === undefined ? {} : { near }),
+      ...(hint === undefined ? {} : { hint }),
+      ...(meant === undefined ? {} : { meant }),
+    },
+  });
+}
+
+/** As of before the query: what it reads can only be newer. */
+async function metaNow({ freshness, chains, clock }: OperationDeps): Promise<Meta> {
+  const statuses = await freshness.statuses();
+  return metaAnswer({ chain: undefined, chains, statuses, nowMs: clock.nowMs(), finality: 'any' });
+}
+
+async function explain(
+  { input, accepted }: ReviewedQuery,
+  deps: OperationDeps,
+  { callerName, hasKey, meta }: Asked,
+): Promise<Outcome> {
+  const tier = sqlTierOf(input.tier);
+  const budget = budgetOf(input);
+  const warnings = await textWarnings(accepted, deps);
+  const estimate =
+    hasKey || accepted.safeToPlan
+      ? await deps.sql
+          .estimate({ accepted, parameters: input.params, caller: callerName })
+          .catch((error: unknown) => asFailureOf(error, { budget, hasKey, text: textOf(input) }))
+      : null;
+  const body = JSON.stringify(explainAnswer({ accepted, estimate, tier, budget, meta, warnings }));
+  return { usedQu: null, answer: () => ({ stream: jsonText(body) }), discard: () => undefined };
+}
+
+function jsonText(body: string): StreamedAnswer {
+  return {
+    mediaType: SQL_MEDIA.json.mediaType,
+    headers: {},
+    body: Readable.from([body], { objectMode: false }),
+    trailers: null,
+  };
+}
+
+async function query(
+  { input, accepted }: ReviewedQuery,
+  deps: OperationDeps,
+  { callerName, hasKey, meta }: Asked,
+): Promise<Outcome> {
+  const { format, params, tier } = input;
+  const warnings = [
+    ...(await textWarnings(accepted, deps)),
+    ...(meta.warnings ?? []).map((code) => sqlWarning({ code })),
+  ];
+  const budget = budgetOf(input);
+  const { rowsMax } = SQL_MEDIA[format];
+  const maxRows = Math.min(input.max_rows ?? rowsMax, rowsMax);
+  const result = await deps.sql
+    .run({
+      accepted,
+      parameters: params,
+      tier,
+      maxSeconds: budget.seconds,
+      ...engineRequest(format, maxRows),
+      caller: callerName,
+    })
+    .catch((error: unknown) => asFailureOf(error, { budget, hasKey, text: textOf(input) }));
+  const facts: SqlAnswerFacts = { format, maxRows, tier, sql: accepted.text, warnings, meta };
+  return outcomeOf(result, facts, budget);
+}
+
+async function outcomeOf(result: SandboxResult, facts: SqlAnswerFacts, budget: SqlBudget): Promise<Outcome> {
+  try {
+    const pending = await openAnswer(result, facts);
+    const usedQu = unitsFor(result.engineMs, budget);
+    if (facts.format === 'ndjson') refuseLostColumns(pending.firstLine, usedQu);
+    return {
+      usedQu,
+      answer: (charge: Charge) => ({ stream: pending.complete(charge) }),
+      discard: () => void result.body.destroy(),
+    };
+  } catch (error) {
+    result.body.destroy();
+    throw error;
+  }
+}
+
+/** An object on a line keeps the last of two values of one name. */
+function refuseLostColumns(line: string, usedQu: number): void {
+  if (line === '') return;
+  const names = topLevelNames(line);
+  const twice = names.find((name, index) => names.indexOf(name) !== index);
+  if (twice === undefined) return;
+  throw fail('query_failed', {
+    detail: `Two columns of the result are named ${twice.slice(0, 100)}, and an object holds a name once.`,
+    query: { reason: 'duplicate_columns', hint: 'Name them apart with AS, or ask for json_compact or csv.' },
+    usedQu,
+  });
+}
+
+function topLevelNames(line: string): string[] {
+  const names: string[] = [];
+  let depth = 0;
+  for (const { 0: token, index } of line.matchAll(/"(?:[^"\\]|\\.)*"|[{}[\]]/g)) {
+    if (token === '{' || token === '[') depth += 1;
+    else if (token === '}' || token === ']') depth -= 1;
+    else if (depth === 1 && line[index + token.length] === ':') names.push(JSON.parse(token) as string);
+  }
+  return names;
+}
+
+function unitsFor(engineMs: number, { maxQu }: SqlBudget): number {
+  return Math.min(maxQu, quForMilliseconds(engineMs));
+}
+
+/** Planning is given less time than a run, and its memory is not that of the run. */
+const PLANNING_LIMITS: ReadonlySet<QueryFailure> = new Set(['timeout', 'memory']);
+
+interface Buyer {
+  readonly budget: SqlBudget;
+  readonly hasKey: boolean;
+  /** As it was sent, for positions. */
+  readonly text: string;
+}
+
+/** What is wrong with the text itself: found while it was planned, before a row was read. */
+const OF_THE_TEXT: ReadonlySet<QueryFailure> = new Set([
+  'unknown_column',
+  'unknown_table',
+  'unknown_function',
+  'not_grouped',
+  'type_error',
+  'duplicate_columns',
+]);
+
+/**
+ * A query that fails before it read a row costs nothing; one that failed later costs its time, or an error at the end would make
+ * any query free. One whose time was over used what was bought, whatever it had read.
+ */
+function asFailureOf(error: unknown, buyer: Buyer): never {
+  if (error instanceof Refused) throw invalidQuery(error.refusal);
+  if (error instanceof QueryFailed) throw failureOfQuery(error, buyer);
+  if (error instanceof QueryAbandoned)
+    throw fail('request_timeout', {
+      detail: 'The caller left before the answer was there; the query was stopped.',
+      ...(error.engineMs === null ? {} : { usedQu: unitsFor(error.engineMs, buyer.budget) }),
+      cause: error,
+    });
+  if (error instanceof SandboxBusy)
+    throw fail('rate_limited', {
+      detail: BUSY_REASONS[error.reason],
+      retryAfterSeconds: error.retryAfterSeconds,
+    });
+  return asEngineTrouble(error);
+}
+
+function failureOfQuery(error: QueryFailed, { budget, hasKey, text }: Buyer): Failure {
+  const { reason, hint, near, meant, figures } = error;
+  const ran = figures !== null && (reason === 'timeout' || figures.rowsRead > 0);
+  const position = near === undefined ? undefined : wordPosition(text, near);
+  return fail(!ran && OF_THE_TEXT.has(reason) ? 'invalid_query' : 'query_failed', {
+    detail: ran || hasKey ? error.detail : error.ownDetail,
+    query: {
+      reason,
+      ...(position === undefined ? {} : { position }),
+      ...(near === undefined ? {} : { near }),
+      ...(hint === undefined ? {} : { hint }),
+      ...(meant === undefined ? {} : { meant }),
+    },
+    ...(ran ? { usedQu: unitsFor(figures.engineMs, budget) } : {}),
+    cause: error,
+  });
+}
+
+function asEngineTrouble(error: unknown): never {
+  throw error instanceof EngineError ? asUnavailable(RESOURCE, error) : error;
+}

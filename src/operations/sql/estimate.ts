@@ -1,0 +1,78 @@
+import type { Static } from '@sinclair/typebox';
+import { quForMilliseconds } from '../../../core/domain/query-unit.ts';
+import type { Accepted } from '../../../sandbox/judge/inspect.ts';
+import type { Estimate } from '../../../sandbox/sandbox.ts';
+import type { Meta } from '../meta.ts';
+import { SQL_TIERS, type SqlBudget, type SqlTier } from '../prices.ts';
+import type { SqlEstimateShape } from './shapes.ts';
+import { type SqlWarning, type SqlWarningCode, sqlWarning } from './warnings.ts';
+
+/** What `explain_only` answers: what a query would read, and so what it may cost. Source: api.md 5. */
+
+/**
+ * Rows that one query reads in a second on the smallest machine this runs on, measured over the public views at 10 M rows:
+ * a plain count of a column at best, an aggregate over long keys at worst.
+ */
+const ROWS_PER_SECOND = { best: 20_000_000, worst: 700_000 } as const;
+
+const NOT_ASKED: Estimate = { rows: null, bytes: null, withoutKey: [], withoutTime: [] };
+
+export function explainAnswer(facts: {
+  readonly accepted: Accepted;
+  /** Null where the caller needs a key for it. */
+  readonly estimate: Estimate | null;
+  readonly tier: SqlTier;
+  readonly budget: SqlBudget;
+  readonly meta: Meta;
+  /** Of the text. */
+  readonly warnings: readonly SqlWarning[];
+}): Static<typeof SqlEstimateShape> {
+  const { accepted, tier, budget, meta } = facts;
+  const estimate = facts.estimate ?? NOT_ASKED;
+  const worstMs = estimate.rows === null ? null : (estimate.rows / ROWS_PER_SECOND.worst) * 1_000;
+  const advised = advisedTier(worstMs, tier);
+  return {
+    sql: accepted.text,
+    tables: [...accepted.tables],
+    estimate: {
+      rows_to_read: estimate.rows,
+      bytes_to_read: estimate.bytes,
+      qu_min: unitsOf(estimate.rows, ROWS_PER_SECOND.best, budget),
+      qu_max: estimate.rows === null ? budget.maxQu : unitsOf(estimate.rows, ROWS_PER_SECOND.worst, budget),
+    },
+    tier: tier.tier,
+    advised_tier: advised.tier,
+    meta,
+    warnings: warningsOf(facts, advised, worstMs),
+  };
+}
+
+function unitsOf(rows: number | null, rowsPerSecond: number, { maxQu }: SqlBudget): number {
+  return Math.min(maxQu, quForMilliseconds(((rows ?? 0) / rowsPerSecond) * 1_000));
+}
+
+/** The smallest tier that even a slow query finishes in; without an estimate, the one that was asked for. */
+function advisedTier(worstMs: number | null, asked: SqlTier): SqlTier {
+  if (worstMs === null) return asked;
+  return SQL_TIERS.find(({ timeoutSeconds }) => worstMs <= timeoutSeconds * 1_000) ?? SQL_TIERS[2];
+}
+
+function warningsOf(
+  { warnings, estimate: asked, tier, budget, meta }: Parameters<typeof explainAnswer>[0],
+  advised: SqlTier,
+  worstMs: number | null,
+): SqlWarning[] {
+  const estimate = asked ?? NOT_ASKED;
+  const unknown = asked === null ? ('estimate_needs_key' as const) : ('estimate_unavailable' as const);
+  const isTierTooSmall = advised.timeoutSeconds > tier.timeoutSeconds;
+  const isBudgetTooSmall = worstMs !== null && worstMs > budget.seconds * 1_000;
+  const codes: SqlWarningCode[] = [
+    ...(estimate.rows === null ? [unknown] : []),
+    ...(estimate.withoutTime.length > 0 ? (['no_time_filter'] as const) : []),
+    ...(estimate.withoutKey.length > 0 ? (['no_key_filter'] as const) : []),
+    ...(isTierTooSmall ? (['tier_too_small'] as const) : []),
+    ...(isBudgetTooSmall && !isTierTooSmall ? (['budget_too_small'] as const) : []),
+    ...(meta.warnings ?? []),
+  ];
+  return [...warnings, ...codes.map((code) => sqlWarning({ code }))];
+}

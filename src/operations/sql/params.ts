@@ -1,0 +1,260 @@
+import { type TSchema, Type } from '@sinclair/typebox';
+import { usdNumber } from '../../../core/domain/amount.ts';
+import { SQL_TIER_IDS, type SqlTierId } from '../../../core/domain/plan.ts';
+import { SQL_SECONDS_PER_QU } from '../../../core/domain/query-unit.ts';
+import { fail } from '../../../core/errors.ts';
+import { type Param, quoted } from '../params.ts';
+import { SQL_QU_USD_MICROS, SQL_TIERS, sqlTierOf } from '../prices.ts';
+
+/** The fields of a SQL request, once: how they are read and what they mean. Source: api.md 5. */
+
+export const SQL_FORMATS = ['json', 'json_compact', 'ndjson', 'csv', 'parquet', 'arrow'] as const;
+export type SqlFormat = (typeof SQL_FORMATS)[number];
+
+/** Rows in one answer, by format. */
+const JSON_ROWS_MAX = 10_000;
+const STREAMED_ROWS_MAX = 1_000_000;
+
+/** The media type of each format, what it holds, and how many rows one answer has at most. */
+export const SQL_MEDIA: Readonly<
+  Record<
+    SqlFormat,
+    {
+      readonly mediaType: string;
+      readonly holds: string;
+      readonly rowsMax: number;
+      /** Of a text: a few rows. */
+      readonly example?: string;
+    }
+  >
+> = {
+  json: {
+    mediaType: 'application/json; charset=utf-8',
+    holds: 'One object; rows are objects by column name.',
+    rowsMax: JSON_ROWS_MAX,
+  },
+  json_compact: {
+    mediaType: 'application/json; charset=utf-8',
+    holds: 'One object; rows are arrays in the order of `columns`.',
+    rowsMax: JSON_ROWS_MAX,
+  },
+  ndjson: {
+    mediaType: 'application/x-ndjson; charset=utf-8',
+    holds: 'An object by column name on each line.',
+    rowsMax: STREAMED_ROWS_MAX,
+    example:
+      '{"payee":"0x4020615294c913f045dc10f0a5cdebd86c280001","usd":"1284.03"}\n{"payee":"0x8d4f05a0f2c1b3e49a7766554433221100ffeedd","usd":"311.5"}\n',
+  },
+  csv: {
+    mediaType: 'text/csv; charset=utf-8; header=present',
+    holds: 'Comma-separated values, the first line names the columns.',
+    rowsMax: STREAMED_ROWS_MAX,
+    example:
+      '"payee","usd"\n"0x4020615294c913f045dc10f0a5cdebd86c280001",1284.03\n"0x8d4f05a0f2c1b3e49a7766554433221100ffeedd",311.5\n',
+  },
+  parquet: {
+    mediaType: 'application/vnd.apache.parquet',
+    holds: 'An Apache Parquet file.',
+    rowsMax: STREAMED_ROWS_MAX,
+  },
+  arrow: {
+    mediaType: 'application/vnd.apache.arrow.stream',
+    holds: 'An Apache Arrow stream.',
+    rowsMax: STREAMED_ROWS_MAX,
+  },
+};
+
+export const SQL_TEXT_MAX_BYTES = 64 * 1024;
+/** Of one request. */
+export const SQL_PARAMETERS_MAX = 100;
+/** Of the value of one parameter, as text. */
+export const SQL_PARAMETER_MAX_CHARS = 16 * 1024;
+const PARAMETER_NAME = /^[A-Za-z_][A-Za-z0-9_]{0,63}$/;
+
+function invalid(parameter: string, detail: string): Error {
+  return fail('invalid_parameter', { parameter, detail });
+}
+
+/** How long it may be, and whether it holds anything, is for the sandbox to say: `invalid_query`. */
+function textParam(description: string): Param<string | undefined> {
+  return {
+    in: 'body',
+    description,
+    required: false,
+    schema: Type.String({ maxLength: SQL_TEXT_MAX_BYTES }),
+    read: (raw, name) => {
+      if (raw === undefined) return undefined;
+      if (typeof raw === 'string') return raw;
+      throw invalid(name, `${name} must be a text, not ${quoted(raw)}.`);
+    },
+  };
+}
+
+export const sqlParam: Param<string | undefined> = {
+  ...textParam(
+    'One SELECT in the dialect of ClickHouse, over the public tables: at most 64 KiB. A trailing FORMAT is ignored with a warning, SETTINGS are refused.',
+  ),
+  toolText: 'One SELECT in the ClickHouse dialect, without FORMAT and SETTINGS.',
+  example:
+    'SELECT payee, sum(amount_usd) AS usd FROM settlements WHERE block_time > now() - INTERVAL 1 DAY GROUP BY payee ORDER BY usd DESC LIMIT 10',
+};
+
+export const queryParam = textParam('The same as `sql`. Send one of the two.');
+
+export const sqlTierParam: Param<SqlTierId> = {
+  in: 'body',
+  description:
+    'How long the query may run, and so what it may cost. `/v0/account` says which tiers a caller may buy.',
+  toolText: `The time limit, and so the price: ${SQL_TIERS.map(({ tier, timeoutSeconds }) => `${tier} ${timeoutSeconds} s`).join(', ')}. Default standard.`,
+  required: false,
+  schema: choiceSchema(SQL_TIER_IDS, 'standard'),
+  read: (raw, name) => readChoice(raw, name, SQL_TIER_IDS, 'standard'),
+};
+
+const LARGEST_BUDGET = Math.max(...SQL_TIERS.map(({ maxQu }) => maxQu));
+
+/** Whether the tier has so many is for `checkBudget` to say: the two fields are read one by one. */
+export const maxQuParam: Param<number | undefined> = {
+  in: 'body',
+  description: `The most that the query may cost, in Query Units: it is held, and it ends the run after ${SQL_SECONDS_PER_QU} s a unit. Over x402 it sets the price, ${usdNumber(SQL_QU_USD_MICROS)} USD a unit. Default: the maximum of the tier.`,
+  toolText: `The most it may cost, in QU of ${SQL_SECONDS_PER_QU} s; held first. Default: the maximum of the tier.`,
+  required: false,
+  schema: Type.Integer({ minimum: 1, maximum: LARGEST_BUDGET }),
+  example: 1,
+  read: (raw, name) => {
+    if (raw === undefined) return undefined;
+    if (typeof raw === 'number' && Number.isInteger(raw) && raw >= 1 && raw <= LARGEST_BUDGET) return raw;
+    throw badBudget(name, raw);
+  },
+};
+
+/** Refuses more than the tier has. */
+export function checkBudget(tier: SqlTierId, maxQu: number | undefined): void {
+  if (maxQu !== undefined && maxQu > sqlTierOf(tier).maxQu) throw badBudget('max_qu', maxQu);
+}
+
+function badBudget(name: string, raw: unknown): Error {
+  const ranges = SQL_TIERS.map(({ tier, maxQu }) => `from 1 to ${maxQu} in the tier ${tier}`);
+  return invalid(name, `${name} must be a whole number ${ranges.join(', ')}, not ${quoted(raw)}.`);
+}
+
+export const sqlFormatParam: Param<SqlFormat> = {
+  in: 'body',
+  description: `How the answer is written; without it the Accept header chooses. JSON answers have at most ${JSON_ROWS_MAX} rows, the others ${STREAMED_ROWS_MAX}.`,
+  toolText: 'Rows as objects (json, the default) or as arrays in the order of columns (json_compact).',
+  required: false,
+  schema: choiceSchema(SQL_FORMATS, 'json'),
+  read: (raw, name) => readChoice(raw, name, SQL_FORMATS, 'json'),
+};
+
+export const maxRowsParam: Param<number | undefined> = {
+  in: 'body',
+  description:
+    'Rows that the answer has at most, 1 or more; `truncated` says whether there are more. Clamped to what the format allows, which is also the default.',
+  toolText: `Rows in the answer, 1 to ${JSON_ROWS_MAX}. Default 200.`,
+  required: false,
+  schema: Type.Integer({ minimum: 1, maximum: STREAMED_ROWS_MAX }),
+  example: 1_000,
+  read: (raw, name) => {
+    if (raw === undefined) return undefined;
+    if (typeof raw !== 'number' || !Number.isInteger(raw))
+      throw invalid(name, `${name} must be an integer, not ${quoted(raw)}.`);
+    if (raw < 1) throw invalid(name, `${name} must be at least 1, not ${raw}.`);
+    return Math.min(raw, STREAMED_ROWS_MAX);
+  },
+};
+
+export const explainOnlyParam: Param<boolean> = {
+  in: 'body',
+  description:
+    'Judges the query and estimates what it would read and cost, without running it. Free, and needs no key.',
+  toolText: 'Judge the query and estimate its cost without running it. Free, no key.',
+  required: false,
+  schema: Type.Boolean({ default: false }),
+  read: (raw, name) => {
+    if (raw === undefined || raw === false) return false;
+    if (raw === true) return true;
+    throw invalid(name, `${name} must be true or false, not ${quoted(raw)}.`);
+  },
+};
+
+/** Values of `{name:Type}` placeholders as the texts that the engine reads. */
+export const sqlParametersParam: Param<Readonly<Record<string, string>>> = {
+  in: 'body',
+  description: `Values of the placeholders \`{name:Type}\` of the query, by name: texts, numbers, booleans, null, or lists of these. Numbers beyond 2^53 are sent as texts. At most ${SQL_PARAMETERS_MAX}.`,
+  toolText: 'Values of {name:Type} placeholders, by name. Put values from elsewhere here, not into the text.',
+  required: false,
+  schema: Type.Record(Type.String(), Type.Unknown()),
+  read: (raw, name) => {
+    if (raw === undefined) return {};
+    if (typeof raw !== 'object' || raw === null || Array.isArray(raw))
+      throw invalid(name, `${name} must be an object of values by placeholder name, not ${quoted(raw)}.`);
+    const entries = Object.entries(raw);
+    if (entries.length > SQL_PARAMETERS_MAX)
+      throw invalid(name, `${name} has ${entries.length} values; at most ${SQL_PARAMETERS_MAX} are taken.`);
+    return Object.fromEntries(
+      entries.map(([key, value]) => [placeholder(key, name), valueText(value, key, name)]),
+    );
+  },
+};
+
+function placeholder(key: string, name: string): string {
+  if (PARAMETER_NAME.test(key)) return key;
+  throw invalid(name, `${name} names ${quoted(key)}, which no placeholder can: use letters, digits and _.`);
+}
+
+function valueText(value: unknown, key: string, name: string): string {
+  const text = Array.isArray(value) ? listText(value, key, name) : scalarText(value, key, name);
+  if (text.length <= SQL_PARAMETER_MAX_CHARS) return text;
+  throw invalid(name, `The value of ${key} is longer than ${SQL_PARAMETER_MAX_CHARS} characters.`);
+}
+
+/** What the engine reads as NULL in place of a value. */
+const NULL_TEXT = '\\N';
+
+function scalarText(value: unknown, key: string, name: string): string {
+  if (value === null) return NULL_TEXT;
+  if (typeof value === 'string') return value;
+  if (typeof value === 'boolean') return String(value);
+  if (typeof value === 'number' && isExact(value)) return String(value);
+  throw invalid(
+    name,
+    typeof value === 'number'
+      ? `The value of ${key} is a number beyond 2^53, which JSON does not keep exactly: send it as a text.`
+      : `The value of ${key} must be a text, a number, true, false, null, or a list of these.`,
+  );
+}
+
+function isExact(value: number): boolean {
+  return Number.isFinite(value) && (!Number.isInteger(value) || Number.isSafeInteger(value));
+}
+
+/** A list as a literal of the engine: texts are quoted inside of it. */
+function listText(values: readonly unknown[], key: string, name: string): string {
+  const items = values.map((value) => {
+    if (typeof value === 'string') return `'${value.replace(/[\\']/g, '\\$&')}'`;
+    if (Array.isArray(value)) return listText(value, key, name);
+    return value === null ? 'NULL' : scalarText(value, key, name);
+  });
+  return `[${items.join(',')}]`;
+}
+
+function choiceSchema(choices: readonly string[], standard: string): TSchema {
+  return Type.Union(
+    choices.map((choice) => Type.Literal(choice)),
+    { default: standard },
+  );
+}
+
+function readChoice<Choice extends string>(
+  raw: unknown,
+  name: string,
+  choices: readonly Choice[],
+  standard: Choice,
+): Choice {
+  if (raw === undefined) return standard;
+  const choice = choices.find((candidate) => candidate === raw);
+  if (choice === undefined)
+    throw invalid(name, `${name} must be one of ${choices.join(', ')}, not ${quoted(raw)}.`);
+  return choice;
+}

@@ -1,0 +1,228 @@
+import { type Static, Type } from '@sinclair/typebox';
+import {
+  PUBLIC_TABLE_NAMES,
+  PUBLIC_TABLES,
+  type PublicTable,
+  type PublicTableName,
+} from '../../../core/domain/public-tables.ts';
+import { SQL_SECONDS_PER_QU } from '../../../core/domain/query-unit.ts';
+import { loadFunctionCatalogue } from '../../../sandbox/policy/function-catalogue.ts';
+import { TABLE_FUNCTIONS } from '../../../sandbox/policy/policy.ts';
+import { defineOperation } from '../define.ts';
+import { MetaShape, metaAnswer } from '../meta.ts';
+import { PRICES, SQL_TIERS } from '../prices.ts';
+import { CountShape } from '../shapes.ts';
+import { SQL_ANSWER_MAX_BYTES } from './answer.ts';
+import { SQL_FORMATS, SQL_MEDIA, SQL_PARAMETERS_MAX, SQL_TEXT_MAX_BYTES } from './params.ts';
+import {
+  EVERYTHING,
+  FUNCTIONS_SHOWN_MAX,
+  hasWord,
+  schemaFunctionsParam,
+  schemaTableParam,
+} from './schema-params.ts';
+import { SQL_EXAMPLE } from './shapes.ts';
+import { SQL_TABLE_EXAMPLES } from './table-examples.ts';
+
+/** What SQL may read and use, for whoever writes it. Source: api.md 3, 5. */
+
+const TableShape = Type.Object(
+  {
+    name: Type.String(),
+    meaning: Type.String(),
+    row_count: Type.Integer({
+      minimum: 0,
+      description:
+        'About: rows as they are stored; of the day tables those of days that were added up already, the days since are added up when they are asked for. count() of the table is exact.',
+    }),
+    cheap_by: Type.Optional(
+      Type.Array(Type.String(), {
+        description:
+          'Columns by which a constant in WHERE reads little, the most helpful first. With `columns` and `example` only for the tables that `table` names.',
+      }),
+    ),
+    columns: Type.Optional(
+      Type.Array(
+        Type.Object(
+          { name: Type.String(), type: Type.String(), meaning: Type.String() },
+          { title: 'SqlTableColumn' },
+        ),
+      ),
+    ),
+    example: Type.Optional(
+      Type.String({ description: 'A query over the table that can be run as it stands.' }),
+    ),
+  },
+  { title: 'SqlTable' },
+);
+
+const LimitsShape = Type.Object(
+  {
+    text_bytes: CountShape,
+    parameters: CountShape,
+    answer_bytes: CountShape,
+    seconds_per_qu: CountShape,
+    tiers: Type.Array(
+      Type.Object(
+        {
+          tier: Type.String(),
+          timeout_seconds: CountShape,
+          max_qu: CountShape,
+          requests_per_minute: CountShape,
+        },
+        { title: 'SqlTierLimits' },
+      ),
+    ),
+    formats: Type.Array(
+      Type.Object(
+        { format: Type.String(), media_type: Type.String(), max_rows: CountShape },
+        { title: 'SqlFormatLimits' },
+      ),
+    ),
+  },
+  { title: 'SqlLimits' },
+);
+
+const EXAMPLES = [
+  {
+    question: 'What was settled on each day of the last week?',
+    sql: 'SELECT toDate(block_time) AS day, count() AS settlements, sum(amount_usd) AS usd FROM settlements WHERE block_time > now() - INTERVAL 7 DAY GROUP BY day ORDER BY day',
+  },
+  {
+    question: 'Whom did a wallet pay most?',
+    sql: "SELECT counterparty, count() AS payments, sum(amount_usd) AS usd FROM wallet_settlements WHERE wallet = {wallet:String} AND role = 'payer' GROUP BY counterparty ORDER BY usd DESC LIMIT 20",
+  },
+  {
+    question: 'Which merchants grew over the last 90 days?',
+    sql: 'SELECT payee, sum(settled_usd) AS usd FROM merchant_days WHERE day >= today() - 90 GROUP BY payee ORDER BY usd DESC LIMIT 20',
+  },
+] as const;
+
+const LIMITS: Static<typeof LimitsShape> = {
+  text_bytes: SQL_TEXT_MAX_BYTES,
+  parameters: SQL_PARAMETERS_MAX,
+  answer_bytes: SQL_ANSWER_MAX_BYTES,
+  seconds_per_qu: SQL_SECONDS_PER_QU,
+  tiers: SQL_TIERS.map(({ tier, timeoutSeconds, maxQu, requestsPerMinute }) => ({
+    tier,
+    timeout_seconds: timeoutSeconds,
+    max_qu: maxQu,
+    requests_per_minute: requestsPerMinute,
+  })),
+  formats: SQL_FORMATS.map((format) => ({
+    format,
+    media_type: SQL_MEDIA[format].mediaType,
+    max_rows: SQL_MEDIA[format].rowsMax,
+  })),
+};
+
+/** Read once: the list is pinned with the engine. */
+let functionNames: string[] | undefined;
+
+function allowedFunctions(): string[] {
+  functionNames ??= [...loadFunctionCatalogue().names].sort((a, b) => Number(a > b) - Number(a < b));
+  return functionNames;
+}
+
+/** What `functions` asks for; nothing without it. */
+function functionsPart(search: string | undefined) {
+  if (search === undefined) return {};
+  const all = allowedFunctions();
+  if (search === EVERYTHING) return { functions: all, functions_total: all.length };
+  const found = all.filter((name) => hasWord(name, search));
+  return { functions: found.slice(0, FUNCTIONS_SHOWN_MAX), functions_total: found.length };
+}
+
+function tableAnswer(name: PublicTableName, rowCount: number, isWhole: boolean): Static<typeof TableShape> {
+  const { meaning, cheapBy, columns }: PublicTable = PUBLIC_TABLES[name];
+  return {
+    name,
+    meaning,
+    row_count: rowCount,
+    ...(isWhole
+      ? {
+          cheap_by: [...cheapBy],
+          columns: columns.map(({ name: column, type, meaning: means }) => ({
+            name: column,
+            type,
+            meaning: means,
+          })),
+          example: SQL_TABLE_EXAMPLES[name],
+        }
+      : {}),
+  };
+}
+
+/** What holds for every query. Comes with the list of tables; who asks for one table, or for functions, has seen it. */
+const RULES = {
+  table_functions: [...TABLE_FUNCTIONS],
+  limits: LIMITS,
+  examples: EXAMPLES.map((example) => ({ ...example })),
+};
+
+export const getSqlSchema = defineOperation({
+  id: 'getSqlSchema',
+  method: 'GET',
+  path: '/sql/schema',
+  summary: 'What SQL may read: tables, columns, functions and limits',
+  description:
+    'Without parameters the public tables in one line each, the limits, and example queries. `table` gives a table with every column and its meaning, the predicates that are cheap, about how many rows there are, and an example; `functions` gives allowed functions by name (aggregate functions also have combinators such as `sumIf`). `table=*&functions=*` gives everything: about 40 kB.',
+  toolText:
+    'What run_sql may read. Without arguments: the tables in one line each, limits, example queries. `table`: its columns with type and meaning, the columns that are cheap to filter by, and an example; read it before you query that table. `functions`: allowed functions by name.',
+  price: PRICES.free,
+  load: 'none',
+  params: { table: schemaTableParam, functions: schemaFunctionsParam },
+  output: Type.Object({
+    tables: Type.Optional(
+      Type.Array(TableShape, { description: 'Absent where only functions were asked for.' }),
+    ),
+    functions: Type.Optional(
+      Type.Array(Type.String(), { description: 'By name; only where `functions` asks for them.' }),
+    ),
+    functions_total: Type.Optional({
+      ...CountShape,
+      description: `How many functions match; of a search the first ${FUNCTIONS_SHOWN_MAX} are shown.`,
+    }),
+    table_functions: Type.Optional(
+      Type.Array(Type.String(), {
+        description:
+          'With `limits` and `examples` where the list of tables is given: without `table`, or with `*`.',
+      }),
+    ),
+    limits: Type.Optional(LimitsShape),
+    examples: Type.Optional(
+      Type.Array(Type.Object({ question: Type.String(), sql: Type.String() }, { title: 'SqlExample' })),
+    ),
+    meta: MetaShape,
+  }),
+  fails: ['invalid_parameter', 'upstream_unavailable'],
+  paging: 'none',
+  caching: 'revalidate',
+  acceptsUnknownKey: false,
+  example: {
+    tables: [tableAnswer('merchant_days', 48_213, false)],
+    ...RULES,
+    examples: [EXAMPLES[0]],
+    meta: SQL_EXAMPLE.meta,
+  },
+  moreExamples: {
+    table: {
+      summary: 'To `table=merchant_days`.',
+      value: { tables: [tableAnswer('merchant_days', 48_213, true)], meta: SQL_EXAMPLE.meta },
+    },
+    functions: {
+      summary: 'To `functions=quarter`.',
+      value: { ...functionsPart('quarter'), meta: SQL_EXAMPLE.meta },
+    },
+  },
+  run: async ({ table, functions }, { publicTableRows, freshness, chains, clock }) => {
+    const [counts, statuses] = await Promise.all([publicTableRows.counts(), freshness.statuses()]);
+    const meta = metaAnswer({ chain: undefined, chains, statuses, nowMs: clock.nowMs(), finality: 'any' });
+    const answer = (name: PublicTableName) => tableAnswer(name, counts.get(name) ?? 0, table !== undefined);
+    if (table !== undefined && table !== EVERYTHING)
+      return { tables: [answer(table)], ...functionsPart(functions), meta };
+    // A search for functions alone.
+    if (table === undefined && functions !== undefined) return { ...functionsPart(functions), meta };
+    return { tables: PUBLIC_TABLE_NAMES.map(answer), ...functionsPart(functions), ...RULES, meta };
+  },
+});

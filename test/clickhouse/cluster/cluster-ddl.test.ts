@@ -1,0 +1,65 @@
+import { describe, expect, test } from 'vitest';
+import { createdTable, crossingTarget, localStatement } from '../../../clickhouse/cluster/local-ddl.ts';
+import { PLACEMENTS } from '../../../clickhouse/cluster/placement.ts';
+import { readMigrations } from '../../../clickhouse/migrate/migrations.ts';
+
+const statements = (await readMigrations()).flatMap((migration) => migration.statements);
+const alone = { database: 'app', isReplicated: false };
+const replicated = { database: 'app', isReplicated: true };
+
+describe('statements of the files on a node', () => {
+  test('are the same but for the view whose rows belong to other shards', () => {
+    const changed = statements.filter((statement) => localStatement(statement, alone) !== statement);
+    expect(changed.map((statement) => /^.* AS$/m.exec(localStatement(statement, alone))?.[0])).toEqual([
+      'CREATE MATERIALIZED VIEW IF NOT EXISTS wallet_log_mv TO app.wallet_log AS',
+    ]);
+    expect(changed.map(crossingTarget)).toEqual(['wallet_log']);
+  });
+
+  test('with a Keeper every table is a replica of its shard, and keeps its parameters', () => {
+    const tables = statements.filter((statement) => createdTable(statement) !== null);
+    const engines = tables.map((statement) =>
+      /ENGINE = .*/.exec(localStatement(statement, replicated))?.[0].replace(/;?$/, ''),
+    );
+    for (const [at, engine] of engines.entries())
+      expect(engine).toMatch(
+        new RegExp(
+          `^ENGINE = Replicated\\w*MergeTree\\('/clickhouse/tables/\\{shard\\}/app_local/${createdTable(tables[at] ?? '')}', '\\{replica\\}'`,
+        ),
+      );
+    expect(engines[0]).toBe(
+      "ENGINE = ReplicatedReplacingMergeTree('/clickhouse/tables/{shard}/app_local/settlements', '{replica}', ver)",
+    );
+    const bare = tables.findIndex((statement) => /ENGINE = MergeTree\b/.test(statement));
+    expect(engines[bare]).toMatch(/'\{replica\}'\)$/);
+  });
+
+  test('with a Keeper other statements stay as they are', () => {
+    const others = statements.filter((statement) => createdTable(statement) === null);
+    expect(others.length).toBeGreaterThan(30);
+    for (const statement of others)
+      expect(localStatement(statement, replicated)).toBe(localStatement(statement, alone));
+  });
+});
+
+/** Rows that a file writes stay on the node that it runs on, so they must belong there. */
+test('what a file inserts belongs to the shard of what it reads', () => {
+  const inserts = statements.flatMap((statement) => {
+    const [, into, from] = /^INSERT INTO (\w+)[\s\S]*?\bFROM (\w+)/.exec(statement) ?? [];
+    return into === undefined || from === undefined ? [] : [[into, from] as const];
+  });
+  expect(inserts.length).toBe(statements.filter((statement) => statement.startsWith('INSERT')).length);
+  const shard = (key: string | null | undefined) => key?.replace(/toDate\(\w+\)/, 'day');
+  for (const [into, from] of inserts)
+    expect([null, shard(PLACEMENTS[from]?.key)]).toContain(
+      PLACEMENTS[into]?.key === null ? null : shard(PLACEMENTS[into]?.key),
+    );
+});
+
+test('every table of the files that is still there has a placement', () => {
+  const dropped = new Set(
+    statements.flatMap((statement) => /^DROP TABLE IF EXISTS (\w+)/.exec(statement)?.[1] ?? []),
+  );
+  const made = statements.flatMap((statement) => createdTable(statement) ?? []);
+  expect(made.filter((name) => !dropped.has(name) && !(name in PLACEMENTS))).toEqual([]);
+});

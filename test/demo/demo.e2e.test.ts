@@ -1,0 +1,261 @@
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { watchSecret, watchText } from '../kit/secrets-watch.ts';
+import { waitUntil } from '../kit/wait-until.ts';
+
+const MAIN = fileURLToPath(new URL('../../demo/main.ts', import.meta.url));
+const START_TIMEOUT_MS = 180_000;
+const END_TIMEOUT_MS = 60_000;
+
+/** Often enough to see every process that lives for a second. */
+const WATCH_EVERY_MS = 250;
+
+interface Run {
+  readonly child: ChildProcess;
+  output(): string;
+  readonly ended: Promise<number | null>;
+  /** Processes that the demo or one of its children ever started and that still run. */
+  survivors(): Promise<string[]>;
+  /** Waits for a text; throws when the demo ends without it. */
+  says(text: string): Promise<void>;
+}
+
+let directory: string;
+const runs: Run[] = [];
+
+beforeEach(() => {
+  directory = mkdtempSync(join(tmpdir(), 'demo-test-'));
+});
+
+afterEach(async () => {
+  for (const { child, ended, survivors } of runs.splice(0)) {
+    child.kill('SIGKILL');
+    await ended;
+    // The tests assert that nothing is left; here a failed one is cleaned up after.
+    for (const survivor of await survivors()) process.kill(Number.parseInt(survivor, 10), 'SIGKILL');
+  }
+  rmSync(directory, { recursive: true, force: true });
+});
+
+/** The demo as a user runs it, in a directory of its own. */
+function demo(...args: string[]): Run {
+  const child = spawn(process.execPath, ['--import', import.meta.resolve('tsx'), MAIN, ...args], {
+    cwd: directory,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let output = '';
+  const collect = (chunk: Buffer): void => {
+    output += chunk.toString();
+  };
+  child.stdout?.on('data', collect);
+  child.stderr?.on('data', collect);
+  const family = watchFamily(child.pid ?? 0);
+  let over = false;
+  const ended = new Promise<number | null>((resolve) =>
+    child.once('close', (code) => {
+      over = true;
+      family.stopLooking();
+      resolve(code);
+    }),
+  );
+  const run: Run = {
+    child,
+    output: () => output,
+    ended,
+    survivors: family.survivors,
+    async says(text) {
+      await waitUntil(`the demo says "${text}"`, () => over || output.includes(text), START_TIMEOUT_MS);
+      if (!output.includes(text)) throw new Error(`the demo ended without saying "${text}":\n${output}`);
+    },
+  };
+  runs.push(run);
+  return run;
+}
+
+/** Start times tell a process from a later one with the same number. */
+const identity = (pid: string, started: string): string => `${pid} since ${started}`;
+
+/**
+ * Keeps every descendant in mind: one whose parent has died is no longer in the tree, and that is the very one that a
+ * demo could leave behind.
+ */
+function watchFamily(root: number) {
+  const known = new Map<string, string>([[String(root), '']]);
+  const look = async (): Promise<Map<string, string>> => {
+    const { stdout } = await promisify(execFile)('ps', ['-axo', 'pid=,ppid=,stat=,lstart=']);
+    const alive = new Map<string, string>();
+    for (const line of stdout.trim().split('\n')) {
+      const [pid = '', parent = '', state = '', ...started] = line.trim().split(/\s+/);
+      // A zombie has ended; its new parent has not looked yet.
+      if (!state.startsWith('Z')) alive.set(pid, identity(pid, started.join(' ')));
+      if (known.has(parent) && !known.has(pid) && !state.startsWith('Z'))
+        known.set(pid, identity(pid, started.join(' ')));
+    }
+    return alive;
+  };
+  const timer = setInterval(() => void look(), WATCH_EVERY_MS);
+  return {
+    stopLooking: () => clearInterval(timer),
+    async survivors() {
+      const alive = new Map(await look());
+      return [...known]
+        .filter(([pid, mark]) => mark !== '' && alive.get(pid) === mark)
+        .map(([, mark]) => mark);
+    },
+  };
+}
+
+/** The lines to try, as the demo prints them. */
+function curlLines(output: string): CurlLine[] {
+  const lines = output.matchAll(/^ {2}curl -si? ((?:-H '[^']+' )*)'([^']+)'(?: -d '([^']+)')?$/gm);
+  return [...lines].map(([, flags = '', url = '', body]) => {
+    const headers = Object.fromEntries(
+      [...flags.matchAll(/-H '([^:]+): ([^']+)'/g)].map(([, name = '', value = '']) => [name, value]),
+    );
+    return { url, headers, body, key: headers['X-API-Key'] };
+  });
+}
+
+interface CurlLine {
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string | undefined;
+  readonly key: string | undefined;
+}
+
+function send({ url, headers, body }: CurlLine): Promise<Response> {
+  return fetch(url, body === undefined ? { headers } : { method: 'POST', headers, body });
+}
+
+function figure(output: string, name: string): string {
+  return new RegExp(`^  ${name} +(.*)$`, 'm').exec(output)?.[1] ?? `no line "${name}" in:\n${output}`;
+}
+
+describe('npm run demo -- --once', () => {
+  it('indexes as many settlements as asked for, finds no lie and leaves nothing running', async () => {
+    const run = demo('--once', '300', '--seed', '7', '--port', '0');
+    expect(await run.ended, run.output()).toBe(0);
+
+    const output = run.output();
+    expect(figure(output, 'settlements')).toBe('300 served, 300 on the chain, 300 wanted');
+    expect(figure(output, 'lies')).toMatch(/^0 /);
+    for (const tier of ['proven', 'probable', 'unproven', 'not_x402']) expect(output).toContain(`  ${tier} `);
+    const [made, seen] = [...figure(output, 'reorgs').matchAll(/\d+/g)].map(Number);
+    expect(made).toBeGreaterThan(0);
+    expect(seen).toBe(made);
+    expect(figure(output, 'x402 purchases')).toMatch(
+      /^([4-9]|\d{2,}) of our API and the shops, \1 of them in the index as proven, 0 failed$/,
+    );
+    expect(figure(output, 'agents')).toMatch(
+      /^(\d+) served, \1 registered, all as the registries say; \d+ with a card$/,
+    );
+    expect(figure(output, 'first served')).toMatch(/^\d+\.\d s after the start$/);
+    expect(figure(output, 'history')).toMatch(/\d+ rows\/s/);
+    expect(figure(output, 'lag')).toMatch(/^\d+ ms/);
+
+    expect(await run.survivors()).toEqual([]);
+    expect(readdirSync(directory), 'its data').toEqual([]);
+  });
+});
+
+describe('npm run demo', () => {
+  it('prints URLs that answer and curl lines, and stops with everything it started on SIGTERM', async () => {
+    const run = demo('--port', '0', '--seed', '3');
+    await run.says('Ctrl-C stops everything');
+    const lines = curlLines(run.output());
+    expect(lines.filter(({ key }) => key !== undefined)).toHaveLength(13);
+    const [secret] = lines.flatMap(({ key }) => key ?? []);
+    watchSecret(secret ?? '');
+    const priced = lines.filter(({ key, url }) => key === undefined && url.endsWith('/v0/flows'));
+    for (const line of lines)
+      expect((await send(line)).status, line.url).toBe(priced.includes(line) ? 402 : 200);
+    expect([lines.length, priced.length]).toEqual([20, 1]);
+    const [, api = ''] = /^ {2}description +(\S+)\/openapi/m.exec(run.output()) ?? [];
+    const { chains } = (await (await fetch(`${api}/v0/telemetry`)).json()) as {
+      chains: readonly { state: string; sample_data_to: number | null; finalized_block: number | null }[];
+    };
+    expect(chains.map(({ state }) => state)).toEqual(['following', 'imported', 'imported']);
+    for (const chain of chains) expect(chain.sample_data_to).toBeGreaterThan(0);
+    const goods = [...run.output().matchAll(/demo:pay -- '(http[^']+)'/g)].flatMap(([, url]) => url ?? []);
+    expect(goods).toHaveLength(4);
+    for (const url of goods) expect((await fetch(url)).status, url).toBe(402);
+    const [, consoleUrl = ''] = /^ {2}console +(\S+)/m.exec(run.output()) ?? [];
+    expect(await (await fetch(consoleUrl)).text(), 'the console has the key').toContain(
+      `content="${secret}"`,
+    );
+    watchText('demo-service', readFileSync(join(directory, 'demo-data', 'service.log'), 'utf8'));
+    // Guard and node, guard and service, engine, ingest worker, facilitator.
+    expect((await run.survivors()).length).toBeGreaterThanOrEqual(7);
+
+    run.child.kill('SIGTERM');
+    expect(await run.ended, run.output()).toBe(0);
+    expect(await run.survivors()).toEqual([]);
+    expect(readdirSync(directory), 'its data').toEqual([]);
+  });
+
+  it('leaves no process behind when it is killed with -9, and starts again over what it left', async () => {
+    const run = demo('--port', '0', '--no-history');
+    await waitUntil(
+      'the first answer',
+      () => run.output().includes('first settlement served'),
+      START_TIMEOUT_MS,
+    );
+    run.child.kill('SIGKILL');
+    await run.ended;
+    await waitUntil('no process is left', async () => (await run.survivors()).length === 0, END_TIMEOUT_MS);
+
+    expect(readdirSync(directory)).toEqual(['demo-data']);
+    const again = demo('--once', '1', '--port', '0');
+    expect(await again.ended, again.output()).toBe(0);
+  });
+
+  it('refuses to remove a demo-data directory that it did not make', async () => {
+    mkdirSync(join(directory, 'demo-data'));
+    writeFileSync(join(directory, 'demo-data', 'thesis.txt'), 'ten years of work');
+    const run = demo('--once', '1', '--port', '0');
+    expect(await run.ended).toBe(1);
+    expect(run.output()).toContain('was not made by the demo');
+    expect(existsSync(join(directory, 'demo-data', 'thesis.txt'))).toBe(true);
+  });
+});
+
+describe('the command line of the demo', () => {
+  it('lists its options with --help', async () => {
+    const run = demo('--help');
+    expect(await run.ended).toBe(0);
+    for (const option of ['--once', '--minutes', '--no-history', '--seed', '--port', '--keep'])
+      expect(run.output()).toContain(option);
+  });
+
+  it('suggests the right option for a misspelt one', async () => {
+    const run = demo('--onse', '3');
+    expect(await run.ended).not.toBe(0);
+    expect(run.output()).toContain('Did you mean --once?');
+  });
+
+  it.each([
+    ['--once', '0'],
+    ['--once', 'many'],
+    ['--seed', '-1'],
+    ['--port', '65536'],
+    ['--port', '80.5'],
+  ])('says what %s takes when it gets %s', async (option, value) => {
+    const run = demo(`${option}=${value}`);
+    expect(await run.ended).not.toBe(0);
+    expect(run.output()).toMatch(/must be a whole number from \d+ to \d+/);
+    expect(readdirSync(directory)).toEqual([]);
+  });
+});

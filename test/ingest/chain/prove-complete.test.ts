@@ -1,0 +1,108 @@
+import { expect, test } from 'vitest';
+import type { Address } from '../../../core/domain/address.ts';
+import type { Hash } from '../../../core/domain/settlement.ts';
+import { createLog } from '../../../core/log.ts';
+import type { LogFilter, RawLog } from '../../../ingest/chain/block-source.ts';
+import { createBlooms } from '../../../ingest/chain/logs-bloom.ts';
+import { createProver, fingerprint } from '../../../ingest/chain/prove-complete.ts';
+import type { BlockAnswer } from '../../../ingest/chain/read-answers.ts';
+import { RPC_LIMITS } from '../../../ingest/chain/rpc-limits.ts';
+import type { RpcPool } from '../../../ingest/chain/rpc-pool.ts';
+
+const hashOf = (byte: string) => `0x${byte.repeat(32)}` as Hash; // 32 bytes
+const log: RawLog = {
+  address: `0x${'aa'.repeat(20)}` as Address, // 20 bytes
+  topics: [hashOf('01'), hashOf('02')],
+  data: '0x05',
+  blockNumber: 1,
+  blockHash: hashOf('03'),
+  transactionHash: hashOf('04'),
+  logIndex: 7,
+};
+
+test('what is remembered of a proved block does not grow with its logs', () => {
+  const many = Array.from({ length: 1_000 }, (_, logIndex) => ({ ...log, logIndex }));
+  expect(fingerprint(many)).toHaveLength(fingerprint([log]).length);
+});
+
+test.each<[string, Partial<RawLog>]>([
+  ['place', { logIndex: 8 }],
+  ['transaction', { transactionHash: hashOf('05') }],
+  ['topics', { topics: [hashOf('01')] }],
+  ['data', { data: '0x06' }],
+])('a log with another %s makes another fingerprint', (_, change) => {
+  expect(fingerprint([{ ...log, ...change }])).not.toBe(fingerprint([log]));
+  expect(fingerprint([log, { ...log, ...change }])).not.toBe(fingerprint([log, log]));
+});
+
+const addressOf = (byte: string): Address => `0x${byte.repeat(20)}` as Address; // 20 bytes
+const [TOKEN, REGISTRY, STRANGER] = [addressOf('aa'), addressOf('bb'), addressOf('cc')];
+const [TRANSFER, RATED] = [hashOf('11'), hashOf('22')];
+const filter: LogFilter = {
+  addresses: [TOKEN, REGISTRY],
+  topics: [TRANSFER, RATED],
+  matters: [
+    { addresses: [TOKEN], topics: [TRANSFER] },
+    { addresses: [REGISTRY], topics: [RATED] },
+  ],
+  isCandidate: () => false,
+};
+
+/** How many blocks are asked for by hash when a block's header holds these logs and the range answer none. */
+async function proofsOf(held: readonly (readonly [Address, Hash])[], by: LogFilter): Promise<number> {
+  let asked = 0;
+  const pool = {
+    askAll: (questions: readonly unknown[]) => {
+      asked += questions.length;
+      return Promise.resolve([]);
+    },
+  } as unknown as RpcPool; // the prover asks, and nothing else
+  const bloom = createBlooms().of(held.map(([address, topic]) => ({ address, topics: [topic] })));
+  const block: BlockAnswer = {
+    number: 1,
+    hash: hashOf('07'),
+    parentHash: hashOf('06'),
+    time: 1,
+    bloom,
+    transactionCount: 0,
+    transactions: [],
+  };
+  await createProver({ pool, limits: RPC_LIMITS, log: createLog('silent', 'test') }).prove([block], [], by);
+  return asked;
+}
+
+test.each<[string, readonly (readonly [Address, Hash])[], number]>([
+  ['a contract of ours with an event that matters from it', [[REGISTRY, RATED]], 1],
+  [
+    'the same beside others',
+    [
+      [STRANGER, TRANSFER],
+      [REGISTRY, RATED],
+    ],
+    1,
+  ],
+  [
+    'another contract’s event and a log of ours that does not matter',
+    [
+      [STRANGER, TRANSFER],
+      [REGISTRY, hashOf('33')],
+    ],
+    0,
+  ],
+  ['an event of ours from a stranger', [[STRANGER, RATED]], 0],
+])('%s', async (_, held, proofs) => {
+  expect(await proofsOf(held, filter)).toBe(proofs);
+});
+
+test('without groups every event matters from every contract', async () => {
+  const { addresses, topics, isCandidate } = filter;
+  expect(
+    await proofsOf(
+      [
+        [STRANGER, TRANSFER],
+        [REGISTRY, hashOf('33')],
+      ],
+      { addresses, topics, isCandidate },
+    ),
+  ).toBe(1);
+});

@@ -1,0 +1,319 @@
+import { PassThrough } from 'node:stream';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import type { Guard, Writer } from '../../../clickhouse/engine/engine.ts';
+import { guardedWriter, highestToken, Overtaken } from '../../../clickhouse/engine/guard.ts';
+import { sql, text } from '../../../clickhouse/engine/sql.ts';
+import { SETTLEMENT_COLUMNS } from '../../../clickhouse/tables/schema.ts';
+import type { Chain } from '../../../core/domain/chain.ts';
+import type { Settlement } from '../../../core/domain/settlement.ts';
+import { engineLeases } from '../../../ingest/coordinate/engine-leases.ts';
+import { claimFence, publishedPass, raiseGrades, writeFence } from '../../../ingest/coordinate/fence.ts';
+import { type Lead, lead } from '../../../ingest/coordinate/lead.ts';
+import { decodeContextOf } from '../../../ingest/decode/context.ts';
+import { logFilterOf } from '../../../ingest/decode/log-filter.ts';
+import { createChainStatus } from '../../../ingest/follow/chain-status.ts';
+import { createPipeline } from '../../../ingest/follow/pipeline.ts';
+import { saveStatuses } from '../../../ingest/follow/status-row.ts';
+import { createCatalogueHolder } from '../../../ingest/grading/catalogue-holder.ts';
+import { createBatchWriter } from '../../../ingest/write/batch-writer.ts';
+import { encodeSettlements } from '../../../ingest/write/encode.ts';
+import { retractAbove } from '../../../ingest/write/retract.ts';
+import { createVersions } from '../../../ingest/write/versions.ts';
+import { batchOf, TOKENS, transfer, used, wallet } from '../../kit/chain-logs.ts';
+import { type TestEngine, testEngine, testLog } from '../../kit/engine.ts';
+import { NO_COUNTERS } from '../../kit/no-counters.ts';
+import { catalogueWith, relayed } from '../../kit/regrade-world.ts';
+import { BASE, NOON, settlement } from '../../kit/rows.ts';
+import { waitUntil } from '../../kit/wait-until.ts';
+
+/** Who was overtaken cannot write, whatever it believes: the engine itself refuses. */
+
+let engine: TestEngine;
+const ending: (() => Promise<unknown>)[] = [];
+beforeAll(async () => {
+  engine = await testEngine();
+});
+afterEach(async () => {
+  for (const end of ending.splice(0).reverse()) await end();
+});
+afterAll(() => engine?.close());
+
+let chains = 5_000;
+const freshChain = (): Chain => `eip155:${++chains}`;
+const rowsOf = (rows: readonly Settlement[], ver: bigint): Uint8Array => encodeSettlements(rows, ver, 0);
+const at = (chain: Chain, blockNumber: number): Settlement =>
+  settlement({ chain, blockNumber, blockTime: NOON + blockNumber });
+
+async function claim(scope: string, owner: string, atLeast = 0n): Promise<Guard> {
+  return claimFence(engine.writer, { scope, owner, atLeast });
+}
+
+async function write(writer: Writer, rows: readonly Settlement[], ver: bigint): Promise<void> {
+  await writer.insert('write-settlements', 'settlements', SETTLEMENT_COLUMNS, [rowsOf(rows, ver)]);
+}
+
+async function liveBlocks(chain: Chain): Promise<number[]> {
+  const { rows } = await engine.writer.rows({
+    name: 'live',
+    sql: sql`SELECT block_number FROM settlements FINAL WHERE chain = ${text(chain)} AND del = 0 ORDER BY block_number`,
+    maxSeconds: 10,
+    maxRows: 10_000,
+  });
+  return rows.map(([number]) => Number(number));
+}
+
+/** Leads in the background until the test ends; resolves with the lead. */
+function leadUntilEnd(scope: string, owner: string, nowMs: () => number = Date.now): Promise<Lead> {
+  const stopping = new AbortController();
+  return new Promise((resolve, reject) => {
+    const leading = lead(
+      {
+        leases: engineLeases(engine.writer, owner),
+        writer: engine.writer,
+        owner,
+        log: testLog,
+        signal: stopping.signal,
+        nowMs,
+      },
+      scope,
+      (held) => {
+        resolve(held);
+        return new Promise((end) => held.signal.addEventListener('abort', () => end(undefined)));
+      },
+    );
+    leading.catch(reject); // after the test: nobody hears it
+    ending.push(async () => {
+      stopping.abort();
+      await leading.catch(() => undefined);
+    });
+  });
+}
+
+describe('tokens', () => {
+  test('of any number of claims at once no two get the same, and each is above all before', async () => {
+    const claims = await Promise.all(Array.from({ length: 6 }, (_, n) => claim('at-once', `owner-${n}`)));
+    expect(new Set(claims.map(({ token }) => token)).size).toBe(6);
+    const later = await claim('at-once', 'later');
+    for (const { token } of claims) expect(later.token).toBeGreaterThan(token);
+  });
+
+  test('an emptied Redis that begins to count anew gets none below what the engine knows', async () => {
+    await claim('emptied', 'old', 40n);
+    expect((await claim('emptied', 'new', 1n)).token).toBe(41n);
+  });
+});
+
+describe('a holder that was overtaken', () => {
+  test('is refused every insert, also one whose rows are sent; who overtook it writes', async () => {
+    const chain = freshChain();
+    const old = guardedWriter(engine.writer, [await claim(chain, 'old')]);
+    await write(old, [at(chain, 1)], 100_000n);
+    const young = guardedWriter(engine.writer, [await claim(chain, 'young')]);
+    await expect(write(old, [at(chain, 2)], 200_000n)).rejects.toThrow(new Overtaken(chain));
+    await write(young, [at(chain, 3)], 300_000n);
+    expect(await liveBlocks(chain)).toEqual([1, 3]);
+  });
+
+  test('loads nothing and drops no partition', async () => {
+    const chain = freshChain();
+    const old = guardedWriter(engine.writer, [await claim(chain, 'old')]);
+    await claim(chain, 'young');
+    const drop = { name: 'drop-of-old', table: 'relayer_totals', partition: 1n, maxSeconds: 10 };
+    await expect(old.dropPartition(drop)).rejects.toThrow(new Overtaken(chain));
+    const body = new PassThrough().end(`['${chain}']`);
+    const load = {
+      name: 'load-of-old',
+      sql: sql`INSERT INTO blocks (chain, number) SELECT chain, 1 FROM input('chain String') FORMAT JSONCompactEachRow`,
+      maxSeconds: 10,
+    };
+    await expect(old.load(load, body)).rejects.toThrow(new Overtaken(chain));
+    const { rows } = await engine.writer.rows({
+      name: 'loaded',
+      sql: sql`SELECT count() FROM blocks WHERE chain = ${text(chain)}`,
+      maxSeconds: 10,
+      maxRows: 1,
+    });
+    expect(Number(rows[0]?.[0])).toBe(0);
+  });
+
+  test('retracts nothing: each statement of a retraction is refused by itself', async () => {
+    const chain = freshChain();
+    const guard = await claim(chain, 'old');
+    await write(engine.writer, [at(chain, 1), at(chain, 2)], 100_000n);
+    const before = await countRows(chain);
+    const old = guardedWriter(engine.writer, [guard]);
+    await claim(chain, 'young');
+    const refused: boolean[] = [];
+    // Goes on after a refusal, as no product does, so that every statement is seen.
+    const goesOn: Writer = {
+      ...old,
+      run: (statement) =>
+        old.run(statement).then(
+          () => void refused.push(false),
+          (error: unknown) => void refused.push(error instanceof Overtaken),
+        ),
+    };
+    await retractAbove(goesOn, createVersions(1_000_000n), chain, { number: 0, time: NOON });
+    expect(refused.length).toBeGreaterThan(8);
+    // Those that find no rows have nothing to refuse.
+    expect(refused.filter(Boolean).length).toBeGreaterThanOrEqual(4);
+    expect(await countRows(chain)).toEqual(before);
+    expect(await liveBlocks(chain)).toEqual([1, 2]);
+  });
+
+  test('cannot overwrite the status of a chain', async () => {
+    const chain = freshChain();
+    const old = guardedWriter(engine.writer, [await claim(chain, 'old')]);
+    await claim(chain, 'young');
+    const source = { counters: () => ({ calls: 0, retries: 0, contradictions: 0 }) };
+    const status = createChainStatus({ chain, pollMs: 1_000 }, source, NO_COUNTERS);
+    await expect(saveStatuses(old, createVersions(0n), [status.snapshot()])).rejects.toThrow(Overtaken);
+  });
+});
+
+async function countRows(chain: Chain): Promise<unknown> {
+  const { rows } = await engine.writer.rows({
+    name: 'count',
+    sql: sql`SELECT (SELECT count() FROM settlements WHERE chain = ${text(chain)}),
+      (SELECT count() FROM wallet_log WHERE chain = ${text(chain)}),
+      (SELECT count() FROM retracted_keys WHERE chain = ${text(chain)})`,
+    maxSeconds: 10,
+    maxRows: 1,
+  });
+  return rows;
+}
+
+describe('who takes over', () => {
+  test('waits for an insert that had begun, and takes versions above what it wrote', async () => {
+    const chain = freshChain();
+    const old = guardedWriter(engine.writer, [await claim(chain, 'old')]);
+    await writeFence(engine.writer, { scope: chain, token: 1n }, 'old', true); // its process is gone
+    const ahead = createVersions(0n, () => Date.now() + 7_200_000);
+    const written = ahead.next();
+    const begun = pausedInsert(old, chain, { rows: BEGUN_ROWS, ver: written });
+    await waitUntil('the engine has begun with it', async () => (await running(chain)) === 1);
+    const unread = pausedInsert(old, chain, { rows: 1, ver: ahead.next() });
+    const taking = leadUntilEnd(chain, 'young');
+    await waitUntil('the fence is up', async () => (await highestToken(engine.writer, chain)) > 1n);
+    // Whatever begins now is refused, also what was sent before and not looked at yet.
+    await expect(write(old, [at(chain, 9)], ahead.next())).rejects.toThrow(Overtaken);
+    await expect(unread.finish()).rejects.toThrow(Overtaken);
+    await begun.finish();
+    const { versions } = await taking;
+    expect(versions.next()).toBeGreaterThan(written);
+    expect(await liveBlocks(chain)).toHaveLength(BEGUN_ROWS);
+  });
+
+  test('with a clock that is hours behind: what it retracts is gone, and what others then write for it is there', async () => {
+    const chain = freshChain();
+    const now = Date.now();
+    // The first leader's clock is two hours ahead, the second one's right, the worker's two hours behind.
+    const first = await leadUntilEnd(chain, 'ahead', () => now + 7_200_000);
+    await write(first.writer, [at(chain, 1), at(chain, 2)], first.versions.next());
+    await writeFence(engine.writer, first.guard, 'ahead', true);
+    const second = await leadUntilEnd(chain, 'right', () => now);
+    await retractAbove(second.writer, second.versions, chain, { number: 0, time: NOON });
+    expect(await liveBlocks(chain)).toEqual([]);
+    const worker = createVersions(0n, () => now - 7_200_000);
+    worker.raise(second.versions.next());
+    await write(guardedWriter(engine.writer, [second.guard]), [at(chain, 1), at(chain, 2)], worker.next());
+    expect(await liveBlocks(chain)).toEqual([1, 2]);
+  });
+
+  test('without Redis waits while the other one shows that it is alive', async () => {
+    const scope = 'alone';
+    const guard = await claim(scope, 'one');
+    const others = engineLeases(engine.writer, 'two');
+    expect(await others.tryAcquire(scope)).toBeNull();
+    expect(await engineLeases(engine.writer, 'one').tryAcquire(scope)).not.toBeNull();
+    await writeFence(engine.writer, guard, 'one', true);
+    expect(await others.tryAcquire(scope)).not.toBeNull();
+  });
+});
+
+/** The engine reads 256 KiB before it looks at a statement; so many rows are more. */
+const BEGUN_ROWS = 2_000;
+
+/** An insert whose last byte does not come before `finish`. */
+function pausedInsert(
+  writer: Writer,
+  chain: Chain,
+  { rows, ver }: { readonly rows: number; readonly ver: bigint },
+): { finish(): Promise<void> } {
+  const body = new PassThrough();
+  const bytes = rowsOf(
+    Array.from({ length: rows }, (_, index) => at(chain, 1 + index)),
+    ver,
+  );
+  body.write(Buffer.from(bytes.subarray(0, -1)));
+  const inserting = writer.insert(`write-settlements ${chain}`, 'settlements', SETTLEMENT_COLUMNS, body);
+  inserting.catch(() => undefined); // whoever finishes it hears of it
+  return {
+    finish() {
+      body.end(Buffer.from(bytes.subarray(-1)));
+      return inserting;
+    },
+  };
+}
+
+async function running(chain: Chain): Promise<number> {
+  const { rows } = await engine.writer.rows({
+    name: 'running',
+    sql: sql`SELECT count() FROM system.processes WHERE query_kind = 'Insert' AND has(splitByChar(' ', Settings['log_comment']), concat('@', ${text(chain)}))`,
+    maxSeconds: 10,
+    maxRows: 1,
+  });
+  return Number(rows[0]?.[0]);
+}
+
+describe('rows of an older catalogue', () => {
+  test('are refused once a newer one is published, then graded by that and written', async () => {
+    const [alice, shop, ann] = [wallet(0xa1), wallet(0x51), wallet(0xa22)];
+    const signal = new AbortController().signal;
+    await raiseGrades(engine.writer, 4);
+    const catalogues = createCatalogueHolder(catalogueWith(), 4n);
+    const context = decodeContextOf({ chain: BASE, tokens: TOKENS, registries: {} }, catalogues.current());
+    let refused = 0;
+    const guarded = guardedWriter(engine.writer, []);
+    const counting: Writer = {
+      ...guarded,
+      insert: (...given) =>
+        guarded.insert(...given).catch((error: unknown) => {
+          refused += 1;
+          throw error;
+        }),
+    };
+    const pipeline = createPipeline({
+      source: {
+        read: async () => batchOf([[{ from: ann, events: [used(alice), transfer(alice, shop, 5)] }]]),
+      } as unknown as Parameters<typeof createPipeline>[0]['source'], // the pipeline only reads
+      filter: logFilterOf(context),
+      context,
+      catalogues,
+      batches: createBatchWriter({
+        chain: BASE,
+        writer: counting,
+        versions: createVersions(0n),
+        log: testLog,
+        signal,
+      }),
+      status: { sourceAnswered: () => undefined, wrote: () => undefined },
+      signal,
+    });
+    const batch = await pipeline.read(100, 100);
+    await raiseGrades(engine.writer, 5);
+    expect(await publishedPass(engine.writer)).toBe(5n);
+    const storing = pipeline.store(batch);
+    await waitUntil('the engine has refused it', () => refused > 0);
+    expect(await liveBlocks(BASE)).toEqual([]);
+    void catalogues.replace(catalogueWith({ facilitators: [relayed('ann', ann)] }), 5n);
+    await storing;
+    const { rows } = await engine.writer.rows({
+      name: 'graded',
+      sql: sql`SELECT facilitator FROM settlements FINAL WHERE chain = ${text(BASE)} AND del = 0`,
+      maxSeconds: 10,
+      maxRows: 10,
+    });
+    expect(rows).toEqual([['ann']]);
+  });
+});

@@ -1,0 +1,194 @@
+import { describe, expect, test } from 'vitest';
+import { address } from '../../../core/domain/address.ts';
+import { type Chain, chainOf } from '../../../core/domain/chain.ts';
+import { EVIDENCE_LADDER, type Reason, reasonsOf, SEEN } from '../../../core/domain/evidence.ts';
+import type { UngradedSettlement } from '../../../ingest/decode/ungraded-settlement.ts';
+import { buildCatalogue } from '../../../ingest/grading/catalogue.ts';
+import { gradeSettlement } from '../../../ingest/grading/grade.ts';
+import { methodOf } from '../../../ingest/grading/grade-rules.ts';
+import { RELAYER, USDC, wallet, word } from '../../kit/chain-logs.ts';
+
+const BASE = chainOf(8453);
+const [ALICE, SHOP, CAFE, NAMED] = [wallet(0xa11ce), wallet(0x5409), wallet(0xcafe), wallet(0x4a3ed)];
+const FIRST_DAY = Date.parse('2026-06-12T00:00:00Z') / 1_000;
+
+const catalogue = buildCatalogue(
+  {
+    facilitators: [
+      {
+        id: 'acme',
+        name: 'Acme',
+        builderCodes: ['acme_code'],
+        relayers: [{ chain: BASE, address: NAMED, firstSeen: '2026-06-12' }],
+      },
+    ],
+    payees: [{ chain: BASE, address: CAFE, name: 'Café', resource: '' }],
+  },
+  { builtIn: [] },
+);
+
+const found = (over: Partial<UngradedSettlement> = {}): UngradedSettlement => ({
+  blockTime: FIRST_DAY,
+  chain: BASE,
+  blockNumber: 7,
+  logIndex: 3,
+  blockHash: word(1),
+  txHash: word(2),
+  payer: ALICE,
+  payee: SHOP,
+  asset: USDC,
+  assetSymbol: 'USDC',
+  amount: 5n,
+  amountUsdMicros: 5n,
+  relayer: RELAYER,
+  builderFacilitator: '',
+  builderApps: '',
+  marker: 'authorization',
+  directCall: true,
+  relayedByPayer: false,
+  relayedByPayee: false,
+  selfPayment: false,
+  received: false,
+  viaX402Contract: false,
+  ...over,
+});
+
+const graded = (over: Partial<UngradedSettlement> = {}) => {
+  const { method, facilitator, seen } = gradeSettlement(found(over), catalogue);
+  return { method, facilitator, reasons: reasonsOf(seen) };
+};
+
+describe('the ladder of api.md 2', () => {
+  test('a named relayer proves a payment', () => {
+    expect(graded({ relayer: NAMED })).toEqual({
+      method: 'facilitator_relay',
+      facilitator: 'acme',
+      reasons: ['authorization_used', 'direct_call', 'third_party_relay', 'relayer_named'],
+    });
+  });
+
+  test('a deposit into a channel or an escrow is no payment, whoever relays it and however it is marked', () => {
+    const collector = address('0x4020806089470a89826cB9fB1f4059150b550004');
+    for (const marker of ['authorization', 'permit2', 'none'] as const)
+      for (const received of [true, false])
+        expect(
+          graded({ payee: collector, relayer: NAMED, marker, received, builderFacilitator: 'acme_code' }),
+        ).toMatchObject({ method: 'channel_deposit', facilitator: 'acme' });
+    expect(graded({ payee: collector, relayer: NAMED }).reasons).toContain('channel_deposit');
+    expect(EVIDENCE_LADDER.channel_deposit).toMatchObject({ tier: 'not_x402', verified: false });
+  });
+
+  test('a Permit2 settlement by a named relayer is proven too', () => {
+    expect(
+      graded({ relayer: NAMED, marker: 'permit2', viaX402Contract: true, directCall: false }),
+    ).toMatchObject({
+      method: 'facilitator_relay',
+    });
+  });
+
+  test('a builder code makes it probable and names the facilitator', () => {
+    expect(graded({ builderFacilitator: 'acme_code' })).toMatchObject({
+      method: 'builder_code',
+      facilitator: 'acme',
+    });
+  });
+
+  test('a code that nobody is known by still counts, without a name', () => {
+    expect(graded({ builderFacilitator: 'who' })).toMatchObject({ method: 'builder_code', facilitator: '' });
+  });
+
+  test('codes of an app alone are no facilitator’s', () => {
+    expect(graded({ builderApps: 'my_app' })).toMatchObject({ method: 'gasless_authorization' });
+  });
+
+  test('a call through an x402-only contract is as good as a code', () => {
+    expect(graded({ viaX402Contract: true })).toMatchObject({ method: 'builder_code', facilitator: '' });
+  });
+
+  test('a catalogued payee makes it probable', () => {
+    expect(graded({ payee: CAFE })).toMatchObject({
+      method: 'catalogued_payee',
+      reasons: expect.arrayContaining(['payee_catalogued']),
+    });
+  });
+
+  test('a third party’s relay alone proves nothing', () => {
+    expect(graded()).toEqual({
+      method: 'gasless_authorization',
+      facilitator: '',
+      reasons: ['authorization_used', 'direct_call', 'third_party_relay'],
+    });
+  });
+
+  test('a bare transfer is no x402, even from a named relayer with a code', () => {
+    expect(
+      graded({ marker: 'none', payee: CAFE, relayer: NAMED, builderFacilitator: 'acme_code' }),
+    ).toMatchObject({ method: 'bare_transfer', facilitator: 'acme' });
+  });
+});
+
+describe('self-relaying outweighs every sign but the name of the relayer', () => {
+  const signs = { viaX402Contract: true, builderFacilitator: 'acme_code', payee: CAFE };
+
+  test.each([
+    ['the payer sends it', { relayedByPayer: true }, 'relayed_by_payer'],
+    ['the payee sends it', { relayedByPayee: true }, 'relayed_by_payee'],
+    ['the payee pulls it', { received: true }, 'receive_with_authorization'],
+  ] as const)('when %s', (_, over, reason) => {
+    expect(graded({ ...signs, ...over })).toMatchObject({
+      method: 'self_relayed',
+      facilitator: '',
+      reasons: expect.arrayContaining([reason]),
+    });
+  });
+
+  test('a named relayer proves a payment of its own too, and the reasons say whose it is', () => {
+    const own = graded({ relayer: NAMED, payer: NAMED, relayedByPayer: true });
+    expect(own).toMatchObject({ method: 'facilitator_relay', facilitator: 'acme' });
+    expect(own.reasons).toContain('relayed_by_payer');
+  });
+
+  test('what the payee pulls is not relayed, whoever the payee is', () => {
+    expect(graded({ relayer: NAMED, payee: NAMED, relayedByPayee: true, received: true })).toMatchObject({
+      method: 'self_relayed',
+      facilitator: 'acme',
+    });
+  });
+});
+
+describe('a relayer’s name is dated and belongs to one chain', () => {
+  test('the second before its first day it is a stranger', () => {
+    expect(graded({ relayer: NAMED, blockTime: FIRST_DAY - 1 })).toMatchObject({
+      method: 'gasless_authorization',
+      facilitator: '',
+    });
+  });
+
+  test('on another chain it is a stranger', () => {
+    const elsewhere: Chain = chainOf(137);
+    expect(graded({ relayer: NAMED, chain: elsewhere })).toMatchObject({ method: 'gasless_authorization' });
+  });
+});
+
+test('a self-payment is stated beside its grade', () => {
+  expect(graded({ payee: ALICE, selfPayment: true }).reasons).toContain('self_payment');
+});
+
+test('nothing seen is not examined, which is another thing than disproven', () => {
+  expect(methodOf(0)).toBe('not_examined');
+  expect(EVIDENCE_LADDER[methodOf(0)].probability).toBeNull();
+});
+
+test('another positive sign never lowers a grade', () => {
+  const positive: readonly Reason[] = ['payee_catalogued', 'builder_code', 'x402_contract', 'relayer_named'];
+  const probability = (seen: number) => EVIDENCE_LADDER[methodOf(seen)].probability ?? -1;
+  const paired = SEEN.authorization_used | SEEN.third_party_relay;
+  for (let signs = 0; signs < 2 ** positive.length; signs++) {
+    const seen = positive.reduce(
+      (bits, reason, bit) => (signs & (1 << bit) ? bits | SEEN[reason] : bits),
+      paired,
+    );
+    for (const reason of positive)
+      expect(probability(seen | SEEN[reason])).toBeGreaterThanOrEqual(probability(seen));
+  }
+});

@@ -1,0 +1,103 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, describe, expect, test } from 'vitest';
+import { startEmbeddedEngine } from '../../clickhouse/embedded/supervisor.ts';
+import type { Writer } from '../../clickhouse/engine/engine.ts';
+import { createWriter } from '../../clickhouse/engine/http-engine.ts';
+import { sql } from '../../clickhouse/engine/sql.ts';
+import { closeQuietly, createRedis } from '../../core/redis-client.ts';
+import { expectTruth, telemetry } from '../kit/catch-up.ts';
+import { type IngestProcess, startIngestProcess } from '../kit/ingest-process.ts';
+import { redisIsThere, startRedisServer } from '../kit/redis-server.ts';
+import { watchedLog, watchSecret } from '../kit/secrets-watch.ts';
+import { startTestService } from '../kit/service.ts';
+import { startTruthWorld } from '../kit/truth-world.ts';
+
+/** Several ingest processes over one engine, one Redis and one chain: what they write together is what one would write. */
+
+const cleanups: (() => Promise<unknown>)[] = [];
+afterEach(async () => {
+  for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
+});
+
+async function sharedEngine(dataDir: string) {
+  const engine = await startEmbeddedEngine({
+    dataDir: join(dataDir, 'engine'),
+    database: 'settlement_index',
+    maxMemoryMegabytes: 1_024,
+    nice: 0,
+    log: watchedLog('engine', 'error'),
+  });
+  cleanups.push(engine.stop);
+  const { url, database, writer, reader, guest } = engine.access;
+  for (const { password } of [writer, reader, guest]) watchSecret(password);
+  const asking = createWriter(engine.access);
+  cleanups.push(() => asking.close());
+  return { asking, config: { url, database, writer, reader, guest } };
+}
+
+describe.skipIf(!redisIsThere())('three ingest processes', () => {
+  test('share a chain, and through a kill -9 of its leader, an emptied Redis, reorgs and a stop lose and double nothing', async () => {
+    const dataDir = mkdtempSync(join(tmpdir(), 'settlement-index-many-'));
+    cleanups.push(async () => rmSync(dataDir, { recursive: true, force: true }));
+    const [world, redis, { asking, config: clickhouse }] = await Promise.all([
+      startTruthWorld(7),
+      startRedisServer(),
+      sharedEngine(dataDir),
+    ]);
+    cleanups.push(
+      () => world.stop(),
+      () => redis.stop(),
+    );
+    await world.grow(90);
+    const config = {
+      dataDir,
+      logLevel: 'warn',
+      clickhouse,
+      control: { redisUrl: redis.url },
+      chains: [{ ...world.serviceChain(world.chain.url), finalityDepth: 12 }],
+      catalogue: world.serviceCatalogue(),
+    };
+    const processes = ['one', 'two', 'three'].map((name) => startIngestProcess(name, config));
+    cleanups.push(() => Promise.all(processes.map((each) => each.kill())));
+    const api = await startTestService({ ...config, role: 'api', access: { anonymous: 'open' } });
+    cleanups.push(() => api.stop());
+    await expectTruth(world, api.url);
+
+    const first = await leaderOf(asking, processes);
+    await first.kill();
+    // Also what leads and which jobs are open: nobody waits for a lease to end.
+    await emptied(redis.url);
+    await world.reorganise(4);
+    await expectTruth(world, api.url);
+
+    const second = await leaderOf(asking, processes);
+    expect(second).not.toBe(first);
+    const stopping = second.stop();
+    await world.reorganise(6);
+    await stopping;
+    await expectTruth(world, api.url);
+    expect((await telemetry(api.url)).reorgs).toBeGreaterThan(0);
+  });
+});
+
+async function emptied(redisUrl: string): Promise<void> {
+  const redis = createRedis(redisUrl, { enableOfflineQueue: true, maxRetriesPerRequest: null });
+  await redis.flushall();
+  await closeQuietly(redis);
+}
+
+/** The living process that holds the newest token of the chain. */
+async function leaderOf(asking: Writer, processes: readonly IngestProcess[]): Promise<IngestProcess> {
+  const { rows } = await asking.rows({
+    name: 'who-leads',
+    sql: sql`SELECT argMax(owner, (token, beat_at)) FROM fences WHERE scope = 'eip155:84532'`,
+    maxSeconds: 10,
+    maxRows: 1,
+  });
+  const leader = processes.find(({ pid }) => String(rows[0]?.[0]).includes(`:${pid}:`));
+  if (leader === undefined) throw new Error('none of the processes leads');
+  expect(leader.isRunning()).toBe(true);
+  return leader;
+}

@@ -1,0 +1,108 @@
+import { randomUUID } from 'node:crypto';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Clock } from '../../core/clock.ts';
+import type { Config } from '../../core/config/config.ts';
+import { type ApiKey, keyDigest, mintApiKey } from '../../core/domain/api-key.ts';
+import type { PlanId } from '../../core/domain/plan.ts';
+import type { Log } from '../../core/log.ts';
+import { openSqliteStore } from '../../src/accounts/sqlite/store.ts';
+import type { ControlStore, KeyRecord } from '../../src/accounts/store.ts';
+import { type Access, openAccess } from '../../src/open-access.ts';
+
+/** The real gate over a real SQLite store, with an organization of its own and a key of it. */
+export interface TestAccess {
+  readonly access: Access;
+  readonly organizationId: string;
+  readonly key: ApiKey;
+  close(): Promise<void>;
+}
+
+/** Enough for any test that does not count units. */
+const UNITS = 1_000_000;
+
+/** Opening a store starts a thread, about a second of a busy machine: all of a process share one. */
+let shared: { readonly store: ControlStore; readonly dir: string; users: number } | undefined;
+let isKept = false;
+
+function openStoreIn(root: string) {
+  const dir = mkdtempSync(join(root, 'settlement-index-access-'));
+  return { dir, store: openSqliteStore({ path: join(dir, 'control.db') }), users: 0 };
+}
+
+/**
+ * The store of this process, which from now on stays open until the process ends: what many tests open and close one after the
+ * other costs a thread once. Its file is in `root`, which whoever gives it removes.
+ */
+export function keepTestStore(root: string): ControlStore {
+  shared ??= openStoreIn(root);
+  isKept = true;
+  return shared.store;
+}
+
+/** A store of the test file's own, for tests that count rates: those of a process's store are counted by whoever came before too. */
+export function ownTestStore(): { readonly store: ControlStore; readonly close: () => Promise<void> } {
+  const { store, dir } = openStoreIn(tmpdir());
+  const close = async (): Promise<void> => {
+    await store.close();
+    rmSync(dir, { recursive: true, force: true });
+  };
+  return { store, close };
+}
+
+async function leaveStore(): Promise<void> {
+  if (shared === undefined) return;
+  shared.users -= 1;
+  if (shared.users > 0 || isKept) return;
+  const { store, dir } = shared;
+  shared = undefined;
+  await store.close();
+  rmSync(dir, { recursive: true, force: true });
+}
+
+export async function openTestAccess(parts: {
+  readonly config: Config;
+  readonly clock: Clock;
+  readonly log: Log;
+}): Promise<TestAccess> {
+  shared ??= openStoreIn(tmpdir());
+  shared.users += 1;
+  const { store, dir } = shared;
+  const access = openAccess({ ...parts, config: { ...parts.config, dataDir: dir } }, store);
+  const organizationId = await createOrganization(store, { units: UNITS });
+  const key = await addKey(store, { organizationId });
+  return { access, organizationId, key, close: leaveStore };
+}
+
+/** A new organization with units; its id. */
+export async function createOrganization(
+  store: ControlStore,
+  { units = 0, plan = 'free' }: { readonly units?: number; readonly plan?: PlanId } = {},
+): Promise<string> {
+  const id = `org_${randomUUID()}`;
+  await store.accounts.createOrganization({ id, displayName: 'Test', plan, createdAtMs: 0 });
+  if (units > 0)
+    await store.units.grant({ organizationId: id, grantId: 'test', units, note: 'for a test', atMs: 0 });
+  return id;
+}
+
+/** A new key: of an organization, or a trial key without one. */
+export async function addKey(store: ControlStore, over: Partial<KeyRecord> = {}): Promise<ApiKey> {
+  const kind = over.kind ?? 'live';
+  const key = mintApiKey(kind);
+  const record: KeyRecord = {
+    id: `key_${randomUUID()}`,
+    digest: keyDigest(key),
+    kind,
+    organizationId: null,
+    label: 'test',
+    createdAtMs: 0,
+    expiresAtMs: null,
+    revokedAtMs: null,
+    ...over,
+  };
+  const outcome = await store.accounts.addKey(record);
+  if (outcome !== 'added') throw new Error(`the key of a test is ${outcome}`);
+  return key;
+}

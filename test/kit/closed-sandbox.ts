@@ -1,0 +1,12 @@
+import type { SqlSandbox } from '../../sandbox/sandbox.ts';
+
+/** For an API whose SQL nobody asks. */
+const refuse = (): Promise<never> => Promise.reject(new Error('this API has no sandbox'));
+
+export const CLOSED_SANDBOX: SqlSandbox = {
+  openTo: () => 'everyone',
+  openNow: () => 'everyone',
+  inspect: refuse,
+  run: refuse,
+  estimate: refuse,
+};

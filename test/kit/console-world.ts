@@ -1,0 +1,77 @@
+import type { Browser } from 'playwright-core';
+import { createReader } from '../../clickhouse/engine/http-engine.ts';
+import { loadConfig } from '../../core/config/load.ts';
+import { keyDigest, mintApiKey } from '../../core/domain/api-key.ts';
+import { openSandbox } from '../../src/open-sandbox.ts';
+import { createOrganization } from './access.ts';
+import { type TestApi, testApi } from './api.ts';
+import { startBrowser } from './browser.ts';
+import { type SandboxEngine, sandboxEngine } from './sandbox-engine.ts';
+import { watchedLog, watchSecret } from './secrets-watch.ts';
+
+/** The real application with its console, over an engine of its own, listening, and a browser to look at it. One for a test file. */
+export interface ConsoleWorld {
+  readonly origin: string;
+  readonly api: TestApi;
+  readonly engine: SandboxEngine;
+  readonly browser: Browser;
+  /** The key that the console lends to visitors; its organization has the plan `pro`. */
+  readonly visitorKey: string;
+  readonly organizationId: string;
+  close(): Promise<void>;
+}
+
+const UNITS = 10_000;
+const CORES = 2;
+
+/** `seed` writes rows before anybody asks. The clock is the machine’s: SQL’s `now()` is too. `lendsKey: false` is a deployment without a visitor key. */
+export async function openConsole({
+  seed,
+  lendsKey = true,
+}: {
+  seed(engine: SandboxEngine): Promise<void>;
+  readonly lendsKey?: boolean;
+}): Promise<ConsoleWorld> {
+  const [engine, browser] = await Promise.all([sandboxEngine(), startBrowser()]);
+  await seed(engine);
+  const log = watchedLog('console');
+  const reader = createReader(engine.access, log);
+  const sandbox = openSandbox({ access: engine.access, log, cores: CORES, restartEngine: null });
+  const visitorKey = mintApiKey('live');
+  watchSecret(visitorKey);
+  const { console: lent } = loadConfig({ env: {} });
+  const api = await testApi(reader, {
+    sandbox,
+    log,
+    clock: { nowMs: () => Date.now(), advanceSeconds: () => undefined },
+    config: { console: { ...lent, visitorKey: lendsKey ? visitorKey : null } },
+  });
+  const { store } = api.access.access;
+  const organizationId = await createOrganization(store, { units: UNITS, plan: 'pro' });
+  await store.accounts.addKey({
+    id: 'key_visitor',
+    digest: keyDigest(visitorKey),
+    kind: 'live',
+    organizationId,
+    label: 'visitors',
+    createdAtMs: 0,
+    expiresAtMs: null,
+    revokedAtMs: null,
+  });
+  const origin = await api.app.listen({ host: '127.0.0.1', port: 0 });
+  return {
+    origin,
+    api,
+    engine,
+    browser,
+    visitorKey,
+    organizationId,
+    close: async () => {
+      await browser.close();
+      await api.close();
+      await sandbox.close();
+      await reader.close();
+      await engine.close();
+    },
+  };
+}

@@ -1,0 +1,201 @@
+import { Type } from '@sinclair/typebox';
+import type { Reader } from '../../clickhouse/engine/engine.ts';
+import type { SqlTierId } from '../../core/domain/plan.ts';
+import { fail } from '../../core/errors.ts';
+import type { GateRequest } from '../../src/gate/gate.ts';
+import type { Outcome } from '../../src/operations/answer.ts';
+import {
+  type AnyOperation,
+  type CallContext,
+  defineOperation,
+  defineUsageOperation,
+  erase,
+  eraseUsage,
+  type OperationDeps,
+} from '../../src/operations/define.ts';
+import { PRICES, type PriceClass } from '../../src/operations/prices.ts';
+import type { PaymentLane, SettledCall } from '../../src/payment/payment-lane.ts';
+
+/** An operation that only counts, at the price of a class; `bad=1` makes the request invalid. */
+export function pricedOperation(
+  priceClass: PriceClass,
+  run: () => Promise<Record<string, unknown>> = async () => ({ done: true }),
+): AnyOperation {
+  const operation = defineOperation({
+    id: 'countThings',
+    method: 'GET',
+    path: '/things',
+    summary: 'Things',
+    description: 'Things',
+    toolText: 'Things',
+    price: PRICES[priceClass],
+    params: {
+      bad: {
+        in: 'query',
+        description: 'Whether the request is invalid.',
+        required: false,
+        schema: Type.String(),
+        read: (raw: unknown) => {
+          if (raw !== undefined) throw fail('invalid_parameter', { detail: 'bad is bad.', parameter: 'bad' });
+          return undefined;
+        },
+      },
+    },
+    output: Type.Object({}),
+    fails: [],
+    paging: 'none',
+    caching: 'no-store',
+    acceptsUnknownKey: false,
+    example: {},
+    run,
+  });
+  return erase(operation);
+}
+
+/** An engine that answers. */
+const UP: Pick<Reader, 'rows'> = {
+  rows: () => Promise.resolve({ rows: [[1]], readRows: 0, readBytes: 0, elapsedMs: 0 }),
+};
+
+/** What a request told of itself on the way. */
+export interface Trace {
+  readonly events: string[];
+}
+
+export function gateRequest(operation: AnyOperation, over: Partial<GateRequest> = {}): GateRequest & Trace {
+  const events: string[] = [];
+  return {
+    operation,
+    raw: () => ({}),
+    credentials: {},
+    address: '203.0.113.9',
+    surface: 'http',
+    idempotencyKey: undefined,
+    mayCharge: true,
+    // The operations of these tests use nothing of it; whether the engine answers is asked before anybody pays.
+    deps: { chains: [], reader: UP } as unknown as OperationDeps,
+    hasLeft: false,
+    left: () => new AbortController().signal,
+    onRate: ({ remaining }, tier) => events.push(`rate ${remaining}${tier === null ? '' : ` of ${tier}`}`),
+    onPaid: (receipt) => events.push(`paid ${receipt}`),
+    onRun: () => events.push('run'),
+    lane: null,
+    events,
+    ...over,
+  };
+}
+
+/** A shop window for a request that carries `payment`. */
+export function shopWith(payment?: string): NonNullable<GateRequest['shop']> {
+  return {
+    payment,
+    order: ({ price, byUse }) => ({
+      resource: 'GET /v0/things',
+      url: 'http://localhost/v0/things',
+      description: 'Things',
+      mimeType: 'application/json',
+      priceUsdMicros: price.x402UsdMicros,
+      settledByUse: byUse,
+      binding: 'ab'.repeat(32),
+    }),
+  };
+}
+
+/** A lane that takes every payment and remembers what became of it. */
+export function openHandedLane(): PaymentLane & {
+  readonly finished: boolean[];
+  /** Of those that were not answered: whether it was our fault. */
+  readonly faults: boolean[];
+  readonly taken: string[];
+} {
+  const finished: boolean[] = [];
+  const faults: boolean[] = [];
+  const taken: string[] = [];
+  const payment = {
+    chain: 'eip155:8453',
+    asset: '0x01',
+    payer: '0x02',
+    nonce: '0x03',
+    transaction: '0x04',
+  } as unknown as SettledCall['payment']; // only passed on
+  return {
+    finished,
+    faults,
+    taken,
+    offer: () => ({ accepts: [{ scheme: 'exact' }], requiredHeader: 'b2ZmZXI=' }),
+    take: async ({ priceUsdMicros }, headers, rehearse) => {
+      await rehearse?.();
+      taken.push(headers.payment);
+      return {
+        kind: 'settled',
+        payment,
+        usdMicros: priceUsdMicros,
+        receiptHeader: 'cmVjZWlwdA==',
+        finish: async (answered, isOurFault = false) => {
+          finished.push(answered);
+          if (!answered) faults.push(isOurFault);
+        },
+      };
+    },
+  };
+}
+
+export interface UsageFacts {
+  /** Units held, and what x402 asks for all of them. */
+  readonly qu?: number;
+  readonly tier?: SqlTierId | null;
+  /** `explain`: free, whatever the tier. */
+  readonly free?: boolean;
+}
+
+/** A repeatable operation that says what it used; `n` is any number, so that requests can differ. */
+export function usageOperation(
+  run: (context: CallContext) => Promise<Outcome>,
+  { qu = 3, tier = 'standard', free = false }: UsageFacts = {},
+  review: () => Promise<void> = () => Promise.resolve(),
+  rehearse: () => Promise<void> = () => Promise.resolve(),
+): AnyOperation {
+  const price = { ...PRICES.metered, qu, x402UsdMicros: BigInt(qu) * 10_000n };
+  const operation = defineUsageOperation({
+    id: 'useThings',
+    method: 'POST',
+    path: '/used-things',
+    summary: 'Things by use',
+    description: 'Things by use',
+    toolText: 'Things by use',
+    price,
+    params: {
+      n: {
+        in: 'body',
+        description: 'Any number.',
+        required: false,
+        schema: Type.Number(),
+        read: (raw: unknown) => raw,
+      },
+    },
+    output: Type.Object({}),
+    fails: [],
+    paging: 'none',
+    caching: 'no-store',
+    acceptsUnknownKey: false,
+    repeatable: true,
+    example: {},
+    terms: () => ({ price: free ? PRICES.free : price, byUse: !free, tier }),
+    review,
+    rehearse,
+    run: (_reviewed, _deps, context) => run(context),
+  });
+  return eraseUsage(operation);
+}
+
+/** An outcome that shows what was charged for it, and remembers whether it was thrown away. */
+export function usedOutcome(usedQu: number | null): Outcome & { discarded: boolean } {
+  return {
+    usedQu,
+    discarded: false,
+    answer: ({ heldQu, chargedQu, balance }) => ({ body: { heldQu, chargedQu, balance } }),
+    discard() {
+      this.discarded = true;
+    },
+  };
+}

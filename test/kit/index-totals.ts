@@ -1,0 +1,122 @@
+import type { Reader } from '../../clickhouse/engine/engine.ts';
+import { type Sql, sql, trustedText } from '../../clickhouse/engine/sql.ts';
+import { closedRelayers, type RelayerTotals } from '../../src/operations/facilitators/totals.ts';
+import {
+  closedHours,
+  closedSlices,
+  openRows,
+  type RollupCoverage,
+} from '../../src/operations/index-state/rollup-coverage.ts';
+import { unionAll } from '../../src/operations/wallets/profile-scope.ts';
+import type { Lines, Recount } from './recount.ts';
+
+/** The same lines as the recount's, as the tables tell them: rows, parties, and rollups with open slices read live. */
+
+const MAX_SECONDS = 30;
+const LINES_MAX = 1_000_000;
+
+async function linesOf(reader: Reader, name: string, statement: Sql): Promise<Lines> {
+  const { rows } = await reader.rows({ name, sql: statement, maxSeconds: MAX_SECONDS, maxRows: LINES_MAX });
+  const lines = new Map<string, string>();
+  for (const [key, line] of rows) {
+    if (lines.has(String(key))) throw new Error(`${name}: ${String(key)} is there twice`);
+    lines.set(String(key), String(line));
+  }
+  return lines;
+}
+
+export async function readIndex(reader: Reader, coverage: RollupCoverage): Promise<Recount> {
+  const [settlements, walletLog, payees, payers, relayers, chainHours] = await Promise.all([
+    linesOf(reader, 'truth-settlements', SETTLEMENTS),
+    linesOf(reader, 'truth-wallet-log', WALLET_LOG),
+    linesOf(reader, 'truth-payees', partySql('payee', 'payer', coverage)),
+    linesOf(reader, 'truth-payers', partySql('payer', 'payee', coverage)),
+    linesOf(reader, 'truth-relayers', relayerSql(coverage, null)),
+    linesOf(reader, 'truth-chain-hours', chainHourSql(coverage)),
+  ]);
+  return { settlements, walletLog, payees, payers, relayers, chainHours };
+}
+
+/** The relayers once more, with one row of each for all that is merged, as the API reads them. */
+export function readMergedRelayers(
+  reader: Reader,
+  coverage: RollupCoverage,
+  totals: RelayerTotals,
+): Promise<Lines> {
+  return linesOf(reader, 'truth-merged-relayers', relayerSql(coverage, totals));
+}
+
+const hex = (column: string): string => `concat('0x', lower(hex(${column})))`;
+const line = (...columns: readonly string[]): string =>
+  `concat(${columns.map((column) => `toString(${column})`).join(", '|', ")})`;
+const PLACE = line('chain', 'block_number', 'toUnixTimestamp(block_time)', 'log_index');
+const GRADE = line(hex('asset'), 'amount', hex('relayer'), 'facilitator', 'method');
+
+const SETTLEMENTS = trustedText(`
+  SELECT ${PLACE}, ${line(hex('tx_hash'), hex('payer'), hex('payee'), GRADE)}
+  FROM settlements FINAL WHERE del = 0`);
+
+const WALLET_LOG = trustedText(`
+  SELECT ${line('wallet', 'role', PLACE)}, ${line(hex('tx_hash'), hex('counterparty'), GRADE)}
+  FROM wallet_log FINAL WHERE del = 0`);
+
+/** Micros: a Decimal's text would drop trailing zeros. */
+const micros = (usd: string): string => `toInt64(${usd} * 1000000)`;
+
+function partySql(party: 'payer' | 'payee', other: 'payer' | 'payee', coverage: RollupCoverage): Sql {
+  const sums = ['n', 'usd', 'self_n', 'self_usd_', 'proven_n', 'proven_usd_'].map((column) =>
+    column.includes('usd') ? micros(`sum(${column})`) : `sum(${column})`,
+  );
+  const figures = line(
+    ...sums,
+    'uniqCombined64Merge(12)(others)',
+    'toUnixTimestamp(min(first_time_))',
+    'toUnixTimestamp(max(last_time_))',
+  );
+  return sql`
+    SELECT ${trustedText(`${line('wallet_', 'chain')}, ${figures}`)} FROM (
+      SELECT ${trustedText(`${party} AS wallet_`)}, chain, settlement_count AS n, settled_usd AS usd, self_count AS self_n,
+        self_usd AS self_usd_, proven_count AS proven_n, proven_usd AS proven_usd_, ${trustedText(`${other}s AS others`)},
+        first_time AS first_time_, last_time AS last_time_
+      FROM ${trustedText(`${party}_day`)} FINAL WHERE settlement_count > 0 AND ${closedSlices(coverage)}
+      UNION ALL
+      SELECT ${trustedText(`${hex(party)} AS wallet_`)}, chain, count(), sum(toDecimal128(amount_usd, 6)),
+        countIf(payer = payee), sumIf(toDecimal128(amount_usd, 6), payer = payee),
+        countIf(method = 'facilitator_relay'), sumIf(toDecimal128(amount_usd, 6), method = 'facilitator_relay'),
+        ${trustedText(`uniqCombined64State(12)(${other})`)}, min(block_time), max(block_time)
+      FROM settlements FINAL WHERE del = 0 AND method != 'channel_deposit' AND ${openRows(coverage)} GROUP BY wallet_, chain
+    ) GROUP BY wallet_, chain`;
+}
+
+const RELAYER_COLUMNS = sql`relayer, chain, settlement_count AS n, settled_usd AS usd, payers AS payers_,
+  payees AS payees_, first_time AS first_time_, last_time AS last_time_`;
+
+function relayerSql(coverage: RollupCoverage, totals: RelayerTotals | null): Sql {
+  const figures = line(
+    'sum(n)',
+    micros('sum(usd)'),
+    'uniqCombined64Merge(14)(payers_)',
+    'uniqCombined64Merge(14)(payees_)',
+    'toUnixTimestamp(min(first_time_))',
+    'toUnixTimestamp(max(last_time_))',
+  );
+  return sql`
+    SELECT ${trustedText(`${line(hex('relayer'), 'chain')}, ${figures}`)} FROM (
+      ${unionAll(closedRelayers(RELAYER_COLUMNS, [], { coverage, totals }))}
+      UNION ALL
+      SELECT relayer, chain, count(), sum(toDecimal128(amount_usd, 6)), uniqCombined64State(14)(payer),
+        uniqCombined64State(14)(payee), min(block_time), max(block_time)
+      FROM settlements FINAL WHERE del = 0 AND method != 'channel_deposit' AND ${openRows(coverage)} GROUP BY relayer, chain
+    ) GROUP BY relayer, chain`;
+}
+
+function chainHourSql(coverage: RollupCoverage): Sql {
+  return sql`
+    SELECT ${trustedText(`${line('chain', 'toUnixTimestamp(at)', 'facilitator')}, ${line('sum(n)', micros('sum(usd)'))}`)} FROM (
+      SELECT chain, hour AS at, facilitator, settlement_count AS n, settled_usd AS usd
+      FROM chain_hour FINAL WHERE settlement_count > 0 AND ${closedHours(coverage)}
+      UNION ALL
+      SELECT chain, toStartOfHour(block_time) AS at, facilitator, count(), sum(toDecimal128(amount_usd, 6))
+      FROM settlements FINAL WHERE del = 0 AND method != 'channel_deposit' AND ${openRows(coverage)} GROUP BY chain, at, facilitator
+    ) GROUP BY chain, at, facilitator`;
+}

@@ -1,0 +1,132 @@
+import type { Writer } from '../../clickhouse/engine/engine.ts';
+import { trustedText } from '../../clickhouse/engine/sql.ts';
+import { SETTLEMENT_COLUMNS, TABLES } from '../../clickhouse/tables/schema.ts';
+import { type Address, address } from '../../core/domain/address.ts';
+import type { Chain } from '../../core/domain/chain.ts';
+import { SEEN } from '../../core/domain/evidence.ts';
+import type { Hash, Settlement } from '../../core/domain/settlement.ts';
+import { encodeSettlements } from '../../ingest/write/encode.ts';
+
+/** Synthetic rows for API tests, written the way ingest writes them. */
+
+export const BASE: Chain = 'eip155:8453';
+export const POLYGON: Chain = 'eip155:137';
+/** 2026-11-20T12:00:00Z. */
+export const NOON = 1_795_176_000;
+
+export function wallet(number: number): Address {
+  return address(`0x${number.toString(16).padStart(40, '0')}`);
+}
+
+export function hash(number: number): Hash {
+  return `0x${number.toString(16).padStart(64, '0')}`;
+}
+
+/** A graded settlement; what a test does not care about has a plain default. */
+export function settlement(fields: Partial<Settlement> = {}): Settlement {
+  const blockNumber = fields.blockNumber ?? 1_000;
+  const logIndex = fields.logIndex ?? 0;
+  return {
+    blockTime: NOON,
+    chain: BASE,
+    blockNumber,
+    logIndex,
+    blockHash: hash(blockNumber),
+    txHash: hash(blockNumber * 10_000 + logIndex + 1),
+    payer: wallet(0xa1),
+    payee: wallet(0xb2),
+    asset: wallet(0xc3),
+    assetSymbol: 'USDC',
+    amount: 10_000n,
+    amountUsdMicros: 10_000n,
+    relayer: wallet(0xd4),
+    facilitator: '',
+    method: 'gasless_authorization',
+    seen: SEEN.authorization_used | SEEN.third_party_relay,
+    builderFacilitator: '',
+    builderApps: '',
+    ...fields,
+  };
+}
+
+let newestVer = 0n;
+
+/** A version higher than every one given before. */
+export function nextVer(): bigint {
+  newestVer += 1n;
+  return newestVer;
+}
+
+export async function insertSettlements(
+  writer: Writer,
+  rows: readonly Settlement[],
+  { ver = nextVer(), del = 0 }: { readonly ver?: bigint; readonly del?: 0 | 1 } = {},
+): Promise<void> {
+  await writer.insert('test-settlements', TABLES.settlements, SETTLEMENT_COLUMNS, [
+    encodeSettlements(rows, ver, del),
+  ]);
+}
+
+/** What a reorg does to rows. */
+export async function tombstone(writer: Writer, rows: readonly Settlement[]): Promise<void> {
+  await insertSettlements(writer, rows, { del: 1 });
+}
+
+const STATUS_DEFAULTS = {
+  state: `'following'`,
+  indexed_block: '2000',
+  indexed_time: `toDateTime(${NOON}, 'UTC')`,
+  head_block: '2000',
+  head_time: `toDateTime(${NOON}, 'UTC')`,
+  head_seen_at: `toDateTime(${NOON}, 'UTC')`,
+  finalized_block: '1500',
+  backfill_blocks_done: '0',
+  backfill_blocks_total: '0',
+  rows_per_second: '1.5',
+  blocks_per_second: '0.5',
+  rows_written: '10',
+  reorgs: '0',
+  deepest_reorg: '0',
+  retries: '0',
+  contradictions: '0',
+  dead_letters: '0',
+  last_error: `''`,
+  last_written_at: `toDateTime(${NOON}, 'UTC')`,
+  updated_at: `toDateTime64(${NOON}, 3, 'UTC')`,
+};
+
+/** Reports a chain's status as ingest does; fields are SQL expressions. */
+export async function reportChain(
+  writer: Writer,
+  chain: Chain,
+  fields: Partial<Record<keyof typeof STATUS_DEFAULTS, string>> = {},
+): Promise<void> {
+  const all = { ...STATUS_DEFAULTS, ...fields, chain: `'${chain}'`, ver: String(nextVer()) };
+  await writer.run({
+    name: 'test-chain-status',
+    maxSeconds: 10,
+    sql: trustedText(
+      `INSERT INTO chain_status (${Object.keys(all).join(', ')}) SELECT ${Object.values(all).join(', ')}`,
+    ),
+  });
+}
+
+export async function nameFacilitator(writer: Writer, id: string, name: string): Promise<void> {
+  await writer.run({
+    name: 'test-facilitator',
+    maxSeconds: 10,
+    sql: trustedText(
+      `INSERT INTO facilitator_relayers SELECT '${BASE}', unhex('${wallet(0xd4).slice(2)}'), '${id}', '${name}', '2025-01-01', 'test', ${nextVer()}, 0`,
+    ),
+  });
+}
+
+export async function namePayee(writer: Writer, payee: Address, name: string): Promise<void> {
+  await writer.run({
+    name: 'test-payee',
+    maxSeconds: 10,
+    sql: trustedText(
+      `INSERT INTO catalogued_payees SELECT '${BASE}', unhex('${payee.slice(2)}'), '${name}', 'https://shop.example/weather', 'test', ${nextVer()}, 0`,
+    ),
+  });
+}

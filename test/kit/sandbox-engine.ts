@@ -1,0 +1,47 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { startEmbeddedEngine } from '../../clickhouse/embedded/supervisor.ts';
+import type { EngineAccess, Guest, Writer } from '../../clickhouse/engine/engine.ts';
+import { createWriter } from '../../clickhouse/engine/http-engine.ts';
+import { createGuest } from '../../clickhouse/guest/engine.ts';
+import { migrate } from '../../clickhouse/migrate/migrate.ts';
+import { testLog } from './engine.ts';
+
+/** An engine of its own, as the service starts it: the guest's grants name one database. */
+export interface SandboxEngine {
+  readonly access: EngineAccess;
+  readonly writer: Writer;
+  readonly guest: Guest;
+  pid(): number | undefined;
+  restart(): Promise<void>;
+  close(): Promise<void>;
+}
+
+const MEGABYTES = 2_048;
+
+export async function sandboxEngine(): Promise<SandboxEngine> {
+  const dataDir = mkdtempSync(join(tmpdir(), 'settlement-index-sandbox-'));
+  const engine = await startEmbeddedEngine({
+    dataDir,
+    database: 'index_of_test',
+    maxMemoryMegabytes: MEGABYTES,
+    nice: 0,
+    log: testLog,
+  });
+  await migrate(engine.access, testLog);
+  const writer = createWriter(engine.access, testLog);
+  const guest = createGuest(engine.access);
+  return {
+    access: engine.access,
+    writer,
+    guest,
+    pid: engine.pid,
+    restart: engine.restart,
+    async close() {
+      await Promise.all([writer.close(), guest.close()]);
+      await engine.stop();
+      rmSync(dataDir, { recursive: true, force: true });
+    },
+  };
+}

@@ -1,0 +1,128 @@
+import { createReader } from '../../clickhouse/engine/http-engine.ts';
+import { ENGINE_OUTAGE_MAX_MS } from '../../clickhouse/engine/outage.ts';
+import { EXACT_OUTPUT } from '../../clickhouse/guest/settings.ts';
+import type { PlanId } from '../../core/domain/plan.ts';
+import type { UnitBalance } from '../../core/domain/query-unit.ts';
+import { openSandbox, type SandboxOptions } from '../../src/open-sandbox.ts';
+import { addKey, createOrganization } from './access.ts';
+import { type TestApi, testApi } from './api.ts';
+import { type SandboxEngine, sandboxEngine } from './sandbox-engine.ts';
+import { watchedLog, watchText } from './secrets-watch.ts';
+
+/** The real application over a real sandbox over an engine of its own. */
+export interface SqlApi {
+  readonly api: TestApi;
+  readonly engine: SandboxEngine;
+  /** An organization with units and a key of its own; what it asks counts for nobody else. */
+  customer(over?: { readonly units?: number; readonly plan?: PlanId }): Promise<Customer>;
+  close(): Promise<void>;
+}
+
+export interface Customer {
+  readonly organizationId: string;
+  readonly headers: Readonly<Record<string, string>>;
+  /** Sends a query; a text is sent as `{ sql }`. */
+  ask(body: SqlRequest | string, headers?: Readonly<Record<string, string>>): Promise<SqlReply>;
+  units(): Promise<UnitBalance>;
+}
+
+type SqlRequest = Readonly<Record<string, unknown>>;
+
+export interface SqlReply {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string | undefined>>;
+  readonly trailers: Readonly<Record<string, string>>;
+  readonly bytes: Buffer;
+  readonly text: string;
+  // biome-ignore lint/suspicious/noExplicitAny: tests look into answers of every shape
+  readonly body: any;
+}
+
+/** Of the machine that the tests believe to run on. */
+const CORES = 2;
+
+type Over = Pick<SandboxOptions, 'secondsOf' | 'openTo' | 'policy' | 'killObeyedMaxMs'> & {
+  /** Whether the engine is started anew for a query that cannot be stopped, as the service does with its own. */
+  readonly restarts?: boolean;
+};
+
+export async function sqlApi({ restarts = false, ...over }: Over = {}): Promise<SqlApi> {
+  const engine = await sandboxEngine();
+  const log = watchedLog('sql');
+  const reader = createReader(engine.access, log, restarts ? ENGINE_OUTAGE_MAX_MS : 0);
+  const restartEngine = restarts ? engine.restart : null;
+  const sandbox = openSandbox({ access: engine.access, log, cores: CORES, restartEngine, ...over });
+  const api = await testApi(reader, { sandbox });
+  const { store } = api.access.access;
+  return {
+    api,
+    engine,
+    customer: async ({ units = 1_000, plan = 'free' } = {}) => {
+      const organizationId = await createOrganization(store, { units, plan });
+      const headers = { 'x-api-key': await addKey(store, { organizationId }) };
+      return {
+        organizationId,
+        headers,
+        ask: (body, more = {}) => ask(api, body, { ...headers, ...more }),
+        units: async () => (await store.units.balance(organizationId)) ?? Promise.reject(new Error('gone')),
+      };
+    },
+    close: async () => {
+      await api.close();
+      await sandbox.close();
+      await reader.close();
+      await engine.close();
+    },
+  };
+}
+
+/** What the engine itself finds in a Parquet file, sent to it as the data of a query. */
+export async function readParquet(
+  { access }: SandboxEngine,
+  bytes: Buffer,
+  structure: string,
+): Promise<Record<string, unknown>[]> {
+  const url = new URL(access.url);
+  url.searchParams.set('query', 'SELECT * FROM sent FORMAT JSONEachRow');
+  url.searchParams.set('sent_format', 'Parquet');
+  url.searchParams.set('sent_structure', structure);
+  for (const [name, value] of Object.entries(EXACT_OUTPUT)) url.searchParams.set(name, String(value));
+  const form = new FormData();
+  form.append('sent', new Blob([new Uint8Array(bytes)]), 'sent.parquet');
+  const { user, password } = access.writer;
+  const authorization = `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}`;
+  const answer = await fetch(url, { method: 'POST', body: form, headers: { authorization } });
+  const text = await answer.text();
+  if (!answer.ok) throw new Error(text);
+  return text
+    .split('\n')
+    .filter(Boolean)
+    .map((line) => JSON.parse(line) as Record<string, unknown>);
+}
+
+/** A query as whoever the headers say. */
+export async function ask(
+  api: Pick<TestApi, 'app'>,
+  body: SqlRequest | string,
+  headers: Readonly<Record<string, string>>,
+): Promise<SqlReply> {
+  const answer = await api.app.inject({
+    method: 'POST',
+    url: '/v0/sql',
+    headers: { 'content-type': 'application/json', ...headers },
+    payload: JSON.stringify(typeof body === 'string' ? { sql: body } : body),
+  });
+  if (answer.statusCode >= 400) watchText('refusals', answer.body);
+  return {
+    status: answer.statusCode,
+    headers: answer.headers as Record<string, string | undefined>, // single-valued in our answers
+    trailers: (answer.trailers ?? {}) as Record<string, string>, // texts, as they were sent
+    bytes: answer.rawPayload,
+    text: answer.body,
+    body:
+      /json;|json$/.test(String(answer.headers['content-type'])) &&
+      !/ndjson/.test(String(answer.headers['content-type']))
+        ? answer.json()
+        : undefined,
+  };
+}

@@ -1,0 +1,34 @@
+import type { UnitBalance } from '../../core/domain/query-unit.ts';
+import type { Hold, LedgerEntry } from '../../src/accounts/store.ts';
+import type { ControlPlace } from './open-control.ts';
+
+/** What the units child is told, and what it writes down before it is killed. */
+export interface UnitsOrders {
+  readonly store: ControlPlace;
+  /** A line of JSON for each event. What was written survives the process. */
+  readonly eventsFile: string;
+  /** Makes ids unique across processes. */
+  readonly name: string;
+  /** Whether to go on after the holds were given back. */
+  readonly works: boolean;
+}
+
+/** What is to become a row of the ledger. */
+export type Intent = Pick<LedgerEntry, 'kind' | 'subject' | 'units' | 'note' | 'atMs'>;
+
+/** What a store holds of the organization. */
+export interface Books {
+  readonly rows: readonly LedgerEntry[];
+  readonly balance: UnitBalance | null;
+  readonly open: readonly Hold[];
+}
+
+export type UnitsEvent =
+  | ({ readonly type: 'found' } & Books)
+  | { readonly type: 'intent'; readonly number: number; readonly intent: Intent }
+  /** `changed`: the call says that it did what was meant, now. */
+  | { readonly type: 'answer'; readonly number: number; readonly outcome: string; readonly changed: boolean }
+  | { readonly type: 'swept' };
+
+export const CRASHING_ORGANIZATION = 'org:{crash}';
+export const SWEPT_NOTE = 'its process died';

@@ -1,0 +1,281 @@
+import { Readable } from 'node:stream';
+import { text as readText } from 'node:stream/consumers';
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { countedRows } from '../../../sandbox/results/counted-rows.ts';
+import { jsonAnswer } from '../../../sandbox/results/json-answer.ts';
+import { columnsOf, objectWriter, valueTexts } from '../../../sandbox/results/json-rows.ts';
+import { readAhead } from '../../../sandbox/results/read-ahead.ts';
+import {
+  beforeTotals,
+  csvLineEnds,
+  type FindLineEnds,
+  plainLineEnds,
+  type RowTally,
+  wholeRows,
+} from '../../../sandbox/results/whole-rows.ts';
+
+/** What leaves of a result: whole rows, every value as the engine wrote it, and the truth about what was left out. */
+
+/** The text in pieces of the given sizes, again and again. */
+function inPieces(text: string, sizes: readonly number[]): Buffer[] {
+  const bytes = Buffer.from(text);
+  const pieces: Buffer[] = [];
+  for (let at = 0, turn = 0; at < bytes.length; turn++) {
+    const size = sizes[turn % sizes.length] ?? 1;
+    pieces.push(bytes.subarray(at, at + size));
+    at += size;
+  }
+  return pieces;
+}
+
+const sizesArb = fc.array(fc.integer({ min: 1, max: 40 }), { minLength: 1, maxLength: 5 });
+
+async function cut(
+  text: string,
+  limits: {
+    headLines?: number;
+    rowsMax?: number;
+    bytesMax?: number;
+    sizes?: readonly number[];
+    ends?: FindLineEnds;
+  },
+): Promise<RowTally & { text: string }> {
+  const tally: RowTally = { rows: 0, bytes: 0, truncated: false };
+  const { headLines = 0, rowsMax = 1e9, bytesMax = 1e9, sizes = [7], ends = plainLineEnds() } = limits;
+  const parts: Buffer[] = [];
+  const rows = wholeRows(Readable.from(inPieces(text, sizes)), ends, { headLines, rowsMax, bytesMax }, tally);
+  for await (const part of rows) parts.push(part);
+  return { ...tally, text: Buffer.concat(parts).toString('utf8') };
+}
+
+describe('whole rows', () => {
+  test('whatever the pieces and the limits, what is passed on is the longest beginning of whole rows that fits, and truncated says whether that is all', async () => {
+    const lineArb = fc.string({ unit: 'binary', maxLength: 30 }).map((line) => line.replaceAll('\n', ' '));
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(lineArb, { maxLength: 30 }),
+        sizesArb,
+        fc.integer({ min: 0, max: 2 }),
+        fc.integer({ min: 0, max: 40 }),
+        fc.integer({ min: 0, max: 600 }),
+        async (lines, sizes, headLines, rowsMax, bytesMax) => {
+          const text = lines.map((line) => `${line}\n`);
+          let expected = '';
+          let rows = 0;
+          let truncated = false;
+          for (const [index, line] of text.entries()) {
+            const isRow = index >= headLines;
+            if ((isRow && rows === rowsMax) || Buffer.byteLength(expected + line) > bytesMax) {
+              truncated = true;
+              break;
+            }
+            expected += line;
+            if (isRow) rows += 1;
+          }
+          const got = await cut(text.join(''), { headLines, rowsMax, bytesMax, sizes });
+          expect(got).toEqual({ text: expected, rows, truncated, bytes: Buffer.byteLength(expected) });
+        },
+      ),
+    );
+  });
+
+  test('a line break inside of a quoted CSV value ends no row, wherever the pieces end', async () => {
+    const csv = '"a","b"\n"one\n""two""\n","3"\n4,"x"\n';
+    for (const size of [1, 2, 3, 5, 100]) {
+      const got = await cut(csv, { headLines: 1, rowsMax: 1, sizes: [size], ends: csvLineEnds() });
+      expect(got).toMatchObject({ text: '"a","b"\n"one\n""two""\n","3"\n', rows: 1, truncated: true });
+    }
+  });
+
+  test('a row larger than an answer may be is left out, not cut', async () => {
+    const got = await cut(`short\n${'x'.repeat(500)}\n`, { bytesMax: 100 });
+    expect(got).toMatchObject({ text: 'short\n', rows: 1, truncated: true });
+  });
+
+  test('a result that ends inside of a row is a failure, not an answer', async () => {
+    await expect(cut('whole\nhal', {})).rejects.toThrow('middle of a row');
+  });
+
+  test('nobody reads on once the limit is reached', async () => {
+    let read = 0;
+    async function* endless() {
+      for (;;) {
+        read += 1;
+        yield Buffer.from('row\n');
+      }
+    }
+    const tally: RowTally = { rows: 0, bytes: 0, truncated: false };
+    const limits = { headLines: 0, rowsMax: 3, bytesMax: 1_000 };
+    for await (const _ of wholeRows(endless(), plainLineEnds(), limits, tally)) void _;
+    expect({ read, ...tally }).toEqual({ read: 4, rows: 3, bytes: 12, truncated: true });
+  });
+});
+
+describe('rows whose number is known', () => {
+  const pass = async (text: string, rows: number, bytesMax: number, sizes: readonly number[]) => {
+    const tally: RowTally = { rows: 0, bytes: 0, truncated: false };
+    const parts: Buffer[] = [];
+    const body = Readable.from(inPieces(text, sizes));
+    for await (const part of countedRows(body, { rows, bytesMax }, tally)) parts.push(part);
+    return { ...tally, text: Buffer.concat(parts).toString('utf8') };
+  };
+
+  test('whatever the pieces and the cap, they are cut as rows that are looked at one by one', async () => {
+    const lineArb = fc.string({ unit: 'binary', maxLength: 30 }).map((line) => line.replaceAll('\n', ' '));
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(lineArb, { maxLength: 30 }),
+        sizesArb,
+        fc.integer({ min: 0, max: 600 }),
+        async (lines, sizes, bytesMax) => {
+          const text = lines.map((line) => `${line}\n`).join('');
+          expect(await pass(text, lines.length, bytesMax, sizes)).toEqual(
+            await cut(text, { bytesMax, sizes }),
+          );
+        },
+      ),
+    );
+  });
+
+  test('the first row comes whole in the first chunk, however it arrives', async () => {
+    const tally: RowTally = { rows: 0, bytes: 0, truncated: false };
+    const body = Readable.from(inPieces('{"a":1,"a":2}\n{"a":3,"a":4}\n', [3]));
+    const first = await countedRows(body, { rows: 2, bytesMax: 100 }, tally).next();
+    expect(String(first.value)).toMatch(/^\{"a":1,"a":2\}\n/);
+  });
+
+  test('below the cap the chunks are passed on as they came, not copied', async () => {
+    const pieces = inPieces('{"a":1}\n{"a":2}\n{"a":3}\n', [11, 5]);
+    const passed: Buffer[] = [];
+    const tally: RowTally = { rows: 0, bytes: 0, truncated: false };
+    for await (const part of countedRows(Readable.from(pieces), { rows: 3, bytesMax: 100 }, tally))
+      passed.push(part);
+    expect(passed.slice(0, -1).every((part, index) => part === pieces[index])).toBe(true);
+    expect(passed).toHaveLength(pieces.length);
+  });
+
+  test('a result that ends inside of a row is a failure, not an answer', async () => {
+    await expect(pass('whole\nhal', 2, 1_000, [4])).rejects.toThrow('middle of a row');
+  });
+});
+
+describe('JSON rows', () => {
+  test('every value stands in the object as the engine wrote it', () => {
+    fc.assert(
+      fc.property(
+        fc.array(fc.jsonValue(), { minLength: 1, maxLength: 8 }),
+        fc.boolean(),
+        (values, spaced) => {
+          const texts = values.map((value) => JSON.stringify(value));
+          const line = `[${texts.join(spaced ? ', ' : ',')}]`;
+          expect(valueTexts(line)).toEqual(texts);
+          const columns = values.map((_, index) => ({ name: `c${index}`, type: 'String' }));
+          const row = objectWriter(columns)(line);
+          expect(JSON.parse(row)).toEqual(
+            JSON.parse(
+              JSON.stringify(Object.fromEntries(values.map((value, index) => [`c${index}`, value]))),
+            ),
+          );
+        },
+      ),
+    );
+  });
+
+  test('a number that JavaScript does not hold exactly is not touched', () => {
+    const line = '[18446744073709551615, 0.1000000000000000055511151231257827, -0, 1e400]';
+    const write = objectWriter(['a', 'b', 'c', 'd'].map((name) => ({ name, type: 'x' })));
+    expect(write(line)).toBe(
+      '{"a":18446744073709551615,"b":0.1000000000000000055511151231257827,"c":-0,"d":1e400}',
+    );
+  });
+
+  test('two columns of one name both reach the caller', () => {
+    const columns = columnsOf('["n","n","n_2","n"]', '["A","B","C","D"]', { unique: true });
+    expect(columns.map(({ name }) => name)).toEqual(['n', 'n_2', 'n_2_2', 'n_3']);
+  });
+});
+
+async function jsonOf(
+  lines: readonly string[],
+  over: { rows?: 'objects' | 'arrays'; rowsMax?: number; bytesMax?: number; sizes?: readonly number[] } = {},
+): Promise<unknown> {
+  const { rows = 'objects', rowsMax = 1e9, bytesMax = 1e9, sizes = [11] } = over;
+  const body = Readable.from(inPieces(lines.map((line) => `${line}\n`).join(''), sizes));
+  let text = '';
+  for await (const part of jsonAnswer(body, { rows, limits: { rowsMax, bytesMax }, tail: (facts) => facts }))
+    text += part;
+  return JSON.parse(text);
+}
+
+const HEAD = ['["a","b"]', '["UInt64","String"]'];
+const COLUMNS = [
+  { name: 'a', type: 'UInt64' },
+  { name: 'b', type: 'String' },
+];
+
+describe('JSON answers', () => {
+  test('a result without rows is an answer with its columns', async () => {
+    const answer = { columns: COLUMNS, rows: [], rowCount: 0, truncated: false };
+    expect(await jsonOf(HEAD)).toEqual(answer);
+    expect(await jsonOf(HEAD, { rows: 'arrays', sizes: [1] })).toEqual(answer);
+  });
+
+  test('rows are objects or arrays, in every way that the bytes can arrive', async () => {
+    const lines = [...HEAD, '["1","x\\ny"]', '["2","é\\"]"]'];
+    for (const size of [1, 2, 3, 1000]) {
+      expect(await jsonOf(lines, { sizes: [size] })).toEqual({
+        columns: COLUMNS,
+        rows: [
+          { a: '1', b: 'x\ny' },
+          { a: '2', b: 'é"]' },
+        ],
+        rowCount: 2,
+        truncated: false,
+      });
+      expect(await jsonOf(lines, { rows: 'arrays', sizes: [size] })).toMatchObject({
+        rows: [
+          ['1', 'x\ny'],
+          ['2', 'é"]'],
+        ],
+      });
+    }
+  });
+
+  test('a cap of rows or bytes is said, and the answer is whole JSON', async () => {
+    const lines = [...HEAD, ...Array.from({ length: 50 }, (_, index) => `["${index}","${'x'.repeat(20)}"]`)];
+    expect(await jsonOf(lines, { rowsMax: 3 })).toMatchObject({ rowCount: 3, truncated: true });
+    expect(await jsonOf(lines, { rowsMax: 50 })).toMatchObject({ rowCount: 50, truncated: false });
+    const small = (await jsonOf(lines, { bytesMax: 400 })) as {
+      rows: unknown[];
+      rowCount: number;
+      truncated: boolean;
+    };
+    expect(small.truncated).toBe(true);
+    expect(small.rows.length).toBe(small.rowCount);
+    expect(JSON.stringify(small.rows).length).toBeLessThanOrEqual(402);
+  });
+});
+
+test('what was read ahead is not lost, and a small stream is known to be whole', async () => {
+  async function* of(...parts: string[]) {
+    for (const part of parts) yield Buffer.from(part);
+  }
+  const gather = (stream: AsyncIterable<Buffer>) => readText(Readable.from(stream));
+  const small = await readAhead(of('ab', 'cd'), 100);
+  expect([small.isWhole, await gather(small.all())]).toEqual([true, 'abcd']);
+  const large = await readAhead(of('ab', 'cd', 'ef'), 3);
+  expect([large.isWhole, large.begun.length, await gather(large.all())]).toEqual([false, 2, 'abcdef']);
+});
+
+test('totals behind the rows of CSV are cut off, wherever the pieces of it end, and a line break in a value is none', async () => {
+  const rows = '"chain","c"\n"a\n\nb",1\n"",2\n';
+  const whole = Buffer.from(`${rows}\n"",3\n`);
+  for (let size = 1; size <= whole.length; size++) {
+    const pieces = Array.from({ length: Math.ceil(whole.length / size) }, (_, at) =>
+      whole.subarray(at * size, (at + 1) * size),
+    );
+    expect(await readText(Readable.from(beforeTotals(Readable.from(pieces))))).toBe(rows);
+  }
+  expect(await readText(Readable.from(beforeTotals(Readable.from([Buffer.from(rows)]))))).toBe(rows);
+});

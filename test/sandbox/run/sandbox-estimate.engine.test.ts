@@ -1,0 +1,111 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Estimate } from '../../../sandbox/sandbox.ts';
+import { QueryFailed } from '../../../sandbox/sandbox.ts';
+import { type OpenSandbox, openSandbox } from '../../../src/open-sandbox.ts';
+import { testLog } from '../../kit/engine.ts';
+import { rollUp } from '../../kit/roll-up.ts';
+import { insertSettlements, NOON, settlement, wallet } from '../../kit/rows.ts';
+import { type SandboxEngine, sandboxEngine } from '../../kit/sandbox-engine.ts';
+
+let engine: SandboxEngine;
+let sandbox: OpenSandbox;
+
+const DAY = 86_400;
+const DAYS = 5;
+const PER_DAY = 4_000;
+
+beforeAll(async () => {
+  engine = await sandboxEngine();
+  sandbox = openSandbox({ access: engine.access, log: testLog, cores: 2, restartEngine: engine.restart });
+  const rows = Array.from({ length: DAYS * PER_DAY }, (_, at) =>
+    settlement({
+      blockNumber: 1_000 + at,
+      blockTime: NOON + Math.floor(at / PER_DAY) * DAY + (at % PER_DAY),
+      payer: wallet(at + 1),
+      payee: wallet(1 + (at % 50)),
+    }),
+  );
+  await insertSettlements(engine.writer, rows);
+  await rollUp(engine.writer, { below: NOON + (DAYS - 2) * DAY });
+});
+afterAll(async () => {
+  await sandbox?.close();
+  await engine?.close();
+});
+
+const NEVER = new AbortController().signal;
+const dayOf = (time: number): string => new Date(time * 1_000).toISOString().slice(0, 10);
+const LAST_DAY = dayOf(NOON + (DAYS - 1) * DAY);
+
+async function estimate(text: string): Promise<Estimate> {
+  const verdict = await sandbox.inspect(text, {});
+  if ('refused' in verdict) throw new Error(JSON.stringify(verdict.refused));
+  return sandbox.estimate({ accepted: verdict.accepted, parameters: {}, caller: 'a' }, NEVER);
+}
+
+describe('an estimate', () => {
+  test('of everything is every row, and names the table whose keys do not help', async () => {
+    const all = await estimate('SELECT payee, sum(amount_usd) FROM settlements GROUP BY payee');
+    expect(all).toMatchObject({
+      rows: DAYS * PER_DAY,
+      withoutKey: ['settlements'],
+      withoutTime: ['settlements'],
+    });
+    // payee 20, amount_usd 8 and del 1 byte.
+    expect(all.bytes).toBe(DAYS * PER_DAY * 29);
+  });
+
+  test('of a time is that time', async () => {
+    const some = await estimate(`SELECT sum(amount_usd) FROM settlements WHERE block_time >= '${LAST_DAY}'`);
+    expect(some).toMatchObject({ withoutKey: [], withoutTime: [] });
+    expect(some.rows).toBeLessThan(DAYS * PER_DAY);
+    expect(some.rows).toBeGreaterThan(0);
+  });
+
+  test('of one payer uses the index, and says that no time was given', async () => {
+    const one = await estimate(`SELECT count() FROM settlements WHERE payer = '${wallet(7)}'`);
+    expect(one).toMatchObject({ withoutKey: [], withoutTime: ['settlements'] });
+  });
+
+  test('of one wallet is a few granules', async () => {
+    const one = await estimate(
+      `SELECT sum(amount_usd) FROM wallet_settlements WHERE wallet = '${wallet(7)}'`,
+    );
+    expect(one).toMatchObject({ withoutKey: [], withoutTime: ['wallet_settlements'] });
+    expect(one.rows).toBeLessThan(DAYS * PER_DAY * 2);
+  });
+
+  test('of a rollup warns only of what its asker left out', async () => {
+    const all = await estimate('SELECT payee, sum(settled_usd) FROM merchant_days GROUP BY payee');
+    expect(all).toMatchObject({ withoutKey: ['merchant_days'], withoutTime: ['merchant_days'] });
+    const some = await estimate(`SELECT sum(settled_usd) FROM merchant_days WHERE day < '${LAST_DAY}'`);
+    expect(some.withoutTime).toEqual([]);
+  });
+
+  test('of a join counts both sides', async () => {
+    const both = await estimate(
+      'SELECT count(w.amount) FROM settlements AS s JOIN wallet_settlements AS w ON w.tx_hash = s.tx_hash',
+    );
+    expect(both.rows).toBeGreaterThanOrEqual(DAYS * PER_DAY * 3);
+    expect(both.withoutKey).toEqual(['settlements', 'wallet_settlements']);
+  });
+
+  test('of a query without tables is nothing', async () => {
+    expect(await estimate('SELECT 1')).toEqual({ rows: 0, bytes: 0, withoutKey: [], withoutTime: [] });
+  });
+
+  test('does not compute a heavy subquery for long, and says what to write instead', async () => {
+    const began = performance.now();
+    const refused = await estimate(
+      'SELECT count() FROM settlements WHERE log_index > (SELECT sum(cityHash64(number, number)) FROM numbers(1000000000))',
+    ).catch((error: unknown) => error);
+    expect(refused).toMatchObject({ name: 'Refused', refusal: { code: 'too_complex' } });
+    expect(performance.now() - began).toBeLessThan(4_000);
+  });
+
+  test('of a query that is wrong is a failure that has used nothing', async () => {
+    const failed = await estimate('SELECT payer + 1 FROM settlements').catch((error: unknown) => error);
+    expect(failed).toBeInstanceOf(QueryFailed);
+    expect(failed).toMatchObject({ reason: 'type_error', figures: null });
+  });
+});

@@ -1,0 +1,144 @@
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { createPlaces, type Place, type PlaceLimits } from '../../../sandbox/run/places.ts';
+import { QueryAbandoned, SandboxBusy } from '../../../sandbox/sandbox.ts';
+
+const LIMITS: PlaceLimits = {
+  all: 2,
+  heavy: 1,
+  waitingMax: 6,
+  waitingMaxPerCaller: 3,
+  waitMaxMs: 1_000,
+  retryAfterSeconds: 7,
+};
+
+beforeEach(() => void vi.useFakeTimers());
+afterEach(() => void vi.useRealTimers());
+
+/** Takes places and remembers who got one, in order. */
+function stage(limits: Partial<PlaceLimits> = {}) {
+  const places = createPlaces({ ...LIMITS, ...limits });
+  const served: string[] = [];
+  const held = new Map<string, Place>();
+  const take = (name: string, { heavy = false, signal = new AbortController().signal } = {}) => {
+    const taken = places.take({ caller: name.replace(/\d+$/, ''), heavy }, signal).then((place) => {
+      served.push(name);
+      held.set(name, place);
+    });
+    taken.catch(() => undefined);
+    return taken;
+  };
+  const join = (...wanted: Parameters<typeof take>): void => void take(...wanted);
+  const leave = async (name: string): Promise<void> => {
+    held.get(name)?.leave();
+    await settled();
+  };
+  return { served, join, take, leave };
+}
+
+/** What is decided by now has been told. */
+const settled = (): Promise<unknown> => vi.advanceTimersByTimeAsync(0);
+
+describe('places', () => {
+  test('are given at once while there are any, and then as they become free', async () => {
+    const { served, join, leave } = stage();
+    for (const name of ['a1', 'a2', 'a3']) join(name);
+    await settled();
+    expect(served).toEqual(['a1', 'a2']);
+    await leave('a1');
+    expect(served).toEqual(['a1', 'a2', 'a3']);
+  });
+
+  test('a caller with a long line does not keep the others waiting behind it', async () => {
+    const { served, join, leave } = stage({ all: 1 });
+    for (const name of ['a1', 'a2', 'a3', 'a4', 'b1', 'c1', 'b2']) join(name);
+    await settled();
+    while (served.length < 7) await leave(served.at(-1) ?? '');
+    expect(served).toEqual(['a1', 'a2', 'b1', 'c1', 'a3', 'b2', 'a4']);
+  });
+
+  test('a caller who always comes back does not overtake one who waits', async () => {
+    const { served, join, leave } = stage({ all: 1 });
+    join('b1');
+    join('a1');
+    await settled();
+    await leave('b1');
+    join('b2');
+    join('a2');
+    await leave('a1');
+    join('b3');
+    await leave(served.at(-1) ?? '');
+    await leave(served.at(-1) ?? '');
+    expect(served).toEqual(['b1', 'a1', 'b2', 'a2', 'b3']);
+  });
+
+  test('callers who come new do not overtake one who waits', async () => {
+    const { served, join, leave } = stage({ all: 1 });
+    for (const name of ['a1', 'a2', 'a3', 'b1']) join(name);
+    await settled();
+    await leave('a1');
+    await leave('a2');
+    join('c1');
+    await leave('b1');
+    expect(served).toEqual(['a1', 'a2', 'b1', 'a3']);
+  });
+
+  test('heavy ones never take the last place, and light ones pass them', async () => {
+    const { served, join, leave } = stage();
+    join('a1', { heavy: true });
+    join('b1', { heavy: true });
+    join('c1');
+    await settled();
+    expect(served).toEqual(['a1', 'c1']);
+    await leave('c1');
+    join('d1');
+    await settled();
+    expect(served).toEqual(['a1', 'c1', 'd1']);
+    await leave('a1');
+    expect(served.at(-1)).toBe('b1');
+  });
+
+  test('a place that is left twice is free once', async () => {
+    const { served, join, leave } = stage({ all: 1 });
+    for (const name of ['a1', 'a2', 'a3']) join(name);
+    await settled();
+    await leave('a1');
+    await leave('a1');
+    expect(served).toEqual(['a1', 'a2']);
+  });
+});
+
+describe('the queue', () => {
+  test('is bounded, for all and for each', async () => {
+    const { join, take } = stage({ all: 1 });
+    for (const name of ['a1', 'a2', 'a3', 'a4']) join(name);
+    await expect(take('a5')).rejects.toBeInstanceOf(SandboxBusy);
+    for (const name of ['b1', 'b2', 'b3']) join(name);
+    await expect(take('c1')).rejects.toMatchObject({ retryAfterSeconds: 7 });
+  });
+
+  test('lets nobody wait for longer than the limit', async () => {
+    const { served, join, take, leave } = stage({ all: 1 });
+    join('a1');
+    const late = take('a2');
+    await vi.advanceTimersByTimeAsync(999);
+    const later = take('a3');
+    await vi.advanceTimersByTimeAsync(1);
+    await expect(late).rejects.toBeInstanceOf(SandboxBusy);
+    await leave('a1');
+    await later;
+    expect(served).toEqual(['a1', 'a3']);
+  });
+
+  test('forgets who leaves while waiting, at no cost to them', async () => {
+    const { served, join, take, leave } = stage({ all: 1 });
+    const leaving = new AbortController();
+    join('a1');
+    const left = take('a2', { signal: leaving.signal });
+    join('a3');
+    leaving.abort();
+    await expect(left).rejects.toBeInstanceOf(QueryAbandoned);
+    await expect(left).rejects.toMatchObject({ engineMs: null });
+    await leave('a1');
+    expect(served).toEqual(['a1', 'a3']);
+  });
+});

@@ -1,0 +1,8 @@
+import { afterAll } from 'vitest';
+import { createSqliteBed } from '../../kit/sqlite-control.ts';
+import { controlStoreContract } from './control-store.ts';
+
+const bed = createSqliteBed();
+afterAll(() => bed.end());
+
+controlStoreContract('SQLite', () => bed.open(), { sharedRates: false });

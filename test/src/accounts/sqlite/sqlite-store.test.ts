@@ -1,0 +1,377 @@
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readFileSync, rmdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import Database from 'libsql';
+import { afterEach, expect, test, vi } from 'vitest';
+import type { KeyDigest } from '../../../../core/domain/api-key.ts';
+import { PAYMENT_KEPT_MS } from '../../../../src/accounts/retention.ts';
+import { openForReading } from '../../../../src/accounts/sqlite/database.ts';
+import { NewerStore } from '../../../../src/accounts/sqlite/failures.ts';
+import { keepAnswers } from '../../../../src/accounts/sqlite/kept-answers.ts';
+import { prepare } from '../../../../src/accounts/sqlite/statement.ts';
+import { openSqliteStore } from '../../../../src/accounts/sqlite/store.ts';
+import { type ControlStore, type KeyRecord, StoreUnavailable } from '../../../../src/accounts/store.ts';
+import { compiledSources } from '../../../kit/compile-sources.ts';
+import { readLedger } from '../../../kit/unit-books.ts';
+import { waitUntil } from '../../../kit/wait-until.ts';
+
+/** What is particular to the SQLite adapter. What every adapter promises is in test/src/accounts/control-store.ts. */
+
+/** Every store starts a thread, and some tests a process, from source: a second each on a busy machine. */
+vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
+
+const GRANTED = 1_000_000;
+const ending: (() => Promise<void> | void)[] = [];
+
+afterEach(async () => {
+  for (const end of ending.splice(0).reverse()) await end();
+});
+
+function freshDirectory(): string {
+  const directory = mkdtempSync(join(tmpdir(), 'settlement-index-sqlite-'));
+  ending.push(() => rmSync(directory, { recursive: true }));
+  return directory;
+}
+
+function open(path: string): ControlStore {
+  const store = openSqliteStore({ path });
+  ending.push(() => store.close());
+  return store;
+}
+
+async function openFunded(path = join(freshDirectory(), 'control.db')): Promise<ControlStore> {
+  const store = open(path);
+  await store.accounts.createOrganization({ id: 'org', displayName: 'Org', plan: 'free', createdAtMs: 1 });
+  await store.units.grant({ organizationId: 'org', grantId: 'g', units: GRANTED, note: 'test', atMs: 1 });
+  return store;
+}
+
+function hold(store: ControlStore, holdId: string, units = 1) {
+  return store.units.hold({
+    organizationId: 'org',
+    holdId,
+    units,
+    operation: 'op',
+    heldAtMs: 1,
+    overdueAtMs: 2,
+  });
+}
+
+/** How many transactions the write-ahead log holds (sqlite.org/fileformat2.html#walformat): only a last page names a size. */
+function commitsInLog(path: string): number {
+  const log = readFileSync(`${path}-wal`);
+  const frameBytes = 24 + log.readUInt32BE(8);
+  const salt = log.subarray(16, 24);
+  let commits = 0;
+  for (let at = 32; at + frameBytes <= log.length; at += frameBytes) {
+    if (!log.subarray(at + 8, at + 16).equals(salt)) break;
+    if (log.readUInt32BE(at + 4) !== 0) commits += 1;
+  }
+  return commits;
+}
+
+interface Writer {
+  readonly child: ChildProcess;
+  readonly lines: string[];
+  readonly exited: Promise<number | null>;
+}
+
+function startWriter(path: string, prefix: string, count: number): Writer {
+  const owner = join(compiledSources(), 'test/kit/sqlite-writer-owner.js');
+  const child = spawn(process.execPath, [owner, path, prefix, String(count)], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const lines: string[] = [];
+  createInterface({ input: child.stdout }).on('line', (line) => lines.push(line));
+  const exited = new Promise<number | null>((resolve) => child.once('close', resolve));
+  ending.push(async () => {
+    child.kill('SIGKILL');
+    await exited;
+  });
+  return { child, lines, exited };
+}
+
+test('a thousand holds at once cost a few commits, one alone costs one', async () => {
+  const path = join(freshDirectory(), 'control.db');
+  const store = await openFunded(path);
+  const before = commitsInLog(path);
+  const held = await Promise.all(Array.from({ length: 1_000 }, (_, i) => hold(store, `h${i}`)));
+  expect(held.every(({ outcome }) => outcome === 'held')).toBe(true);
+  const crowd = commitsInLog(path) - before;
+  expect(crowd).toBeGreaterThan(0);
+  expect(crowd).toBeLessThan(10);
+  await hold(store, 'alone');
+  expect(commitsInLog(path) - before - crowd).toBe(1);
+});
+
+test('a call that is refused undoes only itself, not those that were committed with it', async () => {
+  const store = await openFunded();
+  await hold(store, 'small', 2);
+  const capture = { organizationId: 'org', holdId: 'small', atMs: 3 };
+  const [first, refused, last] = await Promise.allSettled([
+    hold(store, 'first'),
+    store.units.capture({ ...capture, units: 3 }),
+    hold(store, 'last'),
+  ]);
+  expect(first).toMatchObject({ status: 'fulfilled', value: { outcome: 'held' } });
+  expect(refused).toMatchObject({ status: 'rejected', reason: expect.any(RangeError) });
+  expect(last).toMatchObject({ status: 'fulfilled', value: { outcome: 'held' } });
+  expect((await readLedger(store, 'org')).map(({ subject }) => subject)).toEqual([
+    'g',
+    'small',
+    'first',
+    'last',
+  ]);
+});
+
+test('two processes write one file: nothing is lost, nothing is counted twice, no gap in the ledger', async () => {
+  const path = join(freshDirectory(), 'control.db');
+  const store = await openFunded(path);
+  const writer = startWriter(path, 'other', 200);
+  await waitUntil('the other process writes', () => writer.lines.length > 0);
+  for (let i = 0; i < 200; i++) expect((await hold(store, `own-${i}`)).outcome).toBe('held');
+  expect(await writer.exited).toBe(0);
+  expect(writer.lines).not.toContain('unavailable');
+  expect(await store.units.balance('org')).toEqual({
+    granted: GRANTED,
+    balance: GRANTED - 400,
+    held: 200,
+    spent: 200,
+  });
+  const ledger = await readLedger(store, 'org');
+  expect(ledger.map(({ sequence }) => sequence)).toEqual(Array.from({ length: 601 }, (_, i) => i + 1));
+});
+
+test('a change waits for a lock that another process holds for long', async () => {
+  const path = join(freshDirectory(), 'control.db');
+  const store = await openFunded(path);
+  const other = new Database(path);
+  other.exec('BEGIN IMMEDIATE');
+  const held = hold(store, 'patient');
+  setTimeout(() => other.exec('COMMIT'), 400);
+  expect((await held).outcome).toBe('held');
+  other.close();
+});
+
+test('what a process acknowledged is there after kill -9, and what is there adds up', async () => {
+  const path = join(freshDirectory(), 'control.db');
+  await (await openFunded(path)).close();
+  const writer = startWriter(path, 'victim', GRANTED);
+  await waitUntil('some hundred changes', () => writer.lines.length > 300);
+  writer.child.kill('SIGKILL');
+  await writer.exited;
+  const store = open(path);
+  const ledger = await readLedger(store, 'org');
+  const written = new Set(ledger.map(({ kind, subject }) => `${kind} ${subject}`));
+  const missing = writer.lines.filter((line) => {
+    const [what, id] = line.split(' ');
+    return !written.has(`${what === 'held' ? 'hold' : 'capture'} ${id}`);
+  });
+  expect(missing).toEqual([]);
+  const captures = ledger.filter(({ kind }) => kind === 'capture').length;
+  const openHolds = ledger.filter(({ kind }) => kind === 'hold').length - captures;
+  expect(await store.units.balance('org')).toEqual({
+    granted: GRANTED,
+    balance: GRANTED - captures - openHolds,
+    held: openHolds,
+    spent: captures,
+  });
+});
+
+/** The limit of a file's size stands for a full disk: it can be raised again while the process runs. Linux only. */
+const canLimit = spawnSync('prlimit', ['--version']).status === 0;
+
+test.runIf(canLimit)(
+  'a full disk refuses every change, loses none that was acknowledged, and is recovered from',
+  async () => {
+    const path = join(freshDirectory(), 'control.db');
+    await (await openFunded(path)).close();
+    const writer = startWriter(path, 'full', 300);
+    await waitUntil('the process writes', () => writer.lines.length > 0);
+    const limit = (bytes: string): void => {
+      const done = spawnSync('prlimit', ['--pid', String(writer.child.pid), `--fsize=${bytes}:unlimited`]);
+      expect(done.status).toBe(0);
+    };
+    limit('4096');
+    await waitUntil('writes are refused', () => writer.lines.includes('unavailable'));
+    const acknowledged = writer.lines.filter((line) => line !== 'unavailable').length;
+    limit('unlimited');
+    expect(await writer.exited).toBe(0);
+    expect(acknowledged).toBeLessThan(600);
+    const store = open(path);
+    expect(await store.units.balance('org')).toEqual({
+      granted: GRANTED,
+      balance: GRANTED - 300,
+      held: 0,
+      spent: 300,
+    });
+  },
+);
+
+test('a file of a newer program is refused in words, and left as it was', async () => {
+  const directory = freshDirectory();
+  const path = join(directory, 'control.db');
+  await (await openFunded(path)).close();
+  const db = new Database(path);
+  db.exec('PRAGMA user_version = 99');
+  db.close();
+  const store = open(path);
+  const refusal = await store.ping().catch((error: unknown) => error);
+  expect(refusal).toBeInstanceOf(NewerStore);
+  expect(refusal).toBeInstanceOf(StoreUnavailable);
+  expect(String(refusal)).toMatch(
+    /newer version of this program: its schema is 99, the newest known here is 3$/,
+  );
+  expect(String(refusal)).not.toContain(directory);
+  await expect(store.units.balance('org')).rejects.toBeInstanceOf(NewerStore);
+  await expect(hold(store, 'h')).rejects.toBeInstanceOf(NewerStore);
+});
+
+test.each([
+  ['a directory', (path: string) => mkdirSync(path), (path: string) => rmdirSync(path)],
+  [
+    'below a file',
+    (path: string) => writeFileSync(join(path, '..'), ''),
+    (path: string) => rmSync(join(path, '..')),
+  ],
+  [
+    'no database',
+    (path: string) => writeFileSync(path, 'some text that is certainly no SQLite database '.repeat(100)),
+    (path: string) => rmSync(path),
+  ],
+])('a path that is %s makes the store unavailable, until it is put right', async (kind, spoil, repair) => {
+  const path = join(freshDirectory(), ...(kind === 'below a file' ? ['file'] : []), 'control.db');
+  spoil(path);
+  const store = open(path);
+  await expect(store.ping()).rejects.toBeInstanceOf(StoreUnavailable);
+  await expect(store.accounts.findOrganization('org')).rejects.toBeInstanceOf(StoreUnavailable);
+  repair(path);
+  await store.ping();
+  expect(await store.accounts.findOrganization('org')).toBeNull();
+});
+
+test('nobody else on the machine can read the directory or the files', async () => {
+  const directory = join(freshDirectory(), 'made');
+  await openFunded(join(directory, 'control.db'));
+  expect(statSync(directory).mode & 0o777).toBe(0o700);
+  for (const file of ['control.db', 'control.db-wal', 'control.db-shm']) {
+    expect(statSync(join(directory, file)).mode & 0o777).toBe(0o600);
+  }
+});
+
+test('what was read is read again once anybody changed it, also another process', async () => {
+  const path = join(freshDirectory(), 'control.db');
+  const store = await openFunded(path);
+  const digest = 'a'.repeat(64) as KeyDigest;
+  const key: KeyRecord = {
+    id: 'key_1',
+    digest,
+    kind: 'live',
+    organizationId: 'org',
+    label: 'label',
+    createdAtMs: 1,
+    expiresAtMs: null,
+    revokedAtMs: null,
+  };
+  const seen = async () => {
+    const [found, balance] = [await store.accounts.findKey(digest), await store.units.balance('org')];
+    return [found?.organization?.plan, found?.key.revokedAtMs, balance?.balance];
+  };
+  expect(await seen()).toEqual([undefined, undefined, GRANTED]);
+  await store.accounts.addKey(key);
+  expect(await seen()).toEqual(['free', null, GRANTED]);
+  await hold(store, 'h1', 7);
+  expect(await seen()).toEqual(['free', null, GRANTED - 7]);
+  const other = new Database(path);
+  ending.push(() => void other.close());
+  const elsewhere = async (text: string) => {
+    other.exec(text);
+    // Nobody hears of another process within a turn of the event loop.
+    await new Promise(setImmediate);
+  };
+  await elsewhere("UPDATE organization SET plan = 'pro'");
+  expect(await seen()).toEqual(['pro', null, GRANTED - 7]);
+  await elsewhere('UPDATE api_key SET revoked_at_ms = 5');
+  expect(await seen()).toEqual(['pro', 5, GRANTED - 7]);
+  await elsewhere('DELETE FROM api_key');
+  expect(await seen()).toEqual([undefined, undefined, GRANTED - 7]);
+});
+
+test('a served payment is forgotten with a claim that comes PAYMENT_KEPT_MS after it expired', async () => {
+  const { payments } = await openFunded();
+  const idOf = (nonce: string) => ({ chain: 'eip155:1', asset: '0xa', payer: '0xb', nonce });
+  const claimAt = (nonce: string, claimedAtMs: number) =>
+    payments.claim({
+      id: idOf(nonce),
+      binding: 'b',
+      resource: 'GET /v0/flows',
+      payTo: '0xc',
+      amount: '1',
+      claimedAtMs,
+      expiresAtMs: 1_000,
+      leaseUntilMs: claimedAtMs,
+    });
+  await claimAt('served', 0);
+  await payments.recordSettlement({ id: idOf('served'), transaction: '0xd' });
+  const { attempt } = await payments.beginServing({
+    id: idOf('served'),
+    nowMs: 0,
+    leaseUntilMs: 1,
+    attemptsMax: 1,
+  });
+  await payments.finishServing({ id: idOf('served'), attempt, answered: true });
+  await claimAt('before', 999 + PAYMENT_KEPT_MS);
+  expect(await payments.find(idOf('served'))).toMatchObject({ state: 'served' });
+  await claimAt('after', 1_000 + PAYMENT_KEPT_MS);
+  expect(await payments.find(idOf('served'))).toBeNull();
+  expect(await payments.find(idOf('before'))).toMatchObject({ state: 'settling' });
+});
+
+test('what this process committed is seen in the same turn of the event loop', async () => {
+  const path = join(freshDirectory(), 'control.db');
+  await openFunded(path);
+  const [reading, writing] = [openForReading(path), new Database(path)];
+  ending.push(
+    () => void reading.close(),
+    () => void writing.close(),
+  );
+  const { keep, lookAgain } = keepAnswers(reading);
+  const plan = prepare<{ plan: string }>(reading, 'SELECT plan FROM organization WHERE id = :id');
+  const planOf = keep((id) => plan.one({ id })?.plan ?? null);
+  expect(planOf('org')).toBe('free');
+  writing.exec("UPDATE organization SET plan = 'pro'");
+  lookAgain();
+  expect(planOf('org')).toBe('pro');
+});
+
+test('an error names no digest and no id', async () => {
+  const store = await openFunded();
+  const key: KeyRecord = {
+    id: 'key_secret',
+    digest: 'd19e57'.repeat(10) as KeyDigest,
+    kind: 'neither' as KeyRecord['kind'],
+    organizationId: 'org',
+    label: 'label',
+    createdAtMs: 1,
+    expiresAtMs: null,
+    revokedAtMs: null,
+  };
+  const error = await store.accounts.addKey(key).catch((caught: Error) => caught);
+  expect(error).toBeInstanceOf(Error);
+  expect(`${error} ${(error as Error).stack} ${(error as Error).cause}`).not.toMatch(/d19e57|key_secret/);
+});
+
+test('closing finishes what was asked for before', async () => {
+  const path = join(freshDirectory(), 'control.db');
+  const store = await openFunded(path);
+  const outcomes: string[] = [];
+  const asked = Array.from({ length: 50 }, async (_, i) => {
+    outcomes.push((await hold(store, `h${i}`)).outcome);
+  });
+  await store.close();
+  expect(outcomes).toEqual(Array.from({ length: 50 }, () => 'held'));
+  await Promise.all(asked);
+  expect((await open(path).units.balance('org'))?.held).toBe(50);
+});

@@ -1,0 +1,35 @@
+import { once } from 'node:events';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type RedisServer, redisIsThere, startRedisServer } from '../../kit/redis-server.ts';
+import { crashUnits } from '../../kit/units-crash.ts';
+
+const KILLS = 30;
+/** Each start of the child has a limit of its own; this is for all of them on a machine that is busy with other things. */
+const TIMEOUT_MS = 600_000;
+
+describe.skipIf(!redisIsThere())('on a real Redis', () => {
+  let server: RedisServer;
+  beforeAll(async () => {
+    server = await startRedisServer();
+  });
+  afterAll(() => server.stop());
+
+  test('Redis: no kill -9 of the process or of redis-server loses a unit, makes one, or leaves half a change', {
+    timeout: TIMEOUT_MS,
+  }, async () => {
+    const tally = await crashUnits({
+      store: { kind: 'redis', url: server.url, keyPrefix: 'crash' },
+      kills: KILLS,
+      kill: async (child, run) => {
+        const gone = once(child, 'exit');
+        if (run % 2 === 0) await server.kill();
+        child.kill('SIGKILL');
+        await gone;
+        if (run % 2 === 0) await server.start();
+      },
+    });
+    expect(tally.answered).toBeGreaterThan(KILLS);
+    expect(tally.swept).toBeGreaterThan(0);
+    expect(tally.unansweredThere + tally.unansweredAbsent).toBeGreaterThan(0);
+  });
+});

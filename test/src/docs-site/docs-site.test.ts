@@ -1,0 +1,283 @@
+import { existsSync, readdirSync } from 'node:fs';
+import MiniSearch from 'minisearch';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { ERROR_CODES } from '../../../core/errors.ts';
+import { createDocsSite } from '../../../src/docs-site/docs-site.ts';
+import { headingNames } from '../../../src/docs-site/html.ts';
+import { LLMS_FULL_MAX_BYTES, LLMS_MAX_BYTES } from '../../../src/docs-site/llms.ts';
+import { linkTarget } from '../../../src/docs-site/markdown.ts';
+import { DOCS_PAGES } from '../../../src/docs-site/pages.ts';
+import type { SearchData } from '../../../src/docs-site/search.ts';
+import { DOCS_RESOURCES } from '../../../src/mcp/resources.ts';
+import { OPERATIONS } from '../../../src/operations/index.ts';
+import { codeBlocks, documentFiles, readDocument } from '../../kit/documents.ts';
+import { type OwnApi, ownApi } from '../../kit/own-api.ts';
+
+/** The documentation as the real application serves it. */
+
+let api: OwnApi;
+
+beforeAll(async () => {
+  api = await ownApi();
+});
+afterAll(() => api?.close());
+
+const AS_BROWSER = { accept: 'text/html,application/xhtml+xml,*/*;q=0.8' };
+
+async function get(url: string, headers: Record<string, string> = AS_BROWSER) {
+  const { statusCode, headers: got, body } = await api.app.inject({ method: 'GET', url, headers });
+  return { status: statusCode, headers: got as Record<string, string | undefined>, body };
+}
+
+const slugs = DOCS_PAGES.map(({ slug }) => slug);
+const pageUrls = ['/docs', '/plans', ...slugs.map((slug) => `/docs/${slug}`)];
+
+describe('the list of pages', () => {
+  test('has every file of docs/ but the decisions, each once', () => {
+    const files = readdirSync(new URL('../../../docs/', import.meta.url), {
+      recursive: true,
+      encoding: 'utf8',
+    });
+    const written = files.filter((name) => name.endsWith('.md') && !name.startsWith('decisions'));
+    expect(DOCS_PAGES.map(({ file }) => file).sort()).toEqual(written.sort());
+    expect(new Set(slugs).size).toBe(slugs.length);
+  });
+
+  test('is what MCP offers as resources', () => {
+    expect(DOCS_RESOURCES.map(({ name }) => name)).toEqual(slugs);
+  });
+
+  test('is the navigation of every page, where the page itself is marked', async () => {
+    for (const slug of slugs) {
+      const { body } = await get(`/docs/${slug}`);
+      const [, navigation = ''] = /<nav id="pages"[^>]*>([\s\S]*?)<\/nav>/.exec(body) ?? [];
+      const links = [...navigation.matchAll(/href="\/docs\/([\w-]+)"( aria-current="page")?/g)];
+      expect(links.map(([, linked]) => linked).sort()).toEqual([...slugs].sort());
+      expect(links.filter(([, , current]) => current).map(([, linked]) => linked)).toEqual([slug]);
+    }
+  });
+});
+
+/** Every address in a page: of links, scripts, sheets. */
+function addresses(html: string): string[] {
+  return [...html.matchAll(/\s(?:href|src)="([^"]*)"/g)].map(([, address = '']) =>
+    address.replaceAll('&amp;', '&'),
+  );
+}
+
+function idsOf(html: string): string[] {
+  return [...html.matchAll(/\sid="([^"]+)"/g)].map(([, id = '']) => id);
+}
+
+describe('every page', () => {
+  test('links only to what is there, place and all', async () => {
+    const seen = new Map<string, { status: number; ids: ReadonlySet<string> }>();
+    const look = async (path: string) => {
+      const { status, body, headers } = await get(path);
+      const isHtml = headers['content-type']?.startsWith('text/html') === true;
+      const found = { status, ids: new Set(isHtml ? idsOf(body) : []) };
+      seen.set(path, found);
+      return found;
+    };
+    const broken: string[] = [];
+    for (const from of [...pageUrls, '/docs/nothing-here']) {
+      for (const address of addresses((await get(from)).body)) {
+        const url = new URL(address, `http://here${from}`);
+        if (url.host !== 'here') continue;
+        const { status, ids } = seen.get(url.pathname) ?? (await look(url.pathname));
+        const known = status === 200 || url.pathname === from;
+        if (!known || (url.hash !== '' && !ids.has(decodeURIComponent(url.hash.slice(1)))))
+          broken.push(`${from} -> ${address}`);
+      }
+    }
+    // The console is a directory of its own, served where it was built.
+    expect(broken.filter((link) => !link.endsWith('-> /console'))).toEqual([]);
+    expect(seen.size).toBeGreaterThan(pageUrls.length);
+  });
+
+  test.each(pageUrls)('%s has one heading of its own, a language, and no id twice', async (url) => {
+    const { body } = await get(url);
+    expect(body.match(/<h1[ >]/g)).toHaveLength(1);
+    expect(body).toContain('<html lang="en">');
+    const ids = idsOf(body);
+    expect(ids.length).toBe(new Set(ids).size);
+  });
+
+  test.each(pageUrls)('%s runs nothing of its own and asks nobody else', async (url) => {
+    const { body, headers } = await get(url);
+    const policy = headers['content-security-policy'] ?? '';
+    expect(policy).toContain("default-src 'none'");
+    expect(policy).not.toMatch(/unsafe|\*|https?:/);
+    expect(body).not.toMatch(/<script(?![^>]*\ssrc=)|<style|\sstyle="|\son\w+="|="javascript:/i);
+    for (const [tag] of body.matchAll(/<(?:script|link|img)\b[^>]*>/g))
+      expect(tag).not.toMatch(/(?:src|href)="(?:https?:)?\/\//);
+  });
+
+  test('has its code, and no mark of the generator', async () => {
+    for (const { slug, file } of DOCS_PAGES) {
+      const { body } = await get(`/docs/${slug}`);
+      expect(body.match(/<div class="code">/g) ?? []).toHaveLength(codeBlocks(`docs/${file}`).length);
+      expect(body).not.toMatch(/&lt;!--|<!-- /);
+    }
+  });
+
+  test('is Markdown too, whose links lead to Markdown', async () => {
+    for (const slug of slugs) {
+      const { status, headers, body } = await get(`/docs/${slug}.md`);
+      expect([status, headers['content-type']]).toEqual([200, 'text/markdown; charset=utf-8']);
+      expect(body).toMatch(/^# /);
+      expect(body).not.toContain('<!--');
+      for (const [, href = ''] of body.matchAll(/\]\((\/[^)#]*)/g))
+        expect([href, (await get(href)).status]).toEqual([href, 200]);
+    }
+  });
+
+  test('turns to the next, from the first to the last', async () => {
+    const walked = [];
+    let next: string | undefined = `/docs/${slugs[0]}`;
+    while (next !== undefined && walked.length <= slugs.length) {
+      walked.push(next);
+      next = /<a rel="next" href="([^"]+)"/.exec((await get(next)).body)?.[1];
+    }
+    expect(walked).toEqual(slugs.map((slug) => `/docs/${slug}`));
+  });
+});
+
+describe('what is served', () => {
+  test('is answered with 304 to whoever has it', async () => {
+    for (const url of [
+      ...pageUrls,
+      '/docs/sql.md',
+      '/docs/search.json',
+      '/docs/assets/docs.css',
+      '/llms.txt',
+      '/llms-full.txt',
+    ]) {
+      const first = await get(url);
+      expect([url, first.status, first.headers['cache-control']]).toEqual([url, 200, 'public, max-age=300']);
+      const again = await get(url, { 'if-none-match': first.headers['etag'] ?? '' });
+      expect([url, again.status, again.body]).toEqual([url, 304, '']);
+    }
+  });
+
+  test('is compressed on request', async () => {
+    const { headers } = await get('/docs/sql', { ...AS_BROWSER, 'accept-encoding': 'br' });
+    expect(headers).toMatchObject({
+      'content-encoding': 'br',
+      vary: expect.stringMatching(/accept-encoding/i),
+    });
+  });
+
+  test('is found under the path that a proxy adds', () => {
+    const site = createDocsSite({ operations: OPERATIONS, publicUrl: 'https://example.org/index' });
+    const own = addresses(site.page('sql')?.body ?? '').filter((address) => address.startsWith('/'));
+    expect(own.filter((address) => !address.startsWith('/index/'))).toEqual([]);
+    expect(site.llms().body).toContain('(https://example.org/index/docs/sql.md)');
+  });
+
+  test('is not there under other names: a page for people, a problem for programs', async () => {
+    for (const url of [
+      '/docs/nothing',
+      '/docs/nothing.md',
+      '/docs/assets/nothing.js',
+      '/docs/__proto__',
+      '/docs/assets/constructor',
+    ]) {
+      const page = await get(url);
+      expect([url, page.status, page.headers['content-type']]).toEqual([
+        url,
+        404,
+        'text/html; charset=utf-8',
+      ]);
+      expect(page.body).toContain('There is no such page');
+      const problem = await get(url, { accept: 'application/json' });
+      expect([url, problem.status, JSON.parse(problem.body).code]).toEqual([url, 404, 'not_found']);
+    }
+    expect((await get('/docs/')).headers['location']).toBe('../docs');
+    expect((await api.app.inject({ method: 'POST', url: '/docs/sql' })).statusCode).toBe(405);
+  });
+});
+
+describe('the search', () => {
+  const found = async (words: string) => {
+    const { options, sections } = JSON.parse((await get('/docs/search.json')).body) as SearchData;
+    const index = new MiniSearch(options);
+    index.addAll(sections);
+    return index.search(words).map(({ url }) => String(url));
+  };
+
+  test.each([
+    ['settlement_unknown', '/docs/errors#settlement_unknown'],
+    ['levenshteinDistance', '/docs/sql#the-dialect'],
+    ['idempotency', '/docs/access#requests-that-can-be-repeated'],
+    ['back up', '/docs/upkeep#back-up'],
+    ['listFlows', '/docs/operations#listflows'],
+    ['trial key', '/docs/payments#a-trial-key'],
+    ['reorg', '/docs/methodology'],
+    ['evidnce ladder', '/docs/methodology#the-evidence-ladder'],
+  ])('%s is found among the first', async (words, url) => {
+    const first = (await found(words)).slice(0, 8);
+    expect(first.some((one) => one.startsWith(url))).toBe(true);
+  });
+
+  test('finds places that exist', async () => {
+    const { sections } = JSON.parse((await get('/docs/search.json')).body) as SearchData;
+    const ids = new Map<string, string[]>();
+    for (const { url } of sections) {
+      const [page = '', name] = url.split('#');
+      if (!ids.has(page)) ids.set(page, idsOf((await get(page)).body));
+      if (name !== undefined) expect(ids.get(page), url).toContain(name);
+    }
+    expect(new Set(sections.map(({ page }) => page)).size).toBe(slugs.length);
+  });
+});
+
+describe('for language models', () => {
+  test('llms.txt names every page and every operation, and stays small', async () => {
+    const { body, headers } = await get('/llms.txt');
+    expect(headers['content-type']).toBe('text/plain; charset=utf-8');
+    expect(body).toMatch(/^# Settlement Index\n\n> [^\n]+\n\n/);
+    expect(Buffer.byteLength(body)).toBeLessThan(LLMS_MAX_BYTES);
+    for (const slug of slugs) expect(body).toContain(`](/docs/${slug}.md): `);
+    for (const { method, path } of OPERATIONS)
+      expect(body).toContain(`- [${method} /v0${path}](/docs/operations.md#`);
+    const links = [...body.matchAll(/^- \[[^\]]+\]\(([^)#]+)/gm)].map(([, href = '']) => href);
+    for (const href of new Set(links)) expect([href, (await get(href)).status]).toEqual([href, 200]);
+  });
+
+  test('llms-full.txt has every page and every error, and fits a context window', async () => {
+    const { body, headers } = await get('/llms-full.txt');
+    expect(headers['content-type']).toBe('text/plain; charset=utf-8');
+    expect(Buffer.byteLength(body)).toBeLessThan(LLMS_FULL_MAX_BYTES);
+    for (const slug of slugs) expect(body).toContain(`<!-- /docs/${slug}.md -->`);
+    for (const code of ERROR_CODES) expect(body).toContain(`\n## ${code}\n`);
+  });
+});
+
+test('headings are named as GitHub names them', () => {
+  const nameOf = headingNames();
+  expect(
+    ['Tiers and prices', '13. Do two merchants share customers?', 'By use: `upto`', 'A', 'A', 'x_y-z'].map(
+      nameOf,
+    ),
+  ).toEqual(['tiers-and-prices', '13-do-two-merchants-share-customers', 'by-use-upto', 'a', 'a-1', 'x_y-z']);
+});
+
+test('a link to a page that is not there is an error, not a dead link', () => {
+  const [from] = DOCS_PAGES;
+  if (from === undefined) throw new Error('there is no page');
+  expect(() => linkTarget('no-such-page.md', from)).toThrow(/no-such-page/);
+});
+
+test('links of the README and of the decisions lead to files', () => {
+  const root = new URL('../../../', import.meta.url);
+  const broken = documentFiles()
+    .filter((file) => file === 'README.md' || file.startsWith('docs/decisions'))
+    .flatMap((file) =>
+      [...readDocument(file).matchAll(/\]\((?!https?:|#)([^)#\s]+)/g)]
+        .map(([, path = '']) => new URL(path, new URL(file, root)))
+        .filter((url) => !existsSync(url))
+        .map((url) => `${file} -> ${url.pathname}`),
+    );
+  expect(broken).toEqual([]);
+});

@@ -1,0 +1,128 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { DEFAULT_PLANS } from '../../../core/domain/plan.ts';
+import { Failure } from '../../../core/errors.ts';
+import { createLog } from '../../../core/log.ts';
+import type { ControlStore } from '../../../src/accounts/store.ts';
+import { type AdmissionLimits, createAdmission } from '../../../src/gate/admission.ts';
+import { createGate } from '../../../src/gate/create-gate.ts';
+import type { GateRequest } from '../../../src/gate/gate.ts';
+import type { PaymentLane } from '../../../src/payment/payment-lane.ts';
+import { addKey, createOrganization, ownTestStore } from '../../kit/access.ts';
+import { testClock } from '../../kit/api.ts';
+import { gateRequest, openHandedLane, pricedOperation, shopWith } from '../../kit/gate.ts';
+
+/** An overloaded gate: with one place for reads, nobody in the line, over a real store. */
+
+let store: ControlStore;
+let close: () => Promise<void>;
+beforeAll(() => {
+  ({ store, close } = ownTestStore());
+});
+afterAll(() => close());
+
+const ONE = { all: 1, heavy: 1, waitingMax: 0, waitingMaxPerCaller: 0, waitMaxMs: 0, retryAfterSeconds: 2 };
+const LIMITS: AdmissionLimits = { reads: ONE, queries: ONE };
+
+function fullGate(lane: PaymentLane | null = null) {
+  return createGate({
+    store,
+    lane,
+    bearer: null,
+    plans: DEFAULT_PLANS,
+    access: { anonymous: 'priced', trialKeyDays: 30, trialRequestsPerMinute: 60 },
+    requestsPerMinute: 1_000,
+    clock: testClock(),
+    log: createLog('silent', 'test'),
+    admission: createAdmission(LIMITS),
+  });
+}
+
+async function customer() {
+  const organizationId = await createOrganization(store, { units: 5 });
+  return { organizationId, credentials: { 'x-api-key': await addKey(store, { organizationId }) } };
+}
+
+function signal(): { readonly promise: Promise<void>; readonly resolve: () => void } {
+  let resolve = (): void => undefined;
+  const promise = new Promise<void>((made) => {
+    resolve = made;
+  });
+  return { promise, resolve };
+}
+
+/** Runs a call for as long as `work` takes, with everybody else outside. */
+async function whileBusy<Result>(
+  gate: ReturnType<typeof fullGate>,
+  work: () => Promise<Result>,
+): Promise<Result> {
+  const { credentials } = await customer();
+  const running = signal();
+  const over = signal();
+  const operation = pricedOperation('keyed', async () => {
+    running.resolve();
+    await over.promise;
+    return {};
+  });
+  const busy = gate.call(gateRequest(operation, { credentials }));
+  await running.promise;
+  try {
+    return await work();
+  } finally {
+    over.resolve();
+    await busy;
+  }
+}
+
+const codeOf = (gate: ReturnType<typeof fullGate>, request: GateRequest): Promise<string> =>
+  gate.call(request).then(
+    () => 'ok',
+    (error: unknown) => {
+      if (error instanceof Failure) return `${error.code} ${error.context.retryAfterSeconds ?? '-'}`;
+      throw error;
+    },
+  );
+
+test('a call without a place is refused before units are held for it, and was counted', async () => {
+  const { organizationId, credentials } = await customer();
+  const gate = fullGate();
+  const request = gateRequest(pricedOperation('metered'), { credentials });
+  expect(await whileBusy(gate, () => codeOf(gate, request))).toBe('overloaded 2');
+  expect(request.events).toEqual(['rate 119']);
+  const ledger = await store.units.ledger({ organizationId, after: 0, limit: 10 });
+  expect(ledger.map(({ kind }) => kind)).toEqual(['grant']);
+  expect(await codeOf(gate, request)).toBe('ok');
+});
+
+test('a payment is not taken for a call without a place', async () => {
+  const lane = openHandedLane();
+  const gate = fullGate(lane);
+  const request = gateRequest(pricedOperation('metered'), { shop: shopWith('payment') });
+  expect(await whileBusy(gate, () => codeOf(gate, request))).toBe('overloaded 2');
+  expect(lane.taken).toEqual([]);
+});
+
+test('who has paid is served, also when every place was taken while the payment settled', async () => {
+  const lane = openHandedLane();
+  const gate = fullGate({
+    ...lane,
+    // The place must be free while somebody else's machine settles: another call takes it, and keeps it until the end.
+    take: (order, payment) => whileBusy(gate, () => lane.take(order, payment)),
+  });
+  const request = gateRequest(pricedOperation('metered'), { shop: shopWith('payment') });
+  expect(await codeOf(gate, request)).toBe('ok');
+  expect(lane.taken).toEqual(['payment']);
+});
+
+test('an offer is made whatever else is going on', async () => {
+  const gate = fullGate(openHandedLane());
+  const request = gateRequest(pricedOperation('metered'), { shop: shopWith() });
+  expect(await whileBusy(gate, () => codeOf(gate, request))).toBe('payment_required -');
+});
+
+test('a run that fails gives its place back', async () => {
+  const { credentials } = await customer();
+  const gate = fullGate();
+  const broken = pricedOperation('keyed', () => Promise.reject(new Error('broken')));
+  await expect(gate.call(gateRequest(broken, { credentials }))).rejects.toThrow('broken');
+  expect(await codeOf(gate, gateRequest(pricedOperation('keyed'), { credentials }))).toBe('ok');
+});

@@ -1,0 +1,188 @@
+import { describe, expect, test } from 'vitest';
+import { Failure } from '../../../core/errors.ts';
+import { nearest } from '../../../core/nearest-name.ts';
+import {
+  beforeParam,
+  chainOrAllParam,
+  chainParam,
+  counterpartyParam,
+  excludeSelfPaymentsParam,
+  facilitatorParam,
+  finalityParam,
+  limitParam,
+  minProbabilityParam,
+  offsetParam,
+  type Param,
+  roleParam,
+  tierParam,
+  walletParam,
+} from '../../../src/operations/params.ts';
+import { readInput } from '../../../src/operations/read-input.ts';
+
+const facts = { chains: ['eip155:8453', 'eip155:137'] as const };
+
+function problemOf(read: () => unknown): { code: string; parameter: string | undefined; detail: string } {
+  try {
+    read();
+  } catch (error) {
+    if (error instanceof Failure) {
+      return { code: error.code, parameter: error.context.parameter, detail: error.context.detail };
+    }
+    throw error;
+  }
+  throw new Error('nothing was refused');
+}
+
+const CHECKSUMMED = '0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913';
+
+describe('values that are read', () => {
+  test.each<[string, Param, unknown, unknown]>([
+    ['limit absent', limitParam, undefined, 50],
+    ['limit below', limitParam, '0', 1],
+    ['limit negative', limitParam, '-7', 1],
+    ['limit above', limitParam, '1000000', 100],
+    ['limit as JSON', limitParam, 7, 7],
+    ['probability zero', minProbabilityParam, '0', 0],
+    ['probability one', minProbabilityParam, '1.0', 1],
+    ['probability as JSON', minProbabilityParam, 0.3, 0.3],
+    ['self-payments true', excludeSelfPaymentsParam, 'true', true],
+    ['self-payments 1', excludeSelfPaymentsParam, '1', true],
+    ['self-payments false', excludeSelfPaymentsParam, 'false', false],
+    ['self-payments 0', excludeSelfPaymentsParam, '0', false],
+    ['self-payments as JSON', excludeSelfPaymentsParam, true, true],
+    ['address in lower case', walletParam, CHECKSUMMED.toLowerCase(), CHECKSUMMED.toLowerCase()],
+    ['address with checksum', walletParam, CHECKSUMMED, CHECKSUMMED.toLowerCase()],
+    [
+      'address in upper case',
+      walletParam,
+      `0x${CHECKSUMMED.slice(2).toUpperCase()}`,
+      CHECKSUMMED.toLowerCase(),
+    ],
+    ['chain', chainParam, 'eip155:137', 'eip155:137'],
+    ['chain absent', chainParam, undefined, undefined],
+    ['chain of a figure', chainOrAllParam, 'eip155:137', 'eip155:137'],
+    ['chain of a figure absent: the first configured', chainOrAllParam, undefined, 'eip155:8453'],
+    ['every chain', chainOrAllParam, 'all', undefined],
+    ['role absent', roleParam, undefined, 'any'],
+    ['tier', tierParam, 'not_x402', 'not_x402'],
+    ['finality absent', finalityParam, undefined, 'any'],
+    ['finality', finalityParam, 'finalized', 'finalized'],
+    ['offset absent', offsetParam, undefined, 0],
+    ['offset', offsetParam, '050', 50],
+    ['offset as JSON', offsetParam, 10_000, 10_000],
+  ])('%s', (_what, param, raw, value) => {
+    expect(param.read(raw, 'p', facts)).toEqual(value);
+  });
+});
+
+describe('values that are refused, naming the parameter', () => {
+  test.each<[string, Param, unknown]>([
+    ['limit of letters', limitParam, 'abc'],
+    ['limit with a fraction', limitParam, '1.5'],
+    ['limit with a fraction, as JSON', limitParam, 1.5],
+    ['limit empty', limitParam, ''],
+    ['limit in scientific form', limitParam, '1e2'],
+    ['limit null', limitParam, null],
+    ['probability above one', minProbabilityParam, '1.01'],
+    ['probability below zero', minProbabilityParam, '-0.1'],
+    ['probability NaN', minProbabilityParam, 'NaN'],
+    ['probability Infinity', minProbabilityParam, 'Infinity'],
+    ['probability hexadecimal', minProbabilityParam, '0x1'],
+    ['probability empty', minProbabilityParam, ''],
+    ['boolean yes', excludeSelfPaymentsParam, 'yes'],
+    ['boolean in capitals', excludeSelfPaymentsParam, 'TRUE'],
+    ['boolean empty', excludeSelfPaymentsParam, ''],
+    ['boolean number', excludeSelfPaymentsParam, 1],
+    ['chain not served', chainParam, 'eip155:1'],
+    ['chain by short name', chainParam, 'base'],
+    ['chain of a list called all', chainParam, 'all'],
+    ['chain of a figure not served', chainOrAllParam, 'eip155:1'],
+    ['chain of a figure in capitals', chainOrAllParam, 'ALL'],
+    ['chain of a figure empty', chainOrAllParam, ''],
+    ['address too short', walletParam, '0x12'],
+    ['address absent', walletParam, undefined],
+    ['counterparty without 0x', counterpartyParam, CHECKSUMMED.slice(2)],
+    ['role unknown', roleParam, 'both'],
+    ['tier unknown', tierParam, 'Proven'],
+    ['facilitator with a quote', facilitatorParam, "x' OR 1"],
+    ['facilitator empty', facilitatorParam, ''],
+    ['cursor empty', beforeParam, ''],
+    ['cursor not a text', beforeParam, 5],
+    ['finality of another word', finalityParam, 'head'],
+    ['finality empty', finalityParam, ''],
+    ['offset negative', offsetParam, '-1'],
+    ['offset negative, as JSON', offsetParam, -1],
+    ['offset with a fraction', offsetParam, '1.5'],
+    ['offset empty', offsetParam, ''],
+    ['offset beyond the end of paging', offsetParam, '10001'],
+  ])('%s', (_what, param, raw) => {
+    const { code, parameter } = problemOf(() => param.read(raw, 'the_name', facts));
+    expect({ code, parameter }).toEqual({ code: 'invalid_parameter', parameter: 'the_name' });
+  });
+
+  test('an offset too far says how far it may go, however long it is', () => {
+    for (const offset of ['10001', '9'.repeat(25)])
+      expect(problemOf(() => offsetParam.read(offset, 'offset', facts)).detail).toContain('reaches to 10000');
+  });
+
+  test('a wrong checksum is called a wrong checksum', () => {
+    const wrong = CHECKSUMMED.replace('fCD6', 'fcD6');
+    expect(problemOf(() => walletParam.read(wrong, 'wallet', facts)).detail).toContain('EIP-55 checksum');
+  });
+
+  test('an unknown chain lists the supported ones', () => {
+    expect(problemOf(() => chainParam.read('eip155:1', 'chain', facts)).detail).toContain(
+      'supported: eip155:8453, eip155:137.',
+    );
+    expect(problemOf(() => chainOrAllParam.read('eip155:1', 'chain', facts)).detail).toContain(
+      'supported: eip155:8453, eip155:137, all.',
+    );
+  });
+
+  test('the default chain is the first configured, not a fixed one', () => {
+    const reversed = { chains: ['eip155:137', 'eip155:8453'] as const };
+    expect(chainOrAllParam.read(undefined, 'chain', reversed)).toBe('eip155:137');
+  });
+
+  test('a refused value is quoted short and printable', () => {
+    const { detail } = problemOf(() => limitParam.read(`\u0000<script>${'x'.repeat(500)}`, 'limit', facts));
+    expect(detail.length).toBeLessThan(150);
+    expect(detail).not.toContain('\u0000');
+  });
+});
+
+describe('readInput', () => {
+  const params = { limit: limitParam, chain: chainParam };
+
+  test('reads each parameter and fills defaults', () => {
+    expect(readInput(params, { limit: '3' }, facts)).toEqual({ limit: 3, chain: undefined });
+  });
+
+  test('an unknown parameter is refused with the nearest known name', () => {
+    const { parameter, detail } = problemOf(() => readInput(params, { limt: '3' }, facts));
+    expect(parameter).toBe('limt');
+    expect(detail).toContain('Did you mean limit?');
+  });
+
+  test('an unknown parameter that is like nothing lists what there is', () => {
+    expect(problemOf(() => readInput(params, { zzzzzz: '3' }, facts)).detail).toContain('limit, chain');
+  });
+
+  test('a parameter given twice is refused', () => {
+    const { parameter, detail } = problemOf(() => readInput(params, { limit: ['3', '4'] }, facts));
+    expect(parameter).toBe('limit');
+    expect(detail).toContain('more than once');
+  });
+
+  test.each(['__proto__', 'constructor', 'toString'])('%s is an unknown parameter like any other', (name) => {
+    const raw = Object.fromEntries([[name, '1']]);
+    expect(problemOf(() => readInput(params, raw, facts)).code).toBe('invalid_parameter');
+  });
+});
+
+test('nearest prefers the fewest edits and gives up on strangers', () => {
+  expect(nearest('min_probabilty', ['limit', 'min_probability'])).toBe('min_probability');
+  expect(nearest('befor', ['before', 'limit'])).toBe('before');
+  expect(nearest('wallet', ['limit'])).toBeUndefined();
+  expect(nearest('conut', ['concat', 'count'])).toBe('count');
+});

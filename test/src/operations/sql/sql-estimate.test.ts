@@ -1,0 +1,43 @@
+import { expect, test } from 'vitest';
+import { type SqlTier, sqlBudget, sqlTierOf } from '../../../../src/operations/prices.ts';
+import { explainAnswer } from '../../../../src/operations/sql/estimate.ts';
+import { SQL_EXAMPLE } from '../../../../src/operations/sql/shapes.ts';
+
+/** What a query of so many rows is said to cost within a budget. */
+function estimated(rows: number | null, tier: SqlTier, maxQu?: number) {
+  const accepted = {
+    text: 'SELECT 1',
+    tables: [],
+    functions: [],
+    parameters: [],
+    warnings: [],
+    needsSmallBlocks: false,
+    safeToPlan: true,
+    namedConstants: [],
+  };
+  const estimate = { rows, bytes: rows, withoutKey: [], withoutTime: [] };
+  const budget = sqlBudget(tier, maxQu);
+  const answer = explainAnswer({ accepted, estimate, tier, budget, meta: SQL_EXAMPLE.meta, warnings: [] });
+  const { qu_min: least, qu_max: most } = answer.estimate;
+  return { least, most, warnings: answer.warnings.map(({ code }) => code) };
+}
+
+const standard = sqlTierOf('standard');
+
+test('a query costs no more than its budget, and is warned of one that may be too small', () => {
+  // Seven million rows are a third of a second at best and two units at worst.
+  expect(estimated(7_000_000, standard)).toEqual({ least: 1, most: 2, warnings: [] });
+  expect(estimated(7_000_000, standard, 2)).toEqual({ least: 1, most: 2, warnings: [] });
+  expect(estimated(7_000_000, standard, 1)).toEqual({ least: 1, most: 1, warnings: ['budget_too_small'] });
+});
+
+test('a tier that is too small is told of as a tier, whatever was bought of it', () => {
+  expect(estimated(70_000_000, standard).warnings).toEqual(['tier_too_small']);
+  expect(estimated(70_000_000, standard, 1).warnings).toEqual(['tier_too_small']);
+});
+
+test('without an estimate a query may cost all that was bought', () => {
+  const open = { least: 1, warnings: ['estimate_unavailable'] };
+  expect(estimated(null, sqlTierOf('extended'))).toEqual({ ...open, most: 12 });
+  expect(estimated(null, sqlTierOf('extended'), 4)).toEqual({ ...open, most: 4 });
+});

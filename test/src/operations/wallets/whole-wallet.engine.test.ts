@@ -1,0 +1,58 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { Address } from '../../../../core/domain/address.ts';
+import { NOBODY_SCANNED } from '../../../../src/operations/wallets/counterparty-scan.ts';
+import { NO_FLOWS } from '../../../../src/operations/wallets/profile-totals.ts';
+import {
+  readSmallWallet,
+  readWholeWallet,
+  WHOLE_ROWS_READ_MAX,
+} from '../../../../src/operations/wallets/whole-wallet.ts';
+import { type TestEngine, testEngine } from '../../../kit/engine.ts';
+import { insertSettlements, NOON, settlement, wallet } from '../../../kit/rows.ts';
+
+/** A shop with 40 payers, one of them twice. That the figures are right is proven in test/src/operations/wallets/profile.engine.test.ts. */
+
+const SHOP = wallet(0x51);
+const PAYERS = 40;
+/** The rows of the shop are half of what is in its granules: the payers have theirs. */
+const ROWS_OF_SHOP = PAYERS + 1;
+
+let engine: TestEngine;
+beforeAll(async () => {
+  engine = await testEngine();
+  await insertSettlements(
+    engine.writer,
+    Array.from({ length: ROWS_OF_SHOP }, (_, index) =>
+      settlement({
+        blockNumber: 1_000 + index,
+        blockTime: NOON + index,
+        payer: wallet(0x100 + (index % PAYERS)),
+        payee: SHOP,
+        amountUsdMicros: 1_000_000n,
+      }),
+    ),
+  );
+});
+afterAll(() => engine?.close());
+
+function queryOf(address: Address) {
+  return { wallet: address, chain: undefined, final: undefined, role: 'payee', chartFrom: NOON } as const;
+}
+
+test('a wallet within the bound is read whole', async () => {
+  const small = await readSmallWallet(engine.reader, queryOf(SHOP), WHOLE_ROWS_READ_MAX);
+  expect(small?.totals.inbound).toMatchObject({ count: ROWS_OF_SHOP, usdMicros: 41_000_000n });
+  expect(small?.scan).toMatchObject({ settlements: ROWS_OF_SHOP, counterparties: PAYERS });
+  expect(small).toEqual(await readWholeWallet(engine.reader, queryOf(SHOP)));
+});
+
+test('more rows than the bound in the granules of a wallet: no figures and no failure', async () => {
+  expect(await readSmallWallet(engine.reader, queryOf(SHOP), ROWS_OF_SHOP)).toBeNull();
+  expect(await readSmallWallet(engine.reader, queryOf(SHOP), 2 * ROWS_OF_SHOP)).not.toBeNull();
+});
+
+test('a wallet that the index never saw has nothing', async () => {
+  const nobody = await readSmallWallet(engine.reader, queryOf(wallet(0xdead)), WHOLE_ROWS_READ_MAX);
+  expect(nobody?.scan).toEqual(NOBODY_SCANNED);
+  expect(nobody?.totals).toMatchObject({ ...NO_FLOWS, chains: [], firstSeen: null, lastSeen: null });
+});
