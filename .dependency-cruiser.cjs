@@ -41,10 +41,10 @@ module.exports = {
       'Only clickhouse imports the client and the host.',
     ),
     only(
-      'only-sources-know-viem-clients',
-      { path: '^(core|src|clickhouse|ingest)', pathNot: '^ingest/chain' },
-      { path: 'node_modules/viem' },
-      'Only ingest/chain imports viem.',
+      'products-know-no-viem',
+      { path: '^(core|src|clickhouse|ingest|sandbox)' },
+      { path: 'node_modules/(viem|ox)/' },
+      'viem is 75 MB installed: the demo, tests and benches use it, the service does not.',
     ),
     only(
       'only-sqlite-adapter-knows-libsql',

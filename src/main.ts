@@ -5,6 +5,7 @@ import type { Config } from '../core/config/config.ts';
 import { loadConfig, unusedRpcUrls } from '../core/config/load.ts';
 import { ConfigProblem } from '../core/config/problem.ts';
 import { createLog, type Log } from '../core/log.ts';
+import { MissingPackage } from '../core/missing-package.ts';
 import type { ImportArguments } from '../ingest/import/command-words.ts';
 import { ImportProblem } from '../ingest/import/problem.ts';
 import type { RegradeArguments } from '../ingest/regrade/command.ts';
@@ -200,6 +201,7 @@ try {
     ConfigProblem,
     EngineUnavailable,
     ImportProblem,
+    MissingPackage,
     RegradeProblem,
   ].some((kind) => error instanceof kind);
   const told = error instanceof Error && !usage ? error.stack : error;
