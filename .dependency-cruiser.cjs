@@ -170,12 +170,6 @@ module.exports = {
       'The client runs in browsers and in programs of others: it imports nothing but itself.',
     ),
     only(
-      'bridge-knows-no-service',
-      { path: '^src/mcp-bridge' },
-      { path: '^(clickhouse|ingest|sandbox|src/(?!mcp-bridge))' },
-      'The bridge passes messages on: it runs where the service does not.',
-    ),
-    only(
       'no-tests-in-products',
       { path: '^(src|clickhouse|ingest|console)' },
       { path: '^(test|bench|demo)' },

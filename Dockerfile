@@ -28,5 +28,5 @@ EXPOSE 8402
 STOPSIGNAL SIGTERM
 HEALTHCHECK --interval=10s --timeout=5s --start-period=60s --retries=3 \
   CMD ["node", "-e", "fetch('http://127.0.0.1:8402/healthz').then((r) => process.exit(r.ok ? 0 : 1), () => process.exit(1))"]
-ENTRYPOINT ["node", "dist/src/command.js"]
+ENTRYPOINT ["node", "dist/src/main.js"]
 CMD ["start"]

@@ -1,3 +1,5 @@
+#!/usr/bin/env node
+
 import { readFileSync } from 'node:fs';
 import closeWithGrace from 'close-with-grace';
 import { EngineUnavailable } from '../clickhouse/embedded/library.ts';
@@ -11,7 +13,6 @@ import { ImportProblem } from '../ingest/import/problem.ts';
 import type { RegradeArguments } from '../ingest/regrade/command.ts';
 import { RegradeProblem } from '../ingest/regrade/problem.ts';
 import type { attachOrStartEngine } from './attach-engine.ts';
-import { BridgeProblem } from './mcp-bridge/bridge-problem.ts';
 import { AdminProblem } from './operate/admin/problem.ts';
 import type { BackupArguments, BackupDeps } from './operate/backup/backup-command.ts';
 import { BackupProblem } from './operate/backup/problem.ts';
@@ -197,7 +198,6 @@ try {
   const usage = [
     AdminProblem,
     BackupProblem,
-    BridgeProblem,
     ConfigProblem,
     EngineUnavailable,
     ImportProblem,
