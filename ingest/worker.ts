@@ -1,6 +1,6 @@
 import { setMaxListeners } from 'node:events';
 import type { Config } from '../core/config/config.ts';
-import { together } from '../core/process/run-together.ts';
+import { runTogether } from '../core/process/run-together.ts';
 import { runIdentities } from './agents/run-identities.ts';
 import { createRpcSource } from './chain/rpc-source.ts';
 import type { Coordination } from './coordinate/coordination.ts';
@@ -60,7 +60,7 @@ async function leadAll(deps: IngestDeps, scopes: readonly string[], owner = owne
 
 async function runAlone(deps: IngestDeps): Promise<void> {
   const { config, writer, log, observation = UNOBSERVED } = deps;
-  await together(deps.signal, async (signal) => {
+  await runTogether(deps.signal, async (signal) => {
     const versions = createVersions(await untilAcknowledged(log, signal, () => highestVersion(writer)));
     const endpoints = await openEndpoints({ config, writer, versions, log, signal });
     const listed = endpoints.payees;

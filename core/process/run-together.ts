@@ -4,7 +4,7 @@ import { setMaxListeners } from 'node:events';
  * Runs parts that end together: when one fails, the others are told by the signal, and the failure is thrown when all of them
  * have ended. So nothing of them is under way any more afterwards.
  */
-export async function together(
+export async function runTogether(
   outer: AbortSignal,
   begin: (signal: AbortSignal) => readonly Promise<unknown>[] | Promise<readonly Promise<unknown>[]>,
 ): Promise<void> {

@@ -30,7 +30,7 @@ const CARDS: DueKind<DueCard> = {
   name: 'cards',
   table: sql`agents`,
   key: sql`chain, agent_id`,
-  lotBy: sql`agent_id`,
+  sampleBy: sql`agent_id`,
   isDue,
   select: (chosen, now) =>
     sql`SELECT a.chain, toString(a.agent_id), a.agent_uri, if(c.uri = a.agent_uri, c.failures, 0), ${STORED_CARD}
@@ -38,7 +38,7 @@ const CARDS: DueKind<DueCard> = {
     LEFT JOIN (SELECT * FROM agent_cards FINAL WHERE (chain, agent_id) IN ${chosen}) AS c
       ON a.chain = c.chain AND a.agent_id = c.agent_id
     WHERE a.agent_uri != '' AND (c.uri != a.agent_uri OR c.next_try_at <= ${dateTime(now)})`,
-  selected: { lotBy: sql`a.agent_id`, uri: sql`a.agent_uri`, hostless: sql`a.agent_id` },
+  selected: { sampleBy: sql`a.agent_id`, uri: sql`a.agent_uri`, hostless: sql`a.agent_id` },
   read: readDue,
 };
 

@@ -24,12 +24,12 @@ export interface DueKind<Document> {
   readonly table: Sql;
   /** Columns that name a row of it, and those that the lot is drawn by. */
   readonly key: Sql;
-  readonly lotBy: Sql;
+  readonly sampleBy: Sql;
   isDue(now: number): Sql;
   /** Columns, FROM and WHERE of the due rows whose keys are in `chosen`, a subquery. */
   select(chosen: Sql, now: number): Sql;
   /** In the words of `select`: what the lot is drawn by, the URI, and what is as good as a host where that has none. */
-  readonly selected: { readonly lotBy: Sql; readonly uri: Sql; readonly hostless: Sql };
+  readonly selected: { readonly sampleBy: Sql; readonly uri: Sql; readonly hostless: Sql };
   read(row: readonly unknown[]): Document[];
 }
 
@@ -79,9 +79,9 @@ function dueSql<Document>(kind: DueKind<Document>, { filesMax, now, since }: Due
   // Keys first: the URIs of half a million documents are not read for a few hundred. Of what was written lately, rows that were
   // replaced since may be among them; they are judged by their newest version in `select`, and no merge of the whole is waited for.
   const rows = since === 0n ? sql`${table} FINAL WHERE` : sql`${table} WHERE ver > ${uint64(since)} AND`;
-  const chosen = sql`(SELECT ${key} FROM ${rows} ${kind.isDue(now)} ORDER BY ${lot(kind.lotBy)} LIMIT ${uint32(LOOKED_AT_MAX)})`;
+  const chosen = sql`(SELECT ${key} FROM ${rows} ${kind.isDue(now)} ORDER BY ${lot(kind.sampleBy)} LIMIT ${uint32(LOOKED_AT_MAX)})`;
   return sql`${kind.select(chosen, now)}
-    ORDER BY ${lot(selected.lotBy)}
+    ORDER BY ${lot(selected.sampleBy)}
     LIMIT ${uint32(PER_HOST_MAX)} BY if(startsWith(lower(${selected.uri}), 'http'), domain(${selected.uri}), toString(${selected.hostless}))
     LIMIT ${uint32(filesMax)}`;
 }

@@ -11,13 +11,13 @@ const FEEDBACK: DueKind<DueFeedback> = {
   name: 'feedback',
   table: sql`feedback_files`,
   key: KEY,
-  lotBy: KEY,
+  sampleBy: KEY,
   isDue,
   select: (chosen, now) =>
     sql`SELECT chain, block_number, log_index, toString(agent_id), lower(hex(client)), uri, lower(hex(file_hash)), failures, toString(ver)
     FROM feedback_files FINAL
     WHERE ${isDue(now)} AND (${KEY}) IN ${chosen}`,
-  selected: { lotBy: KEY, uri: sql`uri`, hostless: sql`tuple(block_number, log_index)` },
+  selected: { sampleBy: KEY, uri: sql`uri`, hostless: sql`tuple(block_number, log_index)` },
   read: readRow,
 };
 

@@ -90,7 +90,7 @@ const DETAIL_MAX_CHARS = 200;
 /** Sorts a JSON-RPC error object. Codes are used differently by every provider, so the wording decides first. */
 export function failureOfRpcError(method: string, error: unknown): RpcFailure {
   const { code, message } = readRpcError(error);
-  const detail = `${method}: ${tame(message)} (${code})`;
+  const detail = `${method}: ${redactUrls(message)} (${code})`;
   if (BUSY.test(message) || QUOTA.test(message) || (PLAN.test(message) && !SIZE.test(message)))
     return new RpcFailure('busy', detail);
   if (TOO_LARGE.some((pattern) => pattern.test(message))) return new RpcFailure('too-large', detail);
@@ -122,6 +122,6 @@ function readRpcError(error: unknown): { code: number; message: string } {
 }
 
 /** A provider's text may quote the URL it was called with, key included. */
-function tame(text: string): string {
+function redactUrls(text: string): string {
   return text.replace(/\b(?:https?|wss?):\/\/\S+/gi, '[url]').slice(0, DETAIL_MAX_CHARS);
 }

@@ -1,5 +1,5 @@
 import type { ChainConfig } from '../../core/config/config.ts';
-import { together } from '../../core/process/run-together.ts';
+import { runTogether } from '../../core/process/run-together.ts';
 import { runIdentities } from '../agents/run-identities.ts';
 import type { BlockSource } from '../chain/block-source.ts';
 import { createRpcSource } from '../chain/rpc-source.ts';
@@ -33,7 +33,7 @@ export type SharedDeps = IngestDeps & { readonly coordination: Coordination };
 
 /** Until the signal aborts, with its reason. */
 export async function runShared(deps: SharedDeps): Promise<void> {
-  await together(deps.signal, (signal) => {
+  await runTogether(deps.signal, (signal) => {
     const own = { ...deps, signal };
     return [leadCatalogue(own), indexChains(own)];
   });
@@ -41,7 +41,7 @@ export async function runShared(deps: SharedDeps): Promise<void> {
 
 async function leadCatalogue(deps: SharedDeps): Promise<void> {
   await lead(leadDeps(deps), CATALOGUE_SCOPE, ({ writer, versions, signal }) =>
-    together(signal, async (inner) => {
+    runTogether(signal, async (inner) => {
       const own = { ...deps, writer, versions, signal: inner };
       const endpoints = await openEndpoints(own);
       // Nothing is graded by its holder: like every other process this one follows what is published.
@@ -53,7 +53,7 @@ async function leadCatalogue(deps: SharedDeps): Promise<void> {
 
 async function indexChains(deps: SharedDeps): Promise<void> {
   const { config, writer, log, coordination } = deps;
-  await together(deps.signal, async (signal) => {
+  await runTogether(deps.signal, async (signal) => {
     const versions = createVersions(await untilAcknowledged(log, signal, () => highestVersion(writer)));
     const published = await openPublishedCatalogue({ writer, log, signal });
     const catalogues = published.holder;
@@ -79,7 +79,7 @@ async function leadImported(
   config: ChainConfig,
   { writer, versions, signal }: Lead,
 ): Promise<void> {
-  await together(signal, async (inner) => {
+  await runTogether(signal, async (inner) => {
     const run = await importedChain({ config, writer, log, signal: inner });
     return [run.done, publishStatus([run], writer, versions, log, inner)];
   });
@@ -93,7 +93,7 @@ async function leadChain(
   { guard, writer, versions, signal }: Lead,
 ): Promise<void> {
   const { log, terminal, coordination } = deps;
-  await together(signal, async (inner) => {
+  await runTogether(signal, async (inner) => {
     const own = { ...deps, config: chain, writer, versions, signal: inner };
     const source = sourceOf({ ...deps, signal: inner }, chain);
     const run = await indexChain({

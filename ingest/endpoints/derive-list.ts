@@ -16,7 +16,7 @@ const EXACT_JSON = { output_format_json_quote_decimals: 1 };
 export async function deriveList(writer: Writer, nextVer: () => bigint): Promise<void> {
   const derive = (name: string, statement: Sql) =>
     writer.run({ name, sql: statement, maxSeconds: MAX_SECONDS, settings: EXACT_JSON });
-  await derive('endpoint-list-bury', burySql(nextVer()));
+  await derive('endpoint-list-tombstone', tombstoneSql(nextVer()));
   await derive('endpoint-list-derive', deriveSql(nextVer()));
 }
 
@@ -125,7 +125,7 @@ function deriveSql(ver: bigint): Sql {
     WHERE content != content_ OR is_buried = 1`;
 }
 
-function burySql(ver: bigint): Sql {
+function tombstoneSql(ver: bigint): Sql {
   return sql`INSERT INTO endpoint_list
     SELECT * REPLACE(${uint64(ver)} AS ver, toUInt8(1) AS del) FROM (SELECT * FROM endpoint_list FINAL
       WHERE del = 0 AND (resource, method) NOT IN (SELECT resource, method FROM ${LIVE_OFFERS}))`;

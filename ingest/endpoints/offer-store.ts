@@ -81,7 +81,7 @@ export async function buryOffers(
   for (let at = 0; at < offerIds.length; at += IDS_PER_STATEMENT) {
     const ids = offerIds.slice(at, at + IDS_PER_STATEMENT).map((id) => BigInt(`0x${id}`).toString());
     await writer.run({
-      name: 'endpoint-offers-bury',
+      name: 'endpoint-offers-tombstone',
       sql: sql`INSERT INTO endpoint_offers
         SELECT * REPLACE(${uint64(nextVer())} AS ver, toUInt8(1) AS del) FROM (SELECT * FROM endpoint_offers FINAL
           WHERE source = ${text(source)} AND del = 0 AND offer_id IN (SELECT toUInt128(arrayJoin(${texts(ids)}))))`,

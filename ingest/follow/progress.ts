@@ -40,11 +40,11 @@ export function progressLine(name: string, snapshot: StatusSnapshot): string {
   if (state !== 'backfilling') return `${name}: ${state}, block ${indexedBlock} of ${headBlock}`;
   const percent = ((100 * backfillDone) / Math.max(1, backfillTotal)).toFixed(1);
   const eta = etaSeconds(snapshot);
-  return `${name}: backfill ${percent} %, ${Math.round(blocksPerSecond)} blocks/s, ${Math.round(rowsPerSecond)} rows/s, ETA ${eta === null ? 'unknown' : spell(eta)}`;
+  return `${name}: backfill ${percent} %, ${Math.round(blocksPerSecond)} blocks/s, ${Math.round(rowsPerSecond)} rows/s, ETA ${eta === null ? 'unknown' : formatDuration(eta)}`;
 }
 
 /** A duration for a person. */
-export function spell(seconds: number): string {
+export function formatDuration(seconds: number): string {
   if (seconds < 120) return `${seconds} s`;
   return seconds < 7200 ? `${Math.round(seconds / 60)} min` : `${(seconds / 3600).toFixed(1)} h`;
 }

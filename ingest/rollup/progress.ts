@@ -1,5 +1,5 @@
 import type { Log } from '../../core/log.ts';
-import { spell } from '../follow/progress.ts';
+import { formatDuration } from '../follow/progress.ts';
 
 const REPORT_EVERY_MS = 5_000;
 /** Fewer slices than this are the daily business and not worth a line. */
@@ -33,7 +33,7 @@ export function createRollupReport(
 
   const report = (progress: RollupProgress): void => {
     const { done, left, percent, etaSeconds } = progress;
-    const eta = etaSeconds === null ? 'unknown' : spell(etaSeconds);
+    const eta = etaSeconds === null ? 'unknown' : formatDuration(etaSeconds);
     if (terminal) terminal(`rollups: ${percent.toFixed(1)} % of ${done + left} slices, ETA ${eta}`);
     else log.info(progress, 'rollup progress');
   };

@@ -24,7 +24,7 @@ import { checkToken } from './check-token.ts';
 import type { Gate, GateAnswer, GateRequest } from './gate.ts';
 import { digestOfCall, runRepeatable } from './idempotency.ts';
 import { createKnownQuotas, isSameQuota, type KnownQuotas } from './known-quotas.ts';
-import { laneOf, type Passage, passageOf } from './lanes.ts';
+import { type AccessDecision, decideAccess, laneOf } from './lanes.ts';
 import { createRequestCounter, type Quota, type RequestCounter, refuseOverLimit } from './rate-limit.ts';
 import { runOnPayment } from './run-on-payment.ts';
 import { CAPTURE_PATIENCE_MS, type ChargeOnce, HOLD_OVERDUE_AFTER_MS, runOnUnits } from './run-on-units.ts';
@@ -80,30 +80,30 @@ export function createGate(deps: GateDeps): Gate {
 }
 
 async function call(gate: GateTools, request: GateRequest): Promise<GateAnswer> {
-  const { raw, prepared, identity, decision } = await readRequest(gate, request);
+  const { raw, prepared, identity, decision: rate } = await readRequest(gate, request);
   const { caller, quota } = identity;
   const { terms } = prepared;
-  request.onRate(decision, null);
+  request.onRate(rate, null);
   admit(caller, request.operation);
-  refuseOverLimit(decision, quota);
-  const { surface, mayCharge, shop } = request;
-  const passage = passageOf({
+  refuseOverLimit(rate, quota);
+  const { surface, mayCharge, offers } = request;
+  const decision = decideAccess({
     price: terms.price,
     caller,
     surface,
     anonymous: gate.access.anonymous,
     sellsCalls: gate.lane !== null,
-    hasPayment: shop?.payment !== undefined,
+    hasPayment: offers?.payment !== undefined,
     mayCharge,
   });
   if (request.operation.load === 'query') admitToSql(request.deps.sql.openTo(), caller);
   const tier = tierOf(terms);
-  if (tier !== null) admitToTier(tier, { caller, pays: passage.by === 'payment' }, gate.plans);
-  const admitted = { prepared, passage, caller, quota };
-  if (!request.operation.repeatable || passage.by !== 'units' || request.idempotencyKey === undefined)
+  if (tier !== null) admitToTier(tier, { caller, pays: decision.by === 'payment' }, gate.plans);
+  const admitted = { prepared, decision, caller, quota };
+  if (!request.operation.repeatable || decision.by !== 'units' || request.idempotencyKey === undefined)
     return await review(gate, request, admitted, null);
   const { operation, idempotencyKey: key } = request;
-  const scope = `${operation.id}:${passage.organizationId}`;
+  const scope = `${operation.id}:${decision.organizationId}`;
   const repeatable = {
     scope,
     key,
@@ -125,7 +125,7 @@ function overdueAfterMs(terms: CallTerms): number {
 async function review(
   gate: GateTools,
   request: GateRequest,
-  { prepared, passage, caller, quota }: Reviewable,
+  { prepared, decision, caller, quota }: Reviewable,
   once: ChargeOnce | null,
 ): Promise<GateAnswer> {
   const tier = tierOf(prepared.terms);
@@ -135,12 +135,12 @@ async function review(
     refuseOverTier(decision, tier, quota);
   }
   const callerName = nameOf({ caller, quota }, request.address, gate);
-  const place = await placeFor(gate, request, { passage, callerName });
+  const place = await placeFor(gate, request, { decision, callerName });
   try {
     const reviewed = await prepared.review(request.deps);
-    const admitted = { terms: prepared.terms, passage, caller, reviewed, callerName, once };
+    const admitted = { terms: prepared.terms, decision, caller, reviewed, callerName, once };
     // A settlement takes as long as somebody else's machine does, and who has paid is not turned away: the place was only asked for.
-    if (passage.by === 'payment') place?.leave();
+    if (decision.by === 'payment') place?.leave();
     return await pass(gate, request, admitted);
   } finally {
     place?.leave();
@@ -156,16 +156,16 @@ function nameOf({ caller, quota }: Identity, address: string, gate: GateTools): 
 function placeFor(
   { admission }: GateTools,
   request: GateRequest,
-  { passage, callerName }: { readonly passage: Passage; readonly callerName: string },
+  { decision, callerName }: { readonly decision: AccessDecision; readonly callerName: string },
 ): ReturnType<Admission['enter']> | null {
   const { load = 'page' } = request.operation;
-  if (passage.by === 'refusal' && load !== 'query') return null;
+  if (decision.by === 'refusal' && load !== 'query') return null;
   return admission.enter({ load, callerName }, request);
 }
 
 interface Reviewable {
   readonly prepared: PreparedCall;
-  readonly passage: Passage;
+  readonly decision: AccessDecision;
   readonly caller: Caller;
   readonly quota: Quota;
 }
@@ -222,7 +222,7 @@ function checkIdempotencyKey(key: string | undefined): void {
 
 interface Admitted {
   readonly terms: CallTerms;
-  readonly passage: Passage;
+  readonly decision: AccessDecision;
   readonly caller: Caller;
   readonly reviewed: ReviewedCall;
   readonly callerName: string;
@@ -230,16 +230,16 @@ interface Admitted {
 }
 
 function pass(gate: GateTools, request: GateRequest, admitted: Admitted): Promise<GateAnswer> {
-  const { passage } = admitted;
-  switch (passage.by) {
+  const { decision } = admitted;
+  switch (decision.by) {
     case 'nothing':
       return passFree(gate, request, admitted);
     case 'units':
-      return passOnUnits(gate, request, admitted, passage);
+      return passOnUnits(gate, request, admitted, decision);
     case 'payment':
       return passPaid(gate, request, admitted);
     case 'refusal':
-      throw refusalOf(gate, request, admitted.terms, passage);
+      throw refusalOf(gate, request, admitted.terms, decision);
   }
 }
 
@@ -252,7 +252,7 @@ async function passOnUnits(
   gate: GateTools,
   request: GateRequest,
   admitted: Admitted,
-  { organizationId, units }: Extract<Passage, { by: 'units' }>,
+  { organizationId, units }: Extract<AccessDecision, { by: 'units' }>,
 ): Promise<GateAnswer> {
   const { terms, once } = admitted;
   const { clock, log, capturePatienceMs } = gate;
@@ -272,11 +272,11 @@ async function passOnUnits(
 
 async function passPaid(gate: GateTools, request: GateRequest, admitted: Admitted): Promise<GateAnswer> {
   const { lane, log } = gate;
-  const { shop } = request;
+  const { offers } = request;
   const { terms, reviewed, callerName } = admitted;
-  if (lane === null || shop?.payment === undefined) throw new Error('a payment that nobody can take');
-  const rehearse = () => reviewed.rehearse(request.deps, callerName);
-  const paid = await askStore(lane.take(shop.order(terms), { payment: shop.payment }, rehearse));
+  if (lane === null || offers?.payment === undefined) throw new Error('a payment that nobody can take');
+  const preflight = () => reviewed.preflight(request.deps, callerName);
+  const paid = await askStore(lane.take(offers.order(terms), { payment: offers.payment }, preflight));
   const tools = { log, onPaid: (receiptHeader: string) => request.onPaid(receiptHeader) };
   return runOnPayment(tools, paid, terms, (payment) => runNow(gate, request, admitted, payment));
 }
@@ -284,11 +284,11 @@ async function passPaid(gate: GateTools, request: GateRequest, admitted: Admitte
 function runNow(
   { plans }: GateTools,
   request: GateRequest,
-  { reviewed, passage, caller, callerName }: Admitted,
+  { reviewed, decision, caller, callerName }: Admitted,
   payment: SettledPayment | null,
 ): Promise<Outcome> {
   const { surface, idempotencyKey, deps } = request;
-  const lane = passage.by === 'payment' ? 'x402' : laneOf(caller, surface, plans);
+  const lane = decision.by === 'payment' ? 'x402' : laneOf(caller, surface, plans);
   const context: CallContext = { caller, surface, lane, payment, idempotencyKey, callerName };
   request.onRun(lane);
   return reviewed.run(deps, context);
@@ -298,14 +298,14 @@ function refusalOf(
   gate: GateTools,
   request: GateRequest,
   terms: CallTerms,
-  { code, detail }: Extract<Passage, { by: 'refusal' }>,
+  { code, detail }: Extract<AccessDecision, { by: 'refusal' }>,
 ): Failure {
   const offer = code === 'payment_required' ? offerOf(gate, request, terms) : undefined;
   return fail(code, { detail, ...(offer === undefined ? {} : { offer }) });
 }
 
-function offerOf({ lane }: GateTools, { shop }: GateRequest, terms: CallTerms): PaymentOffer | undefined {
-  return lane === null || shop === undefined || !isSoldByCall(terms)
+function offerOf({ lane }: GateTools, { offers }: GateRequest, terms: CallTerms): PaymentOffer | undefined {
+  return lane === null || offers === undefined || !isSoldByCall(terms)
     ? undefined
-    : lane.offer(shop.order(terms));
+    : lane.offer(offers.order(terms));
 }

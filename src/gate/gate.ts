@@ -29,7 +29,7 @@ export interface GateRequest {
   readonly address: string;
   readonly surface: Surface;
   /** Present on HTTP, where a call can be paid for. */
-  readonly shop?: Shop;
+  readonly offers?: Offers;
   readonly idempotencyKey: string | undefined;
   /** False for HEAD: an answer without its body takes no payment and draws no units. */
   readonly mayCharge: boolean;
@@ -56,7 +56,7 @@ export interface GateRequest {
 }
 
 /** What is bought, once its terms are known, and the payment when one was sent. */
-export interface Shop {
+export interface Offers {
   readonly payment: string | undefined;
   order(terms: CallTerms): Order;
 }

@@ -23,7 +23,7 @@ export function laneOf(
 }
 
 /** What must happen before and after the run. */
-export type Passage =
+export type AccessDecision =
   | { readonly by: 'nothing' }
   | { readonly by: 'units'; readonly organizationId: string; readonly units: number }
   | { readonly by: 'payment' }
@@ -31,7 +31,7 @@ export type Passage =
 
 export type RefusalCode = 'payment_required' | 'api_key_required' | 'not_found';
 
-export interface Crossing {
+export interface AccessRequest {
   readonly price: Pick<Price, 'class' | 'qu'>;
   readonly caller: Caller;
   readonly surface: Surface;
@@ -49,37 +49,37 @@ export interface Crossing {
  * A payment goes before a key: who sends one wants to pay with it. Where it cannot be taken (a free route, a surface or a
  * deployment without the x402 lane, HEAD) it is left alone, never settled.
  */
-export function passageOf(crossing: Crossing): Passage {
-  if (isPaid(crossing)) return { by: 'payment' };
-  switch (crossing.price.class) {
+export function decideAccess(access: AccessRequest): AccessDecision {
+  if (isPaid(access)) return { by: 'payment' };
+  switch (access.price.class) {
     case 'free':
       return { by: 'nothing' };
     case 'keyed':
-      return mayPassUnpaid(crossing) ? { by: 'nothing' } : refusal(crossing);
+      return mayPassUnpaid(access) ? { by: 'nothing' } : refusal(access);
     case 'metered':
-      return drawUnits(crossing);
+      return drawUnits(access);
     case 'sold':
-      return crossing.sellsCalls
-        ? { by: 'refusal', code: 'payment_required', detail: soldDetail(crossing.surface) }
+      return access.sellsCalls
+        ? { by: 'refusal', code: 'payment_required', detail: soldDetail(access.surface) }
         : { by: 'refusal', code: 'not_found', detail: 'This deployment sells nothing over x402.' };
   }
 }
 
-function isPaid(crossing: Crossing): boolean {
-  return crossing.price.class !== 'free' && crossing.hasPayment && crossing.mayCharge && hasDoor(crossing);
+function isPaid(access: AccessRequest): boolean {
+  return access.price.class !== 'free' && access.hasPayment && access.mayCharge && acceptsPayment(access);
 }
 
-function hasDoor({ surface, sellsCalls }: Crossing): boolean {
+function acceptsPayment({ surface, sellsCalls }: AccessRequest): boolean {
   return surface === 'http' && sellsCalls;
 }
 
-function mayPassUnpaid({ caller, anonymous }: Crossing): boolean {
+function mayPassUnpaid({ caller, anonymous }: AccessRequest): boolean {
   return caller.standing !== 'anonymous' || anonymous === 'open';
 }
 
-function drawUnits(crossing: Crossing): Passage {
-  const { caller, price, mayCharge } = crossing;
-  if (caller.organization === null) return refusal(crossing);
+function drawUnits(access: AccessRequest): AccessDecision {
+  const { caller, price, mayCharge } = access;
+  if (caller.organization === null) return refusal(access);
   if (!mayCharge)
     return {
       by: 'refusal',
@@ -96,9 +96,9 @@ function soldDetail(surface: Surface): string {
     : 'This call is sold over x402 only, on the HTTP surface; no payment can be sent here.';
 }
 
-function refusal(crossing: Crossing): Passage {
-  const isAnonymous = crossing.caller.standing === 'anonymous';
-  if (hasDoor(crossing))
+function refusal(access: AccessRequest): AccessDecision {
+  const isAnonymous = access.caller.standing === 'anonymous';
+  if (acceptsPayment(access))
     return {
       by: 'refusal',
       code: 'payment_required',

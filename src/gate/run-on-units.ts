@@ -164,7 +164,7 @@ async function capture(tools: UnitTools, call: UnitCharge, hold: HoldName, used:
     const before = await chargedBefore(tools, call, hold);
     if (before !== null) return before;
     const atMs = clock.nowMs();
-    const { outcome, charged, balance } = await patiently(tools.capturePatienceMs, () =>
+    const { outcome, charged, balance } = await retryWhileUnavailable(tools.capturePatienceMs, () =>
       units.capture({ ...hold, units: used, atMs }),
     );
     // Given back as overdue, or gone with a store that lost its data: nothing can be charged, and that is not the caller's fault.
@@ -178,7 +178,10 @@ async function capture(tools: UnitTools, call: UnitCharge, hold: HoldName, used:
 }
 
 /** Repeats what changes nothing when it is repeated, while the store does not answer. */
-async function patiently<Answer>(patienceMs: number, ask: () => Promise<Answer>): Promise<Answer> {
+async function retryWhileUnavailable<Answer>(
+  patienceMs: number,
+  ask: () => Promise<Answer>,
+): Promise<Answer> {
   const deadlineMs = performance.now() + patienceMs;
   for (;;) {
     try {

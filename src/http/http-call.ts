@@ -7,7 +7,7 @@ import type { GateRequest } from '../gate/gate.ts';
 import type { AnyOperation, OperationDeps } from '../operations/define.ts';
 import { callerAddress } from './caller-address.ts';
 import { RateHeaders, sentText } from './headers.ts';
-import { HttpShop } from './order.ts';
+import { HttpOffers } from './order.ts';
 import { rawInput } from './raw-input.ts';
 import { BoundReader, leavingSignal, type RequestFacts, RequestSandbox, startRun } from './request-facts.ts';
 
@@ -20,7 +20,7 @@ interface CalledRoute {
 export class HttpCall implements GateRequest {
   readonly operation: AnyOperation;
   readonly surface = 'http';
-  readonly shop: HttpShop;
+  readonly offers: HttpOffers;
   readonly idempotencyKey: string | undefined;
   readonly deps: OperationDeps;
   lane: Lane | null = null;
@@ -34,7 +34,7 @@ export class HttpCall implements GateRequest {
     if (facts === undefined) throw new Error('a request without facts reached a handler');
     const { deps, sandbox } = api;
     this.operation = operation;
-    this.shop = new HttpShop(operation, request, deps.publicUrl);
+    this.offers = new HttpOffers(operation, request, deps.publicUrl);
     const idempotencyKey = sentText(request.headers['idempotency-key']);
     this.idempotencyKey = idempotencyKey === '' ? undefined : idempotencyKey;
     this.deps = {

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { FastifyRequest } from 'fastify';
-import type { Shop } from '../gate/gate.ts';
+import type { Offers } from '../gate/gate.ts';
 import type { AnyOperation, CallTerms } from '../operations/define.ts';
 import type { Order } from '../payment/payment-lane.ts';
 import { sentText } from './headers.ts';
@@ -12,7 +12,7 @@ import { bodyOf } from './raw-input.ts';
 const HOST = /^(?:[A-Za-z0-9.-]{1,253}|\[[0-9A-Fa-f:.]{2,45}\])(?::\d{1,5})?$/;
 
 /** What is sold at an operation's route, once its terms are known, and the payment that came along. */
-export class HttpShop implements Shop {
+export class HttpOffers implements Offers {
   readonly payment: string | undefined;
   private readonly operation: AnyOperation;
   private readonly request: FastifyRequest;

@@ -29,8 +29,8 @@ export function tracedOperation(operation: AnyOperation, tracer: Tracer): AnyOpe
       tracer.span(named('run'), { operation: operation.id, lane: context.lane }, () =>
         call.run(deps, context),
       ),
-    rehearse: (deps, callerName) =>
-      tracer.span(named('rehearse'), { operation: operation.id }, () => call.rehearse(deps, callerName)),
+    preflight: (deps, callerName) =>
+      tracer.span(named('preflight'), { operation: operation.id }, () => call.preflight(deps, callerName)),
   });
   const prepared = (call: PreparedCall): PreparedCall => ({
     terms: call.terms,

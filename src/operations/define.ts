@@ -224,7 +224,7 @@ export interface UsageOperation<P extends Params, Output extends TObject, Review
    * Finds what the run would fail on before it did anything. Asked once a fixed payment is verified and before it is settled,
    * which no failure gives back; rejects with a `Failure` for what it is sure of, and with nothing else.
    */
-  rehearse?(reviewed: Reviewed, deps: OperationDeps, callerName: string): Promise<void>;
+  preflight?(reviewed: Reviewed, deps: OperationDeps, callerName: string): Promise<void>;
   /** Rejects with a `Failure`: one that carries `usedQu` is charged for that, any other costs nothing. */
   run(reviewed: Reviewed, deps: OperationDeps, context: CallContext): Promise<Outcome>;
 }
@@ -257,10 +257,10 @@ export interface PreparedCall {
 
 export interface ReviewedCall {
   run(deps: OperationDeps, context: CallContext): Promise<Outcome>;
-  rehearse(deps: OperationDeps, callerName: string): Promise<void>;
+  preflight(deps: OperationDeps, callerName: string): Promise<void>;
 }
 
-export function erase<P extends Params, Output extends TObject>(
+export function register<P extends Params, Output extends TObject>(
   operation: Operation<P, Output>,
 ): AnyOperation {
   const { run, check, ...declared } = operation;
@@ -307,15 +307,15 @@ class FixedCall<Input> implements PreparedCall, ReviewedCall {
   }
 
   /** Nobody may pay for what an engine that is away could not answer. */
-  async rehearse({ reader }: OperationDeps): Promise<void> {
+  async preflight({ reader }: OperationDeps): Promise<void> {
     if (this.asksEngine) await readEngineUptime(reader);
   }
 }
 
-export function eraseUsage<P extends Params, Output extends TObject, Reviewed>(
+export function registerMetered<P extends Params, Output extends TObject, Reviewed>(
   operation: UsageOperation<P, Output, Reviewed>,
 ): AnyOperation {
-  const { run, check, terms, review, rehearse, ...declared } = operation;
+  const { run, check, terms, review, preflight, ...declared } = operation;
   return {
     ...declared,
     prepare: (raw, facts) => {
@@ -327,7 +327,7 @@ export function eraseUsage<P extends Params, Output extends TObject, Reviewed>(
           const reviewed = await review(input, deps);
           return {
             run: (bound, context) => run(reviewed, bound, context),
-            rehearse: async (bound, callerName) => rehearse?.(reviewed, bound, callerName),
+            preflight: async (bound, callerName) => preflight?.(reviewed, bound, callerName),
           };
         },
       };

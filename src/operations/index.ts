@@ -6,7 +6,7 @@ import { listAgents } from './agents/list.ts';
 import { listAttestations } from './attestations/declare.ts';
 import { getCapability } from './capabilities/capability.ts';
 import { listCapabilities } from './capabilities/list.ts';
-import { type AnyOperation, erase, eraseUsage, type PriceListEntry } from './define.ts';
+import { type AnyOperation, type PriceListEntry, register, registerMetered } from './define.ts';
 import { listEndpoints } from './endpoints/declare.ts';
 import { listFacilitators } from './facilitators/declare.ts';
 import { getGraph } from './graph/declare.ts';
@@ -21,25 +21,25 @@ import { listEntitySettlements } from './wallets/settlements.ts';
 
 /** Every operation of the service, in the order of the documentation. */
 export const OPERATIONS: readonly AnyOperation[] = [
-  erase(getAccount),
-  erase(listFlows),
-  erase(listTransactions),
-  erase(listEntitySettlements),
-  erase(listWallets),
-  erase(listFacilitators),
-  erase(getMerchant),
-  erase(getAgent),
-  erase(listAgents),
-  erase(getLeaderboard),
-  erase(listAttestations),
-  erase(getGraph),
-  erase(listCapabilities),
-  erase(getCapability),
-  erase(listEndpoints),
-  erase(getTelemetry),
-  erase(getSqlSchema),
-  eraseUsage(runSql),
-  erase(mintTrialKey),
+  register(getAccount),
+  register(listFlows),
+  register(listTransactions),
+  register(listEntitySettlements),
+  register(listWallets),
+  register(listFacilitators),
+  register(getMerchant),
+  register(getAgent),
+  register(listAgents),
+  register(getLeaderboard),
+  register(listAttestations),
+  register(getGraph),
+  register(listCapabilities),
+  register(getCapability),
+  register(listEndpoints),
+  register(getTelemetry),
+  register(getSqlSchema),
+  registerMetered(runSql),
+  register(mintTrialKey),
 ];
 
 export const PRICE_LIST: readonly PriceListEntry[] = OPERATIONS.map(({ id, method, path, price }) => ({

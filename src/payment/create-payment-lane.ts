@@ -17,7 +17,7 @@ export type PaymentLaneParts = Omit<LaneTools, 'limits'> & {
 };
 
 /**
- * The x402 lane: read, find, check, verify, rehearse, claim, settle once, see it on chain, record, serve. A payment is claimed before it
+ * The x402 lane: read, find, check, verify, preflight, claim, settle once, see it on chain, record, serve. A payment is claimed before it
  * is settled and recorded before it is served, so that whoever dies when, it is settled once and answers one request. Of a
  * ceiling the steps from the claim on wait until the call knows what it used.
  * Rejects with `StoreUnavailable` where the store does not answer before money moved.
@@ -30,7 +30,7 @@ export function createPaymentLane({
   return {
     offer: (order) => offerOf(quoteFor(lane, order), 'payment_required'),
     termsOf: (order) => quoteFor(lane, order).terms.map(({ v2 }) => ({ ...v2 })),
-    take: (order, { payment }, rehearse) => take(lane, order, payment, rehearse),
+    take: (order, { payment }, preflight) => take(lane, order, payment, preflight),
   };
 }
 
@@ -42,7 +42,7 @@ async function take(
   lane: LaneTools,
   order: Order,
   header: string,
-  rehearse?: () => Promise<void>,
+  preflight?: () => Promise<void>,
 ): Promise<PaidCall> {
   const purchase = readPurchase(quoteFor(lane, order), header);
   const known = await lane.store.find(purchase.id);
@@ -54,7 +54,7 @@ async function take(
   if (meanwhile !== null) return resume(lane, purchase, meanwhile);
   if (purchase.terms.scheme === 'upto') return openCall(lane, purchase);
   // Nobody gives back what is settled: what would fail at once is told now, and only to whoever can pay.
-  await rehearse?.();
+  await preflight?.();
   const { outcome, record } = await claim(lane, purchase);
   if (outcome === 'taken') return resume(lane, purchase, record);
   const transaction = await settleOnce(lane, purchase, record);

@@ -31,7 +31,7 @@ export interface Quote {
 }
 
 /** What the offer needs of the configuration. */
-export interface Shelf {
+export interface PaymentConfig {
   readonly accept: readonly AcceptedPayment[];
   readonly offerSeconds: number;
 }
@@ -48,7 +48,7 @@ export const OPEN_CALL_SECONDS = 60;
 /** Writes the terms of an order. The price is in dollars, the terms in atomic units of each token. */
 export function quoteOf(
   order: Order,
-  { accept, offerSeconds }: Shelf,
+  { accept, offerSeconds }: PaymentConfig,
   uptoOn: UptoFacilitatorOn = () => null,
 ): Quote {
   const terms: Terms[] = [];

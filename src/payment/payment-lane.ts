@@ -12,10 +12,10 @@ export interface PaymentLane {
    * leaves it `open` until the call knows what it used. `settled` only when the money is on chain and this request alone may be
    * answered for it. A payment that settled and was not answered yet is taken up again without a second settlement, also one
    * that was `open` before. Rejects with a `Failure` (402, 409, 502, 503) that says stage and retry advice and carries the offer.
-   * `rehearse` is asked once the payment is verified and before one of a fixed price is claimed: what it rejects with is the
+   * `preflight` is asked once the payment is verified and before one of a fixed price is claimed: what it rejects with is the
    * answer, and the payment stays free.
    */
-  take(order: Order, headers: PaymentHeaders, rehearse?: () => Promise<void>): Promise<PaidCall>;
+  take(order: Order, headers: PaymentHeaders, preflight?: () => Promise<void>): Promise<PaidCall>;
 }
 
 /** For a list of what is sold: the terms of an order as entries of `accepts` of version 2. */

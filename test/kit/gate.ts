@@ -9,9 +9,9 @@ import {
   type CallContext,
   defineOperation,
   defineUsageOperation,
-  erase,
-  eraseUsage,
   type OperationDeps,
+  register,
+  registerMetered,
 } from '../../src/operations/define.ts';
 import { PRICES, type PriceClass } from '../../src/operations/prices.ts';
 import type { PaymentLane, SettledCall } from '../../src/payment/payment-lane.ts';
@@ -49,7 +49,7 @@ export function pricedOperation(
     example: {},
     run,
   });
-  return erase(operation);
+  return register(operation);
 }
 
 /** An engine that answers. */
@@ -85,8 +85,8 @@ export function gateRequest(operation: AnyOperation, over: Partial<GateRequest> 
   };
 }
 
-/** A shop window for a request that carries `payment`. */
-export function shopWith(payment?: string): NonNullable<GateRequest['shop']> {
+/** The offers for a request that carries `payment`. */
+export function shopWith(payment?: string): NonNullable<GateRequest['offers']> {
   return {
     payment,
     order: ({ price, byUse }) => ({
@@ -123,8 +123,8 @@ export function openHandedLane(): PaymentLane & {
     faults,
     taken,
     offer: () => ({ accepts: [{ scheme: 'exact' }], requiredHeader: 'b2ZmZXI=' }),
-    take: async ({ priceUsdMicros }, headers, rehearse) => {
-      await rehearse?.();
+    take: async ({ priceUsdMicros }, headers, preflight) => {
+      await preflight?.();
       taken.push(headers.payment);
       return {
         kind: 'settled',
@@ -153,7 +153,7 @@ export function usageOperation(
   run: (context: CallContext) => Promise<Outcome>,
   { qu = 3, tier = 'standard', free = false }: UsageFacts = {},
   review: () => Promise<void> = () => Promise.resolve(),
-  rehearse: () => Promise<void> = () => Promise.resolve(),
+  preflight: () => Promise<void> = () => Promise.resolve(),
 ): AnyOperation {
   const price = { ...PRICES.metered, qu, x402UsdMicros: BigInt(qu) * 10_000n };
   const operation = defineUsageOperation({
@@ -182,10 +182,10 @@ export function usageOperation(
     example: {},
     terms: () => ({ price: free ? PRICES.free : price, byUse: !free, tier }),
     review,
-    rehearse,
+    preflight,
     run: (_reviewed, _deps, context) => run(context),
   });
-  return eraseUsage(operation);
+  return registerMetered(operation);
 }
 
 /** An outcome that shows what was charged for it, and remembers whether it was thrown away. */

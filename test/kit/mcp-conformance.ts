@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { Type } from '@sinclair/typebox';
 import { fail } from '../../core/errors.ts';
 import type { McpResource } from '../../src/mcp/resources.ts';
-import { type AnyOperation, defineOperation, erase } from '../../src/operations/define.ts';
+import { type AnyOperation, defineOperation, register } from '../../src/operations/define.ts';
 import { PRICES } from '../../src/operations/prices.ts';
 
 /** The official conformance suite of MCP: its process, the tools it asks every server for, and what it asks for that is not ours. */
@@ -100,7 +100,7 @@ const FIXTURE = {
 } as const;
 
 function fixture(id: string, summary: string, run: () => Promise<Record<string, never>>): AnyOperation {
-  return erase(defineOperation({ ...FIXTURE, id, summary, path: `/test/${id}`, run }));
+  return register(defineOperation({ ...FIXTURE, id, summary, path: `/test/${id}`, run }));
 }
 
 const nothing = () => Promise.resolve({});

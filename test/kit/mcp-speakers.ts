@@ -63,7 +63,7 @@ export const SPEAKERS: readonly {
 ];
 
 /** A call's answer, as agents see it. */
-export interface Told {
+export interface CommandOutput {
   readonly said: ApiAnswer['body'];
   readonly text: string;
   readonly isError: boolean;
@@ -73,7 +73,7 @@ export async function call(
   client: Pick<Speaker, 'callTool'>,
   name: string,
   given: Record<string, unknown> = {},
-): Promise<Told> {
+): Promise<CommandOutput> {
   const { content, structuredContent, isError } = await client.callTool({ name, arguments: given });
   const [first] = content as { text: string }[];
   return { said: structuredContent, text: first?.text ?? '', isError: isError === true };

@@ -5,8 +5,8 @@ import type { StreamedAnswer } from '../../src/operations/answer.ts';
 import {
   type AnyOperation,
   defineUsageOperation,
-  eraseUsage,
   type OperationDeps,
+  registerMetered,
 } from '../../src/operations/define.ts';
 import type { Param } from '../../src/operations/params.ts';
 import { PRICES, sqlBudget, sqlPrice, sqlTierOf } from '../../src/operations/prices.ts';
@@ -63,7 +63,7 @@ export function openPour({ free = false }: { readonly free?: boolean } = {}): Po
     },
   });
   return {
-    operation: eraseUsage(operation),
+    operation: registerMetered(operation),
     asked,
     answerWith: (next) => {
       make = next;

@@ -4,11 +4,11 @@ import { systemClock } from '../../../core/clock.ts';
 import type { Config } from '../../../core/config/config.ts';
 import { createLog } from '../../../core/log.ts';
 import { StoreUnavailable } from '../../accounts/store.ts';
+import type { AdminDeps, CommandOutput } from './command-output.ts';
 import { addKeyCommands } from './key-commands.ts';
 import { addOrganizationCommands } from './organization-commands.ts';
 import { addReconcileCommand } from './reconcile-command.ts';
 import { addRotateCommands } from './rotate-commands.ts';
-import type { AdminDeps, Told } from './told.ts';
 import { addUnitCommands } from './unit-commands.ts';
 
 const EXIT_FAILED = 1;
@@ -24,7 +24,7 @@ export function addAdminCommands(program: Command, load: () => Config): void {
     .description('organizations, keys, units')
     .option('--json', 'print one JSON object instead of lines')
     .addHelpText('after', HELP);
-  const run = (work: (deps: AdminDeps) => Promise<Told>): Promise<void> =>
+  const run = (work: (deps: AdminDeps) => Promise<CommandOutput>): Promise<void> =>
     runAdmin(load(), admin.opts<{ readonly json?: boolean }>().json === true, work);
   for (const add of [
     addOrganizationCommands,
@@ -45,7 +45,7 @@ function leavesOf(command: Command): Command[] {
 async function runAdmin(
   config: Config,
   json: boolean,
-  work: (deps: AdminDeps) => Promise<Told>,
+  work: (deps: AdminDeps) => Promise<CommandOutput>,
 ): Promise<void> {
   if (config.control.redisUrl === null) mkdirSync(config.dataDir, { recursive: true });
   const { openControlStore } = await import('../../open-control-store.ts');

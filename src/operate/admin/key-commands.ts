@@ -3,9 +3,16 @@ import type { Command } from 'commander';
 import { commandText } from '../../../core/command-text.ts';
 import { keyDigest, mintApiKey } from '../../../core/domain/api-key.ts';
 import type { KeyRecord } from '../../accounts/store.ts';
+import {
+  type AdminDeps,
+  type CommandOutput,
+  columns,
+  type RunAdmin,
+  timeOf,
+  timeOrNull,
+} from './command-output.ts';
 import { allOrganizations, findOrganization, readAll } from './find-organization.ts';
 import { AdminProblem } from './problem.ts';
-import { type AdminDeps, columns, type RunAdmin, type Told, timeOf, timeOrNull } from './told.ts';
 import { wholeNumber } from './whole-number.ts';
 
 /** `admin key create | list | rotate | revoke`. A key in the clear is printed once, on stdout, and written nowhere. */
@@ -55,7 +62,7 @@ export function addKeyCommands(admin: Command, run: RunAdmin): void {
     .action((keyId: string) => run((deps) => revoke(deps, keyId)));
 }
 
-async function create(deps: AdminDeps, organization: string, given: NewKey): Promise<Told> {
+async function create(deps: AdminDeps, organization: string, given: NewKey): Promise<CommandOutput> {
   const { store, nowMs } = deps;
   const { label } = given;
   if (label.length > LABEL_MAX_CHARS)
@@ -76,7 +83,7 @@ async function addKey(
     label,
     expiresAtMs,
   }: Pick<KeyRecord, 'label' | 'expiresAtMs'> & { organizationId: string },
-): Promise<Told> {
+): Promise<CommandOutput> {
   const apiKey = mintApiKey('live');
   const record: KeyRecord = {
     id: `key_${randomUUID().replaceAll('-', '')}`,
@@ -124,7 +131,11 @@ function stateOf(
   return expiresAtMs !== null && expiresAtMs <= nowMs ? 'expired' : 'valid';
 }
 
-async function list(deps: AdminDeps, organization: string | undefined, trial: boolean): Promise<Told> {
+async function list(
+  deps: AdminDeps,
+  organization: string | undefined,
+  trial: boolean,
+): Promise<CommandOutput> {
   if (trial && organization !== undefined)
     throw new AdminProblem('A trial key has no organization: give --trial or an organization, not both.');
   const keys = [];
@@ -162,7 +173,7 @@ async function owners(
 }
 
 /** The new key first: a rotation that is cut off leaves two good keys, never none. */
-async function rotate(deps: AdminDeps, keyId: string, overlap: string): Promise<Told> {
+async function rotate(deps: AdminDeps, keyId: string, overlap: string): Promise<CommandOutput> {
   checkKeyId(keyId);
   const hours = wholeNumber('--overlap-hours', overlap, { min: 0, max: OVERLAP_HOURS_MAX });
   const old = await findLive(deps, keyId);
@@ -204,7 +215,7 @@ function checkKeyId(keyId: string): void {
     );
 }
 
-async function revoke({ store, nowMs }: AdminDeps, keyId: string): Promise<Told> {
+async function revoke({ store, nowMs }: AdminDeps, keyId: string): Promise<CommandOutput> {
   checkKeyId(keyId);
   const outcome = await store.accounts.revokeKey({ keyId, atMs: nowMs });
   if (outcome === 'unknown')

@@ -2,9 +2,9 @@ import { type Command, Option } from 'commander';
 import { commandText } from '../../../core/command-text.ts';
 import { PLAN_IDS, type PlanId } from '../../../core/domain/plan.ts';
 import { NO_UNITS } from '../../../core/domain/query-unit.ts';
+import { type AdminDeps, type CommandOutput, columns, type RunAdmin, timeOf } from './command-output.ts';
 import { allOrganizations, findOrganization } from './find-organization.ts';
 import { AdminProblem } from './problem.ts';
-import { type AdminDeps, columns, type RunAdmin, type Told, timeOf } from './told.ts';
 
 /** `admin organization create | list | plan`. */
 
@@ -38,7 +38,10 @@ export function addOrganizationCommands(admin: Command, run: RunAdmin): void {
     .action((id: string, plan: string) => run((deps) => changePlan(deps, id, plan)));
 }
 
-async function create({ store, nowMs }: AdminDeps, { id, name, plan }: NewOrganization): Promise<Told> {
+async function create(
+  { store, nowMs }: AdminDeps,
+  { id, name, plan }: NewOrganization,
+): Promise<CommandOutput> {
   if (!ID.test(id))
     throw new AdminProblem(
       `"${id}" cannot be an id: 1 to 64 letters, digits, ".", "_" and "-", a letter or a digit first.`,
@@ -62,7 +65,7 @@ async function create({ store, nowMs }: AdminDeps, { id, name, plan }: NewOrgani
   };
 }
 
-async function list({ store }: AdminDeps): Promise<Told> {
+async function list({ store }: AdminDeps): Promise<CommandOutput> {
   const organizations = [];
   for (const { id, displayName, plan, createdAtMs } of await allOrganizations(store.accounts)) {
     const units = (await store.units.balance(id)) ?? NO_UNITS;
@@ -89,7 +92,7 @@ async function list({ store }: AdminDeps): Promise<Told> {
   };
 }
 
-async function changePlan({ store }: AdminDeps, id: string, plan: string): Promise<Told> {
+async function changePlan({ store }: AdminDeps, id: string, plan: string): Promise<CommandOutput> {
   const wanted = PLAN_IDS.find((known) => known === plan);
   if (wanted === undefined)
     throw new AdminProblem(`There is no plan "${plan}". There is: ${PLAN_IDS.join(', ')}.`);

@@ -1,9 +1,9 @@
 import type { Command } from 'commander';
 import { NO_UNITS, type UnitBalance } from '../../../core/domain/query-unit.ts';
 import type { UnitStore } from '../../accounts/store.ts';
+import type { AdminDeps, CommandOutput, RunAdmin } from './command-output.ts';
 import { allOrganizations, findOrganization } from './find-organization.ts';
 import { type Books, type Difference, figureDifferences, isSameBalance, openBooks } from './reconcile.ts';
-import type { AdminDeps, RunAdmin, Told } from './told.ts';
 
 /** `admin reconcile`. */
 
@@ -25,7 +25,7 @@ export function addReconcileCommand(admin: Command, run: RunAdmin): void {
     .action((organization: string | undefined) => run((deps) => reconcile(deps, organization)));
 }
 
-async function reconcile({ store }: AdminDeps, organization: string | undefined): Promise<Told> {
+async function reconcile({ store }: AdminDeps, organization: string | undefined): Promise<CommandOutput> {
   const organizations =
     organization === undefined
       ? await allOrganizations(store.accounts)

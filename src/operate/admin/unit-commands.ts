@@ -2,9 +2,9 @@ import { randomUUID } from 'node:crypto';
 import type { Command } from 'commander';
 import { UNITS_MAX } from '../../../core/domain/query-unit.ts';
 import type { LedgerEntry } from '../../accounts/store.ts';
+import { type AdminDeps, type CommandOutput, columns, type RunAdmin, timeOf } from './command-output.ts';
 import { findOrganization } from './find-organization.ts';
 import { AdminProblem } from './problem.ts';
-import { type AdminDeps, columns, type RunAdmin, type Told, timeOf } from './told.ts';
 import { wholeNumber } from './whole-number.ts';
 
 /** `admin grant` and `admin ledger`. */
@@ -47,7 +47,7 @@ export function addUnitCommands(admin: Command, run: RunAdmin): void {
 async function grant(
   { store, nowMs }: AdminDeps,
   given: GivenGrant & { readonly organization: string; readonly units: string },
-): Promise<Told> {
+): Promise<CommandOutput> {
   const { organization, note, grantId = `grant_${randomUUID()}` } = given;
   const units = wholeNumber('<units>', given.units, { min: 1, max: UNITS_MAX });
   if (grantId === '' || grantId.startsWith(MONTHLY_PREFIX))
@@ -74,7 +74,7 @@ async function grant(
   };
 }
 
-async function ledger({ store }: AdminDeps, organization: string, given: GivenPage): Promise<Told> {
+async function ledger({ store }: AdminDeps, organization: string, given: GivenPage): Promise<CommandOutput> {
   const after = wholeNumber('--after', given.after, { min: 0, max: Number.MAX_SAFE_INTEGER });
   const limit = wholeNumber('--limit', given.limit, { min: 1, max: LEDGER_LIMIT_MAX });
   const { id: organizationId } = await findOrganization(store.accounts, organization);

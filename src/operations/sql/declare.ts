@@ -102,7 +102,7 @@ export const runSql = defineUsageOperation({
     if ('refused' in verdict) throw invalidQuery(verdict.refused);
     return { input, accepted: verdict.accepted };
   },
-  rehearse,
+  preflight,
   run: async (reviewed, deps, { caller, callerName }): Promise<Outcome> => {
     const asked = { callerName, hasKey: caller.standing !== 'anonymous', meta: await metaNow(deps) };
     return reviewed.input.explain_only ? explain(reviewed, deps, asked) : query(reviewed, deps, asked);
@@ -113,7 +113,7 @@ export const runSql = defineUsageOperation({
  * What only the planning of a query tells: names and types that are not there, more rows than may be read. That planning alone
  * took too long or too much memory is no verdict.
  */
-async function rehearse(
+async function preflight(
   { input, accepted }: ReviewedQuery,
   { sql }: OperationDeps,
   callerName: string,

@@ -96,7 +96,7 @@ test('a call without a place is refused before units are held for it, and was co
 test('a payment is not taken for a call without a place', async () => {
   const lane = openHandedLane();
   const gate = fullGate(lane);
-  const request = gateRequest(pricedOperation('metered'), { shop: shopWith('payment') });
+  const request = gateRequest(pricedOperation('metered'), { offers: shopWith('payment') });
   expect(await whileBusy(gate, () => codeOf(gate, request))).toBe('overloaded 2');
   expect(lane.taken).toEqual([]);
 });
@@ -108,14 +108,14 @@ test('who has paid is served, also when every place was taken while the payment 
     // The place must be free while somebody else's machine settles: another call takes it, and keeps it until the end.
     take: (order, payment) => whileBusy(gate, () => lane.take(order, payment)),
   });
-  const request = gateRequest(pricedOperation('metered'), { shop: shopWith('payment') });
+  const request = gateRequest(pricedOperation('metered'), { offers: shopWith('payment') });
   expect(await codeOf(gate, request)).toBe('ok');
   expect(lane.taken).toEqual(['payment']);
 });
 
 test('an offer is made whatever else is going on', async () => {
   const gate = fullGate(openHandedLane());
-  const request = gateRequest(pricedOperation('metered'), { shop: shopWith() });
+  const request = gateRequest(pricedOperation('metered'), { offers: shopWith() });
   expect(await whileBusy(gate, () => codeOf(gate, request))).toBe('payment_required -');
 });
 

@@ -78,7 +78,7 @@ test('what a run is sure to fail on is told before a payment is taken, and units
   const sure = () => Promise.reject(fail('query_failed', { detail: 'No such column.' }));
   const operation = usageOperation(used(1), {}, undefined, sure);
   const lane = openHandedLane();
-  const paid = gateOver({ lane }).call(gateRequest(operation, { shop: shopWith('payment') }));
+  const paid = gateOver({ lane }).call(gateRequest(operation, { offers: shopWith('payment') }));
   expect([await outcomeOf(paid), lane.taken]).toEqual(['query_failed', []]);
   const { credentials } = await customer(10);
   expect(await outcomeOf(gateOver().call(gateRequest(operation, { credentials })))).toMatchObject({
@@ -98,7 +98,7 @@ describe('what a run used is what it costs', () => {
     const { credentials } = await customer(11, 'enterprise');
     const gate = gateOver({ lane: openHandedLane() });
     const ask = (tier: 'standard' | 'extended', qu: number) =>
-      gate.call(gateRequest(usageOperation(used(1), { tier, qu }), { credentials, shop: shopWith() }));
+      gate.call(gateRequest(usageOperation(used(1), { tier, qu }), { credentials, offers: shopWith() }));
     const refusals = await Promise.all(
       (['extended', 'standard'] as const).map((tier) =>
         ask(tier, 12).then(
@@ -214,11 +214,11 @@ describe('tiers', () => {
     const lane = openHandedLane();
     const who = await customer(100, 'enterprise');
     const trial = { credentials: { 'x-api-key': await addKey(store, { kind: 'trial' }) } };
-    const paying = { ...who, shop: shopWith('signed') };
+    const paying = { ...who, offers: shopWith('signed') };
     const over = { lane };
     expect([
       await ask(paying, 'extended', over),
-      await ask({ credentials: {}, shop: shopWith('signed') }, 'deep', over),
+      await ask({ credentials: {}, offers: shopWith('signed') }, 'deep', over),
       await ask({ credentials: {} }, 'extended', over),
       await ask(trial, 'extended', over),
       await ask({ credentials: {} }, 'standard', over),
@@ -287,7 +287,7 @@ describe('tiers', () => {
 });
 
 describe('over x402', () => {
-  const shop = shopWith('signed');
+  const offers = shopWith('signed');
 
   test('a fixed payment is used up by a run that failed on its own account, and by no other', async () => {
     const lane = openHandedLane();
@@ -300,7 +300,7 @@ describe('over x402', () => {
     const answers = [];
     for (const failure of failures) {
       const operation = usageOperation(() => Promise.reject(failure));
-      answers.push(await outcomeOf(gateOver({ lane }).call(gateRequest(operation, { shop }))));
+      answers.push(await outcomeOf(gateOver({ lane }).call(gateRequest(operation, { offers }))));
     }
     expect(answers).toEqual([
       { code: 'query_failed', heldQu: 3, chargedQu: 3, balance: null },
@@ -313,7 +313,7 @@ describe('over x402', () => {
 
   test('who paid for a call that can be asked for again is told so', async () => {
     const operation = usageOperation(() => Promise.reject(fail('rate_limited', { detail: 'Busy.' })));
-    const asked = gateOver({ lane: openHandedLane() }).call(gateRequest(operation, { shop }));
+    const asked = gateOver({ lane: openHandedLane() }).call(gateRequest(operation, { offers }));
     await expect(asked).rejects.toMatchObject({
       message: expect.stringContaining('not charged twice'),
       context: { payment: { transaction: '0x04' } },
@@ -322,7 +322,7 @@ describe('over x402', () => {
 
   test('a ceiling is settled for what was used, before anything is answered', async () => {
     const { lane, events } = openCeiling();
-    const request = gateRequest(usageOperation(used(2)), { shop });
+    const request = gateRequest(usageOperation(used(2)), { offers });
     const answer = await gateOver({ lane }).call(request);
     expect(events).toEqual(['take', 'settle 20000']);
     expect(request.events.slice(-2)).toEqual(['run', 'paid cmVjZWlwdA==']);
@@ -337,7 +337,7 @@ describe('over x402', () => {
       const operation = usageOperation(() =>
         Promise.reject(fail('query_failed', { detail: 'No.', ...(usedQu === undefined ? {} : { usedQu }) })),
       );
-      return outcomeOf(gateOver({ lane }).call(gateRequest(operation, { shop })));
+      return outcomeOf(gateOver({ lane }).call(gateRequest(operation, { offers })));
     };
     expect(await ask(1)).toEqual({ code: 'query_failed', heldQu: 3, chargedQu: 1, balance: null });
     expect(await ask()).toBe('query_failed');
@@ -349,7 +349,7 @@ describe('over x402', () => {
     const outcome = usedOutcome(2);
     const request = gateRequest(
       usageOperation(() => Promise.resolve(outcome)),
-      { shop },
+      { offers },
     );
     expect(await outcomeOf(gateOver({ lane }).call(request))).toBe('payment_failed');
     expect(outcome.discarded).toBe(true);
@@ -359,7 +359,7 @@ describe('over x402', () => {
     const { lane } = openCeiling(() => Promise.reject(new StoreUnavailable('test')));
     const failing = () => Promise.reject(fail('query_failed', { detail: 'No.', usedQu: 1 }));
     for (const run of [used(2), failing]) {
-      const call = gateOver({ lane }).call(gateRequest(usageOperation(run), { shop }));
+      const call = gateOver({ lane }).call(gateRequest(usageOperation(run), { offers }));
       await expect(call).rejects.toMatchObject({
         code: 'upstream_unavailable',
         context: { resource: 'accounts' },
@@ -577,7 +577,7 @@ describe('an Idempotency-Key', () => {
         gateRequest(usageOperation(run, { free: true }), { credentials, idempotencyKey }),
       );
       await gateOver({ lane: openHandedLane() }).call(
-        gateRequest(usageOperation(run), { credentials, idempotencyKey, shop: shopWith('signed') }),
+        gateRequest(usageOperation(run), { credentials, idempotencyKey, offers: shopWith('signed') }),
       );
     }
     expect(runs).toEqual(['credit', 'x402', 'credit', 'x402']);

@@ -84,7 +84,7 @@ describe('the order of checks', () => {
     const request = gateRequest(pricedOperation('metered'), {
       credentials,
       raw: () => ({ bad: '1' }),
-      shop: shopWith('payment'),
+      offers: shopWith('payment'),
     });
     expect(await outcomeOf(gateOver({ store: watched, lane }), request)).toBe('invalid_parameter');
     expect({ asked, taken: lane.taken, events: request.events }).toEqual({
@@ -318,7 +318,7 @@ describe('a store that does not answer', () => {
 describe('a paid call', () => {
   test('tells its receipt before the run, and whether it was answered after', async () => {
     const lane = openHandedLane();
-    const request = gateRequest(pricedOperation('keyed'), { shop: shopWith('signed') });
+    const request = gateRequest(pricedOperation('keyed'), { offers: shopWith('signed') });
     const answer = await gateOver({ lane }).call(request);
     expect(request.events.slice(1)).toEqual(['paid cmVjZWlwdA==', 'run']);
     expect(lane.finished).toEqual([]);
@@ -330,7 +330,7 @@ describe('a paid call', () => {
     const lane = openHandedLane();
     for (const error of [fail('upstream_unavailable', { detail: 'Down.' }), new TypeError('a bug')]) {
       const operation = pricedOperation('keyed', () => Promise.reject(error));
-      const asked = gateOver({ lane }).call(gateRequest(operation, { shop: shopWith('signed') }));
+      const asked = gateOver({ lane }).call(gateRequest(operation, { offers: shopWith('signed') }));
       await expect(asked).rejects.toMatchObject({
         code: error instanceof Failure ? 'upstream_unavailable' : 'internal_error',
         context: {
@@ -349,10 +349,10 @@ describe('a paid call', () => {
       Promise.reject(fail('invalid_parameter', { detail: 'No.' })),
     );
     await gateOver({ lane })
-      .call(gateRequest(refusing, { shop: shopWith('signed') }))
+      .call(gateRequest(refusing, { offers: shopWith('signed') }))
       .catch(() => undefined);
     const answer = await gateOver({ lane }).call(
-      gateRequest(pricedOperation('keyed'), { shop: shopWith('signed') }),
+      gateRequest(pricedOperation('keyed'), { offers: shopWith('signed') }),
     );
     await answer.delivered?.(false);
     expect(lane.faults).toEqual([false, false]);
@@ -361,7 +361,7 @@ describe('a paid call', () => {
   test('is not taken while the engine is away', async () => {
     const lane = openHandedLane();
     const away = () => Promise.reject(new EngineError('unreachable', 'engine-uptime', null, null));
-    const request = gateRequest(pricedOperation('keyed'), { shop: shopWith('signed') });
+    const request = gateRequest(pricedOperation('keyed'), { offers: shopWith('signed') });
     const deps = { ...request.deps, reader: { ...request.deps.reader, rows: away } };
     await expect(gateOver({ lane }).call({ ...request, deps })).rejects.toMatchObject({
       code: 'upstream_unavailable',
@@ -373,7 +373,7 @@ describe('a paid call', () => {
   test('goes before a key, whose units stay', async () => {
     const { organizationId, credentials } = await organizationWithKey(5);
     const lane = openHandedLane();
-    const request = gateRequest(pricedOperation('metered'), { credentials, shop: shopWith('signed') });
+    const request = gateRequest(pricedOperation('metered'), { credentials, offers: shopWith('signed') });
     expect(await outcomeOf(gateOver({ lane }), request)).toEqual({ done: true });
     expect(lane.taken).toEqual(['signed']);
     expect(await kinds(organizationId)).toEqual(['grant']);
@@ -382,12 +382,12 @@ describe('a paid call', () => {
   test('is not taken beside an unknown key, on a free route, or for HEAD', async () => {
     const lane = openHandedLane();
     const gate = gateOver({ lane });
-    const shop = shopWith('signed');
+    const offers = shopWith('signed');
     const unknown = { 'x-api-key': 'six_live_nobody' };
     expect([
-      await outcomeOf(gate, gateRequest(pricedOperation('keyed'), { shop, credentials: unknown })),
-      await outcomeOf(gate, gateRequest(pricedOperation('free'), { shop })),
-      await outcomeOf(gate, gateRequest(pricedOperation('keyed'), { shop, mayCharge: false })),
+      await outcomeOf(gate, gateRequest(pricedOperation('keyed'), { offers, credentials: unknown })),
+      await outcomeOf(gate, gateRequest(pricedOperation('free'), { offers })),
+      await outcomeOf(gate, gateRequest(pricedOperation('keyed'), { offers, mayCharge: false })),
     ]).toEqual(['invalid_api_key', { done: true }, 'payment_required']);
     expect(lane.taken).toEqual([]);
   });
@@ -449,8 +449,8 @@ describe.each(Object.entries(TABLE))('%s', (who, row) => {
           context.offer === undefined ? code : `${code} with offer`,
         );
     expect([
-      await ask(gateOver({ lane, bearer }), { shop: shopWith() }),
-      await ask(gateOver({ bearer }), { shop: shopWith() }),
+      await ask(gateOver({ lane, bearer }), { offers: shopWith() }),
+      await ask(gateOver({ bearer }), { offers: shopWith() }),
       await ask(gateOver({ lane, bearer }), { surface: 'mcp' }),
     ]).toEqual([sold, unsold, mcp]);
     expect(lane.taken).toEqual([]);

@@ -15,7 +15,7 @@ import { Type } from '@sinclair/typebox';
 import { exportJWK, generateKeyPair, SignJWT } from 'jose';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { loadConfig } from '../../../core/config/load.ts';
-import { defineOperation, erase } from '../../../src/operations/define.ts';
+import { defineOperation, register } from '../../../src/operations/define.ts';
 import { OPERATIONS } from '../../../src/operations/index.ts';
 import { PRICES } from '../../../src/operations/prices.ts';
 import { call, STREAMABLE } from '../../kit/mcp-speakers.ts';
@@ -36,7 +36,7 @@ let wanted: (string | null)[] = [];
 const portOf = (server: Server | TcpServer): number => (server.address() as AddressInfo).port; // listens on TCP
 
 /** Takes any key, and runs without an index. */
-const whoAmI = erase(
+const whoAmI = register(
   defineOperation({
     id: 'whoAmI',
     method: 'GET',

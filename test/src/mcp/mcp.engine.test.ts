@@ -6,7 +6,14 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { toolName } from '../../../src/mcp/tool-name.ts';
 import { OPERATIONS } from '../../../src/operations/index.ts';
 import { addKey } from '../../kit/access.ts';
-import { call, connect, type Headers, SPEAKERS, STREAMABLE, type Told } from '../../kit/mcp-speakers.ts';
+import {
+  type CommandOutput,
+  call,
+  connect,
+  type Headers,
+  SPEAKERS,
+  STREAMABLE,
+} from '../../kit/mcp-speakers.ts';
 import { BASE, insertSettlements, NOON, reportChain, settlement, wallet } from '../../kit/rows.ts';
 import { type Customer, type SqlApi, sqlApi } from '../../kit/sql-api.ts';
 
@@ -113,7 +120,7 @@ describe('a tool', () => {
       arguments: { limit: 3 },
     };
     for (let pages = 0; next !== undefined && pages < 10; pages++) {
-      const { said }: Told = await call(client, next.tool, next.arguments);
+      const { said }: CommandOutput = await call(client, next.tool, next.arguments);
       seen.push(...said.flows.map((row: { log_index: number }) => row.log_index));
       next = said.next_call;
     }
@@ -234,7 +241,11 @@ describe('what is paid', () => {
   });
 });
 
-async function ask(headers: Headers, name: string, given: Record<string, unknown> = {}): Promise<Told> {
+async function ask(
+  headers: Headers,
+  name: string,
+  given: Record<string, unknown> = {},
+): Promise<CommandOutput> {
   const client = await connected(headers);
   const told = await call(client, name, given);
   await client.close();

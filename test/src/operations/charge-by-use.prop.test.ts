@@ -40,7 +40,7 @@ test('charged is never more than held, told charges are what was spent, and the 
       const organizationId = await createOrganization(store, { units: UNITS });
       const credentials = { 'x-api-key': await addKey(store, { organizationId }) };
       const nowMs = Date.UTC(2026, 10, 21);
-      const told: Told[] = [];
+      const told: CommandOutput[] = [];
       let beside: Promise<unknown>[] = [];
       for (const call of calls) {
         if (!call.beside) {
@@ -78,7 +78,7 @@ test('charged is never more than held, told charges are what was spent, and the 
   );
 });
 
-interface Told {
+interface CommandOutput {
   readonly charge: Charge;
   readonly key: string | null;
   readonly replayed: boolean;
@@ -89,7 +89,7 @@ function chargeOf(body: Record<string, unknown>): Charge {
 }
 
 /** Each key is charged once, however often it is told of; a call without one, each time. */
-function spentBy(told: readonly Told[]): number {
+function spentBy(told: readonly CommandOutput[]): number {
   const byKey = new Map<string, number>();
   let spent = 0;
   for (const { key, charge } of told) {

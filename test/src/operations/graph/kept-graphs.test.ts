@@ -5,7 +5,7 @@ import { createKeptGraphs, type KeptGraphs } from '../../../../src/operations/gr
 const SECOND = 1_000;
 const KEPT_MAX = 16;
 
-/** Told apart by identity alone. */
+/** CommandOutput apart by identity alone. */
 const graph = (): readonly PaymentPair[] => [];
 const read = (pairs: readonly PaymentPair[], atMs: number, mark = 'm', isMarkComplete = true) => ({
   pairs,

@@ -9,7 +9,7 @@ export interface AdminDeps {
 }
 
 /** What a command says. */
-export interface Told {
+export interface CommandOutput {
   /** With `--json`, on stdout; snake_case. */
   readonly json: Readonly<Record<string, unknown>>;
   /** Without it, on stdout. */
@@ -21,7 +21,7 @@ export interface Told {
 }
 
 /** Opens the store of the configuration, runs, prints, closes. */
-export type RunAdmin = (work: (deps: AdminDeps) => Promise<Told>) => Promise<void>;
+export type RunAdmin = (work: (deps: AdminDeps) => Promise<CommandOutput>) => Promise<void>;
 
 export function timeOf(ms: number): string {
   return new Date(ms).toISOString();
