@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
@@ -160,14 +160,17 @@ async function npm(world: CommandWorld, given: readonly string[]): Promise<Shell
       if (args.length !== 1 || !URL.canParse(args[0] ?? '')) throw new Error('demo:pay takes one URL');
       return DONE;
     case 'test:nightly':
-      if (!/^(--minutes \d+)?$/.test(args.join(' '))) throw new Error(`no such option of ${verb}`);
+      if (!/^(demo --minutes \d+)?$/.test(args.join(' '))) throw new Error(`no such option of ${verb}`);
+      return DONE;
+    case 'bench':
+      if (args.length !== 1 || !existsSync(join(ROOT, 'bench', args[0] ?? '', 'main.ts')))
+        throw new Error(`bench has no part ${args.join(' ')}`);
+      return DONE;
+    case 'gen':
+      if (!/^(functions)?$/.test(args.join(' '))) throw new Error('gen takes functions or nothing');
       return DONE;
     case 'start':
-    case 'migrate':
-    case 'regrade':
     case 'import':
-    case 'backup':
-    case 'restore':
     case 'doctor':
       return commandLineOf(verb, args);
     default:

@@ -5,7 +5,7 @@ import { type FuzzEngine, startFuzzEngine } from '../../fuzz/sql/fuzz-engine.ts'
 
 /**
  * The sandbox's fuzzer for a bounded time. One seed, so that a commit is judged by the same queries whenever it is judged;
- * `npm run fuzz:sql` takes another one each time.
+ * `npm run fuzz -- sql` takes another one each time.
  */
 
 const SECONDS = 120;
