@@ -27,7 +27,10 @@ const PARTS: Parts = {
     nodeFlags: LARGE_BATCHES,
   },
   sql: { summary: 'the SQL of callers', file: 'bench/sql/main.ts', nodeFlags: ['--expose-gc'] },
-  'sql-parsers': { summary: 'the engine as the parser, against node-sql-parser', file: 'bench/sql-parsers/main.ts' },
+  'sql-parsers': {
+    summary: 'the engine as the parser, against node-sql-parser',
+    file: 'bench/sql-parsers/main.ts',
+  },
   workers: {
     summary: 'several ingest processes sharing ranges',
     file: 'bench/workers/main.ts',

@@ -39,7 +39,9 @@ export async function runPart(script: string, parts: Parts, whole?: () => Promis
   }
   const meant = nearest(name, Object.keys(parts));
   const hint = meant === undefined ? '' : ` Did you mean ${meant}?`;
-  process.stderr.write(`${script} has no part '${name}'.${hint}\n\n${usage(script, parts, whole !== undefined)}`);
+  process.stderr.write(
+    `${script} has no part '${name}'.${hint}\n\n${usage(script, parts, whole !== undefined)}`,
+  );
   process.exitCode = EXIT_USAGE;
 }
 

@@ -220,8 +220,7 @@ async function commandLineOf(name: string, args: readonly string[]): Promise<She
   for (const command of [program, ...program.commands])
     command.configureOutput({ writeOut: write, writeErr: write });
   // What these do is tested where they are: here the line is read.
-  for (const command of program.commands.filter((one) => one.name() === 'doctor'))
-    command.action(nothing);
+  for (const command of program.commands.filter((one) => one.name() === 'doctor')) command.action(nothing);
   const words = name === 'start' ? args : [name, ...args];
   try {
     await program.parseAsync([...words], { from: 'user' });

@@ -3,9 +3,17 @@ import { type Parts, runPart, spawnPart } from '../../scripts/run-part.ts';
 /** `npm run test:nightly`: what takes too long for `npm test`. Each part also runs alone: `npm run test:nightly -- chaos --minutes 5`. */
 const PARTS: Parts = {
   demo: { summary: 'an hour of the demo with visitors', file: 'test/nightly/demo-hour.ts' },
-  chaos: { summary: 'processes killed, stopped and cut off', file: 'test/chaos/main.ts', args: ['--minutes', '30'] },
+  chaos: {
+    summary: 'processes killed, stopped and cut off',
+    file: 'test/chaos/main.ts',
+    args: ['--minutes', '30'],
+  },
   faults: { summary: 'a thousand faults of ingest and rollup', file: 'bench/faults/main.ts' },
-  'fuzz-sql': { summary: 'half an hour of queries', file: 'test/fuzz/sql/main.ts', args: ['--seconds', '1800'] },
+  'fuzz-sql': {
+    summary: 'half an hour of queries',
+    file: 'test/fuzz/sql/main.ts',
+    args: ['--seconds', '1800'],
+  },
   'fuzz-http': { summary: 'requests written from the OpenAPI document', file: 'test/fuzz/http/main.ts' },
   packages: { summary: 'both packages installed from their tarballs', file: 'test/nightly/packages.ts' },
   node24: { summary: 'types and the whole suite on Node 24', file: 'test/nightly/node24.ts' },
