@@ -195,6 +195,13 @@ export const DOCS_PAGES: readonly DocsPage[] = [
     title: 'Errors',
     description: 'Every code, what it means and what to do.',
   },
+  {
+    slug: 'deprecation',
+    file: 'deprecation.md',
+    reader: 'reference',
+    title: 'What stays, and how things end',
+    description: 'What counts as a breaking change, how long notice is given, and how it is announced.',
+  },
 ];
 
 export function findPage(slug: string): DocsPage | undefined {

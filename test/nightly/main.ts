@@ -15,8 +15,7 @@ const PARTS: Parts = {
     args: ['--seconds', '1800'],
   },
   'fuzz-http': { summary: 'requests written from the OpenAPI document', file: 'test/fuzz/http/main.ts' },
-  packages: { summary: 'both packages installed from their tarballs', file: 'test/nightly/packages.ts' },
-  node24: { summary: 'types and the whole suite on Node 24', file: 'test/nightly/node24.ts' },
+  node24: { summary: 'npm ci and npm test on Node 24', file: 'test/nightly/node24.ts' },
 };
 
 await runPart('test:nightly', PARTS, async () => {
