@@ -6,7 +6,7 @@ import { OPERATIONS } from '../src/operations/index.ts';
 import { capabilityCatalogueBlock, capabilityRuleBlock } from './reference/capabilities.ts';
 import { clientOperations, clientTokens } from './reference/client.ts';
 import { clientTypes } from './reference/client-types.ts';
-import { configurationPage, configurationTable } from './reference/configuration.ts';
+import { configurationPage } from './reference/configuration.ts';
 import { dataQualityBlock } from './reference/data-quality.ts';
 import { deployUsers } from './reference/deploy-users.ts';
 import { errorsPage } from './reference/errors.ts';
@@ -14,7 +14,7 @@ import { evidencePage } from './reference/evidence.ts';
 import { fileProblemsBlock } from './reference/identities.ts';
 import { importColumns } from './reference/import-columns.ts';
 import { metricsBlock } from './reference/metrics.ts';
-import { operationsPage, routesTable } from './reference/operations.ts';
+import { operationsPage } from './reference/operations.ts';
 import { paymentStagesPage } from './reference/payment-stages.ts';
 import {
   sqlFailuresBlock,
@@ -28,8 +28,8 @@ import {
 } from './reference/sql.ts';
 
 /**
- * `npm run gen` writes everything that follows from the declarations: docs/reference, the users of deploy/clickhouse, the blocks of README.md
- * and some pages of docs between `<!-- gen:NAME -->` marks, and the types of the client, which are built and not committed.
+ * `npm run gen` writes everything that follows from the declarations: docs/reference, the users of deploy/clickhouse, the blocks of some
+ * pages of docs between `<!-- gen:NAME -->` marks, and the types of the client, which are built and not committed.
  *
  * - `npm run gen:check` writes the types alone, and fails, naming each committed file that is not what the declarations say.
  * - `--built` writes the types and stops there: what `npm ci`, `npm run types` and `npm run build` begin with.
@@ -47,10 +47,8 @@ const read = (path: string): string | undefined => {
 };
 
 const BLOCKS: Readonly<Record<string, () => string>> = {
-  routes: () => routesTable(OPERATIONS),
   'capability-catalogue': capabilityCatalogueBlock,
   'capability-rule': capabilityRuleBlock,
-  configuration: configurationTable,
   'data-quality': dataQualityBlock,
   'file-problems': fileProblemsBlock,
   'import-columns': importColumns,
@@ -101,7 +99,6 @@ const committed = (): Readonly<Record<string, string>> => ({
   'docs/import.md': fillBlocks('docs/import.md'),
   'docs/observe.md': fillBlocks('docs/observe.md'),
   'docs/sql.md': fillBlocks('docs/sql.md'),
-  'README.md': fillBlocks('README.md'),
   'client/operations.ts': clientOperations(OPERATIONS),
   'client/dollar-tokens.ts': clientTokens(),
 });
