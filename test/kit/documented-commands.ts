@@ -186,11 +186,27 @@ function scriptsOfPackage(): Readonly<Record<string, string>> {
   return scripts;
 }
 
-/** `npx settlement-index …`: the program by the name that package.json gives it. */
+/** `npx settlement-index …`: the program by the name that package.json gives it; or mcp-remote, of the version that a test drives. */
 function ownProgram(program: string | undefined, args: readonly string[]): Promise<ShellAnswer> {
+  if (program === `mcp-remote@${versionOf('mcp-remote')}`) return mcpRemote(args);
   if (program !== 'settlement-index') throw new Error(`no test knows ${program}`);
   const [name = 'start', ...rest] = args;
   return commandLineOf(name, rest);
+}
+
+/** What test/src/mcp/mcp-remote.engine.test.ts starts it with. */
+function mcpRemote([url = '', ...options]: readonly string[]): Promise<ShellAnswer> {
+  const expected = ['--transport', 'http-only', '--header', 'X-API-Key:$' + '{SETTLEMENT_INDEX_KEY}'];
+  if (!URL.canParse(url) || !url.endsWith('/mcp')) throw new Error(`${url} is no address of /mcp`);
+  if (options.join(' ') !== expected.join(' ')) throw new Error(`no test starts mcp-remote with ${options}`);
+  return Promise.resolve(DONE);
+}
+
+function versionOf(name: string): string | undefined {
+  const { devDependencies } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as {
+    devDependencies: Record<string, string>;
+  }; // our own file
+  return devDependencies[name];
 }
 
 /** The program's own reading of the line. What it would do is not done: that reads a chain. */

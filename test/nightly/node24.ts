@@ -16,7 +16,12 @@ const program = new Command('npm run test:nightly -- node24')
   .parse();
 const { only } = program.opts<{ readonly only?: string }>();
 
-function run(command: string, args: readonly string[], cwd: string, path = process.env['PATH'] ?? ''): string {
+function run(
+  command: string,
+  args: readonly string[],
+  cwd: string,
+  path = process.env['PATH'] ?? '',
+): string {
   const { status, stderr } = spawnSync(command, args, {
     cwd,
     env: { ...process.env, PATH: path },
