@@ -143,6 +143,14 @@ async function send(url: string, args: readonly string[]): Promise<SentRequest> 
   return { target: target.slice(url.length), status: answer.status, body: await answer.text() };
 }
 
+/** Scripts that are not run here, each with the arguments that it may have. */
+const TAKES: Readonly<Record<string, (args: readonly string[]) => boolean>> = {
+  'demo:pay': (args) => args.length === 1 && URL.canParse(args[0] ?? ''),
+  'test:nightly': (args) => /^(demo --minutes \d+)?$/.test(args.join(' ')),
+  bench: ([part = '', ...more]) => more.length === 0 && existsSync(join(ROOT, 'bench', part, 'main.ts')),
+  gen: (args) => /^(functions)?$/.test(args.join(' ')),
+};
+
 async function npm(world: CommandWorld, given: readonly string[]): Promise<ShellAnswer> {
   const words = given.filter((word) => word !== '--silent');
   const [verb = '', ...rest] = words[0] === 'run' ? words.slice(1) : words;
@@ -156,25 +164,13 @@ async function npm(world: CommandWorld, given: readonly string[]): Promise<Shell
     case 'demo':
       parseOptions(['node', 'demo', ...args]);
       return DONE;
-    case 'demo:pay':
-      if (args.length !== 1 || !URL.canParse(args[0] ?? '')) throw new Error('demo:pay takes one URL');
-      return DONE;
-    case 'test:nightly':
-      if (!/^(demo --minutes \d+)?$/.test(args.join(' '))) throw new Error(`no such option of ${verb}`);
-      return DONE;
-    case 'bench':
-      if (args.length !== 1 || !existsSync(join(ROOT, 'bench', args[0] ?? '', 'main.ts')))
-        throw new Error(`bench has no part ${args.join(' ')}`);
-      return DONE;
-    case 'gen':
-      if (!/^(functions)?$/.test(args.join(' '))) throw new Error('gen takes functions or nothing');
-      return DONE;
     case 'start':
     case 'import':
     case 'doctor':
       return commandLineOf(verb, args);
     default:
-      if (args.length > 0) throw new Error(`no test knows what ${verb} does with ${args.join(' ')}`);
+      if (!(TAKES[verb]?.(args) ?? args.length === 0))
+        throw new Error(`no test knows what ${verb} does with ${args.join(' ')}`);
       return DONE;
   }
 }
