@@ -21,7 +21,7 @@ export async function openTracing(deps: {
   return createOtelTracer({ endpoint, sampleRatio, version, role, log });
 }
 
-async function loadTracer(): Promise<typeof import('./otel-tracer.ts')> {
+async function loadTracer() {
   try {
     return await import('./otel-tracer.ts');
   } catch (cause) {
