@@ -70,7 +70,10 @@ function clientOver(socket: WebSocket, ended: Promise<void>, close: () => void):
   });
 
   function send(method: string, params: readonly unknown[], call: Waiting): void {
-    if (socket.readyState !== WebSocket.OPEN) return call.failed(new Error('the websocket was closed'));
+    if (socket.readyState !== WebSocket.OPEN) {
+      call.failed(new Error('the websocket was closed'));
+      return;
+    }
     const id = ++lastId;
     waiting.set(id, call);
     socket.send(JSON.stringify({ jsonrpc: '2.0', id, method, params }));
@@ -82,9 +85,11 @@ function clientOver(socket: WebSocket, ended: Promise<void>, close: () => void):
       new Promise((resolve, failed) => {
         // Not after an await: the first announcement may be in the same packet as the answer.
         const answered = ({ result }: RpcMessage): void => {
-          if (typeof result !== 'string') return failed(new Error('the node does not announce new heads'));
-          listeners.set(result, listener);
-          resolve();
+          if (typeof result !== 'string') failed(new Error('the node does not announce new heads'));
+          else {
+            listeners.set(result, listener);
+            resolve();
+          }
         };
         send('eth_subscribe', ['newHeads'], { answered, failed });
       }),
