@@ -1,3 +1,5 @@
+#!/usr/bin/env node
+
 import { readFileSync } from 'node:fs';
 import closeWithGrace from 'close-with-grace';
 import { EngineUnavailable } from '../clickhouse/embedded/library.ts';
@@ -8,9 +10,9 @@ import { createLog, type Log } from '../core/log.ts';
 import type { RegradeArguments } from '../ingest/grading/regrade/command.ts';
 import { RegradeProblem } from '../ingest/grading/regrade/problem.ts';
 import type { ImportArguments } from '../ingest/import/options.ts';
+import { MissingPackage } from '../core/missing-package.ts';
 import { ImportProblem } from '../ingest/import/problem.ts';
 import type { attachOrStartEngine } from './attach-engine.ts';
-import { BridgeProblem } from './mcp-bridge/bridge-problem.ts';
 import { AdminProblem } from './operate/admin/problem.ts';
 import type { BackupArguments, BackupDeps } from './operate/backup/backup-command.ts';
 import { BackupProblem } from './operate/backup/problem.ts';
@@ -198,10 +200,10 @@ try {
   const usage = [
     AdminProblem,
     BackupProblem,
-    BridgeProblem,
     ConfigProblem,
     EngineUnavailable,
     ImportProblem,
+    MissingPackage,
     RegradeProblem,
   ].some((kind) => error instanceof kind);
   const told = error instanceof Error && !usage ? error.stack : error;

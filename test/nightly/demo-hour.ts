@@ -17,7 +17,7 @@ const REPORT_EVERY_MS = 15_000;
 const PAUSE_MS = 500;
 const RECEIPT_TRIES_MAX = 60;
 
-const program = new Command('tsx test/nightly/demo-hour.ts')
+const program = new Command('npm run test:nightly -- demo')
   .description(
     'Starts the demo and visits it: pays, front-runs, cancels, pays twice with one signature, sends transactions, and asks the API, the directory and SQL. Ends with exit code 0 when every payment settled and the demo’s own audit found no lie.',
   )

@@ -91,6 +91,13 @@ export const NIGHTLY_PARTS: readonly NightlyPart[] = [
     expectedMinutes: 15,
     command: () => tests('test/clickhouse/cluster', 'test/src/operate/backup/cluster-backup.engine.test.ts'),
   },
+  {
+    name: 'node24',
+    about: 'npm ci and npm test on Node 24',
+    minutes: null,
+    expectedMinutes: 15,
+    command: () => ({ args: [...TSX, 'test/nightly/node24.ts'] }),
+  },
 ];
 
 /** The parts with these names in the order of the list; all of them where there is no name. Throws where there is no such part. */

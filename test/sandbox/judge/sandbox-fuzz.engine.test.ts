@@ -6,7 +6,7 @@ import { lengthOf } from '../../kit/lengths.ts';
 
 /**
  * The sandbox's fuzzer for a bounded time. One seed, so that a commit is judged by the same queries whenever it is judged;
- * `npm run fuzz:sql` takes another one each time.
+ * `npm run fuzz -- sql` takes another one each time.
  */
 
 const SECONDS = lengthOf('sqlFuzzSeconds');

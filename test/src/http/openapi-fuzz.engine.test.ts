@@ -12,7 +12,7 @@ import { lengthOf } from '../../kit/lengths.ts';
 
 /**
  * Requests made from the OpenAPI document that the service serves, good ones and broken ones, to two real deployments. One seed,
- * so that a commit is judged by the same requests whenever it is judged; `npm run fuzz:http` takes another one each time.
+ * so that a commit is judged by the same requests whenever it is judged; `npm run fuzz -- http` takes another one each time.
  */
 
 const SEED = Number(process.env[SEED_VARIABLE] ?? 20_261_121);
