@@ -1,5 +1,5 @@
 import { type FileHandle, open } from 'node:fs/promises';
-import { ImportProblem } from './problem.ts';
+import { importProblems } from './problem.ts';
 import { readThriftStruct, type ThriftStruct, type ThriftValue } from './thrift-compact.ts';
 
 /**
@@ -37,15 +37,15 @@ const CONVERTED_TIMESTAMPS = [9, 10];
 const CONVERTED_OTHER = [5, 6, 7, 8];
 const REPEATED = 2;
 
-/** Throws `ImportProblem` where the file is not Parquet. */
+/** Throws `UserError` where the file is not Parquet. */
 export async function readParquetFooter(path: string): Promise<ParquetFooter> {
   const file = await open(path).catch((error: unknown) => {
-    throw new ImportProblem([`${path} cannot be opened: ${messageOf(error)}`]);
+    throw importProblems([`${path} cannot be opened: ${messageOf(error)}`]);
   });
   try {
     return footerOf(readThriftStruct(await footerBytes(file)));
   } catch (error) {
-    throw new ImportProblem([`${path} is not a Parquet file that can be read: ${messageOf(error)}`]);
+    throw importProblems([`${path} is not a Parquet file that can be read: ${messageOf(error)}`]);
   } finally {
     await file.close();
   }

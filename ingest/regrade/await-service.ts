@@ -1,11 +1,11 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Writer } from '../../clickhouse/engine/engine.ts';
 import { sql, uint32 } from '../../clickhouse/engine/sql.ts';
+import { UserError } from '../../core/user-error.ts';
 import type { Catalogue } from '../grading/catalogue.ts';
 import { catalogueChanges } from '../grading/catalogue-changes.ts';
 import { readPublishedCatalogue } from '../grading/publish.ts';
 import { highestPass, loadProgress, unfinishedPasses } from './passes.ts';
-import { RegradeProblem } from './problem.ts';
 import type { SweepOutcome, SweepProgress } from './sweep.ts';
 
 /** A worker writes its status every two seconds; this many missed ones mean that it is gone. */
@@ -28,7 +28,7 @@ export async function isIngestRunning(writer: Writer): Promise<boolean> {
 
 /**
  * Waits until the running service has published the catalogue and every row follows it. Null when the service ended before.
- * Throws `RegradeProblem` when it does not take the change up: its files say something else.
+ * Throws `UserError` when it does not take the change up: its files say something else.
  */
 export async function awaitService(deps: {
   readonly writer: Writer;
@@ -43,7 +43,7 @@ export async function awaitService(deps: {
   for (let told = -1; !seen.isDone; seen = await look(writer, wanted)) {
     if (!(await isIngestRunning(writer))) return null;
     if (seen.isIgnored && performance.now() - startedAt > TAKE_UP_MAX_MS) {
-      throw new RegradeProblem(
+      throw new UserError(
         'the running service does not take the catalogue up: it reads other files, or cannot read these (see its log)',
       );
     }

@@ -1,13 +1,13 @@
 import type { Writer } from '../../clickhouse/engine/engine.ts';
 import { dateTime, type Sql, sql, texts, uint8s, uint32 } from '../../clickhouse/engine/sql.ts';
 import { SEEN } from '../../core/domain/evidence.ts';
+import { UserError } from '../../core/user-error.ts';
 import type { Catalogue } from '../grading/catalogue.ts';
 import { type CatalogueChange, catalogueChanges } from '../grading/catalogue-changes.ts';
 import { readPublishedCatalogue } from '../grading/publish.ts';
 import { batchesOf, type RegradeBatch, touchedHours } from './batches.ts';
 import { type CatalogueSql, IS_STALE, PUBLISHED_CATALOGUE, regradedSql } from './grade-sql.ts';
 import { unfinishedPasses } from './passes.ts';
-import { RegradeProblem } from './problem.ts';
 import { REGRADE_SETTINGS } from './regrade-batch.ts';
 import { recordedKeys, touchedBy } from './touched.ts';
 
@@ -41,11 +41,11 @@ const PREVIEW_CHANGES_MAX = 2_500;
 const BATCH_MAX_SECONDS = 300;
 const LINES_MAX = 1_000_000;
 
-/** What a regrade to `wanted` would change. Writes nothing. Throws `RegradeProblem` when there are too many changes. */
+/** What a regrade to `wanted` would change. Writes nothing. Throws `UserError` when there are too many changes. */
 export async function previewRegrade(writer: Writer, wanted: Catalogue): Promise<RegradePreview> {
   const changes = catalogueChanges(await readPublishedCatalogue(writer), wanted);
   if (changes.length > PREVIEW_CHANGES_MAX) {
-    throw new RegradeProblem(
+    throw new UserError(
       `${changes.length} entries of the catalogue change; a preview takes ${PREVIEW_CHANGES_MAX} at most`,
     );
   }

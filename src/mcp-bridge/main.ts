@@ -1,6 +1,6 @@
 import { Command } from 'commander';
+import { UserError } from '../../core/user-error.ts';
 import { addBridgeCommand } from './bridge-command.ts';
-import { BridgeProblem } from './bridge-problem.ts';
 
 /** The user must correct something; the same code as of the other commands. */
 const EXIT_USAGE = 2;
@@ -13,7 +13,7 @@ try {
   addBridgeCommand(program);
   await program.parseAsync(process.argv);
 } catch (error) {
-  if (!(error instanceof BridgeProblem)) throw error;
+  if (!(error instanceof UserError)) throw error;
   process.stderr.write(`${error.message}\n`);
   process.exitCode = EXIT_USAGE;
 }

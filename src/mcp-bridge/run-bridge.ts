@@ -1,7 +1,7 @@
 import { type Readable, Transform } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { StdioServerTransport } from '@modelcontextprotocol/server/stdio';
-import { BridgeProblem } from './bridge-problem.ts';
+import { UserError } from '../../core/user-error.ts';
 import { createForwarder } from './forwarder.ts';
 import { greet } from './greet.ts';
 import { serviceUrls } from './service-url.ts';
@@ -70,7 +70,6 @@ const KEY = /^[\x21-\x7e]+$/;
 function keyOf(given: string | undefined): string | undefined {
   const key = given?.trim() ?? '';
   if (key === '') return undefined;
-  if (!KEY.test(key))
-    throw new BridgeProblem('the key holds characters that no key has, such as white space');
+  if (!KEY.test(key)) throw new UserError('the key holds characters that no key has, such as white space');
   return key;
 }

@@ -1,4 +1,4 @@
-import { BridgeProblem } from './bridge-problem.ts';
+import { UserError } from '../../core/user-error.ts';
 
 /** Where the bridge sends messages, and where it asks who it is. */
 export interface ServiceUrls {
@@ -15,11 +15,11 @@ const BASE_PATH = '/v0';
 export function serviceUrls(given: string): ServiceUrls {
   const url = URL.canParse(given) ? new URL(given) : null;
   if (url === null || !/^https?:$/.test(url.protocol))
-    throw new BridgeProblem(
+    throw new UserError(
       '--url must be the http or https address of the service, such as https://index.example',
     );
   if (url.username !== '' || url.password !== '')
-    throw new BridgeProblem('--url must not hold credentials: the key goes into SETTLEMENT_INDEX_KEY');
+    throw new UserError('--url must not hold credentials: the key goes into SETTLEMENT_INDEX_KEY');
   const path = url.pathname.replace(/\/+$/, '');
   const base = `${url.origin}${path.endsWith(MCP_PATH) ? path.slice(0, -MCP_PATH.length) : path}`;
   const versioned = base.endsWith(BASE_PATH) ? base : `${base}${BASE_PATH}`;
