@@ -5,17 +5,14 @@ import closeWithGrace from 'close-with-grace';
 import { EngineUnavailable } from '../clickhouse/embedded/library.ts';
 import type { Config } from '../core/config/config.ts';
 import { loadConfig, unusedRpcUrls } from '../core/config/load.ts';
-import { ConfigProblem } from '../core/config/problem.ts';
 import { createLog, type Log } from '../core/log.ts';
-import type { RegradeArguments } from '../ingest/grading/regrade/command.ts';
-import { RegradeProblem } from '../ingest/grading/regrade/problem.ts';
-import type { ImportArguments } from '../ingest/import/options.ts';
 import { MissingPackage } from '../core/missing-package.ts';
-import { ImportProblem } from '../ingest/import/problem.ts';
+import { stoppedBySignal } from '../core/process/stop-signal.ts';
+import { UserError } from '../core/user-error.ts';
+import type { RegradeArguments } from '../ingest/grading/regrade/command.ts';
+import type { ImportArguments } from '../ingest/import/options.ts';
 import type { attachOrStartEngine } from './attach-engine.ts';
-import { AdminProblem } from './operate/admin/problem.ts';
 import type { BackupArguments, BackupDeps } from './operate/backup/backup-command.ts';
-import { BackupProblem } from './operate/backup/problem.ts';
 import type { RestoreArguments } from './operate/backup/restore-command.ts';
 import { type Actions, commandLine, type Options } from './operate/command-line.ts';
 import { whatToOpen } from './what-to-open.ts';
@@ -75,8 +72,7 @@ async function runMigrations(options: Options): Promise<void> {
 
 async function runImport(options: Options, given: ImportArguments): Promise<void> {
   const { config, log } = load(options);
-  const stopping = new AbortController();
-  for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, () => stopping.abort());
+  const stopping = stoppedBySignal();
   const { importFiles } = await import('../ingest/import/command.ts');
   let engine: Awaited<ReturnType<typeof engineOf>> | undefined;
   try {
@@ -88,14 +84,14 @@ async function runImport(options: Options, given: ImportArguments): Promise<void
           return engine.access;
         },
         log,
-        signal: stopping.signal,
+        signal: stopping,
         isTerminal: process.stdout.isTTY === true,
         say: (line) => process.stdout.write(`${line}\n`),
       },
       given,
     );
   } catch (error) {
-    if (!stopping.signal.aborted) throw error;
+    if (!stopping.aborted) throw error;
     process.stderr.write('interrupted; the same command goes on where it was\n');
     process.exitCode = EXIT_FAILED;
   } finally {
@@ -105,8 +101,7 @@ async function runImport(options: Options, given: ImportArguments): Promise<void
 
 async function runRegrade(options: Options, given: RegradeArguments): Promise<void> {
   const { config, log } = load(options);
-  const stopping = new AbortController();
-  for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, () => stopping.abort());
+  const stopping = stoppedBySignal();
   const { regrade } = await import('../ingest/grading/regrade/command.ts');
   const engine = await engineOf(config, log);
   try {
@@ -115,13 +110,13 @@ async function runRegrade(options: Options, given: RegradeArguments): Promise<vo
         config,
         access: engine.access,
         log,
-        signal: stopping.signal,
+        signal: stopping,
         say: (line) => process.stdout.write(`${line}\n`),
       },
       given,
     );
   } catch (error) {
-    if (!stopping.signal.aborted) throw error;
+    if (!stopping.aborted) throw error;
     process.stderr.write(
       'interrupted; the same command, or the next start of the service, goes on where it was\n',
     );
@@ -149,19 +144,18 @@ async function withBackupDeps(
   work: (deps: BackupDeps) => Promise<void>,
 ): Promise<void> {
   const { config, log } = load(options);
-  const stopping = new AbortController();
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stopping.abort());
+  const stopping = stoppedBySignal();
   try {
     await work({
       config,
       log,
       program: programVersion(),
-      signal: stopping.signal,
+      signal: stopping,
       isTerminal: process.stdout.isTTY === true,
       say: (line) => process.stdout.write(`${line}\n`),
     });
   } catch (error) {
-    if (!stopping.signal.aborted) throw error;
+    if (!stopping.aborted) throw error;
     process.stderr.write(`interrupted; what this ${name} wrote is not whole: remove it and begin again\n`);
     process.exitCode = EXIT_FAILED;
   }
@@ -197,15 +191,7 @@ function programVersion(): string {
 try {
   await main(process.argv);
 } catch (error) {
-  const usage = [
-    AdminProblem,
-    BackupProblem,
-    ConfigProblem,
-    EngineUnavailable,
-    ImportProblem,
-    MissingPackage,
-    RegradeProblem,
-  ].some((kind) => error instanceof kind);
+  const usage = [UserError, EngineUnavailable, MissingPackage].some((kind) => error instanceof kind);
   const told = error instanceof Error && !usage ? error.stack : error;
   process.stderr.write(`${error instanceof Error && usage ? error.message : String(told)}\n`);
   process.exit(usage ? EXIT_USAGE : EXIT_FAILED);

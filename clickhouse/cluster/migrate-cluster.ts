@@ -1,5 +1,6 @@
 import { PUBLIC_TABLE_NAMES } from '../../core/domain/public-tables.ts';
 import type { Log } from '../../core/log.ts';
+import { UserError } from '../../core/user-error.ts';
 import type { EngineAccess, EngineCluster, Writer } from '../engine/engine.ts';
 import { createWriter } from '../engine/http-engine.ts';
 import { sql, text, trustedText } from '../engine/sql.ts';
@@ -7,13 +8,7 @@ import { NODE_VIEWS, nodeViewStatements } from '../guest/node-views.ts';
 import { localDatabaseOf, publicDatabaseOf, viewedDatabaseOf } from '../guest/public-database.ts';
 import { publicViewStatements } from '../guest/public-views.ts';
 import { createDatabases } from '../migrate/create-databases.ts';
-import {
-  applyMigrations,
-  type Migrated,
-  type Migration,
-  MigrationProblem,
-  runDdl,
-} from '../migrate/migrations.ts';
+import { applyMigrations, type Migrated, type Migration, runDdl } from '../migrate/migrations.ts';
 import {
   type Columns,
   type DistributedTable,
@@ -166,7 +161,7 @@ async function migrateNode(
 
 function tableOf(database: string, name: string): DistributedTable {
   const placement = PLACEMENTS[name];
-  if (placement === undefined) throw new MigrationProblem(`No placement says where ${name} is on a cluster.`);
+  if (placement === undefined) throw new UserError(`No placement says where ${name} is on a cluster.`);
   return { database, local: localDatabaseOf(database), name, key: placement.key };
 }
 
@@ -185,13 +180,13 @@ async function checkShard(
   const [own, count] = rows[0] ?? [];
   const at = `Node of shard ${shard} in clickhouse.shards`;
   if (Number(count) === 0)
-    throw new MigrationProblem(`${at}: it does not know the cluster ${name}; see its remote_servers.`);
+    throw new UserError(`${at}: it does not know the cluster ${name}; see its remote_servers.`);
   if (Number(count) !== shards.length)
-    throw new MigrationProblem(
+    throw new UserError(
       `${at}: its cluster ${name} has ${count} shards, clickhouse.shards has ${shards.length}.`,
     );
   if (String(own) !== String(shard))
-    throw new MigrationProblem(`${at}: in its cluster ${name} it is shard ${String(own) || 'none'}.`);
+    throw new UserError(`${at}: in its cluster ${name} it is shard ${String(own) || 'none'}.`);
 }
 
 /** Makes tables over all nodes, but for those that are what they should be. All of one database. */

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { retry } from '../../core/process/retry.ts';
 import type { Row, Rows, Statement } from './engine.ts';
 import { engineErrorOf, isBrokenConnection, isConnectionRefused, withinSeconds } from './error.ts';
 import { type EngineHttp, isSuccess, refusalOf, WHOLE_ANSWER } from './http.ts';
@@ -113,20 +113,17 @@ async function retried<T>(
   signal: AbortSignal,
 ): Promise<T> {
   let seen = 0;
-  for (let attempts = 1; ; attempts += 1) {
-    try {
-      const answer = await attempt();
-      outage.over();
-      return answer;
-    } catch (error) {
-      if (!isConnectionRefused(error)) seen += 1;
-      const patienceMs = isBrokenConnection(error) ? outage.patienceMs() : 0;
-      const isFirst = attempts === 1 && isBrokenConnection(error);
-      if (signal.aborted || seen >= SEEN_MAX || !(isFirst || patienceMs > 0)) throw error;
-      onRetry(error);
-      await sleep(isFirst ? RETRY_AFTER_MS : POLL_MS, undefined, { signal });
-    }
-  }
+  const pauseMs = (error: unknown, failures: number): number | null => {
+    if (!isConnectionRefused(error)) seen += 1;
+    const patienceMs = isBrokenConnection(error) ? outage.patienceMs() : 0;
+    const isFirst = failures === 1 && isBrokenConnection(error);
+    if (seen >= SEEN_MAX || !(isFirst || patienceMs > 0)) return null;
+    onRetry(error);
+    return isFirst ? RETRY_AFTER_MS : POLL_MS;
+  };
+  const answer = await retry(attempt, { signal, pauseMs });
+  outage.over();
+  return answer;
 }
 
 /** What the engine answers in the format JSONCompact, as far as it is read. */

@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from 'node:timers/promises';
+import { pauseUntil, retry } from '../../core/process/retry.ts';
 import { type EngineAccess, EngineError, type GuestResult, type QueryFigures } from '../engine/engine.ts';
 import { type CallSignals, engineErrorOf, isConnectionRefused, problemOf } from '../engine/error.ts';
 import {
@@ -111,16 +111,12 @@ function asWords(parameters: GuestHttpStatement['parameters']): HttpStatement['w
  * Again, for a moment, where the engine has not seen the statement: it is being started anew. Never where it may have: a text
  * that ends the engine must not end two.
  */
-async function retryRefused<Answer>(send: () => Promise<Answer>, signal: AbortSignal): Promise<Answer> {
+function retryRefused<Answer>(send: () => Promise<Answer>, signal: AbortSignal): Promise<Answer> {
   const deadline = performance.now() + RETRY_MAX_MS;
-  for (;;) {
-    try {
-      return await send();
-    } catch (error) {
-      if (signal.aborted || !isConnectionRefused(error) || performance.now() > deadline) throw error;
-      await sleep(RETRY_AFTER_MS, undefined, { signal });
-    }
-  }
+  return retry(send, {
+    signal,
+    pauseMs: (error) => (isConnectionRefused(error) ? pauseUntil(deadline, RETRY_AFTER_MS) : null),
+  });
 }
 
 function refusedWith(

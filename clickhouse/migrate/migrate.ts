@@ -17,7 +17,7 @@ import {
 
 /**
  * Creates the databases, brings the schema up to date and makes the public views anew, on every node of a cluster. Throws
- * `MigrationProblem` when an applied file has been changed since, `EngineError` when the engine fails.
+ * `UserError` when an applied file has been changed since, `EngineError` when the engine fails.
  */
 export async function migrate(
   access: EngineAccess,

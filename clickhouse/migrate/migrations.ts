@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import type { Log } from '../../core/log.ts';
+import { UserError } from '../../core/user-error.ts';
 import type { Writer } from '../engine/engine.ts';
 import { type Sql, sql, text, trustedText, uint32 } from '../engine/sql.ts';
 import { splitStatements } from './split-statements.ts';
@@ -23,21 +24,13 @@ export interface Migrated {
   readonly already: readonly string[];
 }
 
-/** The database is not in the state that this program's migrations describe. */
-export class MigrationProblem extends Error {
-  constructor(message: string) {
-    super(message);
-    this.name = 'MigrationProblem';
-  }
-}
-
 const STATEMENT_SECONDS_MAX = 300;
 const MIGRATIONS_MAX = 10_000;
 const FILE_NAME = /^(\d{4})-([a-z0-9-]+)\.sql$/;
 export const MIGRATIONS_DIRECTORY = new URL('../migrations/', import.meta.url);
 
 /**
- * Runs what the database of the writer does not have yet; `runStatement` runs a statement of a file. Throws `MigrationProblem`
+ * Runs what the database of the writer does not have yet; `runStatement` runs a statement of a file. Throws `UserError`
  * when an applied file has been changed since, `EngineError` when the engine fails.
  */
 export async function applyMigrations(
@@ -66,12 +59,12 @@ export async function applyMigrations(
 /** Reads and checks the files: numbered without gaps or repeats, each with at least one statement. */
 export async function readMigrations(directory: URL = MIGRATIONS_DIRECTORY): Promise<Migration[]> {
   const names = (await readdir(directory)).filter((name) => name.endsWith('.sql')).sort();
-  if (names.length === 0) throw new MigrationProblem('There are no migration files beside migrate.');
+  if (names.length === 0) throw new UserError('There are no migration files beside migrate.');
   return Promise.all(
     names.map(async (file, index) => {
       const [, number, name] = FILE_NAME.exec(file) ?? [];
       if (number === undefined || name === undefined || Number(number) !== index + 1) {
-        throw new MigrationProblem(`Migration ${file} must be named ${numbered(index + 1)}-some-name.sql`);
+        throw new UserError(`Migration ${file} must be named ${numbered(index + 1)}-some-name.sql`);
       }
       const script = await readFile(new URL(file, directory), 'utf8');
       const statements = splitStatements(script);
@@ -104,14 +97,14 @@ async function readHistory(writer: Writer): Promise<ReadonlyMap<number, string>>
 function refuseChanged(migrations: readonly Migration[], history: ReadonlyMap<number, string>): void {
   const unknown = [...history.keys()].filter((version) => version > migrations.length);
   if (unknown.length > 0) {
-    throw new MigrationProblem(
+    throw new UserError(
       `The database has migration ${numbered(Math.max(...unknown))}, which this version of the program does not know. Run the newer version.`,
     );
   }
   for (const migration of migrations) {
     const recorded = history.get(migration.version);
     if (recorded !== undefined && recorded !== migration.checksum) {
-      throw new MigrationProblem(
+      throw new UserError(
         `Migration ${fullName(migration)} was applied to this database with other contents. Restore the file and put the change into a new migration.`,
       );
     }

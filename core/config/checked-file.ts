@@ -3,13 +3,13 @@ import type { Static, TSchema } from '@sinclair/typebox';
 import { Value, type ValueError, ValueErrorType } from '@sinclair/typebox/value';
 import { nearest } from '../nearest-name.ts';
 import { ENVIRONMENT } from './environment.ts';
-import { ConfigProblem, hideSecrets } from './problem.ts';
+import { configProblems, hideSecrets } from './problem.ts';
 
-/** The object in a JSON file. Throws `ConfigProblem` when it cannot be read or is none. */
+/** The object in a JSON file. Throws `UserError` when it cannot be read or is none. */
 export function readJsonObject(path: string): Record<string, unknown> {
   const value = parseFile(path);
   if (typeof value !== 'object' || value === null || Array.isArray(value))
-    throw new ConfigProblem([`${path} holds no JSON object`]);
+    throw configProblems([`${path} holds no JSON object`]);
   return Object.fromEntries(Object.entries(value));
 }
 
@@ -18,22 +18,22 @@ function parseFile(path: string): unknown {
   try {
     text = readFileSync(path, 'utf8');
   } catch (cause) {
-    throw new ConfigProblem([`${path} cannot be read: ${messageOf(cause)}`]);
+    throw configProblems([`${path} cannot be read: ${messageOf(cause)}`]);
   }
   try {
     return JSON.parse(text);
   } catch {
     // Not the parser's words: they quote the text, and a configuration holds secrets.
-    throw new ConfigProblem([`${path} is not JSON`]);
+    throw configProblems([`${path} is not JSON`]);
   }
 }
 
-/** The value with defaults filled in. Throws `ConfigProblem` with everything that the schema does not allow. */
+/** The value with defaults filled in. Throws `UserError` with everything that the schema does not allow. */
 export function checked<Schema extends TSchema>(schema: Schema, value: unknown): Static<Schema> {
   const filled: unknown = Value.Default(schema, Value.Clone(value));
   if (Value.Check(schema, filled)) return filled;
   const problems = [...Value.Errors(schema, filled)].flatMap(inOwnWords);
-  throw new ConfigProblem([...new Set(problems.map(hideSecrets))]);
+  throw configProblems([...new Set(problems.map(hideSecrets))]);
 }
 
 /** Of a choice, what may be chosen; of an object that may be null, what is wrong with the object. */

@@ -1,4 +1,4 @@
-import { ConfigProblem } from './problem.ts';
+import { configProblems } from './problem.ts';
 
 /** What a process listens at, and which setting says so. */
 export interface ListenPlace {
@@ -13,7 +13,7 @@ export interface ListenPlace {
 export function asListenProblem(error: unknown, place: ListenPlace): unknown {
   const code = error instanceof Error && 'code' in error ? error.code : undefined;
   const problem = problemOf(code, place);
-  return problem === undefined ? error : new ConfigProblem([problem]);
+  return problem === undefined ? error : configProblems([problem]);
 }
 
 function problemOf(code: unknown, { host, port, hostSetting, portSetting }: ListenPlace): string | undefined {

@@ -6,7 +6,7 @@ import { readCatalogueFile } from './catalogue-file.ts';
 import { checked, readJsonObject } from './checked-file.ts';
 import type { Config } from './config.ts';
 import { type Environment, overrideFromEnvironment } from './environment.ts';
-import { ConfigProblem } from './problem.ts';
+import { configProblems } from './problem.ts';
 import { resolveConfig } from './resolve.ts';
 import { ConfigSchema } from './schema.ts';
 import { withValueFiles } from './value-files.ts';
@@ -17,7 +17,7 @@ const DEFAULT_CONFIG_FILE = 'settlement-index.config.json';
 
 /**
  * Loads, overrides, checks. `file` is what the user named on the command line; without it the default file is used when
- * it exists. Throws `ConfigProblem` with every problem at once.
+ * it exists. Throws `UserError` with every problem at once.
  */
 export function loadConfig(options: { readonly file?: string; readonly env?: Environment } = {}): Config {
   const env = withValueFiles(options.env ?? process.env);
@@ -48,6 +48,6 @@ function configPath(named: string | undefined, env: Environment): string | null 
   const path = resolve(named ?? env['SETTLEMENT_INDEX_CONFIG'] ?? DEFAULT_CONFIG_FILE);
   if (existsSync(path)) return path;
   if (named !== undefined || env['SETTLEMENT_INDEX_CONFIG'] !== undefined)
-    throw new ConfigProblem([`there is no file ${path}`]);
+    throw configProblems([`there is no file ${path}`]);
   return null;
 }

@@ -1,12 +1,8 @@
-/** What a user must correct, one line per problem. */
-export class ConfigProblem extends Error {
-  readonly problems: readonly string[];
+import { type UserError, userErrors } from '../user-error.ts';
 
-  constructor(problems: readonly string[]) {
-    super(`The configuration is not valid:\n${problems.map((problem) => `  - ${problem}`).join('\n')}`);
-    this.name = 'ConfigProblem';
-    this.problems = problems;
-  }
+/** What a user must correct in the configuration. */
+export function configProblems(problems: readonly string[]): UserError {
+  return userErrors('The configuration is not valid', problems);
 }
 
 /** A password or a URL with a path key must not be echoed back by a validation message. */

@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import { chainOf } from '../domain/chain.ts';
 import { knownChain, type TokenFacts } from '../domain/known-chains.ts';
 import type { ChainConfig, Config } from './config.ts';
-import { ConfigProblem, hideSecrets } from './problem.ts';
+import { configProblems, hideSecrets } from './problem.ts';
 import { checkOauth, resolvePayment } from './resolve-access.ts';
 import { resolveSection } from './resolve-catalogue.ts';
 import { checkCluster } from './resolve-cluster.ts';
@@ -18,7 +18,7 @@ const DEFAULT_PARALLEL_WINDOWS = 4;
 
 /**
  * Looks up chains, checks addresses and lays the entries over the built-in facts. `configFile` is where the values came from.
- * Throws `ConfigProblem`.
+ * Throws `UserError`.
  */
 export function resolveConfig(file: FileConfig, configFile: string | null): Config {
   const problems: string[] = [];
@@ -38,7 +38,7 @@ export function resolveConfig(file: FileConfig, configFile: string | null): Conf
   checkOauth(file.oauth, problems);
   const trustProxy = resolveProxies(file.http.trustProxy, problems);
   checkGateways(file.identities.ipfsGateways, problems);
-  if (problems.length > 0) throw new ConfigProblem(problems.map(hideSecrets));
+  if (problems.length > 0) throw configProblems(problems.map(hideSecrets));
   const catalogueFile = file.catalogue.file === null ? null : resolve(file.catalogue.file);
   return {
     ...file,

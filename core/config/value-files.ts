@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { ENVIRONMENT, type Environment } from './environment.ts';
-import { ConfigProblem } from './problem.ts';
+import { configProblems } from './problem.ts';
 
 const SUFFIX = '_FILE';
 const RPC_URL = /^RPC_URL_\d+$/;
@@ -8,7 +8,7 @@ const RPC_URL = /^RPC_URL_\d+$/;
 /**
  * Values that lie in files: `CLICKHOUSE_PASSWORD_FILE=/run/secrets/clickhouse` stands for `CLICKHOUSE_PASSWORD` with the text of that
  * file, without the line's end. So no secret is in the environment, which every child inherits and `docker inspect` shows. Throws
- * `ConfigProblem` for a file that cannot be read, and where both are set.
+ * `UserError` for a file that cannot be read, and where both are set.
  */
 export function withValueFiles(env: Environment): Environment {
   const problems: string[] = [];
@@ -19,7 +19,7 @@ export function withValueFiles(env: Environment): Environment {
     if (env[base]) problems.push(`${base} and ${name} are both set`);
     else values[base] = readValue(name, path, problems);
   }
-  if (problems.length > 0) throw new ConfigProblem(problems);
+  if (problems.length > 0) throw configProblems(problems);
   return { ...env, ...values };
 }
 

@@ -1,4 +1,5 @@
 import type { Hash } from '../../core/domain/settlement.ts';
+import { runPool } from '../../core/process/pool.ts';
 import type { AdaptiveWindow } from './adaptive-window.ts';
 import type { BlockBatch, LogFilter, RawLog, ReadOptions, TransactionFacts } from './block-source.ts';
 import { checkAsked, checkForks, checkLinks, orderLogs } from './check-batch.ts';
@@ -102,27 +103,16 @@ function cut(from: number, to: number, size: number): Range[] {
   return ranges;
 }
 
-/** Results in the order of the items. Waits for what is under way before it throws: no request may outlive its read. */
+/** Results in the order of the items. */
 async function inParallel<T, R>(
   items: readonly T[],
   width: number,
   work: (item: T) => Promise<R>,
 ): Promise<R[]> {
   const results = new Array<R>(items.length);
-  const queue = [...items.entries()].reverse();
-  const worker = async (): Promise<void> => {
-    for (let next = queue.pop(); next !== undefined; next = queue.pop()) {
-      const [index, item] = next;
-      try {
-        results[index] = await work(item);
-      } catch (error) {
-        queue.length = 0;
-        throw error;
-      }
-    }
-  };
-  const settled = await Promise.allSettled(Array.from({ length: Math.min(width, items.length) }, worker));
-  for (const outcome of settled) if (outcome.status === 'rejected') throw outcome.reason;
+  await runPool(items.entries(), { width: Math.min(width, items.length) }, async ([index, item]) => {
+    results[index] = await work(item);
+  });
   return results;
 }
 

@@ -1,6 +1,6 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import type { ChainConfig } from '../../core/config/config.ts';
 import type { Log } from '../../core/log.ts';
+import { retry } from '../../core/process/retry.ts';
 import { createAdaptiveWindow } from './adaptive-window.ts';
 import { type BlockRef, type BlockSource, ReadAbandoned } from './block-source.ts';
 import { announceHeads } from './new-heads.ts';
@@ -13,7 +13,7 @@ import { createEndpoint, isWebSocket } from './rpc-endpoint.ts';
 import { ProviderContradiction, RpcFailure } from './rpc-failure.ts';
 import { RPC_LIMITS, type RpcLimits } from './rpc-limits.ts';
 import { createPool, type RpcPool } from './rpc-pool.ts';
-import { backOffMs, type Trouble } from './rpc-turn.ts';
+import { restAfter, type Trouble } from './rpc-turn.ts';
 import { type OnExchange, toldEndpoint } from './told-endpoint.ts';
 
 export interface RpcSourceDeps {
@@ -91,24 +91,19 @@ interface Repeating {
 }
 
 /** Starts afresh after trouble that a single call could not get over: a node that lags, a reorg meanwhile, a contradiction. */
-async function untilConsistent<T>(
+function untilConsistent<T>(
   { log, signal, limits }: Repeating,
   work: () => Promise<T>,
   patience?: { readonly attemptsMax: number; readonly abandoned: () => Error },
 ): Promise<T> {
-  for (let attempt = 1; ; attempt++) {
-    signal?.throwIfAborted();
-    try {
-      return await work();
-    } catch (error) {
-      if (!(error instanceof RpcFailure || error instanceof ProviderContradiction)) throw error;
-      log.warn({ kind: error.kind }, `reading the chain afresh: ${error.message}`);
-      if (patience && attempt >= patience.attemptsMax) throw patience.abandoned();
-      // After any other trouble the URL rests by itself. Here nothing smaller is left to ask, and without a pause this would spin.
-      if (error.kind === 'too-large')
-        await delay(backOffMs(attempt, limits), undefined, signal ? { signal } : {});
-    }
-  }
+  const pauseMs = (error: unknown, failures: number): number | null => {
+    if (!(error instanceof RpcFailure || error instanceof ProviderContradiction)) return null;
+    log.warn({ kind: error.kind }, `reading the chain afresh: ${error.message}`);
+    if (patience && failures >= patience.attemptsMax) throw patience.abandoned();
+    // After any other trouble the URL rests by itself. Here nothing smaller is left to ask, and without a pause this would spin.
+    return error.kind === 'too-large' ? restAfter(failures, limits) : 0;
+  };
+  return retry(work, { signal, pauseMs });
 }
 
 async function readTip(

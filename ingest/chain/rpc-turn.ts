@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { backOffMs } from '../../core/process/retry.ts';
 import type { RpcEndpoint } from './rpc-endpoint.ts';
 import { type ProviderContradiction, RpcFailure, WrongChain } from './rpc-failure.ts';
 import type { RpcLimits } from './rpc-limits.ts';
@@ -88,11 +89,10 @@ function wrongChain(members: readonly Member[]): WrongChain {
 function restMs(failuresInRow: number, trouble: Trouble, limits: RpcLimits): number {
   const demandedMs = trouble instanceof RpcFailure ? trouble.retryAfterMs : null;
   if (demandedMs !== null) return Math.min(demandedMs, limits.retryAfterMaxMs);
-  return backOffMs(failuresInRow, limits);
+  return restAfter(failuresInRow, limits);
 }
 
-/** Doubles from the first pause to the longest; jitter, because parallel readers must not come back in step. */
-export function backOffMs(failuresInRow: number, limits: RpcLimits): number {
-  const fullMs = Math.min(limits.backOffMaxMs, limits.backOffFirstMs * 2 ** (failuresInRow - 1));
-  return fullMs * (0.5 + Math.random() / 2);
+/** Between attempts at this URL. */
+export function restAfter(failuresInRow: number, { backOffFirstMs, backOffMaxMs }: RpcLimits): number {
+  return backOffMs(failuresInRow, { firstMs: backOffFirstMs, maxMs: backOffMaxMs });
 }

@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { runPool } from '../../core/process/pool.ts';
 
 /**
  * Work on hosts of others, many hosts at once and each one slowly: what belongs to a host is done one after the other, with a
@@ -65,11 +66,9 @@ export async function runLanes<T extends LaneItem>(
   work: (item: T, down: string | null) => Promise<string>,
 ): Promise<void> {
   // The longest first: the batch ends with the slowest host.
-  const waiting = [...lanes].sort((one, other) => one.length - other.length);
+  const longestFirst = [...lanes].sort((one, other) => other.length - one.length);
   const endMs = performance.now() + beginWithinMs;
-  const failing = new AbortController();
-  const until = AbortSignal.any([signal, failing.signal]);
-  const runLane = async (lane: readonly T[]): Promise<void> => {
+  await runPool(longestFirst, { width: concurrency, signal }, async (lane, until) => {
     const problems: string[] = [];
     for (const [index, item] of lane.entries()) {
       until.throwIfAborted();
@@ -78,18 +77,7 @@ export async function runLanes<T extends LaneItem>(
       if (index > 0 && down === null) await delay(pauseMs, undefined, { signal: until });
       problems.push(await work(item, down));
     }
-  };
-  const worker = async (): Promise<void> => {
-    try {
-      for (let lane = waiting.pop(); lane !== undefined; lane = waiting.pop()) await runLane(lane);
-    } catch (error) {
-      failing.abort(error);
-      throw error;
-    }
-  };
-  await Promise.allSettled(Array.from({ length: concurrency }, worker));
-  // The reason of the first failure: what the others threw is only that they were stopped.
-  until.throwIfAborted();
+  });
 }
 
 /** Gateways stand for many hosts: what one of them cannot find says nothing about the next. */

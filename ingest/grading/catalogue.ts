@@ -1,5 +1,5 @@
 import type { CatalogueSection, FacilitatorConfig, PayeeConfig } from '../../core/config/config.ts';
-import { ConfigProblem } from '../../core/config/problem.ts';
+import { configProblems } from '../../core/config/problem.ts';
 import { type Address, address } from '../../core/domain/address.ts';
 import { type Chain, chainOf } from '../../core/domain/chain.ts';
 import {
@@ -70,7 +70,7 @@ export interface CatalogueLayers {
 
 /**
  * The built-in dated table under the catalogue file under the configuration: a configured relayer, name or code replaces the
- * built-in one. Throws `ConfigProblem` where they contradict themselves or each other.
+ * built-in one. Throws `UserError` where they contradict themselves or each other.
  */
 export function buildCatalogue(section: CatalogueSection, layers: CatalogueLayers = {}): Catalogue {
   const { file = { facilitators: [], payees: [] }, signers = [], listed = [] } = layers;
@@ -160,7 +160,7 @@ function refuseContradictions(facilitators: readonly FacilitatorConfig[]): void 
     }
     for (const code of builderCodes) claim(`builder code ${code}`, id);
   }
-  if (problems.length > 0) throw new ConfigProblem(problems);
+  if (problems.length > 0) throw configProblems(problems);
 }
 
 function relayersOf(

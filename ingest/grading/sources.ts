@@ -1,8 +1,8 @@
 import { statSync } from 'node:fs';
 import { readCatalogueFile, readConfiguredCatalogue } from '../../core/config/catalogue-file.ts';
 import type { CatalogueSection, Config, PayeeConfig } from '../../core/config/config.ts';
-import { ConfigProblem } from '../../core/config/problem.ts';
 import type { Log } from '../../core/log.ts';
+import { UserError } from '../../core/user-error.ts';
 import type { Listings } from '../endpoints/sources.ts';
 import { buildCatalogue, type Catalogue, refusedSigners, type SupportedSigner } from './catalogue.ts';
 
@@ -65,7 +65,7 @@ export function createCatalogueSources(config: SourcesConfig, log: Log): Catalog
       });
       return catalogue;
     } catch (error) {
-      if (!(error instanceof ConfigProblem)) throw error;
+      if (!(error instanceof UserError)) throw error;
       logOnce(error.message, () =>
         log.error({ problems: error.problems }, 'the catalogue cannot be read; the old one stays in force'),
       );

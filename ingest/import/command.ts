@@ -17,13 +17,13 @@ import {
   type ImportOptions,
 } from './options.ts';
 import { spanOf } from './plan.ts';
-import { ImportProblem } from './problem.ts';
+import { importProblems } from './problem.ts';
 import { type ImportSummary, runImport, summaryLines } from './run.ts';
 
 const REPORT_EVERY_TERMINAL_MS = 2_000;
 const REPORT_EVERY_LOG_MS = 10_000;
 
-/** Reads the files first, so that a wrong command line starts no engine. Throws `ImportProblem` for what the user must correct. */
+/** Reads the files first, so that a wrong command line starts no engine. Throws `UserError` for what the user must correct. */
 export async function importFiles(
   deps: {
     readonly config: Config;
@@ -49,7 +49,7 @@ export async function importFiles(
     },
     chainIdOf(chain.chain),
   );
-  if (files.length === 0) throw new ImportProblem(["no files are named (--parquet 'directory/*.parquet')"]);
+  if (files.length === 0) throw importProblems(["no files are named (--parquet 'directory/*.parquet')"]);
   for (const line of fileLines(files)) say(line);
   const options: ImportOptions = {
     fromBlock: given.fromBlock ?? null,
@@ -100,11 +100,11 @@ function chainNamed({ chains }: Config, name: string | undefined): ChainConfig {
   const [only, ...others] = chains;
   if (name === undefined) {
     if (only !== undefined && others.length === 0) return only;
-    throw new ImportProblem([`--chain is needed where several chains are configured (${slugs})`]);
+    throw importProblems([`--chain is needed where several chains are configured (${slugs})`]);
   }
   const found = chains.find(({ chain, facts }) => facts.slug === name || chain === name);
   if (found === undefined)
-    throw new ImportProblem([`--chain ${name} is not configured; configured are ${slugs}`]);
+    throw importProblems([`--chain ${name} is not configured; configured are ${slugs}`]);
   return found;
 }
 

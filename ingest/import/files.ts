@@ -3,7 +3,7 @@ import { basename, join, resolve, sep } from 'node:path';
 import type { BlockRange } from '../write/coverage.ts';
 import { COLUMNS, type FileKind, type FoundColumns, findColumns, kindOfColumns } from './columns.ts';
 import { readParquetFooter } from './footer.ts';
-import { ImportProblem } from './problem.ts';
+import { importProblems } from './problem.ts';
 
 /** A Parquet file with all that can be known without reading its rows. */
 export interface ImportFile {
@@ -32,7 +32,7 @@ const PARALLEL_FOOTERS = 16;
 const RANGE_IN_NAME = /__(\d{1,15})_to_(\d{1,15})(?:__.*)?\.parquet$/;
 const PROBLEMS_SHOWN_MAX = 20;
 
-/** Finds, opens and sorts out the files. Throws `ImportProblem` with everything that is wrong with them. */
+/** Finds, opens and sorts out the files. Throws `UserError` with everything that is wrong with them. */
 export async function readImportFiles(named: NamedFiles, chainId: number): Promise<ImportFile[]> {
   const problems: string[] = [];
   const wanted: { path: string; kind: FileKind | null }[] = [];
@@ -58,7 +58,7 @@ export async function readImportFiles(named: NamedFiles, chainId: number): Promi
       else files.push(result);
     }
   }
-  if (problems.length > 0) throw new ImportProblem(shortened(problems));
+  if (problems.length > 0) throw importProblems(shortened(problems));
   return files;
 }
 

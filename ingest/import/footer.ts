@@ -1,6 +1,6 @@
 import { type FileHandle, open } from 'node:fs/promises';
 import { type ColumnMetaData, parquetMetadata, parquetSchema, type SchemaTree } from 'hyparquet';
-import { ImportProblem } from './problem.ts';
+import { importProblems } from './problem.ts';
 
 /**
  * What a Parquet file says about itself at its end: columns, rows, the range of block numbers. Reading it in JavaScript lets an
@@ -38,15 +38,15 @@ const TIMESTAMPS: readonly unknown[] = ['TIMESTAMP_MILLIS', 'TIMESTAMP_MICROS'];
 /** Integers of another meaning. */
 const OTHER_INTEGERS: readonly unknown[] = ['DECIMAL', 'DATE', 'TIME_MILLIS', 'TIME_MICROS'];
 
-/** Throws `ImportProblem` where the file is not Parquet. */
+/** Throws `UserError` where the file is not Parquet. */
 export async function readParquetFooter(path: string): Promise<ParquetFooter> {
   const file = await open(path).catch((error: unknown) => {
-    throw new ImportProblem([`${path} cannot be opened: ${messageOf(error)}`]);
+    throw importProblems([`${path} cannot be opened: ${messageOf(error)}`]);
   });
   try {
     return readFooter(await footerBytes(file));
   } catch (error) {
-    throw new ImportProblem([`${path} is not a Parquet file that can be read: ${messageOf(error)}`]);
+    throw importProblems([`${path} is not a Parquet file that can be read: ${messageOf(error)}`]);
   } finally {
     await file.close();
   }

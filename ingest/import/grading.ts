@@ -10,7 +10,7 @@ import { changeCatalogue } from '../grading/regrade/regrade.ts';
 import { createCatalogueSources } from '../grading/sources.ts';
 import { loadSigners } from '../grading/supported.ts';
 import type { Versions } from '../write/versions.ts';
-import { ImportProblem } from './problem.ts';
+import { importProblems } from './problem.ts';
 
 /**
  * What imported rows are graded by: the published catalogue, as in the ingest process. That process may publish another one at
@@ -44,7 +44,7 @@ export async function openGrading(deps: {
     const [signers, listed] = [await loadSigners(writer), await readPublishedListed(writer)];
     const wanted = createCatalogueSources(config, log).read(signers, listed);
     if (wanted === null)
-      throw new ImportProblem(['the catalogue of the configuration cannot be read (see above)']);
+      throw importProblems(['the catalogue of the configuration cannot be read (see above)']);
     if (dryRun) return { catalogue: () => wanted, isStillTrue: () => Promise.resolve(true) };
     await changeCatalogue(deps, wanted);
   }

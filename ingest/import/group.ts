@@ -1,3 +1,4 @@
+import { runPool } from '../../core/process/pool.ts';
 import type { BlockBatch } from '../chain/block-source.ts';
 import type { DecodeContext } from '../decode/context.ts';
 import { emittersOf } from '../decode/log-kind.ts';
@@ -11,7 +12,7 @@ import type { ImportFile } from './files.ts';
 import { EVENT_CODES, emitterCodes, type LoadTarget, loadFile } from './load.ts';
 import type { ImportDeps, ImportOptions } from './options.ts';
 import { commonRanges, cutWindows, type FileGroup, formatRanges, withoutRanges } from './plan.ts';
-import { ImportProblem } from './problem.ts';
+import { importProblems } from './problem.ts';
 import {
   emptyStaging,
   NO_HASH,
@@ -138,15 +139,11 @@ async function storeWindows(
 /** Logs first: which transactions and blocks are wanted is known from them. */
 async function stageFiles(run: GroupRun, group: FileGroup, range: BlockRange): Promise<void> {
   for (const kind of ['logs', 'transactions', 'blocks'] as const satisfies readonly FileKind[]) {
-    const queue = group.files.filter((file) => file.kind === kind && overlaps(file, range));
-    const work = async (): Promise<void> => {
-      for (let file = queue.shift(); file !== undefined; file = queue.shift()) {
-        run.signal.throwIfAborted();
-        await loadFile(run.writer, run.target, file, range);
-        if (kind === 'logs') run.progress.add(file.rows * LOADING_SHARE);
-      }
-    };
-    await Promise.all(Array.from({ length: PARALLEL_LOADS }, work));
+    const files = group.files.filter((file) => file.kind === kind && overlaps(file, range));
+    await runPool(files, { width: PARALLEL_LOADS, signal: run.signal }, async (file) => {
+      await loadFile(run.writer, run.target, file, range);
+      if (kind === 'logs') run.progress.add(file.rows * LOADING_SHARE);
+    });
   }
 }
 
@@ -172,7 +169,7 @@ function incompleteBlocks(blocks: readonly StagedBlock[], skip: boolean): BlockR
     blocks.filter(({ isContradicted }) => isContradicted),
     (at) => `the files name two different hashes for one block: they are of two forks (${at})`,
   );
-  if (problems.length > 0) throw new ImportProblem(problems);
+  if (problems.length > 0) throw importProblems(problems);
   const withoutTransactions = blocks.filter(({ missingTransactions }) => missingTransactions > 0);
   const missing = withoutTransactions.reduce((sum, { missingTransactions }) => sum + missingTransactions, 0);
   const withoutHash = blocks.filter(({ hash }) => hash === NO_HASH);
@@ -193,7 +190,7 @@ function incompleteBlocks(blocks: readonly StagedBlock[], skip: boolean): BlockR
       (at) =>
         `${withoutTime.length} blocks with payments have a time in no file (${at}). Add the blocks files, or pass --skip-incomplete`,
     );
-    if (problems.length > 0) throw new ImportProblem(problems);
+    if (problems.length > 0) throw importProblems(problems);
   }
   return rangesOf(
     blocks.filter(

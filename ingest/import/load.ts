@@ -8,7 +8,7 @@ import { REGISTRY_TOPIC } from '../decode/registry-topics.ts';
 import type { BlockRange } from '../write/coverage.ts';
 import type { FoundColumn, FoundColumns } from './columns.ts';
 import type { ImportFile } from './files.ts';
-import { ImportProblem } from './problem.ts';
+import { importProblems } from './problem.ts';
 import type { Staging } from './staging.ts';
 
 /**
@@ -53,7 +53,7 @@ export const EVENT_CODES: readonly string[] = [
   ...new Set([...Object.values(TOPIC), ...Object.values(REGISTRY_TOPIC)]),
 ];
 
-/** Loads the rows of a file that lie in `blocks`. Throws `ImportProblem` where the data is not what its columns promise. */
+/** Loads the rows of a file that lie in `blocks`. Throws `UserError` where the data is not what its columns promise. */
 export async function loadFile(
   writer: Writer,
   target: LoadTarget,
@@ -74,7 +74,7 @@ export async function loadFile(
     );
   } catch (error) {
     if (error instanceof EngineError && BAD_DATA_CODES.has(error.engineCode))
-      throw new ImportProblem([`${file.path} (${file.kind}): ${engineTextOf(error)}`]);
+      throw importProblems([`${file.path} (${file.kind}): ${engineTextOf(error)}`]);
     throw error;
   } finally {
     body.destroy();

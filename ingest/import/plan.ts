@@ -1,7 +1,7 @@
 import { type BlockRange, mergeRanges, missingRanges } from '../write/coverage.ts';
 import type { FileKind } from './columns.ts';
 import type { ImportFile } from './files.ts';
-import { ImportProblem } from './problem.ts';
+import { importProblems } from './problem.ts';
 import type { StagedBlock } from './staging.ts';
 import type { StagedWindow } from './window.ts';
 
@@ -63,11 +63,10 @@ export function declaredRanges(
   const isNamed = logs.length > 0 && logs.every(({ named }) => named !== null);
   const names = isNamed ? mergeRanges(logs.flatMap(({ named }) => named ?? [])) : null;
   if (fromBlock === null || toBlock === null) return names && clipRanges(names, boundsOf(fromBlock, toBlock));
-  if (fromBlock > toBlock)
-    throw new ImportProblem([`--from-block ${fromBlock} is above --to-block ${toBlock}`]);
+  if (fromBlock > toBlock) throw importProblems([`--from-block ${fromBlock} is above --to-block ${toBlock}`]);
   const gaps = names === null ? [] : missingRanges(fromBlock, toBlock, names);
   if (gaps.length > 0)
-    throw new ImportProblem([
+    throw importProblems([
       `--from-block ${fromBlock} --to-block ${toBlock} says that every block of that range is in the files, but by their names the logs lack ${formatRanges(gaps)}`,
     ]);
   return [{ from: fromBlock, to: toBlock }];

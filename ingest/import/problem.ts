@@ -1,10 +1,6 @@
-/** What the user of an import must correct, one line per problem. Nothing is wrong with the program. */
-export class ImportProblem extends Error {
-  readonly problems: readonly string[];
+import { type UserError, userErrors } from '../../core/user-error.ts';
 
-  constructor(problems: readonly string[]) {
-    super(`The files cannot be imported:\n${problems.map((problem) => `  - ${problem}`).join('\n')}`);
-    this.name = 'ImportProblem';
-    this.problems = problems;
-  }
+/** What the user of an import must correct. */
+export function importProblems(problems: readonly string[]): UserError {
+  return userErrors('The files cannot be imported', problems);
 }

@@ -22,7 +22,7 @@ import {
   spanOf,
   withoutRanges,
 } from './plan.ts';
-import { ImportProblem } from './problem.ts';
+import { importProblems } from './problem.ts';
 import { createStaging, dropStaging, dropStaleStaging } from './staging.ts';
 
 export interface ImportSummary extends RowCounts {
@@ -43,7 +43,7 @@ const RUN_BYTES = 4;
 /**
  * Imports files as the RPC path would have indexed their blocks. Group by group of files: into staging tables, there cut down to
  * transactions with candidates, then window by window decoded, graded, written, and recorded as covered. Repeating it, also
- * after a crash, changes nothing; windows that are recorded are skipped. Throws `ImportProblem` for what the user must correct.
+ * after a crash, changes nothing; windows that are recorded are skipped. Throws `UserError` for what the user must correct.
  */
 export async function runImport(
   deps: ImportDeps,
@@ -52,7 +52,7 @@ export async function runImport(
 ): Promise<ImportSummary> {
   const { config, grading, writer, versions, log, signal } = deps;
   const problems = missingFacts(files);
-  if (problems.length > 0) throw new ImportProblem(problems);
+  if (problems.length > 0) throw importProblems(problems);
   const declared = declaredRanges(files, options);
   const acknowledged = <T>(attempt: () => Promise<T>): Promise<T> => untilAcknowledged(log, signal, attempt);
   const finalBlock = await finalBlockOf(deps, options);
@@ -144,7 +144,7 @@ async function finalBlockOf({ config, writer }: ImportDeps, { assumeFinal }: Imp
   if (assumeFinal) return Number.MAX_SAFE_INTEGER;
   const { finalizedBlock } = await loadCounters(writer, config.chain);
   if (finalizedBlock > 0) return finalizedBlock;
-  throw new ImportProblem([
+  throw importProblems([
     `which blocks of ${config.facts.slug} are final is not known, because this index has never followed the chain, and a block that is undone after its import would leave false rows. Start the service for a moment first, or pass --assume-final if the newest block of the files is old enough`,
   ]);
 }

@@ -8,7 +8,7 @@ import { orderLogs } from '../chain/check-batch.ts';
 import { ProviderContradiction } from '../chain/rpc-failure.ts';
 import type { BlockRange } from '../write/coverage.ts';
 import { EVENT_CODES } from './load.ts';
-import { ImportProblem } from './problem.ts';
+import { importProblems } from './problem.ts';
 import { NO_HASH, type StagedBlock, type Staging } from './staging.ts';
 
 /**
@@ -50,13 +50,13 @@ export async function readWindow(
   };
 }
 
-/** Throws `ImportProblem` where two files say different things of one log. */
+/** Throws `UserError` where two files say different things of one log. */
 function inOrder(logs: readonly RawLog[], { from, to }: BlockRange): readonly RawLog[] {
   try {
     return orderLogs(logs).logs;
   } catch (error) {
     if (!(error instanceof ProviderContradiction)) throw error;
-    throw new ImportProblem([
+    throw importProblems([
       `blocks ${from} to ${to}: ${error.message}, which are not the same: two files cover these blocks and differ; leave out the one that was exported before a reorg`,
     ]);
   }

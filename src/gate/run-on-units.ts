@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import { setTimeout as delay } from 'node:timers/promises';
 import type { Clock } from '../../core/clock.ts';
 import type { PaymentOffer } from '../../core/domain/payment.ts';
 import type { UnitBalance } from '../../core/domain/query-unit.ts';
 import { Failure, fail } from '../../core/errors.ts';
 import type { Log } from '../../core/log.ts';
+import { pauseUntil, retry } from '../../core/process/retry.ts';
 import { StoreUnavailable, type UnitStore } from '../accounts/store.ts';
 import type { Charge, Outcome } from '../operations/answer.ts';
 import { asChargeUnknown, askStore } from './store-failure.ts';
@@ -178,19 +178,11 @@ async function capture(tools: UnitTools, call: UnitCharge, hold: HoldName, used:
 }
 
 /** Repeats what changes nothing when it is repeated, while the store does not answer. */
-async function retryWhileUnavailable<Answer>(
-  patienceMs: number,
-  ask: () => Promise<Answer>,
-): Promise<Answer> {
+function retryWhileUnavailable<Answer>(patienceMs: number, ask: () => Promise<Answer>): Promise<Answer> {
   const deadlineMs = performance.now() + patienceMs;
-  for (;;) {
-    try {
-      return await ask();
-    } catch (error) {
-      if (!(error instanceof StoreUnavailable) || performance.now() >= deadlineMs) throw error;
-      await delay(CAPTURE_PAUSE_MS);
-    }
-  }
+  return retry(ask, {
+    pauseMs: (error) => (error instanceof StoreUnavailable ? pauseUntil(deadlineMs, CAPTURE_PAUSE_MS) : null),
+  });
 }
 
 /**

@@ -7,6 +7,7 @@ import { TABLES } from '../../../clickhouse/tables/schema.ts';
 import { commandText } from '../../../core/command-text.ts';
 import type { Config } from '../../../core/config/config.ts';
 import type { Log } from '../../../core/log.ts';
+import { UserError } from '../../../core/user-error.ts';
 import { highestVersion } from '../../write/highest-version.ts';
 import { createVersions } from '../../write/versions.ts';
 import type { Catalogue } from '../catalogue.ts';
@@ -15,7 +16,6 @@ import { createCatalogueSources } from '../sources.ts';
 import { loadSigners } from '../supported.ts';
 import { awaitService, isIngestRunning } from './follow.ts';
 import { type PreviewLine, previewRegrade, type RegradePreview } from './preview.ts';
-import { RegradeProblem } from './problem.ts';
 import { changeCatalogue, type SweepOutcome, type SweepProgress, sweepPasses } from './regrade.ts';
 
 /** The options of the command line, as commander gives them. */
@@ -36,7 +36,7 @@ const MAX_SECONDS = 30;
 
 /**
  * `settlement-index regrade`: makes the catalogue of the files the published one and the rows follow it, or only reports what
- * that would change. Throws `RegradeProblem` for what the user must correct.
+ * that would change. Throws `UserError` for what the user must correct.
  *
  * While an ingest process runs, the command changes nothing itself: that process reads the same files and would go on grading by its
  * own catalogue; the command waits until it has followed, and shows how far it is.
@@ -50,7 +50,7 @@ export async function regrade(deps: RegradeCommandDeps, given: RegradeArguments)
     await requireTables(writer);
     const [signers, listed] = [await loadSigners(writer), await readPublishedListed(writer)];
     const wanted = createCatalogueSources(config, log).read(signers, listed);
-    if (wanted === null) throw new RegradeProblem('the catalogue cannot be read');
+    if (wanted === null) throw new UserError('the catalogue cannot be read');
     if (given.dryRun) printPreview(deps, given, await previewRegrade(writer, wanted));
     else printOutcome(deps, given, await follow(deps, given, writer, wanted));
   } finally {
@@ -67,7 +67,7 @@ async function requireTables(writer: Writer): Promise<void> {
     maxRows: 1,
   });
   if (Number(rows[0]?.[0]) === 0)
-    throw new RegradeProblem(`the tables are not up to date: ${commandText('migrate')} first`);
+    throw new UserError(`the tables are not up to date: ${commandText('migrate')} first`);
 }
 
 async function follow(

@@ -3,6 +3,7 @@ import type { Writer } from '../../../clickhouse/engine/engine.ts';
 import { sql, uint32 } from '../../../clickhouse/engine/sql.ts';
 import type { Config } from '../../../core/config/config.ts';
 import type { Log } from '../../../core/log.ts';
+import { UserError } from '../../../core/user-error.ts';
 import { createListedPayees, type ListedPayees } from '../../endpoints/payees.ts';
 import type { Listings } from '../../endpoints/sources.ts';
 import { untilAcknowledged } from '../../write/until-acknowledged.ts';
@@ -13,7 +14,6 @@ import { readPublishedCatalogue } from '../published.ts';
 import { createCatalogueSources } from '../sources.ts';
 import { createSignerWatch } from '../supported.ts';
 import { highestPass, loadProgress, unfinishedPasses } from './passes.ts';
-import { RegradeProblem } from './problem.ts';
 import { changeCatalogue, type SweepOutcome, type SweepProgress, sweepPasses } from './regrade.ts';
 
 /** The catalogue of an ingest process, for as long as it runs. */
@@ -118,7 +118,7 @@ export async function isIngestRunning(writer: Writer): Promise<boolean> {
 
 /**
  * Waits until the running service has published the catalogue and every row follows it. Null when the service ended before.
- * Throws `RegradeProblem` when it does not take the change up: its files say something else.
+ * Throws `UserError` when it does not take the change up: its files say something else.
  */
 export async function awaitService(deps: {
   readonly writer: Writer;
@@ -133,7 +133,7 @@ export async function awaitService(deps: {
   for (let reported = -1; !seen.isDone; seen = await look(writer, wanted)) {
     if (!(await isIngestRunning(writer))) return null;
     if (seen.isIgnored && performance.now() - startedAt > TAKE_UP_MAX_MS) {
-      throw new RegradeProblem(
+      throw new UserError(
         'the running service does not take the catalogue up: it reads other files, or cannot read these (see its log)',
       );
     }

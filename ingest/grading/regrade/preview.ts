@@ -1,6 +1,7 @@
 import type { Writer } from '../../../clickhouse/engine/engine.ts';
 import { dateTime, type Sql, sql, texts, uint8s, uint32 } from '../../../clickhouse/engine/sql.ts';
 import { SEEN } from '../../../core/domain/evidence.ts';
+import { UserError } from '../../../core/user-error.ts';
 import type { Catalogue } from '../catalogue.ts';
 import { type CatalogueChange, catalogueChanges } from '../changes.ts';
 import { readPublishedCatalogue } from '../published.ts';
@@ -14,7 +15,6 @@ import {
   touchedBy,
 } from './grade-sql.ts';
 import { unfinishedPasses } from './passes.ts';
-import { RegradeProblem } from './problem.ts';
 
 /** What one change of the catalogue does to rows of one grade. */
 export interface PreviewLine {
@@ -46,11 +46,11 @@ const PREVIEW_CHANGES_MAX = 2_500;
 const BATCH_MAX_SECONDS = 300;
 const LINES_MAX = 1_000_000;
 
-/** What a regrade to `wanted` would change. Writes nothing. Throws `RegradeProblem` when there are too many changes. */
+/** What a regrade to `wanted` would change. Writes nothing. Throws `UserError` when there are too many changes. */
 export async function previewRegrade(writer: Writer, wanted: Catalogue): Promise<RegradePreview> {
   const changes = catalogueChanges(await readPublishedCatalogue(writer), wanted);
   if (changes.length > PREVIEW_CHANGES_MAX) {
-    throw new RegradeProblem(
+    throw new UserError(
       `${changes.length} entries of the catalogue change; a preview takes ${PREVIEW_CHANGES_MAX} at most`,
     );
   }

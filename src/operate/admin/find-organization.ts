@@ -1,6 +1,6 @@
 import { commandText } from '../../../core/command-text.ts';
+import { UserError } from '../../../core/user-error.ts';
 import type { ControlStore, Organization } from '../../accounts/store.ts';
-import { AdminProblem } from './problem.ts';
 
 type Accounts = ControlStore['accounts'];
 
@@ -8,12 +8,12 @@ const PAGE = 500;
 /** Names shown to who misspelled one. */
 const SHOWN_MAX = 10;
 
-/** Throws `AdminProblem` with the names that exist. */
+/** Throws `UserError` with the names that exist. */
 export async function findOrganization(accounts: Accounts, id: string): Promise<Organization> {
   const organization = await accounts.findOrganization(id);
   if (organization !== null) return organization;
   const some = await accounts.listOrganizations({ after: null, limit: SHOWN_MAX });
-  throw new AdminProblem(
+  throw new UserError(
     some.length === 0
       ? `There is no organization "${id}", nor any other. Create one: ${commandText('admin organization create --help')}`
       : `There is no organization "${id}". There is: ${some.map((one) => one.id).join(', ')}${some.length < SHOWN_MAX ? '' : ', …'}. All of them: ${commandText('admin organization list')}`,

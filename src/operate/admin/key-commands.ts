@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Command } from 'commander';
 import { commandText } from '../../../core/command-text.ts';
 import { keyDigest, mintApiKey } from '../../../core/domain/api-key.ts';
+import { UserError } from '../../../core/user-error.ts';
 import type { KeyRecord } from '../../accounts/store.ts';
 import {
   type AdminDeps,
@@ -12,7 +13,6 @@ import {
   timeOrNull,
 } from './command-output.ts';
 import { allOrganizations, findOrganization, readAll } from './find-organization.ts';
-import { AdminProblem } from './problem.ts';
 import { wholeNumber } from './whole-number.ts';
 
 /** `admin key create | list | rotate | revoke`. A key in the clear is printed once, on stdout, and written nowhere. */
@@ -66,7 +66,7 @@ async function create(deps: AdminDeps, organization: string, given: NewKey): Pro
   const { store, nowMs } = deps;
   const { label } = given;
   if (label.length > LABEL_MAX_CHARS)
-    throw new AdminProblem(`--label takes at most ${LABEL_MAX_CHARS} characters.`);
+    throw new UserError(`--label takes at most ${LABEL_MAX_CHARS} characters.`);
   const days =
     given.expiresDays === undefined
       ? null
@@ -137,7 +137,7 @@ async function list(
   trial: boolean,
 ): Promise<CommandOutput> {
   if (trial && organization !== undefined)
-    throw new AdminProblem('A trial key has no organization: give --trial or an organization, not both.');
+    throw new UserError('A trial key has no organization: give --trial or an organization, not both.');
   const keys = [];
   for (const organizationId of await owners(deps, organization, trial)) {
     const page = (after: string | null, limit: number) =>
@@ -200,9 +200,9 @@ async function findLive(
     if (found === undefined) continue;
     const state = stateOf(found, nowMs);
     if (state === 'valid') return { ...found, organizationId };
-    throw new AdminProblem(`${keyId} is ${state}: make a new key with ${commandText('admin key create')}`);
+    throw new UserError(`${keyId} is ${state}: make a new key with ${commandText('admin key create')}`);
   }
-  throw new AdminProblem(
+  throw new UserError(
     `There is no key ${keyId} of an organization. Their ids: ${commandText('admin key list')}`,
   );
 }
@@ -210,7 +210,7 @@ async function findLive(
 /** A key given in place of its id must not be echoed: it may be valid. */
 function checkKeyId(keyId: string): void {
   if (!keyId.startsWith('key_'))
-    throw new AdminProblem(
+    throw new UserError(
       `Give the id of a key (key_…), never the key itself: ${commandText('admin key list')}`,
     );
 }
@@ -219,7 +219,7 @@ async function revoke({ store, nowMs }: AdminDeps, keyId: string): Promise<Comma
   checkKeyId(keyId);
   const outcome = await store.accounts.revokeKey({ keyId, atMs: nowMs });
   if (outcome === 'unknown')
-    throw new AdminProblem(`There is no key ${keyId}. Their ids: ${commandText('admin key list')} [--trial]`);
+    throw new UserError(`There is no key ${keyId}. Their ids: ${commandText('admin key list')} [--trial]`);
   return {
     json: { id: keyId, outcome },
     lines: [outcome === 'revoked' ? `${keyId} is revoked` : `${keyId} was revoked before; nothing changed`],

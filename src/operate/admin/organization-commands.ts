@@ -2,9 +2,9 @@ import { type Command, Option } from 'commander';
 import { commandText } from '../../../core/command-text.ts';
 import { PLAN_IDS, type PlanId } from '../../../core/domain/plan.ts';
 import { NO_UNITS } from '../../../core/domain/query-unit.ts';
+import { UserError } from '../../../core/user-error.ts';
 import { type AdminDeps, type CommandOutput, columns, type RunAdmin, timeOf } from './command-output.ts';
 import { allOrganizations, findOrganization } from './find-organization.ts';
-import { AdminProblem } from './problem.ts';
 
 /** `admin organization create | list | plan`. */
 
@@ -43,11 +43,11 @@ async function create(
   { id, name, plan }: NewOrganization,
 ): Promise<CommandOutput> {
   if (!ID.test(id))
-    throw new AdminProblem(
+    throw new UserError(
       `"${id}" cannot be an id: 1 to 64 letters, digits, ".", "_" and "-", a letter or a digit first.`,
     );
   if (name.trim() === '' || name.length > NAME_MAX_CHARS)
-    throw new AdminProblem(`--name takes 1 to ${NAME_MAX_CHARS} characters.`);
+    throw new UserError(`--name takes 1 to ${NAME_MAX_CHARS} characters.`);
   const outcome = await store.accounts.createOrganization({
     id,
     displayName: name,
@@ -55,7 +55,7 @@ async function create(
     createdAtMs: nowMs,
   });
   if (outcome === 'exists')
-    throw new AdminProblem(
+    throw new UserError(
       `There is an organization "${id}" already. Its plan: ${commandText(`admin organization plan ${id} ${plan}`)}`,
     );
   return {
@@ -95,7 +95,7 @@ async function list({ store }: AdminDeps): Promise<CommandOutput> {
 async function changePlan({ store }: AdminDeps, id: string, plan: string): Promise<CommandOutput> {
   const wanted = PLAN_IDS.find((known) => known === plan);
   if (wanted === undefined)
-    throw new AdminProblem(`There is no plan "${plan}". There is: ${PLAN_IDS.join(', ')}.`);
+    throw new UserError(`There is no plan "${plan}". There is: ${PLAN_IDS.join(', ')}.`);
   const { plan: before } = await findOrganization(store.accounts, id);
   await store.accounts.changePlan({ organizationId: id, plan: wanted });
   return {

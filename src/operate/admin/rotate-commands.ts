@@ -2,8 +2,8 @@ import type { Command } from 'commander';
 import { CURSOR_KEY_FILE, CURSOR_KEY_KEPT_DAYS, CURSOR_KEY_KEPT_MS } from '../../../core/cursor-keys.ts';
 import { KEY_ISSUE_FILE, KEY_ISSUE_KEPT_DAYS, KEY_ISSUE_KEPT_MS } from '../../../core/key-issue-secrets.ts';
 import { rotateSecret } from '../../../core/secret-file.ts';
+import { UserError } from '../../../core/user-error.ts';
 import type { AdminDeps, CommandOutput, RunAdmin } from './command-output.ts';
-import { AdminProblem } from './problem.ts';
 
 /** `admin rotate-cursor-key` and `admin rotate-issue-key`: the secrets that this deployment generated for itself. */
 
@@ -46,7 +46,7 @@ function rotate(
   { file, keptDays, keptMs, stillGood }: Rotation,
 ): Promise<CommandOutput> {
   if (config.cursorSecrets.length > 0)
-    throw new AdminProblem(
+    throw new UserError(
       'This deployment has cursorSecrets in its configuration, from which both secrets come: change them there, as docs/upkeep.md, "Rotate secrets", says.',
     );
   rotateSecret(config.dataDir, file, { keptMs, nowMs });

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import type { Command } from 'commander';
 import { UNITS_MAX } from '../../../core/domain/query-unit.ts';
+import { UserError } from '../../../core/user-error.ts';
 import type { LedgerEntry } from '../../accounts/store.ts';
 import { type AdminDeps, type CommandOutput, columns, type RunAdmin, timeOf } from './command-output.ts';
 import { findOrganization } from './find-organization.ts';
-import { AdminProblem } from './problem.ts';
 import { wholeNumber } from './whole-number.ts';
 
 /** `admin grant` and `admin ledger`. */
@@ -51,15 +51,14 @@ async function grant(
   const { organization, note, grantId = `grant_${randomUUID()}` } = given;
   const units = wholeNumber('<units>', given.units, { min: 1, max: UNITS_MAX });
   if (grantId === '' || grantId.startsWith(MONTHLY_PREFIX))
-    throw new AdminProblem(
+    throw new UserError(
       `--grant-id cannot begin with "${MONTHLY_PREFIX}": such names are the service’s own.`,
     );
-  if (note.trim() === '')
-    throw new AdminProblem('--note says why the units are granted; it cannot be empty.');
+  if (note.trim() === '') throw new UserError('--note says why the units are granted; it cannot be empty.');
   const { id: organizationId } = await findOrganization(store.accounts, organization);
   const { outcome, balance } = await store.units.grant({ organizationId, grantId, units, note, atMs: nowMs });
   if (outcome === 'too_large')
-    throw new AdminProblem(
+    throw new UserError(
       `All grants of an organization together are at most ${UNITS_MAX} units; ${organizationId} has had ${balance.granted}.`,
     );
   if (outcome === 'unknown') throw new Error('an organization just read is unknown');

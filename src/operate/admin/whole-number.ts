@@ -1,6 +1,6 @@
-import { AdminProblem } from './problem.ts';
+import { UserError } from '../../../core/user-error.ts';
 
-/** Reads a whole number of a command line, or throws `AdminProblem` with the range. */
+/** Reads a whole number of a command line, or throws `UserError` with the range. */
 export function wholeNumber(
   name: string,
   text: string,
@@ -8,5 +8,5 @@ export function wholeNumber(
 ): number {
   const value = /^\d+$/.test(text) ? Number(text) : Number.NaN;
   if (value >= min && value <= max) return value;
-  throw new AdminProblem(`${name} takes a whole number from ${min} to ${max}, not "${text}".`);
+  throw new UserError(`${name} takes a whole number from ${min} to ${max}, not "${text}".`);
 }

@@ -5,6 +5,7 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGunzip, createGzip } from 'node:zlib';
 import type { Config } from '../../../core/config/config.ts';
+import { UserError } from '../../../core/user-error.ts';
 import {
   type CopyLine,
   copyRedis,
@@ -17,7 +18,6 @@ import { loadRedis } from '../../accounts/redis/load.ts';
 import { copyDatabase } from '../../accounts/sqlite/copy-database.ts';
 import { newestSchema } from '../../accounts/sqlite/database.ts';
 import { type AccountsManifest, syncPath } from './manifest.ts';
-import { BackupProblem } from './problem.ts';
 
 /** Organizations, keys, units and payments: what nobody else has. */
 
@@ -59,25 +59,25 @@ async function* textOf(lines: AsyncIterable<CopyLine>): AsyncGenerator<string> {
   for await (const line of lines) yield `${JSON.stringify(line)}\n`;
 }
 
-/** Throws `BackupProblem` when these accounts cannot be put back here; nothing has been changed then. */
+/** Throws `UserError` when these accounts cannot be put back here; nothing has been changed then. */
 export async function refuseAccounts(
   { control, dataDir }: AccountsConfig,
   accounts: AccountsManifest,
 ): Promise<void> {
   const kind = control.redisUrl === null ? 'sqlite' : 'redis';
   if (accounts.kind !== kind) {
-    throw new BackupProblem(
+    throw new UserError(
       `the accounts of the backup were kept in ${accounts.kind}, the configuration keeps them in ${kind}`,
     );
   }
   const known = kind === 'sqlite' ? newestSchema() : REDIS_COPY_FORM;
   if (accounts.schema > known) {
-    throw new BackupProblem(
+    throw new UserError(
       `the accounts of the backup have form ${accounts.schema}, this program knows ${known}: restore it with the version that made it`,
     );
   }
   if (await hasAccounts({ control, dataDir }))
-    throw new BackupProblem(`there are accounts already in ${kind}: a backup is put back where nothing is`);
+    throw new UserError(`there are accounts already in ${kind}: a backup is put back where nothing is`);
 }
 
 async function hasAccounts({ control, dataDir }: AccountsConfig): Promise<boolean> {

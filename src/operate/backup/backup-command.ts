@@ -4,6 +4,7 @@ import { relative, resolve } from 'node:path';
 import { takeAll } from '../../../clickhouse/embedded/owner.ts';
 import type { Config } from '../../../core/config/config.ts';
 import type { Log } from '../../../core/log.ts';
+import { UserError } from '../../../core/user-error.ts';
 import { attachOrStartEngine } from '../../attach-engine.ts';
 import { engineHome } from '../../engine-home.ts';
 import { backUpAccounts } from './accounts.ts';
@@ -13,7 +14,6 @@ import { type Chain, engineDirectory, linkBackups, readChain } from './engine-li
 import { stageBackup } from './engine-staging.ts';
 import { withWriters } from './index-holders.ts';
 import { type EngineManifest, MANIFEST_FORMAT, type Manifest, writeManifest } from './manifest.ts';
-import { BackupProblem } from './problem.ts';
 import { backUpSecrets } from './secrets.ts';
 import { tellBytes } from './told-progress.ts';
 
@@ -41,7 +41,7 @@ const ID_BYTES = 4;
 
 /**
  * `settlement-index backup <directory>`: the index, the accounts and the secrets, of a service that runs or not. Throws
- * `BackupProblem` for what the operator must correct. A directory without a manifest is what an interrupted backup leaves.
+ * `UserError` for what the operator must correct. A directory without a manifest is what an interrupted backup leaves.
  */
 export async function backUp(deps: BackupDeps, target: string, given: BackupArguments): Promise<Manifest> {
   const { config, program, say } = deps;
@@ -162,17 +162,17 @@ function refuseUnfitBase(
 ): void {
   if (base === null) return;
   const place = isLocal ? 'here' : 'server';
-  if (base.engine === null) throw new BackupProblem('the base holds no index to add to');
+  if (base.engine === null) throw new UserError('the base holds no index to add to');
   if (base.engine.place !== place || base.engine.disk !== disk)
-    throw new BackupProblem('the base lies on another disk than this backup would: make a whole one');
+    throw new UserError('the base lies on another disk than this backup would: make a whole one');
   if (base.engine.shards !== shards)
-    throw new BackupProblem('the base is of another number of shards: make a whole backup');
+    throw new UserError('the base is of another number of shards: make a whole backup');
 }
 
 function makeEmptyDirectory(directory: string): void {
   mkdirSync(directory, { recursive: true, mode: 0o700 });
   if (readdirSync(directory).length > 0)
-    throw new BackupProblem(`${directory} is not empty: every backup has a directory of its own`);
+    throw new UserError(`${directory} is not empty: every backup has a directory of its own`);
 }
 
 /** Sorts by time, and is a fit name for a directory of the engine. */

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { createReadStream, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
+import { UserError } from '../../../core/user-error.ts';
 import { type FileEntry, syncPath } from './manifest.ts';
-import { BackupProblem } from './problem.ts';
 
 /** Named at most in one message. */
 const DAMAGED_SHOWN_MAX = 5;
@@ -44,7 +44,7 @@ export async function digestFiles(
   return entries;
 }
 
-/** Throws `BackupProblem` when a file is missing, or is not as it was written. */
+/** Throws `UserError` when a file is missing, or is not as it was written. */
 export async function checkFiles(
   directory: string,
   files: readonly FileEntry[],
@@ -56,7 +56,7 @@ export async function checkFiles(
     if (found?.sha256 !== expected.sha256 || found.bytes !== expected.bytes) damaged.push(expected.path);
   }
   if (damaged.length === 0) return;
-  throw new BackupProblem(
+  throw new UserError(
     `${damaged.length} of ${files.length} files in ${directory} are missing or damaged, among them ${damaged.slice(0, DAMAGED_SHOWN_MAX).join(', ')}: use another backup`,
   );
 }

@@ -1,10 +1,10 @@
 import type { Writer } from '../../../clickhouse/engine/engine.ts';
 import { sql } from '../../../clickhouse/engine/sql.ts';
+import { UserError } from '../../../core/user-error.ts';
 import { bytesBelow } from './checksums.ts';
 import { onDisk, runBackupStatement } from './engine-statements.ts';
 import { type HeldWriter, type HeldWriters, onEach } from './index-holders.ts';
 import type { EngineManifest, Manifest } from './manifest.ts';
-import { BackupProblem } from './problem.ts';
 import { GROUPS, type Group, groupOf } from './table-order.ts';
 import { tellBytes } from './told-progress.ts';
 
@@ -31,7 +31,7 @@ type TableEntry = EngineManifest['tables'][number];
 
 /**
  * Copies the tables with the engine's own BACKUP, group by group (table-order.ts), of all shards at once, while others write to
- * them. Throws `BackupProblem` when a regrade was under way, and when an engine refuses.
+ * them. Throws `UserError` when a regrade was under way, and when an engine refuses.
  */
 export async function backUpEngine(holders: HeldWriters, order: EngineBackupOrder): Promise<EngineManifest> {
   const { place, disk, database, base, say } = order;
@@ -105,11 +105,11 @@ function summedTables(shards: readonly (readonly TableEntry[])[]): TableEntry[] 
   }));
 }
 
-/** What every shard has been brought to. Throws `BackupProblem` when they differ: then one of them misses tables or columns. */
+/** What every shard has been brought to. Throws `UserError` when they differ: then one of them misses tables or columns. */
 async function migrationsOfAll(holders: HeldWriters): Promise<EngineManifest['migrations']> {
   const [first = [], ...others] = await Promise.all(holders.map(({ writer }) => appliedMigrations(writer)));
   if (others.some((other) => JSON.stringify(other) !== JSON.stringify(first)))
-    throw new BackupProblem('the shards are not of one version: run `settlement-index migrate` first');
+    throw new UserError('the shards are not of one version: run `settlement-index migrate` first');
   return first;
 }
 
@@ -142,8 +142,8 @@ async function quietCatalogue(writer: Writer): Promise<string> {
   return String(newest);
 }
 
-function regradedMeanwhile(): BackupProblem {
-  return new BackupProblem(
+function regradedMeanwhile(): UserError {
+  return new UserError(
     'rows are following a change of the catalogue at this moment: try again when the log says `regrade done`',
   );
 }
@@ -164,7 +164,7 @@ async function listTables(
     group: groupOf(String(name)),
     rows: Number(count),
   }));
-  if (tables.length === 0) throw new BackupProblem('there are no tables: has the service ever run here?');
+  if (tables.length === 0) throw new UserError('there are no tables: has the service ever run here?');
   return { tables, bytes: rows.reduce((sum, [, , bytes]) => sum + Number(bytes), 0) };
 }
 

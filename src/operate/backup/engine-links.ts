@@ -1,8 +1,8 @@
 import { lstatSync, mkdirSync, realpathSync, rmSync, symlinkSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { backupsDirOf } from '../../../clickhouse/embedded/users.ts';
+import { UserError } from '../../../core/user-error.ts';
 import { type EngineManifest, type Manifest, readManifest } from './manifest.ts';
-import { BackupProblem } from './problem.ts';
 
 /**
  * How an engine that this command has started reaches a directory of the user's: it was given that directory to borrow, and finds it
@@ -21,7 +21,7 @@ export function engineDirectory(directory: string): string {
   return join(directory, 'engine');
 }
 
-/** Follows a backup to the whole one at its end. Throws `BackupProblem` when one is missing or another. */
+/** Follows a backup to the whole one at its end. Throws `UserError` when one is missing or another. */
 export function readChain(directory: string): Chain {
   const chain: { directory: string; manifest: Manifest }[] = [];
   let next: string | null = resolve(directory);
@@ -29,9 +29,9 @@ export function readChain(directory: string): Chain {
   while (next !== null) {
     const manifest: Manifest = readManifest(next);
     if (expected !== null && manifest.id !== expected)
-      throw new BackupProblem(`${next} is not the backup ${expected} that is needed there`);
+      throw new UserError(`${next} is not the backup ${expected} that is needed there`);
     chain.push({ directory: next, manifest });
-    if (chain.length > CHAIN_MAX) throw new BackupProblem('these backups lead in a ring');
+    if (chain.length > CHAIN_MAX) throw new UserError('these backups lead in a ring');
     const base: EngineManifest['base'] = manifest.engine?.base ?? null;
     expected = base?.id ?? null;
     next = base === null ? null : resolve(next, base.directory);

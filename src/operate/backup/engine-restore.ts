@@ -1,32 +1,32 @@
 import type { EngineAccess } from '../../../clickhouse/engine/engine.ts';
 import { sql, text } from '../../../clickhouse/engine/sql.ts';
 import { readMigrations } from '../../../clickhouse/migrate/migrations.ts';
+import { UserError } from '../../../core/user-error.ts';
 import { namesOf, STRUCTURE } from './engine-backup.ts';
 import { onDisk, runBackupStatement } from './engine-statements.ts';
 import { type HeldWriter, type HeldWriters, onEach, withWriters } from './index-holders.ts';
 import type { EngineManifest } from './manifest.ts';
-import { BackupProblem } from './problem.ts';
 import { GROUPS, type Group } from './table-order.ts';
 
 const MAX_SECONDS = 60;
 
-/** Throws `BackupProblem` when this program cannot read what the backup holds, before anything is changed. */
+/** Throws `UserError` when this program cannot read what the backup holds, before anything is changed. */
 export async function refuseForeignIndex(engine: EngineManifest, database: string): Promise<void> {
   if (engine.database !== database) {
-    throw new BackupProblem(
+    throw new UserError(
       `the backup is of the database ${engine.database}, the configuration names ${database}: set clickhouse.database to ${engine.database}`,
     );
   }
   const known = await readMigrations();
   for (const { version, checksum } of engine.migrations) {
     if (known[version - 1]?.checksum === checksum) continue;
-    throw new BackupProblem(
+    throw new UserError(
       `the tables of the backup have migration ${version} as this program does not know it: restore it with the version that made it`,
     );
   }
 }
 
-/** Throws `BackupProblem` when the database has a table already, of whatever kind, on any shard. */
+/** Throws `UserError` when the database has a table already, of whatever kind, on any shard. */
 export async function refuseFilledDatabase(access: EngineAccess): Promise<void> {
   await withSystem(access, (holders) =>
     onEach(holders, async ({ writer, database }) => {
@@ -37,7 +37,7 @@ export async function refuseFilledDatabase(access: EngineAccess): Promise<void> 
         maxRows: 1,
       });
       if (Number(rows[0]?.[0]) === 0) return;
-      throw new BackupProblem(
+      throw new UserError(
         `the database ${access.database} has tables already: a backup is put back where nothing is`,
       );
     }),

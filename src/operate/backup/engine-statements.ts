@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Writer } from '../../../clickhouse/engine/engine.ts';
 import { sql, text, trustedText } from '../../../clickhouse/engine/sql.ts';
-import { BackupProblem } from './problem.ts';
+import { UserError } from '../../../core/user-error.ts';
 
 /** BACKUP and RESTORE of ClickHouse: begun, then asked for until they have ended, because a large one outlives any connection. */
 
@@ -23,7 +23,7 @@ export function onDisk({ disk, path }: DiskPlace): string {
 }
 
 /**
- * Begins a statement and waits until the engine has carried it out. `statement` ends before its settings. Throws `BackupProblem`
+ * Begins a statement and waits until the engine has carried it out. `statement` ends before its settings. Throws `UserError`
  * with the engine's reason. An abort ends it in the engine too.
  */
 export async function runBackupStatement(
@@ -62,11 +62,11 @@ async function hasEnded(writer: Writer, id: string): Promise<boolean> {
     maxRows: 1,
   });
   const [row] = rows;
-  if (row === undefined) throw new BackupProblem('the engine was restarted meanwhile: begin again');
+  if (row === undefined) throw new UserError('the engine was restarted meanwhile: begin again');
   const [status, error] = row.map(String);
   if (status === 'BACKUP_CREATED' || status === 'RESTORED') return true;
   if (status === 'CREATING_BACKUP' || status === 'RESTORING') return false;
-  throw new BackupProblem(
+  throw new UserError(
     `the engine did not do it: ${(error ?? '').split('Stack trace')[0]?.slice(0, REASON_CHARS_MAX)}`,
   );
 }

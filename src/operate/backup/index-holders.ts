@@ -3,7 +3,7 @@ import type { EngineAccess, Writer } from '../../../clickhouse/engine/engine.ts'
 import { createWriter } from '../../../clickhouse/engine/http-engine.ts';
 import { localDatabaseOf } from '../../../clickhouse/guest/public-database.ts';
 import type { Log } from '../../../core/log.ts';
-import { BackupProblem } from './problem.ts';
+import { UserError } from '../../../core/user-error.ts';
 
 /** An engine with rows of the index, each copied by itself: the one there is, or a shard of a cluster. */
 export interface IndexHolder {
@@ -14,12 +14,12 @@ export interface IndexHolder {
   readonly path: string;
 }
 
-/** Throws `BackupProblem` for shards with replicas, which ClickHouse has to copy and put back by itself, over its Keeper. */
+/** Throws `UserError` for shards with replicas, which ClickHouse has to copy and put back by itself, over its Keeper. */
 function holdersOf(access: EngineAccess): readonly [IndexHolder, ...IndexHolder[]] {
   const { cluster } = access;
   if (cluster === undefined) return [{ access, database: access.database, path: '' }];
   if (cluster.isReplicated || cluster.shards.some((replicas) => replicas.length > 1))
-    throw new BackupProblem(
+    throw new UserError(
       'the index of a cluster with replicas is copied by ClickHouse itself (docs/upkeep.md): take --only accounts here',
     );
   const [first, ...others] = shardsOf(access).map((shard, index) => ({
@@ -27,7 +27,7 @@ function holdersOf(access: EngineAccess): readonly [IndexHolder, ...IndexHolder[
     database: localDatabaseOf(access.database),
     path: `shard-${index + 1}/`,
   }));
-  if (first === undefined) throw new BackupProblem('the configuration names no shard: set clickhouse.shards');
+  if (first === undefined) throw new UserError('the configuration names no shard: set clickhouse.shards');
   return [first, ...others];
 }
 

@@ -3,7 +3,7 @@ import { closeSync, fsyncSync, openSync, readFileSync, renameSync, writeFileSync
 import { join } from 'node:path';
 import { type Static, Type } from '@sinclair/typebox';
 import { Value } from '@sinclair/typebox/value';
-import { BackupProblem } from './problem.ts';
+import { UserError } from '../../../core/user-error.ts';
 
 /** What a backup consists of. Written last: a directory without a manifest is a backup that was not finished. */
 
@@ -82,19 +82,19 @@ export function writeManifest(directory: string, manifest: Manifest): void {
   syncPath(directory);
 }
 
-/** Throws `BackupProblem` when there is none, or it is not as it was written, or is of another form. */
+/** Throws `UserError` when there is none, or it is not as it was written, or is of another form. */
 export function readManifest(directory: string): Manifest {
   const [head = '', body = ''] = readText(directory).split('\n');
   if (head !== JSON.stringify({ sha256: digestOf(body) }))
-    throw new BackupProblem(`the manifest in ${directory} is damaged`);
+    throw new UserError(`the manifest in ${directory} is damaged`);
   const found: unknown = JSON.parse(body);
   const format = Value.Check(Type.Object({ format: Type.Integer() }), found) ? found.format : null;
   if (format !== MANIFEST_FORMAT) {
-    throw new BackupProblem(
+    throw new UserError(
       `the backup in ${directory} has form ${format ?? 'unknown'}, this program reads ${MANIFEST_FORMAT}: use the version that made it`,
     );
   }
-  if (!Value.Check(ManifestShape, found)) throw new BackupProblem(`the manifest in ${directory} is damaged`);
+  if (!Value.Check(ManifestShape, found)) throw new UserError(`the manifest in ${directory} is damaged`);
   return found;
 }
 
@@ -102,7 +102,7 @@ function readText(directory: string): string {
   try {
     return readFileSync(join(directory, FILE_NAME), 'utf8');
   } catch (cause) {
-    throw new BackupProblem(`${directory} holds no finished backup: there is no ${FILE_NAME} in it`, {
+    throw new UserError(`${directory} holds no finished backup: there is no ${FILE_NAME} in it`, {
       cause,
     });
   }

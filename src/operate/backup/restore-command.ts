@@ -1,6 +1,7 @@
 import type { EngineAccess } from '../../../clickhouse/engine/engine.ts';
 import { migrate } from '../../../clickhouse/migrate/migrate.ts';
 import type { Config } from '../../../core/config/config.ts';
+import { UserError } from '../../../core/user-error.ts';
 import { attachOrStartEngine } from '../../attach-engine.ts';
 import { engineHome } from '../../engine-home.ts';
 import { refuseAccounts, restoreAccounts } from './accounts.ts';
@@ -9,7 +10,6 @@ import { checkFiles } from './checksums.ts';
 import { type Chain, engineDirectory, linkBackups, readChain } from './engine-links.ts';
 import { refuseFilledDatabase, refuseForeignIndex, restoreEngine } from './engine-restore.ts';
 import type { EngineManifest, Manifest } from './manifest.ts';
-import { BackupProblem } from './problem.ts';
 import { refuseOtherKeys, restoreKeys } from './secrets.ts';
 import { tellBytes } from './told-progress.ts';
 
@@ -20,14 +20,14 @@ export interface RestoreArguments {
 }
 
 /**
- * `settlement-index restore <directory>`: checks the whole backup, then puts it where nothing is. Throws `BackupProblem` before
+ * `settlement-index restore <directory>`: checks the whole backup, then puts it where nothing is. Throws `UserError` before
  * anything was changed when the backup is damaged, is of another version, or the target is not empty.
  */
 export async function restore(deps: BackupDeps, source: string, given: RestoreArguments): Promise<void> {
   const { config, say } = deps;
   const chain = readChain(source);
   const [newest] = chain;
-  if (newest === undefined) throw new BackupProblem('there is no backup');
+  if (newest === undefined) throw new UserError('there is no backup');
   const { directory, manifest } = newest;
   const accounts = given.only === 'index' ? null : manifest.accounts;
   const engine = given.only === 'accounts' ? null : manifest.engine;
@@ -72,7 +72,7 @@ async function restoreIndex(deps: BackupDeps, chain: Chain, engine: EngineManife
     await refuseFilledDatabase(running.access);
     if (links.length > 0) {
       if (!running.isOwn)
-        throw new BackupProblem('a service runs over this data directory: stop it, and restore then');
+        throw new UserError('a service runs over this data directory: stop it, and restore then');
       unlink = linkBackups(engineHome(config), links);
     }
     await putBack(deps, running.access, chain, engine);
@@ -120,17 +120,15 @@ function refuseOtherShards({ clickhouse }: Config, { shards }: EngineManifest): 
   if (here === shards) return;
   const spell = (count: number | undefined): string =>
     count === undefined ? 'one engine' : `a cluster of ${count} ${count === 1 ? 'shard' : 'shards'}`;
-  throw new BackupProblem(`the backup is of ${spell(shards)}, the configuration names ${spell(here)}`);
+  throw new UserError(`the backup is of ${spell(shards)}, the configuration names ${spell(here)}`);
 }
 
 function refuseOtherPlace(config: Config, engine: EngineManifest, manifest: Manifest | undefined): void {
   const isLocal = config.clickhouse.url === null;
   if (isLocal && engine.place === 'server')
-    throw new BackupProblem(
-      'the index of this backup lies on a disk of a ClickHouse server: set CLICKHOUSE_URL',
-    );
+    throw new UserError('the index of this backup lies on a disk of a ClickHouse server: set CLICKHOUSE_URL');
   if (!isLocal && engine.place === 'here') {
-    throw new BackupProblem(
+    throw new UserError(
       `the index of this backup is of the embedded engine: copy its directory engine/ to the server's backup disk as ${manifest?.id} and name the disk with --disk`,
     );
   }

@@ -1,8 +1,8 @@
 import { chmodSync, copyFileSync, existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Config } from '../../../core/config/config.ts';
+import { UserError } from '../../../core/user-error.ts';
 import { syncPath } from './manifest.ts';
-import { BackupProblem } from './problem.ts';
 
 /**
  * The secrets of a deployment that lie in files, and its configuration, which may hold others. What is set by environment variables
@@ -31,7 +31,7 @@ export function backUpSecrets(config: SecretsConfig, directory: string): string[
   return found.map(([name]) => name);
 }
 
-/** Throws `BackupProblem` when the data directory has another key already. */
+/** Throws `UserError` when the data directory has another key already. */
 export function refuseOtherKeys(
   { dataDir }: SecretsConfig,
   directory: string,
@@ -41,7 +41,7 @@ export function refuseOtherKeys(
     const target = join(dataDir, name);
     if (!existsSync(target)) continue;
     if (readFileSync(target).equals(readFileSync(join(directory, 'secrets', name)))) continue;
-    throw new BackupProblem(
+    throw new UserError(
       `the data directory has another ${name} already: a backup is put back where nothing is`,
     );
   }

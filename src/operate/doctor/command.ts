@@ -1,8 +1,8 @@
 import { mkdirSync } from 'node:fs';
 import type { Command } from 'commander';
 import type { Config } from '../../../core/config/config.ts';
-import { ConfigProblem } from '../../../core/config/problem.ts';
 import { createLog } from '../../../core/log.ts';
+import { UserError } from '../../../core/user-error.ts';
 import { CHECKS, type CheckId, type Finding, failure, type Verdict } from './finding.ts';
 
 const EXIT_FAILED = 1;
@@ -42,7 +42,7 @@ async function examine(load: () => Config): Promise<readonly Finding[]> {
   try {
     config = load();
   } catch (error) {
-    if (!(error instanceof ConfigProblem)) throw error;
+    if (!(error instanceof UserError)) throw error;
     return [failure('configuration', error.message, 'Correct it: docs/reference/configuration.md.')];
   }
   mkdirSync(config.dataDir, { recursive: true });

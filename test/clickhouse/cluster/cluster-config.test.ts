@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { nodesOf, shardsOf } from '../../../clickhouse/cluster/nodes.ts';
 import { loadConfig } from '../../../core/config/load.ts';
-import { ConfigProblem } from '../../../core/config/problem.ts';
+import { UserError } from '../../../core/user-error.ts';
 import { remoteAccess } from '../../../src/remote-access.ts';
 
 const CLUSTER = {
@@ -15,7 +15,7 @@ function problemsOf(env: Record<string, string>): readonly string[] {
   try {
     loadConfig({ env });
   } catch (error) {
-    if (error instanceof ConfigProblem) return error.problems;
+    if (error instanceof UserError) return error.problems;
     throw error;
   }
   return [];

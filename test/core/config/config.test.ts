@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { loadConfig, unusedRpcUrls } from '../../../core/config/load.ts';
-import { ConfigProblem } from '../../../core/config/problem.ts';
+import { UserError } from '../../../core/user-error.ts';
 
 function load(file: unknown, env: Record<string, string> = {}) {
   const path = join(mkdtempSync(join(tmpdir(), 'config-')), 'settlement-index.config.json');
@@ -15,7 +15,7 @@ function problemsOf(file: unknown, env: Record<string, string> = {}): readonly s
   try {
     load(file, env);
   } catch (error) {
-    if (error instanceof ConfigProblem) return error.problems;
+    if (error instanceof UserError) return error.problems;
     throw error;
   }
   throw new Error('the configuration was accepted');

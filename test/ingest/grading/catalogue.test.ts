@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import type { FacilitatorConfig } from '../../../core/config/config.ts';
-import { ConfigProblem } from '../../../core/config/problem.ts';
 import { address } from '../../../core/domain/address.ts';
 import { chainOf } from '../../../core/domain/chain.ts';
+import { UserError } from '../../../core/user-error.ts';
 import { FACILITATOR_NAMES, readBuiltInRelayers } from '../../../ingest/grading/built-in.ts';
 import { buildCatalogue, catalogueOf, createCatalogueHolder } from '../../../ingest/grading/catalogue.ts';
 import { wallet } from '../../kit/chain-logs.ts';
@@ -91,7 +91,7 @@ describe('the configuration', () => {
   ])('one %s of two facilitators is refused, naming both', (what, part) => {
     const build = () =>
       buildCatalogue({ facilitators: [facilitator('one', part), facilitator('two', part)], payees: [] });
-    expect(build).toThrow(ConfigProblem);
+    expect(build).toThrow(UserError);
     expect(build).toThrow(new RegExp(`${what} .*belongs to both one and two`));
   });
 

@@ -442,7 +442,7 @@ test('a file whose middle is damaged is refused with its name', async () => {
     bytes.writeUInt8(bytes.readUInt8(at) ^ 0x5a, at);
   writeFileSync(join(directory, name), bytes);
   await expect(importInto(into, { parquet: [pattern], assumeFinal: true })).rejects.toMatchObject({
-    name: 'ImportProblem',
+    name: 'UserError',
     message: expect.stringContaining(name),
   });
 });

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterEach, expect, test } from 'vitest';
+import { UserError } from '../../../core/user-error.ts';
 import { findColumns, kindOfColumns } from '../../../ingest/import/columns.ts';
 import { findFiles, type ImportFile, rangeInName } from '../../../ingest/import/files.ts';
 import { readParquetFooter } from '../../../ingest/import/footer.ts';
@@ -14,7 +15,6 @@ import {
   groupFiles,
   withoutRanges,
 } from '../../../ingest/import/plan.ts';
-import { ImportProblem } from '../../../ingest/import/problem.ts';
 import { NO_HASH, type StagedBlock } from '../../../ingest/import/staging.ts';
 import { countBlocks, mergeRanges } from '../../../ingest/write/coverage.ts';
 
@@ -160,7 +160,7 @@ test('bytes that are no footer are refused by the name of their file and never h
     fc.asyncProperty(fc.uint8Array({ maxLength: 200 }), async (bytes) => {
       writeFileSync(path, asFooter(Buffer.from(bytes)));
       const outcome = await readParquetFooter(path).catch((error: unknown) => error);
-      if (outcome instanceof Error) expect(outcome).toBeInstanceOf(ImportProblem);
+      if (outcome instanceof Error) expect(outcome).toBeInstanceOf(UserError);
       if (outcome instanceof Error) expect(outcome.message).toContain(path);
     }),
     { numRuns: 2_000 },

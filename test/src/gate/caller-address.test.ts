@@ -2,7 +2,7 @@ import Fastify from 'fastify';
 import { describe, expect, test } from 'vitest';
 import type { TrustedProxies } from '../../../core/config/config.ts';
 import { loadConfig } from '../../../core/config/load.ts';
-import { ConfigProblem } from '../../../core/config/problem.ts';
+import { UserError } from '../../../core/user-error.ts';
 import { addressQuota } from '../../../src/gate/caller.ts';
 import { callerAddress, proxyTrust } from '../../../src/http/caller-address.ts';
 
@@ -82,7 +82,7 @@ describe('http.trustProxy', () => {
     try {
       loadConfig({ env: { TRUST_PROXY: trustProxy } });
     } catch (error) {
-      if (error instanceof ConfigProblem) return error.problems.join('\n');
+      if (error instanceof UserError) return error.problems.join('\n');
       throw error;
     }
     return '';
