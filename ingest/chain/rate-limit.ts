@@ -5,7 +5,7 @@ export interface RateLimit {
   take(count: number, signal: AbortSignal | undefined): Promise<void>;
 }
 
-/** The limit for the node behind a URL; what several processes ask for together may be counted together. */
+/** The limit for the node behind a URL. Sources, and with Redis processes, that read from one node are counted together. */
 export type RateLimitOf = (url: string, perSecond: number) => RateLimit;
 
 /**
@@ -22,5 +22,16 @@ export function createRateLimit(perSecond: number, nowMs: () => number = () => p
       // Timers are coarser than a millisecond; waiting for less would cost more than it spaces.
       if (waitMs >= 1) await delay(waitMs, undefined, signal ? { signal } : {});
     },
+  };
+}
+
+/** One limit for each URL and rate, made at its first use: sources that read from one node keep to it together. */
+export function limitPerUrl(create: RateLimitOf): RateLimitOf {
+  const limits = new Map<string, RateLimit>();
+  return (url, perSecond) => {
+    const key = `${perSecond} ${url}`;
+    const limit = limits.get(key) ?? create(url, perSecond);
+    limits.set(key, limit);
+    return limit;
   };
 }

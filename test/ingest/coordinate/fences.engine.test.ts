@@ -6,11 +6,10 @@ import { sql, text } from '../../../clickhouse/engine/sql.ts';
 import { SETTLEMENT_COLUMNS } from '../../../clickhouse/tables/schema.ts';
 import type { Chain } from '../../../core/domain/chain.ts';
 import type { Settlement } from '../../../core/domain/settlement.ts';
-import { engineLeases } from '../../../ingest/coordinate/engine-leases.ts';
+import { engineLeases } from '../../../ingest/coordinate/engine.ts';
 import { claimFence, publishedPass, raiseGrades, writeFence } from '../../../ingest/coordinate/fence.ts';
 import { type Lead, lead } from '../../../ingest/coordinate/lead.ts';
 import { decodeContextOf } from '../../../ingest/decode/context.ts';
-import { logFilterOf } from '../../../ingest/decode/log-filter.ts';
 import { createChainStatus } from '../../../ingest/follow/chain-status.ts';
 import { createPipeline } from '../../../ingest/follow/pipeline.ts';
 import { saveStatuses } from '../../../ingest/follow/status-row.ts';
@@ -287,7 +286,6 @@ describe('rows of an older catalogue', () => {
       source: {
         read: async () => batchOf([[{ from: ann, events: [used(alice), transfer(alice, shop, 5)] }]]),
       } as unknown as Parameters<typeof createPipeline>[0]['source'], // the pipeline only reads
-      filter: logFilterOf(context),
       context,
       catalogues,
       batches: createBatchWriter({

@@ -10,18 +10,17 @@ import {
   type WorkOptions,
 } from './job-queue.ts';
 
-/** An open job. */
-interface Open {
+interface OpenJob {
   readonly job: RangeJob;
   readonly arrival: number;
   attempts: number;
-  /** Waiting to be begun, under way, or pausing between two attempts. */
+  /** `pausing`: between two attempts. */
   state: 'waiting' | 'running' | 'pausing';
 }
 
 /** Jobs in the memory of the one process that plans them and works on them. */
-export function createLocalQueue(firstPauseMs = JOB_FIRST_PAUSE_MS): JobQueue {
-  const jobs = new Map<string, Open>();
+export function createMemoryQueue(firstPauseMs = JOB_FIRST_PAUSE_MS): JobQueue {
+  const jobs = new Map<string, OpenJob>();
   const wakers = new Set<() => void>();
   let arrivals = 0;
   let done: WorkDone = NO_WORK;
@@ -30,7 +29,7 @@ export function createLocalQueue(firstPauseMs = JOB_FIRST_PAUSE_MS): JobQueue {
     for (const waker of wakers) waker();
     wakers.clear();
   };
-  const next = (): Open | undefined =>
+  const next = (): OpenJob | undefined =>
     [...jobs.values()]
       .filter(({ state }) => state === 'waiting')
       .sort((a, b) => a.job.rank - b.job.rank || a.arrival - b.arrival)[0];
@@ -44,20 +43,20 @@ export function createLocalQueue(firstPauseMs = JOB_FIRST_PAUSE_MS): JobQueue {
       wakers.add(woken);
       signal.addEventListener('abort', woken, { once: true });
     });
-  const retry = async (open: Open, signal: AbortSignal): Promise<void> => {
+  const retry = async (open: OpenJob, signal: AbortSignal): Promise<void> => {
     open.state = 'pausing';
     await delay(firstPauseMs * 2 ** (open.attempts - 1), undefined, { signal }).catch(() => undefined);
     open.state = 'waiting';
     wake();
   };
-  const run = async (open: Open, { handle, signal }: WorkOptions): Promise<void> => {
+  const run = async (open: OpenJob, { handle, signal }: WorkOptions): Promise<void> => {
     open.state = 'running';
     open.attempts += 1;
     try {
       await handle(open.job, signal);
       jobs.delete(open.job.id);
     } catch {
-      // The handler has said what happened; whether to try again is all that is left to decide.
+      // The handler has logged what happened; here it is only decided whether to try again.
       if (open.attempts >= JOB_ATTEMPTS_MAX) jobs.delete(open.job.id);
       else void retry(open, signal);
     }
@@ -71,6 +70,7 @@ export function createLocalQueue(firstPauseMs = JOB_FIRST_PAUSE_MS): JobQueue {
   };
 
   return {
+    isShared: false,
     async add(more) {
       for (const job of more)
         if (!jobs.has(job.id)) jobs.set(job.id, { job, arrival: arrivals++, attempts: 0, state: 'waiting' });

@@ -1,22 +1,22 @@
 import { createHash } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { RateLimit, RateLimitOf } from '../chain/rate-limit.ts';
-import type { RedisScripts } from './redis-scripts.ts';
+import { limitPerUrl, type RateLimit, type RateLimitOf } from '../../chain/rate-limit.ts';
+import type { RedisScripts } from './leases.ts';
 
 /** Places are leased for so long at once: ten round trips a second, and as much may be left unused. */
 const LEASE_MS = 100;
 /** Redis is asked again so long after it failed. */
 const ASK_AGAIN_MS = 1_000;
-/** Without Redis nobody counts for all: each process takes what is its share among those that were last seen, or this many. */
+/** Without Redis the requests of all processes cannot be counted: each takes its share among the processes seen last, or this many. */
 const PROCESSES_ASSUMED = 4;
 /** A process that took nothing for so long does not count. */
 const PROCESS_SEEN_MS = 15_000;
-/** A key that nobody asked about for so long is forgotten. */
+/** A key that was not used for so long is forgotten. */
 const KEPT_MS = 60_000;
 const HASH_CHARS = 32;
 
 /**
- * Reserves the next places: the same spacing as in one process (rate-limit.ts), by Redis's clock. Answers how long until the
+ * Reserves the next places: the same spacing as in one process (chain/rate-limit.ts), by Redis's clock. Answers how long until the
  * first of them, in microseconds, and how many processes there are. Keys: free, processes. Values: length of the places in
  * microseconds, process, two times in milliseconds.
  */
@@ -44,15 +44,10 @@ export function sharedRates(deps: {
   readonly keyPrefix: string;
   readonly owner: string;
 }): RateLimitOf {
-  const limits = new Map<string, RateLimit>();
-  return (url, perSecond) => {
-    const known = limits.get(`${perSecond} ${url}`);
-    if (known !== undefined) return known;
+  return limitPerUrl((url, perSecond) => {
     const provider = createHash('sha256').update(url).digest('hex').slice(0, HASH_CHARS);
-    const limit = sharedRate({ ...deps, key: `${deps.keyPrefix}:{ingest:rate:${provider}}` }, perSecond);
-    limits.set(`${perSecond} ${url}`, limit);
-    return limit;
-  };
+    return sharedRate({ ...deps, key: `${deps.keyPrefix}:{ingest:rate:${provider}}` }, perSecond);
+  });
 }
 
 function sharedRate(

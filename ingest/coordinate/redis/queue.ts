@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Job, Queue, Worker } from 'bullmq';
 import type { Redis } from 'ioredis';
-import type { Log } from '../../core/log.ts';
+import type { Log } from '../../../core/log.ts';
 import {
   JOB_ATTEMPTS_MAX,
   JOB_FIRST_PAUSE_MS,
@@ -10,7 +10,7 @@ import {
   type RangeJob,
   type WorkDone,
   type WorkOptions,
-} from './job-queue.ts';
+} from '../job-queue.ts';
 
 /** How long a worker that is gone keeps a job, and how often others look for such jobs. */
 const LOCK_MS = 10_000;
@@ -23,7 +23,7 @@ const RETRY_AFTER_ERROR_MS = 500;
 const PRIORITY_MAX = 2 ** 21 - 1;
 /** A Redis that is away must not keep a process from ending. */
 const CLOSE_WITHIN_MS = 2_000;
-/** BullMQ keeps a stream of events, which nobody here reads. */
+/** BullMQ keeps a stream of events, which nothing here reads. */
 const EVENTS_KEPT_MAX = 100;
 const FIGURES = Object.keys(NO_WORK) as (keyof WorkDone)[]; // its keys, by its type
 const COLLECT = `
@@ -57,14 +57,14 @@ export function bullmqQueue(deps: {
   /** Commands on it fail at once while Redis is away. */
   readonly redis: Redis;
   /** Commands on it wait until Redis is back. */
-  readonly patientRedis: Redis;
+  readonly waitingRedis: Redis;
   readonly keyPrefix: string;
   /** Of letters, digits, `-` and `_`. */
   readonly name: string;
   readonly log: Log;
   readonly times?: QueueTimes;
 }): JobQueue & { close(): Promise<void> } {
-  const { redis, patientRedis, name, log, times = QUEUE_TIMES } = deps;
+  const { redis, waitingRedis, name, log, times = QUEUE_TIMES } = deps;
   const prefix = `${deps.keyPrefix}:{ingest}`;
   const figuresKey = `${prefix}:${name}:work`;
   const queue = new Queue<JobData>(name, {
@@ -79,10 +79,11 @@ export function bullmqQueue(deps: {
       removeOnFail: true,
     },
   });
-  // Its connection says itself when Redis goes and comes (redis-client.ts).
+  // Its connection logs when Redis goes and comes (core/redis-client.ts).
   queue.on('error', () => undefined);
 
   return {
+    isShared: true,
     async add(jobs) {
       await queue.addBulk(
         jobs.map((job) => ({
@@ -98,7 +99,7 @@ export function bullmqQueue(deps: {
       return jobs.flatMap((job) => jobOf(job) ?? []);
     },
     clear: () => queue.drain(true),
-    work: (options) => work({ name, prefix, patientRedis, log, times }, options),
+    work: (options) => work({ name, prefix, waitingRedis, log, times }, options),
     async report(done) {
       const pipeline = redis.pipeline();
       for (const figure of FIGURES) pipeline.hincrby(figuresKey, figure, done[figure]);
@@ -115,13 +116,13 @@ async function work(
   deps: {
     readonly name: string;
     readonly prefix: string;
-    readonly patientRedis: Redis;
+    readonly waitingRedis: Redis;
     readonly log: Log;
     readonly times: QueueTimes;
   },
   { jobsAtOnce, signal, handle }: WorkOptions,
 ): Promise<void> {
-  const { name, prefix, patientRedis, log, times } = deps;
+  const { name, prefix, waitingRedis, log, times } = deps;
   if (signal.aborted) return;
   const worker = new Worker<JobData>(
     name,
@@ -130,7 +131,7 @@ async function work(
       if (range !== null) await handle(range, signal);
     },
     {
-      connection: patientRedis,
+      connection: waitingRedis,
       prefix,
       concurrency: jobsAtOnce,
       lockDuration: times.lockMs,
@@ -140,10 +141,10 @@ async function work(
       skipVersionCheck: true,
     },
   );
-  worker.on('error', (error) => log.debug({ queue: name, kind: error.name }, 'the queue had trouble'));
+  worker.on('error', (error) => log.debug({ queue: name, kind: error.name }, 'error in the job queue'));
   worker.on('stalled', (jobId) => log.warn({ queue: name, job: jobId }, 'a job lost its worker'));
   await new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
-  // Those under way see the same signal and end; a Redis that is away would keep us waiting for ever.
+  // Running jobs see the same signal and end; without the limit a Redis that is away would keep this waiting for ever.
   await within(worker.close());
   await within(worker.close(true));
 }

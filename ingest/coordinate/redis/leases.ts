@@ -1,7 +1,11 @@
-import type { Lease, Leases } from './leases.ts';
-import type { RedisScripts } from './redis-scripts.ts';
+import type { Lease, Leases } from '../lead.ts';
 
-/** How long a process that is gone keeps its leases, by Redis's clock: how long nobody follows a chain then. */
+/** The one command that leases and rates are made of: a script that Redis runs as a whole. */
+export interface RedisScripts {
+  eval(lua: string, keys: number, ...keysAndValues: readonly (string | number)[]): Promise<unknown>;
+}
+
+/** How long a process that is gone keeps its leases, by Redis's clock: for so long its chains are not followed. */
 const TTL_MS = 10_000;
 const RENEW_EVERY_MS = 2_000;
 /** After so long without a renewal the holder stops, by its own monotonic clock: four seconds before the lease can end. */
@@ -36,7 +40,7 @@ local known = tonumber(redis.call('GET', KEYS[1]) or '0')
 if known < tonumber(ARGV[1]) then redis.call('SET', KEYS[1], ARGV[1]) end
 return 1`;
 
-/** Leases in Redis: a key with a time to live, and a counter of tokens beside it. */
+/** Leases in Redis: a key with a time to live, and a counter of tokens. */
 export function redisLeases(deps: {
   readonly redis: RedisScripts;
   readonly keyPrefix: string;
