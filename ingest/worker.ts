@@ -20,9 +20,8 @@ import type { CatalogueHolder } from './grading/catalogue-holder.ts';
 import { openPublishedCatalogue } from './grading/published-catalogue.ts';
 import { importedChain, isImportedOnly } from './import/imported-chain.ts';
 import { openCatalogue } from './regrade/follow-catalogue.ts';
-import { highestVersion } from './write/highest-version.ts';
+import { highestVersion, createVersions, type Versions } from './write/versions.ts';
 import { untilAcknowledged } from './write/until-acknowledged.ts';
-import { createVersions, type Versions } from './write/versions.ts';
 
 /**
  * The assembly of an ingest process, the same for one process and for many:

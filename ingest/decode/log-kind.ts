@@ -4,8 +4,7 @@ import type { Hash } from '../../core/domain/settlement.ts';
 import type { EventsOf, LogFilter, RawLog } from '../chain/block-source.ts';
 import type { DecodeContext } from './context.ts';
 import { addressInWord, WORD_CHARS } from './hex-word.ts';
-import { TOPIC } from './log-topics.ts';
-import { TOPICS_OF_ROLE } from './registry-topics.ts';
+import { TOPIC, TOPICS_OF_ROLE } from './topics.ts';
 
 /**
  * What a log is to us: decided here alone, for the filter that is read with, for pairing and for decoding. Numbers, so that a

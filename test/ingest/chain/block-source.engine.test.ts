@@ -18,7 +18,7 @@ import {
   WrongChain,
 } from '../../../ingest/chain/rpc-failure.ts';
 import { createRpcSource, type RpcSourceDeps } from '../../../ingest/chain/rpc-source.ts';
-import { TOPIC } from '../../../ingest/decode/log-topics.ts';
+import { TOPIC } from '../../../ingest/decode/topics.ts';
 import { type Lie, type LyingRpc, startLyingRpc } from '../../kit/lying-rpc.ts';
 import { waitUntil } from '../../kit/wait-until.ts';
 import { blockSourceContract, expectEqual, readTruth } from './block-source.ts';

@@ -32,7 +32,7 @@ import {
 import { reorg, reorgToEmpty } from '../../../demo/chain/reorg.ts';
 import { mine, mineMany, requireSuccess } from '../../../demo/chain/sender.ts';
 import { walletOf } from '../../../demo/chain/wallets.ts';
-import { TOPIC } from '../../../ingest/decode/log-topics.ts';
+import { TOPIC } from '../../../ingest/decode/topics.ts';
 import { readReceipts } from '../../kit/receipts.ts';
 
 const payer = walletOf('payer');

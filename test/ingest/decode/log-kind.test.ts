@@ -1,10 +1,9 @@
 import { expect, test } from 'vitest';
 import { address } from '../../../core/domain/address.ts';
 import { chainOf } from '../../../core/domain/chain.ts';
-import type { DecodeContext } from '../../../ingest/decode/context.ts';
-import { decodeContextOf } from '../../../ingest/decode/context.ts';
+import { type DecodeContext, decodeContextOf } from '../../../ingest/decode/context.ts';
 import { logFilterOf } from '../../../ingest/decode/log-kind.ts';
-import { TOPIC } from '../../../ingest/decode/log-topics.ts';
+import { TOPIC } from '../../../ingest/decode/topics.ts';
 import { buildCatalogue } from '../../../ingest/grading/catalogue.ts';
 import {
   batchOf,

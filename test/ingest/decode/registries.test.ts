@@ -7,7 +7,7 @@ import { REGISTRY_LIMITS } from '../../../core/domain/registry-event.ts';
 import { decodeContextOf } from '../../../ingest/decode/context.ts';
 import { rawLogDataMaxChars } from '../../../ingest/decode/dead-letter.ts';
 import { logFilterOf } from '../../../ingest/decode/log-kind.ts';
-import { AGENT_WALLET_KEY, REGISTRY_TOPIC } from '../../../ingest/decode/registry-topics.ts';
+import { AGENT_WALLET_KEY, REGISTRY_TOPIC } from '../../../ingest/decode/topics.ts';
 import { buildCatalogue } from '../../../ingest/grading/catalogue.ts';
 import { rowsOfBatch } from '../../../ingest/write/batch-rows.ts';
 import {

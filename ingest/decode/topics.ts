@@ -1,8 +1,19 @@
 import type { RegistryRole } from '../../core/domain/known-chains.ts';
 import type { Hash } from '../../core/domain/settlement.ts';
-import { TOPIC } from './log-topics.ts';
 
-/** topic0 values of the ERC-8004 registries' events. Source: protocol.md 4.2 (computed with viem, as the tests do again). */
+/** topic0 values of the events that make a settlement. Source: EIP-3009 (computed with viem, proved on Circle's bytecode). */
+export const TOPIC = {
+  /** Transfer(address indexed,address indexed,uint256); an ERC-721 Transfer has four topics. */
+  transfer: '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef',
+  /** EIP-3009 AuthorizationUsed(address indexed authorizer,bytes32 indexed nonce), empty data. */
+  authorizationUsed: '0x98de503528ee59b575ef0c0a2576a82497bfc029a5685b209e9ec333479b10a5',
+  /** x402 Permit2 proxies: Settled(). */
+  permit2Settled: '0x97088ec3606cfe8cc112180570d03fcde05f9b8e1bfef8e27784eaf5dd5691b6',
+  /** x402 Permit2 proxies: SettledWithPermit(). */
+  permit2SettledWithPermit: '0xde5b89d10fc800c459329c382fabfcad0be0ed7e5328e01fae04e507b09ef5d8',
+} as const satisfies Record<string, Hash>;
+
+/** topic0 values of the ERC-8004 registries' events. Source: ERC-8004 (computed with viem, as the tests do again). */
 export const REGISTRY_TOPIC = {
   /** Registered(uint256 indexed agentId,string agentURI,address indexed owner). */
   registered: '0xca52e62c367d81bb2e328eb795f7c7ba24afb478408a26c0e201d155c449bc4a',

@@ -1,14 +1,32 @@
 import { USD_MICROS_MAX, usdMicros } from '../../core/domain/amount.ts';
+import type { Address } from '../../core/domain/address.ts';
 import type { TokenFacts } from '../../core/domain/known-chains.ts';
+import type { Hash, Settlement } from '../../core/domain/settlement.ts';
 import type { BlockBatch, BlockRef, RawLog, TransactionFacts } from '../chain/block-source.ts';
 import { builderSuffixOf, parseBuilderSuffix } from './builder-code.ts';
-import { callShapeOf } from './call-shape.ts';
 import type { DecodeContext } from './context.ts';
 import { type DeadLetter, type DeadLetterReason, deadLetterOf } from './dead-letter.ts';
 import { addressInWord, isAddressInWord, uintInWord } from './hex-word.ts';
 import { KIND, kindsOf } from './log-kind.ts';
 import { MARKER, pairLogs } from './pair.ts';
-import type { Marker, UngradedSettlement } from './ungraded-settlement.ts';
+
+/** What on chain marks a transfer as a payment; `none` is a bare transfer to a catalogued payee. */
+export type Marker = 'authorization' | 'permit2' | 'none';
+
+/** A settlement as the chain shows it, before any catalogue is asked. */
+export interface UngradedSettlement extends Omit<Settlement, 'facilitator' | 'method' | 'seen'> {
+  readonly marker: Marker;
+  /** The transaction called the token itself, and its calldata equals the log (docs/design/evidence.md). */
+  readonly directCall: boolean;
+  /** The sender of the transaction is the payer, or the payee; both in a self-payment. */
+  readonly relayedByPayer: boolean;
+  readonly relayedByPayee: boolean;
+  readonly selfPayment: boolean;
+  /** The payee pulled the payment (`receiveWithAuthorization`): nobody relayed it. */
+  readonly received: boolean;
+  /** The call went through a contract that serves x402 only. */
+  readonly viaX402Contract: boolean;
+}
 
 export interface Decoded {
   readonly found: UngradedSettlement[];
@@ -34,7 +52,7 @@ interface OpenTransaction extends TransactionFacts {
 /**
  * Turns logs into settlements by slicing fixed-layout words; no ABI decoder is involved. A log that should have become a
  * settlement and cannot is a dead letter. Throws only where the source broke its contract (a block or transaction that a
- * settlement needs is missing): that is a bug, not data. Source: protocol.md 2.1–2.5.
+ * settlement needs is missing): that is a bug, not data. Source: EIP-3009.
  */
 export function decodeBatch(batch: BlockBatch, context: DecodeContext): Decoded {
   const { logs } = batch;
@@ -182,4 +200,64 @@ function tokenOf(reading: Reading, log: RawLog): TokenFacts | undefined {
 
 function refuse({ context, decoded }: Reading, log: RawLog, reason: DeadLetterReason): void {
   decoded.deadLetters.push(deadLetterOf(context.chain, log, reason));
+}
+
+/** Selectors of EIP-3009, as Circle’s FiatTokenV2_2 has them. */
+const TRANSFER_WITH_AUTHORIZATION = ['0xe3ee160e', '0xcf092995'];
+const RECEIVE_WITH_AUTHORIZATION = ['0xef55bec6', '0x88b7ab63'];
+const TRANSFER = '0xa9059cbb';
+
+const SELECTOR_CHARS = 10;
+const WORD_DIGITS = 64;
+
+interface CallShape {
+  readonly directCall: boolean;
+  readonly received: boolean;
+}
+
+const DIRECT: CallShape = { directCall: true, received: false };
+const DIRECT_RECEIVED: CallShape = { directCall: true, received: true };
+const ROUTED: CallShape = { directCall: false, received: false };
+const ROUTED_RECEIVED: CallShape = { directCall: false, received: true };
+
+/** The token's log: from and to as its words, the amount as its data. */
+interface TransferWords {
+  readonly token: Address;
+  readonly from: Hash;
+  readonly to: Hash;
+  readonly amount: string;
+}
+
+/**
+ * Tells direct from routed and receive from transfer. See docs/design/evidence.md.
+ *
+ * Calldata proves something only where the transaction calls the token itself and the arguments equal the log. Behind a
+ * router the one sign left is that the called contract is the payee: it pulled the payment to itself. An x402 settlement
+ * router is exempt: it is the first payee of every payment it relays, without being its beneficiary.
+ */
+function callShapeOf(
+  transfer: TransferWords,
+  tx: Pick<TransactionFacts, 'to' | 'input'>,
+  { marker, viaX402Contract }: { readonly marker: Marker; readonly viaX402Contract: boolean },
+): CallShape {
+  if (tx.to === transfer.token) return directShape(transfer, tx.input, marker);
+  const isPulled =
+    marker === 'authorization' && !viaX402Contract && tx.to !== null && isAddressInWord(tx.to, transfer.to);
+  return isPulled ? ROUTED_RECEIVED : ROUTED;
+}
+
+function directShape({ from, to, amount }: TransferWords, input: string, marker: Marker): CallShape {
+  const selector = input.slice(0, SELECTOR_CHARS);
+  if (marker === 'none') return selector === TRANSFER && hasArguments(input, [to, amount]) ? DIRECT : ROUTED;
+  const isTransfer = TRANSFER_WITH_AUTHORIZATION.includes(selector);
+  if (!isTransfer && !RECEIVE_WITH_AUTHORIZATION.includes(selector)) return ROUTED;
+  if (!hasArguments(input, [from, to, amount])) return ROUTED;
+  return isTransfer ? DIRECT : DIRECT_RECEIVED;
+}
+
+/** Whether the calldata's first arguments are these words. One comparison of a joined text is cheaper than one per word. */
+function hasArguments(input: string, words: readonly string[]): boolean {
+  let joined = '';
+  for (const word of words) joined += word.slice(2);
+  return input.slice(SELECTOR_CHARS, SELECTOR_CHARS + words.length * WORD_DIGITS) === joined;
 }

@@ -5,7 +5,7 @@ import { chainOf } from '../../../core/domain/chain.ts';
 import type { RawLog } from '../../../ingest/chain/block-source.ts';
 import { decodeContextOf } from '../../../ingest/decode/context.ts';
 import { kindsOf } from '../../../ingest/decode/log-kind.ts';
-import { TOPIC } from '../../../ingest/decode/log-topics.ts';
+import { TOPIC } from '../../../ingest/decode/topics.ts';
 import { MARKER, pairLogs } from '../../../ingest/decode/pair.ts';
 import { buildCatalogue } from '../../../ingest/grading/catalogue.ts';
 import { rowsOfBatch } from '../../../ingest/write/batch-rows.ts';
@@ -146,7 +146,7 @@ describe('decoding', () => {
   });
 });
 
-/** protocol.md 2.2 read aloud: quadratic, over plain lists, one token of one transaction at a time. */
+/** The pairing rule of docs/design/evidence.md read aloud: quadratic, over plain lists, one token of one transaction at a time. */
 function pairNaively(logs: readonly RawLog[]): Set<number> {
   const taken = new Set<number>();
   const alone = new Set<string>();

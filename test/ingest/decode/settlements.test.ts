@@ -3,8 +3,8 @@ import { chainOf } from '../../../core/domain/chain.ts';
 import type { BlockBatch } from '../../../ingest/chain/block-source.ts';
 import type { DecodeContext } from '../../../ingest/decode/context.ts';
 import { rawLogDataMaxChars } from '../../../ingest/decode/dead-letter.ts';
-import { decodeBatch } from '../../../ingest/decode/decode.ts';
-import { TOPIC } from '../../../ingest/decode/log-topics.ts';
+import { decodeBatch } from '../../../ingest/decode/settlements.ts';
+import { TOPIC } from '../../../ingest/decode/topics.ts';
 import {
   batchOf,
   blockRef,

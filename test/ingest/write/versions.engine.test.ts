@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { sql } from '../../../clickhouse/engine/sql.ts';
-import { VERSIONED } from '../../../ingest/write/highest-version.ts';
+import { VERSIONED } from '../../../ingest/write/versions.ts';
 import { type TestEngine, testEngine } from '../../kit/engine.ts';
 
 let engine: TestEngine;
