@@ -14,8 +14,7 @@ import { openEndpoints } from './endpoints/open.ts';
 import { enrichRelayers } from './follow/enrich-relayers.ts';
 import { indexChain } from './follow/index-chain.ts';
 import { observedSource, UNOBSERVED, type WorkObservation, watchedRpc } from './follow/observe-work.ts';
-import { reportProgress } from './follow/progress.ts';
-import { publishStatus } from './follow/publish-status.ts';
+import { reportProgress, publishStatus } from './follow/status-report.ts';
 import type { CatalogueHolder } from './grading/catalogue-holder.ts';
 import { openPublishedCatalogue } from './grading/published-catalogue.ts';
 import { importedChain, isImportedOnly } from './import/imported-chain.ts';
@@ -129,21 +128,20 @@ async function leadChain(
   catalogues: CatalogueHolder,
   { guard, writer, versions, signal }: Held,
 ): Promise<void> {
-  const { log, terminal, coordination } = deps;
   await runTogether(signal, async (inner) => {
     const own = { ...deps, config: chain, writer, versions, signal: inner };
     if (isImportedOnly(chain)) {
       const run = await importedChain(own);
-      return [run.done, publishStatus([run], writer, versions, log, inner)];
+      return [run.done, publishStatus(run.status, own)];
     }
     const source = sourceOf({ ...deps, signal: inner }, chain);
-    const jobs = { queueOf: queuesOf(coordination, chain), epoch: guard?.token ?? 0n };
+    const jobs = { queueOf: queuesOf(deps.coordination, chain), epoch: guard?.token ?? 0n };
     const run = await indexChain({ ...own, source, catalogues, jobs });
     return [
       run.done,
       enrichRelayers({ ...own, source }),
-      publishStatus([run], writer, versions, log, inner),
-      reportProgress([{ name: chain.facts.slug, status: run.status }], log, inner, terminal),
+      publishStatus(run.status, own),
+      reportProgress(chain.facts.slug, run.status, own),
     ];
   });
 }

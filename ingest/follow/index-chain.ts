@@ -19,7 +19,7 @@ import { type ChainStatus, createChainStatus } from './chain-status.ts';
 import { ancestorOf, type FollowDeps, followHead, retractTo, waitForNextHead } from './head.ts';
 import { createPipeline } from './pipeline.ts';
 import { createKnownBlocks, NodeBehind, ReorgBelowFinality } from './reorg.ts';
-import { loadCounters } from './status-row.ts';
+import { loadCounters } from './status-report.ts';
 
 export interface IndexChainDeps {
   readonly config: ChainConfig;

@@ -1,5 +1,5 @@
 import type { Log } from '../../core/log.ts';
-import { formatDuration } from '../follow/progress.ts';
+import { formatDuration } from '../follow/status-report.ts';
 
 const REPORT_EVERY_MS = 5_000;
 /** Fewer slices than this are the daily business and not worth a line. */

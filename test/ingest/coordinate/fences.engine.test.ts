@@ -12,7 +12,7 @@ import { type Lead, lead } from '../../../ingest/coordinate/lead.ts';
 import { decodeContextOf } from '../../../ingest/decode/context.ts';
 import { createChainStatus } from '../../../ingest/follow/chain-status.ts';
 import { createPipeline } from '../../../ingest/follow/pipeline.ts';
-import { saveStatuses } from '../../../ingest/follow/status-row.ts';
+import { saveStatus } from '../../../ingest/follow/status-report.ts';
 import { createCatalogueHolder } from '../../../ingest/grading/catalogue-holder.ts';
 import { createBatchWriter } from '../../../ingest/write/batch-writer.ts';
 import { encodeSettlements } from '../../../ingest/write/encode.ts';
@@ -166,7 +166,7 @@ describe('a holder that was overtaken', () => {
     await claim(chain, 'young');
     const source = { counters: () => ({ calls: 0, retries: 0, contradictions: 0 }) };
     const status = createChainStatus({ chain, pollMs: 1_000 }, source, NO_COUNTERS);
-    await expect(saveStatuses(old, createVersions(0n), [status.snapshot()])).rejects.toThrow(Overtaken);
+    await expect(saveStatus(old, createVersions(0n), status.snapshot())).rejects.toThrow(Overtaken);
   });
 });
 
