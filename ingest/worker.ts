@@ -5,7 +5,7 @@ import type { Log } from '../core/log.ts';
 import { runTogether } from '../core/process/run-together.ts';
 import { runIdentities } from './agents/run-identities.ts';
 import type { BlockSource } from './chain/block-source.ts';
-import { createRpcSource } from './chain/rpc-source.ts';
+import { createRpcSource } from './chain/source.ts';
 import type { Coordination, Held } from './coordinate/coordination.ts';
 import { engineCoordination } from './coordinate/engine.ts';
 import { CATALOGUE_SCOPE } from './coordinate/fence.ts';
@@ -14,13 +14,13 @@ import { openEndpoints } from './endpoints/open.ts';
 import { enrichRelayers } from './follow/enrich-relayers.ts';
 import { indexChain } from './follow/index-chain.ts';
 import { observedSource, UNOBSERVED, type WorkObservation, watchedRpc } from './follow/observe-work.ts';
-import { reportProgress, publishStatus } from './follow/status-report.ts';
+import { publishStatus, reportProgress } from './follow/status-report.ts';
 import type { CatalogueHolder } from './grading/catalogue-holder.ts';
 import { openPublishedCatalogue } from './grading/published-catalogue.ts';
 import { importedChain, isImportedOnly } from './import/imported-chain.ts';
 import { openCatalogue } from './regrade/follow-catalogue.ts';
-import { highestVersion, createVersions, type Versions } from './write/versions.ts';
 import { untilAcknowledged } from './write/until-acknowledged.ts';
+import { createVersions, highestVersion, type Versions } from './write/versions.ts';
 
 /**
  * The assembly of an ingest process, the same for one process and for many:

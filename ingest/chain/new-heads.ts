@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Log, providerName } from '../../core/log.ts';
-import { openWebSocketClient } from './websocket-client.ts';
+import { openWebSocketClient } from './rpc/websocket-client.ts';
 
 /** How long a lost subscription rests before it is made anew; polling goes on meanwhile. */
 const RESUBSCRIBE_AFTER_MS = 5_000;

@@ -1,7 +1,7 @@
 import type { Writer } from '../../clickhouse/engine/engine.ts';
-import { createRateLimit, limitPerUrl } from '../chain/rate-limit.ts';
-import { highestVersion, createVersions, type Versions } from '../write/versions.ts';
+import { createRateLimit, limitPerUrl } from '../chain/rpc/rate-limit.ts';
 import { untilAcknowledged } from '../write/until-acknowledged.ts';
+import { createVersions, highestVersion, type Versions } from '../write/versions.ts';
 import { type Coordination, type Held, type LeadContext, ownerName } from './coordination.ts';
 import { heldByOthers } from './fence.ts';
 import type { JobQueue } from './job-queue.ts';

@@ -2,9 +2,9 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Guard, Writer } from '../../clickhouse/engine/engine.ts';
 import { guardedWriter, Overtaken } from '../../clickhouse/engine/guard.ts';
 import type { Log } from '../../core/log.ts';
-import { highestVersion, createVersions, type Versions } from '../write/versions.ts';
 import { waitForWrites, writesOf } from '../write/running-inserts.ts';
 import { untilAcknowledged } from '../write/until-acknowledged.ts';
+import { createVersions, highestVersion, type Versions } from '../write/versions.ts';
 import { claimFence, keepBeating, writeFence } from './fence.ts';
 
 /**

@@ -1,9 +1,5 @@
 import { type Address, address } from '../../core/domain/address.ts';
-import {
-  type AgentEvent,
-  type Attestation,
-  REGISTRY_LIMITS,
-} from '../../core/domain/registry-event.ts';
+import { type AgentEvent, type Attestation, REGISTRY_LIMITS } from '../../core/domain/registry-event.ts';
 import type { Hash } from '../../core/domain/settlement.ts';
 import type { BlockRef, RawLog } from '../chain/block-source.ts';
 import { abiData, MalformedData } from './abi-data.ts';
@@ -152,7 +148,9 @@ function decodeReputation(log: RawLog): AttestationFields {
 
 /** Decodes a log of a validation registry. Throws `MalformedData`. Source: ERC-8004. */
 function decodeValidation(log: RawLog): AttestationFields {
-  return log.topics[0] === REGISTRY_TOPIC.validationRequest ? validationRequest(log) : validationResponse(log);
+  return log.topics[0] === REGISTRY_TOPIC.validationRequest
+    ? validationRequest(log)
+    : validationResponse(log);
 }
 
 /** Of the three indexed values the last is the hash of tag1, which the data holds in full. */

@@ -7,7 +7,7 @@ import type { ChainConfig } from '../../core/config/config.ts';
 import { type Address, address } from '../../core/domain/address.ts';
 import type { Log } from '../../core/log.ts';
 import { type AccountFacts, AccountsUnread, type BlockSource } from '../chain/block-source.ts';
-import { WrongChain } from '../chain/rpc-failure.ts';
+import { WrongChain } from '../chain/rpc/failure.ts';
 import { untilAcknowledged } from '../write/until-acknowledged.ts';
 import type { Versions } from '../write/versions.ts';
 

@@ -2,7 +2,7 @@ import type { Writer } from '../../clickhouse/engine/engine.ts';
 import type { ChainConfig } from '../../core/config/config.ts';
 import type { Log } from '../../core/log.ts';
 import type { BlockRef, BlockSource } from '../chain/block-source.ts';
-import { WrongChain } from '../chain/rpc-failure.ts';
+import { WrongChain } from '../chain/rpc/failure.ts';
 import type { JobQueue } from '../coordinate/job-queue.ts';
 import { planRanges } from '../coordinate/plan-ranges.ts';
 import { decodeContextOf } from '../decode/context.ts';

@@ -5,7 +5,7 @@ import { migrate } from '../../clickhouse/migrate/migrate.ts';
 import type { ChainConfig, Config } from '../../core/config/config.ts';
 import { chainIdOf } from '../../core/domain/chain.ts';
 import type { Log } from '../../core/log.ts';
-import { highestVersion, createVersions } from '../write/versions.ts';
+import { createVersions, highestVersion } from '../write/versions.ts';
 import type { FileKind } from './columns.ts';
 import type { ImportArguments } from './command-words.ts';
 import { openGrading } from './grading.ts';

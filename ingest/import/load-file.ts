@@ -1,9 +1,9 @@
 import { createReadStream } from 'node:fs';
-import { type Writer, EngineError } from '../../clickhouse/engine/engine.ts';
+import { EngineError, type Writer } from '../../clickhouse/engine/engine.ts';
 import { empty, type Sql, sql, texts, trustedText, uint64 } from '../../clickhouse/engine/sql.ts';
 import type { DecodeContext } from '../decode/context.ts';
 import { emittersOf } from '../decode/log-kind.ts';
-import { TOPIC, REGISTRY_TOPIC } from '../decode/topics.ts';
+import { REGISTRY_TOPIC, TOPIC } from '../decode/topics.ts';
 import type { BlockRange } from '../write/coverage.ts';
 import type { FoundColumn, FoundColumns } from './columns.ts';
 import type { ImportFile } from './import-files.ts';

@@ -11,7 +11,7 @@ import type { Catalogue } from '../grading/catalogue.ts';
 import { createCatalogueSources } from '../grading/catalogue-sources.ts';
 import { readPublishedListed } from '../grading/publish.ts';
 import { loadSigners } from '../grading/supported-signers.ts';
-import { highestVersion, createVersions } from '../write/versions.ts';
+import { createVersions, highestVersion } from '../write/versions.ts';
 import { awaitService, isIngestRunning } from './await-service.ts';
 import { changeCatalogue } from './change-catalogue.ts';
 import { type PreviewLine, previewRegrade, type RegradePreview } from './preview.ts';

@@ -2,8 +2,8 @@ import type { Writer } from '../../clickhouse/engine/engine.ts';
 import type { Clock } from '../../core/clock.ts';
 import type { Log } from '../../core/log.ts';
 import { runRings } from '../rings/run-rings.ts';
-import { highestVersion, createVersions } from '../write/versions.ts';
 import { untilAcknowledged } from '../write/until-acknowledged.ts';
+import { createVersions, highestVersion } from '../write/versions.ts';
 import { runRollup } from './run.ts';
 
 /**

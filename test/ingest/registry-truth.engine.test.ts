@@ -14,7 +14,7 @@ import type { FeedbackView } from '../../demo/chain/registry-views.ts';
 import { deriveDue } from '../../ingest/agents/derive-agents.ts';
 import { importFiles } from '../../ingest/import/command.ts';
 import { runIngest } from '../../ingest/worker.ts';
-import { highestVersion, createVersions } from '../../ingest/write/versions.ts';
+import { createVersions, highestVersion } from '../../ingest/write/versions.ts';
 import { dropDatabase, freshDatabase, testLog } from '../kit/engine.ts';
 import { scoreOf } from '../kit/naive-agents.ts';
 import { type ChainExport, exportChain, writeExport } from '../kit/parquet-export.ts';

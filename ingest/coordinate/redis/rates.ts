@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
-import { limitPerUrl, type RateLimit, type RateLimitOf } from '../../chain/rate-limit.ts';
+import { limitPerUrl, type RateLimit, type RateLimitOf } from '../../chain/rpc/rate-limit.ts';
 import type { RedisScripts } from './leases.ts';
 
 /** Places are leased for so long at once: ten round trips a second, and as much may be left unused. */

@@ -16,8 +16,8 @@ import {
   type ProviderContradiction,
   type RpcFailure,
   WrongChain,
-} from '../../../ingest/chain/rpc-failure.ts';
-import { createRpcSource, type RpcSourceDeps } from '../../../ingest/chain/rpc-source.ts';
+} from '../../../ingest/chain/rpc/failure.ts';
+import { createRpcSource, type RpcSourceDeps } from '../../../ingest/chain/source.ts';
 import { TOPIC } from '../../../ingest/decode/topics.ts';
 import { type Lie, type LyingRpc, startLyingRpc } from '../../kit/lying-rpc.ts';
 import { waitUntil } from '../../kit/wait-until.ts';

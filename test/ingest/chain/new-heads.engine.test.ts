@@ -8,7 +8,7 @@ import { type DemoChain, startDemoChain } from '../../../demo/chain/demo-chain.t
 import { mine } from '../../../demo/chain/sender.ts';
 import { ReadAbandoned } from '../../../ingest/chain/block-source.ts';
 import { announceHeads } from '../../../ingest/chain/new-heads.ts';
-import { createRpcSource } from '../../../ingest/chain/rpc-source.ts';
+import { createRpcSource } from '../../../ingest/chain/source.ts';
 import { waitUntil } from '../../kit/wait-until.ts';
 
 let chain: DemoChain;

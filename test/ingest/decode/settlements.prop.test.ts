@@ -5,8 +5,8 @@ import { chainOf } from '../../../core/domain/chain.ts';
 import type { RawLog } from '../../../ingest/chain/block-source.ts';
 import { decodeContextOf } from '../../../ingest/decode/context.ts';
 import { kindsOf } from '../../../ingest/decode/log-kind.ts';
-import { TOPIC } from '../../../ingest/decode/topics.ts';
 import { MARKER, pairLogs } from '../../../ingest/decode/pair.ts';
+import { TOPIC } from '../../../ingest/decode/topics.ts';
 import { buildCatalogue } from '../../../ingest/grading/catalogue.ts';
 import { rowsOfBatch } from '../../../ingest/write/batch-rows.ts';
 import {

@@ -2,7 +2,7 @@ import { pipeline, type Readable } from 'node:stream';
 import { finished } from 'node:stream/promises';
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
 import { Agent, type Dispatcher, request } from 'undici';
-import { RpcFailure } from './rpc-failure.ts';
+import { RpcFailure } from './failure.ts';
 
 /**
  * Posts JSON over undici's own interface. With `fetch` each piece of an answer passes through a web stream, which takes two to

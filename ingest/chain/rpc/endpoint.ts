@@ -1,8 +1,8 @@
-import { providerName } from '../../core/log.ts';
+import { providerName } from '../../../core/log.ts';
+import { failureOfRpcError, failureOfStatus, RpcFailure } from './failure.ts';
+import type { RpcLimits } from './limits.ts';
 import { createJsonPoster, type PostedAnswer } from './post-json.ts';
 import { createRateLimit, type RateLimitOf } from './rate-limit.ts';
-import { failureOfRpcError, failureOfStatus, RpcFailure } from './rpc-failure.ts';
-import type { RpcLimits } from './rpc-limits.ts';
 import { openWebSocketClient } from './websocket-client.ts';
 
 export interface RpcCall {
@@ -207,4 +207,21 @@ function failureOfTransport(error: unknown): RpcFailure {
     if (cause.name === 'TimeoutError') return new RpcFailure('timeout', 'no answer in time');
   }
   return new RpcFailure('unavailable', 'the connection failed');
+}
+
+/** Hears of an exchange when it has ended: how many calls it had, and the `performance.now()` at which it began. */
+export type OnExchange = (provider: string, calls: number, startedMs: number) => void;
+
+/** The endpoint with a listener that hears of every exchange. */
+export function observedEndpoint(endpoint: RpcEndpoint, onExchange: OnExchange | undefined): RpcEndpoint {
+  if (onExchange === undefined) return endpoint;
+  return {
+    name: endpoint.name,
+    async exchange(calls) {
+      const startedMs = performance.now();
+      const outcomes = await endpoint.exchange(calls);
+      onExchange(endpoint.name, calls.length, startedMs);
+      return outcomes;
+    },
+  };
 }

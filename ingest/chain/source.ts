@@ -1,20 +1,24 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { ChainConfig } from '../../core/config/config.ts';
+import type { Address } from '../../core/domain/address.ts';
 import type { Log } from '../../core/log.ts';
 import { createAdaptiveWindow } from './adaptive-window.ts';
-import { type BlockRef, type BlockSource, ReadAbandoned } from './block-source.ts';
+import {
+  type AccountFacts,
+  AccountsUnread,
+  type BlockRef,
+  type BlockSource,
+  ReadAbandoned,
+} from './block-source.ts';
 import { announceHeads } from './new-heads.ts';
 import { createProver } from './prove-complete.ts';
-import type { RateLimitOf } from './rate-limit.ts';
-import { readAccounts } from './read-accounts.ts';
 import { blockQuestion, readBlock, refOf } from './read-answers.ts';
 import { createRangeReader } from './read-range.ts';
-import { createEndpoint, isWebSocket } from './rpc-endpoint.ts';
-import { ProviderContradiction, RpcFailure } from './rpc-failure.ts';
-import { RPC_LIMITS, type RpcLimits } from './rpc-limits.ts';
-import { createPool, type RpcPool } from './rpc-pool.ts';
-import { backOffMs, type Trouble } from './rpc-turn.ts';
-import { type OnExchange, toldEndpoint } from './told-endpoint.ts';
+import { createEndpoint, isWebSocket, type OnExchange, observedEndpoint } from './rpc/endpoint.ts';
+import { ProviderContradiction, RpcFailure } from './rpc/failure.ts';
+import { RPC_LIMITS, type RpcLimits } from './rpc/limits.ts';
+import { backOffMs, createPool, type Question, type RpcPool, type Trouble } from './rpc/pool.ts';
+import type { RateLimitOf } from './rpc/rate-limit.ts';
 
 export interface RpcSourceDeps {
   readonly log: Log;
@@ -46,7 +50,7 @@ export function createRpcSource(config: ChainConfig, deps: RpcSourceDeps): Block
     createEndpoint(url, { requestsPerSecond: config.requestsPerSecond, limits, signal, rateLimitOf }),
   );
   const pool = createPool({
-    endpoints: endpoints.map((endpoint) => toldEndpoint(endpoint, deps.onExchange)),
+    endpoints: endpoints.map((endpoint) => observedEndpoint(endpoint, deps.onExchange)),
     chainId: config.facts.chainId,
     limits,
     log,
@@ -143,4 +147,47 @@ async function blockAt(pool: RpcPool, number: number): Promise<BlockRef | null> 
     ...blockQuestion(number),
     read: (result) => (result === null ? null : refOf(readBlock(result, number))),
   });
+}
+
+/** Nothing waits for these answers, so a node that refuses them is not asked for long. */
+const ACCOUNT_ATTEMPTS_MAX = 2;
+/** A quantity of JSON-RPC that fits 256 bits. */
+const WIDE_QUANTITY = /^0x[0-9a-f]{1,64}$/i;
+
+/** Nonce and balance of each account, at the newest block that the node has. */
+async function readAccounts(pool: RpcPool, addresses: readonly Address[]): Promise<AccountFacts[]> {
+  const questions = addresses.flatMap((address) => [
+    accountQuestion('eth_getTransactionCount', address),
+    accountQuestion('eth_getBalance', address),
+  ]);
+  try {
+    const answers = await pool.askAll(questions);
+    return addresses.map((address, index) => {
+      const [nonce = 0n, balance = 0n] = answers.slice(2 * index); // askAll answers every question
+      return { address, nonce: Number(nonce), balance };
+    });
+  } catch (error) {
+    if (error instanceof RpcFailure || error instanceof ProviderContradiction)
+      throw new AccountsUnread(error);
+    throw error;
+  }
+}
+
+function accountQuestion(
+  method: 'eth_getTransactionCount' | 'eth_getBalance',
+  address: Address,
+): Question<bigint> {
+  return {
+    method,
+    params: [address, 'latest'],
+    read: (result) => {
+      if (typeof result !== 'string' || !WIDE_QUANTITY.test(result))
+        throw new ProviderContradiction('malformed', `${method} is not as JSON-RPC defines it`);
+      const quantity = BigInt(result);
+      if (method === 'eth_getTransactionCount' && quantity > BigInt(Number.MAX_SAFE_INTEGER))
+        throw new ProviderContradiction('malformed', `${method} is more than an account can send`);
+      return quantity;
+    },
+    givesUp: (_trouble, attempts) => attempts >= ACCOUNT_ATTEMPTS_MAX,
+  };
 }

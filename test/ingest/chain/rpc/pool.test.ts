@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
-import type { RpcEndpoint, RpcOutcome } from '../../../ingest/chain/rpc-endpoint.ts';
-import { ProviderContradiction, RpcFailure } from '../../../ingest/chain/rpc-failure.ts';
-import { RPC_LIMITS } from '../../../ingest/chain/rpc-limits.ts';
-import { createPool } from '../../../ingest/chain/rpc-pool.ts';
-import { testLog } from '../../kit/engine.ts';
+import type { RpcEndpoint, RpcOutcome } from '../../../../ingest/chain/rpc/endpoint.ts';
+import { ProviderContradiction, RpcFailure } from '../../../../ingest/chain/rpc/failure.ts';
+import { RPC_LIMITS } from '../../../../ingest/chain/rpc/limits.ts';
+import { createPool } from '../../../../ingest/chain/rpc/pool.ts';
+import { testLog } from '../../../kit/engine.ts';
 
 const CHAIN_ID = 8453;
 const limits = { ...RPC_LIMITS, backOffFirstMs: 10_000, backOffMaxMs: 10_000 };

@@ -2,9 +2,9 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 import { afterEach, describe, expect, test } from 'vitest';
-import { createJsonPoster } from '../../../ingest/chain/post-json.ts';
-import { createEndpoint, type RpcOutcome } from '../../../ingest/chain/rpc-endpoint.ts';
-import { RPC_LIMITS } from '../../../ingest/chain/rpc-limits.ts';
+import { createEndpoint, type RpcOutcome } from '../../../../ingest/chain/rpc/endpoint.ts';
+import { RPC_LIMITS } from '../../../../ingest/chain/rpc/limits.ts';
+import { createJsonPoster } from '../../../../ingest/chain/rpc/post-json.ts';
 
 const servers: Server[] = [];
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { failureOfRpcError, failureOfStatus, readRetryAfter } from '../../../ingest/chain/rpc-failure.ts';
+import { failureOfRpcError, failureOfStatus, readRetryAfter } from '../../../../ingest/chain/rpc/failure.ts';
 
 const kindOf = (code: number, message: string) => failureOfRpcError('eth_getLogs', { code, message }).kind;
 
