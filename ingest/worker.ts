@@ -36,7 +36,7 @@ export interface IngestDeps {
   readonly writer: Writer;
   readonly log: Log;
   readonly signal: AbortSignal;
-  /** Writes one line for a person; null where nobody reads the terminal. */
+  /** Writes one line for a person; null without a terminal. */
   readonly terminal: ((line: string) => void) | null;
   /** Default: nothing is counted or traced. */
   readonly observation?: WorkObservation;

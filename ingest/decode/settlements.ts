@@ -22,7 +22,7 @@ export interface UngradedSettlement extends Omit<Settlement, 'facilitator' | 'me
   readonly relayedByPayer: boolean;
   readonly relayedByPayee: boolean;
   readonly selfPayment: boolean;
-  /** The payee pulled the payment (`receiveWithAuthorization`): nobody relayed it. */
+  /** The payee pulled the payment (`receiveWithAuthorization`): there was no relayer. */
   readonly received: boolean;
   /** The call went through a contract that serves x402 only. */
   readonly viaX402Contract: boolean;

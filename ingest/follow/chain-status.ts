@@ -8,7 +8,7 @@ export type ChainState = 'starting' | 'backfilling' | 'following' | 'imported' |
 const UNREACHABLE_AFTER_MS = 10_000;
 const UNREACHABLE_AFTER_POLLS = 3;
 
-/** What ingest knows of one chain, kept in memory and published from time to time (status-row.ts). */
+/** What ingest knows of one chain, kept in memory and published from time to time (status-report.ts). */
 export interface ChainStatus {
   sourceAnswered(): void;
   sawTip(tip: { readonly head: BlockRef }): void;

@@ -11,7 +11,7 @@ export interface WorkObservation {
   readonly tracer: Tracer | null;
 }
 
-/** Nobody looks on. */
+/** Nothing is counted or traced. */
 export const UNOBSERVED: WorkObservation = { meter: null, tracer: null };
 
 /** Counts what nodes are asked, by the host of their URL. */

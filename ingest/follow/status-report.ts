@@ -15,7 +15,7 @@ export interface ReportDeps {
   readonly versions: Versions;
   readonly log: Log;
   readonly signal: AbortSignal;
-  /** Writes one line for a person; null where nobody reads the terminal. */
+  /** Writes one line for a person; null without a terminal. */
   readonly terminal: ((line: string) => void) | null;
 }
 

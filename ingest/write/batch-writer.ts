@@ -109,7 +109,7 @@ function isWaitingForMore(queue: readonly Pending[]): boolean {
   return rows < ROWS_PER_INSERT_WANTED && queue.every(({ isMoreComing }) => isMoreComing());
 }
 
-/** Tells the one who waits that somebody came. */
+/** Wakes the waiting drain when a batch has come. */
 function createArrivals(): { tell(): void; next(): Promise<void> } {
   let wake = (): void => undefined;
   return {

@@ -25,7 +25,7 @@ export async function retractAbove(
   const aboveNumber = sql`chain = ${text(chain)} AND block_number > ${uint64(ancestor.number)}`;
   const ver = (): ReturnType<typeof uint64> => uint64(versions.next());
   const statements = [
-    // Before the tombstones: afterwards nobody could tell which keys they were.
+    // Before the tombstones: afterwards it is not known which keys they were.
     sql`INSERT INTO retracted_keys SELECT DISTINCT toStartOfHour(block_time), chain, payer, payee, relayer
         FROM settlements FINAL WHERE ${above} AND del = 0`,
     sql`INSERT INTO settlements SELECT * REPLACE(${ver()} AS ver, 1 AS del)

@@ -87,7 +87,7 @@ function withoutCredentials(url: URL): URL {
 }
 
 function decompressed(body: Readable, encoding: string | undefined): Readable {
-  const ignore = (): void => undefined; // an error of either end reaches whoever reads the other
+  const ignore = (): void => undefined; // an error of either end reaches the reader of the other
   switch (encoding) {
     case 'gzip':
     case 'x-gzip':
