@@ -7,7 +7,7 @@ import type { JobQueue } from '../coordinate/job-queue.ts';
 import { planRanges } from '../coordinate/plan-ranges.ts';
 import { decodeContextOf } from '../decode/context.ts';
 import { emittersOf } from '../decode/log-kind.ts';
-import type { CatalogueHolder } from '../grading/catalogue-holder.ts';
+import type { CatalogueHolder } from '../grading/catalogue.ts';
 import { createBatchWriter } from '../write/batch-writer.ts';
 import { contractsName, createCheckpoints, type HeadRange, type Progress } from '../write/checkpoints.ts';
 import { type BlockRange, mergeRanges } from '../write/coverage.ts';

@@ -1,9 +1,10 @@
 import { providerName } from '../../../core/log.ts';
+import { withDeadline } from '../../../core/process/deadline.ts';
+import { openWebSocketClient, type WebSocketClient } from '../web-socket-client.ts';
 import { failureOfRpcError, failureOfStatus, RpcFailure } from './failure.ts';
 import type { RpcLimits } from './limits.ts';
 import { createJsonPoster, type PostedAnswer } from './post-json.ts';
 import { createRateLimit, type RateLimitOf } from './rate-limit.ts';
-import { openWebSocketClient } from './websocket-client.ts';
 
 export interface RpcCall {
   readonly method: string;
@@ -44,7 +45,7 @@ export function createEndpoint(
   },
 ): RpcEndpoint {
   const { limits, signal } = options;
-  const post = isWebSocket(url) ? overWebSocket(url, limits) : overHttp(url, limits);
+  const post = isWebSocket(url) ? overWebSocket(url, limits, signal) : overHttp(url, limits);
   const { requestsPerSecond, rateLimitOf } = options;
   const rate = rateLimitOf?.(url, requestsPerSecond) ?? createRateLimit(requestsPerSecond);
   const gate = createGate(limits.maxInFlight);
@@ -55,38 +56,18 @@ export function createEndpoint(
       await rate.take(calls.length, signal);
       return gate(async () => {
         signal?.throwIfAborted();
-        const deadline = startDeadline(limits.requestTimeoutMs, signal);
-        try {
-          const answers = await post(calls, deadline.signal);
-          return matchAnswers(calls, answers);
-        } catch (error) {
-          signal?.throwIfAborted();
-          const failure = deadline.signal.aborted
-            ? new RpcFailure('timeout', 'no answer in time')
-            : failureOfTransport(error);
-          return calls.map(() => ({ failure }));
-        } finally {
-          deadline.end();
-        }
+        return withDeadline(limits.requestTimeoutMs, signal, async (deadline) => {
+          try {
+            return matchAnswers(calls, await post(calls, deadline.signal));
+          } catch (error) {
+            signal?.throwIfAborted();
+            const failure = deadline.isOver()
+              ? new RpcFailure('timeout', 'no answer in time')
+              : failureOfTransport(error);
+            return calls.map(() => ({ failure }));
+          }
+        });
       });
-    },
-  };
-}
-
-/**
- * Aborts after a time, or with the worker. Not AbortSignal.any: on Node 20 every call leaves a trace in the long-lived signal
- * (measured: 50 bytes each), and this one lives as long as the worker.
- */
-function startDeadline(ms: number, outer: AbortSignal | undefined): { signal: AbortSignal; end(): void } {
-  const controller = new AbortController();
-  const abort = (): void => controller.abort();
-  const timer = setTimeout(abort, ms);
-  outer?.addEventListener('abort', abort, { once: true });
-  return {
-    signal: controller.signal,
-    end() {
-      clearTimeout(timer);
-      outer?.removeEventListener('abort', abort);
     },
   };
 }
@@ -149,20 +130,31 @@ function isRpcError(error: unknown): boolean {
   );
 }
 
-function overWebSocket(url: string, limits: RpcLimits): Post {
-  return async (calls, signal) => {
-    const client = await abortable(openWebSocketClient(url), signal);
+/** One connection, opened by the first exchange and again after it failed; the worker's signal closes it. */
+function overWebSocket(url: string, limits: RpcLimits, signal: AbortSignal | undefined): Post {
+  let opening: Promise<WebSocketClient> | undefined;
+  function open(): Promise<WebSocketClient> {
+    const mine = openWebSocketClient(url, { maxMessageBytes: limits.maxResponseBytes, signal });
+    const forget = (): void => {
+      if (opening === mine) opening = undefined;
+    };
+    mine.then(({ ended }) => ended).then(forget, forget);
+    return mine;
+  }
+  return async (calls, deadline) => {
+    opening ??= open();
+    const mine = opening;
     try {
-      const timeout = limits.requestTimeoutMs;
-      const answers = calls.map(({ method, params }) =>
-        client.requestAsync({ body: { method, params }, timeout }),
-      );
-      return (await abortable(Promise.all(answers), signal)).map((answer, id) => ({
-        ...readAnswer(answer),
-        id,
-      }));
+      const client = await abortable(mine, deadline);
+      const answers = calls.map(({ method, params }) => client.call(method, params));
+      return (await abortable(Promise.all(answers), deadline)).map((answer, id) => ({ ...answer, id }));
     } catch (error) {
-      client.close(); // viem keeps a broken socket in its cache; closing makes the next exchange open a new one
+      // The next exchange opens another, also where this one never answers.
+      if (opening === mine) opening = undefined;
+      mine.then(
+        ({ close }) => close(),
+        () => undefined,
+      );
       throw error;
     }
   };

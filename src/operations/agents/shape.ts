@@ -1,5 +1,6 @@
 import { type Static, Type } from '@sinclair/typebox';
 import type { Address } from '../../../core/domain/address.ts';
+import { displayText } from '../../../core/domain/display-text.ts';
 import {
   PRIOR_CLIENTS,
   PRIOR_MEAN,
@@ -7,23 +8,61 @@ import {
   RATING_TAGS,
   TAG_SCORES_MAX,
 } from '../../../core/domain/reputation.ts';
-import type { Directory } from '../names/names.ts';
+import type { Directory } from '../names.ts';
 import {
   AddressShape,
   ChainShape,
   CountShape,
-  nullable,
+  oneOf,
+  orNull,
   TimeShape,
   timeText,
   timeTextOrNull,
 } from '../shapes.ts';
-import type { AgentRow } from './row.ts';
-import { TAG_SCORE_EXAMPLES, TagScoreShape, tagScoreAnswer } from './tag-score-shape.ts';
+import type { AgentRow, TagScore } from './row.ts';
+
+/** What clients said of an agent under one tag. */
+
+const TAG_MAX_CHARS = 256;
+
+export const TagScoreShape = Type.Object(
+  {
+    tag: orNull(Type.String(), {
+      description: 'tag1 as it was logged, made safe to show; null for feedback without one.',
+    }),
+    mean: Type.Number({
+      description:
+        'Mean of the clients’ means, on the scale of the tag: milliseconds, percent, whatever it is.',
+    }),
+    is_rating: Type.Boolean({
+      description: 'Whether the tag is read as a rating from 0 to 100; only these make `score`.',
+    }),
+    feedback_count: CountShape,
+    distinct_clients: CountShape,
+  },
+  { title: 'TagScore' },
+);
+
+export function tagScoreAnswer(score: TagScore): Static<typeof TagScoreShape> {
+  const tag = displayText(score.tag, TAG_MAX_CHARS);
+  return {
+    tag: tag === '' ? null : tag,
+    mean: Number(score.mean),
+    is_rating: score.isRating,
+    feedback_count: score.feedbackCount,
+    distinct_clients: score.distinctClients,
+  };
+}
+
+export const TAG_SCORE_EXAMPLES: Static<typeof TagScoreShape>[] = [
+  { tag: 'starred', mean: 94.1, is_rating: true, feedback_count: 180, distinct_clients: 120 },
+  { tag: 'responseTime', mean: 412.5, is_rating: false, feedback_count: 34, distinct_clients: 21 },
+];
 
 /** An ERC-8004 agent as /agents, /leaderboard and the profiles show it. Source: api.md 3; protocol.md 4. */
 
-const NullableText = Type.Unsafe<string | null>(nullable(Type.String()));
-const NullableTime = Type.Unsafe<string | null>(nullable(TimeShape));
+const NullableText = orNull(Type.String());
+const NullableTime = orNull(TimeShape);
 
 export const AgentIdShape = Type.String({
   pattern: '^[0-9]+$',
@@ -54,59 +93,58 @@ export const ACTIVE_DAYS = 30;
 const CARD_STATUSES = ['none', 'good', 'failed'] as const;
 const DOMAIN_PROOFS = ['unchecked', 'proven', 'refuted', 'unreachable'] as const;
 
-export const ScoreShape = Type.Unsafe<number | null>({
-  type: ['number', 'null'],
-  description: `Ratings from 0 to 100 that were not revoked, each client once by the mean of his, as if ${PRIOR_CLIENTS} clients more had given ${PRIOR_MEAN}; null without a rating. Ratings are feedback without a tag1 or with one of ${RATING_TAGS.filter(Boolean).join(', ')}, and a value from 0 to ${RATING_MAX}. Feedback under other tags is on other scales: see tag_scores.`,
-});
+export const ScoreShape = orNull(
+  Type.Number({
+    description: `Ratings from 0 to 100 that were not revoked, each client once by the mean of his, as if ${PRIOR_CLIENTS} clients more had given ${PRIOR_MEAN}; null without a rating. Ratings are feedback without a tag1 or with one of ${RATING_TAGS.filter(Boolean).join(', ')}, and a value from 0 to ${RATING_MAX}. Feedback under other tags is on other scales: see tag_scores.`,
+  }),
+);
 
 export const AgentShape = Type.Object(
   {
     chain: ChainShape,
     agent_id: AgentIdShape,
     owner: AddressShape,
-    wallet: Type.Unsafe<string | null>({
-      ...nullable(AddressShape),
+    wallet: orNull(AddressShape, {
       description: 'Address that it pays and is paid with; null when it was cleared.',
     }),
-    name: Type.Unsafe<string | null>({
-      ...nullable(Type.String()),
+    name: orNull(Type.String(), {
       description:
         'As the card claims, made safe to show; null without a card. Not its name where `name_imitates` says whose it looks like, or where `domain_proof` is refuted: settlements then do not show it.',
     }),
-    name_imitates: Type.Unsafe<string | null>({
-      ...nullable(Type.String()),
+    name_imitates: orNull(Type.String(), {
       description:
         'Id of the named facilitator whose name this one is, or looks like, while the wallet is none of its relayers; null otherwise.',
     }),
     description: NullableText,
-    image: Type.Unsafe<string | null>({
-      ...nullable(Type.String()),
+    image: orNull(Type.String(), {
       description: 'https or ipfs URL. An image that the card itself holds (data:) is not carried.',
     }),
-    agent_uri: Type.Unsafe<string | null>({
-      ...nullable(Type.String()),
+    agent_uri: orNull(Type.String(), {
       description: `Where the card is. A data: URI is the card itself: of one longer than ${DATA_URI_MAX_CHARS} characters the start is shown, and …; SQL has all of it. Invisible characters are percent-encoded.`,
     }),
     services: Type.Array(ServiceShape),
     capabilities: Type.Array(Type.String(), { description: 'Slugs of /capabilities, by a published rule.' }),
     supported_trust: Type.Array(Type.String()),
     x402_support: Type.Boolean({ description: 'Whether the card declares x402.' }),
-    active: Type.Unsafe<boolean | null>({
-      type: ['boolean', 'null'],
-      description: 'Whether the card says that the agent is in service; null without a card.',
-    }),
+    active: orNull(
+      Type.Boolean({
+        description: 'Whether the card says that the agent is in service; null without a card.',
+      }),
+    ),
     score: ScoreShape,
-    rating_mean: Type.Unsafe<number | null>({
-      type: ['number', 'null'],
-      description: 'Mean of the clients’ mean ratings, which `score` is drawn to the middle from.',
-    }),
+    rating_mean: orNull(
+      Type.Number({
+        description: 'Mean of the clients’ mean ratings, which `score` is drawn to the middle from.',
+      }),
+    ),
     rating_count: { ...CountShape, description: 'Ratings that `score` is of.' },
     rating_clients: { ...CountShape, description: 'Different addresses that gave these ratings.' },
-    paid_score: Type.Unsafe<number | null>({
-      type: ['number', 'null'],
-      description:
-        '`score` of the ratings whose file proves a payment: a settlement of this index from the client to a present or past owner or wallet of the agent. Looked up again at least hourly; null without any.',
-    }),
+    paid_score: orNull(
+      Type.Number({
+        description:
+          '`score` of the ratings whose file proves a payment: a settlement of this index from the client to a present or past owner or wallet of the agent. Looked up again at least hourly; null without any.',
+      }),
+    ),
     paid_rating_count: { ...CountShape, description: 'Ratings that `paid_score` is of.' },
     paid_rating_clients: { ...CountShape, description: 'Different addresses that gave these.' },
     tag_scores: Type.Array(TagScoreShape, {
@@ -121,29 +159,23 @@ export const AgentShape = Type.Object(
       description:
         'Newest of its registration, its changes, feedback about it and settlements of its wallet on any indexed chain; a settlement that a reorg took back counts too.',
     },
-    activity_status: Type.Unsafe<ActivityStatus>({
-      type: 'string',
-      enum: [...ACTIVITY_STATUSES],
+    activity_status: oneOf(ACTIVITY_STATUSES, {
       description: `active: its wallet settled within ${ACTIVE_DAYS} days. idle: it settled before. unseen: it never did.`,
     }),
     card: Type.Object(
       {
-        status: Type.Unsafe<(typeof CARD_STATUSES)[number]>({ type: 'string', enum: [...CARD_STATUSES] }),
-        problem: Type.Unsafe<string | null>({
-          ...nullable(Type.String()),
+        status: oneOf(CARD_STATUSES),
+        problem: orNull(Type.String(), {
           description: 'Why the newest try gave no card; the last good one is shown meanwhile.',
         }),
         fetched_at: NullableTime,
       },
       { title: 'AgentCard' },
     ),
-    domain: Type.Unsafe<string | null>({
-      ...nullable(Type.String()),
+    domain: orNull(Type.String(), {
       description: 'Domain that the card claims, to be believed when `domain_proof` is proven.',
     }),
-    domain_proof: Type.Unsafe<(typeof DOMAIN_PROOFS)[number]>({
-      type: 'string',
-      enum: [...DOMAIN_PROOFS],
+    domain_proof: oneOf(DOMAIN_PROOFS, {
       description: 'Whether the domain itself names the agent in /.well-known/agent-registration.json.',
     }),
   },

@@ -2,8 +2,7 @@ import type { Reader } from '../../../clickhouse/engine/engine.ts';
 import { allOf, type Sql, sql, text, uint32 } from '../../../clickhouse/engine/sql.ts';
 import { microsFromDecimal } from '../../../core/domain/amount.ts';
 import type { Chain } from '../../../core/domain/chain.ts';
-import { ask } from '../read/ask.ts';
-import { integerField, textField } from '../read/decode.ts';
+import { ask, integerField, textField } from '../ask.ts';
 
 /**
  * The priced directory: what listings publish, one row per resource and method, most paid on its own terms first. Read from `endpoint_list`,
@@ -191,7 +190,7 @@ function timeField(field: unknown): number | null {
   return time === 0 ? null : time;
 }
 
-/** JSON that the engine printed from its own columns (ingest/endpoints/derive-list.ts). */
+/** JSON that the engine printed from its own columns (ingest/endpoints/list.ts). */
 function readOffers(json: string): EndpointOfferRow[] {
   const offers = JSON.parse(json) as readonly Record<string, unknown>[];
   return offers.map((offer) => ({

@@ -2,7 +2,7 @@ import { type Static, Type } from '@sinclair/typebox';
 import { defineOperation } from '../define.ts';
 import { finalOnly } from '../index-state/finality.ts';
 import { ListMetaShape, listMeta, META_EXAMPLE } from '../meta.ts';
-import type { WalletName } from '../names/names.ts';
+import type { WalletName } from '../names.ts';
 import { beforeParam, chainOrAllParam, finalityParam, limitParam, roleParam } from '../params.ts';
 import { PRICES } from '../prices.ts';
 import { NAMED_SETTLEMENT_EXAMPLE } from '../settlements/shape.ts';
@@ -11,13 +11,14 @@ import {
   CountShape,
   NameSourceShape,
   NextBeforeShape,
-  nullable,
+  oneOf,
+  orNull,
   TimeShape,
   timeText,
 } from '../shapes.ts';
 import { nextWalletBefore, readWalletBefore } from '../walk.ts';
-import type { ListedWallet } from './figures.ts';
 import { readWalletList } from './read-list.ts';
+import type { ListedWallet } from './slice.ts';
 
 const SCOPE = 'listWallets';
 
@@ -26,11 +27,9 @@ const WALLET_ROLES = ['payer', 'payee'] as const;
 const WalletShape = Type.Object(
   {
     wallet: AddressShape,
-    name: Type.Unsafe<string | null>(nullable(Type.String({ description: 'Null when unknown.' }))),
+    name: orNull(Type.String({ description: 'Null when unknown.' })),
     name_source: NameSourceShape,
-    roles: Type.Array(
-      Type.Unsafe<(typeof WALLET_ROLES)[number]>({ type: 'string', enum: [...WALLET_ROLES] }),
-    ),
+    roles: Type.Array(oneOf(WALLET_ROLES)),
     settlement_count: { ...CountShape, description: 'A payment of the wallet to itself counts once.' },
     first_seen: TimeShape,
     last_seen: TimeShape,

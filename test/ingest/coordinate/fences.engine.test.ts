@@ -13,7 +13,7 @@ import { decodeContextOf } from '../../../ingest/decode/context.ts';
 import { createChainStatus } from '../../../ingest/follow/chain-status.ts';
 import { createPipeline } from '../../../ingest/follow/pipeline.ts';
 import { saveStatus } from '../../../ingest/follow/status-report.ts';
-import { createCatalogueHolder } from '../../../ingest/grading/catalogue-holder.ts';
+import { createCatalogueHolder } from '../../../ingest/grading/catalogue.ts';
 import { createBatchWriter } from '../../../ingest/write/batch-writer.ts';
 import { encodeSettlements } from '../../../ingest/write/encode.ts';
 import { retractAbove } from '../../../ingest/write/retract.ts';

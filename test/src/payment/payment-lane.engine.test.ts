@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { decodePaymentResponseHeader } from '@x402/core/http';
 import { keccak256 } from 'viem';
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { type Address, address, toChecksum } from '../../../core/domain/address.ts';
 import { PAYMENT_STAGES } from '../../../core/domain/payment.ts';
 import { ERRORS, Failure } from '../../../core/errors.ts';
@@ -20,7 +20,7 @@ import { resolveUnsettled } from '../../../src/payment/resolve-unsettled.ts';
 import { noWitness } from '../../../src/payment/rpc-witness.ts';
 import { createUptoSigners } from '../../../src/payment/upto-signers.ts';
 import { openWitnesses } from '../../../src/payment/witnesses.ts';
-import { createModelStore } from '../../kit/model-store.ts';
+import { ownTestStore } from '../../kit/access.ts';
 import {
   jsonReply,
   type Script,
@@ -427,8 +427,9 @@ describe('what is refused before it is settled', () => {
 
   test('a nonce that was used elsewhere', async () => {
     const { payer, payment, order } = await scene();
-    const elsewhere = createModelStore().handle().payments;
-    await take(laneWith({ store: elsewhere }), order, payment);
+    const elsewhere = ownTestStore();
+    onTestFinished(elsewhere.close);
+    await take(laneWith({ store: elsewhere.store.payments }), order, payment);
     expect(summary(await failureOf(take(laneWith(), order, payment)))).toEqual({
       code: 'payment_invalid',
       stage: 'verify',
