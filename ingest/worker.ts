@@ -1,98 +1,162 @@
 import { setMaxListeners } from 'node:events';
-import type { Config } from '../core/config/config.ts';
+import type { Writer } from '../clickhouse/engine/engine.ts';
+import type { ChainConfig, Config } from '../core/config/config.ts';
+import type { Log } from '../core/log.ts';
 import { runTogether } from '../core/process/run-together.ts';
 import { runIdentities } from './agents/run.ts';
-import { createRpcSource } from './chain/rpc-source.ts';
-import type { Coordination } from './coordinate/coordination.ts';
-import { engineLeases } from './coordinate/engine-leases.ts';
+import type { BlockSource } from './chain/block-source.ts';
+import { createRpcSource } from './chain/source.ts';
+import type { Coordination, Held } from './coordinate/coordination.ts';
+import { engineCoordination } from './coordinate/engine.ts';
 import { CATALOGUE_SCOPE } from './coordinate/fence.ts';
-import { lead } from './coordinate/lead.ts';
-import { ownerName } from './coordinate/owner-name.ts';
-import { runShared } from './coordinate/run-shared.ts';
+import { workRanges } from './coordinate/work-ranges.ts';
 import { openEndpoints } from './endpoints/follow.ts';
 import { enrichRelayers } from './follow/enrich-relayers.ts';
-import { type ChainRun, indexChain } from './follow/index-chain.ts';
-import { observedSource, UNOBSERVED, watchedRpc } from './follow/observe-work.ts';
-import { reportProgress } from './follow/progress.ts';
-import { publishStatus } from './follow/publish-status.ts';
+import { indexChain } from './follow/index-chain.ts';
+import { observedSource, UNOBSERVED, type WorkObservation, watchedRpc } from './follow/observe-work.ts';
+import { publishStatus, reportProgress } from './follow/status-report.ts';
+import type { CatalogueHolder } from './grading/catalogue.ts';
+import { openPublishedCatalogue } from './grading/published.ts';
 import { openCatalogue } from './grading/regrade/follow.ts';
 import { importedChain, isImportedOnly } from './import/imported-chain.ts';
-import type { IngestDeps } from './ingest-deps.ts';
-import { highestVersion } from './write/highest-version.ts';
 import { untilAcknowledged } from './write/until-acknowledged.ts';
-import { createVersions } from './write/versions.ts';
+import { createVersions, highestVersion, type Versions } from './write/versions.ts';
+
+/**
+ * The assembly of an ingest process, the same for one process and for many:
+ *
+ *   the leader of the catalogue   reads its files, publishes, regrades; keeps endpoints and identities
+ *   the leader of a chain         follows the tip, retracts what a reorg undoes, plans range jobs, publishes the status
+ *   every process                 works on the range jobs of every chain
+ *
+ * Who leads, and who takes a job, is up to the coordination (coordinate/coordination.ts, docs/decisions/0007-many-ingest-processes.md).
+ */
+export interface IngestDeps {
+  readonly config: Config;
+  readonly writer: Writer;
+  readonly log: Log;
+  readonly signal: AbortSignal;
+  /** Writes one line for a person; null without a terminal. */
+  readonly terminal: ((line: string) => void) | null;
+  /** Default: nothing is counted or traced. */
+  readonly observation?: WorkObservation;
+}
+
+type Deps = IngestDeps & { readonly coordination: Coordination };
 
 /**
  * Indexes every configured chain until the signal aborts. An error that is not marked as expected ends all of them: the
  * process must die loudly and resume from its checkpoints.
- *
- * With `coordination` any number of processes may do this over one database. Without, one does: over an engine that others could
- * reach it leads everything there is to lead, and a second process stands by; the embedded engine is its own alone.
  */
-export async function runIngest(
-  deps: IngestDeps & { readonly coordination?: Coordination | null },
-): Promise<void> {
-  const { config, signal, coordination } = deps;
+export async function runIngest(deps: IngestDeps): Promise<void> {
+  const { config, log, signal } = deps;
   // Every pause and request listens to it: many at once are no leak.
   setMaxListeners(0, signal);
+  const coordination = await openCoordination(config, log);
+  const coordinated = { ...deps, coordination };
   try {
-    if (coordination) await runShared({ ...deps, coordination });
-    else if (config.clickhouse.url !== null) await leadAll(deps, scopesOf(config));
-    else await runAlone(deps);
+    await (coordination.isShared ? runShared(coordinated) : leadCatalogue(coordinated, indexChains));
   } catch (error) {
     if (!signal.aborted) throw error;
+  } finally {
+    await coordination.close();
   }
 }
 
-function scopesOf({ chains }: Config): string[] {
-  return [CATALOGUE_SCOPE, ...chains.map(({ chain }) => chain)];
+/** Over the Redis of the control store, where there is one and other processes can reach the engine. BullMQ is loaded only then. */
+async function openCoordination(
+  { control: { redisUrl, keyPrefix }, clickhouse }: Pick<Config, 'control' | 'clickhouse'>,
+  log: Log,
+): Promise<Coordination> {
+  const isOwnEngine = clickhouse.url === null;
+  if (redisUrl === null || isOwnEngine) return engineCoordination({ isOwnEngine });
+  const { redisCoordination } = await import('./coordinate/redis/coordination.ts');
+  return redisCoordination(redisUrl, keyPrefix, log);
 }
 
-/** One lead inside the other; whoever loses one of them stops what is inside and waits for it again. */
-async function leadAll(deps: IngestDeps, scopes: readonly string[], owner = ownerName()): Promise<void> {
-  const [scope, ...others] = scopes;
-  if (scope === undefined) return runAlone(deps);
-  const leases = engineLeases(deps.writer, owner);
-  await lead({ ...deps, leases, owner }, scope, ({ writer, signal }) =>
-    leadAll({ ...deps, writer, signal }, others, owner),
+/** One process of many: it may lead the catalogue or not, and grades by what is published. */
+async function runShared(deps: Deps): Promise<void> {
+  await runTogether(deps.signal, async (signal) => {
+    const own = { ...deps, signal };
+    return [leadCatalogue(own, () => []), indexAsPublished(own)];
+  });
+}
+
+async function indexAsPublished(deps: Deps): Promise<void> {
+  const { writer, log } = deps;
+  await runTogether(deps.signal, async (signal) => {
+    const versions = createVersions(await untilAcknowledged(log, signal, () => highestVersion(writer)));
+    const published = await openPublishedCatalogue({ writer, log, signal });
+    return [published.follow(), ...indexChains({ ...deps, versions, signal }, published.holder)];
+  });
+}
+
+/** `begin` starts what grades by this catalogue and must end with the lead. */
+async function leadCatalogue(deps: Deps, begin: typeof indexChains): Promise<void> {
+  await deps.coordination.lead(CATALOGUE_SCOPE, deps, ({ writer, versions, signal }) =>
+    runTogether(signal, async (inner) => {
+      const own = { ...deps, writer, versions, signal: inner };
+      const endpoints = await openEndpoints(own);
+      const catalogue = await openCatalogue({ ...own, listed: endpoints.payees });
+      return [
+        catalogue.follow(),
+        endpoints.follow(catalogue.listings),
+        runIdentities(own),
+        ...begin(own, catalogue.holder),
+      ];
+    }),
   );
 }
 
-async function runAlone(deps: IngestDeps): Promise<void> {
-  const { config, writer, log, observation = UNOBSERVED } = deps;
-  await runTogether(deps.signal, async (signal) => {
-    const versions = createVersions(await untilAcknowledged(log, signal, () => highestVersion(writer)));
-    const endpoints = await openEndpoints({ config, writer, versions, log, signal });
-    const listed = endpoints.payees;
-    const catalogue = await openCatalogue({ config, writer, versions, log, signal, listed });
-    const catalogues = catalogue.holder;
-    const runs: ChainRun[] = [];
-    const enrichments: (() => Promise<void>)[] = [];
-    for (const chain of config.chains) {
-      if (isImportedOnly(chain)) {
-        runs.push(await importedChain({ config: chain, writer, log, signal }));
-        continue;
-      }
-      const watched = watchedRpc(observation, chain.chain);
-      const plain = createRpcSource(chain, { log, signal, ...watched });
-      const source = observedSource(observation, chain.chain, plain);
-      enrichments.push(() => enrichRelayers({ config: chain, source, writer, versions, log, signal }));
-      runs.push(await indexChain({ config: chain, source, writer, versions, catalogues, log, signal }));
+function indexChains(
+  deps: Deps & { readonly versions: Versions },
+  catalogues: CatalogueHolder,
+): Promise<void>[] {
+  const { config, coordination } = deps;
+  return config.chains.flatMap((chain) => {
+    const leading = coordination.lead(chain.chain, deps, (held) => leadChain(deps, chain, catalogues, held));
+    if (isImportedOnly(chain)) return [leading];
+    const source = sourceOf(deps, chain);
+    const jobs = { queueOf: queuesOf(coordination, chain), atOnce: config.ingest.jobsAtOnce };
+    return [leading, workRanges({ ...deps, config: chain, source, catalogues, jobs })];
+  });
+}
+
+async function leadChain(
+  deps: Deps,
+  chain: ChainConfig,
+  catalogues: CatalogueHolder,
+  { guard, writer, versions, signal }: Held,
+): Promise<void> {
+  await runTogether(signal, async (inner) => {
+    const own = { ...deps, config: chain, writer, versions, signal: inner };
+    if (isImportedOnly(chain)) {
+      const run = await importedChain(own);
+      return [run.done, publishStatus(run.status, own)];
     }
-    const chains = config.chains.flatMap((chain, index) => {
-      const run = runs[index];
-      return run === undefined || isImportedOnly(chain)
-        ? []
-        : [{ name: chain.facts.slug, status: run.status }];
-    });
+    const source = sourceOf({ ...deps, signal: inner }, chain);
+    const jobs = { queueOf: queuesOf(deps.coordination, chain), epoch: guard?.token ?? 0n };
+    const run = await indexChain({ ...own, source, catalogues, jobs });
     return [
-      ...runs.map((run) => run.done),
-      catalogue.follow(),
-      endpoints.follow(catalogue.listings),
-      runIdentities({ config, writer, versions, log, signal, observation }),
-      ...enrichments.map((enrich) => enrich()),
-      publishStatus(runs, writer, versions, log, signal),
-      reportProgress(chains, log, signal, deps.terminal),
+      run.done,
+      enrichRelayers({ ...own, source }),
+      publishStatus(run.status, own),
+      reportProgress(chain.facts.slug, run.status, own),
     ];
   });
+}
+
+/** One for the leader and one for the jobs: each counts its own trouble, ends with its own signal, and the rate is counted by URL. */
+function sourceOf(
+  { log, signal, coordination, observation = UNOBSERVED }: Deps,
+  chain: ChainConfig,
+): BlockSource {
+  const { rateLimitOf } = coordination;
+  const watched = watchedRpc(observation, chain.chain);
+  const source = createRpcSource(chain, { log, signal, rateLimitOf, ...watched });
+  return observedSource(observation, chain.chain, source);
+}
+
+function queuesOf({ queueOf }: Coordination, { chain }: ChainConfig) {
+  return (contracts: string) => queueOf(`ranges-${chain.replace(':', '-')}-${contracts}`);
 }

@@ -5,7 +5,6 @@ import { systemClock } from '../core/clock.ts';
 import type { Config } from '../core/config/config.ts';
 import { createLog } from '../core/log.ts';
 import { readBootstrap } from '../core/process/bootstrap.ts';
-import { openCoordination } from '../ingest/coordinate/open-coordination.ts';
 import { runRollupWorker } from '../ingest/rollup/worker.ts';
 import { runIngest } from '../ingest/worker.ts';
 import { openObservation, WORKER_PORT_OFFSET } from './observe/observe.ts';
@@ -53,8 +52,7 @@ const deps = {
   onClosed: () => observation.meter?.count('rollup_slices_closed_total', {}),
   terminal: terminal ? (line: string) => void process.stderr.write(`${line}\n`) : null,
 };
-const coordination = await openCoordination(config, log);
-const parts = [runIngest({ ...deps, coordination }), runRollupWorker({ ...deps, shards })];
+const parts = [runIngest(deps), runRollupWorker({ ...deps, shards })];
 try {
   await Promise.all(parts);
 } catch (error) {
@@ -63,7 +61,6 @@ try {
 } finally {
   ending.abort();
   await Promise.allSettled(parts);
-  await coordination?.close();
   await writer.close();
   await observation.close();
 }

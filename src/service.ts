@@ -14,7 +14,6 @@ import { asListenProblem } from '../core/config/listen-problem.ts';
 import { loadCursorKeys } from '../core/cursor-keys.ts';
 import type { Log } from '../core/log.ts';
 import { type SupervisedChild, superviseChild } from '../core/process/supervise.ts';
-import { openCoordination } from '../ingest/coordinate/open-coordination.ts';
 import { runRollupWorker } from '../ingest/rollup/worker.ts';
 import { runIngest } from '../ingest/worker.ts';
 import { untilAcknowledged } from '../ingest/write/until-acknowledged.ts';
@@ -234,23 +233,13 @@ async function prepare(
     observation.engine(createWriter(observation.access(shard), log), 'writer'),
   );
   const deps = { config, writer, shards, log, signal, clock: systemClock, terminal, observation };
-  const running = config.role === 'ingest' ? ingest(deps) : runRollupWorker(deps);
+  const running = config.role === 'ingest' ? runIngest(deps) : runRollupWorker(deps);
   cleanups.push(() => running.then(() => writer.close()));
   running.catch((error: unknown) => {
     log.fatal({ err: error, role: config.role }, 'the worker failed; a restart resumes where it was');
     process.exitCode = 1;
     process.kill(process.pid, 'SIGTERM');
   });
-}
-
-/** Together with other processes where the configuration says by which Redis. */
-async function ingest(deps: Parameters<typeof runIngest>[0]): Promise<void> {
-  const coordination = await openCoordination(deps.config, deps.log);
-  try {
-    await runIngest({ ...deps, coordination });
-  } finally {
-    await coordination?.close();
-  }
 }
 
 /** Roles without an API, whose work is done in this very process. */

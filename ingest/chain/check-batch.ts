@@ -1,7 +1,7 @@
 import type { Hash } from '../../core/domain/settlement.ts';
 import type { LogFilter, RawLog } from './block-source.ts';
 import type { BlockAnswer } from './read-answers.ts';
-import { ProviderContradiction } from './rpc-failure.ts';
+import { ProviderContradiction } from './rpc/failure.ts';
 
 /** What a node's answers must satisfy by themselves and among each other. Pure. */
 

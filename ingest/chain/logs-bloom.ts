@@ -1,4 +1,4 @@
-import { keccak256 } from './keccak.ts';
+import { createKeccak } from 'hash-wasm';
 
 /**
  * The 2048-bit filter in every block header (Ethereum yellow paper, 4.3.1): each log's address and topics set three bits
@@ -104,4 +104,16 @@ function add(bytes: Buffer, [a, maskA, b, maskB, c, maskC]: Bits): void {
   bytes[a] = (bytes[a] ?? 0) | maskA;
   bytes[b] = (bytes[b] ?? 0) | maskB;
   bytes[c] = (bytes[c] ?? 0) | maskC;
+}
+
+/**
+ * Keccak-256 for the hot path: a filter check needs one to four per log, and WebAssembly takes 1.3 µs where the JavaScript
+ * implementation takes 8. The hasher keeps state only within one call, which nothing can interrupt.
+ */
+const hasher = await createKeccak(256);
+
+function keccak256(bytes: Uint8Array): Uint8Array {
+  hasher.init();
+  hasher.update(bytes);
+  return hasher.digest('binary');
 }

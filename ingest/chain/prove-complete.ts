@@ -5,9 +5,9 @@ import type { EventsOf, LogFilter, RawLog } from './block-source.ts';
 import { checkOfBlock, orderLogs } from './check-batch.ts';
 import { createBlooms, isCoveredBy, isEmptyBloom } from './logs-bloom.ts';
 import { type BlockAnswer, readLogs } from './read-answers.ts';
-import { ProviderContradiction } from './rpc-failure.ts';
-import type { RpcLimits } from './rpc-limits.ts';
-import type { Question, RpcPool } from './rpc-pool.ts';
+import { ProviderContradiction } from './rpc/failure.ts';
+import type { RpcLimits } from './rpc/limits.ts';
+import type { Question, RpcPool } from './rpc/pool.ts';
 
 /**
  * Proves that no log is missing, from the 2048-bit filter that every header carries (see logs-bloom.ts).

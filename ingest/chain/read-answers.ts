@@ -1,8 +1,8 @@
 import type { Address } from '../../core/domain/address.ts';
 import type { Hash } from '../../core/domain/settlement.ts';
 import type { BlockRef, RawLog, TransactionFacts } from './block-source.ts';
-import { ProviderContradiction, RpcFailure } from './rpc-failure.ts';
-import type { Question } from './rpc-pool.ts';
+import { ProviderContradiction, RpcFailure } from './rpc/failure.ts';
+import type { Question } from './rpc/pool.ts';
 
 /**
  * From a node's JSON to our types. Hex stays hex; only what is compared or counted becomes a number. Anything that does not

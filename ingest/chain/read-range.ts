@@ -5,10 +5,9 @@ import type { BlockBatch, LogFilter, RawLog, ReadOptions, TransactionFacts } fro
 import { checkAsked, checkForks, checkLinks, orderLogs } from './check-batch.ts';
 import type { Prover } from './prove-complete.ts';
 import { type BlockAnswer, blockQuestion, hexOf, readLogs, refOf } from './read-answers.ts';
-import { ProviderContradiction, RpcFailure } from './rpc-failure.ts';
-import type { RpcLimits } from './rpc-limits.ts';
-import type { RpcPool } from './rpc-pool.ts';
-import type { Trouble } from './rpc-turn.ts';
+import { ProviderContradiction, RpcFailure } from './rpc/failure.ts';
+import type { RpcLimits } from './rpc/limits.ts';
+import type { RpcPool, Trouble } from './rpc/pool.ts';
 
 /**
  * Reads a range in segments. A segment is checked as a whole and kept: trouble repeats, or halves, only the segment it is

@@ -54,7 +54,7 @@ async function isClaimedTwice(writer: Writer, { scope, token }: Guard, owner: st
   return Number(rows[0]?.[0]) > 0;
 }
 
-/** A claim, a sign of life or, with `ended`, the news that nobody holds it any more. The token stands in any case. */
+/** A claim, a sign of life or, with `ended`, the note that its owner has given it up. The token stands in any case. */
 export async function writeFence(
   writer: Writer,
   { scope, token }: Guard,
@@ -80,7 +80,7 @@ export async function keepBeating(
   }
 }
 
-/** The scopes among these that somebody else holds and has lately shown to be alive. */
+/** The scopes among these that another owner holds and has lately shown to be alive. */
 export async function heldByOthers(
   writer: Pick<Writer, 'rows'>,
   scopes: readonly string[],

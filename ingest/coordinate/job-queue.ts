@@ -1,12 +1,15 @@
 import type { BlockRange } from '../write/coverage.ts';
 
-/** Blocks of one chain that are final and missing, to be indexed by whoever is free. */
+/** Blocks of one chain that are final and missing, to be indexed by any worker of the chain. */
 export interface RangeJob {
-  /** Of the contracts that are read, of who planned it and of the blocks: the same work planned twice is one job. */
+  /** Made of the contracts that are read, the planner's token and the blocks: the same work planned twice is one job. */
   readonly id: string;
   /** Ascending. */
   readonly ranges: readonly BlockRange[];
-  /** Fence token of the planner. Rows of a job whose planner was overtaken are refused by the engine (clickhouse/engine/guard.ts). */
+  /**
+   * Fence token of the planner: the engine refuses rows of a job whose planner was overtaken (clickhouse/engine/guard.ts). 0 where
+   * no other process can reach the engine and nothing is fenced.
+   */
   readonly epoch: bigint;
   /** Versions of its rows must be above this: what the planner retracted before must not win over them. */
   readonly versionFloor: bigint;
@@ -38,16 +41,18 @@ export const NO_WORK: WorkDone = { rows: 0, blocks: 0, deadLetters: 0, retries: 
  * Methods reject when the queue cannot be reached, but `work`, which waits until it can be.
  */
 export interface JobQueue {
+  /** Whether other processes work on its jobs too. Then what is missing is cut into jobs that can be shared out; else it is one job. */
+  readonly isShared: boolean;
   /** Jobs whose id is open already are left as they are. */
   add(jobs: readonly RangeJob[]): Promise<void>;
   open(): Promise<readonly RangeJob[]>;
-  /** Forgets the jobs that nobody has begun. */
+  /** Forgets the jobs that have not begun. */
   clear(): Promise<void>;
   /** Works on `jobsAtOnce` jobs at once until the signal aborts; resolves when those that were begun have ended. */
   work(options: WorkOptions): Promise<void>;
   /** Adds to what `collect` answers. */
   report(work: WorkDone): Promise<void>;
-  /** What was reported since the last time; whoever asks gets it, and nobody else. */
+  /** What was reported since the last call, by this process or another; each report is answered once. */
   collect(): Promise<WorkDone>;
 }
 

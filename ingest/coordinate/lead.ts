@@ -2,17 +2,42 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Guard, Writer } from '../../clickhouse/engine/engine.ts';
 import { guardedWriter, Overtaken } from '../../clickhouse/engine/guard.ts';
 import type { Log } from '../../core/log.ts';
-import { highestVersion } from '../write/highest-version.ts';
 import { waitForWrites, writesOf } from '../write/running-inserts.ts';
 import { untilAcknowledged } from '../write/until-acknowledged.ts';
-import { createVersions, type Versions } from '../write/versions.ts';
+import { createVersions, highestVersion, type Versions } from '../write/versions.ts';
 import { claimFence, keepBeating, writeFence } from './fence.ts';
-import type { Lease, Leases } from './leases.ts';
 
-/** What whoever leads a scope works with, for as long as it leads. */
+/**
+ * Which of any number of processes leads a scope. A lease is a hint that keeps two processes from disturbing each other; that
+ * they cannot do harm is the work of the fence (fence.ts).
+ *
+ * Contract:
+ * - of two leases on one scope that are held at once, at most one has a signal that is not aborted, as long as the store keeps
+ *   what it acknowledged and clocks run at about the same speed; their readings do not matter;
+ * - a holder that cannot renew knows: its signal aborts well before another process can get the lease;
+ * - a lease ends by `release`, or by itself when its process is gone.
+ */
+export interface Leases {
+  /** Null when another process holds it, or when the store does not answer. */
+  tryAcquire(scope: string): Promise<Lease | null>;
+}
+
+export interface Lease {
+  readonly scope: string;
+  /** Higher than that of the holder before, as far as the store remembers: the fence makes sure. */
+  readonly token: bigint;
+  /** Aborts when the lease is lost. */
+  readonly signal: AbortSignal;
+  /** Tells the store of a higher token, so that the next holder starts above it. A store that is away is no reason to fail. */
+  raise(token: bigint): Promise<void>;
+  /** Lets the next process in at once. */
+  release(): Promise<void>;
+}
+
+/** What the leader of a scope works with, for as long as it leads. */
 export interface Lead {
   readonly guard: Guard;
-  /** Every insert of it is refused once somebody else leads. */
+  /** Every insert of it is refused once another process leads. */
   readonly writer: Writer;
   /** Above everything that any predecessor wrote. */
   readonly versions: Versions;
@@ -53,7 +78,9 @@ export async function lead(
       await leadOnce(deps, lease, work);
     } catch (error) {
       signal.throwIfAborted();
-      if (!(error instanceof Overtaken) && !lease.signal.aborted) throw error;
+      // Overtaken on another scope: the lead around this one is lost, and ends this one too.
+      const isOvertaken = error instanceof Overtaken && error.scope === scope;
+      if (!isOvertaken && !lease.signal.aborted) throw error;
       log.warn({ scope }, 'another process leads now; this one stands by');
     } finally {
       await lease.release();
@@ -73,15 +100,15 @@ async function awaitLease(deps: LeadDeps, scope: string): Promise<Lease> {
       log.info({ scope }, 'another process leads; this one stands by');
       toldMs = performance.now();
     }
-    // Not in step with others who wait.
+    // Random, so that waiting processes do not ask in step.
     await delay(retryMs * (0.5 + Math.random()), undefined, { signal });
   }
 }
 
 /**
- * Takes over, works, and says when it is done. The order is the whole point: the fence first, so that nothing of a predecessor
- * can begin any more; then what it had begun is waited for; then versions are taken above all that is there; and only then is
- * anything retracted or written.
+ * Takes over, works, and gives the lead back. The order matters: first the fence is claimed, so that no write of a predecessor
+ * can begin any more; then the writes that it had begun are waited for; then versions are taken above everything that is stored;
+ * and only then is anything retracted or written.
  */
 async function leadOnce(deps: LeadDeps, lease: Lease, work: (lead: Lead) => Promise<void>): Promise<void> {
   const { writer, owner, log, nowMs } = deps;

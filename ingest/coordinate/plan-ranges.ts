@@ -1,11 +1,13 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import type { FollowDeps } from '../follow/head.ts';
 import { type BlockRange, countBlocks, missingRanges } from '../write/coverage.ts';
-import type { FillWork } from './fill-here.ts';
+import type { Versions } from '../write/versions.ts';
 import type { JobQueue, RangeJob } from './job-queue.ts';
 
 /**
  * The planner of a chain: cuts what is missing into jobs and keeps some of them in the queue, newest first. It is run by the
- * chain's leader, looks at table `checkpoints` every time, and so puts back whatever the queue has lost or given up.
+ * chain's leader, looks at table `checkpoints` every time, and so adds again what the queue has lost or given up. In a queue that
+ * is not shared all that is missing is one job: its windows are read in parallel, whatever gap they belong to.
  */
 
 /** Jobs that are open at once: enough for dozens of workers, and few enough to be read at every look. */
@@ -20,28 +22,46 @@ const JOBS_LEFT_MIN = 2 * OPEN_JOBS_MAX;
 const RANGES_PER_JOB_MAX = 64;
 /** Blocks that share a rank. */
 const RANK_BLOCKS = 1_000;
-const TELL_EVERY_MS = 60_000;
+const WARN_EVERY_MS = 60_000;
 
-/** Until nothing is missing any more. */
-export async function planRanges(
-  work: FillWork & { readonly queue: JobQueue; readonly epoch: bigint; readonly planEveryMs?: number },
-): Promise<void> {
-  const { queue, signal, log, config, planEveryMs = PLAN_EVERY_MS } = work;
+export interface PlanDeps
+  extends Pick<FollowDeps, 'config' | 'checkpoints' | 'status' | 'acknowledged' | 'log' | 'signal'> {
+  readonly versions: Versions;
+  readonly plan: Plan;
+  readonly planEveryMs?: number;
+}
+
+/** What is to be indexed, for whom. */
+export interface Plan {
+  readonly queue: JobQueue;
+  /** Fence token of the chain's leader; 0 where nothing is fenced. */
+  readonly epoch: bigint;
+  /** Names what is read of the chain (`contractsName`). */
+  readonly contracts: string;
+  /** From the first block of the index to the last one before the head range; empty when `to` is below `from`. */
+  readonly gap: BlockRange;
+}
+
+/** Resolves when nothing is missing any more. */
+export async function planRanges(deps: PlanDeps): Promise<void> {
+  const { config, status, versions, plan, log, signal, planEveryMs = PLAN_EVERY_MS } = deps;
+  const { queue } = plan;
   let isCleared = false;
-  let toldMs = Number.NEGATIVE_INFINITY;
+  let warnedMs = Number.NEGATIVE_INFINITY;
   for (;;) {
     signal.throwIfAborted();
     // First the queue and then the checkpoints: a job that ended in between is found done, and not planned once more.
     const open = await lookAt(queue, isCleared).catch(() => null);
-    const missing = await missingNow(work);
+    const missing = await missingNow(deps);
     if (open !== null) {
       isCleared = true;
-      work.status.hadTrouble(open.done);
-      if (open.done.blocks > 0) work.status.wrote(open.done);
+      status.hadTrouble(open.done);
+      if (open.done.blocks > 0) status.wrote(open.done);
       if (missing.length === 0 && open.jobs.length === 0) return;
-      await queue.add(nextJobs(work, missing, open.jobs)).catch(() => undefined); // the next look tells
-    } else if (performance.now() - toldMs >= TELL_EVERY_MS) {
-      toldMs = performance.now();
+      const jobs = nextJobs({ ...plan, config, versions }, missing, open.jobs);
+      await queue.add(jobs).catch(() => undefined); // what was not added is planned again at the next look
+    } else if (performance.now() - warnedMs >= WARN_EVERY_MS) {
+      warnedMs = performance.now();
       log.warn({ chain: config.chain }, 'backfill waits for the queue; what is indexed is safe');
     }
     await delay(planEveryMs, undefined, { signal });
@@ -54,7 +74,12 @@ async function lookAt(queue: JobQueue, isCleared: boolean) {
   return { jobs: await queue.open(), done: await queue.collect() };
 }
 
-async function missingNow({ checkpoints, acknowledged, status, gap }: FillWork): Promise<BlockRange[]> {
+async function missingNow({
+  checkpoints,
+  acknowledged,
+  status,
+  plan: { gap },
+}: PlanDeps): Promise<BlockRange[]> {
   const { backfilled } = await acknowledged(() => checkpoints.load());
   const missing = missingRanges(gap.from, gap.to, backfilled);
   const total = Math.max(0, gap.to - gap.from + 1);
@@ -64,25 +89,19 @@ async function missingNow({ checkpoints, acknowledged, status, gap }: FillWork):
 
 /** The newest jobs that are not open, as many as there is room for. Pure. */
 export function nextJobs(
-  work: Pick<FillWork, 'contracts' | 'gap' | 'versions'> & {
+  work: Omit<Plan, 'queue'> & {
+    readonly queue: Pick<JobQueue, 'isShared'>;
+    readonly versions: Pick<Versions, 'next'>;
     readonly config: { readonly logWindowMax: number };
-    readonly epoch: bigint;
   },
   missing: readonly BlockRange[],
   open: readonly RangeJob[],
 ): RangeJob[] {
   const own = open.filter(({ epoch }) => epoch === work.epoch);
-  const free = withoutThe(
-    missing,
-    own.flatMap(({ ranges }) => ranges),
-  );
-  const blocksMax = Math.max(
-    JOB_BLOCKS_MIN,
-    Math.min(JOB_WINDOWS_MAX * work.config.logWindowMax, Math.ceil(countBlocks(missing) / JOBS_LEFT_MIN)),
-  );
-  const room = Math.max(0, OPEN_JOBS_MAX - own.length);
-  const versionFloor = room === 0 ? 0n : work.versions.next();
-  return cutNewestFirst(free, blocksMax, room).map((ranges): RangeJob => {
+  const room = Math.max(0, (work.queue.isShared ? OPEN_JOBS_MAX : 1) - own.length);
+  if (room === 0) return [];
+  const versionFloor = work.versions.next();
+  return cutJobs(work, missing, own, room).map((ranges): RangeJob => {
     const [from, to] = [ranges[0]?.from ?? 0, ranges.at(-1)?.to ?? 0];
     return {
       id: `${work.contracts}-${work.epoch}-${from}-${to}`,
@@ -94,7 +113,26 @@ export function nextJobs(
   });
 }
 
-function withoutThe(missing: readonly BlockRange[], taken: readonly BlockRange[]): BlockRange[] {
+/** Ranges of the next jobs. */
+function cutJobs(
+  {
+    queue,
+    config,
+  }: { readonly queue: Pick<JobQueue, 'isShared'>; readonly config: { readonly logWindowMax: number } },
+  missing: readonly BlockRange[],
+  own: readonly RangeJob[],
+  room: number,
+): (readonly BlockRange[])[] {
+  if (!queue.isShared) return missing.length === 0 ? [] : [missing];
+  const blocksMax = Math.max(
+    JOB_BLOCKS_MIN,
+    Math.min(JOB_WINDOWS_MAX * config.logWindowMax, Math.ceil(countBlocks(missing) / JOBS_LEFT_MIN)),
+  );
+  const taken = own.flatMap(({ ranges }) => ranges);
+  return cutNewestFirst(without(missing, taken), blocksMax, room);
+}
+
+function without(missing: readonly BlockRange[], taken: readonly BlockRange[]): BlockRange[] {
   return missing.flatMap(({ from, to }) => missingRanges(from, to, taken));
 }
 

@@ -1,10 +1,11 @@
 import type { Writer } from '../../clickhouse/engine/engine.ts';
 import { guardedWriter, Overtaken } from '../../clickhouse/engine/guard.ts';
 import type { ChainConfig } from '../../core/config/config.ts';
+import type { Chain } from '../../core/domain/chain.ts';
 import type { Log } from '../../core/log.ts';
 import type { BlockSource } from '../chain/block-source.ts';
 import { decodeContextOf } from '../decode/context.ts';
-import { logFilterOf } from '../decode/log-filter.ts';
+import { emittersOf } from '../decode/log-kind.ts';
 import { backfill, backfillWindow } from '../follow/backfill.ts';
 import type { ChainStatus } from '../follow/chain-status.ts';
 import { createPipeline } from '../follow/pipeline.ts';
@@ -15,40 +16,42 @@ import { untilAcknowledged } from '../write/until-acknowledged.ts';
 import type { Versions } from '../write/versions.ts';
 import type { JobQueue, RangeJob } from './job-queue.ts';
 
-/** Works on the range jobs of one chain, whoever has planned them. Rows first, then the checkpoint, then the job is done. */
+/** Works on the range jobs of one chain, from any planner. Rows first, then the checkpoint, then the job is done. */
 export interface RangeWorkDeps {
   readonly config: ChainConfig;
   readonly source: BlockSource;
-  /** Unguarded: every job brings its own guard. */
+  /** Not guarded for the chain: every job brings its guard. */
   readonly writer: Writer;
   readonly versions: Versions;
   readonly catalogues: CatalogueHolder;
-  /** By `contractsName`: jobs of a process that reads other contracts are none of ours. */
-  readonly queueOf: (contracts: string) => JobQueue;
-  readonly jobsAtOnce: number;
+  readonly jobs: {
+    /** By `contractsName`: jobs of a process that reads other contracts are in another queue. */
+    readonly queueOf: (contracts: string) => JobQueue;
+    /** Of a shared queue; a job of any other is all there is to do. */
+    readonly atOnce: number;
+  };
   readonly log: Log;
   readonly signal: AbortSignal;
 }
 
 /** Until the signal aborts. */
 export async function workRanges(deps: RangeWorkDeps): Promise<void> {
-  const { config, catalogues, queueOf, jobsAtOnce, log, signal } = deps;
+  const { config, catalogues, jobs, log, signal } = deps;
   const context = decodeContextOf(config, catalogues.current());
-  const filter = logFilterOf(context);
-  const contracts = contractsName(filter.addresses);
-  const queue = queueOf(contracts);
+  const contracts = contractsName(emittersOf(context));
+  const queue = jobs.queueOf(contracts);
   const status = reportTo(queue, deps.source);
   const adaptive = backfillWindow(config);
-  // The windows of one process are shared out among its jobs: as many are in memory as without a queue.
+  const jobsAtOnce = queue.isShared ? jobs.atOnce : 1;
+  // The windows of one process are divided among its jobs: what is in memory does not grow with their number.
   const parallelWindows = Math.ceil(config.parallelWindows / jobsAtOnce);
   const handle = async (job: RangeJob): Promise<void> => {
     const ending = new AbortController();
     const own = { ...deps, signal: AbortSignal.any([signal, ending.signal]) };
-    const writer = guardedWriter(deps.writer, [{ scope: config.chain, token: job.epoch }]);
+    const writer = guardedFor(deps.writer, config.chain, job.epoch);
     deps.versions.raise(job.versionFloor);
     const pipeline = createPipeline({
       source: deps.source,
-      filter,
       context,
       catalogues,
       batches: createBatchWriter({ ...own, chain: config.chain, writer }),
@@ -62,7 +65,7 @@ export async function workRanges(deps: RangeWorkDeps): Promise<void> {
           config: { logWindowMax: config.logWindowMax, parallelWindows },
           pipeline,
           checkpoints,
-          status: { backfill: () => undefined }, // the planner tells it, from the checkpoints
+          status: { backfill: () => undefined }, // the planner reports it, from the checkpoints
           acknowledged: (attempt) => untilAcknowledged(log, own.signal, attempt),
           signal: own.signal,
           adaptive,
@@ -71,36 +74,40 @@ export async function workRanges(deps: RangeWorkDeps): Promise<void> {
         0,
       );
     } finally {
-      ending.abort(); // of several windows one may have failed and others be under way
+      ending.abort(); // when one window has failed, the others are still being read
     }
   };
   await queue.work({
     jobsAtOnce,
     signal,
-    handle: (job) => handle(job).catch((error: unknown) => tellFailure(error, job, deps)),
+    handle: (job) => handle(job).catch((error: unknown) => logFailure(error, job, deps)),
   });
 }
 
+function guardedFor(writer: Writer, chain: Chain, epoch: bigint): Writer {
+  return epoch === 0n ? writer : guardedWriter(writer, [{ scope: chain, token: epoch }]);
+}
+
 /** Throws what is worth another attempt. */
-function tellFailure(error: unknown, job: RangeJob, { config, log, signal }: RangeWorkDeps): void {
+function logFailure(error: unknown, job: RangeJob, { config, log, signal }: RangeWorkDeps): void {
   // Its planner does not lead any more; the new one plans what is still missing.
   if (error instanceof Overtaken && error.scope === config.chain) return;
   if (!signal.aborted) log.error({ chain: config.chain, job: job.id, err: error }, 'a range job failed');
   throw error;
 }
 
-/** What is done here appears in the figures of the chain, which its leader publishes. A report that gets lost is a few rows less there. */
+/** What is done here appears in the figures of the chain, which its leader publishes. A report that gets lost is a few rows missing there. */
 function reportTo(queue: JobQueue, source: BlockSource): Pick<ChainStatus, 'sourceAnswered' | 'wrote'> {
-  let told = source.counters();
+  let reported = source.counters();
   return {
     sourceAnswered: () => undefined,
     wrote({ rows, blocks, deadLetters }) {
       const { retries, contradictions } = source.counters();
       const trouble = {
-        retries: retries - told.retries,
-        contradictions: contradictions - told.contradictions,
+        retries: retries - reported.retries,
+        contradictions: contradictions - reported.contradictions,
       };
-      told = { ...told, retries, contradictions };
+      reported = { ...reported, retries, contradictions };
       queue.report({ rows, blocks, deadLetters, ...trouble }).catch(() => undefined);
     },
   };

@@ -9,7 +9,7 @@ export class MalformedData extends Error {
 }
 
 /**
- * Reads the unindexed part of an event: static words by slot, and the dynamic values that they point to. Whoever writes to a
+ * Reads the unindexed part of an event: static words by slot, and the dynamic values that they point to. The writer to a
  * registry chooses the texts, so nothing of a value is decoded beyond the length that the caller keeps; a generic decoder would
  * first make megabytes of it. Throws `MalformedData` where the data is too short, points outside itself or holds a number that
  * its type cannot. Source: Solidity, Contract ABI Specification.

@@ -1,6 +1,6 @@
 /**
  * ERC-8021 builder codes: a suffix of the calldata that names who built and who settled a transaction. Self-declared by
- * the sender, so a claim and not a proof. Source: protocol.md 2.5; encoder and parser in @x402/extensions 2.27.0.
+ * the sender, so a claim and not a proof. Source: ERC-8021; encoder and parser in @x402/extensions 2.27.0.
  *
  * Read from the end: a 16-byte marker, one schema byte, then
  * - schema 2: two length bytes and a CBOR map of `a` (app), `w` (facilitator), `s` (services);

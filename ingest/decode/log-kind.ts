@@ -1,13 +1,15 @@
 import type { Address } from '../../core/domain/address.ts';
 import type { RegistryRole } from '../../core/domain/known-chains.ts';
 import type { Hash } from '../../core/domain/settlement.ts';
-import type { RawLog } from '../chain/block-source.ts';
+import type { EventsOf, LogFilter, RawLog } from '../chain/block-source.ts';
 import type { DecodeContext } from './context.ts';
-import { WORD_CHARS } from './hex-word.ts';
-import { TOPIC } from './log-topics.ts';
-import { TOPICS_OF_ROLE } from './registry-topics.ts';
+import { addressInWord, WORD_CHARS } from './hex-word.ts';
+import { TOPIC, TOPICS_OF_ROLE } from './topics.ts';
 
-/** What a log is to us. Numbers, so that a batch's kinds are one byte array instead of an object per log. */
+/**
+ * What a log is to us: decided here alone, for the filter that is read with, for pairing and for decoding. Numbers, so that a
+ * batch's kinds are one byte array instead of an object per log.
+ */
 export const KIND = {
   other: 0,
   transfer: 1,
@@ -37,7 +39,7 @@ function emitterOf(log: RawLog, { tokens, proxies, registries }: Emitters): Emit
 }
 
 /**
- * Tells logs apart by emitter, topic0 and layout. Words are not looked into: most logs are transfers that concern nobody,
+ * Tells logs apart by emitter, topic0 and layout. Words are not looked into: most logs are transfers that are not payments,
  * and every string that is not touched is a cache miss saved.
  */
 export function kindOf(log: RawLog, emitters: Emitters): LogKind {
@@ -95,7 +97,46 @@ export function kindsOf(logs: readonly RawLog[], emitters: Emitters): Uint8Array
   return kinds;
 }
 
-/** The emitters whose logs are asked for. */
+/** The contracts whose logs are asked for. */
 export function emittersOf({ tokens, proxies, registries }: Emitters): Address[] {
   return [...tokens.keys(), ...proxies, ...registries.keys()];
+}
+
+/**
+ * What to fetch for a chain, and which logs make a transaction worth reading: every settlement has a candidate log in its
+ * own transaction, so whatever `decodeBatch` needs of a transaction is there.
+ */
+export function logFilterOf(context: DecodeContext): LogFilter {
+  const matters = whatMatters(context);
+  return {
+    addresses: emittersOf(context),
+    topics: [...new Set(matters.flatMap(({ topics }) => topics))],
+    matters,
+    isCandidate: (log) => isCandidate(log, context),
+  };
+}
+
+/** A Permit2 proxy's Transfer would say nothing, nor would a token's registration. */
+function whatMatters({ tokens, proxies, registries }: DecodeContext): EventsOf[] {
+  return [
+    { addresses: [...tokens.keys()], topics: [TOPIC.transfer, TOPIC.authorizationUsed] },
+    { addresses: [...proxies], topics: [TOPIC.permit2Settled, TOPIC.permit2SettledWithPermit] },
+    ...[...registries].map(([address, role]) => ({ addresses: [address], topics: TOPICS_OF_ROLE[role] })),
+  ];
+}
+
+/** A registry's log needs its block alone, for the time; that its transaction is read with it costs little: they are rare. */
+export function isCandidate(log: RawLog, context: DecodeContext): boolean {
+  switch (kindOf(log, context)) {
+    case KIND.authorization:
+    case KIND.proxySettled:
+    case KIND.registry:
+      return true;
+    case KIND.transfer: {
+      const payee = log.topics[2];
+      return payee !== undefined && context.isCataloguedPayee(addressInWord(payee));
+    }
+    default:
+      return false;
+  }
 }

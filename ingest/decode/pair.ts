@@ -2,7 +2,7 @@ import type { RawLog } from '../chain/block-source.ts';
 import { KIND } from './log-kind.ts';
 
 /**
- * Finds which transfers were x402 payments. Source: protocol.md 2.2 (proved on Circle's bytecode) and 2.4.
+ * Finds which transfers were x402 payments. Proved on Circle's bytecode; see docs/design/evidence.md.
  *
  * Per transaction and token, for each AuthorizationUsed at index k: the Transfer with the smallest index above k, sent by
  * the authorizer, before the token's next AuthorizationUsed; else the Transfer at k−1 with the same sender (some issuers

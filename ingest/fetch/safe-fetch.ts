@@ -1,7 +1,12 @@
 import type { Log } from '../../core/log.ts';
 import { withDeadline } from '../../core/process/deadline.ts';
-import type { DocumentFetcher, FetchedDocument, FetchOptions, FetchProblem } from './document.ts';
-import { FetchFailed } from './document.ts';
+import {
+  type DocumentFetcher,
+  type FetchedDocument,
+  FetchFailed,
+  type FetchOptions,
+  type FetchProblem,
+} from './document.ts';
 import { requestHop } from './hop.ts';
 import {
   classifyAddress,

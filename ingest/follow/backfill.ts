@@ -102,7 +102,7 @@ export async function backfill(
   await finisher.settled();
 }
 
-/** What one reader has handed on and nobody has finished. */
+/** What one reader has handed on and is not finished yet. */
 interface Unsettled {
   add(work: Promise<void>): void;
   /** Waits while it is full; throws what any of it failed with. */
@@ -136,7 +136,7 @@ interface Finisher {
   settled(): Promise<void>;
 }
 
-/** A crash before the checkpoint repeats the windows, which changes nothing: nobody needs to wait for it. */
+/** A crash before the checkpoint repeats the windows, which changes nothing: readers do not wait for it. */
 function createFinisher(
   { checkpoints, acknowledged, signal }: BackfillDeps,
   onSaved: (ranges: readonly FinishedRange[]) => void,

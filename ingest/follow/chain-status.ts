@@ -1,6 +1,5 @@
 import type { Chain } from '../../core/domain/chain.ts';
 import type { BlockRef, BlockSource } from '../chain/block-source.ts';
-import { createRates, type Rates } from './rates.ts';
 
 /** What the API calls a chain's state. `stopped` needs an operator; `imported` has no node. */
 export type ChainState = 'starting' | 'backfilling' | 'following' | 'imported' | 'unreachable' | 'stopped';
@@ -9,7 +8,7 @@ export type ChainState = 'starting' | 'backfilling' | 'following' | 'imported' |
 const UNREACHABLE_AFTER_MS = 10_000;
 const UNREACHABLE_AFTER_POLLS = 3;
 
-/** What ingest knows of one chain, kept in memory and published from time to time (status-row.ts). */
+/** What ingest knows of one chain, kept in memory and published from time to time (status-report.ts). */
 export interface ChainStatus {
   sourceAnswered(): void;
   sawTip(tip: { readonly head: BlockRef }): void;
@@ -149,4 +148,43 @@ export function createChainStatus(
 export function newsKey(snapshot: StatusSnapshot): string {
   const { state, indexedBlock, indexedTime, backfillDone, lastError } = snapshot;
   return [state, indexedBlock, indexedTime, backfillDone, lastError].join();
+}
+
+/** How far back the moving rates look. */
+const RATE_MEMORY_SECONDS = 10;
+
+interface Rates {
+  readonly rowsPerSecond: number;
+  readonly blocksPerSecond: number;
+}
+
+/** Moving averages of the work done; `roll` closes an interval of any length. */
+function createRates(nowMs: () => number): {
+  add(rows: number, blocks: number): void;
+  roll(): void;
+  current(): Rates;
+} {
+  let since = nowMs();
+  let rows = 0;
+  let blocks = 0;
+  let current: Rates = { rowsPerSecond: 0, blocksPerSecond: 0 };
+  return {
+    add(moreRows, moreBlocks) {
+      rows += moreRows;
+      blocks += moreBlocks;
+    },
+    roll() {
+      const seconds = Math.max(0.001, (nowMs() - since) / 1000);
+      const weight = 1 - Math.exp(-seconds / RATE_MEMORY_SECONDS);
+      const mix = (old: number, fresh: number): number => (old === 0 ? fresh : old + weight * (fresh - old));
+      current = {
+        rowsPerSecond: mix(current.rowsPerSecond, rows / seconds),
+        blocksPerSecond: mix(current.blocksPerSecond, blocks / seconds),
+      };
+      since = nowMs();
+      rows = 0;
+      blocks = 0;
+    },
+    current: () => current,
+  };
 }

@@ -7,7 +7,7 @@ import type { ChainConfig } from '../../core/config/config.ts';
 import { type Address, address } from '../../core/domain/address.ts';
 import type { Log } from '../../core/log.ts';
 import { type AccountFacts, AccountsUnread, type BlockSource } from '../chain/block-source.ts';
-import { WrongChain } from '../chain/rpc-failure.ts';
+import { WrongChain } from '../chain/rpc/failure.ts';
 import { untilAcknowledged } from '../write/until-acknowledged.ts';
 import type { Versions } from '../write/versions.ts';
 
@@ -20,7 +20,7 @@ import type { Versions } from '../write/versions.ts';
 export interface EnrichLimits {
   /** From the start of one round to the start of the next. */
   readonly roundMs: number;
-  /** Until the next try, after a round that failed or found nobody to read. */
+  /** Until the next try, after a round that failed or found no relayer to read. */
   readonly retryMs: number;
   readonly busiestMax: number;
   readonly namedMax: number;
@@ -35,7 +35,7 @@ export const ENRICH_LIMITS: EnrichLimits = {
 
 /** Of the permitted requests, so that backfill and the head keep the rest. */
 const RATE_SHARE = 0.1;
-/** Requests sent together make whoever comes next wait for their places: at most this long. */
+/** Requests sent together make the next request wait for their places: at most this long. */
 const HEAD_WAIT_MAX_MS = 100;
 const CALLS_PER_ACCOUNT = 2;
 const ACCOUNTS_PER_READ_MAX = 10;
@@ -73,7 +73,7 @@ export async function enrichRelayers(deps: EnrichDeps): Promise<void> {
   }
 }
 
-/** One round; false when there was nobody to read or the node failed. */
+/** One round; false when there was no relayer to read or the node failed. */
 async function enrichOnce(deps: EnrichDeps, limits: EnrichLimits): Promise<boolean> {
   const { config, source, log, signal } = deps;
   const addresses = await chooseRelayers(deps, limits);

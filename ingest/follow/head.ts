@@ -18,7 +18,7 @@ export interface FollowDeps {
   readonly checkpoints: Checkpoints;
   readonly status: ChainStatus;
   readonly known: KnownBlocks;
-  /** `next` is called when the node announces a block; whoever waits puts itself there. */
+  /** `next` is called when the node announces a block; `waitForNextHead` sets it. */
   readonly heads: { next: () => void };
   /** Retracts above a block, until acknowledged. */
   readonly retract: (ancestor: BlockRef | { number: number; time: number }) => Promise<void>;

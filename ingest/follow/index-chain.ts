@@ -2,10 +2,11 @@ import type { Writer } from '../../clickhouse/engine/engine.ts';
 import type { ChainConfig } from '../../core/config/config.ts';
 import type { Log } from '../../core/log.ts';
 import type { BlockRef, BlockSource } from '../chain/block-source.ts';
-import { WrongChain } from '../chain/rpc-failure.ts';
-import { type Fill, fillHere } from '../coordinate/fill-here.ts';
+import { WrongChain } from '../chain/rpc/failure.ts';
+import type { JobQueue } from '../coordinate/job-queue.ts';
+import { planRanges } from '../coordinate/plan-ranges.ts';
 import { decodeContextOf } from '../decode/context.ts';
-import { logFilterOf } from '../decode/log-filter.ts';
+import { emittersOf } from '../decode/log-kind.ts';
 import type { CatalogueHolder } from '../grading/catalogue.ts';
 import { createBatchWriter } from '../write/batch-writer.ts';
 import { contractsName, createCheckpoints, type HeadRange, type Progress } from '../write/checkpoints.ts';
@@ -18,7 +19,7 @@ import { type ChainStatus, createChainStatus } from './chain-status.ts';
 import { ancestorOf, type FollowDeps, followHead, retractTo, waitForNextHead } from './head.ts';
 import { createPipeline } from './pipeline.ts';
 import { createKnownBlocks, NodeBehind, ReorgBelowFinality } from './reorg.ts';
-import { loadCounters } from './status-row.ts';
+import { loadCounters } from './status-report.ts';
 
 export interface IndexChainDeps {
   readonly config: ChainConfig;
@@ -28,8 +29,13 @@ export interface IndexChainDeps {
   readonly catalogues: CatalogueHolder;
   readonly log: Log;
   readonly signal: AbortSignal;
-  /** Who indexes what is missing behind the head. Default: this process. */
-  readonly fill?: Fill;
+  /** For what is missing behind the head: coordinate/work-ranges.ts works on it. */
+  readonly jobs: {
+    /** By `contractsName`. */
+    readonly queueOf: (contracts: string) => JobQueue;
+    /** Fence token of the chain's leader; 0 where nothing is fenced. */
+    readonly epoch: bigint;
+  };
 }
 
 /** A gap longer than this behind the final block is filled by backfill, so that the newest blocks come first. */
@@ -66,19 +72,17 @@ async function run(
   status: ChainStatus,
   acknowledged: FollowDeps['acknowledged'],
 ): Promise<void> {
-  const { config, source, writer, versions, catalogues, log, signal, fill = fillHere } = deps;
+  const { config, source, writer, versions, catalogues, jobs, log, signal } = deps;
   const context = decodeContextOf(config, catalogues.current());
-  const filter = logFilterOf(context);
   const pipeline = createPipeline({
     source,
-    filter,
     context,
     catalogues,
     batches: createBatchWriter({ chain: config.chain, writer, versions, log, signal }),
     status,
     signal,
   });
-  const contracts = contractsName(filter.addresses);
+  const contracts = contractsName(emittersOf(context));
   const heads = { next: (): void => undefined };
   const silence = source.onNewHead(() => heads.next());
   const follow: FollowDeps = {
@@ -96,12 +100,10 @@ async function run(
   };
   try {
     await acknowledged(() => waitForStrayWrites(deps));
-    const { head, backfilled, floor } = await pickUp(
-      follow,
-      await acknowledged(() => follow.checkpoints.load()),
-    );
+    const { head, floor } = await pickUp(follow, await acknowledged(() => follow.checkpoints.load()));
     const gap = { from: floor, to: head.start - 1 };
-    await Promise.all([followHead(follow, head), fill({ ...follow, versions, contracts, gap, backfilled })]);
+    const plan = { queue: jobs.queueOf(contracts), epoch: jobs.epoch, contracts, gap };
+    await Promise.all([followHead(follow, head), planRanges({ ...follow, versions, plan })]);
   } catch (error) {
     const reason = stopReason(error);
     if (reason === null) throw error;
@@ -123,8 +125,8 @@ function stopReason(error: unknown): string | null {
 }
 
 /**
- * A worker that was killed can leave an insert behind in the engine; rows that land after the retraction would be retracted by
- * nobody.
+ * A worker that was killed can leave an insert behind in the engine; rows that land after the retraction would never be
+ * retracted.
  */
 async function waitForStrayWrites({ writer, config, log, signal }: IndexChainDeps): Promise<void> {
   await waitForWrites(writer, writesOf(config.chain), signal, (count) =>
@@ -134,7 +136,7 @@ async function waitForStrayWrites({ writer, config, log, signal }: IndexChainDep
 
 interface Start {
   readonly head: HeadRange;
-  readonly backfilled: readonly BlockRange[];
+  /** The first block of the index. */
   readonly floor: number;
 }
 
@@ -149,10 +151,10 @@ async function pickUp(deps: FollowDeps, progress: Progress): Promise<Start> {
   ]);
   const floor = floorOf(deps.config.startBlock, tip, covered);
   if (stored && stored.end + CATCH_UP_BY_FOLLOWING_MAX_BLOCKS >= tip.finalized.number) {
-    return { head: stored, backfilled: progress.backfilled, floor: Math.min(floor, stored.start) };
+    return { head: stored, floor: Math.min(floor, stored.start) };
   }
   const head = await startHead(deps, stored, tip.finalized);
-  return { head, backfilled: covered, floor: Math.min(floor, head.start) };
+  return { head, floor: Math.min(floor, head.start) };
 }
 
 async function askTip(deps: FollowDeps): Promise<{ readonly head: BlockRef; readonly finalized: BlockRef }> {

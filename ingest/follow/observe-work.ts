@@ -1,7 +1,7 @@
 import { type Meter, secondsSince } from '../../core/meter.ts';
 import type { Tracer } from '../../core/tracer.ts';
 import { type BlockSource, ReadAbandoned } from '../chain/block-source.ts';
-import type { RpcSourceDeps } from '../chain/rpc-source.ts';
+import type { RpcSourceDeps } from '../chain/source.ts';
 import type { DocumentFetcher } from '../fetch/document.ts';
 
 /** Metrics and traces of what a worker does outside of the engine, put around its parts. */
@@ -11,7 +11,7 @@ export interface WorkObservation {
   readonly tracer: Tracer | null;
 }
 
-/** Nobody looks on. */
+/** Nothing is counted or traced. */
 export const UNOBSERVED: WorkObservation = { meter: null, tracer: null };
 
 /** Counts what nodes are asked, by the host of their URL. */

@@ -1,9 +1,9 @@
 import { Overtaken } from '../../clickhouse/engine/guard.ts';
 import type { Address } from '../../core/domain/address.ts';
-import type { BlockBatch, BlockSource, LogFilter, ReadOptions } from '../chain/block-source.ts';
+import type { BlockBatch, BlockSource, RawLog, ReadOptions } from '../chain/block-source.ts';
 import { GRADES_SCOPE } from '../coordinate/fence.ts';
 import type { DecodeContext } from '../decode/context.ts';
-import { logFilterOf } from '../decode/log-filter.ts';
+import { isCandidate, logFilterOf } from '../decode/log-kind.ts';
 import type { Catalogue, CatalogueHolder } from '../grading/catalogue.ts';
 import { countRows, rowsOfBatch } from '../write/batch-rows.ts';
 import type { BatchWriter } from '../write/batch-writer.ts';
@@ -31,7 +31,6 @@ export interface ReadBatch extends BlockBatch {
 
 interface PipelineDeps {
   readonly source: BlockSource;
-  readonly filter: LogFilter;
   readonly context: DecodeContext;
   readonly catalogues: CatalogueHolder;
   readonly batches: BatchWriter;
@@ -40,19 +39,21 @@ interface PipelineDeps {
 }
 
 export function createPipeline(deps: PipelineDeps): Pipeline {
-  const { source, filter, context, catalogues, status, signal } = deps;
+  const { source, context, catalogues, status, signal } = deps;
+  const filter = logFilterOf(context);
   return {
     async read(from, to, options) {
       const readWith = catalogues.current();
-      const isPayee = (payee: Address): boolean => readWith.isPayee(context.chain, payee);
-      const { isCandidate } = logFilterOf({ ...context, isCataloguedPayee: isPayee });
-      const batch = await source.read(from, to, { ...filter, isCandidate }, options);
+      const isCataloguedPayee = (payee: Address): boolean => readWith.isPayee(context.chain, payee);
+      const asOf = { ...context, isCataloguedPayee };
+      const wanted = { ...filter, isCandidate: (log: RawLog) => isCandidate(log, asOf) };
+      const batch = await source.read(from, to, wanted, options);
       status.sourceAnswered();
       return { ...batch, readWith };
     },
     store(batch, isMoreComing) {
       const written = lendAndWrite(deps, batch, isMoreComing);
-      // Who grades alone is never outdated, and keeps nothing of the batch while its rows wait.
+      // A process that grades alone is never outdated, and keeps nothing of the batch while its rows wait.
       if (!catalogues.isShared()) return written.then(nothing);
       return untilUpToDate(written, async (outdated) => {
         // Another process has published a newer catalogue, and its regrade may have passed these blocks already.

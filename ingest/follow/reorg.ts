@@ -3,7 +3,7 @@ import type { BlockRef, BlockSource } from '../chain/block-source.ts';
 
 /**
  * The blocks of the reorg window as the index believes them. Bounded by finality: below it nothing needs remembering, because
- * a reorg that deep is a loud stop and not a guess (design.md 4).
+ * a reorg that deep is a loud stop and not a guess (docs/design/ingest.md).
  */
 export interface KnownBlocks {
   hashAt(number: number): Hash | undefined;

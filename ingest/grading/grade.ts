@@ -1,6 +1,6 @@
 import { type EvidenceMethod, SEEN } from '../../core/domain/evidence.ts';
 import type { Settlement } from '../../core/domain/settlement.ts';
-import type { UngradedSettlement } from '../decode/ungraded-settlement.ts';
+import type { UngradedSettlement } from '../decode/settlements.ts';
 import type { Catalogue } from './catalogue.ts';
 
 /**

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { chainIdOf } from '../../core/domain/chain.ts';
 import { decodeContextOf } from '../decode/context.ts';
 import { emittersOf } from '../decode/log-kind.ts';
-import { loadCounters } from '../follow/status-row.ts';
+import { loadCounters } from '../follow/status-report.ts';
 import { type BatchWriter, createBatchWriter } from '../write/batch-writer.ts';
 import { type Checkpoints, contractsName, createCheckpoints } from '../write/checkpoints.ts';
 import { type BlockRange, countBlocks, mergeRanges } from '../write/coverage.ts';

@@ -5,7 +5,7 @@ import type { Address } from '../../core/domain/address.ts';
 import type { Hash } from '../../core/domain/settlement.ts';
 import type { BlockBatch, BlockRef, RawLog, TransactionFacts } from '../chain/block-source.ts';
 import { orderLogs } from '../chain/check-batch.ts';
-import { ProviderContradiction } from '../chain/rpc-failure.ts';
+import { ProviderContradiction } from '../chain/rpc/failure.ts';
 import type { BlockRange } from '../write/coverage.ts';
 import { EVENT_CODES } from './load.ts';
 import { importProblems } from './problem.ts';

@@ -2,11 +2,10 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Writer } from '../../clickhouse/engine/engine.ts';
 import type { Clock } from '../../core/clock.ts';
 import type { Log } from '../../core/log.ts';
-import { formatDuration } from '../follow/progress.ts';
+import { formatDuration } from '../follow/status-report.ts';
 import { runRings } from '../rings/pass.ts';
-import { highestVersion } from '../write/highest-version.ts';
 import { untilAcknowledged } from '../write/until-acknowledged.ts';
-import { createVersions, type Versions } from '../write/versions.ts';
+import { createVersions, highestVersion, type Versions } from '../write/versions.ts';
 import { closeSlice } from './close.ts';
 import {
   createWaiting,

@@ -12,7 +12,7 @@ import { encodeBlocks } from './encode.ts';
 import type { Versions } from './versions.ts';
 
 /**
- * What is known to be indexed. Written only after the rows of a range are acknowledged (design.md 3 rule 3), so after any
+ * What is known to be indexed. Written only after the rows of a range are acknowledged (docs/design/storage.md), so after any
  * crash the ranges here are a promise about the tables.
  */
 export interface Checkpoints {

@@ -43,7 +43,7 @@ export function countBlocks(ranges: readonly BlockRange[]): number {
  */
 export function createWindows(missing: readonly BlockRange[]): {
   takeNewest(size: number): BlockRange | undefined;
-  /** Blocks that nobody has taken yet. */
+  /** Blocks that were not taken yet. */
   left(): number;
 } {
   const stack = mergeRanges(missing).map(({ from, to }) => ({ from, to }));

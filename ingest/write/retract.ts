@@ -4,16 +4,16 @@ import { TABLES } from '../../clickhouse/tables/schema.ts';
 import type { Chain } from '../../core/domain/chain.ts';
 import type { Versions } from './versions.ts';
 
-/** A reorg touches at most the rows of the reorg window; a minute is far more than that ever took (engine.md 4.2: 33 ms). */
+/** A reorg touches at most the rows of the reorg window; a minute is far more than that ever took (33 ms). */
 const MAX_SECONDS = 60;
 
 /**
  * Writes tombstones for everything of a chain that is live above a block. Restart and reorg are this one path, and a repeat
- * changes nothing (design.md 3 rule 2).
+ * changes nothing (docs/design/storage.md).
  *
  * wallet_log is retracted a second time by itself: an insert that was cut by a crash can have reached the view and not the
- * table (measured: 2 of 280 kills, engine.md 4.3), and such a row would have no tombstone to inherit.
- * The filter is in a subquery because the alias `del` would shadow the column (engine.md 4.4 rule 7).
+ * table (measured: 2 of 280 kills), and such a row would have no tombstone to inherit.
+ * The filter is in a subquery because the alias `del` would shadow the column.
  */
 export async function retractAbove(
   writer: Writer,
@@ -25,7 +25,7 @@ export async function retractAbove(
   const aboveNumber = sql`chain = ${text(chain)} AND block_number > ${uint64(ancestor.number)}`;
   const ver = (): ReturnType<typeof uint64> => uint64(versions.next());
   const statements = [
-    // Before the tombstones: afterwards nobody could tell which keys they were.
+    // Before the tombstones: afterwards it is not known which keys they were.
     sql`INSERT INTO retracted_keys SELECT DISTINCT toStartOfHour(block_time), chain, payer, payee, relayer
         FROM settlements FINAL WHERE ${above} AND del = 0`,
     sql`INSERT INTO settlements SELECT * REPLACE(${ver()} AS ver, 1 AS del)

@@ -5,14 +5,14 @@ import { NODE_VIEWS } from '../../clickhouse/guest/node-views.ts';
 
 /**
  * Inserts that run in the engine now. A worker that was killed, or an attempt that timed out, can leave one behind; what such a
- * statement was going to write must be there before anybody builds on its not being there.
+ * statement was going to write must be stored before any work relies on its absence.
  */
 
 const MAX_SECONDS = 30;
 const POLL_MS = 100;
 const STATEMENTS_MAX = 10_000;
 
-/** Rows of settlements, whoever writes them, and regrades of them. */
+/** Rows of settlements from any writer, and regrades of them. */
 export const ROWS: Sql = sql`(startsWith(Settings['log_comment'], 'write-settlements') OR startsWith(Settings['log_comment'], 'regrade-'))`;
 
 /** Writes under a guard of the scope (clickhouse/engine/guard.ts), and those whose name ends in it. */

@@ -1,9 +1,8 @@
-import type { Address } from '../../core/domain/address.ts';
-import { address } from '../../core/domain/address.ts';
+import { type Address, address } from '../../core/domain/address.ts';
 import type { TokenFacts } from '../../core/domain/known-chains.ts';
 import type { Hash } from '../../core/domain/settlement.ts';
 import type { BlockBatch, BlockRef, RawLog, TransactionFacts } from '../../ingest/chain/block-source.ts';
-import { TOPIC } from '../../ingest/decode/log-topics.ts';
+import { TOPIC } from '../../ingest/decode/topics.ts';
 
 /** Builds batches as a source would hand them over: transactions are named by a number, logs numbered as they are emitted. */
 

@@ -1,15 +1,15 @@
 import { createLog } from '../../core/log.ts';
 import { createRedis } from '../../core/redis-client.ts';
-import { bullmqQueue } from '../../ingest/coordinate/bullmq-queue.ts';
+import { bullmqQueue } from '../../ingest/coordinate/redis/queue.ts';
 
 /** Begins a job, says so, and never ends it: a process to be killed. */
 
 const [url = '', keyPrefix = '', name = ''] = process.argv.slice(2);
 const rules = { enableOfflineQueue: true, maxRetriesPerRequest: null };
-const [redis, patientRedis] = [createRedis(url, rules), createRedis(url, rules)];
+const [redis, waitingRedis] = [createRedis(url, rules), createRedis(url, rules)];
 const queue = bullmqQueue({
   redis,
-  patientRedis,
+  waitingRedis,
   keyPrefix,
   name,
   log: createLog('error', 'queue-child'),

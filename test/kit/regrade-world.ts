@@ -2,7 +2,7 @@ import type { Writer } from '../../clickhouse/engine/engine.ts';
 import { type Sql, sql } from '../../clickhouse/engine/sql.ts';
 import type { CatalogueSection } from '../../core/config/config.ts';
 import type { Settlement } from '../../core/domain/settlement.ts';
-import type { UngradedSettlement } from '../../ingest/decode/ungraded-settlement.ts';
+import type { UngradedSettlement } from '../../ingest/decode/settlements.ts';
 import type { DepositContract } from '../../ingest/grading/built-in.ts';
 import { buildCatalogue, type Catalogue } from '../../ingest/grading/catalogue.ts';
 import { gradeSettlement } from '../../ingest/grading/grade.ts';

@@ -2,8 +2,10 @@ import { setMaxListeners } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
 import { EngineError, type Writer } from '../../clickhouse/engine/engine.ts';
 import { createLog } from '../../core/log.ts';
+import { createMemoryQueue } from '../../ingest/coordinate/memory-queue.ts';
+import { workRanges } from '../../ingest/coordinate/work-ranges.ts';
 import { decodeContextOf } from '../../ingest/decode/context.ts';
-import { logFilterOf } from '../../ingest/decode/log-filter.ts';
+import { emittersOf } from '../../ingest/decode/log-kind.ts';
 import { indexChain } from '../../ingest/follow/index-chain.ts';
 import {
   type Catalogue,
@@ -50,8 +52,10 @@ export function startSimulatedIngest(deps: {
 
   const runChain = async ({ config, model }: SimulatedChain, catalogues: CatalogueHolder): Promise<void> => {
     const { source } = model;
-    const run = await indexChain({ config: config(), source, writer, versions, catalogues, log, signal });
-    await run.done;
+    const queue = createMemoryQueue();
+    const own = { config: config(), source, writer, versions, catalogues, log, signal };
+    const run = await indexChain({ ...own, jobs: { queueOf: () => queue, epoch: 0n } });
+    await Promise.all([run.done, workRanges({ ...own, jobs: { queueOf: () => queue, atOnce: 1 } })]);
     if (!signal.aborted) throw new Error(`a chain stopped: ${run.status.snapshot().lastError}`);
   };
   /** What ingest/grading/regrade/follow.ts does, with this test in the place of its files. */
@@ -103,8 +107,7 @@ export async function isCaughtUp(
 ): Promise<boolean> {
   const chainConfig = config();
   const { chain, startBlock } = chainConfig;
-  const { addresses } = logFilterOf(decodeContextOf(chainConfig, catalogue));
-  const contracts = contractsName(addresses);
+  const contracts = contractsName(emittersOf(decodeContextOf(chainConfig, catalogue)));
   const { head, backfilled } = await createCheckpoints(
     { chain, contracts },
     writer,

@@ -1,6 +1,6 @@
 import type { ChainConfig } from '../../../core/config/config.ts';
-import { createEndpoint, type RpcOutcome } from '../../../ingest/chain/rpc-endpoint.ts';
-import { RPC_LIMITS } from '../../../ingest/chain/rpc-limits.ts';
+import { createEndpoint, type RpcOutcome } from '../../../ingest/chain/rpc/endpoint.ts';
+import { RPC_LIMITS } from '../../../ingest/chain/rpc/limits.ts';
 import { type Finding, failure, ok, warning } from './finding.ts';
 
 /** Asks every RPC URL which chain it serves, how old its tip is, and whether it still has the first block that is indexed. */

@@ -4,7 +4,7 @@ import { address } from '../../../core/domain/address.ts';
 import { createLog } from '../../../core/log.ts';
 import { type Anvil, startAnvil } from '../../../demo/chain/anvil.ts';
 import { AccountsUnread } from '../../../ingest/chain/block-source.ts';
-import { createRpcSource } from '../../../ingest/chain/rpc-source.ts';
+import { createRpcSource } from '../../../ingest/chain/source.ts';
 import { type Call, type Reply, type RewritingNode, startRewritingNode } from './rewriting-node.ts';
 
 /** What the contract of `accounts` says about nodes that do not answer as they should. The node behind is a real one. */

@@ -16,9 +16,9 @@ import {
   type ProviderContradiction,
   type RpcFailure,
   WrongChain,
-} from '../../../ingest/chain/rpc-failure.ts';
-import { createRpcSource, type RpcSourceDeps } from '../../../ingest/chain/rpc-source.ts';
-import { TOPIC } from '../../../ingest/decode/log-topics.ts';
+} from '../../../ingest/chain/rpc/failure.ts';
+import { createRpcSource, type RpcSourceDeps } from '../../../ingest/chain/source.ts';
+import { TOPIC } from '../../../ingest/decode/topics.ts';
 import { lengthOf } from '../../kit/lengths.ts';
 import { type Lie, type LyingRpc, startLyingRpc } from '../../kit/lying-rpc.ts';
 import { waitUntil } from '../../kit/wait-until.ts';

@@ -7,7 +7,7 @@ import { type DemoChain, startDemoChain } from '../../../demo/chain/demo-chain.t
 import { mine } from '../../../demo/chain/sender.ts';
 import { ReadAbandoned } from '../../../ingest/chain/block-source.ts';
 import { announceHeads } from '../../../ingest/chain/new-heads.ts';
-import { createRpcSource } from '../../../ingest/chain/rpc-source.ts';
+import { createRpcSource } from '../../../ingest/chain/source.ts';
 import { openWebSocketClient } from '../../../ingest/chain/web-socket-client.ts';
 import { pausableProxy } from '../../kit/pausable-proxy.ts';
 import { waitUntil } from '../../kit/wait-until.ts';

@@ -8,8 +8,8 @@ import { installWillingPayers } from '../../../demo/chain/permit2.ts';
 import { mine } from '../../../demo/chain/sender.ts';
 import { walletOf } from '../../../demo/chain/wallets.ts';
 import { type BlockSource, type LogFilter, ReadAbandoned } from '../../../ingest/chain/block-source.ts';
-import { createRpcSource } from '../../../ingest/chain/rpc-source.ts';
-import { TOPIC } from '../../../ingest/decode/log-topics.ts';
+import { createRpcSource } from '../../../ingest/chain/source.ts';
+import { TOPIC } from '../../../ingest/decode/topics.ts';
 import { expectEqual, readTruth } from './block-source.ts';
 import { type Call, type Reply, type RewritingNode, startRewritingNode } from './rewriting-node.ts';
 

@@ -6,8 +6,8 @@ import type { LogFilter, RawLog } from '../../../ingest/chain/block-source.ts';
 import { createBlooms } from '../../../ingest/chain/logs-bloom.ts';
 import { createProver, fingerprint } from '../../../ingest/chain/prove-complete.ts';
 import type { BlockAnswer } from '../../../ingest/chain/read-answers.ts';
-import { RPC_LIMITS } from '../../../ingest/chain/rpc-limits.ts';
-import type { RpcPool } from '../../../ingest/chain/rpc-pool.ts';
+import { RPC_LIMITS } from '../../../ingest/chain/rpc/limits.ts';
+import type { RpcPool } from '../../../ingest/chain/rpc/pool.ts';
 
 const hashOf = (byte: string) => `0x${byte.repeat(32)}` as Hash; // 32 bytes
 const log: RawLog = {

@@ -6,14 +6,13 @@ import { sql, text } from '../../../clickhouse/engine/sql.ts';
 import { SETTLEMENT_COLUMNS } from '../../../clickhouse/tables/schema.ts';
 import type { Chain } from '../../../core/domain/chain.ts';
 import type { Settlement } from '../../../core/domain/settlement.ts';
-import { engineLeases } from '../../../ingest/coordinate/engine-leases.ts';
+import { engineLeases } from '../../../ingest/coordinate/engine.ts';
 import { claimFence, publishedPass, raiseGrades, writeFence } from '../../../ingest/coordinate/fence.ts';
 import { type Lead, lead } from '../../../ingest/coordinate/lead.ts';
 import { decodeContextOf } from '../../../ingest/decode/context.ts';
-import { logFilterOf } from '../../../ingest/decode/log-filter.ts';
 import { createChainStatus } from '../../../ingest/follow/chain-status.ts';
 import { createPipeline } from '../../../ingest/follow/pipeline.ts';
-import { saveStatuses } from '../../../ingest/follow/status-row.ts';
+import { saveStatus } from '../../../ingest/follow/status-report.ts';
 import { createCatalogueHolder } from '../../../ingest/grading/catalogue.ts';
 import { createBatchWriter } from '../../../ingest/write/batch-writer.ts';
 import { encodeSettlements } from '../../../ingest/write/encode.ts';
@@ -167,7 +166,7 @@ describe('a holder that was overtaken', () => {
     await claim(chain, 'young');
     const source = { counters: () => ({ calls: 0, retries: 0, contradictions: 0 }) };
     const status = createChainStatus({ chain, pollMs: 1_000 }, source, NO_COUNTERS);
-    await expect(saveStatuses(old, createVersions(0n), [status.snapshot()])).rejects.toThrow(Overtaken);
+    await expect(saveStatus(old, createVersions(0n), status.snapshot())).rejects.toThrow(Overtaken);
   });
 });
 
@@ -287,7 +286,6 @@ describe('rows of an older catalogue', () => {
       source: {
         read: async () => batchOf([[{ from: ann, events: [used(alice), transfer(alice, shop, 5)] }]]),
       } as unknown as Parameters<typeof createPipeline>[0]['source'], // the pipeline only reads
-      filter: logFilterOf(context),
       context,
       catalogues,
       batches: createBatchWriter({

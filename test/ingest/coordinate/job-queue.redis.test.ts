@@ -2,8 +2,8 @@ import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { closeQuietly, createRedis } from '../../../core/redis-client.ts';
-import { bullmqQueue } from '../../../ingest/coordinate/bullmq-queue.ts';
-import { createLocalQueue } from '../../../ingest/coordinate/local-queue.ts';
+import { createMemoryQueue } from '../../../ingest/coordinate/memory-queue.ts';
+import { bullmqQueue } from '../../../ingest/coordinate/redis/queue.ts';
 import { type RedisServer, redisIsThere, startRedisServer } from '../../kit/redis-server.ts';
 import { watchedLog } from '../../kit/secrets-watch.ts';
 import { waitUntil } from '../../kit/wait-until.ts';
@@ -13,10 +13,10 @@ const FIRST_PAUSE_MS = 5;
 const KEY_PREFIX = 'queue-test';
 
 jobQueueContract('the queue in memory', async () => {
-  const queues = new Map<string, ReturnType<typeof createLocalQueue>>();
+  const queues = new Map<string, ReturnType<typeof createMemoryQueue>>();
   return {
     queueOf(name) {
-      const queue = queues.get(name) ?? createLocalQueue(FIRST_PAUSE_MS);
+      const queue = queues.get(name) ?? createMemoryQueue(FIRST_PAUSE_MS);
       queues.set(name, queue);
       return queue;
     },
@@ -38,7 +38,7 @@ function openQueues(url: string) {
     queueOf(name: string) {
       const queue = bullmqQueue({
         redis: hasty,
-        patientRedis: patient,
+        waitingRedis: patient,
         keyPrefix: KEY_PREFIX,
         name,
         log: watchedLog('queue', 'error'),

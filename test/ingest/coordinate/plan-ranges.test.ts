@@ -5,7 +5,8 @@ import { type BlockRange, countBlocks, mergeRanges } from '../../../ingest/write
 import { createVersions } from '../../../ingest/write/versions.ts';
 
 const GAP = { from: 0, to: 1_000_000 };
-const work = (logWindowMax = 100, epoch = 3n) => ({
+const work = (logWindowMax = 100, epoch = 3n, isShared = true) => ({
+  queue: { isShared },
   contracts: 'abc',
   gap: GAP,
   versions: createVersions(1_000_000n, () => 1),
@@ -57,6 +58,18 @@ test('jobs are missing blocks that nobody has, each once; few enough are planned
       expect(planned.length).toBeLessThanOrEqual(countBlocks(missing));
     }),
   );
+});
+
+test('what no other process can take is planned as one job, and not again while it is open', () => {
+  const missing = [
+    { from: 0, to: 500_000 },
+    { from: 600_000, to: 999_999 },
+  ];
+  const alone = work(100, 3n, false);
+  const jobs = nextJobs(alone, missing, []);
+  expect(jobs.map(({ ranges }) => ranges)).toEqual([missing]);
+  expect(nextJobs(alone, missing, jobs)).toEqual([]);
+  expect(nextJobs(alone, [], [])).toEqual([]);
 });
 
 const opened = { id: 'open', epoch: 3n, versionFloor: 0n, rank: 0 };

@@ -7,14 +7,13 @@ import { loadConfig } from '../../../core/config/load.ts';
 import { closeQuietly, createRedis } from '../../../core/redis-client.ts';
 import { seededRandom } from '../../../demo/random.ts';
 import type { BlockSource } from '../../../ingest/chain/block-source.ts';
-import { bullmqQueue } from '../../../ingest/coordinate/bullmq-queue.ts';
 import { claimFence, raiseGrades } from '../../../ingest/coordinate/fence.ts';
-import type { FillWork } from '../../../ingest/coordinate/fill-here.ts';
 import type { JobQueue, RangeJob } from '../../../ingest/coordinate/job-queue.ts';
 import { planRanges } from '../../../ingest/coordinate/plan-ranges.ts';
+import { bullmqQueue } from '../../../ingest/coordinate/redis/queue.ts';
 import { workRanges } from '../../../ingest/coordinate/work-ranges.ts';
 import { decodeContextOf } from '../../../ingest/decode/context.ts';
-import { logFilterOf } from '../../../ingest/decode/log-filter.ts';
+import { logFilterOf } from '../../../ingest/decode/log-kind.ts';
 import { createChainStatus } from '../../../ingest/follow/chain-status.ts';
 import { createCatalogueHolder } from '../../../ingest/grading/catalogue.ts';
 import { contractsName, createCheckpoints } from '../../../ingest/write/checkpoints.ts';
@@ -36,7 +35,7 @@ describe.skipIf(!redisIsThere())('a backfill that several processes share', () =
   let engine: TestEngine;
   let server: RedisServer;
   let redis: ReturnType<typeof createRedis>;
-  let patientRedis: ReturnType<typeof createRedis>;
+  let waitingRedis: ReturnType<typeof createRedis>;
   let model: ModelChain;
   let chain: ChainConfig;
   let ending = new AbortController();
@@ -45,8 +44,8 @@ describe.skipIf(!redisIsThere())('a backfill that several processes share', () =
   beforeAll(async () => {
     [engine, server] = await Promise.all([testEngine(), startRedisServer(['--appendonly', 'no'])]);
     redis = createRedis(server.url, { enableOfflineQueue: true, maxRetriesPerRequest: null });
-    patientRedis = createRedis(server.url, { enableOfflineQueue: true, maxRetriesPerRequest: null });
-    for (const connection of [redis, patientRedis]) connection.on('error', () => undefined);
+    waitingRedis = createRedis(server.url, { enableOfflineQueue: true, maxRetriesPerRequest: null });
+    for (const connection of [redis, waitingRedis]) connection.on('error', () => undefined);
     const [base] = loadConfig({ env: { CHAINS: 'base' } }).chains;
     if (base === undefined) throw new Error('base is a known chain');
     chain = { ...base, logWindowMax: 25, parallelWindows: 2, startBlock: 0 };
@@ -67,7 +66,7 @@ describe.skipIf(!redisIsThere())('a backfill that several processes share', () =
     await redis.flushall();
   });
   afterAll(async () => {
-    await Promise.all([closeQuietly(redis), closeQuietly(patientRedis)]);
+    await Promise.all([closeQuietly(redis), closeQuietly(waitingRedis)]);
     await Promise.all([engine?.close(), server?.stop()]);
   });
 
@@ -76,7 +75,7 @@ describe.skipIf(!redisIsThere())('a backfill that several processes share', () =
   const newQueue = (): JobQueue =>
     bullmqQueue({
       redis,
-      patientRedis,
+      waitingRedis,
       keyPrefix: 'shared-test',
       name: `ranges-${contracts()}`,
       log: testLog,
@@ -92,8 +91,7 @@ describe.skipIf(!redisIsThere())('a backfill that several processes share', () =
         writer: engine.writer,
         versions: createVersions(0n, () => Date.now() + skewMs),
         catalogues: createCatalogueHolder(catalogueWith(), 1n),
-        queueOf: newQueue,
-        jobsAtOnce: 2,
+        jobs: { queueOf: newQueue, atOnce: 2 },
         log: testLog,
         signal: ending.signal,
       }),
@@ -103,7 +101,7 @@ describe.skipIf(!redisIsThere())('a backfill that several processes share', () =
   function plan(guard: Guard, skewMs: number): Promise<void> {
     const writer = guardedWriter(engine.writer, [guard]);
     const versions = createVersions(0n, () => Date.now() + skewMs);
-    const work = {
+    return planRanges({
       config: chain,
       status: createChainStatus(chain, model.source, NO_COUNTERS),
       checkpoints: createCheckpoints({ chain: chain.chain, contracts: contracts() }, writer, versions),
@@ -111,11 +109,14 @@ describe.skipIf(!redisIsThere())('a backfill that several processes share', () =
       log: testLog,
       signal: ending.signal,
       versions,
-      contracts: contracts(),
-      gap: { from: 0, to: BLOCKS },
-      backfilled: [],
-    } as unknown as FillWork; // the planner neither reads the chain nor follows it
-    return planRanges({ ...work, queue: newQueue(), epoch: guard.token, planEveryMs: 20 });
+      plan: {
+        queue: newQueue(),
+        epoch: guard.token,
+        contracts: contracts(),
+        gap: { from: 0, to: BLOCKS },
+      },
+      planEveryMs: 20,
+    });
   }
 
   const jobOf = (guard: Guard, to: number): RangeJob => ({

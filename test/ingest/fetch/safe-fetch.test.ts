@@ -8,8 +8,7 @@ import {
   type SafeFetchDeps,
   type SafeFetchSettings,
 } from '../../../ingest/fetch/safe-fetch.ts';
-import type { ResolveHost } from '../../../ingest/fetch/target.ts';
-import { type AddressClass, classifyAddress } from '../../../ingest/fetch/target.ts';
+import { type AddressClass, classifyAddress, type ResolveHost } from '../../../ingest/fetch/target.ts';
 import { selfSigned } from '../../kit/self-signed.ts';
 import { rawServer, type StrangerServer, strangerServer } from '../../kit/stranger-server.ts';
 import { waitUntil } from '../../kit/wait-until.ts';

@@ -4,7 +4,7 @@ import { loadConfig } from '../../../core/config/load.ts';
 import type { Address } from '../../../core/domain/address.ts';
 import { createLog } from '../../../core/log.ts';
 import { type Anvil, startAnvil } from '../../../demo/chain/anvil.ts';
-import { createRpcSource } from '../../../ingest/chain/rpc-source.ts';
+import { createRpcSource } from '../../../ingest/chain/source.ts';
 import { type EnrichLimits, enrichRelayers } from '../../../ingest/follow/enrich-relayers.ts';
 import { createVersions } from '../../../ingest/write/versions.ts';
 import { closeDays } from '../../kit/close-days.ts';

@@ -6,7 +6,6 @@ import type { Writer } from '../../../clickhouse/engine/engine.ts';
 import { createLog } from '../../../core/log.ts';
 import type { BlockBatch, BlockSource } from '../../../ingest/chain/block-source.ts';
 import { decodeContextOf } from '../../../ingest/decode/context.ts';
-import { logFilterOf } from '../../../ingest/decode/log-filter.ts';
 import { backfill } from '../../../ingest/follow/backfill.ts';
 import { createPipeline, type Pipeline } from '../../../ingest/follow/pipeline.ts';
 import { createCatalogueHolder } from '../../../ingest/grading/catalogue.ts';
@@ -69,7 +68,6 @@ function pipelineIntoNowhere(pass?: bigint): Stuck {
     inserts: () => inserts,
     pipeline: createPipeline({
       source,
-      filter: logFilterOf(context),
       context,
       catalogues,
       batches: createBatchWriter({ chain: BASE, writer, versions: createVersions(0n), log, signal }),

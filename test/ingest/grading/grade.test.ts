@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { address } from '../../../core/domain/address.ts';
 import { type Chain, chainOf } from '../../../core/domain/chain.ts';
 import { EVIDENCE_LADDER, type Reason, reasonsOf, SEEN } from '../../../core/domain/evidence.ts';
-import type { UngradedSettlement } from '../../../ingest/decode/ungraded-settlement.ts';
+import type { UngradedSettlement } from '../../../ingest/decode/settlements.ts';
 import { buildCatalogue } from '../../../ingest/grading/catalogue.ts';
 import { gradeSettlement, methodOf } from '../../../ingest/grading/grade.ts';
 import { RELAYER, USDC, wallet, word } from '../../kit/chain-logs.ts';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { sql } from '../../../clickhouse/engine/sql.ts';
-import { highestVersion } from '../../../ingest/write/highest-version.ts';
+import { highestVersion } from '../../../ingest/write/versions.ts';
 import { readRollupState } from '../../../src/operations/index-state/rollups.ts';
 import { type TestEngine, testEngine } from '../../kit/engine.ts';
 import { insertSettlements, settlement } from '../../kit/rows.ts';

@@ -7,7 +7,7 @@ import { type Chain, chainOf } from '../../../core/domain/chain.ts';
 import { type AgentEvent, ATTESTATION_KINDS, type Attestation } from '../../../core/domain/registry-event.ts';
 import { NO_ROWS } from '../../../ingest/write/batch-rows.ts';
 import { createBatchWriter } from '../../../ingest/write/batch-writer.ts';
-import { encodeAgentEvents, encodeAttestations } from '../../../ingest/write/encode-registry.ts';
+import { encodeAgentEvents, encodeAttestations } from '../../../ingest/write/encode.ts';
 import { retractAbove } from '../../../ingest/write/retract.ts';
 import { createVersions } from '../../../ingest/write/versions.ts';
 import { word } from '../../kit/chain-logs.ts';

@@ -9,7 +9,7 @@ import {
   fetchDueFeedback,
   fetchFeedback,
 } from '../../../../ingest/agents/feedback/queue.ts';
-import { encodeAttestations } from '../../../../ingest/write/encode-registry.ts';
+import { encodeAttestations } from '../../../../ingest/write/encode.ts';
 import { createVersions } from '../../../../ingest/write/versions.ts';
 import { type TestEngine, testEngine, testLog } from '../../../kit/engine.ts';
 import { dataUri, emptyIdentityTables, identitiesConfig, loopbackFetcher } from '../../../kit/identities.ts';

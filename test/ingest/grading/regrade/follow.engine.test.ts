@@ -21,7 +21,6 @@ import { loadConfig } from '../../../../core/config/load.ts';
 import { address } from '../../../../core/domain/address.ts';
 import { SEEN } from '../../../../core/domain/evidence.ts';
 import { decodeContextOf } from '../../../../ingest/decode/context.ts';
-import { logFilterOf } from '../../../../ingest/decode/log-filter.ts';
 import { createChainStatus } from '../../../../ingest/follow/chain-status.ts';
 import { createPipeline, type Pipeline } from '../../../../ingest/follow/pipeline.ts';
 import { regrade } from '../../../../ingest/grading/regrade/command.ts';
@@ -89,7 +88,6 @@ function pipelineWith({ holder }: FollowedCatalogue, blocks = payments, writer =
   const context = decodeContextOf({ chain: BASE, tokens: TOKENS, registries: {} }, holder.current());
   return createPipeline({
     context,
-    filter: logFilterOf(context),
     catalogues: holder,
     source: {
       chain: BASE,

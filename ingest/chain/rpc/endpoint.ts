@@ -1,0 +1,219 @@
+import { providerName } from '../../../core/log.ts';
+import { withDeadline } from '../../../core/process/deadline.ts';
+import { openWebSocketClient, type WebSocketClient } from '../web-socket-client.ts';
+import { failureOfRpcError, failureOfStatus, RpcFailure } from './failure.ts';
+import type { RpcLimits } from './limits.ts';
+import { createJsonPoster, type PostedAnswer } from './post-json.ts';
+import { createRateLimit, type RateLimitOf } from './rate-limit.ts';
+
+export interface RpcCall {
+  readonly method: string;
+  readonly params: readonly unknown[];
+}
+
+/** What became of one call: the raw result, or why there is none. */
+export type RpcOutcome = { readonly result: unknown } | { readonly failure: RpcFailure };
+
+/** One URL: sends batches at the permitted rate and never throws but for an abort. */
+export interface RpcEndpoint {
+  /** Host of the URL, the only part that may be written anywhere. */
+  readonly name: string;
+  /** One exchange; outcomes in the order of the calls. */
+  exchange(calls: readonly RpcCall[]): Promise<RpcOutcome[]>;
+}
+
+interface RpcAnswer {
+  readonly id?: unknown;
+  readonly result?: unknown;
+  readonly error?: unknown;
+}
+
+type Post = (calls: readonly RpcCall[], signal: AbortSignal) => Promise<readonly RpcAnswer[]>;
+
+export function isWebSocket(url: string): boolean {
+  return /^wss?:/.test(url);
+}
+
+export function createEndpoint(
+  url: string,
+  options: {
+    readonly requestsPerSecond: number;
+    readonly limits: RpcLimits;
+    readonly signal: AbortSignal | undefined;
+    /** Absent: this endpoint counts for itself alone. */
+    readonly rateLimitOf?: RateLimitOf | undefined;
+  },
+): RpcEndpoint {
+  const { limits, signal } = options;
+  const post = isWebSocket(url) ? overWebSocket(url, limits, signal) : overHttp(url, limits);
+  const { requestsPerSecond, rateLimitOf } = options;
+  const rate = rateLimitOf?.(url, requestsPerSecond) ?? createRateLimit(requestsPerSecond);
+  const gate = createGate(limits.maxInFlight);
+
+  return {
+    name: providerName(url),
+    async exchange(calls) {
+      await rate.take(calls.length, signal);
+      return gate(async () => {
+        signal?.throwIfAborted();
+        return withDeadline(limits.requestTimeoutMs, signal, async (deadline) => {
+          try {
+            return matchAnswers(calls, await post(calls, deadline.signal));
+          } catch (error) {
+            signal?.throwIfAborted();
+            const failure = deadline.isOver()
+              ? new RpcFailure('timeout', 'no answer in time')
+              : failureOfTransport(error);
+            return calls.map(() => ({ failure }));
+          }
+        });
+      });
+    },
+  };
+}
+
+/** At most `max` tasks run at once; the others wait in line. */
+function createGate(max: number): <T>(task: () => Promise<T>) => Promise<T> {
+  let running = 0;
+  const waiting: (() => void)[] = [];
+  return async (task) => {
+    if (running >= max) await new Promise<void>((resolve) => waiting.push(resolve));
+    else running++;
+    try {
+      return await task();
+    } finally {
+      const next = waiting.shift();
+      if (next === undefined) running--;
+      else next(); // hands its place on
+    }
+  };
+}
+
+/** Answers are paired with calls by their id: a node that leaves one out of a batch must not shift all the others. */
+function overHttp(url: string, limits: RpcLimits): Post {
+  const poster = createJsonPoster(url, limits.maxResponseBytes);
+  return async (calls, signal) => {
+    const body = calls.map(({ method, params }, id) => ({ jsonrpc: '2.0', id, method, params }));
+    const answer = readPosted(await poster.post(JSON.stringify(body.length === 1 ? body[0] : body), signal));
+    if (Array.isArray(answer)) return answer;
+    if (body.length === 1) return [{ ...readAnswer(answer), id: 0 }];
+    // A node that refuses a batch as such answers one error object for all.
+    return body.map(({ id }) => ({ ...readAnswer(answer), id }));
+  };
+}
+
+/** The parsed body. Throws for a status that says enough, and for another error status unless its body is a JSON-RPC error. */
+function readPosted({ status, retryAfter, text }: PostedAnswer): unknown {
+  if (status === 429 || status === 413 || status >= 500) throw failureOfStatus(status, retryAfter);
+  if (status < 300) return JSON.parse(text);
+  // Other 4xx may carry a JSON-RPC error that says what is wrong with the range.
+  const answer = parseOrNull(text);
+  if (isRpcError(readAnswer(answer).error)) return answer;
+  throw failureOfStatus(status, retryAfter);
+}
+
+function parseOrNull(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null; // a page of a proxy: the status says what there is to say
+  }
+}
+
+function isRpcError(error: unknown): boolean {
+  if (typeof error !== 'object' || error === null) return false;
+  return (
+    'code' in error &&
+    typeof error.code === 'number' &&
+    'message' in error &&
+    typeof error.message === 'string'
+  );
+}
+
+/** One connection, opened by the first exchange and again after it failed; the worker's signal closes it. */
+function overWebSocket(url: string, limits: RpcLimits, signal: AbortSignal | undefined): Post {
+  let opening: Promise<WebSocketClient> | undefined;
+  function open(): Promise<WebSocketClient> {
+    const mine = openWebSocketClient(url, { maxMessageBytes: limits.maxResponseBytes, signal });
+    const forget = (): void => {
+      if (opening === mine) opening = undefined;
+    };
+    mine.then(({ ended }) => ended).then(forget, forget);
+    return mine;
+  }
+  return async (calls, deadline) => {
+    opening ??= open();
+    const mine = opening;
+    try {
+      const client = await abortable(mine, deadline);
+      const answers = calls.map(({ method, params }) => client.call(method, params));
+      return (await abortable(Promise.all(answers), deadline)).map((answer, id) => ({ ...answer, id }));
+    } catch (error) {
+      // The next exchange opens another, also where this one never answers.
+      if (opening === mine) opening = undefined;
+      mine.then(
+        ({ close }) => close(),
+        () => undefined,
+      );
+      throw error;
+    }
+  };
+}
+
+function abortable<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const abort = (): void => reject(new RpcFailure('timeout', 'no answer in time'));
+    signal.addEventListener('abort', abort, { once: true });
+    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort));
+  });
+}
+
+function readAnswer(answer: unknown): RpcAnswer {
+  return typeof answer === 'object' && answer !== null ? answer : {};
+}
+
+function matchAnswers(calls: readonly RpcCall[], answers: readonly RpcAnswer[]): RpcOutcome[] {
+  const byId = new Map(answers.map((answer) => [readAnswer(answer).id, answer]));
+  return calls.map(({ method }, id) => {
+    const answer = byId.get(id);
+    if (answer?.error !== undefined && answer.error !== null)
+      return { failure: failureOfRpcError(method, answer.error) };
+    if (answer?.result === undefined)
+      return { failure: new RpcFailure('unreadable', `${method}: left unanswered`) };
+    return { result: answer.result };
+  });
+}
+
+/** Errors wrap errors; a loop among them must not hold us. */
+const MAX_CAUSES = 5;
+
+/** Looks only at names and our own errors: the messages of clients contain the URL. */
+function failureOfTransport(error: unknown): RpcFailure {
+  for (
+    let cause = error, depth = 0;
+    cause instanceof Error && depth < MAX_CAUSES;
+    cause = cause.cause, depth++
+  ) {
+    if (cause instanceof RpcFailure) return cause;
+    if (cause instanceof SyntaxError) return new RpcFailure('unreadable', 'the answer is not whole JSON');
+    if (cause.name === 'TimeoutError') return new RpcFailure('timeout', 'no answer in time');
+  }
+  return new RpcFailure('unavailable', 'the connection failed');
+}
+
+/** Hears of an exchange when it has ended: how many calls it had, and the `performance.now()` at which it began. */
+export type OnExchange = (provider: string, calls: number, startedMs: number) => void;
+
+/** The endpoint with a listener that hears of every exchange. */
+export function observedEndpoint(endpoint: RpcEndpoint, onExchange: OnExchange | undefined): RpcEndpoint {
+  if (onExchange === undefined) return endpoint;
+  return {
+    name: endpoint.name,
+    async exchange(calls) {
+      const startedMs = performance.now();
+      const outcomes = await endpoint.exchange(calls);
+      onExchange(endpoint.name, calls.length, startedMs);
+      return outcomes;
+    },
+  };
+}

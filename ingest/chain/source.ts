@@ -1,0 +1,188 @@
+import type { ChainConfig } from '../../core/config/config.ts';
+import type { Address } from '../../core/domain/address.ts';
+import type { Log } from '../../core/log.ts';
+import { retry } from '../../core/process/retry.ts';
+import { createAdaptiveWindow } from './adaptive-window.ts';
+import {
+  type AccountFacts,
+  AccountsUnread,
+  type BlockRef,
+  type BlockSource,
+  ReadAbandoned,
+} from './block-source.ts';
+import { announceHeads } from './new-heads.ts';
+import { createProver } from './prove-complete.ts';
+import { blockQuestion, readBlock, refOf } from './read-answers.ts';
+import { createRangeReader } from './read-range.ts';
+import { createEndpoint, isWebSocket, type OnExchange, observedEndpoint } from './rpc/endpoint.ts';
+import { ProviderContradiction, RpcFailure } from './rpc/failure.ts';
+import { RPC_LIMITS, type RpcLimits } from './rpc/limits.ts';
+import { createPool, type Question, type RpcPool, restAfter, type Trouble } from './rpc/pool.ts';
+import type { RateLimitOf } from './rpc/rate-limit.ts';
+
+export interface RpcSourceDeps {
+  readonly log: Log;
+  readonly signal?: AbortSignal;
+  /** Hears of every failed call and every contradiction; `provider` is a host, never a URL. */
+  readonly onRetry?: (trouble: Trouble, provider: string) => void;
+  readonly onExchange?: OnExchange;
+  readonly limits?: Partial<RpcLimits>;
+  /** Counts requests together with other sources and processes; absent: this source alone. */
+  readonly rateLimitOf?: RateLimitOf | undefined;
+}
+
+/** Logs that one eth_getLogs should bring: many providers stop at 10,000. */
+const TARGET_LOGS_PER_CALL = 5_000;
+
+/**
+ * A chain over JSON-RPC URLs, tried in turn. Every method repeats until its answer passes all checks or the signal aborts;
+ * the only other error is `WrongChain`. `accounts` alone gives up early.
+ *
+ * Cost of `read`, n blocks with c of them holding candidates: about n/span eth_getLogs, n − c headers and c full blocks in
+ * batches, and the proofs of prove-complete.ts. With completeness 'settlement-blocks', unless asked for
+ * every header: c + 2 blocks and no proofs.
+ */
+export function createRpcSource(config: ChainConfig, deps: RpcSourceDeps): BlockSource {
+  const limits = { ...RPC_LIMITS, ...deps.limits };
+  const { signal, rateLimitOf } = deps;
+  const log = deps.log.child({ chain: config.chain });
+  const endpoints = config.rpcUrls.map((url) =>
+    createEndpoint(url, { requestsPerSecond: config.requestsPerSecond, limits, signal, rateLimitOf }),
+  );
+  const pool = createPool({
+    endpoints: endpoints.map((endpoint) => observedEndpoint(endpoint, deps.onExchange)),
+    chainId: config.facts.chainId,
+    limits,
+    log,
+    signal,
+    onRetry: deps.onRetry,
+  });
+  const reader = createRangeReader({
+    pool,
+    prover: createProver({ pool, limits, log }),
+    limits,
+    completeness: config.completeness,
+    span: createAdaptiveWindow({
+      maxBlocks: config.logWindowMax,
+      firstBlocks: config.logWindowMax,
+      targetLogs: TARGET_LOGS_PER_CALL,
+    }),
+  });
+  const repeating: Repeating = { log, signal, limits };
+  return {
+    tip: () => untilConsistent(repeating, () => readTip(pool, config.finalityDepth)),
+    blockAt: (number) => untilConsistent(repeating, () => blockAt(pool, number)),
+    read: (from, to, filter, options) =>
+      untilConsistent(repeating, () => reader.read(from, to, filter, options), {
+        attemptsMax: options?.freshStartsMax ?? Number.POSITIVE_INFINITY,
+        abandoned: () => new ReadAbandoned(from, to),
+      }),
+    accounts: (addresses) => readAccounts(pool, addresses),
+    onNewHead(listener) {
+      const stopping = new AbortController();
+      const until = signal ? AbortSignal.any([signal, stopping.signal]) : stopping.signal;
+      for (const url of config.rpcUrls.filter(isWebSocket)) void announceHeads(url, listener, log, until);
+      return () => stopping.abort();
+    },
+    counters: () => pool.counters(),
+  };
+}
+
+interface Repeating {
+  readonly log: Log;
+  readonly signal: AbortSignal | undefined;
+  readonly limits: RpcLimits;
+}
+
+/** Starts afresh after trouble that a single call could not get over: a node that lags, a reorg meanwhile, a contradiction. */
+function untilConsistent<T>(
+  { log, signal, limits }: Repeating,
+  work: () => Promise<T>,
+  patience?: { readonly attemptsMax: number; readonly abandoned: () => Error },
+): Promise<T> {
+  const pauseMs = (error: unknown, failures: number): number | null => {
+    if (!(error instanceof RpcFailure || error instanceof ProviderContradiction)) return null;
+    log.warn({ kind: error.kind }, `reading the chain afresh: ${error.message}`);
+    if (patience && failures >= patience.attemptsMax) throw patience.abandoned();
+    // After any other trouble the URL rests by itself. Here nothing smaller is left to ask, and without a pause this would spin.
+    return error.kind === 'too-large' ? restAfter(failures, limits) : 0;
+  };
+  return retry(work, { signal, pauseMs });
+}
+
+async function readTip(
+  pool: RpcPool,
+  finalityDepth: number,
+): Promise<{ readonly head: BlockRef; readonly finalized: BlockRef }> {
+  const [latest, tagged] = await Promise.all([pool.ask(blockQuestion('latest')), finalizedByTag(pool)]);
+  const head = refOf(latest);
+  const finalized = tagged ?? refOf(await pool.ask(blockQuestion(Math.max(0, head.number - finalityDepth))));
+  // Two nodes behind one URL may disagree on the head; what is below a final block is final.
+  return { head, finalized: finalized.number > head.number ? head : finalized };
+}
+
+/** Null where the node does not know the tag, or has finalised nothing yet. */
+async function finalizedByTag(pool: RpcPool): Promise<BlockRef | null> {
+  const isUnknown = (trouble: unknown): boolean =>
+    trouble instanceof RpcFailure && trouble.kind === 'refused';
+  try {
+    return await pool.ask<BlockRef | null>({
+      ...blockQuestion('finalized'),
+      read: (result) => (result === null ? null : refOf(readBlock(result, null))),
+      givesUp: isUnknown,
+    });
+  } catch (error) {
+    if (isUnknown(error)) return null;
+    throw error;
+  }
+}
+
+async function blockAt(pool: RpcPool, number: number): Promise<BlockRef | null> {
+  return pool.ask<BlockRef | null>({
+    ...blockQuestion(number),
+    read: (result) => (result === null ? null : refOf(readBlock(result, number))),
+  });
+}
+
+/** Nothing waits for these answers, so a node that refuses them is not asked for long. */
+const ACCOUNT_ATTEMPTS_MAX = 2;
+/** A quantity of JSON-RPC that fits 256 bits. */
+const WIDE_QUANTITY = /^0x[0-9a-f]{1,64}$/i;
+
+/** Nonce and balance of each account, at the newest block that the node has. */
+async function readAccounts(pool: RpcPool, addresses: readonly Address[]): Promise<AccountFacts[]> {
+  const questions = addresses.flatMap((address) => [
+    accountQuestion('eth_getTransactionCount', address),
+    accountQuestion('eth_getBalance', address),
+  ]);
+  try {
+    const answers = await pool.askAll(questions);
+    return addresses.map((address, index) => {
+      const [nonce = 0n, balance = 0n] = answers.slice(2 * index); // askAll answers every question
+      return { address, nonce: Number(nonce), balance };
+    });
+  } catch (error) {
+    if (error instanceof RpcFailure || error instanceof ProviderContradiction)
+      throw new AccountsUnread(error);
+    throw error;
+  }
+}
+
+function accountQuestion(
+  method: 'eth_getTransactionCount' | 'eth_getBalance',
+  address: Address,
+): Question<bigint> {
+  return {
+    method,
+    params: [address, 'latest'],
+    read: (result) => {
+      if (typeof result !== 'string' || !WIDE_QUANTITY.test(result))
+        throw new ProviderContradiction('malformed', `${method} is not as JSON-RPC defines it`);
+      const quantity = BigInt(result);
+      if (method === 'eth_getTransactionCount' && quantity > BigInt(Number.MAX_SAFE_INTEGER))
+        throw new ProviderContradiction('malformed', `${method} is more than an account can send`);
+      return quantity;
+    },
+    givesUp: (_trouble, attempts) => attempts >= ACCOUNT_ATTEMPTS_MAX,
+  };
+}

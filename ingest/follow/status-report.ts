@@ -1,0 +1,178 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Writer } from '../../clickhouse/engine/engine.ts';
+import { Overtaken } from '../../clickhouse/engine/guard.ts';
+import { RowBinary } from '../../clickhouse/engine/row-binary.ts';
+import { sql, text } from '../../clickhouse/engine/sql.ts';
+import type { Chain } from '../../core/domain/chain.ts';
+import type { Log } from '../../core/log.ts';
+import type { Versions } from '../write/versions.ts';
+import { type ChainStatus, type Counters, newsKey, type StatusSnapshot } from './chain-status.ts';
+
+/** How the state of a chain reaches the API (table `chain_status`) and the operator (progress lines). */
+
+export interface ReportDeps {
+  readonly writer: Writer;
+  readonly versions: Versions;
+  readonly log: Log;
+  readonly signal: AbortSignal;
+  /** Writes one line for a person; null without a terminal. */
+  readonly terminal: ((line: string) => void) | null;
+}
+
+/** How soon a change is written for the API to serve, and how often a row is written without one. */
+const STATUS_NEWS_MS = 250;
+const STATUS_HEARTBEAT_MS = 2_000;
+
+/** A status that cannot be written is not worth stopping for: the next one replaces it. */
+export async function publishStatus(status: ChainStatus, deps: ReportDeps): Promise<void> {
+  const { writer, versions, log, signal } = deps;
+  let published: string | null = null;
+  for (let silentMs = STATUS_HEARTBEAT_MS; !signal.aborted; silentMs += STATUS_NEWS_MS) {
+    status.tick();
+    const snapshot = status.snapshot();
+    const isDue = silentMs >= STATUS_HEARTBEAT_MS;
+    if (isDue || published !== newsKey(snapshot)) {
+      published = newsKey(snapshot);
+      await saveStatus(writer, versions, snapshot).catch((error: unknown) => {
+        published = null;
+        // Another process leads this chain and publishes its status now: the one error to stop for.
+        if (error instanceof Overtaken) throw error;
+        log.warn({ err: error }, 'status not written');
+      });
+    }
+    if (isDue) silentMs = 0;
+    await delay(STATUS_NEWS_MS, undefined, { signal });
+  }
+}
+
+const REPORT_EVERY_TERMINAL_MS = 2_000;
+const REPORT_EVERY_LOG_MS = 10_000;
+
+/** Reports the progress of the backfill, with an ETA: readable lines on a terminal, structured ones otherwise. */
+export async function reportProgress(name: string, status: ChainStatus, deps: ReportDeps): Promise<void> {
+  const { log, terminal, signal } = deps;
+  let wasFollowing = false;
+  while (!signal.aborted) {
+    await delay(terminal ? REPORT_EVERY_TERMINAL_MS : REPORT_EVERY_LOG_MS, undefined, { signal });
+    const snapshot = status.snapshot();
+    const isFollowing = snapshot.state === 'following';
+    // The end of the backfill is reported once.
+    if (isFollowing && wasFollowing) continue;
+    wasFollowing = isFollowing;
+    if (terminal) terminal(progressLine(name, snapshot));
+    else log.info({ ...snapshot, chain: name, etaSeconds: etaSeconds(snapshot) }, 'progress');
+  }
+}
+
+/** Seconds until the backfill ends at the present rate; null while there is no rate. */
+export function etaSeconds({ backfillDone, backfillTotal, blocksPerSecond }: StatusSnapshot): number | null {
+  const left = backfillTotal - backfillDone;
+  if (left <= 0) return 0;
+  return blocksPerSecond > 0 ? Math.ceil(left / blocksPerSecond) : null;
+}
+
+export function progressLine(name: string, snapshot: StatusSnapshot): string {
+  const { state, backfillDone, backfillTotal, blocksPerSecond, rowsPerSecond, indexedBlock, headBlock } =
+    snapshot;
+  if (state !== 'backfilling') return `${name}: ${state}, block ${indexedBlock} of ${headBlock}`;
+  const percent = ((100 * backfillDone) / Math.max(1, backfillTotal)).toFixed(1);
+  const eta = etaSeconds(snapshot);
+  return `${name}: backfill ${percent} %, ${Math.round(blocksPerSecond)} blocks/s, ${Math.round(rowsPerSecond)} rows/s, ETA ${eta === null ? 'unknown' : formatDuration(eta)}`;
+}
+
+/** A duration for a person. */
+export function formatDuration(seconds: number): string {
+  if (seconds < 120) return `${seconds} s`;
+  return seconds < 7200 ? `${Math.round(seconds / 60)} min` : `${(seconds / 3600).toFixed(1)} h`;
+}
+
+const MAX_SECONDS = 10;
+
+const STATUS_COLUMNS = [
+  'chain',
+  'state',
+  'indexed_block',
+  'indexed_time',
+  'head_block',
+  'head_time',
+  'head_seen_at',
+  'finalized_block',
+  'backfill_blocks_done',
+  'backfill_blocks_total',
+  'rows_per_second',
+  'blocks_per_second',
+  'rows_written',
+  'reorgs',
+  'deepest_reorg',
+  'retries',
+  'contradictions',
+  'dead_letters',
+  'last_error',
+  'last_written_at',
+  'updated_at',
+  'ver',
+] as const;
+
+export async function saveStatus(
+  writer: Writer,
+  versions: Versions,
+  snapshot: StatusSnapshot,
+  nowMs: number = Date.now(),
+): Promise<void> {
+  const row = encodeStatus(snapshot, nowMs, versions.next());
+  await writer.insert('save-status', 'chain_status', STATUS_COLUMNS, [row]);
+}
+
+/** In the order of STATUS_COLUMNS. */
+function encodeStatus(status: StatusSnapshot, nowMs: number, ver: bigint): Uint8Array {
+  return new RowBinary()
+    .string(status.chain)
+    .string(status.state)
+    .u64(status.indexedBlock)
+    .dateTime(status.indexedTime)
+    .u64(status.headBlock)
+    .dateTime(status.headTime)
+    .dateTime(Math.floor(status.headSeenAtMs / 1000))
+    .u64(status.finalizedBlock)
+    .u64(status.backfillDone)
+    .u64(status.backfillTotal)
+    .float64(status.rowsPerSecond)
+    .float64(status.blocksPerSecond)
+    .u64(status.rowsWritten)
+    .u64(status.reorgs)
+    .u64(status.deepestReorg)
+    .u64(status.retries)
+    .u64(status.contradictions)
+    .u64(status.deadLetters)
+    .string(status.lastError)
+    .dateTime(status.lastWrittenAt)
+    .dateTime64(nowMs)
+    .u64(ver)
+    .finish();
+}
+
+/** The counters of the last stored row, zero for a chain that was never indexed. */
+export async function loadCounters(writer: Writer, chain: Chain): Promise<Counters> {
+  const { rows } = await writer.rows({
+    name: `load-status ${chain}`,
+    sql: sql`SELECT rows_written, reorgs, deepest_reorg, retries, contradictions, dead_letters,
+               toUnixTimestamp(last_written_at), indexed_block, toUnixTimestamp(indexed_time), finalized_block
+             FROM chain_status FINAL WHERE chain = ${text(chain)}`,
+    maxSeconds: MAX_SECONDS,
+    maxRows: 1,
+  });
+  const counts = (rows[0] ?? []).map(Number);
+  const count = (column: number): number => counts[column] ?? 0;
+  return {
+    rowsWritten: count(0),
+    reorgs: count(1),
+    deepestReorg: count(2),
+    retries: count(3),
+    contradictions: count(4),
+    deadLetters: count(5),
+    lastWrittenAt: count(6),
+    indexedBlock: count(7),
+    indexedTime: count(8),
+    finalizedBlock: count(9),
+  };
+}
