@@ -276,7 +276,7 @@ async function passPaid(gate: GateTools, request: GateRequest, admitted: Admitte
   const { terms, reviewed, callerName } = admitted;
   if (lane === null || offers?.payment === undefined) throw new Error('a payment that nobody can take');
   const preflight = () => reviewed.preflight(request.deps, callerName);
-  const paid = await askStore(lane.take(offers.order(terms), { payment: offers.payment }, preflight));
+  const paid = await askStore(lane.take({ order: offers.order(terms), header: offers.payment, preflight }));
   const tools = { log, onPaid: (receiptHeader: string) => request.onPaid(receiptHeader) };
   return runOnPayment(tools, paid, terms, (payment) => runNow(gate, request, admitted, payment));
 }

@@ -123,9 +123,9 @@ export function openHandedLane(): PaymentLane & {
     faults,
     taken,
     offer: () => ({ accepts: [{ scheme: 'exact' }], requiredHeader: 'b2ZmZXI=' }),
-    take: async ({ priceUsdMicros }, headers, preflight) => {
+    take: async ({ order: { priceUsdMicros }, header, preflight }) => {
       await preflight?.();
-      taken.push(headers.payment);
+      taken.push(header);
       return {
         kind: 'settled',
         payment,

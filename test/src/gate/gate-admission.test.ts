@@ -106,7 +106,7 @@ test('who has paid is served, also when every place was taken while the payment 
   const gate = fullGate({
     ...lane,
     // The place must be free while somebody else's machine settles: another call takes it, and keeps it until the end.
-    take: (order, payment) => whileBusy(gate, () => lane.take(order, payment)),
+    take: (sent) => whileBusy(gate, () => lane.take(sent)),
   });
   const request = gateRequest(pricedOperation('metered'), { offers: shopWith('payment') });
   expect(await codeOf(gate, request)).toBe('ok');

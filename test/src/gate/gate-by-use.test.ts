@@ -377,9 +377,9 @@ function openCeiling(refuse?: () => Promise<never>): {
   const settled = openHandedLane();
   const lane: PaymentLane = {
     offer: settled.offer,
-    take: async (order, headers): Promise<OpenCall> => {
+    take: async (sent): Promise<OpenCall> => {
       events.push('take');
-      const paid = await settled.take(order, headers);
+      const paid = await settled.take(sent);
       if (paid.kind !== 'settled') throw new Error('the handed lane settles');
       return {
         kind: 'open',

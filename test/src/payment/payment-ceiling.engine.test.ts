@@ -14,14 +14,13 @@ import { callBareTransfer } from '../../../demo/chain/payments.ts';
 import type { Wallet } from '../../../demo/chain/wallets.ts';
 import { openSqliteStore } from '../../../src/accounts/sqlite/store.ts';
 import { type ControlStore, type PaymentStore, StoreUnavailable } from '../../../src/accounts/store.ts';
-import { createPaymentLane } from '../../../src/payment/create-payment-lane.ts';
+import { noConfirmer, openConfirmers } from '../../../src/payment/confirm.ts';
 import { createHttpFacilitator } from '../../../src/payment/http-facilitator.ts';
+import { createPaymentLane } from '../../../src/payment/lane.ts';
 import type { OpenCall, Order, PaymentLane, SettledCall } from '../../../src/payment/payment-lane.ts';
 import { permit2NonceId } from '../../../src/payment/permit2.ts';
-import { resolveUnsettled } from '../../../src/payment/resolve-unsettled.ts';
-import { noWitness } from '../../../src/payment/rpc-witness.ts';
+import { resolveUnsettled } from '../../../src/payment/settle.ts';
 import { createUptoSigners } from '../../../src/payment/upto-signers.ts';
-import { openWitnesses } from '../../../src/payment/witnesses.ts';
 import {
   type CeilingWish,
   ceilingClient,
@@ -86,11 +85,11 @@ interface LaneOptions {
   readonly store?: ControlStore;
   readonly payments?: PaymentStore;
   readonly timeoutMs?: number;
-  readonly witnessed?: boolean;
+  readonly confirmed?: boolean;
 }
 
 async function laneWith(options: LaneOptions = {}): Promise<PaymentLane> {
-  const { store = control, timeoutMs = 8_000, witnessed = true } = options;
+  const { store = control, timeoutMs = 8_000, confirmed = true } = options;
   const facilitator = createHttpFacilitator({ url: between.url, headers: {}, settleTimeoutMs: timeoutMs });
   const uptoSigners = createUptoSigners({ facilitator, clock, log });
   await uptoSigners.refresh();
@@ -98,19 +97,18 @@ async function laneWith(options: LaneOptions = {}): Promise<PaymentLane> {
   if (uptoSigners.offered(world.accepted.chain) === null) await uptoSigners.refresh();
   return createPaymentLane({
     config: { accept: [world.accepted], offerSeconds: 60, settleTimeoutSeconds: 10 },
-    store: options.payments ?? store.payments,
-    running: store.replies,
+    store: { payments: options.payments ?? store.payments, replies: store.replies },
     facilitator,
     uptoSigners,
-    witnessFor: witnessed ? witnessFor() : () => noWitness,
+    confirmerFor: confirmed ? confirmerFor() : () => noConfirmer,
     clock,
     log,
-    limits: { witnessWaitMs: 300, witnessPollMs: 20, servingLeaseMs: LEASE_MS },
+    limits: { confirmWaitMs: 300, confirmPollMs: 20, servingLeaseMs: LEASE_MS },
   });
 }
 
-function witnessFor() {
-  return openWitnesses({ accept: [world.accepted], confirmOnChain: true });
+function confirmerFor() {
+  return openConfirmers({ accept: [world.accepted], confirmOnChain: true });
 }
 
 const sqlOrder = (change: Partial<Order> = {}): Order =>
@@ -122,13 +120,13 @@ async function scene(wish: CeilingWish = {}, options: LaneOptions = {}) {
 }
 
 async function open(lane: PaymentLane, order: Order, { header }: SentCeiling): Promise<OpenCall> {
-  const paid = await lane.take(order, { payment: header });
+  const paid = await lane.take({ order, header });
   if (paid.kind !== 'open') throw new Error('a ceiling is settled before its call ran');
   return paid;
 }
 
 async function again(lane: PaymentLane, order: Order, { header }: SentCeiling): Promise<SettledCall> {
-  const paid = await lane.take(order, { payment: header });
+  const paid = await lane.take({ order, header });
   if (paid.kind !== 'settled') throw new Error('a payment that settled is open');
   return paid;
 }
@@ -280,7 +278,7 @@ describe('a ceiling that is in order', () => {
   });
 
   test('is taken on the facilitator’s word where there is no chain to ask', async () => {
-    const { lane, payer, order, payment } = await scene({}, { witnessed: false });
+    const { lane, payer, order, payment } = await scene({}, { confirmed: false });
     await (await (await open(lane, order, payment)).settle(UNIT)).finish(true);
     expect(await paidBy(payer)).toBe(UNIT);
   });
@@ -553,7 +551,7 @@ describe('a settlement after the run', () => {
     const { lane, payer, order, payment } = await scene();
     between.onSettle = () => 'reset';
     await failureOf((await open(lane, order, payment)).settle(UNIT));
-    const parts = { store: control.payments, witnessFor: witnessFor(), clock, log };
+    const parts = { store: control, confirmerFor: confirmerFor(), clock, log };
     ahead = 300_000;
     expect((await resolveUnsettled(parts)).dropped).toBe(0);
     expect((await failureOf(open(lane, order, payment))).code).toBe('settlement_unknown');
@@ -615,7 +613,7 @@ describe('a process that dies', () => {
     });
     ahead = LEASE_MS;
     if (swept) {
-      const parts = { store: payments, witnessFor: witnessFor(), clock, log };
+      const parts = { store: { payments }, confirmerFor: confirmerFor(), clock, log };
       expect((await resolveUnsettled(parts)).settled).toBe(1);
     }
     const paid = await again(await laneWith(), order, payment);

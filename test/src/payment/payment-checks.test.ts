@@ -1,21 +1,23 @@
 import { describe, expect, test } from 'vitest';
 import { address } from '../../../core/domain/address.ts';
 import { knownChain } from '../../../core/domain/known-chains.ts';
-import { findFault } from '../../../src/payment/match-payment.ts';
-import { findPermitFault } from '../../../src/payment/match-permit.ts';
+import { findFault, findPermitFault } from '../../../src/payment/fault.ts';
 import { quoteOf, type Terms } from '../../../src/payment/offer.ts';
 import { UPTO_PROXY } from '../../../src/payment/permit2.ts';
-import { expiryMs, type Purchase } from '../../../src/payment/purchase.ts';
-import type { SignedAuthorization, SignedTransfer } from '../../../src/payment/read-payment.ts';
-import type { PermitAuthorization } from '../../../src/payment/read-permit.ts';
 import {
+  type ChainLog,
   proofIn,
   TRANSFER_TOPIC,
   USED_TOPIC,
-  type WitnessLog,
+  uptoProofIn,
   word,
-} from '../../../src/payment/settlement-proof.ts';
-import { uptoProofIn } from '../../../src/payment/upto-proof.ts';
+} from '../../../src/payment/proof.ts';
+import { expiryMs, type Purchase } from '../../../src/payment/purchase.ts';
+import type {
+  PermitAuthorization,
+  SignedAuthorization,
+  SignedTransfer,
+} from '../../../src/payment/signed-payment.ts';
 
 /** The edges of the checks that are made without asking anybody, and of what logs prove. */
 
@@ -210,7 +212,7 @@ describe('the logs of a transaction', () => {
     payTo: PAY_TO,
     amount: '1000',
   };
-  const log = (logIndex: number, topics: string[], data = '0x', at: string = ASSET): WitnessLog => ({
+  const log = (logIndex: number, topics: string[], data = '0x', at: string = ASSET): ChainLog => ({
     address: at,
     topics,
     data,
@@ -222,7 +224,7 @@ describe('the logs of a transaction', () => {
   const paid = (index: number, { from = PAYER, to = PAY_TO, value = 1_000n, at = ASSET } = {}) =>
     log(index, [TRANSFER_TOPIC, word(from), word(to)], `0x${value.toString(16).padStart(64, '0')}`, at);
 
-  test.each<[string, WitnessLog[], string]>([
+  test.each<[string, ChainLog[], string]>([
     ['marker, then transfer', [used(0), paid(1)], 'paid'],
     ['in any order of telling', [paid(1), used(0)], 'paid'],
     ['transfer, then marker, as other issuers have it', [paid(0), used(1)], 'paid'],

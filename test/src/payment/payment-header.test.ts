@@ -5,8 +5,8 @@ import { knownChain } from '../../../core/domain/known-chains.ts';
 import { Failure } from '../../../core/errors.ts';
 import type { Quote } from '../../../src/payment/offer.ts';
 import { quoteOf } from '../../../src/payment/offer.ts';
-import { readPurchase, toSettle, toVerify, toWitness } from '../../../src/payment/purchase.ts';
-import { PAYMENT_HEADER_CHARS_MAX, readPayment } from '../../../src/payment/read-payment.ts';
+import { readPurchase, toConfirm, toSettle, toVerify } from '../../../src/payment/purchase.ts';
+import { PAYMENT_HEADER_CHARS_MAX, readPayment } from '../../../src/payment/signed-payment.ts';
 
 const PAY_TO = '0x209693Bc6afc0C5328bA36FaF03C514EF312287C';
 const ASSET = '0x036CbD53842c5426634e7929541eC2318f3dCF7e';
@@ -199,7 +199,7 @@ describe('a ceiling', () => {
     ]);
     expect(verified.paymentPayload).toEqual(settled.paymentPayload);
     expect(JSON.stringify(settled)).not.toMatch(/more|eip2612/);
-    expect(toWitness(purchase, 0).amount).toBe('7');
+    expect(toConfirm(purchase, 0).amount).toBe('7');
   });
 
   test.each([

@@ -11,15 +11,14 @@ import { callBareTransfer } from '../../../demo/chain/payments.ts';
 import type { Wallet } from '../../../demo/chain/wallets.ts';
 import { openSqliteStore } from '../../../src/accounts/sqlite/store.ts';
 import { type ControlStore, type PaymentStore, StoreUnavailable } from '../../../src/accounts/store.ts';
-import type { ChainWitness } from '../../../src/payment/chain-witness.ts';
-import { createPaymentLane } from '../../../src/payment/create-payment-lane.ts';
+import type { ChainConfirmer } from '../../../src/payment/confirm.ts';
+import { noConfirmer, openConfirmers } from '../../../src/payment/confirm.ts';
 import { createHttpFacilitator } from '../../../src/payment/http-facilitator.ts';
-import type { LaneLimits } from '../../../src/payment/lane-tools.ts';
+import { createPaymentLane } from '../../../src/payment/lane.ts';
+import type { LaneLimits } from '../../../src/payment/lane-deps.ts';
 import type { Order, PaymentLane } from '../../../src/payment/payment-lane.ts';
-import { resolveUnsettled } from '../../../src/payment/resolve-unsettled.ts';
-import { noWitness } from '../../../src/payment/rpc-witness.ts';
+import { resolveUnsettled } from '../../../src/payment/settle.ts';
 import { createUptoSigners } from '../../../src/payment/upto-signers.ts';
-import { openWitnesses } from '../../../src/payment/witnesses.ts';
 import { createModelStore } from '../../kit/model-store.ts';
 import {
   jsonReply,
@@ -88,7 +87,7 @@ afterAll(async () => {
 
 interface LaneOptions {
   readonly store?: PaymentStore;
-  readonly witness?: ChainWitness;
+  readonly confirmer?: ChainConfirmer;
   readonly limits?: Partial<LaneLimits>;
   readonly timeoutMs?: number;
   readonly config?: Partial<Parameters<typeof createPaymentLane>[0]['config']>;
@@ -96,7 +95,7 @@ interface LaneOptions {
 
 function laneWith({
   store,
-  witness,
+  confirmer,
   limits,
   config,
   timeoutMs = SETTLE_TIMEOUT_MS,
@@ -109,23 +108,22 @@ function laneWith({
   });
   return createPaymentLane({
     config: { accept: [world.accepted], offerSeconds: 60, settleTimeoutSeconds: 10, ...config },
-    store: store ?? control.payments,
-    running: control.replies,
+    store: { payments: store ?? control.payments, replies: control.replies },
     facilitator,
     uptoSigners: createUptoSigners({ facilitator, clock, log }),
-    witnessFor: witness === undefined ? witnessFor() : () => witness,
+    confirmerFor: confirmer === undefined ? confirmerFor() : () => confirmer,
     clock,
     log,
-    limits: { witnessWaitMs: 300, witnessPollMs: 20, servingLeaseMs: LEASE_MS, ...limits },
+    limits: { confirmWaitMs: 300, confirmPollMs: 20, servingLeaseMs: LEASE_MS, ...limits },
   });
 }
 
-function witnessFor() {
-  return openWitnesses({ accept: [world.accepted], confirmOnChain: true });
+function confirmerFor() {
+  return openConfirmers({ accept: [world.accepted], confirmOnChain: true });
 }
 
 async function take(lane: PaymentLane, order: Order, { header }: Pick<SentPayment, 'header'>) {
-  const paid = await lane.take(order, { payment: header });
+  const paid = await lane.take({ order, header });
   if (paid.kind === 'open') throw new Error('a payment of a fixed price is left open');
   return paid;
 }
@@ -583,7 +581,7 @@ describe('a settlement whose outcome the facilitator leaves open', () => {
 
   const nothingSettled: [string, Script, LaneOptions, string | undefined][] = [
     ['a broken connection', () => 'reset', {}, undefined],
-    ['a broken connection, with no chain to ask', () => 'reset', { witness: noWitness }, undefined],
+    ['a broken connection, with no chain to ask', () => 'reset', { confirmer: noConfirmer }, undefined],
     [
       'a lie that it settled',
       () => jsonReply({ success: true, transaction: UNMINED, network: 'base-sepolia' }),
@@ -599,13 +597,13 @@ describe('a settlement whose outcome the facilitator leaves open', () => {
           network: 'base-sepolia',
           payer: `0x${'8'.repeat(40)}`,
         }),
-      { witness: noWitness },
+      { confirmer: noConfirmer },
       undefined,
     ],
     [
       'a lie about another network',
       () => jsonReply({ success: true, transaction: UNMINED, network: 'base' }),
-      { witness: noWitness },
+      { confirmer: noConfirmer },
       undefined,
     ],
   ];
@@ -680,7 +678,7 @@ describe('a settlement whose outcome the facilitator leaves open', () => {
     const { payer, payment, lane, order } = await scene({ authorization: { validBefore } });
     between.onSettle = () => 'reset';
     await failureOf(take(lane, order, payment));
-    const parts = { store: control.payments, witnessFor: witnessFor(), clock, log };
+    const parts = { store: control, confirmerFor: confirmerFor(), clock, log };
     ahead = 200_000;
     expect((await resolveUnsettled(parts)).dropped).toBe(0);
     expect((await failureOf(take(lane, order, payment))).code).toBe('settlement_unknown');
@@ -700,12 +698,12 @@ describe('what a call would fail on at once', () => {
 
   test('is told after the payment was verified and before it is settled, and leaves the payment free', async () => {
     const { payer, payment, lane, order } = await scene();
-    const sent = { payment: payment.header };
     const asked: string[] = [];
-    const asking = lane.take(order, sent, () => {
+    const preflight = () => {
       asked.push(between.calls.map(({ path }) => path).join(' '));
       return nothingThere();
-    });
+    };
+    const asking = lane.take({ order, header: payment.header, preflight });
     await expect(asking).rejects.toMatchObject({ code: 'query_failed' });
     expect([asked, settleCalls()]).toEqual([['/verify'], 0]);
     expect(await control.payments.find(idOf(payer, payment))).toBeNull();
@@ -715,14 +713,14 @@ describe('what a call would fail on at once', () => {
 
   test('is told to nobody whose payment is no good, and not asked again of one that settled', async () => {
     const { payment, lane, order } = await scene();
-    const malformed = await failureOf(lane.take(order, { payment: 'e30=' }, nothingThere));
+    const malformed = await failureOf(lane.take({ order, header: 'e30=', preflight: nothingThere }));
     expect(malformed.code).toBe('payment_malformed');
     between.onVerify = () => jsonReply({ isValid: false, invalidReason: 'invalid_exact_evm_signature' });
-    const refused = await failureOf(lane.take(order, { payment: payment.header }, nothingThere));
+    const refused = await failureOf(lane.take({ order, header: payment.header, preflight: nothingThere }));
     expect(refused.code).toBe('payment_invalid');
     await between.reset();
     await (await take(lane, order, payment)).finish(false);
-    const again = await lane.take(order, { payment: payment.header }, nothingThere);
+    const again = await lane.take({ order, header: payment.header, preflight: nothingThere });
     expect(again.kind).toBe('settled');
   });
 });
@@ -730,13 +728,13 @@ describe('what a call would fail on at once', () => {
 describe('the chain, where it can be asked,', () => {
   test('is believed over a facilitator whose word it does not bear out; a chain that is silent is not waited for', async () => {
     let asked = 0;
-    const silent: ChainWitness = {
+    const silent: ChainConfirmer = {
       lookUp: async () => {
         asked += 1;
         return { outcome: 'silent' };
       },
     };
-    const { payment, lane, order } = await scene({}, 1, laneWith({ witness: silent }));
+    const { payment, lane, order } = await scene({}, 1, laneWith({ confirmer: silent }));
     await (await take(lane, order, payment)).finish(true);
     expect(asked).toBe(2);
   });
@@ -745,7 +743,7 @@ describe('the chain, where it can be asked,', () => {
     const { payer, payment, lane, order } = await scene(
       {},
       1,
-      laneWith({ witness: { lookUp: async () => ({ outcome: 'spent_otherwise' }) } }),
+      laneWith({ confirmer: { lookUp: async () => ({ outcome: 'spent_otherwise' }) } }),
     );
     between.onSettle = () => 'reset';
     expect(summary(await failureOf(take(lane, order, payment)))).toMatchObject({
@@ -787,7 +785,7 @@ describe('a process that dies', () => {
     });
     if (swept) {
       ahead = LEASE_MS;
-      const parts = { store: control.payments, witnessFor: witnessFor(), clock, log };
+      const parts = { store: control, confirmerFor: confirmerFor(), clock, log };
       expect((await resolveUnsettled(parts)).settled).toBe(1);
     }
     await (await take(laneWith(), order, payment)).finish(true);

@@ -7,7 +7,7 @@ import { address, isAddress, readAddress, toChecksum } from '../../../core/domai
 import { usdMicros } from '../../../core/domain/amount.ts';
 import { chainOf } from '../../../core/domain/chain.ts';
 import { type ChainFacts, KNOWN_CHAINS, type TokenFacts } from '../../../core/domain/known-chains.ts';
-import { namesChain, networkName, v1NameOf } from '../../../src/payment/networks.ts';
+import { namesChain, networkName, v1NameOf } from '../../../core/domain/x402-networks.ts';
 import { atomicUnits, offerOf, quoteOf, requirementOf } from '../../../src/payment/offer.ts';
 import type { Order } from '../../../src/payment/payment-lane.ts';
 

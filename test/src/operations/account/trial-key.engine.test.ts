@@ -48,7 +48,7 @@ function sometimesDown(store: ControlStore): ControlStore {
 function settledLane({ payments }: ControlStore): PaymentLane {
   return {
     offer: () => ({ accepts: [{ scheme: 'exact' }], requiredHeader: 'b2ZmZXI=' }),
-    take: async (order, { payment: nonce }) => {
+    take: async ({ order, header: nonce }) => {
       const id = { chain: 'eip155:8453', asset: `0x${'02'.repeat(20)}`, payer: PAYER, nonce };
       const { resource, binding } = order;
       const times = { expiresAtMs: 1, claimedAtMs: 0, leaseUntilMs: 0 };

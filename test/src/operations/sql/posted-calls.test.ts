@@ -38,7 +38,7 @@ beforeAll(async () => {
       orders.push(order);
       return lane.offer(order);
     },
-    take: (order, headers) => lane.take(order, headers),
+    take: (sent) => lane.take(sent),
   };
   api = await ownApi({
     operations: [

@@ -19,10 +19,9 @@ import {
 import { callApprovePermit2, callUptoSettle, ROUTER, UPTO_PROXY } from '../../../demo/chain/permit2.ts';
 import { mine, mineMany } from '../../../demo/chain/sender.ts';
 import { type Wallet, walletOf } from '../../../demo/chain/wallets.ts';
-import type { Testimony, WitnessQuestion } from '../../../src/payment/chain-witness.ts';
+import type { ChainFinding, SettlementQuestion } from '../../../src/payment/confirm.ts';
+import { createRpcConfirmer, openConfirmers } from '../../../src/payment/confirm.ts';
 import { permit2NonceId } from '../../../src/payment/permit2.ts';
-import { createRpcWitness } from '../../../src/payment/rpc-witness.ts';
-import { openWitnesses } from '../../../src/payment/witnesses.ts';
 import {
   type Call,
   type Reply,
@@ -31,12 +30,12 @@ import {
 } from '../../ingest/chain/rewriting-node.ts';
 import { startScriptedFacilitator } from '../../kit/scripted-facilitator.ts';
 
-/** The witness on a real chain with Circle's token, and in front of nodes that lie or do not answer. */
+/** Confirmations on a real chain with Circle's token, and in front of nodes that lie or do not answer. */
 
 const PRICE = 1_000n;
 const WINDOW = 50;
-const RELAYER = walletOf('witness relayer').address;
-const MERCHANT = walletOf('witness merchant').address;
+const RELAYER = walletOf('confirmed relayer').address;
+const MERCHANT = walletOf('confirmed merchant').address;
 const OTHER = walletOf('somebody else').address;
 
 let chain: DemoChain;
@@ -51,7 +50,7 @@ afterEach(async () => {
 afterAll(() => chain?.stop());
 
 async function payer(): Promise<Wallet> {
-  const wallet = walletOf(`witness payer ${randomBytes(8).toString('hex')}`);
+  const wallet = walletOf(`confirmed payer ${randomBytes(8).toString('hex')}`);
   await mintUsdc(chain.sender, [{ to: wallet.address, amount: 1_000_000n }]);
   await mine(chain.rpc);
   return wallet;
@@ -69,8 +68,8 @@ async function send(data: Hex, to = chain.token.address, from = RELAYER): Promis
 
 function questionOf(
   { from, nonce }: SignedAuthorization,
-  change: Partial<WitnessQuestion> = {},
-): WitnessQuestion {
+  change: Partial<SettlementQuestion> = {},
+): SettlementQuestion {
   return {
     id: { chain: 'eip155:84532', asset: chain.token.address, payer: from, nonce },
     payTo: MERCHANT,
@@ -80,9 +79,9 @@ function questionOf(
   };
 }
 
-function ask(question: WitnessQuestion, ...urls: string[]): Promise<Testimony> {
+function ask(question: SettlementQuestion, ...urls: string[]): Promise<ChainFinding> {
   const rpcUrls = urls.length === 0 ? [chain.url] : urls;
-  return createRpcWitness({ rpcUrls, logWindowMax: WINDOW, requestTimeoutMs: 400 }).lookUp(question);
+  return createRpcConfirmer({ rpcUrls, logWindowMax: WINDOW, requestTimeoutMs: 400 }).lookUp(question);
 }
 
 describe('what the chain shows', () => {
@@ -175,8 +174,8 @@ describe('what the chain shows of a ceiling', () => {
   function ceilingQuestion(
     from: Wallet,
     nonce: bigint,
-    change: Partial<WitnessQuestion> = {},
-  ): WitnessQuestion {
+    change: Partial<SettlementQuestion> = {},
+  ): SettlementQuestion {
     const id = {
       chain: 'eip155:84532',
       asset: chain.token.address,
@@ -348,26 +347,26 @@ describe('nodes that do not answer as they should', () => {
     const mute = await startScriptedFacilitator();
     mute.onSettle = () => 'hang';
     const rpcUrls = [mute.url, mute.url, mute.url];
-    const witness = createRpcWitness({
+    const confirmer = createRpcConfirmer({
       rpcUrls,
       logWindowMax: WINDOW,
       requestTimeoutMs: 60_000,
       lookUpTimeoutMs: 300,
     });
-    expect(await witness.lookUp(question)).toEqual({ outcome: 'silent' });
+    expect(await confirmer.lookUp(question)).toEqual({ outcome: 'silent' });
     await mute.stop();
   });
 
-  test('a chain without a URL, or with web sockets only, has no witness, and none is wanted without confirmOnChain', async () => {
+  test('a chain without a URL, or with web sockets only, has no confirmer, and none is wanted without confirmOnChain', async () => {
     const question = questionOf(await sign(await payer()));
-    const accepted = { chain: 'eip155:84532', rpcUrls: [chain.url] } as never; // what a witness needs of it
+    const accepted = { chain: 'eip155:84532', rpcUrls: [chain.url] } as never; // what a confirmer needs of it
     const sockets = { chain: 'eip155:84532', rpcUrls: ['ws://127.0.0.1:1'] } as never; // as above
-    const outcome = async (witnessFor: ReturnType<typeof openWitnesses>) =>
-      (await witnessFor('eip155:84532').lookUp(question)).outcome;
-    expect(await outcome(openWitnesses({ accept: [accepted], confirmOnChain: true }))).toBe('unsettled');
-    expect(await outcome(openWitnesses({ accept: [accepted], confirmOnChain: false }))).toBe('silent');
-    expect(await outcome(openWitnesses({ accept: [sockets], confirmOnChain: true }))).toBe('silent');
-    expect(await outcome(openWitnesses({ accept: [], confirmOnChain: true }))).toBe('silent');
+    const outcome = async (confirmerFor: ReturnType<typeof openConfirmers>) =>
+      (await confirmerFor('eip155:84532').lookUp(question)).outcome;
+    expect(await outcome(openConfirmers({ accept: [accepted], confirmOnChain: true }))).toBe('unsettled');
+    expect(await outcome(openConfirmers({ accept: [accepted], confirmOnChain: false }))).toBe('silent');
+    expect(await outcome(openConfirmers({ accept: [sockets], confirmOnChain: true }))).toBe('silent');
+    expect(await outcome(openConfirmers({ accept: [], confirmOnChain: true }))).toBe('silent');
   });
 });
 

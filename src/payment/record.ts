@@ -1,19 +1,62 @@
 import { encodePaymentResponseHeader } from '@x402/core/http';
-import { leaveOpen } from './claim.ts';
-import type { LaneTools } from './lane-tools.ts';
-import { networkName } from './networks.ts';
+import { networkName } from '../../core/domain/x402-networks.ts';
+import type { AuthorizationId, PaymentStore } from '../accounts/store.ts';
+import type { LaneDeps } from './lane-deps.ts';
 import type { SettledCall } from './payment-lane.ts';
-import type { Purchase } from './purchase.ts';
+import { expiryMs, type Purchase } from './purchase.ts';
 import { inProgress, settledButNotRecorded, settlementUnknown, spent, triedOften } from './refusals.ts';
 
-/** From money on chain to the one answer that it buys. */
+/** What the store holds of one payment: its claim, its settlement, and the one answer that it buys. */
+
+/** Between the end of a settlement's time and the lapse of its lease: the last look at the chain and our own steps. */
+const LEASE_SLACK_MS = 15_000;
+
+/** How long a settlement may take with all that surrounds it. */
+export function settlingMs({ config, limits }: LaneDeps): number {
+  return config.settleTimeoutSeconds * 1_000 + limits.confirmWaitMs + LEASE_SLACK_MS;
+}
+
+/**
+ * Takes the payment for good, for what is asked: of any number of requests one gets it, and that one alone asks the facilitator
+ * to settle, right after.
+ */
+export function claim(lane: LaneDeps, purchase: Purchase): ReturnType<PaymentStore['claim']> {
+  const { id, binding, terms, asked, quote } = purchase;
+  const nowMs = lane.clock.nowMs();
+  return lane.store.payments.claim({
+    id,
+    binding,
+    resource: quote.order.resource,
+    payTo: terms.payTo,
+    amount: String(asked),
+    expiresAtMs: expiryMs(purchase),
+    claimedAtMs: nowMs,
+    leaseUntilMs: nowMs + settlingMs(lane),
+  });
+}
+
+/**
+ * Marks a claim that its request stops working on without knowing whether it settled. Where the mark cannot be written, the lease
+ * of the claim lapses to the same effect.
+ */
+export async function leaveOpen(
+  { store, clock, log }: LaneDeps,
+  id: AuthorizationId,
+  transaction: string | null,
+): Promise<void> {
+  try {
+    await store.payments.leaveOpen({ id, atMs: clock.nowMs(), transaction });
+  } catch {
+    log.warn({ payment: id }, 'a payment of unknown outcome could not be marked; its lease lapses');
+  }
+}
 
 /** The money has moved: the record of it is worth more than one attempt. */
 const RECORD_ATTEMPTS = 3;
 
 /** Makes the settlement ours to serve. Repeating it is fine. */
 export async function recordSettlement(
-  lane: LaneTools,
+  lane: LaneDeps,
   { id, quote }: Purchase,
   transaction: string,
 ): Promise<void> {
@@ -27,13 +70,13 @@ export async function recordSettlement(
 }
 
 async function tryToRecord(
-  lane: LaneTools,
-  settlement: Parameters<LaneTools['store']['recordSettlement']>[0],
-): Promise<Awaited<ReturnType<LaneTools['store']['recordSettlement']>>> {
+  lane: LaneDeps,
+  settlement: Parameters<PaymentStore['recordSettlement']>[0],
+): Promise<Awaited<ReturnType<PaymentStore['recordSettlement']>>> {
   const { store, log } = lane;
   for (let attempt = 1; ; attempt++) {
     try {
-      return await store.recordSettlement(settlement);
+      return await store.payments.recordSettlement(settlement);
     } catch (cause) {
       if (attempt < RECORD_ATTEMPTS) continue;
       log.error(
@@ -47,12 +90,12 @@ async function tryToRecord(
 }
 
 /** Takes the right to answer for a settled payment. */
-export async function serve(lane: LaneTools, purchase: Purchase, transaction: string): Promise<SettledCall> {
+export async function serve(lane: LaneDeps, purchase: Purchase, transaction: string): Promise<SettledCall> {
   const { store, clock, limits } = lane;
   const { id, quote, terms } = purchase;
   const nowMs = clock.nowMs();
   const { servingLeaseMs, servingAttemptsMax: attemptsMax } = limits;
-  const { outcome, attempt } = await store
+  const { outcome, attempt } = await store.payments
     .beginServing({ id, nowMs, leaseUntilMs: nowMs + servingLeaseMs, attemptsMax })
     .catch((cause: unknown) => {
       throw settledButNotRecorded(id, transaction, cause);
@@ -60,13 +103,13 @@ export async function serve(lane: LaneTools, purchase: Purchase, transaction: st
   switch (outcome) {
     case 'serving':
       return paidCall(purchase, transaction, (answered, uncounted = false) =>
-        store.finishServing({ id, attempt, answered, uncounted }),
+        store.payments.finishServing({ id, attempt, answered, uncounted }),
       );
     case 'busy':
       throw inProgress();
     case 'used': {
       // What a payment bought can be a key. Whether that one may be shown again is for the operation that issued it to say.
-      const record = await store.find(id);
+      const record = await store.payments.find(id);
       const wasServed = record?.state === 'served';
       if ((record?.keyId ?? null) === null) throw wasServed ? spent(quote, terms) : triedOften(quote, terms);
       return paidCall(purchase, transaction, async () => undefined);

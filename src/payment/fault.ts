@@ -1,21 +1,34 @@
 import { isAddress, readAddress, toChecksum } from '../../core/domain/address.ts';
-import { findPermitFault } from './match-permit.ts';
-import { ceilingOf, type Quote, type Terms } from './offer.ts';
-import type { SignedAuthorization, SignedPayment, SignedTransfer } from './read-payment.ts';
-import { type Refusal, VALID_BEFORE_MARGIN_SECONDS } from './refusal.ts';
+import { ceilingOf, OPEN_CALL_SECONDS, type Quote, type Terms } from './offer.ts';
+import { UPTO_PROXY } from './permit2.ts';
+import type {
+  PermitAuthorization,
+  SignedAuthorization,
+  SignedPayment,
+  SignedTransfer,
+} from './signed-payment.ts';
+
+/** What is wrong with a payment: a code, and a sentence that says what to do. */
+export interface PaymentFault {
+  readonly reason: string;
+  readonly detail: string;
+}
+
+/** The facilitator refuses what ends within six seconds, because it could not be settled in time; so do we. */
+const VALID_BEFORE_MARGIN_SECONDS = 6n;
 
 /**
- * What we can say about a payment without asking anybody: whether it is for one of our terms, in full, in time. The reasons
- * are those that the x402 packages use for the same findings, so that clients learn one vocabulary. Source: protocol.md 1.6.
+ * What can be said about a payment from its text alone: whether it is for one of our terms, in full, in time. The reasons are those
+ * that the x402 packages use for the same findings, so that clients learn one vocabulary.
  */
 
 const UINT256_END = 2n ** 256n;
 
 /**
  * The terms that a payment is for. Those of a ceiling follow from the price and from the facilitator that the payer names, so
- * that one which settled is known again also while our facilitator cannot be asked.
+ * that a ceiling which settled is recognised also while our facilitator cannot be asked.
  */
-export function chooseTerms(payment: SignedPayment, { order, terms }: Quote): Terms | Refusal {
+export function chooseTerms(payment: SignedPayment, { order, terms }: Quote): Terms | PaymentFault {
   const { accepted, network } = payment;
   if (accepted === null)
     return terms.find(({ v1 }) => v1 !== null && v1['network'] === network) ?? unknownNetwork();
@@ -36,7 +49,7 @@ export function chooseTerms(payment: SignedPayment, { order, terms }: Quote): Te
   };
 }
 
-function unknownNetwork(): Refusal {
+function unknownNetwork(): PaymentFault {
   return {
     reason: 'invalid_network',
     detail: 'This call is not sold on the network of the payment. Pay one of `accepts`.',
@@ -48,7 +61,7 @@ export function findFault(
   payment: SignedPayment,
   terms: Terms,
   { order, nowMs }: { readonly order: Quote['order']; readonly nowMs: number },
-): Refusal | null {
+): PaymentFault | null {
   const nowSeconds = BigInt(Math.floor(nowMs / 1_000));
   const foreign = findForeignTerms(payment, terms, order.url);
   if (foreign !== null) return foreign;
@@ -65,7 +78,7 @@ function findForeignTerms(
   { accepted, resourceUrl }: SignedPayment,
   { amount, payTo }: Terms,
   url: string,
-): Refusal | null {
+): PaymentFault | null {
   const stale =
     accepted !== null && (accepted.amount !== String(amount) || accepted.payTo.toLowerCase() !== payTo);
   const elsewhere = resourceUrl !== null && !isSameUrl(resourceUrl, url);
@@ -82,7 +95,7 @@ function isSameUrl(a: string, b: string): boolean {
   return a === b || (URL.canParse(a) && URL.canParse(b) && new URL(a).href === new URL(b).href);
 }
 
-function findBadParties({ from, to }: SignedAuthorization, { payTo }: Terms): Refusal | null {
+function findBadParties({ from, to }: SignedAuthorization, { payTo }: Terms): PaymentFault | null {
   if (!isSpelled(from) || !isSpelled(to))
     return {
       reason: 'invalid_exact_evm_address_checksum',
@@ -92,7 +105,7 @@ function findBadParties({ from, to }: SignedAuthorization, { payTo }: Terms): Re
   if (to.toLowerCase() === payTo) return null;
   return {
     reason: 'invalid_exact_evm_recipient_mismatch',
-    detail: 'The authorization pays somebody else. Sign `payTo` of one of `accepts`.',
+    detail: 'The authorization pays another account. Sign `payTo` of one of `accepts`.',
   };
 }
 
@@ -102,7 +115,10 @@ function isSpelled(text: string): boolean {
   return isAddress(lower) && (text === lower || text === toChecksum(lower));
 }
 
-function findBadAmount({ x402Version, authorization }: SignedTransfer, { amount }: Terms): Refusal | null {
+function findBadAmount(
+  { x402Version, authorization }: SignedTransfer,
+  { amount }: Terms,
+): PaymentFault | null {
   if (BigInt(authorization.value) === amount) return null;
   return {
     reason:
@@ -113,7 +129,7 @@ function findBadAmount({ x402Version, authorization }: SignedTransfer, { amount 
   };
 }
 
-function findBadTime({ validAfter, validBefore }: SignedAuthorization, now: bigint): Refusal | null {
+function findBadTime({ validAfter, validBefore }: SignedAuthorization, now: bigint): PaymentFault | null {
   if (BigInt(validBefore) >= UINT256_END || BigInt(validBefore) < now + VALID_BEFORE_MARGIN_SECONDS)
     return {
       reason: 'invalid_exact_evm_payload_authorization_valid_before',
@@ -126,4 +142,52 @@ function findBadTime({ validAfter, validBefore }: SignedAuthorization, now: bigi
       detail: 'The authorization is not valid yet. Sign one whose `validAfter` has passed.',
     };
   return null;
+}
+
+/** The same for a ceiling. Whether the facilitator that it names is ours is checked apart (lane.ts). */
+export function findPermitFault(permit: PermitAuthorization, terms: Terms, now: bigint): PaymentFault | null {
+  return (
+    findBadPermitParties(permit, terms) ??
+    findBadPermitAmount(permit, terms) ??
+    findBadPermitTime(permit, now)
+  );
+}
+
+function findBadPermitParties({ spender, to }: PermitAuthorization, { payTo }: Terms): PaymentFault | null {
+  if (spender !== UPTO_PROXY)
+    return {
+      reason: 'invalid_permit2_spender',
+      detail: `The authorization lets another contract spend. Sign \`spender\` ${UPTO_PROXY} (x402UptoPermit2Proxy).`,
+    };
+  if (to === payTo) return null;
+  return {
+    reason: 'invalid_permit2_recipient_mismatch',
+    detail: 'The authorization pays another account. Sign `payTo` of one of `accepts` as `witness.to`.',
+  };
+}
+
+function findBadPermitAmount({ token, amount }: PermitAuthorization, terms: Terms): PaymentFault | null {
+  if (token !== terms.asset)
+    return {
+      reason: 'permit2_token_mismatch',
+      detail: 'The authorization is for another token than the accepted `asset`.',
+    };
+  if (amount === terms.amount) return null;
+  return {
+    reason: 'permit2_amount_mismatch',
+    detail: `The authorization is not for the price at most. Sign exactly ${terms.amount} atomic units: only what was used of them is taken.`,
+  };
+}
+
+function findBadPermitTime({ deadline, validAfter }: PermitAuthorization, now: bigint): PaymentFault | null {
+  if (deadline < now + BigInt(OPEN_CALL_SECONDS) + VALID_BEFORE_MARGIN_SECONDS)
+    return {
+      reason: 'permit2_deadline_expired',
+      detail: `The authorization has ended, or ends before the call may. Sign one whose \`deadline\` is \`maxTimeoutSeconds\` away, at least ${OPEN_CALL_SECONDS} s.`,
+    };
+  if (validAfter <= now) return null;
+  return {
+    reason: 'permit2_not_yet_valid',
+    detail: 'The authorization is not valid yet. Sign one whose `validAfter` has passed.',
+  };
 }

@@ -1,10 +1,9 @@
 import { parsePaymentPayload } from '@x402/core/schemas';
-import { type PermitAuthorization, permitPayload, readPermit } from './read-permit.ts';
-import { ADDRESS, DECIMAL, fieldReader, NONCE } from './signed-fields.ts';
+import { type Address, toChecksum } from '../../core/domain/address.ts';
 
 /**
- * Reads a payment header: base64, JSON, the schema of the x402 packages, then our own stricter one. What cannot be read is
- * told without a word of it: the header holds a signature that can still be spent. Source: read-api.md 2.5, protocol.md 1.3.
+ * Reads a payment header: base64, JSON, the schema of the x402 packages, then our own stricter one. The description of
+ * an unreadable header quotes nothing of it: the header holds a signature that can still be spent.
  */
 
 /** A payment as signed. The texts are the payer's, checked for their shape only. */
@@ -147,4 +146,109 @@ export function payloadFor(
   return x402Version === 1
     ? { x402Version, scheme: 'exact', network, payload }
     : { x402Version, accepted: requirement, payload };
+}
+
+/**
+ * A Permit2 `PermitWitnessTransferFrom` of the scheme `upto`, as signed. Addresses in lower case: their bytes are signed, not
+ * their spelling.
+ */
+export interface PermitAuthorization {
+  readonly from: Address;
+  readonly token: Address;
+  /** The ceiling, atomic units. */
+  readonly amount: bigint;
+  readonly spender: Address;
+  readonly nonce: bigint;
+  /** Unix seconds. */
+  readonly deadline: bigint;
+  /** The witness: who is paid, who alone may settle, from when on (Unix seconds). */
+  readonly to: Address;
+  readonly facilitator: Address;
+  readonly validAfter: bigint;
+}
+
+const UINT256_END = 2n ** 256n;
+
+/** Never throws. The problem repeats nothing of what was read. */
+function readPermit(raw: unknown): PermitAuthorization | { readonly problem: string } {
+  const addresses = {
+    from: addressIn(raw, 'from'),
+    token: addressIn(innerOf(raw, 'permitted'), 'token'),
+    spender: addressIn(raw, 'spender'),
+    to: addressIn(innerOf(raw, 'witness'), 'to'),
+    facilitator: addressIn(innerOf(raw, 'witness'), 'facilitator'),
+  };
+  const integers = {
+    amount: integerIn(innerOf(raw, 'permitted'), 'amount'),
+    nonce: integerIn(raw, 'nonce'),
+    deadline: integerIn(raw, 'deadline'),
+    validAfter: integerIn(innerOf(raw, 'witness'), 'validAfter'),
+  };
+  if (!isWhole(addresses))
+    return {
+      problem:
+        '`payload.permit2Authorization` is missing, or one of its addresses (`from`, `permitted.token`, `spender`, `witness.to`, `witness.facilitator`) is none.',
+    };
+  if (!isWhole(integers))
+    return {
+      problem:
+        '`permitted.amount`, `nonce`, `deadline` or `witness.validAfter` of the Permit2 authorization is not a uint256 as decimal text.',
+    };
+  return { ...addresses, ...integers };
+}
+
+function addressIn(raw: unknown, key: string): Address | undefined {
+  return fieldReader(raw)?.(key, ADDRESS)?.toLowerCase() as Address | undefined; // 40 hex digits by its shape
+}
+
+function integerIn(raw: unknown, key: string): bigint | undefined {
+  const text = fieldReader(raw)?.(key, DECIMAL);
+  const value = text === undefined ? undefined : BigInt(text);
+  return value === undefined || value >= UINT256_END ? undefined : value;
+}
+
+function isWhole<Fields extends object>(
+  fields: Fields,
+): fields is { [Key in keyof Fields]: NonNullable<Fields[Key]> } & Fields {
+  return Object.values(fields).every((value) => value !== undefined);
+}
+
+/** `payload.permit2Authorization` as facilitators take it. */
+function permitPayload(permit: PermitAuthorization): Readonly<Record<string, unknown>> {
+  const { from, token, amount, spender, nonce, deadline, to, facilitator, validAfter } = permit;
+  return {
+    from: toChecksum(from),
+    permitted: { token: toChecksum(token), amount: String(amount) },
+    spender: toChecksum(spender),
+    nonce: String(nonce),
+    deadline: String(deadline),
+    witness: {
+      to: toChecksum(to),
+      facilitator: toChecksum(facilitator),
+      validAfter: String(validAfter),
+    },
+  };
+}
+
+const ADDRESS = /^0x[0-9a-fA-F]{40}$/;
+/** 32 bytes, as EIP-3009 has its nonces. */
+const NONCE = /^0x[0-9a-fA-F]{64}$/;
+/** A uint256 has at most 78 digits. */
+const DECIMAL = /^(?:0|[1-9][0-9]{0,77})$/;
+
+/** Reads fields of an object of JSON, each only in its shape; null for anything but an object. */
+function fieldReader(raw: unknown): ((key: string, shape: RegExp) => string | undefined) | null {
+  if (typeof raw !== 'object' || raw === null) return null;
+  const fields = raw as Readonly<Record<string, unknown>>; // an object of JSON; every field is checked here
+  return (key, shape) => {
+    const value = fields[key];
+    return typeof value === 'string' && shape.test(value) ? value : undefined;
+  };
+}
+
+/** A field that should be an object itself. */
+function innerOf(raw: unknown, key: string): unknown {
+  return typeof raw === 'object' && raw !== null
+    ? (raw as Readonly<Record<string, unknown>>)[key]
+    : undefined; // as above
 }
