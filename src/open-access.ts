@@ -5,7 +5,7 @@ import type { Log } from '../core/log.ts';
 import { createAccounts } from './accounts/accounts.ts';
 import type { ControlStore, PaymentRecord } from './accounts/store.ts';
 import { createBearerTokens } from './gate/bearer-token.ts';
-import { createGate } from './gate/create-gate.ts';
+import { createGate } from './gate/call.ts';
 import type { Gate } from './gate/gate.ts';
 import { createSweeper, type Sweeper } from './gate/sweeper.ts';
 import type { Accounts } from './operations/define.ts';
@@ -61,8 +61,7 @@ export function openAccess(parts: AccessParts, store: ControlStore): Access {
       lane: lane === null ? null : (parts.observe?.lane(lane) ?? lane),
       bearer,
       plans,
-      access,
-      requestsPerMinute,
+      access: { ...access, requestsPerMinute },
       clock,
       log,
     }),

@@ -12,45 +12,37 @@ import type { Meter } from '../../core/meter.ts';
 import type { Tracer } from '../../core/tracer.ts';
 import type { SqlSandbox } from '../../sandbox/sandbox.ts';
 import { createDocsSite } from '../docs-site/docs-site.ts';
+import { protectedResources } from '../gate/bearer-token.ts';
 import type { Gate } from '../gate/gate.ts';
-import { protectedResources } from '../gate/protected-resource.ts';
 import { createMcpSurface } from '../mcp/mcp-server.ts';
 import { DOCS_RESOURCES, type McpResource } from '../mcp/resources.ts';
 import { buildOpenApi } from '../openapi/document.ts';
 import { ProblemShape } from '../openapi/problem.ts';
-import { createLeaderboard } from '../operations/agents/read-leaderboard.ts';
-import { createCapabilities } from '../operations/capabilities/read.ts';
-import type { Accounts, AnyOperation, OperationDeps } from '../operations/define.ts';
-import { createEndpointSources } from '../operations/endpoints/sources.ts';
-import { createRelayers } from '../operations/facilitators/read.ts';
-import { createGraphs } from '../operations/graph/read.ts';
-import { OPERATIONS, PRICE_LIST } from '../operations/index.ts';
-import { createDatasetFacts } from '../operations/index-state/dataset.ts';
-import { createFreshness } from '../operations/index-state/freshness.ts';
-import { createIdentityStates } from '../operations/index-state/identity-state.ts';
-import { createIndexStates } from '../operations/index-state/index-state.ts';
-import { createRollups } from '../operations/index-state/rollup-coverage.ts';
-import { createNames } from '../operations/names/names.ts';
-import { createPublicTableRows } from '../operations/sql/public-table-rows.ts';
+import { createOperationDeps } from '../operations/create-deps.ts';
+import type { Accounts, AnyOperation } from '../operations/define.ts';
+import { OPERATIONS } from '../operations/index.ts';
 import type { TermsOf } from '../payment/payment-lane.ts';
 import { installOperations } from './api-routes.ts';
-import { proxyTrust } from './caller-address.ts';
-import { answerClientError, closeWithProblem } from './client-error.ts';
 import { keepRequestsYoung } from './collector-flags.ts';
-import { capConnections } from './connection-cap.ts';
 import { installConsole } from './console/route.ts';
 import { installDocs } from './docs-routes.ts';
 import { type Drain, installDrain } from './drain.ts';
-import { asFailure, type FailureOptions, installFailures, sendFailure } from './failures.ts';
-import { ACCEPTED_HEADERS, acceptedRequestId, EXPOSED, hasTwoHosts, VARY } from './headers.ts';
+import {
+  answerClientError,
+  closeWithProblem,
+  type FailureOptions,
+  httpFailure,
+  installFailures,
+  sendFailure,
+} from './failures.ts';
+import { ACCEPTED_HEADERS, acceptedRequestId, EXPOSED, hasTwoHosts, proxyTrust, VARY } from './headers.ts';
 import { mcpHostnames } from './mcp/origin.ts';
 import { installMcp } from './mcp/route.ts';
 import { createRequestCount, traceRequests } from './observed-requests.ts';
-import { installOfferList } from './offer-list.ts';
-import { installProtectedResources, metadataUrlOf } from './protected-resource-routes.ts';
 import { installRequestFacts } from './request-facts.ts';
 import { installServiceRoutes } from './service-routes.ts';
-import { CONNECTIONS_FULL, installLoadShedding } from './shed-load.ts';
+import { CONNECTIONS_FULL, capConnections, installLoadShedding } from './shed-load.ts';
+import { installOfferList, installProtectedResources, metadataUrlOf } from './well-known.ts';
 
 export interface AppOptions {
   readonly config: Pick<Config, 'http' | 'chains' | 'oauth' | 'plans' | 'console'>;
@@ -98,8 +90,8 @@ const PREFLIGHT_MAX_AGE_SECONDS = 86_400;
 /** The application without a listening socket: tests inject requests, `main.ts` listens. */
 export function buildApp(options: AppOptions): FastifyInstance {
   keepRequestsYoung();
-  const deps = operationDeps(options);
-  const { publicUrl } = deps;
+  const deps = createOperationDeps(options);
+  const { publicUrl } = deps.deployment;
   const { log, receiveMaxMs = RECEIVE_MAX_MS } = options;
   const answering = { publicUrl, newId: randomUUID };
   const resources = protectedResources(publicUrl);
@@ -130,7 +122,7 @@ export function buildApp(options: AppOptions): FastifyInstance {
     routerOptions: { maxParamLength: PARAM_MAX_CHARS },
     genReqId: (request) => acceptedRequestId(request.headers['x-request-id']) ?? randomUUID(),
     frameworkErrors: (error, request, reply) => {
-      sendFailure(request, reply, asFailure(error), failures(''));
+      sendFailure(request, reply, httpFailure(error), failures(''));
     },
     clientErrorHandler: (error, socket) => answerClientError(error, socket, answering),
   });
@@ -174,66 +166,11 @@ export function buildApp(options: AppOptions): FastifyInstance {
       publicUrl,
     });
     const docs = createDocsSite({ operations, publicUrl });
-    installServiceRoutes(routes, { ...deps, openApi, prices: deps, docs });
+    installServiceRoutes(routes, { ...deps, openApi, docs });
     installDocs(routes, docs);
     done();
   });
   return app;
-}
-
-function operationDeps(options: AppOptions): OperationDeps {
-  const { config, reader, clock, cursorKeys, version, accounts, sellsCalls } = options;
-  const chains = config.chains.map(({ chain }) => chain);
-  const rollups = createRollups({ reader, clock });
-  const freshness = createFreshness({ reader, clock });
-  const endpointSources = createEndpointSources({ reader, clock });
-  return {
-    reader,
-    sql: unbound(options.sandbox),
-    clock,
-    cursorKeys,
-    version,
-    chains,
-    sampleDataTo: new Map(
-      config.chains.flatMap(({ chain, sampleDataTo }) =>
-        sampleDataTo === null ? [] : [[chain, sampleDataTo] as const],
-      ),
-    ),
-    startedAtMs: clock.nowMs(),
-    publicUrl: config.http.publicUrl?.replace(/\/+$/, '') ?? '',
-    freshness,
-    names: createNames({ reader, clock }),
-    dataset: createDatasetFacts({ reader, clock, rollups, freshness }),
-    rollups,
-    graphs: createGraphs({ clock }),
-    publicTableRows: createPublicTableRows({ reader, clock }),
-    endpointSources,
-    relayers: createRelayers({ reader, clock, rollups, chains }),
-    capabilities: createCapabilities({ reader, clock }),
-    leaderboard: createLeaderboard({ reader, clock, chains }),
-    indexStates: createIndexStates({
-      clock,
-      freshness,
-      identityStates: createIdentityStates({ reader, clock }),
-      endpointSources,
-    }),
-    priceList: PRICE_LIST,
-    accounts,
-    plans: config.plans,
-    sellsCalls,
-  };
-}
-
-/** Until a request binds it, nobody can leave. */
-function unbound(sandbox: SqlSandbox): OperationDeps['sql'] {
-  const { signal } = new AbortController();
-  return {
-    openTo: () => sandbox.openTo(),
-    openNow: () => sandbox.openNow(),
-    inspect: (text, parameters) => sandbox.inspect(text, parameters),
-    run: (query) => sandbox.run(query, signal),
-    estimate: (query) => sandbox.estimate(query, signal),
-  };
 }
 
 function installPlugins(app: FastifyInstance): void {

@@ -1,10 +1,10 @@
 import { text } from 'node:stream/consumers';
-import { ERRORS, Failure, fail } from '../../core/errors.ts';
+import { ERRORS } from '../../core/errors.ts';
 import type { Log } from '../../core/log.ts';
 import type { Gate } from '../gate/gate.ts';
-import { problemOf } from '../openapi/problem.ts';
+import { asFailure, problemOf } from '../openapi/problem.ts';
 import type { StreamedAnswer } from '../operations/answer.ts';
-import { McpCall, type McpExchange } from './mcp-call.ts';
+import { type McpExchange, toolCall } from './mcp-call.ts';
 import type { Tool } from './tool.ts';
 import { answered, refused, type ToolAnswer } from './tool-answer.ts';
 import type { ToolWords } from './tool-words.ts';
@@ -26,7 +26,7 @@ export async function callTool(
   const { operation } = tool;
   const call = { tool, operation, given, words, url: exchange.url };
   try {
-    const { answer, delivered } = await gate.call(new McpCall(operation, given, exchange));
+    const { answer, delivered } = await gate.call(toolCall(operation, given, exchange));
     if (delivered !== null) exchange.whenSent(delivered);
     const body = 'stream' in answer ? await readObject(answer.stream) : answer.body;
     return answered(call, body);
@@ -43,15 +43,7 @@ export async function callTool(
   }
 }
 
-/** An answer that REST sends as printed text: JSON, because no other format passes `McpCall`. Its size is bounded by the sandbox. */
+/** An answer that REST sends as printed text: JSON, because no other format passes `toolCall`. Its size is bounded by the sandbox. */
 async function readObject({ body }: StreamedAnswer): Promise<Record<string, unknown>> {
   return JSON.parse(await text(body)) as Record<string, unknown>; // printed by us from an object
-}
-
-function asFailure(error: unknown): Failure {
-  if (error instanceof Failure) return error;
-  return fail('internal_error', {
-    detail: 'The service failed to answer this call. The fault is on our side and was logged.',
-    cause: error,
-  });
 }

@@ -6,7 +6,7 @@ import { META_EXAMPLE, SettlementMetaShape, settlementMeta } from '../meta.ts';
 import { beforeParam, chainParam, finalityParam, limitParam } from '../params.ts';
 import { PRICES } from '../prices.ts';
 import { NextBeforeShape } from '../shapes.ts';
-import { nextBefore, readBefore } from '../walk.ts';
+import { nextBefore, readBefore, SETTLEMENT_CURSOR } from '../walk.ts';
 import { readFeed } from './feed.ts';
 import { NAMED_SETTLEMENT_EXAMPLE, NamedSettlementShape, namedSettlementAnswer, partiesOf } from './shape.ts';
 
@@ -33,23 +33,31 @@ export const listFlows = defineOperation({
   caching: 'revalidate',
   acceptsUnknownKey: false,
   example: { flows: [NAMED_SETTLEMENT_EXAMPLE], next_before: null, meta: META_EXAMPLE },
-  check: ({ before }, { cursorKeys }) => void readBefore(cursorKeys, SCOPE, before),
+  check: (input, { cursorKeys }) => ({
+    ...input,
+    before: readBefore(SETTLEMENT_CURSOR, { keys: cursorKeys, scope: SCOPE }, input.before),
+  }),
   run: async ({ limit, before, chain, finality }, deps) => {
-    const { reader, clock, cursorKeys, dataset, names, freshness, chains } = deps;
-    const from = readBefore(cursorKeys, SCOPE, before);
+    const {
+      reader,
+      clock,
+      cursorKeys,
+      deployment: { chains },
+      index: { dataset, names, freshness },
+    } = deps;
     const nowMs = clock.nowMs();
     const statuses = await freshness.statuses();
     const final = finalOnly(finality, statuses);
     const page = await readFeed(
       { reader, clock, newestTime: dataset.newestTime },
-      { limit, before: from, chain, facilitator: undefined, tier: undefined, final },
+      { limit, before, chain, facilitator: undefined, tier: undefined, final },
     );
     const directory = await names.of(partiesOf(page.rows));
     return {
       flows: page.rows.map((row) =>
         namedSettlementAnswer(row, finalityOf(row.blockNumber, statuses.get(row.chain)), directory),
       ),
-      next_before: nextBefore(cursorKeys, SCOPE, page.nextBefore),
+      next_before: nextBefore(SETTLEMENT_CURSOR, { keys: cursorKeys, scope: SCOPE }, page.nextBefore),
       meta: await settlementMeta({ chain, chains, statuses, nowMs, finality }, page.rows, dataset),
     };
   },

@@ -16,7 +16,7 @@ import {
 } from '../params.ts';
 import { PRICES } from '../prices.ts';
 import { NextBeforeShape } from '../shapes.ts';
-import { nextBefore, readBefore } from '../walk.ts';
+import { nextBefore, readBefore, SETTLEMENT_CURSOR } from '../walk.ts';
 import { readFeed } from './feed.ts';
 import type { ListedSettlement } from './row.ts';
 import { isSelfPayment, SETTLEMENT_EXAMPLE, SettlementShape, settlementAnswer } from './shape.ts';
@@ -58,11 +58,19 @@ export const listTransactions = defineOperation({
   caching: 'revalidate',
   acceptsUnknownKey: false,
   example: { transactions: [SETTLEMENT_EXAMPLE], next_before: null, meta: META_EXAMPLE },
-  check: ({ before }, { cursorKeys }) => void readBefore(cursorKeys, SCOPE, before),
+  check: (input, { cursorKeys }) => ({
+    ...input,
+    before: readBefore(SETTLEMENT_CURSOR, { keys: cursorKeys, scope: SCOPE }, input.before),
+  }),
   run: async (input, deps) => {
-    const { reader, clock, cursorKeys, dataset, freshness, chains } = deps;
-    const { limit, chain, facilitator, tier, finality } = input;
-    const before = readBefore(cursorKeys, SCOPE, input.before);
+    const {
+      reader,
+      clock,
+      cursorKeys,
+      deployment: { chains },
+      index: { dataset, freshness },
+    } = deps;
+    const { limit, before, chain, facilitator, tier, finality } = input;
     const nowMs = clock.nowMs();
     const statuses = await freshness.statuses();
     const page = await readFeed(
@@ -79,7 +87,7 @@ export const listTransactions = defineOperation({
         settlementAnswer(row, finalityOf(row.blockNumber, statuses.get(row.chain))),
       ),
       // From rows read, not rows shown: the walk must not end where a filter emptied a page.
-      next_before: nextBefore(cursorKeys, SCOPE, page.nextBefore),
+      next_before: nextBefore(SETTLEMENT_CURSOR, { keys: cursorKeys, scope: SCOPE }, page.nextBefore),
       meta: excludeSelfPayments ? { ...meta, self_payments_excluded: true } : meta,
     };
   },

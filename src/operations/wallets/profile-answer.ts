@@ -21,10 +21,10 @@ import type { EntityAnswer, ProfileAnswer } from './profile-shape.ts';
 import { type Directions, NO_FLOWS, startOfDay } from './profile-totals.ts';
 import type { WalletRing } from './rings.ts';
 
-export type ProfileDeps = Pick<
-  OperationDeps,
-  'reader' | 'clock' | 'chains' | 'freshness' | 'rollups' | 'names'
->;
+export interface ProfileDeps extends Pick<OperationDeps, 'reader' | 'clock'> {
+  readonly deployment: Pick<OperationDeps['deployment'], 'chains'>;
+  readonly index: Pick<OperationDeps['index'], 'freshness' | 'rollups' | 'names'>;
+}
 
 export interface ProfileRequest {
   readonly wallet: Address;
@@ -37,13 +37,15 @@ export interface ProfileRequest {
 /** Reads and judges one wallet. A wallet that the index never saw is an answer too: zeros, and `known: false`. */
 export async function answerProfile(request: ProfileRequest, deps: ProfileDeps): Promise<ProfileAnswer> {
   const { wallet, role, chain, finality, bounds = PROFILE_BOUNDS } = request;
-  const { reader, clock, chains, freshness, names } = deps;
+  const { reader, clock, deployment, index } = deps;
+  const { chains } = deployment;
+  const { freshness, rollups, names } = index;
   const nowMs = clock.nowMs();
   const nowSeconds = Math.floor(nowMs / 1_000);
   const statuses = await freshness.statuses();
   const final = finalOnly(finality, statuses);
   const [profile, entities, agents, lastSettled, directory] = await Promise.all([
-    readProfile(deps, { wallet, role, chain, final, nowSeconds, bounds }),
+    readProfile({ reader, rollups }, { wallet, role, chain, final, nowSeconds, bounds }),
     readWalletEntities(reader, { wallet, chain }),
     readWalletAgents(reader, { wallet, chain }),
     readLastSettled(reader, [wallet]),

@@ -4,7 +4,7 @@ import type { TrustedProxies } from '../../../core/config/config.ts';
 import { loadConfig } from '../../../core/config/load.ts';
 import { ConfigProblem } from '../../../core/config/problem.ts';
 import { addressQuota } from '../../../src/gate/caller.ts';
-import { callerAddress, proxyTrust } from '../../../src/http/caller-address.ts';
+import { callerAddress, proxyTrust } from '../../../src/http/headers.ts';
 
 describe('the window of an address', () => {
   test.each([

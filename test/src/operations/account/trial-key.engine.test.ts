@@ -3,7 +3,7 @@ import { type ApiKey, isApiKey, keyDigest } from '../../../../core/domain/api-ke
 import { createLog } from '../../../../core/log.ts';
 import { createAccounts } from '../../../../src/accounts/accounts.ts';
 import { type ControlStore, StoreUnavailable } from '../../../../src/accounts/store.ts';
-import { createGate } from '../../../../src/gate/create-gate.ts';
+import { createGate } from '../../../../src/gate/call.ts';
 import { mintTrialKey } from '../../../../src/operations/account/trial-key.ts';
 import type { PaymentLane, SettledCall } from '../../../../src/payment/payment-lane.ts';
 import { complaints } from '../../../kit/answer-schema.ts';
@@ -31,7 +31,15 @@ beforeAll(async () => {
       const secrets = [Buffer.alloc(32, 1)];
       const lane = settledLane(store);
       return {
-        gate: createGate({ store, lane, bearer: null, plans, access, requestsPerMinute, clock, log }),
+        gate: createGate({
+          store,
+          lane,
+          bearer: null,
+          plans,
+          access: { ...access, requestsPerMinute },
+          clock,
+          log,
+        }),
         accounts: createAccounts({ store: sometimesDown(store), clock, trialKeyDays: 30, secrets }),
       };
     },

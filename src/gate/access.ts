@@ -1,11 +1,12 @@
 import type { Lane, Surface } from '../../core/domain/lane.ts';
-import type { Plan, PlanId } from '../../core/domain/plan.ts';
-import type { Caller } from '../operations/define.ts';
-import type { Price } from '../operations/prices.ts';
+import { PLAN_IDS, type Plan, type PlanId, type SqlCallers, type SqlTierId } from '../../core/domain/plan.ts';
+import { fail } from '../../core/errors.ts';
+import type { RateDecision } from '../accounts/store.ts';
+import type { Caller, CallTerms } from '../operations/define.ts';
+import { type Price, SQL_TIER_SOLD, sqlTierOf } from '../operations/prices.ts';
+import type { Quota } from './rate-limit.ts';
 
-/**
- * Which way a call takes: one pure table of price class × caller × surface. Source: read-api.md 3, api.md 4, 6.
- */
+/** How a call is paid for and whether it may run: one pure table of price class × caller × surface, and the SQL tiers of a plan. */
 
 /**
  * The lane that the caller would take on a metered route. A plan without any SQL tier excludes that route: on MCP, where nothing
@@ -31,7 +32,7 @@ export type AccessDecision =
 
 export type RefusalCode = 'payment_required' | 'api_key_required' | 'not_found';
 
-export interface AccessRequest {
+interface AccessRequest {
   readonly price: Pick<Price, 'class' | 'qu'>;
   readonly caller: Caller;
   readonly surface: Surface;
@@ -46,7 +47,7 @@ export interface AccessRequest {
 }
 
 /**
- * A payment goes before a key: who sends one wants to pay with it. Where it cannot be taken (a free route, a surface or a
+ * A payment goes before a key: a caller who sends one wants to pay with it. Where it cannot be taken (a free route, a surface or a
  * deployment without the x402 lane, HEAD) it is left alone, never settled.
  */
 export function decideAccess(access: AccessRequest): AccessDecision {
@@ -117,4 +118,66 @@ function refusal(access: AccessRequest): AccessDecision {
     code: 'payment_required',
     detail: 'No organization with units stands behind this key, and single calls are not sold here.',
   };
+}
+
+type Plans = Readonly<Record<PlanId, Plan>>;
+
+/** The tier that a call is admitted to; null where its price has none, and for free calls. */
+export function tierOf({ tier, price }: CallTerms): SqlTierId | null {
+  return price.class === 'free' ? null : tier;
+}
+
+/**
+ * Refuses with `upgrade_required` a tier that the caller cannot have. Units buy the tiers of the organization's plan, payments
+ * and callers without an organization the one that is sold call by call.
+ */
+export function admitToTier(
+  tier: SqlTierId,
+  {
+    caller: { organization },
+    pays,
+  }: { readonly caller: Pick<Caller, 'organization'>; readonly pays: boolean },
+  plans: Plans,
+): void {
+  const onPlan = organization !== null && !pays;
+  const allowed = onPlan ? plans[organization.plan].sqlTiers : [SQL_TIER_SOLD.tier];
+  if (allowed.includes(tier)) return;
+  throw fail('upgrade_required', {
+    detail: `${onPlan ? `The plan ${organization.plan} does not include the tier ${tier}.` : `Without the plan of an organization only the tier ${SQL_TIER_SOLD.tier} can be had.`} ${whoIncludes(tier, plans)}`,
+  });
+}
+
+/** Refuses SQL, on every lane, where it is for organizations only; an estimate as well, because the engine works on its text too. */
+export function admitToSql(openTo: SqlCallers, { organization }: Pick<Caller, 'organization'>): void {
+  if (openTo === 'everyone' || organization !== null) return;
+  throw fail('upgrade_required', {
+    detail:
+      'SQL is for organizations only in this deployment: send the key of one. Every other route is open as usual. Nothing was charged.',
+  });
+}
+
+function whoIncludes(tier: SqlTierId, plans: Plans): string {
+  const including = PLAN_IDS.filter((id) => plans[id].sqlTiers.includes(tier));
+  if (including.length === 0) return 'No plan of this deployment includes it.';
+  return `${tier} is included in: ${including.join(', ')}.`;
+}
+
+/** Whether x402 can buy a call on these terms. */
+export function isSoldByCall({ tier }: CallTerms): boolean {
+  return tier === null || tier === SQL_TIER_SOLD.tier;
+}
+
+/** The caller's own window in the tier; it counts in addition to the one that all requests share. */
+export function tierQuota(tier: SqlTierId, { key, whose }: Quota): Quota {
+  // The tier stands first: no organization can be named so that its window is another one's.
+  return { key: `sql-${tier}:${key}`, requestsPerMinute: sqlTierOf(tier).requestsPerMinute, whose };
+}
+
+export function refuseOverTier(decision: RateDecision, tier: SqlTierId, { whose }: Quota): void {
+  const { allowed, limit, resetSeconds } = decision;
+  if (allowed) return;
+  throw fail('rate_limited', {
+    detail: `More than ${limit} queries of the tier ${tier} in a minute came from ${whose}.`,
+    retryAfterSeconds: resetSeconds,
+  });
 }

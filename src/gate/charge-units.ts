@@ -6,38 +6,48 @@ import type { UnitBalance } from '../../core/domain/query-unit.ts';
 import { Failure, fail } from '../../core/errors.ts';
 import type { Log } from '../../core/log.ts';
 import { StoreUnavailable, type UnitStore } from '../accounts/store.ts';
-import type { Charge, Outcome } from '../operations/answer.ts';
-import { asChargeUnknown, askStore } from './store-failure.ts';
+import { asChargeUnknown, askStore } from '../accounts/store-failure.ts';
+import { type Charge, type Outcome, withCharge } from '../operations/answer.ts';
+import type { CallTerms } from '../operations/define.ts';
+import { sqlTierOf } from '../operations/prices.ts';
+import { tierOf } from './access.ts';
+import type { GateAnswer } from './gate.ts';
 
-/** The credit lane: units are set aside before a run and spent after it, or given back. Source: api.md 4. */
+/** The credit lane: units are set aside before a run and spent after it, or given back. */
 
 /**
- * Above the longest run without a time limit of its own (25 s), any wait for a turn, and the writes around them by far. Once it
- * has passed, whoever held is taken for dead, and the sweeper gives the units back.
+ * Far above the longest run without a time limit of its own (25 s), any wait for a turn, and the writes around them. Once it has
+ * passed, the process that held is taken for dead, and the sweeper gives the units back.
  */
 export const HOLD_OVERDUE_AFTER_MS = 120_000;
+
+/** For how long a run may hold units: no time limit of its own is longer. */
+export function overdueAfterMs(terms: CallTerms): number {
+  const tier = tierOf(terms);
+  return HOLD_OVERDUE_AFTER_MS + (tier === null ? 0 : sqlTierOf(tier).timeoutSeconds * 1_000);
+}
+
 /**
  * How long a capture is tried. A store that stops for a moment may carry it out when it goes on: only asking again tells, and the
  * caller then has the answer that was charged. Two of Redis's own time limits (2 s) and a pause.
  */
-export const CAPTURE_PATIENCE_MS = 5_000;
+export const CAPTURE_RETRY_MS = 5_000;
 const CAPTURE_PAUSE_MS = 200;
 
-export interface UnitTools {
+interface UnitTools {
   readonly units: Pick<UnitStore, 'hold' | 'capture' | 'release'>;
   /** How long a capture is tried while the store does not answer. */
-  readonly capturePatienceMs: number;
+  readonly captureRetryMs: number;
   readonly clock: Clock;
   readonly log: Log;
 }
 
-export interface UnitCharge {
+interface UnitCharge {
   readonly organizationId: string;
   /** Held. All of them are charged, unless the price goes by use. */
   readonly units: number;
-  readonly byUse: boolean;
+  readonly terms: CallTerms;
   readonly operation: string;
-  readonly overdueAfterMs: number;
   /** How the call can be paid otherwise, for an organization without units. */
   readonly offer: () => PaymentOffer | undefined;
   /** Where the call may have been charged before, by a process that died before it answered. */
@@ -48,11 +58,6 @@ export interface UnitCharge {
 export interface ChargeOnce {
   /** Names this hold as the one to be charged. Resolves with the hold that was named before, or null. */
   claim(holdId: string): Promise<string | null>;
-}
-
-export interface ChargedOutcome {
-  readonly outcome: Outcome;
-  readonly charge: Charge;
 }
 
 interface HoldName {
@@ -68,7 +73,7 @@ export async function runOnUnits(
   tools: UnitTools,
   call: UnitCharge,
   run: () => Promise<Outcome>,
-): Promise<ChargedOutcome> {
+): Promise<GateAnswer> {
   // Our own id: one that callers choose (their X-Request-Id) would let them run twice on one hold.
   const hold = { organizationId: call.organizationId, holdId: randomUUID() };
   await takeHold(tools, call, hold);
@@ -79,7 +84,9 @@ export async function runOnUnits(
     throw await chargeFailure(tools, call, hold, error);
   }
   try {
-    return { outcome, charge: await capture(tools, call, hold, unitsUsed(tools, call, outcome.usedQu)) };
+    const charge = await capture(tools, call, hold, unitsUsed(tools, call, outcome.usedQu));
+    const { chargedQu } = charge;
+    return { answer: outcome.answer(charge), delivered: null, replayed: false, chargedQu };
   } catch (error) {
     outcome.discard();
     throw error;
@@ -87,26 +94,31 @@ export async function runOnUnits(
 }
 
 async function takeHold(tools: UnitTools, call: UnitCharge, hold: HoldName): Promise<void> {
-  const { units, operation, offer, overdueAfterMs } = call;
+  const { units, operation, offer, terms } = call;
+  const { byUse } = terms;
   const heldAtMs = tools.clock.nowMs();
   const { outcome, balance } = await askStore(
-    tools.units.hold({ ...hold, units, operation, heldAtMs, overdueAtMs: heldAtMs + overdueAfterMs }),
+    tools.units.hold({ ...hold, units, operation, heldAtMs, overdueAtMs: heldAtMs + overdueAfterMs(terms) }),
   );
   if (outcome === 'held') return;
   if (outcome === 'insufficient') {
-    const terms = offer();
-    const less = call.byUse && balance.balance > 0 ? ' Hold less with a smaller max_qu.' : '';
-    const price = call.byUse ? `holds ${units} QU while it runs` : `costs ${units} QU`;
+    const shown = offer();
+    const less = byUse && balance.balance > 0 ? ' Hold less with a smaller max_qu.' : '';
+    const price = byUse ? `holds ${units} QU while it runs` : `costs ${units} QU`;
     throw fail('insufficient_qu', {
       detail: `The call ${price}; the organization has ${balance.balance} QU free${balance.held > 0 ? ` and ${balance.held} QU held for calls that are running` : ''}.${less}`,
-      ...(terms === undefined ? {} : { offer: terms }),
+      ...(shown === undefined ? {} : { offer: shown }),
     });
   }
   throw new Error(`a new hold of an organization just read is ${outcome}`);
 }
 
 /** What is captured. A run that says more than it may is a bug of ours, and not the caller's to pay. */
-function unitsUsed({ log }: UnitTools, { byUse, units, operation }: UnitCharge, used: number | null): number {
+function unitsUsed(
+  { log }: UnitTools,
+  { terms: { byUse }, units, operation }: UnitCharge,
+  used: number | null,
+): number {
   if (!byUse) return units;
   if (used !== null && Number.isInteger(used) && used >= 0 && used <= units) return used;
   log.error({ operation, used, units }, 'a run does not say how many of its units it used');
@@ -120,7 +132,7 @@ async function chargeFailure(
   hold: HoldName,
   error: unknown,
 ): Promise<unknown> {
-  const said = call.byUse && error instanceof Failure ? error.context.usedQu : undefined;
+  const said = call.terms.byUse && error instanceof Failure ? error.context.usedQu : undefined;
   const used = said === undefined ? 0 : unitsUsed(tools, call, said);
   if (used === 0) {
     const note = `the run failed: ${error instanceof Failure ? error.code : 'internal_error'}`;
@@ -130,13 +142,9 @@ async function chargeFailure(
   try {
     return withCharge(error, await capture(tools, call, hold, used));
   } catch {
-    // The caller hears of the run's failure, which came first; nothing is charged for it.
+    // The caller gets the run's failure, which came first; nothing is charged for it.
     return error;
   }
-}
-
-function withCharge(error: unknown, charged: Charge): unknown {
-  return error instanceof Failure ? fail(error.code, { ...error.context, charged }) : error;
 }
 
 function chargeOf({ units }: UnitCharge, chargedQu: number, { balance }: UnitBalance): Charge {
@@ -164,7 +172,7 @@ async function capture(tools: UnitTools, call: UnitCharge, hold: HoldName, used:
     const before = await chargedBefore(tools, call, hold);
     if (before !== null) return before;
     const atMs = clock.nowMs();
-    const { outcome, charged, balance } = await retryWhileUnavailable(tools.capturePatienceMs, () =>
+    const { outcome, charged, balance } = await retryWhileUnavailable(tools.captureRetryMs, () =>
       units.capture({ ...hold, units: used, atMs }),
     );
     // Given back as overdue, or gone with a store that lost its data: nothing can be charged, and that is not the caller's fault.
@@ -178,11 +186,8 @@ async function capture(tools: UnitTools, call: UnitCharge, hold: HoldName, used:
 }
 
 /** Repeats what changes nothing when it is repeated, while the store does not answer. */
-async function retryWhileUnavailable<Answer>(
-  patienceMs: number,
-  ask: () => Promise<Answer>,
-): Promise<Answer> {
-  const deadlineMs = performance.now() + patienceMs;
+async function retryWhileUnavailable<Answer>(retryMs: number, ask: () => Promise<Answer>): Promise<Answer> {
+  const deadlineMs = performance.now() + retryMs;
   for (;;) {
     try {
       return await ask();
@@ -194,8 +199,8 @@ async function retryWhileUnavailable<Answer>(
 }
 
 /**
- * What an earlier attempt at the same call was charged, whose process ended before it could answer; null when none was. Then this
- * attempt is on the house, and a hold that the earlier one still had is given back.
+ * What an earlier attempt at the same call was charged, whose process ended before it could answer; null when none was. If it was
+ * charged, this attempt costs nothing; a hold that the earlier one still had is given back.
  */
 async function chargedBefore(tools: UnitTools, call: UnitCharge, hold: HoldName): Promise<Charge | null> {
   const { units, clock } = tools;

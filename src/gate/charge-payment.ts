@@ -1,33 +1,35 @@
 import type { SettledPayment } from '../../core/domain/payment.ts';
 import { ERRORS, Failure, fail } from '../../core/errors.ts';
 import type { Log } from '../../core/log.ts';
-import type { Answer, Charge, Outcome } from '../operations/answer.ts';
+import { askStore } from '../accounts/store-failure.ts';
+import { type Answer, type Charge, type Outcome, withCharge } from '../operations/answer.ts';
 import type { CallTerms } from '../operations/define.ts';
-import type { OpenCall, PaidCall, SettledCall } from '../payment/payment-lane.ts';
+import type { OpenCall, PaymentLane, SentPayment, SettledCall } from '../payment/payment-lane.ts';
 import type { GateAnswer } from './gate.ts';
-import { askStore } from './store-failure.ts';
 
 /** The x402 lane: a payment is settled before the run, or, where it is a ceiling, after it and before the answer. */
 
-export interface PaymentTools {
+interface PaymentTools {
+  readonly lane: PaymentLane;
   readonly log: Log;
-  /** Told of a settlement before anything is answered, also of one whose answer is a failure. */
+  /** Called with the receipt of a settlement before anything is answered, also when the answer is a failure. */
   onPaid(receiptHeader: string): void;
 }
 
 /** `payment` is what was settled before the run; null where that comes after it. */
-export type RunPaid = (payment: SettledPayment | null) => Promise<Outcome>;
+type RunPaid = (payment: SettledPayment | null) => Promise<Outcome>;
 
 /**
  * Runs what was paid for. A run that fails on our side costs nothing, or can be asked for again with the same payment; one that
  * failed on its own account after it used something has been served.
  */
-export function runOnPayment(
+export async function runOnPayment(
   tools: PaymentTools,
-  paid: PaidCall,
+  sent: SentPayment,
   terms: CallTerms,
   run: RunPaid,
 ): Promise<GateAnswer> {
+  const paid = await askStore(tools.lane.take(sent));
   return paid.kind === 'settled' ? runSettled(tools, paid, terms, run) : runOpen(tools, paid, terms, run);
 }
 
@@ -108,7 +110,7 @@ async function finish(paid: SettledCall, isAnswered: boolean, log: Log, ourFault
   }
 }
 
-/** What the caller can do nothing about must not use up the tries that a payment has. */
+/** A fault that the caller can do nothing about must not use up the tries that a payment has. */
 function isOurFault(error: unknown): boolean {
   return !(error instanceof Failure) || ERRORS[error.code].status >= 500;
 }
@@ -139,11 +141,7 @@ function paidCharge(terms: CallTerms, usdMicros: bigint): Charge {
   return { heldQu, chargedQu, balance: null };
 }
 
-function withCharge(error: unknown, charged: Charge): unknown {
-  return error instanceof Failure ? fail(error.code, { ...error.context, charged }) : error;
-}
-
-/** Tells who paid for a run that may succeed later that the money is not lost. */
+/** Says to the payer of a run that may succeed later that the money is not lost. */
 function afterPayment(error: unknown, { transaction }: SettledPayment): unknown {
   const known = error instanceof Failure ? error : undefined;
   if (known !== undefined && ERRORS[known.code].status < 500 && !ERRORS[known.code].retryable) return known;

@@ -1,16 +1,18 @@
 import type { FastifyInstance } from 'fastify';
+import type { Config } from '../../core/config/config.ts';
 import { BASE_PATHS } from '../../core/domain/paths.ts';
 import { fail } from '../../core/errors.ts';
+import { METADATA_PATHS, type ProtectedResource } from '../gate/bearer-token.ts';
 import type { AnyOperation } from '../operations/define.ts';
 import { advertisedPrice } from '../operations/route-price.ts';
 import type { Order, TermsOf } from '../payment/payment-lane.ts';
-import { installRefusedMethods } from './api-routes.ts';
-import { baseUrl } from './order.ts';
+import { baseUrl } from './http-call.ts';
+import { installRefusedMethods } from './methods.ts';
 
 /**
  * What is sold here over x402, for crawlers: `resources` are the URLs that answer 402 as they stand (the form that x402scan
  * reads), `items` every priced route with its terms, as the discovery lists of facilitators have them; routes with a parameter
- * keep its braces. What a 402 says counts. Source: protocol.md 1.10, api.md 3.
+ * keep its braces. What a 402 says counts.
  */
 
 export const OFFER_LIST_PATH = '/.well-known/x402';
@@ -78,4 +80,48 @@ function orderOf({ method, path, summary, price }: AnyOperation, base: string): 
     settledByUse: false,
     binding: '',
   };
+}
+
+/**
+ * Tells clients of OAuth who issues tokens for this deployment, as a whole and for the MCP surface. There are no scopes: what a
+ * token may do hangs on the organization that it names. Source: RFC 9728 3.2.
+ */
+export function installProtectedResources(
+  app: FastifyInstance,
+  { issuer, resources }: { readonly issuer: string | null; readonly resources: readonly ProtectedResource[] },
+): void {
+  for (const [path, url] of METADATA_PATHS) {
+    const named = resources.find((resource) => resource.path === path);
+    app.get(url, (_request, reply) =>
+      reply.header('cache-control', 'public, max-age=300').send(metadata(named?.resource, issuer)),
+    );
+    installRefusedMethods(app, url);
+  }
+}
+
+function metadata(resource: string | undefined, issuer: string | null): Readonly<Record<string, unknown>> {
+  if (issuer === null)
+    throw fail('not_found', {
+      detail: 'No bearer tokens are accepted here (oauth.issuer is not set); the credential is a key.',
+    });
+  if (resource === undefined)
+    throw fail('not_found', {
+      detail: 'This deployment does not know the URL that it is called by (http.publicUrl is not set).',
+    });
+  return {
+    resource,
+    authorization_servers: [issuer],
+    bearer_methods_supported: ['header'],
+    resource_name: 'Settlement Index',
+  };
+}
+
+/** Where the challenge of a 401 points to; null where there is nothing to read. */
+export function metadataUrlOf(
+  { oauth }: Pick<Config, 'oauth'>,
+  resources: readonly ProtectedResource[],
+  path: string,
+): string | null {
+  if (oauth.issuer === null) return null;
+  return resources.find((resource) => resource.path === path)?.metadataUrl ?? null;
 }

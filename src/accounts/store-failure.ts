@@ -1,5 +1,5 @@
 import { fail } from '../../core/errors.ts';
-import { StoreUnavailable } from '../accounts/store.ts';
+import { StoreUnavailable } from './store.ts';
 
 /** Seconds: a Redis fails over in a few, a SQLite file that is locked is free again sooner. */
 const STORE_RETRY_AFTER_SECONDS = 2;
@@ -8,12 +8,12 @@ const NOT_READ = 'Accounts and units cannot be read right now. Nothing was charg
 const NOT_CAPTURED =
   'Accounts and units cannot be written right now, so the answer is withheld. Units that were held for it come back within minutes, unless the store had taken them before it went silent.';
 
-/** What the caller is told of a charge: a store that was asked and did not answer may have made it. */
+/** The failure of a charge whose outcome is not known: a store that was asked and did not answer may have made it. */
 export function asChargeUnknown(cause: unknown): unknown {
   return unavailable(cause, NOT_CAPTURED);
 }
 
-/** A store that does not answer is told; anything else is a bug and passes through unchanged. */
+/** A store that does not answer becomes 503; anything else is a bug and passes through unchanged. */
 function unavailable(cause: unknown, detail: string): unknown {
   if (!(cause instanceof StoreUnavailable)) return cause;
   return fail('upstream_unavailable', {
