@@ -23,7 +23,6 @@ import type { Accounts, AnyOperation } from '../operations/define.ts';
 import { OPERATIONS } from '../operations/index.ts';
 import type { TermsOf } from '../payment/payment-lane.ts';
 import { installOperations } from './api-routes.ts';
-import { keepRequestsYoung } from './collector-flags.ts';
 import { installConsole } from './console/route.ts';
 import { installDocs } from './docs-routes.ts';
 import { type Drain, installDrain } from './drain.ts';
@@ -89,7 +88,6 @@ const PREFLIGHT_MAX_AGE_SECONDS = 86_400;
 
 /** The application without a listening socket: tests inject requests, `main.ts` listens. */
 export function buildApp(options: AppOptions): FastifyInstance {
-  keepRequestsYoung();
   const deps = createOperationDeps(options);
   const { publicUrl } = deps.deployment;
   const { log, receiveMaxMs = RECEIVE_MAX_MS } = options;

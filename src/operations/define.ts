@@ -204,8 +204,6 @@ export interface Operation<
   readonly paging: 'before' | 'offset' | 'none';
   /** Status of a good answer, 200 unless something is made. */
   readonly status?: 200 | 201;
-  /** Fields of `output` whose values many answers have in common, as the same object that nobody changes: lists of prices, say. */
-  readonly shared?: readonly string[];
   /** What a cache may do. `revalidate`: keep, but ask with the ETag each time. */
   readonly caching: 'revalidate' | 'no-store';
   /** True where an unknown key is answered instead of refused. */
