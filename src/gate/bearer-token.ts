@@ -33,7 +33,7 @@ export const METADATA_PATHS: ReadonlyMap<string, string> = new Map(
   ['', ...MCP_PATHS].map((path) => [path, `${METADATA_PATH}${path}`]),
 );
 
-/** Empty where the deployment was not told the URL that callers use: it cannot name itself then. */
+/** Empty where the public URL is not configured: the deployment cannot name itself then. */
 export function protectedResources(publicUrl: Config['http']['publicUrl']): readonly ProtectedResource[] {
   const base = (publicUrl ?? '').replace(/\/+$/, '');
   if (base === '') return [];

@@ -106,8 +106,7 @@ function sendAnswer({ operation, api }: OperationRoute, answered: Answered): unk
   const etag = weakEtag(body);
   // `private`: answers will differ by caller; `no-cache`: keep it, but ask with the tag each time.
   reply.header('cache-control', 'private, no-cache').header('etag', etag);
-  if (!mayBeNotModified || !matchesEtag(request.headers['if-none-match'], etag))
-    return body;
+  if (!mayBeNotModified || !matchesEtag(request.headers['if-none-match'], etag)) return body;
   return reply.code(304).send();
 }
 

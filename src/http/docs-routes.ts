@@ -34,7 +34,7 @@ export function installDocs(app: FastifyInstance, site: DocsSite): void {
   for (const url of ['/docs/:page', '/docs/assets/:file']) installRefusedMethods(app, url);
 }
 
-/** Sends a text that is the same for everybody, or 304 to whoever has it. */
+/** Sends a text that is the same for all callers, or 304 to one that has it. */
 export function sendText(
   request: FastifyRequest,
   reply: FastifyReply,

@@ -205,7 +205,7 @@ export function proxyTrust(proxies: TrustedProxies): false | TrustsProxy {
 
 /**
  * The farthest address that the proxies in front name: from the connection on, as far as each next entry of X-Forwarded-For was
- * written by a proxy of ours. An entry that is no address is discarded, with everything before it in the header: nobody known
+ * written by a proxy of ours. An entry that is no address is discarded, with everything before it in the header: no proxy of ours
  * vouches for that.
  */
 export function callerAddress({ ip, ips }: Pick<FastifyRequest, 'ip' | 'ips'>): string {

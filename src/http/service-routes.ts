@@ -9,7 +9,7 @@ import { escapeHtml } from '../docs-site/html.ts';
 import { INDEX_DESCRIPTION } from '../docs-site/index-page.ts';
 import type { PriceListEntry } from '../operations/define.ts';
 import { checkReady } from '../operations/index-state/engine-health.ts';
-import { type Price, SQL_TIERS } from '../operations/prices.ts';
+import { SQL_TIERS, unitsInShort } from '../operations/prices.ts';
 import { cached } from '../operations/read/cached.ts';
 import { sendText } from './docs-routes.ts';
 import { prefersHtml } from './headers.ts';
@@ -180,7 +180,7 @@ export function plansPage({ priceList, plans, sellsCalls }: PriceFacts): string 
   });
   const routeRows = priceList.map(({ method, path, price }) => [
     { code: `${method} ${path}` },
-    unitsText(price),
+    unitsInShort(price),
     usdNumber(price.x402UsdMicros),
   ]);
   const tierRows = SQL_TIERS.map(({ tier, timeoutSeconds, maxQu, requestsPerMinute }) => [
@@ -204,11 +204,6 @@ ${htmlTable(['Route', 'QU', 'USD over x402'], routeRows)}
 <p>A query holds the units of its tier and is charged for the engine time it used.</p>
 ${htmlTable(['Tier', 'Time limit', 'QU at most', 'Requests a minute'], tierRows)}
 `;
-}
-
-function unitsText({ class: priceClass, qu }: Price): string {
-  if (qu === null) return 'not sold for units';
-  return priceClass === 'keyed' ? `${qu} (any key)` : String(qu);
 }
 
 interface CodeCell {

@@ -190,9 +190,9 @@ export interface Operation<
   readonly output: Output;
   /** `page` where it is absent. */
   readonly load?: EngineLoad;
-  /** Codes this operation itself can answer with, beside those every route has. */
+  /** Codes this operation itself can answer with, in addition to those of every route. */
   readonly fails: readonly ErrorCode[];
-  /** Other shapes that an answer can have, beside `output`. */
+  /** Other shapes that an answer can have, in addition to `output`. */
   readonly alsoAnswers?: readonly TObject[];
   /** Media types that an answer can have, each with what it holds; of a text also an example. */
   readonly media?: Readonly<Record<string, { readonly holds: string; readonly example?: string }>>;

@@ -20,7 +20,7 @@ export interface Purchase {
   readonly payer: Address;
   /**
    * What the payment is bound to: the request, and the signature. Payer and nonce are public once a payment is on chain, so
-   * that without the signature anybody could try to take up what another has paid for.
+   * that without the signature any caller could try to take up what another has paid for.
    */
   readonly binding: string;
 }

@@ -178,7 +178,7 @@ function secondText(ms: number): string {
   return `${new Date(ms).toISOString().slice(0, 19)}Z`;
 }
 
-/** The money is ours and the store does not answer: the payer is told both. */
+/** The money is ours and the store does not answer: the answer says both. */
 export function settledButNotRecorded(id: AuthorizationId, transaction: string, cause: unknown): Failure {
   return fail('upstream_unavailable', {
     detail:

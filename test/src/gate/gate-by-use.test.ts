@@ -7,7 +7,7 @@ import { Failure, fail } from '../../../core/errors.ts';
 import { createLog } from '../../../core/log.ts';
 import { type ControlStore, StoreUnavailable } from '../../../src/accounts/store.ts';
 import { createGate, type GateDeps } from '../../../src/gate/call.ts';
-import type { GateAnswer, GateRequest } from '../../../src/gate/gate.ts';
+import type { GateAnswer } from '../../../src/gate/gate.ts';
 import { REPLY_KEPT_MAX_BYTES } from '../../../src/gate/idempotency.ts';
 import { createSweeper } from '../../../src/gate/sweeper.ts';
 import type { Answer, Outcome } from '../../../src/operations/answer.ts';
