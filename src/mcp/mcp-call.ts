@@ -36,9 +36,9 @@ export function toolCall(
 
 function rawOf(
   operation: AnyOperation,
-  arguments_: Readonly<Record<string, unknown>>,
+  sent: Readonly<Record<string, unknown>>,
 ): Readonly<Record<string, unknown>> {
-  const given = withoutNulls(arguments_);
+  const given = withoutNulls(sent);
   const format = operation.media === undefined ? undefined : given['format'];
   if (format !== undefined && !MCP_SQL_FORMATS.some((one) => one === format))
     throw fail('invalid_parameter', {

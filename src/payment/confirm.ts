@@ -1,11 +1,12 @@
 import type { PaymentConfig } from '../../core/config/config.ts';
 import { knownChain } from '../../core/domain/known-chains.ts';
 import type { AuthorizationId } from '../accounts/store.ts';
-import { type ChainReceipt, type JsonRpc, openJsonRpc } from './json-rpc.ts';
+import { type JsonRpc, openJsonRpc } from './json-rpc.ts';
 import { PERMIT2, permit2NonceOf } from './permit2.ts';
 import {
   CANCELED_TOPIC,
   type ChainLog,
+  type ChainReceipt,
   isMarkerOf,
   proofIn,
   TRANSFER_TOPIC,

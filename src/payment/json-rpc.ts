@@ -1,7 +1,7 @@
 import { type Static, type TSchema, Type } from '@sinclair/typebox';
 import { Value } from '@sinclair/typebox/value';
 import { postJson } from './post-json.ts';
-import type { ChainLog } from './proof.ts';
+import type { ChainCall, ChainLog, ChainReceipt } from './proof.ts';
 
 /** The few questions that a confirmation asks a node. Every method rejects when the node does not answer in the expected form. */
 export interface JsonRpc {
@@ -18,18 +18,6 @@ export interface JsonRpc {
   receipt(transaction: string): Promise<ChainReceipt | null>;
   /** What was called; null for a transaction that the node does not know. */
   transaction(hash: string): Promise<ChainCall | null>;
-}
-
-export interface ChainCall {
-  /** Null for the creation of a contract. */
-  readonly to: string | null;
-  readonly input: string;
-}
-
-export interface ChainReceipt {
-  readonly transaction: string;
-  readonly succeeded: boolean;
-  readonly logs: readonly ChainLog[];
 }
 
 /** A receipt of a large batch is a few hundred KiB. */

@@ -1,5 +1,4 @@
-import type { SettlementQuestion } from './confirm.ts';
-import type { ChainCall, ChainReceipt } from './json-rpc.ts';
+import type { AuthorizationId } from '../accounts/store.ts';
 import { UPTO_PROXY } from './permit2.ts';
 
 /** What one transaction proves about one authorization: pure functions over its logs and calldata. */
@@ -17,7 +16,24 @@ export interface ChainLog {
   readonly logIndex: number;
 }
 
-type Claim = Pick<SettlementQuestion, 'id' | 'payTo' | 'amount'>;
+export interface ChainCall {
+  /** Null for the creation of a contract. */
+  readonly to: string | null;
+  readonly input: string;
+}
+
+export interface ChainReceipt {
+  readonly transaction: string;
+  readonly succeeded: boolean;
+  readonly logs: readonly ChainLog[];
+}
+
+interface TransferClaim {
+  readonly id: AuthorizationId;
+  readonly payTo: string;
+  /** What must have been paid at least: atomic units, decimal. */
+  readonly amount: string;
+}
 
 /** `absent`: the transaction does not use the authorization at all. */
 export type Proof = 'paid' | 'paid_otherwise' | 'absent';
@@ -26,7 +42,7 @@ export type Proof = 'paid' | 'paid_otherwise' | 'absent';
  * Pairs the authorization's marker with the transfer it caused: the token's next Transfer from the payer before any other
  * marker, or else the one right before it, as other issuers' tokens emit them. One transaction may settle several payments.
  */
-export function proofIn(logs: readonly ChainLog[], { id, payTo, amount }: Claim): Proof {
+export function proofIn(logs: readonly ChainLog[], { id, payTo, amount }: TransferClaim): Proof {
   const ofToken = logs
     .filter(({ address }) => address === id.asset)
     .toSorted((a, b) => a.logIndex - b.logIndex);
@@ -45,7 +61,7 @@ export function proofIn(logs: readonly ChainLog[], { id, payTo, amount }: Claim)
 }
 
 /** Whether the log is the AuthorizationUsed of exactly this payer and nonce. */
-export function isMarkerOf({ topics }: ChainLog, { payer, nonce }: SettlementQuestion['id']): boolean {
+export function isMarkerOf({ topics }: ChainLog, { payer, nonce }: AuthorizationId): boolean {
   return topics[0] === USED_TOPIC && topics[1] === word(payer) && topics[2] === nonce;
 }
 

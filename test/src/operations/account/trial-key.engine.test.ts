@@ -168,9 +168,10 @@ test('a deployment that sells nothing has no such route', async () => {
   expect(statusCode).toBe(404);
 });
 
-test('a surface that takes no payment is told the door', async () => {
+test('a surface that takes no payment says where it can be paid', async () => {
   const context = { surface: 'mcp', payment: null } as unknown as Parameters<typeof mintTrialKey.run>[2];
-  const deps = { publicUrl: 'https://index.example' } as unknown as Parameters<typeof mintTrialKey.run>[1];
+  const deployment = { publicUrl: 'https://index.example' };
+  const deps = { deployment } as unknown as Parameters<typeof mintTrialKey.run>[1];
   await expect(mintTrialKey.run({}, deps, context)).rejects.toMatchObject({
     code: 'payment_required',
     message: expect.stringContaining('GET https://index.example/v0/test/x402'),
