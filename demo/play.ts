@@ -7,6 +7,7 @@ import type { DemoOptions } from './options.ts';
 import { lateProgress, showProgress, showStatus } from './progress.ts';
 import { openStage, type Stage } from './stage.ts';
 import { isTrue, type Outcome, summarize } from './summary.ts';
+import { welcome } from './welcome.ts';
 
 /** Enough for pages and a backfill to look at, few enough that the first answer is not kept waiting, and blocks enough for some to be final. */
 const CONTINUOUS_HISTORY = 700;
@@ -72,68 +73,6 @@ async function runOn(stage: Stage): Promise<never> {
     await pace.step();
     showStatus(await statusLine(stage));
   }
-}
-
-function welcome(stage: Stage, directory: string): string {
-  const { service, world, apiKey, facilitatorUrl, traffic, identities, shops, sample } = stage;
-  const { visitor } = world.cast;
-  const wallet = world.cast.merchants[0]?.address ?? '';
-  const withKey = `curl -s -H 'X-API-Key: ${apiKey}'`;
-  return `
-The demo runs: ${sample === null ? '' : `${SAMPLE_DAYS} days of sample data on three chains, `}${traffic.ledger.count} settlements and ${identities.registered} agents of history, and a new block every second.
-
-  console        ${service.url}/console (it lends its visitors the key below: nothing to enter)
-  API            ${service.url}/v0/flows
-  description    ${service.url}/openapi.json
-  health         ${service.url}/v0/telemetry
-  chain          ${world.chain.url} (Base Sepolia's chain id, 84532)
-  facilitator    ${facilitatorUrl}/supported (agents pay the API through it, to ${world.cast.api.address})
-  shops          ${shops.origin} (three of the directory’s endpoints that really sell, see below)
-  agents’ files  ${identities.host.origin} (cards and feedback, honest and hostile, and two bazaars)
-  data and log   ${directory} (service.log)
-  test account   ${visitor.address} with a million USDC and gas money, for trying payments
-  its key        ${visitor.privateKey} (of this local chain only, and known to all: never send it anything of value)
-
-Try, with the key of an organization that the demo made:
-
-  ${withKey} '${service.url}/v0/account'
-  ${withKey} '${service.url}/v0/flows?limit=3'
-  ${withKey} '${service.url}/v0/transactions?min_probability=0.9&exclude_self_payments=true&limit=3'
-  ${withKey} '${service.url}/v0/entities/${wallet}/settlements?limit=3'
-  ${withKey} '${service.url}/v0/merchants/${wallet}'
-  ${withKey} '${service.url}/v0/facilitators'
-  ${withKey} '${service.url}/v0/graph?window=1000&max_edges=10'
-
-Who is behind the wallets, by the ERC-8004 registries and their cards, and what they sell:
-
-  ${withKey} '${service.url}/v0/agents?q=weather'
-  ${withKey} '${service.url}/v0/leaderboard?limit=5'
-  ${withKey} '${service.url}/v0/attestations?kind=feedback&limit=3'
-  ${withKey} '${service.url}/v0/capabilities/web-search'
-  curl -s '${service.url}/v0/capabilities?fields=compact'
-  curl -s '${service.url}/v0/endpoints?limit=3'
-
-SQL over the same data, and what a query would cost:
-
-  ${withKey} -H 'content-type: application/json' '${service.url}/v0/sql' -d '{"sql": "SELECT payee, count() AS n, sum(amount_usd) AS usd FROM settlements GROUP BY payee ORDER BY usd DESC LIMIT 5"}'
-  curl -s -H 'content-type: application/json' '${service.url}/v0/sql' -d '{"sql": "SELECT count() FROM settlements", "explain_only": true}'
-  curl -s '${service.url}/v0/sql/schema?table=settlements'
-
-Without it, what a call costs (402), what agents paid for such calls, and every price:
-
-  curl -si '${service.url}/v0/flows'
-  ${withKey} '${service.url}/v0/entities/${world.cast.api.address}/settlements?limit=3'
-  curl -s '${service.url}/v0/account'
-
-Buy with the test account, in this directory (or with any x402 client and the key above); the directory lists what is for sale:
-
-  curl -s '${service.url}/v0/endpoints?q=unit%20conversion'
-${shops.examples.map((url) => `  npm run demo:pay -- '${url}'`).join('\n')}
-  npm run demo:pay -- '${service.url}/v0/flows?limit=3'
-
-Ctrl-C stops everything and removes the data.
-
-`;
 }
 
 async function statusLine({ client, traffic }: Stage): Promise<string> {

@@ -5,7 +5,7 @@ import { ProblemShape } from '../src/openapi/problem.ts';
 import { OPERATIONS } from '../src/operations/index.ts';
 import { capabilityCatalogueBlock, capabilityRuleBlock } from './reference/capabilities.ts';
 import { clientOperations, clientTokens, clientTypes } from './reference/client.ts';
-import { configurationPage, configurationTable } from './reference/configuration.ts';
+import { configurationPage } from './reference/configuration.ts';
 import { dataQualityBlock } from './reference/data-quality.ts';
 import { deployUsers } from './reference/deploy-users.ts';
 import { errorsPage } from './reference/errors.ts';
@@ -13,7 +13,7 @@ import { evidencePage } from './reference/evidence.ts';
 import { fileProblemsBlock } from './reference/identities.ts';
 import { importColumns } from './reference/import-columns.ts';
 import { metricsBlock } from './reference/metrics.ts';
-import { operationsPage, routesTable } from './reference/operations.ts';
+import { operationsPage } from './reference/operations.ts';
 import { paymentStagesPage } from './reference/payment-stages.ts';
 import {
   sqlFailuresBlock,
@@ -27,8 +27,8 @@ import {
 } from './reference/sql.ts';
 
 /**
- * Writes everything that can be derived: docs/reference, the users of deploy/clickhouse, and the blocks of README.md and some pages
- * of docs between `<!-- gen:NAME -->` marks. With `--check` it writes nothing and fails, naming each file that is not what the declarations say.
+ * Writes everything that can be derived: docs/reference, the users of deploy/clickhouse, and the blocks of some pages of docs
+ * between `<!-- gen:NAME -->` marks. With `--check` it writes nothing and fails, naming each file that is not what the declarations say.
  */
 
 const root = new URL('../', import.meta.url);
@@ -42,10 +42,8 @@ const read = (path: string): string | undefined => {
 };
 
 const BLOCKS: Readonly<Record<string, () => string>> = {
-  routes: () => routesTable(OPERATIONS),
   'capability-catalogue': capabilityCatalogueBlock,
   'capability-rule': capabilityRuleBlock,
-  configuration: configurationTable,
   'data-quality': dataQualityBlock,
   'file-problems': fileProblemsBlock,
   'import-columns': importColumns,
@@ -96,7 +94,6 @@ const files: Readonly<Record<string, string>> = {
   'docs/import.md': fillBlocks('docs/import.md'),
   'docs/observe.md': fillBlocks('docs/observe.md'),
   'docs/sql.md': fillBlocks('docs/sql.md'),
-  'README.md': fillBlocks('README.md'),
   'client/openapi.ts': await clientTypes(openApi),
   'client/operations.ts': clientOperations(OPERATIONS),
   'client/dollar-tokens.ts': clientTokens(),

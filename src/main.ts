@@ -16,6 +16,7 @@ import type { BackupArguments, BackupDeps } from './operate/backup/backup-comman
 import { BackupProblem } from './operate/backup/problem.ts';
 import type { RestoreArguments } from './operate/backup/restore-command.ts';
 import { type Actions, commandLine, type Options } from './operate/command-line.ts';
+import { whatToOpen } from './what-to-open.ts';
 
 /**
  * What a command does is loaded when it runs: the service with its libraries takes a second or two, for which nobody waits who makes
@@ -53,6 +54,7 @@ async function start(options: Options): Promise<void> {
     await service.stop();
   });
   await service.prepared;
+  if (service.url !== null) process.stdout.write(whatToOpen(service.url));
 }
 
 async function runMigrations(options: Options): Promise<void> {

@@ -29,7 +29,7 @@ export interface RollupDeps {
 
 /**
  * Keeps the rollup tables up to date until the signal aborts. Any number of workers may run at once, and each may be killed
- * at any moment: what is not recorded as computed is read from the rows instead (src/operations/index-state/rollup-coverage.ts).
+ * at any moment: what is not recorded as computed is read from the rows instead (src/operations/index-state/rollups.ts).
  */
 export async function runRollup(deps: RollupDeps): Promise<void> {
   const limits = { ...ROLLUP_LIMITS, ...deps.limits };

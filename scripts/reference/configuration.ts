@@ -8,7 +8,7 @@ Every variable may be given as a file instead: \`CLICKHOUSE_PASSWORD_FILE\` name
 
 `;
 
-export function configurationTable(): string {
+function configurationTable(): string {
   return table(
     ['key', 'environment', 'default', 'meaning'],
     configKeys().map(({ key, schema }) => [

@@ -5,7 +5,7 @@ import { failsOf } from '../../src/openapi/failures.ts';
 import type { AnyOperation } from '../../src/operations/define.ts';
 import { code, generatedHead, table } from './markdown.ts';
 
-export function routesTable(operations: readonly AnyOperation[]): string {
+function routesTable(operations: readonly AnyOperation[]): string {
   return table(
     ['route', 'answers', 'price'],
     operations.map((operation) => [

@@ -13,7 +13,7 @@ import {
 } from '../../src/operations/prices.ts';
 import { SQL_FACT_HEADERS } from '../../src/operations/sql/answer.ts';
 import { SQL_FORMATS, SQL_MEDIA } from '../../src/operations/sql/params.ts';
-import { SQL_WARNINGS } from '../../src/operations/sql/warnings.ts';
+import { SQL_WARNINGS } from '../../src/operations/sql/shapes.ts';
 import { code, generatedHead, table } from './markdown.ts';
 
 /** What docs/sql.md and its reference pages take from the declarations. */

@@ -4,6 +4,7 @@ import { createRequire } from 'node:module';
 import type { AnyOperation } from '../operations/define.ts';
 import { INDEX_DESCRIPTION, indexPage, missingPage } from './index-page.ts';
 import { llmsFullText, llmsText, pageMarkdown } from './llms.ts';
+import { drawingFiles } from './markdown.ts';
 import { DOCS_PAGES, type DocsPage, findPage } from './pages.ts';
 import { type RenderedPage, renderPage } from './render-page.ts';
 import { searchData } from './search.ts';
@@ -63,6 +64,7 @@ export function createDocsSite(facts: {
 }): DocsSite {
   const { publicUrl } = facts;
   const base = publicUrl === '' ? '' : new URL(publicUrl).pathname.replace(/\/+$/, '');
+  const drawings = drawingFiles();
   const kept = new Map<string, ServedText>();
   const keep = (key: string, type: string, make: () => string): ServedText => {
     const before = kept.get(key);
@@ -92,6 +94,8 @@ export function createDocsSite(facts: {
     markdown: (slug) =>
       ifFound(slug, (page) => keep(`markdown ${slug}`, MARKDOWN, () => pageMarkdown(page, publicUrl))),
     asset(name) {
+      const drawing = drawings.get(name);
+      if (drawing !== undefined) return keep(`asset ${name}`, SVG, () => readFileSync(drawing, 'utf8'));
       const asset = Object.hasOwn(ASSETS, name) ? ASSETS[name] : undefined;
       return asset && keep(`asset ${name}`, asset.type, () => readFileSync(asset.file(), 'utf8'));
     },

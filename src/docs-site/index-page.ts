@@ -12,7 +12,7 @@ export function indexPage(base: string): string {
   });
   return `<h1>Settlement Index</h1>
 <p class="lead">An index of agent payments. It reads x402 settlements and ERC-8004 agent identities from EVM chains, grades how sure it is that each payment is what it seems, and serves all of it as JSON, as MCP tools and to your SQL. Every row carries its evidence, every answer its freshness.</p>
-<p>In a hurry: <a href="${base}/docs/quickstart">first call in five minutes</a>. For programs: <a href="${base}/openapi.json">openapi.json</a>, and <a href="${base}/llms.txt">llms.txt</a> or all of these pages in one text, <a href="${base}/llms-full.txt">llms-full.txt</a>. Every page is also Markdown: add <code>.md</code> to its address.</p>
+<p>In a hurry: <a href="${base}/docs/quickstart">first call in five minutes</a>. For programs: <a href="${base}/openapi.json">openapi.json</a>, and <a href="${base}/llms.txt">llms.txt</a> or all of these pages but the design in one text, <a href="${base}/llms-full.txt">llms-full.txt</a>. Every page is also Markdown: add <code>.md</code> to its address.</p>
 <div class="readers">${groups.join('\n')}</div>
 `;
 }

@@ -58,7 +58,7 @@ function operationSection({ operations, publicUrl }: LlmsFacts): string {
 function optionalSection({ publicUrl }: LlmsFacts): string {
   return section('Optional', [
     link('openapi.json', `${publicUrl}/openapi.json`, 'The same as OpenAPI 3.1, with schemas and examples.'),
-    link('llms-full.txt', `${publicUrl}/llms-full.txt`, 'All pages above in one text.'),
+    link('llms-full.txt', `${publicUrl}/llms-full.txt`, 'All pages above but the design in one text.'),
   ]);
 }
 
@@ -74,9 +74,9 @@ function pageUrl({ slug }: DocsPage, publicUrl: string): string {
   return `${publicUrl}/docs/${slug}.md`;
 }
 
-/** `/llms-full.txt`: every page, one after the other. */
+/** `/llms-full.txt`: every page for users, one after the other. The design pages are for those who read the code as well. */
 export function llmsFullText(facts: LlmsFacts): string {
-  const pages = DOCS_PAGES.map(
+  const pages = DOCS_PAGES.filter(({ reader }) => reader !== 'design').map(
     (page) =>
       `<!-- ${pageUrl(page, facts.publicUrl)} -->\n\n${compactJson(withoutLinks(pageMarkdown(page, '')))}`,
   );

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { posix } from 'node:path';
 import { DOCS_PAGES, type DocsPage } from './pages.ts';
 
@@ -27,9 +27,25 @@ export function linkTarget(href: string, from: DocsPage): LinkTarget {
   const file = posix.join(posix.dirname(from.file), path);
   const page = DOCS_PAGES.find((known) => known.file === file);
   if (page !== undefined) return { page, fragment: anchor };
-  const served = SERVED_ELSEWHERE[file];
+  const served = file.endsWith('.svg') ? drawingPath(file) : SERVED_ELSEWHERE[file];
   if (served === undefined) throw new Error(`docs/${from.file} links to ${href}, which is no page`);
   return { path: served };
+}
+
+function drawingPath(file: string): string {
+  return `/docs/assets/${posix.basename(file)}`;
+}
+
+/** The drawing that an image of a page shows, as SVG. */
+export function readDrawing(href: string, from: DocsPage): string {
+  return readFileSync(new URL(posix.join(posix.dirname(from.file), href), DOCS_ROOT), 'utf8');
+}
+
+/** Where the drawings of docs/design are, by the name that they are served under. */
+export function drawingFiles(): ReadonlyMap<string, URL> {
+  const directory = new URL('design/', DOCS_ROOT);
+  const names = readdirSync(directory).filter((name) => name.endsWith('.svg'));
+  return new Map(names.map((name) => [name, new URL(name, directory)]));
 }
 
 /** A page as it stands in docs/. */

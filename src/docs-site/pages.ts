@@ -21,6 +21,10 @@ export const READERS = {
     title: 'Reference',
     summary: 'Every operation, error and setting, generated from the code that serves them.',
   },
+  design: {
+    title: 'Design',
+    summary: 'How it works inside and why it was built this way: a page and a drawing for each part.',
+  },
 } as const;
 
 export type ReaderId = keyof typeof READERS;
@@ -194,6 +198,63 @@ export const DOCS_PAGES: readonly DocsPage[] = [
     reader: 'reference',
     title: 'Errors',
     description: 'Every code, what it means and what to do.',
+  },
+  {
+    slug: 'design-overview',
+    file: 'design/overview.md',
+    reader: 'design',
+    title: 'Overview',
+    description: 'The parts, the arrows between them, and what each of them guarantees.',
+  },
+  {
+    slug: 'design-storage',
+    file: 'design/storage.md',
+    reader: 'design',
+    title: 'Storage',
+    description: 'The tables, versions and tombstones, rollups, and how exact answers are read from both.',
+  },
+  {
+    slug: 'design-ingest',
+    file: 'design/ingest.md',
+    reader: 'design',
+    title: 'Ingest',
+    description:
+      'From a node’s answers to acknowledged rows: proofs, checkpoints, reorgs, several processes.',
+  },
+  {
+    slug: 'design-evidence',
+    file: 'design/evidence.md',
+    reader: 'design',
+    title: 'Evidence',
+    description: 'How a payment is recognised and graded, and how grades follow a changed catalogue.',
+  },
+  {
+    slug: 'design-sandbox',
+    file: 'design/sandbox.md',
+    reader: 'design',
+    title: 'SQL sandbox',
+    description: 'What stands between a caller’s query and the engine, from the parser to the kernel.',
+  },
+  {
+    slug: 'design-gate',
+    file: 'design/gate.md',
+    reader: 'design',
+    title: 'Gate and payment',
+    description: 'The order of checks on a call, and how a payment is settled once and answered once.',
+  },
+  {
+    slug: 'design-accounts',
+    file: 'design/accounts.md',
+    reader: 'design',
+    title: 'Accounts',
+    description: 'Organizations, keys, units and payments, in SQLite or Redis, without double charges.',
+  },
+  {
+    slug: 'design-scale',
+    file: 'design/scale.md',
+    reader: 'design',
+    title: 'Scale',
+    description: 'What one process takes, how work is spread over processes and shards, what ends first.',
   },
 ];
 

@@ -1,7 +1,7 @@
 import { Marked, Renderer, type RendererObject, type Token, type Tokens } from 'marked';
 import { highlighted } from './highlight.ts';
 import { escapeHtml, headingNames } from './html.ts';
-import { linkTarget, readPage } from './markdown.ts';
+import { linkTarget, readDrawing, readPage } from './markdown.ts';
 import type { DocsPage } from './pages.ts';
 
 /** One page of Markdown as HTML, its table of contents, and its sections for the search. */
@@ -58,6 +58,7 @@ function rendererOf(page: DocsPage, base: string, names: ReadonlyMap<Token, stri
       const href = hrefOf(token.href, page, base);
       return `<a href="${escapeHtml(href)}">${this.parser.parseInline(token.tokens)}</a>`;
     },
+    image: ({ href, text }) => drawing(readDrawing(href, page), text),
     code: ({ text, lang }) => codeBlock(text, lang ?? ''),
     table(token) {
       const table = Renderer.prototype.table.call(this, token);
@@ -67,6 +68,17 @@ function rendererOf(page: DocsPage, base: string, names: ReadonlyMap<Token, stri
     // Marks of the generator go; anything else in angle brackets is text.
     html: ({ text }) => (/^\s*<!--[\s\S]*-->\s*$/.test(text) ? '' : escapeHtml(text)),
   };
+}
+
+/**
+ * Inside the page, so that it takes the colours of the page (docs.css) and follows its switch between light and dark. Its own style
+ * sheet is for readers of the file alone.
+ */
+function drawing(svg: string, title: string): string {
+  const shown = svg
+    .replace(/<(title|style)>[\s\S]*?<\/\1>\s*/g, '')
+    .replace('<svg ', '<svg aria-hidden="true" ');
+  return `<span class="drawing" role="img" tabindex="0" aria-label="${escapeHtml(title)}">${shown.trim()}</span>`;
 }
 
 function hrefOf(href: string, from: DocsPage, base: string): string {

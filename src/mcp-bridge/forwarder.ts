@@ -20,7 +20,7 @@ export interface Forwarder {
   close(): Promise<void>;
 }
 
-export interface ForwarderOptions {
+interface ForwarderOptions {
   readonly urls: ServiceUrls;
   readonly key: string | undefined;
   /** How long a request waits for a service that is away. */

@@ -3,7 +3,7 @@ import { EventSourceParserStream } from 'eventsource-parser/stream';
 import type { Response } from 'undici';
 
 /** The messages of an answer, as they arrive. Null where it is no answer of the protocol, but says so in `body`. */
-export interface NoMessages {
+interface NoMessages {
   readonly body: unknown;
 }
 

@@ -10,10 +10,10 @@ import {
   type ChainStatus,
   readChainStatus,
 } from '../operations/index-state/chain-status.ts';
-import { readEngineUptime } from '../operations/index-state/engine-health.ts';
 import { chainFreshness } from '../operations/index-state/freshness.ts';
 import type { IdentityStates } from '../operations/index-state/identity-state.ts';
-import { readRollupState } from '../operations/index-state/rollup-state.ts';
+import { readEngineUptime } from '../operations/index-state/index-state.ts';
+import { readRollupState } from '../operations/index-state/rollups.ts';
 
 /** The figures of `/v0/telemetry`, asked for with the questions that answer it: the two can never differ by more than their moment. */
 

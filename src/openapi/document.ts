@@ -9,17 +9,15 @@ import {
   RECEIPT_HEADERS,
   REQUEST_HEADERS,
   requestHeaders,
+  SharedParameters,
 } from './headers.ts';
-import { SharedParameters } from './parameters.ts';
-import { PAYMENT_SCHEMAS } from './payments.ts';
-import { paymentInfo, SECURITY_SCHEMES, securityOf } from './prices.ts';
+import { PAYMENT_SCHEMAS, paymentInfo, SECURITY_SCHEMES, securityOf } from './payments.ts';
 import { type Json, NamedSchemas, pascalCase } from './schemas.ts';
-import { servicePaths } from './service.ts';
-import { TAGS, tagsOf } from './tags.ts';
+import { servicePaths, TAGS, tagsOf } from './service.ts';
 
 /** OpenAPI 3.1, generated purely from the declared operations and the error catalogue. */
 
-export interface OpenApiOptions {
+interface OpenApiOptions {
   readonly operations: readonly AnyOperation[];
   /** Schema of the error answer. */
   readonly problem: TSchema;

@@ -1,8 +1,13 @@
-import { ERROR_CODES, ERRORS, type ErrorCode } from '../../core/errors.ts';
+import type { PaymentOffer } from '../../core/domain/payment.ts';
+import { ERROR_CODES, ERRORS, type ErrorCode, type FailureContext } from '../../core/errors.ts';
+import { REFUSALS } from '../../sandbox/judge/refusal.ts';
+import { QUERY_FAILURES } from '../../sandbox/sandbox.ts';
 import type { AnyOperation } from '../operations/define.ts';
 import type { PriceClass } from '../operations/prices.ts';
-import { failureExample } from './examples.ts';
+import { SETTLEMENT_EXAMPLE } from '../operations/settlements/shape.ts';
 import { COMMON_HEADERS, headerReferences, RECEIPT_HEADERS } from './headers.ts';
+import { PAYMENT_OFFER_EXAMPLE, PAYMENT_REQUIRED_EXAMPLE } from './payments.ts';
+import { problemOf } from './problem.ts';
 import { type Json, pascalCase } from './schemas.ts';
 
 /** What can go wrong, as the OpenAPI document tells it: one response for each status, its codes as examples. */
@@ -138,4 +143,154 @@ export class FailureResponses {
       },
     };
   }
+}
+
+/** Examples of failures: what a caller would be told, printed as the service prints it. */
+
+interface ExampleFailure extends FailureContext {
+  /** Where it happens, `/v0/transactions` without. */
+  readonly path?: string;
+}
+
+const REQUEST_ID = '0b8f3c52-1a8e-4b61-9d2f-6c1f0e7a9b13';
+const TRANSACTION = SETTLEMENT_EXAMPLE.tx_hash;
+const NONCE = '0x3d7f2e1c0b9a8d7e6f5c4b3a29180716253443526170899807a6b5c4d3e2f1a0';
+const SQL = '/v0/sql';
+const TRIAL_KEY = '/v0/test/x402';
+
+const OFFER: PaymentOffer = {
+  accepts: [PAYMENT_OFFER_EXAMPLE],
+  requiredHeader: Buffer.from(JSON.stringify(PAYMENT_REQUIRED_EXAMPLE)).toString('base64'),
+};
+
+/** Words of the service itself, for one plausible case of each code. */
+const FAILURES: Readonly<Record<ErrorCode, ExampleFailure>> = {
+  invalid_parameter: {
+    detail: 'min_probability must be a number within [0,1], not "2".',
+    parameter: 'min_probability',
+  },
+  malformed_request: { detail: 'The URL or the body cannot be decoded.' },
+  invalid_query: {
+    path: SQL,
+    detail: REFUSALS.unknown_table,
+    query: { position: { line: 1, column: 22 }, near: 'setlements', hint: 'Did you mean settlements?' },
+  },
+  query_failed: {
+    path: SQL,
+    detail: QUERY_FAILURES.timeout,
+    query: {
+      reason: 'timeout',
+      hint: 'Narrow block_time, ask merchant_days or payer_days for long ranges, or choose a higher `tier`.',
+    },
+    charged: { heldQu: 3, chargedQu: 3, balance: 197 },
+  },
+  invalid_api_key: { detail: 'The key that was sent is not known here, is revoked or has expired.' },
+  api_key_required: { detail: 'No key was sent, and single calls are not sold here.' },
+  payment_required: { detail: 'No key was sent. Send one, or pay for this call.', offer: OFFER },
+  payment_malformed: {
+    detail: 'The payment header is not base64 (standard alphabet) of a JSON object. Nothing was charged.',
+    payment: { stage: 'input' },
+    offer: OFFER,
+  },
+  payment_invalid: {
+    detail: 'The authorization is not for the price. Sign exactly 1000 atomic units.',
+    payment: { stage: 'verify', reason: 'invalid_exact_evm_payload_authorization_value' },
+    offer: OFFER,
+  },
+  payment_failed: {
+    detail:
+      'The payment was verified, but the facilitator could not settle it. Nothing was charged. Send it again, or sign a new one.',
+    payment: { stage: 'settle' },
+    offer: OFFER,
+  },
+  insufficient_qu: {
+    path: '/v0/graph',
+    detail: 'The call costs 1 QU; the organization has 0 QU free.',
+    offer: {
+      ...OFFER,
+      accepts: [
+        {
+          ...PAYMENT_OFFER_EXAMPLE,
+          maxAmountRequired: '5000',
+          resource: 'https://index.example/v0/graph?days=7',
+          description: 'Who pays whom: wallets and the sums between them',
+        },
+      ],
+    },
+  },
+  forbidden_origin: { path: '/mcp', detail: 'Pages of this origin may not use the MCP surface.' },
+  upgrade_required: {
+    path: SQL,
+    detail: 'The plan free does not include the tier deep. deep is included in: enterprise.',
+  },
+  payment_in_progress: {
+    detail: 'Another request is using this payment right now. It is not charged twice.',
+    payment: { stage: 'settle' },
+    retryAfterSeconds: 2,
+  },
+  request_in_progress: {
+    path: SQL,
+    detail: 'A request with this Idempotency-Key is still running.',
+    retryAfterSeconds: 5,
+  },
+  reply_not_kept: {
+    path: SQL,
+    detail:
+      'The request with this Idempotency-Key was run before and charged once; its answer was too large to keep, or its caller left.',
+  },
+  idempotency_conflict: {
+    path: SQL,
+    detail: 'This Idempotency-Key was sent with another request before.',
+  },
+  key_already_issued: {
+    path: TRIAL_KEY,
+    detail: `The settlement ${TRANSACTION} already bought a key, which was shown once. This request was not charged. Pay again for another key.`,
+  },
+  not_found: { detail: 'There is no such route. /openapi.json lists them.' },
+  method_not_allowed: { detail: 'This route does not take DELETE.' },
+  request_timeout: { detail: 'The request did not arrive in time.', path: '/' },
+  payload_too_large: { path: SQL, detail: 'The request body is larger than this route takes.' },
+  uri_too_long: { detail: 'The URL is longer than 4096 characters.' },
+  unsupported_media_type: {
+    path: SQL,
+    detail: 'This route takes a JSON object as its body, with Content-Type: application/json.',
+  },
+  rate_limited: {
+    detail: 'More than 600 requests in a minute came from this address.',
+    retryAfterSeconds: 17,
+  },
+  headers_too_large: { detail: 'The URL and headers together exceed 16 KiB.', path: '/' },
+  internal_error: {
+    detail: 'The service failed to answer this request. The fault is on our side and was logged.',
+  },
+  key_issue_failed: {
+    path: TRIAL_KEY,
+    detail:
+      'The payment settled, but its key could not be stored. Send the same request with the same payment again: it is not charged twice.',
+    payment: { stage: 'settle', transaction: TRANSACTION },
+  },
+  settlement_unknown: {
+    detail:
+      'Whether the payment settled is not known: the facilitator was asked at 2026-11-20T09:15:04Z, and the chain does not show the payment yet. Check the chain for the authorization’s nonce before you sign another one. Send this request with this payment again: it is never settled twice, and served once the settlement is seen.',
+    payment: { stage: 'settle', authorizationNonce: NONCE, sinceMs: Date.UTC(2026, 10, 20, 9, 15, 4) },
+    retryAfterSeconds: 5,
+  },
+  overloaded: {
+    detail: 'More is asked of this service at the moment than it can answer. Nothing was run or charged.',
+    retryAfterSeconds: 2,
+  },
+  upstream_unavailable: {
+    detail: 'The index did not answer in time when asked for: settlements.',
+    resource: 'settlements',
+    retryAfterSeconds: 2,
+  },
+};
+
+/** A named example of an answer with this code. */
+function failureExample(code: ErrorCode, publicUrl: string): Json {
+  const { path = '/v0/transactions', ...context } = FAILURES[code];
+  return {
+    summary: ERRORS[code].title,
+    value: problemOf(code, context, { path, requestId: REQUEST_ID, publicUrl }),
+  };
 }

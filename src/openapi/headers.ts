@@ -1,7 +1,8 @@
 import { IDEMPOTENCY_KEY_MIN_CHARS } from '../operations/account/trial-key.ts';
 import type { AnyOperation } from '../operations/define.ts';
+import type { Param } from '../operations/params.ts';
 import { PAYMENT_RECEIPT_EXAMPLE, PAYMENT_REQUIRED_EXAMPLE } from './payments.ts';
-import type { Json } from './schemas.ts';
+import { type Json, type NamedSchemas, pascalCase } from './schemas.ts';
 
 /** Headers of requests and answers, each declared once and referred to. */
 
@@ -102,7 +103,7 @@ export const HEADERS: Readonly<Record<string, Json>> = {
   ),
 };
 
-export const RATE_HEADERS = [
+const RATE_HEADERS = [
   'RateLimit-Policy',
   'RateLimit',
   'X-RateLimit-Limit',
@@ -187,4 +188,59 @@ export function requestHeaders({ price, repeatable, caching }: AnyOperation): re
 
 export function headerReferences(names: readonly string[]): Json {
   return Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]));
+}
+
+/** Parameters of the path and the query: one that several operations take stands in the document once. */
+export class SharedParameters {
+  /** By the name of the component. */
+  private readonly shared = new Map<string, { readonly name: string; readonly param: Param }>();
+
+  constructor(operations: readonly AnyOperation[]) {
+    const uses = operations.flatMap(({ params }) => Object.entries(params));
+    for (const [name, param] of uses) {
+      if (param.in === 'body') continue;
+      const isShared = uses.filter(([other, used]) => other === name && used === param).length > 1;
+      const component = componentName(name, param);
+      const before = this.shared.get(component);
+      if (!isShared || before?.param === param) continue;
+      if (before !== undefined) throw new Error(`two shared parameters are named ${component}`);
+      this.shared.set(component, { name, param });
+    }
+  }
+
+  /** The parameters of an operation. */
+  of({ params }: AnyOperation, schemas: NamedSchemas): readonly Json[] {
+    return Object.entries(params)
+      .filter(([, param]) => param.in !== 'body')
+      .map(([name, param]) => {
+        const component = componentName(name, param);
+        return this.shared.get(component)?.param === param
+          ? { $ref: `#/components/parameters/${component}` }
+          : parameterObject(name, param, schemas);
+      });
+  }
+
+  components(schemas: NamedSchemas): Json {
+    return Object.fromEntries(
+      [...this.shared].map(([component, { name, param }]) => [
+        component,
+        parameterObject(name, param, schemas),
+      ]),
+    );
+  }
+}
+
+function componentName(name: string, { component }: Param): string {
+  return component ?? pascalCase(name);
+}
+
+function parameterObject(name: string, param: Param, schemas: NamedSchemas): Json {
+  return {
+    name,
+    in: param.in,
+    required: param.required,
+    description: param.description,
+    schema: schemas.place(param.schema),
+    ...(param.example === undefined ? {} : { example: param.example }),
+  };
 }

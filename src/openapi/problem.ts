@@ -113,14 +113,14 @@ export const ProblemShape = Type.Object({
 
 export type Problem = Static<typeof ProblemShape>;
 
-export interface ProblemPlace {
+interface ProblemPlace {
   readonly path: string;
   readonly requestId: string;
   /** '' where the deployment does not know its URL: the link is then relative, which RFC 9457 allows. */
   readonly publicUrl: string;
 }
 
-export function errorPage(publicUrl: string, code: ErrorCode): string {
+function errorPage(publicUrl: string, code: ErrorCode): string {
   return `${publicUrl}/docs/errors#${code}`;
 }
 

@@ -10,13 +10,12 @@ import { createEndpointSources } from './endpoints/sources.ts';
 import { createRelayers } from './facilitators/read.ts';
 import { createGraphs } from './graph/read.ts';
 import { PRICE_LIST } from './index.ts';
-import { createDatasetFacts } from './index-state/dataset.ts';
+import { createDatasetFacts, createPublicTableRows } from './index-state/dataset.ts';
 import { createFreshness } from './index-state/freshness.ts';
 import { createIdentityStates } from './index-state/identity-state.ts';
 import { createIndexStates } from './index-state/index-state.ts';
-import { createRollups } from './index-state/rollup-coverage.ts';
-import { createNames } from './names/names.ts';
-import { createPublicTableRows } from './sql/public-table-rows.ts';
+import { createRollups } from './index-state/rollups.ts';
+import { createNames } from './names.ts';
 
 export interface OperationDepsOptions {
   readonly config: Pick<Config, 'http' | 'chains' | 'plans'>;

@@ -16,16 +16,15 @@ import type { Capabilities } from './capabilities/read.ts';
 import type { EndpointSources } from './endpoints/sources.ts';
 import type { Relayers } from './facilitators/read.ts';
 import type { Graphs } from './graph/read.ts';
-import type { DatasetFacts } from './index-state/dataset.ts';
-import { readEngineUptime } from './index-state/engine-health.ts';
+import type { DatasetFacts, PublicTableRows } from './index-state/dataset.ts';
 import type { Freshness } from './index-state/freshness.ts';
 import type { IndexStates } from './index-state/index-state.ts';
-import type { Rollups } from './index-state/rollup-coverage.ts';
-import type { Names } from './names/names.ts';
+import { readEngineUptime } from './index-state/index-state.ts';
+import type { Rollups } from './index-state/rollups.ts';
+import type { Names } from './names.ts';
 import type { InputOf, ParamFacts, Params } from './params.ts';
 import type { Price } from './prices.ts';
 import { readInput } from './read-input.ts';
-import type { PublicTableRows } from './sql/public-table-rows.ts';
 
 /**
  * An operation is declared once and projected to the HTTP route, OpenAPI, the price list, the documentation and the MCP tool.
@@ -43,7 +42,7 @@ export interface Caller {
   readonly organizationMissing: boolean;
 }
 
-export interface CallerOrganization {
+interface CallerOrganization {
   readonly id: string;
   readonly displayName: string;
   readonly plan: PlanId;
@@ -163,16 +162,12 @@ export interface CallTerms {
 }
 
 /** What validity may depend on. */
-export type CheckFacts = ParamFacts & Pick<OperationDeps, 'cursorKeys'>;
+type CheckFacts = ParamFacts & Pick<OperationDeps, 'cursorKeys'>;
 
 /** Stands in a `toolText` for the URL under which the caller knows the service, without a slash at its end. */
 export const PUBLIC_URL_MARK = '{publicUrl}';
 
-export interface Operation<
-  P extends Params = Params,
-  Output extends TObject = TObject,
-  Checked = InputOf<P>,
-> {
+interface Operation<P extends Params = Params, Output extends TObject = TObject, Checked = InputOf<P>> {
   /** camelCase; the MCP tool is its snake_case. */
   readonly id: string;
   readonly method: Method;
@@ -228,7 +223,7 @@ export interface NamedExample {
 }
 
 /** An operation whose price depends on its input and its use: it says what it used first, and gives its answer after. */
-export interface UsageOperation<P extends Params, Output extends TObject, Checked, Reviewed>
+interface UsageOperation<P extends Params, Output extends TObject, Checked, Reviewed>
   extends Omit<Operation<P, Output, Checked>, 'run'> {
   /** What this call costs at most. `price` of the operation is the least that a call costs. */
   terms(input: Checked): CallTerms;

@@ -1,8 +1,7 @@
 import { getAccount } from './account/declare.ts';
 import { mintTrialKey } from './account/trial-key.ts';
-import { getAgent } from './agents/agent.ts';
+import { getAgent, listAgents } from './agents/declare.ts';
 import { getLeaderboard } from './agents/leaderboard.ts';
-import { listAgents } from './agents/list.ts';
 import { listAttestations } from './attestations/declare.ts';
 import { getCapability } from './capabilities/capability.ts';
 import { listCapabilities } from './capabilities/list.ts';
@@ -10,8 +9,7 @@ import { type AnyOperation, type PriceListEntry, register, registerMetered } fro
 import { listEndpoints } from './endpoints/declare.ts';
 import { listFacilitators } from './facilitators/declare.ts';
 import { getGraph } from './graph/declare.ts';
-import { listFlows } from './settlements/flows.ts';
-import { listTransactions } from './settlements/transactions.ts';
+import { listFlows, listTransactions } from './settlements/declare.ts';
 import { runSql } from './sql/declare.ts';
 import { getSqlSchema } from './sql/schema.ts';
 import { getTelemetry } from './telemetry/declare.ts';

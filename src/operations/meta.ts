@@ -33,7 +33,7 @@ export const ChainFreshnessShape = Type.Object(
   { title: 'ChainFreshness' },
 );
 
-export const FreshnessShape = Type.Object(
+const FreshnessShape = Type.Object(
   { chains: Type.Array(ChainFreshnessShape) },
   {
     title: 'Freshness',
@@ -110,11 +110,11 @@ export const LIST_META_FIELDS = {
 export const ListMetaShape = Type.Object(LIST_META_FIELDS, { title: 'ListMeta' });
 
 export type Meta = Static<typeof MetaShape>;
-export type ListMeta = Static<typeof ListMetaShape>;
-export type SettlementMeta = Static<typeof SettlementMetaShape>;
+type ListMeta = Static<typeof ListMetaShape>;
+type SettlementMeta = Static<typeof SettlementMetaShape>;
 type FreshnessAnswer = Static<typeof ChainFreshnessShape>;
 
-export interface MetaFacts {
+interface MetaFacts {
   /** The chain asked for; undefined: all. */
   readonly chain: Chain | undefined;
   readonly chains: readonly Chain[];

@@ -38,8 +38,8 @@ export type InputOf<P extends Params> = {
   readonly [Name in keyof P]: P[Name] extends Param<infer Value> ? Value : never;
 };
 
-export const LIMIT_DEFAULT = 50;
-export const LIMIT_MAX = 100;
+const LIMIT_DEFAULT = 50;
+const LIMIT_MAX = 100;
 
 function invalid(parameter: string, detail: string): Error {
   return fail('invalid_parameter', { parameter, detail });
@@ -190,7 +190,7 @@ export const finalityParam: Param<FinalityFilter> = {
   read: (raw, name) => (raw === undefined ? 'any' : readChoice(raw, name, FINALITIES)),
 };
 
-export const OFFSET_MAX = 10_000;
+const OFFSET_MAX = 10_000;
 
 /** Refused above its maximum, not clamped: a clamped page would repeat rows without a word. */
 export const offsetParam: Param<number> = {

@@ -20,7 +20,7 @@ export interface Price {
   readonly range?: PriceRange;
 }
 
-export interface PriceRange {
+interface PriceRange {
   /** What one unit buys. */
   readonly unit: string;
   readonly qu: { readonly min: number; readonly max: number };

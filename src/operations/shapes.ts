@@ -1,5 +1,5 @@
 import { type TSchema, Type } from '@sinclair/typebox';
-import { NAME_SOURCES, type NameSource } from './names/names.ts';
+import { NAME_SOURCES, type NameSource } from './names.ts';
 
 /** Shapes that several answers share. Nullable scalars are `type: [x, null]`: valid JSON Schema 2020-12 and fast to print. */
 

@@ -2,7 +2,7 @@ import { createReader } from '../../clickhouse/engine/http-engine.ts';
 import { sql } from '../../clickhouse/engine/sql.ts';
 import type { Log } from '../../core/log.ts';
 import type { ControlStore } from '../../src/accounts/store.ts';
-import { readCoverage } from '../../src/operations/index-state/rollup-coverage.ts';
+import { readCoverage } from '../../src/operations/index-state/rollups.ts';
 import { caughtUp } from '../kit/catch-up.ts';
 import { type ExpectedRow, readNaively } from '../kit/naive-reader.ts';
 import { type Figures, recountedFigures, servedFigures } from '../kit/rollup-figures.ts';

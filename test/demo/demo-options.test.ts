@@ -1,5 +1,7 @@
 import { afterEach, expect, test, vi } from 'vitest';
+import { castOf } from '../../demo/actors.ts';
 import { parseOptions } from '../../demo/options.ts';
+import { readDocument } from '../kit/documents.ts';
 
 afterEach(() => vi.unstubAllEnvs());
 
@@ -19,4 +21,9 @@ test('sample data lies below the live blocks unless it is left out, and never be
   expect(historyOf('--minutes', '5')).toBe(true);
   expect(historyOf('--no-history')).toBe(false);
   expect(historyOf('--once', '10')).toBe(false);
+});
+
+test('the seller that README asks about is one of the demo', () => {
+  const [, asked] = /merchants\/(0x[0-9a-f]{40})/.exec(readDocument('README.md')) ?? [];
+  expect(asked).toBe(castOf(parseOptions(['node', 'demo']).seed).merchants[0]?.address);
 });

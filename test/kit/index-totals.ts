@@ -6,8 +6,8 @@ import {
   closedSlices,
   openRows,
   type RollupCoverage,
-} from '../../src/operations/index-state/rollup-coverage.ts';
-import { unionAll } from '../../src/operations/wallets/profile-scope.ts';
+} from '../../src/operations/index-state/rollups.ts';
+import { unionAll } from '../../src/operations/wallets/profile-totals.ts';
 import type { Lines, Recount } from './recount.ts';
 
 /** The same lines as the recount's, as the tables tell them: rows, parties, and rollups with open slices read live. */

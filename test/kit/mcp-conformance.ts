@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Type } from '@sinclair/typebox';
 import { fail } from '../../core/errors.ts';
-import type { McpResource } from '../../src/mcp/resources.ts';
+import type { McpResource } from '../../src/mcp/server.ts';
 import { type AnyOperation, defineOperation, register } from '../../src/operations/define.ts';
 import { PRICES } from '../../src/operations/prices.ts';
 

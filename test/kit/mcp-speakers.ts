@@ -1,7 +1,7 @@
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { Client as FirstClient } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport as FirstTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
-import { CURRENT_PROTOCOL, EARLIER_PROTOCOLS } from '../../src/mcp/protocol-versions.ts';
+import { CURRENT_PROTOCOL, EARLIER_PROTOCOLS } from '../../src/mcp/server.ts';
 import type { ApiAnswer } from './api.ts';
 
 /** Clients of both generations of the protocol's own SDK, in every protocol that they can be told to speak. */

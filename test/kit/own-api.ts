@@ -9,7 +9,7 @@ import type { SqlSandbox } from '../../sandbox/sandbox.ts';
 import { openSqliteStore } from '../../src/accounts/sqlite/store.ts';
 import type { ControlStore } from '../../src/accounts/store.ts';
 import { buildApp } from '../../src/http/app.ts';
-import type { McpResource } from '../../src/mcp/resources.ts';
+import type { McpResource } from '../../src/mcp/server.ts';
 import { type Access, openAccess } from '../../src/open-access.ts';
 import type { AnyOperation } from '../../src/operations/define.ts';
 import { CURSOR_KEYS, type TestClock, testClock } from './api.ts';

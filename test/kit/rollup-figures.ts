@@ -5,7 +5,7 @@ import {
   closedSlices,
   openRows,
   type RollupCoverage,
-} from '../../src/operations/index-state/rollup-coverage.ts';
+} from '../../src/operations/index-state/rollups.ts';
 
 /** Every figure of a rollup table by key, ordered: as one text a line, so that a difference reads well. */
 export interface Figures {

@@ -24,7 +24,7 @@ const MAIN = fileURLToPath(new URL('../../demo/main.ts', import.meta.url));
 const START_TIMEOUT_MS = 300_000;
 const POLL_MS = 200;
 /** The last thing that the demo prints before it goes on. */
-const READY = 'Ctrl-C stops everything';
+const READY = /^ {2}its key .*\n/m;
 
 export async function startDemo(directory: string, minutes: number, seed: number): Promise<DemoProcess> {
   const args = ['--minutes', String(minutes), '--seed', String(seed), '--port', '0'];
@@ -50,7 +50,7 @@ export async function startDemo(directory: string, minutes: number, seed: number
 
 async function untilReady(child: ChildProcess, output: () => string): Promise<void> {
   const deadline = performance.now() + START_TIMEOUT_MS;
-  while (!output().includes(READY)) {
+  while (!READY.test(output())) {
     if (child.exitCode !== null) throw new Error(`the demo ended at its start:\n${output()}`);
     if (performance.now() > deadline) throw new Error(`the demo does not start:\n${output()}`);
     await sleep(POLL_MS);
@@ -64,7 +64,7 @@ function readPrinted(output: string): Printed {
     return text;
   };
   const goods = [...output.matchAll(/demo:pay -- '(http[^']+)'/g)].flatMap(([, url]) => url ?? []);
-  const api = read(/^ {2}description +(\S+)\/openapi\.json/m);
+  const api = read(/^ {2}API +(\S+)\/v0$/m);
   return {
     api,
     chain: read(/^ {2}chain +(\S+)/m),

@@ -68,7 +68,9 @@ export const ACTS: Readonly<Record<string, (visit: Visit) => Promise<void>>> = {
     await wallet.toToken(data);
     await untilUsed(visit, signed, () => wallet.toToken(data));
     const answer = await ask(visit, signed);
-    if (answer.status !== 402) findings.faults.push(`a cancelled payment was answered ${answer.status}`);
+    // A reorg may have taken the cancellation back: then the payment may settle, and has to be on the chain like every other.
+    if (answer.status === 200) findings.settled.add(settledBy(answer) ?? '');
+    else if (answer.status !== 402) findings.faults.push(`a cancelled payment was answered ${answer.status}`);
   },
   'cancelled while it was paid': async (visit) => {
     const { wallet, findings } = visit;

@@ -68,7 +68,7 @@ export function openWallet({ chain: rpcUrl, privateKey }: Printed): Wallet {
   const wallet = createWalletClient({ account, chain: baseSepolia, transport });
   const node = createPublicClient({ chain: baseSepolia, transport });
   let last: Promise<unknown> = Promise.resolve();
-  /** One after another: two at once would take the same nonce. Again where a reorg came in between. */
+  /** One after another: two at once would take the same nonce. Again where a reorg came in between: the node then knows no newest block for a moment. */
   const send = (transaction: {
     readonly to: Hex;
     readonly data?: Hex;
@@ -129,12 +129,14 @@ export function openWallet({ chain: rpcUrl, privateKey }: Printed): Wallet {
       return receipt === null ? null : receipt.status === '0x1';
     },
     isUsed: ({ nonce }) =>
-      node.readContract({
-        address: TOKEN,
-        abi: ABI,
-        functionName: 'authorizationState',
-        args: [account.address, nonce],
-      }),
+      tryAgain(() =>
+        node.readContract({
+          address: TOKEN,
+          abi: ABI,
+          functionName: 'authorizationState',
+          args: [account.address, nonce],
+        }),
+      ),
   };
 }
 
@@ -144,7 +146,7 @@ async function tryAgain<Result>(attempt: () => Promise<Result>): Promise<Result>
       return await attempt();
     } catch (error) {
       if (tries >= SEND_TRIES_MAX)
-        throw new Error('the chain took no transaction of the visitor', { cause: error });
+        throw new Error('the chain answered no request of the visitor', { cause: error });
       await sleep(SEND_AGAIN_MS);
     }
   }

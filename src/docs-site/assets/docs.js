@@ -48,6 +48,11 @@ function offerCopies() {
 
 let loading;
 
+/** The weight of a section, as search.json gives it. */
+function weightOf(_id, _term, { weight }) {
+  return weight;
+}
+
 /** The index is made once, when somebody begins to search. */
 function loadIndex() {
   loading ??= (async () => {
@@ -81,7 +86,7 @@ function offerSearch() {
     const words = input.value.trim();
     if (words === '') return close();
     const hits = await loadIndex().then(
-      (index) => index.search(words).slice(0, RESULTS_MAX),
+      (index) => index.search(words, { boostDocument: weightOf }).slice(0, RESULTS_MAX),
       () => null,
     );
     if (turn !== asked) return; // another search began meanwhile

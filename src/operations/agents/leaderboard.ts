@@ -3,11 +3,11 @@ import { defineOperation } from '../define.ts';
 import { LIST_META_FIELDS, listMeta, META_EXAMPLE } from '../meta.ts';
 import { chainOrAllParam, limitParam } from '../params.ts';
 import { PRICES } from '../prices.ts';
-import { readLastSettled } from '../settlements/last-settled.ts';
+import { readLastSettled } from '../settlements/feed.ts';
 import { NextOffsetShape, nowText, TimeShape } from '../shapes.ts';
+import { includeSpamParam, leaderboardOffsetParam, rankedByParam } from './params.ts';
 import { LEADERBOARD_OFFSET_MAX, type RankedAgent, type RankedBy } from './read-leaderboard.ts';
 import { readAgents } from './read-list.ts';
-import { includeSpamParam, leaderboardOffsetParam, rankedByParam } from './registry-params.ts';
 import type { AgentRow } from './row.ts';
 import { AGENT_EXAMPLE, AgentShape, agentAnswers } from './shape.ts';
 

@@ -2,8 +2,7 @@ import type { Reader } from '../../../clickhouse/engine/engine.ts';
 import { allOf, type Sql, sql, texts, uint32 } from '../../../clickhouse/engine/sql.ts';
 import type { Clock } from '../../../core/clock.ts';
 import type { Chain } from '../../../core/domain/chain.ts';
-import { ask, TWO_THREADS } from '../read/ask.ts';
-import { integerField, textField } from '../read/decode.ts';
+import { ask, integerField, TWO_THREADS, textField } from '../ask.ts';
 
 /**
  * ERC-8004 agents by score, or by what paying clients said. The order is the same for every caller and costs a pass over all agents, so pages are cut from a
@@ -27,7 +26,7 @@ export interface RankedAgent {
 export const RANKINGS = ['rating', 'paid'] as const;
 export type RankedBy = (typeof RANKINGS)[number];
 
-export interface LeaderboardScope {
+interface LeaderboardScope {
   /** Undefined: every served chain. */
   readonly chain: Chain | undefined;
   readonly by: RankedBy;

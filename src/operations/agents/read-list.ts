@@ -3,10 +3,9 @@ import { allOf, type Sql, sql, text, texts, uint8, uint32 } from '../../../click
 import type { Address } from '../../../core/domain/address.ts';
 import type { Chain } from '../../../core/domain/chain.ts';
 import type { AgentPosition } from '../../../core/domain/cursor.ts';
-import { ask } from '../read/ask.ts';
-import { bigintField, textField } from '../read/decode.ts';
+import { ask, bigintField, textField } from '../ask.ts';
+import { saysAllWords } from './params.ts';
 import { AGENT_COLUMNS, type AgentRow, decodeAgent } from './row.ts';
-import { saysAllWords } from './words.ts';
 
 /**
  * One page of agents, by (chain, agent_id) descending: the newest registration of a chain first. In two steps. The first reads
@@ -36,7 +35,7 @@ export interface AgentListQuery {
   readonly filter: AgentFilter;
 }
 
-export interface AgentListPage {
+interface AgentListPage {
   readonly rows: readonly AgentRow[];
   /** Where the next page starts; undefined at the end of the list. */
   readonly nextBefore: AgentPosition | undefined;

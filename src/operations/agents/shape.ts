@@ -1,5 +1,6 @@
 import { type Static, Type } from '@sinclair/typebox';
 import type { Address } from '../../../core/domain/address.ts';
+import { displayText } from '../../../core/domain/display-text.ts';
 import {
   PRIOR_CLIENTS,
   PRIOR_MEAN,
@@ -7,7 +8,7 @@ import {
   RATING_TAGS,
   TAG_SCORES_MAX,
 } from '../../../core/domain/reputation.ts';
-import type { Directory } from '../names/names.ts';
+import type { Directory } from '../names.ts';
 import {
   AddressShape,
   ChainShape,
@@ -17,8 +18,46 @@ import {
   timeText,
   timeTextOrNull,
 } from '../shapes.ts';
-import type { AgentRow } from './row.ts';
-import { TAG_SCORE_EXAMPLES, TagScoreShape, tagScoreAnswer } from './tag-score-shape.ts';
+import type { AgentRow, TagScore } from './row.ts';
+
+/** What clients said of an agent under one tag. */
+
+const TAG_MAX_CHARS = 256;
+
+export const TagScoreShape = Type.Object(
+  {
+    tag: Type.Unsafe<string | null>({
+      ...nullable(Type.String()),
+      description: 'tag1 as it was logged, made safe to show; null for feedback without one.',
+    }),
+    mean: Type.Number({
+      description:
+        'Mean of the clients’ means, on the scale of the tag: milliseconds, percent, whatever it is.',
+    }),
+    is_rating: Type.Boolean({
+      description: 'Whether the tag is read as a rating from 0 to 100; only these make `score`.',
+    }),
+    feedback_count: CountShape,
+    distinct_clients: CountShape,
+  },
+  { title: 'TagScore' },
+);
+
+export function tagScoreAnswer(score: TagScore): Static<typeof TagScoreShape> {
+  const tag = displayText(score.tag, TAG_MAX_CHARS);
+  return {
+    tag: tag === '' ? null : tag,
+    mean: Number(score.mean),
+    is_rating: score.isRating,
+    feedback_count: score.feedbackCount,
+    distinct_clients: score.distinctClients,
+  };
+}
+
+export const TAG_SCORE_EXAMPLES: Static<typeof TagScoreShape>[] = [
+  { tag: 'starred', mean: 94.1, is_rating: true, feedback_count: 180, distinct_clients: 120 },
+  { tag: 'responseTime', mean: 412.5, is_rating: false, feedback_count: 34, distinct_clients: 21 },
+];
 
 /** An ERC-8004 agent as /agents, /leaderboard and the profiles show it. Source: api.md 3; protocol.md 4. */
 
@@ -47,9 +86,9 @@ const DATA_URI = /^data:/i;
 const INVISIBLE = /(?!\p{Cs})[\p{C}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/gu;
 
 const ACTIVITY_STATUSES = ['active', 'idle', 'unseen'] as const;
-export type ActivityStatus = (typeof ACTIVITY_STATUSES)[number];
+type ActivityStatus = (typeof ACTIVITY_STATUSES)[number];
 /** A wallet that settled within this many days is active. */
-export const ACTIVE_DAYS = 30;
+const ACTIVE_DAYS = 30;
 
 const CARD_STATUSES = ['none', 'good', 'failed'] as const;
 const DOMAIN_PROOFS = ['unchecked', 'proven', 'refuted', 'unreachable'] as const;
@@ -150,7 +189,7 @@ export const AgentShape = Type.Object(
   { title: 'Agent' },
 );
 
-export type AgentAnswer = Static<typeof AgentShape>;
+type AgentAnswer = Static<typeof AgentShape>;
 
 /** What an answer about agents adds to their rows. */
 interface AgentFacts {

@@ -1,10 +1,10 @@
 import { Type } from '@sinclair/typebox';
-import { agentIdParam } from '../agents/params.ts';
 import {
+  agentIdParam,
   attestationClientParam,
   attestationKindParam,
   attestationTagParam,
-} from '../agents/registry-params.ts';
+} from '../agents/params.ts';
 import { defineOperation } from '../define.ts';
 import { finalityOf } from '../index-state/freshness.ts';
 import { ListMetaShape, listMeta, META_EXAMPLE } from '../meta.ts';
@@ -12,9 +12,8 @@ import { beforeParam, chainOrAllParam, limitParam } from '../params.ts';
 import { PRICES } from '../prices.ts';
 import { NextBeforeShape } from '../shapes.ts';
 import { nextBefore, readBefore, SETTLEMENT_CURSOR } from '../walk.ts';
-import { readAttestationFacts } from './facts.ts';
 import { readProvenPayments } from './proofs.ts';
-import { readAttestations } from './read.ts';
+import { readAttestationFacts, readAttestations } from './read.ts';
 import { ATTESTATION_EXAMPLE, AttestationShape, attestationAnswer, proofsOf } from './shape.ts';
 
 const SCOPE = 'listAttestations';

@@ -3,8 +3,7 @@ import type { Reader } from '../../../clickhouse/engine/engine.ts';
 import { type Sql, sql, texts } from '../../../clickhouse/engine/sql.ts';
 import { microsFromDecimal } from '../../../core/domain/amount.ts';
 import type { ProofOfPayment, ProvenPayment } from '../../../core/domain/proof-of-payment.ts';
-import { ask } from '../read/ask.ts';
-import { bigintField, integerField, textField } from '../read/decode.ts';
+import { ask, bigintField, integerField, textField } from '../ask.ts';
 
 /** What the settlements say of payments that feedback files name. */
 export interface ProvenPayments {

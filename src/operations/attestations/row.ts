@@ -3,7 +3,7 @@ import type { Address } from '../../../core/domain/address.ts';
 import type { Chain } from '../../../core/domain/chain.ts';
 import type { Attestation, AttestationKind } from '../../../core/domain/registry-event.ts';
 import type { Hash } from '../../../core/domain/settlement.ts';
-import { bigintField, integerField, textField } from '../read/decode.ts';
+import { bigintField, integerField, textField } from '../ask.ts';
 
 /** What lists show of a log of the reputation or validation registry; texts as they were logged. */
 export type AttestationRow = Omit<Attestation, 'blockHash'>;

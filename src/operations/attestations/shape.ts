@@ -11,11 +11,10 @@ import {
 import { ATTESTATION_KINDS, type AttestationKind } from '../../../core/domain/registry-event.ts';
 import { isOnRatingScale, isRatingTag } from '../../../core/domain/reputation.ts';
 import type { Finality } from '../../../core/domain/settlement.ts';
-import { AgentIdShape } from '../agents/shape.ts';
-import { TAG_SCORE_EXAMPLES, TagScoreShape, tagScoreAnswer } from '../agents/tag-score-shape.ts';
+import { AgentIdShape, TAG_SCORE_EXAMPLES, TagScoreShape, tagScoreAnswer } from '../agents/shape.ts';
 import { AddressShape, ChainShape, CountShape, nullable, TimeShape, timeText, UsdShape } from '../shapes.ts';
-import type { AttestationFacts, FeedbackFileState } from './facts.ts';
 import type { ProvenPayments } from './proofs.ts';
+import type { AttestationFacts, FeedbackFileState } from './read.ts';
 import { type AttestationRow, URI_READ_MAX_CHARS } from './row.ts';
 
 /** A log of the reputation or validation registry as /attestations shows it. Source: api.md 3; protocol.md 4.2, 4.4. */
@@ -172,7 +171,7 @@ export const AttestationShape = Type.Object(
   { title: 'Attestation' },
 );
 
-export type AttestationAnswer = Static<typeof AttestationShape>;
+type AttestationAnswer = Static<typeof AttestationShape>;
 
 interface Joined {
   readonly facts: AttestationFacts;

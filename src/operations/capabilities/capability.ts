@@ -7,7 +7,7 @@ import { readEndpoints } from '../endpoints/read.ts';
 import { ENDPOINT_EXAMPLE, EndpointShape, endpointAnswer, staleness } from '../endpoints/shape.ts';
 import { isCatalogueStale } from '../endpoints/sources.ts';
 import { WarningsShape } from '../meta.ts';
-import type { Directory } from '../names/names.ts';
+import type { Directory } from '../names.ts';
 import { capabilitySlugParam, limitParam } from '../params.ts';
 import { PRICES } from '../prices.ts';
 import { AddressShape, ChainShape, CountShape, nowText, nullable, TimeShape, UsdShape } from '../shapes.ts';

@@ -6,9 +6,7 @@ import type { Chain } from '../../../core/domain/chain.ts';
 import type { AgentPosition } from '../../../core/domain/cursor.ts';
 import { readAgents } from '../agents/read-list.ts';
 import type { AgentRow } from '../agents/row.ts';
-import { ask, TWO_THREADS } from '../read/ask.ts';
-import { cached } from '../read/cached.ts';
-import { bigintField, integerField, textField } from '../read/decode.ts';
+import { ask, bigintField, cached, integerField, TWO_THREADS, textField } from '../ask.ts';
 
 /** Who offers which job, counted over the directory and the agents. */
 export interface CapabilityCounts {
@@ -27,7 +25,7 @@ export interface Capabilities {
 }
 
 /** What offers of one capability cost, in millionths of a dollar. */
-export interface GoingRate {
+interface GoingRate {
   readonly p25: bigint;
   readonly p50: bigint;
   readonly p75: bigint;

@@ -2,8 +2,7 @@ import type { Reader } from '../../../clickhouse/engine/engine.ts';
 import { allOf, type Sql, sql, text, uint32 } from '../../../clickhouse/engine/sql.ts';
 import { microsFromDecimal } from '../../../core/domain/amount.ts';
 import type { Chain } from '../../../core/domain/chain.ts';
-import { ask } from '../read/ask.ts';
-import { integerField, textField } from '../read/decode.ts';
+import { ask, integerField, textField } from '../ask.ts';
 
 /**
  * The priced directory: what listings publish, one row per resource and method, most paid on its own terms first. Read from `endpoint_list`,

@@ -1,9 +1,7 @@
 import type { Reader } from '../../../clickhouse/engine/engine.ts';
 import { sql, uint32 } from '../../../clickhouse/engine/sql.ts';
 import type { Clock } from '../../../core/clock.ts';
-import { ask } from '../read/ask.ts';
-import { cached } from '../read/cached.ts';
-import { integerField, textField } from '../read/decode.ts';
+import { ask, cached, integerField, textField } from '../ask.ts';
 
 /** How each place that lists endpoints answered last, and whether what it listed may be outdated. */
 export interface EndpointSources {
@@ -34,7 +32,7 @@ export interface EndpointSourceState {
 }
 
 /** Sources are read every hour, and a long list takes some time. */
-export const SOURCE_STALE_AFTER_SECONDS = 10_800;
+const SOURCE_STALE_AFTER_SECONDS = 10_800;
 
 const MAX_AGE_MS = 1_000;
 const MAX_SECONDS = 5;

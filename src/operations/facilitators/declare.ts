@@ -3,7 +3,7 @@ import { usdNumber } from '../../../core/domain/amount.ts';
 import type { Chain } from '../../../core/domain/chain.ts';
 import { defineOperation } from '../define.ts';
 import { LIST_META_FIELDS, listMeta, META_EXAMPLE } from '../meta.ts';
-import type { Directory } from '../names/names.ts';
+import type { Directory } from '../names.ts';
 import {
   chainOrAllParam,
   enrichedOnlyParam,

@@ -5,11 +5,9 @@ import type { Clock } from '../../../core/clock.ts';
 import type { Address } from '../../../core/domain/address.ts';
 import { microsFromDecimal } from '../../../core/domain/amount.ts';
 import type { Chain } from '../../../core/domain/chain.ts';
-import { openRows, type RollupCoverage, type Rollups } from '../index-state/rollup-coverage.ts';
-import { ask, TWO_THREADS } from '../read/ask.ts';
-import { cached } from '../read/cached.ts';
-import { bigintField, integerField, textField } from '../read/decode.ts';
-import { unionAll } from '../wallets/profile-scope.ts';
+import { ask, bigintField, cached, integerField, TWO_THREADS, textField } from '../ask.ts';
+import { openRows, type RollupCoverage, type Rollups } from '../index-state/rollups.ts';
+import { unionAll } from '../wallets/profile-totals.ts';
 import { closedRelayers, type RelayerTotals, readRelayerTotals } from './totals.ts';
 
 /**
@@ -31,7 +29,7 @@ export interface Relayer {
   readonly account: RelayerAccount | null;
 }
 
-export interface RelayerAccount {
+interface RelayerAccount {
   readonly nonce: number;
   /** In the smallest unit of the chain's own coin. */
   readonly gasBalance: bigint;
@@ -39,7 +37,7 @@ export interface RelayerAccount {
   readonly enrichedAt: number;
 }
 
-export interface RelayerRanking {
+interface RelayerRanking {
   /** Unix milliseconds. */
   readonly rankedAtMs: number;
   readonly coverage: RollupCoverage;
@@ -59,10 +57,10 @@ export interface Relayers {
   ranking(): Promise<RelayerRanking>;
 }
 
-export const RELAYERS_RESOURCE = 'facilitators';
+const RELAYERS_RESOURCE = 'facilitators';
 const RANKING_MAX_AGE_MS = 10_000;
 /** Ranked per chain, beside those that are named or enriched: anybody can be a relayer, and most relay once. */
-export const RANKED_PER_CHAIN = 10_100;
+const RANKED_PER_CHAIN = 10_100;
 /** Far above what catalogues and enrichment hold. */
 const KNOWN_MAX = 50_000;
 const RANKING_MAX_SECONDS = 30;

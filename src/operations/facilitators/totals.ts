@@ -2,9 +2,8 @@ import type { Reader } from '../../../clickhouse/engine/engine.ts';
 import { allOf, dateTime, type Sql, sql, uint64 } from '../../../clickhouse/engine/sql.ts';
 import { rollupBasis, sliceStart } from '../../../clickhouse/tables/rollup-basis.ts';
 import type { Resource } from '../../../core/domain/resources.ts';
-import { closedSlices, type RollupCoverage } from '../index-state/rollup-coverage.ts';
-import { ask } from '../read/ask.ts';
-import { bigintField, integerField } from '../read/decode.ts';
+import { ask, bigintField, integerField } from '../ask.ts';
+import { closedSlices, type RollupCoverage } from '../index-state/rollups.ts';
 
 /**
  * What relayers did in closed slices: one merged row of each up to a moment, where the worker has merged them and nothing before

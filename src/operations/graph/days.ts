@@ -1,13 +1,18 @@
 import type { Reader } from '../../../clickhouse/engine/engine.ts';
 import { allOf, dateTime, type Sql, sql, text } from '../../../clickhouse/engine/sql.ts';
 import type { PaymentPair } from '../../../core/domain/payment-graph.ts';
-import { ask } from '../read/ask.ts';
-import { integerField, textField } from '../read/decode.ts';
-import { decodePair, largestPairs, type PairScope, pairRowsMax, settlementsOf } from './payment-pairs.ts';
-import { GRAPH_RESOURCE } from './window.ts';
+import { ask, integerField, textField } from '../ask.ts';
+import {
+  decodePair,
+  GRAPH_RESOURCE,
+  largestPairs,
+  type PairScope,
+  pairRowsMax,
+  settlementsOf,
+} from './window.ts';
 
 /** Whole UTC days, from included, to excluded, Unix seconds. */
-export interface DaySpan {
+interface DaySpan {
   readonly from: number;
   readonly to: number;
 }

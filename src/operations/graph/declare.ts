@@ -7,24 +7,22 @@ import { defineOperation } from '../define.ts';
 import { finalOnly } from '../index-state/finality.ts';
 import type { Warning } from '../index-state/freshness.ts';
 import { listMeta, META_EXAMPLE } from '../meta.ts';
-import type { WalletName } from '../names/names.ts';
+import type { WalletName } from '../names.ts';
 import { chainOrAllParam, finalityParam } from '../params.ts';
 import { PRICES } from '../prices.ts';
 import { timeTextOrNull } from '../shapes.ts';
-import {
-  GRAPH_EDGES_DEFAULT,
-  graphDaysParam,
-  graphWalletParam,
-  graphWindowParam,
-  maxEdgesParam,
-} from './params.ts';
 import type { GraphAnswer, GraphQuery } from './read.ts';
 import {
   AppliedShape,
   edgeAnswer,
+  GRAPH_EDGES_DEFAULT,
   GraphEdgeShape,
   GraphMetaShape,
   GraphNodeShape,
+  graphDaysParam,
+  graphWalletParam,
+  graphWindowParam,
+  maxEdgesParam,
   nodeAnswer,
 } from './shape.ts';
 

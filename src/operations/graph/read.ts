@@ -5,6 +5,8 @@ import {
   type PaymentGraph,
   type PaymentPair,
 } from '../../../core/domain/payment-graph.ts';
+import type { Resource } from '../../../core/domain/resources.ts';
+import { fail } from '../../../core/errors.ts';
 import {
   daysOf,
   GRAPH_ROWS_SCANNED_MAX,
@@ -13,9 +15,7 @@ import {
   readGraphDays,
   readSpanMark,
 } from './days.ts';
-import { createKeptGraphs, type KeptGraphs } from './kept.ts';
-import type { PairScope } from './payment-pairs.ts';
-import { createTurns, type Turns } from './turns.ts';
+import type { PairScope } from './window.ts';
 import { GRAPH_RESOURCE, type GraphRead, readGraphWindow } from './window.ts';
 
 export interface GraphQuery extends PairScope {
@@ -109,5 +109,124 @@ async function readDays(
     until: span.to,
     days: daysOf(span),
     isScanCapped: span.from > asked.from,
+  };
+}
+
+/**
+ * Graphs of whole days in memory, each under the mark of what was written to its days. An insert reaches the rows and the mark in
+ * no certain order, so what is read while one is under way may lack rows that its mark already counts: such an answer is kept
+ * briefly. What is read longer after its mark was first seen than any write can take is whole, and kept until the mark changes.
+ */
+export interface KeptGraphs {
+  /** The pairs, unless they may be out of date at `atMs`. */
+  get(key: string, mark: string, atMs: number): readonly PaymentPair[] | undefined;
+  put(key: string, read: MarkedRead): void;
+}
+
+interface MarkedRead {
+  readonly pairs: readonly PaymentPair[];
+  readonly mark: string;
+  /** When the mark was read, which is before the pairs were. */
+  readonly atMs: number;
+  /**
+   * Whether every write that the pairs depend on is in the mark. Those of one wallet come from its log, which is repaired by itself
+   * after a crash: they are always kept briefly.
+   */
+  readonly isMarkComplete: boolean;
+}
+
+/** Some 2 MB each at most. */
+const KEPT_MAX = 16;
+const UNSETTLED_MAX_AGE_MS = 60_000;
+/** Above the bound of every statement that writes settlements (300 s, a batch of a regrade). */
+const SETTLED_AFTER_MS = 600_000;
+
+interface Entry extends MarkedRead {
+  readonly markSeenMs: number;
+}
+
+export function createKeptGraphs(): KeptGraphs {
+  // A Map keeps the order of insertion: the first is the one that was used least lately.
+  const entries = new Map<string, Entry>();
+  return {
+    get(key, mark, atMs) {
+      const entry = entries.get(key);
+      if (entry === undefined || entry.mark !== mark) return undefined;
+      const isSettled = entry.isMarkComplete && entry.atMs - entry.markSeenMs >= SETTLED_AFTER_MS;
+      if (!isSettled && Math.abs(atMs - entry.atMs) >= UNSETTLED_MAX_AGE_MS) return undefined;
+      entries.delete(key);
+      entries.set(key, entry);
+      return entry.pairs;
+    },
+    put(key, read) {
+      const before = entries.get(key);
+      entries.delete(key);
+      entries.set(key, { ...read, markSeenMs: before?.mark === read.mark ? before.markSeenMs : read.atMs });
+      for (const oldest of entries.keys()) {
+        if (entries.size <= KEPT_MAX) break;
+        entries.delete(oldest);
+      }
+    },
+  };
+}
+
+/** Work that is done by few at a time; the others wait their turn, in order and not for ever. */
+interface Turns {
+  /** Runs `work` when it is its turn. Throws `upstream_unavailable` naming `resource` when that takes too long. */
+  take<Result>(work: () => Promise<Result>): Promise<Result>;
+}
+
+interface TurnLimits {
+  readonly resource: Resource;
+  readonly atOnceMax: number;
+  readonly waitingMax: number;
+  readonly waitMaxMs: number;
+  readonly retryAfterSeconds: number;
+}
+
+export function createTurns(limits: TurnLimits): Turns {
+  let running = 0;
+  const waiting: (() => void)[] = [];
+  const full = () =>
+    fail('upstream_unavailable', {
+      detail: `Too many callers want this at once: ${limits.resource}.`,
+      resource: limits.resource,
+      retryAfterSeconds: limits.retryAfterSeconds,
+    });
+
+  const enter = (): Promise<void> => {
+    if (running < limits.atOnceMax) {
+      running += 1;
+      return Promise.resolve();
+    }
+    if (waiting.length >= limits.waitingMax) return Promise.reject(full());
+    return new Promise((resolve, reject) => {
+      const start = (): void => {
+        clearTimeout(timer);
+        resolve();
+      };
+      const timer = setTimeout(() => {
+        waiting.splice(waiting.indexOf(start), 1);
+        reject(full());
+      }, limits.waitMaxMs);
+      waiting.push(start);
+    });
+  };
+  /** The turn goes to the next in line without being free in between. */
+  const leave = (): void => {
+    const next = waiting.shift();
+    if (next === undefined) running -= 1;
+    else next();
+  };
+
+  return {
+    async take(work) {
+      await enter();
+      try {
+        return await work();
+      } finally {
+        leave();
+      }
+    },
   };
 }

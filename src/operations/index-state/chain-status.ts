@@ -1,8 +1,7 @@
 import type { Reader } from '../../../clickhouse/engine/engine.ts';
 import { sql } from '../../../clickhouse/engine/sql.ts';
 import type { Chain } from '../../../core/domain/chain.ts';
-import { ask } from '../read/ask.ts';
-import { integerField, numberField, textField } from '../read/decode.ts';
+import { ask, integerField, numberField, textField } from '../ask.ts';
 
 /** What ingest last reported of a chain (table `chain_status`). Times are Unix seconds, null where never set. */
 export interface ChainStatus {

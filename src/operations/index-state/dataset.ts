@@ -1,16 +1,17 @@
 import { IS_COUNTED } from '../../../clickhouse/engine/counted-rows.ts';
 import type { Reader } from '../../../clickhouse/engine/engine.ts';
-import { type Sql, sql, trustedText } from '../../../clickhouse/engine/sql.ts';
+import { type Sql, sql, texts, trustedText } from '../../../clickhouse/engine/sql.ts';
+import { NODE_VIEWS } from '../../../clickhouse/guest/node-views.ts';
+import { PUBLIC_TABLE_STORES } from '../../../clickhouse/guest/public-views.ts';
 import type { Clock } from '../../../core/clock.ts';
 import type { Chain } from '../../../core/domain/chain.ts';
+import { PUBLIC_TABLE_NAMES, type PublicTableName } from '../../../core/domain/public-tables.ts';
 import { versionTimeMs } from '../../../core/domain/version-time.ts';
+import { ask, bigintField, cached, integerField, TWO_THREADS, textField } from '../ask.ts';
 import { closedRelayers, readRelayerTotals } from '../facilitators/totals.ts';
-import { ask, TWO_THREADS } from '../read/ask.ts';
-import { cached } from '../read/cached.ts';
-import { bigintField, integerField, textField } from '../read/decode.ts';
-import { unionAll } from '../wallets/profile-scope.ts';
+import { unionAll } from '../wallets/profile-totals.ts';
 import type { Freshness } from './freshness.ts';
-import { openRows, type Rollups } from './rollup-coverage.ts';
+import { openRows, type Rollups } from './rollups.ts';
 
 /** What a table holds of the chains that were asked. */
 export interface TableFacts {
@@ -155,4 +156,38 @@ async function readNewestTime(reader: Reader): Promise<number | null> {
     sql: sql`SELECT toUnixTimestamp(max(block_time)), count() FROM settlements`,
   });
   return integerField(rows[0]?.[1]) === 0 ? null : integerField(rows[0]?.[0]);
+}
+
+/** About how many rows each public table has, from the engine's own accounts: no table is read for it. */
+export interface PublicTableRows {
+  /** Rows as they are stored: a superseded version counts until it is merged away. */
+  counts(): Promise<ReadonlyMap<PublicTableName, number>>;
+}
+
+const MAX_AGE_MS = 10_000;
+const MAX_SECONDS = 5;
+const STORES_MAX = 100;
+
+export function createPublicTableRows(deps: {
+  readonly reader: Reader;
+  readonly clock: Clock;
+}): PublicTableRows {
+  return { counts: cached({ clock: deps.clock, maxAgeMs: MAX_AGE_MS, load: () => readCounts(deps.reader) }) };
+}
+
+async function readCounts(reader: Reader): Promise<ReadonlyMap<PublicTableName, number>> {
+  const stores = PUBLIC_TABLE_NAMES.map((name) => PUBLIC_TABLE_STORES[name]).filter(
+    (store) => store !== null,
+  );
+  const { rows } = await ask(reader, 'sql', {
+    name: 'public-table-rows',
+    maxSeconds: MAX_SECONDS,
+    maxRows: STORES_MAX,
+    sql: sql`SELECT table, sum(rows) FROM ${trustedText(NODE_VIEWS.parts)}
+WHERE active AND database = currentDatabase() AND table IN ${texts(stores)} GROUP BY table`,
+  });
+  const stored = new Map(rows.map((row) => [textField(row[0]), integerField(row[1])]));
+  return new Map(
+    PUBLIC_TABLE_NAMES.map((name) => [name, stored.get(PUBLIC_TABLE_STORES[name] ?? '') ?? 0] as const),
+  );
 }

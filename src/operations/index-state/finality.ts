@@ -1,10 +1,9 @@
 import type { Reader } from '../../../clickhouse/engine/engine.ts';
 import { allOf, type Sql, sql, text, texts, uint64 } from '../../../clickhouse/engine/sql.ts';
 import type { Chain } from '../../../core/domain/chain.ts';
-import { ask } from '../read/ask.ts';
-import { integerField } from '../read/decode.ts';
+import { ask, integerField } from '../ask.ts';
 import type { ChainStatus } from './chain-status.ts';
-import { openFrom, type RollupCoverage } from './rollup-coverage.ts';
+import { openFrom, type RollupCoverage } from './rollups.ts';
 
 /**
  * `finality=finalized`: only rows at or below the newest block that their own chain called final. A chain that has not stated
@@ -37,7 +36,7 @@ export function finalOnly(
  * Condition on `chain` and `block_number`: the row is final. Both are in the sort key of `settlements` and `wallet_log`, so it
  * may be applied before versions are merged.
  */
-export function isFinal(blocks: readonly FinalBlock[]): Sql {
+function isFinal(blocks: readonly FinalBlock[]): Sql {
   const [first, ...rest] = blocks.map(
     ({ chain, block }) => sql`(chain = ${text(chain)} AND block_number <= ${uint64(block)})`,
   );

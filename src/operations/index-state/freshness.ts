@@ -2,7 +2,7 @@ import type { Reader } from '../../../clickhouse/engine/engine.ts';
 import type { Clock } from '../../../core/clock.ts';
 import type { Chain } from '../../../core/domain/chain.ts';
 import type { Finality } from '../../../core/domain/settlement.ts';
-import { cached } from '../read/cached.ts';
+import { cached } from '../ask.ts';
 import { type ChainStatus, isImported, readChainStatus } from './chain-status.ts';
 
 /** How fresh the index is, asked at most once a second for all requests together. */

@@ -2,9 +2,7 @@ import type { Reader } from '../../../clickhouse/engine/engine.ts';
 import { dateTime, type Sql, sql } from '../../../clickhouse/engine/sql.ts';
 import type { Clock } from '../../../core/clock.ts';
 import type { Chain } from '../../../core/domain/chain.ts';
-import { ask } from '../read/ask.ts';
-import { cached } from '../read/cached.ts';
-import { integerField, textField } from '../read/decode.ts';
+import { ask, cached, integerField, textField } from '../ask.ts';
 
 /** What is indexed of the registries, and how far deriving and fetching are, for telemetry. */
 
@@ -19,7 +17,7 @@ export interface FileCounts {
   readonly problems: readonly { readonly problem: string; readonly count: number }[];
 }
 
-export interface ChainIdentities {
+interface ChainIdentities {
   readonly agents: number;
   readonly attestations: number;
   /** Agents that something was written about since they were derived. */

@@ -1,13 +1,14 @@
 import type { Reader } from '../../../clickhouse/engine/engine.ts';
+import { sql } from '../../../clickhouse/engine/sql.ts';
 import type { Clock } from '../../../core/clock.ts';
 import type { Chain } from '../../../core/domain/chain.ts';
 import { Failure } from '../../../core/errors.ts';
+import { ask, integerField } from '../ask.ts';
 import type { EndpointSourceState, EndpointSources } from '../endpoints/sources.ts';
 import type { ChainStatus } from './chain-status.ts';
-import { readEngineUptime } from './engine-health.ts';
 import type { Freshness } from './freshness.ts';
 import type { IdentityState, IdentityStates } from './identity-state.ts';
-import { type RollupState, readRollupState } from './rollup-state.ts';
+import { type RollupState, readRollupState } from './rollups.ts';
 
 /** The index as telemetry shows it, also while its engine does not answer: then with what was read of it last. */
 
@@ -22,7 +23,7 @@ export const ENGINE_STATUSES = {
 
 export type EngineStatus = keyof typeof ENGINE_STATUSES;
 
-export interface IndexState {
+interface IndexState {
   readonly engine: {
     readonly status: EngineStatus;
     /** Null while it does not answer. */
@@ -114,4 +115,33 @@ function lastKnown<Value>(): LastKnown<Value> {
     },
     value: () => known,
   };
+}
+
+const MAX_SECONDS = 3;
+
+/** Seconds the engine has been up; throws `upstream_unavailable` when it does not answer. */
+export async function readEngineUptime(reader: Reader): Promise<number> {
+  const { rows } = await ask(reader, 'index', {
+    name: 'engine-uptime',
+    maxSeconds: MAX_SECONDS,
+    maxRows: 1,
+    sql: sql`SELECT uptime()`,
+    waitsForRestart: false,
+  });
+  return integerField(rows[0]?.[0]);
+}
+
+/**
+ * Throws `upstream_unavailable` until the engine answers and the tables that every list needs exist. The count without a condition
+ * reads no row, and on a cluster asks every shard: with one of them away the lists could not be answered either.
+ */
+export async function checkReady(reader: Reader): Promise<void> {
+  await ask(reader, 'index', {
+    name: 'ready',
+    maxSeconds: MAX_SECONDS,
+    maxRows: 10,
+    sql: sql`SELECT (SELECT count() FROM settlements), (SELECT count() FROM wallet_log WHERE 0),
+      (SELECT count() FROM chain_status WHERE 0), (SELECT count() FROM facilitator_relayers WHERE 0),
+      (SELECT count() FROM catalogued_payees WHERE 0)`,
+  });
 }

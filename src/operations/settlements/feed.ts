@@ -10,12 +10,12 @@ import {
   uint64,
 } from '../../../clickhouse/engine/sql.ts';
 import type { Clock } from '../../../core/clock.ts';
+import type { Address } from '../../../core/domain/address.ts';
 import type { Chain } from '../../../core/domain/chain.ts';
 import { type EvidenceTier, methodsOfTier } from '../../../core/domain/evidence.ts';
 import type { Position } from '../../../core/domain/settlement.ts';
+import { ask, integerField, textField } from '../ask.ts';
 import { type FinalBlock, onlyFinal } from '../index-state/finality.ts';
-import { ask } from '../read/ask.ts';
-import { integerField } from '../read/decode.ts';
 import {
   decodeSettlement,
   floorOfSecond,
@@ -28,7 +28,7 @@ import { type Ceiling, type Slice, type SliceSource, type SliceStart, walkSlices
 
 /** One page of the feed, newest first, gathered from slices of time (slice-walk.ts). */
 
-export interface FeedQuery {
+interface FeedQuery {
   /** Rows wanted, 1 to 100. */
   readonly limit: number;
   readonly before: Position | undefined;
@@ -111,7 +111,7 @@ async function readWindow(reader: Reader, query: FeedQuery, window: Slice): Prom
  * Versions are merged (FINAL) before anything but the sort key is filtered: an older version of a row must not answer for
  * a newer one that was tombstoned or regraded.
  */
-export function windowStatement(query: FeedQuery, { ceiling, since, limit }: Slice): Statement {
+function windowStatement(query: FeedQuery, { ceiling, since, limit }: Slice): Statement {
   const slice = [sql`block_time >= ${dateTime(since)}`, ...underCeiling(ceiling), ...eventFilters(query)];
   return {
     name: 'feed-window',
@@ -171,4 +171,29 @@ async function newestMatch(reader: Reader, query: FeedQuery, range: readonly Sql
   });
   const [row] = rows;
   return row === undefined ? -1 : integerField(row[0]);
+}
+
+const LAST_SETTLED_MAX_SECONDS = 5;
+
+/**
+ * When each of the wallets was last in a settlement, as payer or payee on any indexed chain: Unix seconds; a wallet that never
+ * was is missing. One that a reorg took back counts too. A wallet costs one granule of 256 rows in each part, however much it
+ * settled.
+ */
+export async function readLastSettled(
+  reader: Reader,
+  wallets: readonly (Address | null)[],
+): Promise<ReadonlyMap<Address, number>> {
+  const asked = [...new Set(wallets)].filter((wallet) => wallet !== null);
+  if (asked.length === 0) return new Map();
+  const { rows } = await ask(reader, 'wallets', {
+    name: 'last-settled',
+    maxSeconds: LAST_SETTLED_MAX_SECONDS,
+    maxRows: asked.length,
+    sql: sql`SELECT lower(hex(wallet)), toUnixTimestamp(max(last_time)) FROM wallet_seen
+      WHERE wallet IN (SELECT toFixedString(unhex(arrayJoin(${texts(asked.map((wallet) => wallet.slice(2)))})), 20))
+      GROUP BY wallet`,
+  });
+  // Written by the engine from 20 bytes.
+  return new Map(rows.map((row) => [`0x${textField(row[0])}` as Address, integerField(row[1])]));
 }

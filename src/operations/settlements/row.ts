@@ -4,7 +4,7 @@ import { microsFromDecimal } from '../../../core/domain/amount.ts';
 import type { Chain } from '../../../core/domain/chain.ts';
 import { EVIDENCE_METHODS, type EvidenceMethod } from '../../../core/domain/evidence.ts';
 import type { Position, Settlement } from '../../../core/domain/settlement.ts';
-import { bigintField, integerField, textField } from '../read/decode.ts';
+import { bigintField, integerField, textField } from '../ask.ts';
 
 /** What lists show of a settlement. */
 export type ListedSettlement = Omit<Settlement, 'blockHash' | 'builderFacilitator' | 'builderApps'>;

@@ -9,7 +9,7 @@ import {
   REASONS,
 } from '../../../core/domain/evidence.ts';
 import type { Finality } from '../../../core/domain/settlement.ts';
-import type { Directory } from '../names/names.ts';
+import type { Directory } from '../names.ts';
 import {
   AddressShape,
   ChainShape,
@@ -96,8 +96,8 @@ export const NamedSettlementShape = Type.Object(
   { title: 'NamedSettlement' },
 );
 
-export type SettlementAnswer = Static<typeof SettlementShape>;
-export type NamedSettlementAnswer = Static<typeof NamedSettlementShape>;
+type SettlementAnswer = Static<typeof SettlementShape>;
+type NamedSettlementAnswer = Static<typeof NamedSettlementShape>;
 
 export function isSelfPayment(row: ListedSettlement): boolean {
   return row.payer === row.payee;

@@ -28,7 +28,7 @@ export interface SliceSource {
   newestBelow(second: number): Promise<number>;
 }
 
-export interface SliceWalk {
+interface SliceWalk {
   readonly start: SliceStart;
   readonly rowsWanted: number;
   readonly clock: Clock;
@@ -41,7 +41,7 @@ export interface SliceStart {
 }
 
 /** `all`: as many rows as wanted. `end`: there are no more. `stopped`: a limit; everything from the ceiling up was taken. */
-export type Walked =
+type Walked =
   | { readonly kind: 'all' }
   | { readonly kind: 'end' }
   | { readonly kind: 'stopped'; readonly ceiling: Ceiling };

@@ -14,7 +14,7 @@ import type { ResultFormat, SandboxResult } from '../../../sandbox/sandbox.ts';
 import type { Charge, StreamedAnswer } from '../answer.ts';
 import type { Meta } from '../meta.ts';
 import { SQL_MEDIA, type SqlFormat } from './params.ts';
-import type { SqlWarning } from './warnings.ts';
+import type { SqlWarning } from './shapes.ts';
 
 /** A result of the sandbox as an answer, in the format that was asked for. Source: api.md 5. */
 
@@ -48,7 +48,7 @@ export function engineRequest(format: SqlFormat, maxRows: number): { format: Res
 }
 
 /** An answer whose charge is not known yet. `first` is the beginning of what the engine gave, for checks before anything is charged. */
-export interface PendingAnswer {
+interface PendingAnswer {
   /** The first line of the result; '' where it has no lines. */
   readonly firstLine: string;
   complete(charge: Charge): StreamedAnswer;
@@ -89,7 +89,7 @@ function inJson(result: SandboxResult, facts: SqlAnswerFacts, charge: Charge): S
   return streamed(format, {}, endingWith(result, text));
 }
 
-export function usageOf(tier: SqlTierId, { heldQu, chargedQu, balance }: Charge) {
+function usageOf(tier: SqlTierId, { heldQu, chargedQu, balance }: Charge) {
   return { query_tier: tier, units_held: heldQu, units_charged: chargedQu, balance };
 }
 

@@ -14,14 +14,13 @@ import {
   type SandboxResult,
 } from '../../../sandbox/sandbox.ts';
 import type { Charge, Outcome, StreamedAnswer } from '../answer.ts';
+import { asUnavailable } from '../ask.ts';
 import { defineUsageOperation, type OperationDeps } from '../define.ts';
 import { type Meta, metaAnswer } from '../meta.ts';
 import type { InputOf } from '../params.ts';
 import { PRICES, SQL_PRICE, type SqlBudget, sqlBudget, sqlPrice, sqlTierOf } from '../prices.ts';
-import { asUnavailable } from '../read/ask.ts';
 import { engineRequest, openAnswer, SQL_FACT_HEADERS, type SqlAnswerFacts } from './answer.ts';
 import { explainAnswer } from './estimate.ts';
-import { SQL_ANSWER_EXAMPLES, SQL_REQUEST_EXAMPLES } from './examples.ts';
 import {
   checkBudget,
   explainOnlyParam,
@@ -34,8 +33,15 @@ import {
   sqlParametersParam,
   sqlTierParam,
 } from './params.ts';
-import { SQL_EXAMPLE, SqlEstimateShape, SqlResultShape } from './shapes.ts';
-import { sqlWarning, textWarnings } from './warnings.ts';
+import {
+  SQL_ANSWER_EXAMPLES,
+  SQL_EXAMPLE,
+  SQL_REQUEST_EXAMPLES,
+  SqlEstimateShape,
+  SqlResultShape,
+  sqlWarning,
+  textWarnings,
+} from './shapes.ts';
 
 /** Analysts' SQL over the public tables. Source: api.md 5, read-api.md 2.2, 4.9. */
 

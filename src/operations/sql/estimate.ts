@@ -5,7 +5,7 @@ import type { Estimate } from '../../../sandbox/sandbox.ts';
 import type { Meta } from '../meta.ts';
 import { SQL_TIERS, type SqlBudget, type SqlTier } from '../prices.ts';
 import type { SqlEstimateShape } from './shapes.ts';
-import { type SqlWarning, type SqlWarningCode, sqlWarning } from './warnings.ts';
+import { type SqlWarning, type SqlWarningCode, sqlWarning } from './shapes.ts';
 
 /** What `explain_only` answers: what a query would read, and so what it may cost. Source: api.md 5. */
 

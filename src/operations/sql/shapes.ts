@@ -1,10 +1,33 @@
 import { type Static, Type } from '@sinclair/typebox';
 import { SQL_TIER_IDS, type SqlTierId } from '../../../core/domain/plan.ts';
+import type { Accepted } from '../../../sandbox/judge/inspect.ts';
+import { warningsOfNamed } from '../../../sandbox/judge/matched-constants.ts';
+import type { QueryWarning } from '../../../sandbox/judge/warnings.ts';
+import type { NamedExample, OperationDeps } from '../define.ts';
+import { WARNINGS } from '../index-state/freshness.ts';
 import { META_EXAMPLE, MetaShape } from '../meta.ts';
 import { CountShape } from '../shapes.ts';
-import { SQL_WARNINGS, type SqlWarningCode } from './warnings.ts';
 
 /** What SQL answers look like in JSON. Source: api.md 5. */
+
+/** What SQL answers warn of: the closed vocabulary, beside that of every answer. */
+export const SQL_WARNINGS = {
+  format_ignored: 'The query named a FORMAT, which was dropped: the field `format` chooses.',
+  totals_left_out:
+    'The query asks WITH TOTALS, whose row is not in the answer: WITH ROLLUP gives it as a row.',
+  constant_matches_nothing:
+    'A column is compared with a constant that no row can have: the answer is that of no match. `replacement` is the literal to write.',
+  no_time_filter: 'No condition on block_time or day narrows what is read.',
+  no_key_filter: 'No condition on a key of the table narrows what is read: it is read whole.',
+  estimate_unavailable: 'The engine did not estimate in time.',
+  estimate_needs_key:
+    'Without a key only plain queries are estimated: those without subqueries outside FROM, table functions and unusual functions. Send a key for an estimate of this one.',
+  tier_too_small: 'The query may need more time than its tier has.',
+  budget_too_small: 'The query may need more time than its `max_qu` pays for.',
+  ...WARNINGS,
+} as const;
+
+export type SqlWarningCode = keyof typeof SQL_WARNINGS;
 
 const TierShape = Type.Unsafe<SqlTierId>({ title: 'SqlTier', type: 'string', enum: [...SQL_TIER_IDS] });
 
@@ -127,4 +150,80 @@ export const SQL_EXAMPLE: Static<typeof SqlResultShape> = {
   usage: { query_tier: 'standard', units_held: 3, units_charged: 1, balance: 199 },
   meta: { chain, as_of, freshness },
   sql: 'SELECT payee, sum(amount_usd) AS usd FROM settlements WHERE block_time > (now() - toIntervalDay(1)) GROUP BY payee ORDER BY usd DESC LIMIT 1',
+};
+
+/** As an answer has it. */
+export interface SqlWarning extends Omit<QueryWarning, 'code' | 'message'> {
+  readonly code: SqlWarningCode;
+  readonly message: string;
+}
+
+export function sqlWarning(warning: Omit<SqlWarning, 'message'> & { readonly message?: string }): SqlWarning {
+  const { code, message, ...where } = warning;
+  return { code, message: message ?? SQL_WARNINGS[code], ...where };
+}
+
+/** What the text itself is warned of, and what only those who know what is indexed can tell of it. */
+export async function textWarnings(
+  { warnings, namedConstants, tables }: Accepted,
+  { deployment: { chains }, index: { names } }: Pick<OperationDeps, 'deployment' | 'index'>,
+): Promise<SqlWarning[]> {
+  if (namedConstants.length === 0) return warnings.map(sqlWarning);
+  const { facilitatorIds } = await names.of([]);
+  const known = {
+    // The directory lists resources on any chain.
+    chains: tables.includes('endpoints') ? [] : chains.map(String),
+    facilitators: facilitatorIds(),
+  };
+  return [...warnings, ...warningsOfNamed(namedConstants, known)].map(sqlWarning);
+}
+
+/** Requests and answers of SQL as the documentation shows them. */
+
+const WALLET = '0x4020615294c913f045dc10f0a5cdebd86c280001';
+
+export const SQL_REQUEST_EXAMPLES: Readonly<Record<string, NamedExample>> = {
+  query: {
+    summary: 'Who earned most within a day.',
+    value: { sql: SQL_EXAMPLE.sql, max_rows: 1_000 },
+  },
+  budget: {
+    summary: 'At most one unit: 5 seconds, or 0.01 USD over x402.',
+    value: { sql: SQL_EXAMPLE.sql, max_qu: 1 },
+  },
+  parameters: {
+    summary: 'Values beside the text, never inside of it; the result as CSV.',
+    value: {
+      sql: "SELECT counterparty, count() AS payments, sum(amount_usd) AS usd FROM wallet_settlements WHERE wallet = {wallet:String} AND role = 'payer' GROUP BY counterparty ORDER BY usd DESC LIMIT 20",
+      params: { wallet: WALLET },
+      format: 'csv',
+    },
+  },
+  explain_only: {
+    summary: 'What a query would read and cost; free.',
+    value: {
+      sql: 'SELECT payee, sum(settled_usd) AS usd FROM merchant_days WHERE day >= today() - 90 GROUP BY payee ORDER BY usd DESC LIMIT 20',
+      explain_only: true,
+    },
+  },
+};
+
+const COMPACT: Static<typeof SqlResultShape> = {
+  ...SQL_EXAMPLE,
+  rows: SQL_EXAMPLE.rows.map((row) => Object.values(row)),
+};
+
+const ESTIMATE: Static<typeof SqlEstimateShape> = {
+  sql: 'SELECT payee, sum(settled_usd) AS usd FROM merchant_days WHERE day >= (today() - 90) GROUP BY payee ORDER BY usd DESC LIMIT 20',
+  tables: ['merchant_days'],
+  estimate: { rows_to_read: 48_213, bytes_to_read: 3_856_000, qu_min: 1, qu_max: 1 },
+  tier: 'standard',
+  advised_tier: 'standard',
+  meta: SQL_EXAMPLE.meta,
+  warnings: [],
+};
+
+export const SQL_ANSWER_EXAMPLES: Readonly<Record<string, NamedExample>> = {
+  json_compact: { summary: 'With the format `json_compact`.', value: COMPACT },
+  explain_only: { summary: 'To `explain_only`.', value: ESTIMATE },
 };

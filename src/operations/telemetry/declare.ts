@@ -5,7 +5,7 @@ import { defineOperation } from '../define.ts';
 import { backfillLeft, type ChainStatus, isImported } from '../index-state/chain-status.ts';
 import { chainFreshness, INDEX_LAG_WARNING_SECONDS, warningsOf } from '../index-state/freshness.ts';
 import { ENGINE_STATUSES, type EngineStatus } from '../index-state/index-state.ts';
-import type { RollupState } from '../index-state/rollup-state.ts';
+import type { RollupState } from '../index-state/rollups.ts';
 import { ChainFreshnessShape, chainFreshnessAnswer, WarningsShape } from '../meta.ts';
 import { PRICES } from '../prices.ts';
 import { CountShape, nowText, TimeShape, timeTextOrNull } from '../shapes.ts';

@@ -2,7 +2,7 @@ import { type Static, Type } from '@sinclair/typebox';
 import { defineOperation } from '../define.ts';
 import { finalOnly } from '../index-state/finality.ts';
 import { ListMetaShape, listMeta, META_EXAMPLE } from '../meta.ts';
-import type { WalletName } from '../names/names.ts';
+import type { WalletName } from '../names.ts';
 import { beforeParam, chainOrAllParam, finalityParam, limitParam, roleParam } from '../params.ts';
 import { PRICES } from '../prices.ts';
 import { NAMED_SETTLEMENT_EXAMPLE } from '../settlements/shape.ts';
@@ -16,8 +16,8 @@ import {
   timeText,
 } from '../shapes.ts';
 import { nextBefore, readBefore, WALLET_CURSOR } from '../walk.ts';
-import type { ListedWallet } from './figures.ts';
 import { readWalletList } from './read-list.ts';
+import type { ListedWallet } from './slice.ts';
 
 const SCOPE = 'listWallets';
 

@@ -1,8 +1,170 @@
-import { defineOperation } from '../define.ts';
+import type { Address } from '../../../core/domain/address.ts';
+import { usdNumber } from '../../../core/domain/amount.ts';
+import type { Chain } from '../../../core/domain/chain.ts';
+import {
+  type JudgedRole,
+  judge,
+  METHOD_VERSION,
+  VERDICT_MEANING,
+} from '../../../core/domain/data-quality.ts';
+import { agentAnswers } from '../agents/shape.ts';
+import { defineOperation, type OperationDeps } from '../define.ts';
+import { type FinalityFilter, finalOnly } from '../index-state/finality.ts';
+import { metaAnswer } from '../meta.ts';
+import type { Directory } from '../names.ts';
 import { chainOrAllParam, finalityParam, walletParam } from '../params.ts';
 import { PRICES } from '../prices.ts';
-import { answerProfile } from './profile-answer.ts';
-import { PROFILE_EXAMPLE, ProfileShape } from './profile-shape.ts';
+import { readLastSettled } from '../settlements/feed.ts';
+import { timeText, timeTextOrNull } from '../shapes.ts';
+import { readWalletAgents, readWalletEntities, type WalletEntity } from './owners.ts';
+import { type EntityAnswer, PROFILE_EXAMPLE, type ProfileAnswer, ProfileShape } from './profile-shape.ts';
+import { type Directions, NO_FLOWS, startOfDay, type WalletRing } from './profile-totals.ts';
+import { CHART_DAYS, PROFILE_BOUNDS, type Profile, type ProfileBounds, readProfile } from './read-profile.ts';
+
+export interface ProfileDeps extends Pick<OperationDeps, 'reader' | 'clock'> {
+  readonly deployment: Pick<OperationDeps['deployment'], 'chains'>;
+  readonly index: Pick<OperationDeps['index'], 'freshness' | 'rollups' | 'names'>;
+}
+
+interface ProfileRequest {
+  readonly wallet: Address;
+  readonly role: JudgedRole;
+  readonly chain: Chain | undefined;
+  readonly finality: FinalityFilter;
+  readonly bounds?: ProfileBounds;
+}
+
+/** Reads and judges one wallet. A wallet that the index never saw is an answer too: zeros, and `known: false`. */
+export async function answerProfile(request: ProfileRequest, deps: ProfileDeps): Promise<ProfileAnswer> {
+  const { wallet, role, chain, finality, bounds = PROFILE_BOUNDS } = request;
+  const { reader, clock, deployment, index } = deps;
+  const { chains } = deployment;
+  const { freshness, rollups, names } = index;
+  const nowMs = clock.nowMs();
+  const nowSeconds = Math.floor(nowMs / 1_000);
+  const statuses = await freshness.statuses();
+  const final = finalOnly(finality, statuses);
+  const [profile, entities, agents, lastSettled, directory] = await Promise.all([
+    readProfile({ reader, rollups }, { wallet, role, chain, final, nowSeconds, bounds }),
+    readWalletEntities(reader, { wallet, chain }),
+    readWalletAgents(reader, { wallet, chain }),
+    readLastSettled(reader, [wallet]),
+    names.of([]),
+  ]);
+  return {
+    wallet,
+    role,
+    coverage: coverageAnswer(profile, bounds.scanRowsMax),
+    entities: entities.map((entity) => entityAnswer(entity, wallet, directory)),
+    erc8004_agents: agentAnswers(agents.shown, { lastSettled, nowMs, directory }),
+    erc8004_agents_total: agents.total,
+    aggregates: aggregatesAnswer(profile, { role, nowSeconds, finality }),
+    data_quality: qualityAnswer(profile, role),
+    meta: metaAnswer({ chain, chains, statuses, nowMs, finality }),
+  };
+}
+
+function coverageAnswer(
+  { totals, scan, scanTruncated }: Profile,
+  scanCap: number,
+): ProfileAnswer['coverage'] {
+  return {
+    known: totals.firstSeen !== null,
+    first_seen: timeTextOrNull(totals.firstSeen),
+    last_seen: timeTextOrNull(totals.lastSeen),
+    settlements_scanned: scan.settlements,
+    scan_truncated: scanTruncated,
+    scan_cap: scanCap,
+  };
+}
+
+/** Names that the operator did not write are those of whoever published the listing. */
+const OPERATOR_SOURCES: readonly string[] = ['configured', 'file'];
+
+function entityAnswer(entity: WalletEntity, wallet: Address, directory: Directory): EntityAnswer {
+  const { kind, chain, source } = entity;
+  const isClaim = kind !== 'relayer' && !OPERATOR_SOURCES.includes(source);
+  const isName =
+    entity.name !== '' && !(isClaim && directory.imitatedFacilitator(entity.name, wallet) !== null);
+  const common = { kind, chain, name: isName ? entity.name : null, source };
+  return entity.kind === 'relayer'
+    ? { ...common, facilitator: entity.facilitator, since: entity.since }
+    : { ...common, resource: entity.resource };
+}
+
+function aggregatesAnswer(
+  { totals, scanTruncated, counterparties }: Profile,
+  context: { readonly role: JudgedRole; readonly nowSeconds: number; readonly finality: FinalityFilter },
+): ProfileAnswer['aggregates'] {
+  const inRole = context.role === 'payee' ? totals.inbound : totals.outbound;
+  return {
+    ...flowsAnswer(totals),
+    distinct_counterparties: counterparties.count,
+    self_payment_usd: usdNumber(totals.inbound.selfUsdMicros),
+    organic_usd: usdNumber(inRole.usdMicros - inRole.selfUsdMicros),
+    proven_usd: usdNumber(inRole.provenUsdMicros),
+    chain_split: totals.chains.map(({ chain, ...flows }) => ({ chain, ...flowsAnswer(flows) })),
+    daily: lastDays(context.nowSeconds).map((date) => ({
+      date,
+      ...flowsAnswer(totals.days.get(date) ?? NO_FLOWS),
+    })),
+    basis: {
+      totals: 'exact',
+      distinct_counterparties: counterparties.exact ? 'exact' : 'estimated',
+      signals: scanTruncated ? 'newest_settlements' : 'all_settlements',
+      finality: context.finality,
+    },
+  };
+}
+
+function flowsAnswer({ inbound, outbound }: Directions) {
+  return {
+    inbound_usd: usdNumber(inbound.usdMicros),
+    inbound_count: inbound.count,
+    outbound_usd: usdNumber(outbound.usdMicros),
+    outbound_count: outbound.count,
+  };
+}
+
+function lastDays(nowSeconds: number): string[] {
+  return Array.from({ length: CHART_DAYS }, (_, index) =>
+    timeText(startOfDay(nowSeconds, CHART_DAYS - 1 - index)).slice(0, 10),
+  );
+}
+
+function qualityAnswer(profile: Profile, role: JudgedRole): ProfileAnswer['data_quality'] {
+  const { totals, scan, rings } = profile;
+  const inRole = role === 'payee' ? totals.inbound : totals.outbound;
+  const { verdict, signals } = judge({
+    role,
+    observed: inRole.count > 0,
+    rings: rings.length,
+    ...scan.inRole,
+  });
+  return {
+    verdict,
+    note: VERDICT_MEANING[verdict],
+    signals: signals.map((signal) =>
+      signal.id === 'ring_membership'
+        ? { ...signal, ...ringFacts(rings) }
+        : { ...signal, method_version: METHOD_VERSION, ...scanNote(profile) },
+    ),
+  };
+}
+
+function scanNote({ scan, scanTruncated }: Profile): { note?: string } {
+  return scanTruncated ? { note: `Over the newest ${scan.settlements} settlements.` } : {};
+}
+
+/** Rings come from a pass of their own, with its own method and window. */
+function ringFacts([strongest]: readonly WalletRing[]): { method_version: string; note?: string } {
+  if (strongest === undefined) return { method_version: METHOD_VERSION };
+  const { bottleneckUsdMicros, members, methodVersion, windowEnd } = strongest;
+  return {
+    method_version: methodVersion,
+    note: `Strongest: ${usdNumber(bottleneckUsdMicros)} USD through ${members.join(' > ')}, in the window that ended ${timeText(windowEnd)}.`,
+  };
+}
 
 export const getMerchant = defineOperation({
   id: 'getMerchant',

@@ -4,8 +4,12 @@ import { SIGNALS, VERDICTS, type Verdict } from '../../../core/domain/data-quali
 import { AGENT_EXAMPLE, AgentShape } from '../agents/shape.ts';
 import { MetaShape } from '../meta.ts';
 import { AddressShape, ChainShape, CountShape, nullable, TimeShape, UsdShape } from '../shapes.ts';
-import { WALLET_AGENTS_COUNTED_MAX, WALLET_AGENTS_SHOWN_MAX } from './agents.ts';
-import { WALLET_ENDPOINTS_MAX, type WalletEntity } from './entities.ts';
+import {
+  WALLET_AGENTS_COUNTED_MAX,
+  WALLET_AGENTS_SHOWN_MAX,
+  WALLET_ENDPOINTS_MAX,
+  type WalletEntity,
+} from './owners.ts';
 
 /** The answer of /merchants/{address} and /agents/{wallet}. Source: api.md 3. */
 

@@ -1,22 +1,62 @@
+import { IS_COUNTED } from '../../../clickhouse/engine/counted-rows.ts';
 import type { Reader } from '../../../clickhouse/engine/engine.ts';
-import { dateTime, type Sql, sql, text } from '../../../clickhouse/engine/sql.ts';
+import { allOf, dateTime, type Sql, sql, text, uint32 } from '../../../clickhouse/engine/sql.ts';
 import type { Address } from '../../../core/domain/address.ts';
 import { microsFromDecimal } from '../../../core/domain/amount.ts';
 import type { Chain } from '../../../core/domain/chain.ts';
-import { DAY_SECONDS, openRows, type RollupCoverage } from '../index-state/rollup-coverage.ts';
-import { ask } from '../read/ask.ts';
-import { integerField, textField } from '../read/decode.ts';
-import {
-  fromClosedRows,
-  fromWalletRows,
-  PROFILE_RESOURCE,
-  type ProfileScope,
-  unionAll,
-} from './profile-scope.ts';
+import { ask, integerField, textField } from '../ask.ts';
+import { type FinalBlock, onFinalChain, onlyFinal } from '../index-state/finality.ts';
+import { closedSlices, DAY_SECONDS, openRows, type RollupCoverage } from '../index-state/rollups.ts';
+import { onChain } from '../settlements/row.ts';
+
+/** Whose settlements a profile is about, and which of them count. */
+export interface ProfileScope {
+  readonly wallet: Address;
+  readonly chain: Chain | undefined;
+  /** Only rows up to these blocks count; undefined: rows at the tip count too. */
+  readonly final: readonly FinalBlock[] | undefined;
+}
+
+/** The resource that a 503 names. */
+export const PROFILE_RESOURCE = 'wallets';
+
+/**
+ * FROM and WHERE of the wallet's rows that count, one for each role, from the table ordered by wallet. Versions are merged before
+ * `del` and `method` are looked at: the engine filters rows earlier only by the sort key, which every version of a row shares.
+ */
+export function fromWalletRows(scope: ProfileScope, when: Sql): Sql {
+  return sql`FROM wallet_log FINAL WHERE ${allOf([...keyConditions(scope), when])} AND ${IS_COUNTED}`;
+}
+
+/** Conditions on the sort key of wallet_log: which rows are of this wallet (the first one) and count. */
+export function keyConditions({ wallet, chain, final }: ProfileScope): [Sql, ...Sql[]] {
+  return [sql`wallet = ${text(wallet)}`, ...onChain(chain), ...onlyFinal(final)];
+}
+
+/**
+ * FROM and WHERE of what the rollups hold of the wallet as a payee and as a payer. A key that vanished stays there with a count
+ * of zero.
+ */
+function fromClosedRows(
+  { wallet, chain, final }: ProfileScope,
+  coverage: RollupCoverage,
+): { readonly received: Sql; readonly paid: Sql } {
+  const conditions = allOf([...onChain(chain), ...onFinalChain(final), closedSlices(coverage)]);
+  return {
+    received: sql`FROM payee_day FINAL WHERE payee = ${text(wallet)} AND ${conditions} AND settlement_count > 0`,
+    paid: sql`FROM payer_day FINAL WHERE payer = ${text(wallet)} AND ${conditions} AND settlement_count > 0`,
+  };
+}
+
+export function unionAll(parts: readonly Sql[]): Sql {
+  const [first, ...rest] = parts;
+  if (first === undefined) throw new Error('a union of nothing');
+  return rest.reduce((all, next) => sql`${all} UNION ALL ${next}`, first);
+}
 
 /** Exact sums of a wallet: closed slices from the rollups, everything else from the wallet's rows, in one statement. */
 
-export interface Tally {
+interface Tally {
   readonly count: number;
   readonly usdMicros: bigint;
   /** The part with payer = payee, which is in both directions. */
@@ -41,7 +81,7 @@ export interface ProfileTotals extends Directions {
   readonly lastSeen: number | null;
 }
 
-export interface TotalsQuery extends ProfileScope {
+interface TotalsQuery extends ProfileScope {
   readonly coverage: RollupCoverage;
   /** Unix seconds: from this day on, figures are also kept by day. */
   readonly chartFrom: number;
@@ -54,7 +94,7 @@ const NOTHING: Tally = { count: 0, usdMicros: 0n, selfCount: 0, selfUsdMicros: 0
 
 export const NO_FLOWS: Directions = { inbound: NOTHING, outbound: NOTHING };
 
-export interface ProfileGroup {
+interface ProfileGroup {
   readonly inbound: boolean;
   readonly chain: Chain;
   /** '' below the chart. */
@@ -65,7 +105,7 @@ export interface ProfileGroup {
 }
 
 /** Totals with an estimate of the distinct wallets dealt with, the wallet itself among them if it paid itself. */
-export interface EstimatedTotals {
+interface EstimatedTotals {
   readonly totals: ProfileTotals;
   /** Of the merged states of the rollups: standard error about 2 % (uniqCombined64 of 2^12 cells). */
   readonly partners: number;
@@ -201,4 +241,49 @@ function sumOf(groups: readonly ProfileGroup[]): Tally {
 /** Start of the UTC day that `time` is in, `daysBack` days earlier. */
 export function startOfDay(time: number, daysBack = 0): number {
   return (Math.floor(time / DAY_SECONDS) - daysBack) * DAY_SECONDS;
+}
+
+/** A cycle of payments that a wallet is part of: each member paid the next, the last paid the first. */
+export interface WalletRing {
+  /** Members, 2 to 4. */
+  readonly length: number;
+  /** From the smallest address on, in the direction of the payments. */
+  readonly members: readonly Address[];
+  /** The smallest sum that any member paid to the next in the window: what can have gone round. */
+  readonly bottleneckUsdMicros: bigint;
+  /** Unix seconds; the first that the window no longer covers. */
+  readonly windowEnd: number;
+  readonly methodVersion: string;
+}
+
+const RINGS_MAX_SECONDS = 5;
+/** At least what a pass keeps for each wallet (ingest/rings/limits.ts). */
+const RINGS_PER_WALLET_MAX = 32;
+
+/**
+ * The rings of one wallet as of the newest finished pass, strongest first; none when no pass has finished yet.
+ * Throws `upstream_unavailable` when the engine fails.
+ */
+export async function readRings(reader: Reader, wallet: Address): Promise<WalletRing[]> {
+  const { rows } = await ask(reader, PROFILE_RESOURCE, {
+    name: 'wallet-rings',
+    maxSeconds: RINGS_MAX_SECONDS,
+    maxRows: RINGS_PER_WALLET_MAX,
+    sql: sql`SELECT length, members, toString(bottleneck_usd), toUnixTimestamp(window_end), method_version
+      FROM wallet_rings WHERE gen = (SELECT max(gen) FROM ring_passes) AND wallet = ${text(wallet)}
+      ORDER BY bottleneck_usd DESC, length, members LIMIT ${uint32(RINGS_PER_WALLET_MAX)}`,
+  });
+  return rows.map(decodeRing);
+}
+
+function decodeRing(row: readonly unknown[]): WalletRing {
+  const members = row[1];
+  if (!Array.isArray(members)) throw new TypeError('wallet-rings: members are not a list');
+  return {
+    length: integerField(row[0]),
+    members: members.map((member) => textField(member) as Address), // written by ingest from addresses only
+    bottleneckUsdMicros: microsFromDecimal(textField(row[2])),
+    windowEnd: integerField(row[3]),
+    methodVersion: textField(row[4]),
+  };
 }

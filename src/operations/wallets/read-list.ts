@@ -2,13 +2,12 @@ import type { Reader } from '../../../clickhouse/engine/engine.ts';
 import { allOf, type Sql, sql, text, uint32 } from '../../../clickhouse/engine/sql.ts';
 import type { Address } from '../../../core/domain/address.ts';
 import type { Chain } from '../../../core/domain/chain.ts';
+import { ask, integerField, textField } from '../ask.ts';
 import { type FinalBlock, finalCoverage, onFinalChain, onlyFinal } from '../index-state/finality.ts';
-import { openRows, type RollupCoverage } from '../index-state/rollup-coverage.ts';
-import { ask } from '../read/ask.ts';
-import { integerField, textField } from '../read/decode.ts';
+import { openRows, type RollupCoverage } from '../index-state/rollups.ts';
 import { onChain } from '../settlements/row.ts';
-import { type ListedWallet, type WalletRange, walletFigures } from './figures.ts';
 import type { WalletRole } from './slice.ts';
+import { type ListedWallet, type WalletRange, walletFigures } from './slice.ts';
 
 /**
  * One page of all wallets, highest address first. The tables are ordered by wallet, so a page is a range of addresses: first
@@ -16,7 +15,7 @@ import type { WalletRole } from './slice.ts';
  * closed slices costs a row per slice and not one per settlement, so a hot wallet on the page costs no more than its days.
  */
 
-export interface WalletListQuery {
+interface WalletListQuery {
   /** Wallets wanted, 1 to 100. */
   readonly limit: number;
   /** Only wallets whose address is below. */
@@ -27,13 +26,13 @@ export interface WalletListQuery {
   readonly final: readonly FinalBlock[] | undefined;
 }
 
-export interface WalletListPage {
+interface WalletListPage {
   readonly rows: readonly ListedWallet[];
   /** Where the next page starts; undefined at the end of the list. */
   readonly nextBefore: Address | undefined;
 }
 
-export const WALLETS_RESOURCE = 'wallets';
+const WALLETS_RESOURCE = 'wallets';
 const MAX_SECONDS = 10;
 /** Slices of a wallet are few for most; a range that holds fewer wallets than the page wants is followed by a longer one. */
 const ROWS_PER_WALLET = 16;

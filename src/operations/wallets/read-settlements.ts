@@ -3,9 +3,8 @@ import { allOf, type Sql, sql, text, uint32 } from '../../../clickhouse/engine/s
 import type { Address } from '../../../core/domain/address.ts';
 import type { Chain } from '../../../core/domain/chain.ts';
 import type { Position } from '../../../core/domain/settlement.ts';
+import { ask, bigintField, integerField, textField } from '../ask.ts';
 import { type FinalBlock, onlyFinal } from '../index-state/finality.ts';
-import { ask } from '../read/ask.ts';
-import { bigintField, integerField, textField } from '../read/decode.ts';
 import { isBelow } from '../settlements/feed.ts';
 import { decodeSettlement, type ListedSettlement, onChain, type SettlementPage } from '../settlements/row.ts';
 import { mergeSlice, type WalletRole, type WalletVersion } from './slice.ts';
@@ -16,7 +15,7 @@ import { mergeSlice, type WalletRole, type WalletVersion } from './slice.ts';
  * (14 ms, engine.md 4.1). The trap is the cut: see `mergeSlice`.
  */
 
-export interface WalletQuery {
+interface WalletQuery {
   readonly wallet: Address;
   /** Rows wanted, 1 to 100. */
   readonly limit: number;
@@ -80,7 +79,7 @@ async function readSlice(reader: Reader, query: WalletQuery, slice: Slice): Prom
  * identify the event are filtered before merging: role, chain and block are in the key, and another counterparty at the same place
  * is preceded by a tombstone of the old one (engine.md 4.4 rule 9).
  */
-export function sliceStatement(query: WalletQuery, { below, limit }: Slice): Statement {
+function sliceStatement(query: WalletQuery, { below, limit }: Slice): Statement {
   const conditions: Sql[] = [
     sql`wallet = ${text(query.wallet)}`,
     ...(below === undefined ? [] : [isBelow(below)]),

@@ -1,4 +1,8 @@
+import { IS_COUNTED } from '../../../clickhouse/engine/counted-rows.ts';
+import { allOf, type Sql, sql, text } from '../../../clickhouse/engine/sql.ts';
+import type { Address } from '../../../core/domain/address.ts';
 import type { Position } from '../../../core/domain/settlement.ts';
+import { closedSlices, type RollupCoverage } from '../index-state/rollups.ts';
 import type { ListedSettlement } from '../settlements/row.ts';
 
 export type WalletRole = 'payer' | 'payee';
@@ -12,7 +16,7 @@ export interface WalletVersion {
   readonly del: boolean;
 }
 
-export interface MergedSlice {
+interface MergedSlice {
   /** One row for each event that lives, in the order read. */
   readonly live: readonly ListedSettlement[];
   /** `end`: the log is over. `larger`: nothing is certain yet, read the same place with a larger slice. */
@@ -72,4 +76,75 @@ function newestVersion(versions: readonly WalletVersion[]): WalletVersion | unde
     (newest, version) => (newest === undefined || version.ver > newest.ver ? version : newest),
     undefined,
   );
+}
+
+/** A wallet with what it did, among the settlements that the list was asked for. Times are Unix seconds. */
+export interface ListedWallet {
+  readonly wallet: Address;
+  readonly isPayer: boolean;
+  readonly isPayee: boolean;
+  readonly settlementCount: number;
+  readonly firstSeen: number;
+  readonly lastSeen: number;
+}
+
+/** Addresses from `from`, included, to `below`, excluded; undefined: no bound. */
+export interface WalletRange {
+  readonly from: Address | undefined;
+  readonly below: Address | undefined;
+}
+
+interface WalletFiguresQuery {
+  readonly role: WalletRole | 'any';
+  readonly range: WalletRange;
+  readonly coverage: RollupCoverage;
+  /** On the key columns of the rollup tables. */
+  readonly closedConditions: readonly Sql[];
+  /** On the key columns of `wallet_log`; includes that only open rows are read. */
+  readonly openConditions: readonly Sql[];
+}
+
+/**
+ * The parts whose sum is a wallet: columns wallet, paid, received, settlements, first_time, last_time. Closed slices come from
+ * the rollups, open ones from the log. A payment to oneself stands in both roles and is one settlement, so with both roles
+ * asked for it counts where it was paid.
+ */
+export function walletFigures(query: WalletFiguresQuery): Sql {
+  const { role } = query;
+  const parts = [
+    ...(role === 'payee' ? [] : [closedPart(query, 'payer')]),
+    ...(role === 'payer' ? [] : [closedPart(query, 'payee')]),
+    openPart(query),
+  ];
+  return parts.reduce((all, next) => sql`${all} UNION ALL ${next}`);
+}
+
+/** A key whose settlements all vanished stays in a rollup with a count of zero. */
+function closedPart({ role, range, coverage, closedConditions }: WalletFiguresQuery, as: WalletRole): Sql {
+  const isPayer = as === 'payer';
+  const wallet = isPayer ? sql`payer` : sql`payee`;
+  const conditions = [...inRange(wallet, range), ...closedConditions, closedSlices(coverage)];
+  return sql`SELECT ${wallet} AS wallet, ${isPayer ? sql`1 AS paid, 0 AS received` : sql`0 AS paid, 1 AS received`},
+      toInt64(settlement_count)${!isPayer && role === 'any' ? sql` - toInt64(self_count)` : sql``} AS settlements, first_time, last_time
+    FROM (SELECT * FROM ${isPayer ? sql`payer_day` : sql`payee_day`} FINAL WHERE ${allOf(conditions)})
+    WHERE settlement_count > 0`;
+}
+
+function openPart({ role, range, openConditions }: WalletFiguresQuery): Sql {
+  const conditions = [...inRange(sql`wallet`, range), ...openConditions];
+  const counted =
+    role === 'any'
+      ? sql`toInt64(role = 'payer' OR counterparty != unhex(substring(wallet, 3)))`
+      : sql`toInt64(1)`;
+  return sql`SELECT wallet, role = 'payer' AS paid, role = 'payee' AS received, ${counted} AS settlements,
+      block_time AS first_time, block_time AS last_time
+    FROM (SELECT wallet, role, block_time, counterparty, method, del FROM wallet_log FINAL WHERE ${allOf(conditions)})
+    WHERE ${IS_COUNTED}`;
+}
+
+function inRange(wallet: Sql, { from, below }: WalletRange): Sql[] {
+  return [
+    ...(from === undefined ? [] : [sql`${wallet} >= ${text(from)}`]),
+    ...(below === undefined ? [] : [sql`${wallet} < ${text(below)}`]),
+  ];
 }

@@ -7,7 +7,7 @@ import { PASS_LIMITS, type PassLimits, RING_METHOD_VERSION } from '../../../inge
 import { type RingPass, ringPass } from '../../../ingest/rings/ring-pass.ts';
 import { runRings } from '../../../ingest/rings/run-rings.ts';
 import { runRollupWorker } from '../../../ingest/rollup/worker.ts';
-import { readRings } from '../../../src/operations/wallets/rings.ts';
+import { readRings } from '../../../src/operations/wallets/profile-totals.ts';
 import { testClock } from '../../kit/api.ts';
 import { type TestEngine, testEngine, testLog } from '../../kit/engine.ts';
 import { insertSettlements, NOON, POLYGON, settlement, tombstone, wallet } from '../../kit/rows.ts';

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { sql } from '../../../clickhouse/engine/sql.ts';
 import { highestVersion } from '../../../ingest/write/highest-version.ts';
-import { readRollupState } from '../../../src/operations/index-state/rollup-state.ts';
+import { readRollupState } from '../../../src/operations/index-state/rollups.ts';
 import { type TestEngine, testEngine } from '../../kit/engine.ts';
 import { insertSettlements, settlement } from '../../kit/rows.ts';
 import { startTestService } from '../../kit/service.ts';

@@ -9,7 +9,7 @@ import { runRollup } from '../../../ingest/rollup/run.ts';
 import { DAY_SECONDS, HOUR_SECONDS, type Slice } from '../../../ingest/rollup/slice.ts';
 import { retractAbove } from '../../../ingest/write/retract.ts';
 import { createVersions } from '../../../ingest/write/versions.ts';
-import { readCoverage } from '../../../src/operations/index-state/rollup-coverage.ts';
+import { readCoverage } from '../../../src/operations/index-state/rollups.ts';
 import { type TestEngine, testEngine, testLog } from '../../kit/engine.ts';
 import { recountedFigures, servedFigures } from '../../kit/rollup-figures.ts';
 import { BASE, insertSettlements, POLYGON, settlement, wallet } from '../../kit/rows.ts';

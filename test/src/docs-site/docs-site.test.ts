@@ -8,7 +8,7 @@ import { LLMS_FULL_MAX_BYTES, LLMS_MAX_BYTES } from '../../../src/docs-site/llms
 import { linkTarget } from '../../../src/docs-site/markdown.ts';
 import { DOCS_PAGES } from '../../../src/docs-site/pages.ts';
 import type { SearchData } from '../../../src/docs-site/search.ts';
-import { DOCS_RESOURCES } from '../../../src/mcp/resources.ts';
+import { DOCS_RESOURCES } from '../../../src/mcp/server.ts';
 import { OPERATIONS } from '../../../src/operations/index.ts';
 import { codeBlocks, documentFiles, readDocument } from '../../kit/documents.ts';
 import { type OwnApi, ownApi } from '../../kit/own-api.ts';
@@ -203,7 +203,9 @@ describe('the search', () => {
     const { options, sections } = JSON.parse((await get('/docs/search.json')).body) as SearchData;
     const index = new MiniSearch(options);
     index.addAll(sections);
-    return index.search(words).map(({ url }) => String(url));
+    const boostDocument = (_id: unknown, _term: string, stored?: Record<string, unknown>) =>
+      Number(stored?.['weight']);
+    return index.search(words, { boostDocument }).map(({ url }) => String(url));
   };
 
   test.each([
@@ -245,11 +247,12 @@ describe('for language models', () => {
     for (const href of new Set(links)) expect([href, (await get(href)).status]).toEqual([href, 200]);
   });
 
-  test('llms-full.txt has every page and every error, and fits a context window', async () => {
+  test('llms-full.txt has every page but the design and every error, and fits a context window', async () => {
     const { body, headers } = await get('/llms-full.txt');
     expect(headers['content-type']).toBe('text/plain; charset=utf-8');
     expect(Buffer.byteLength(body)).toBeLessThan(LLMS_FULL_MAX_BYTES);
-    for (const slug of slugs) expect(body).toContain(`<!-- /docs/${slug}.md -->`);
+    for (const { slug, reader } of DOCS_PAGES)
+      expect([slug, body.includes(`<!-- /docs/${slug}.md -->`)]).toEqual([slug, reader !== 'design']);
     for (const code of ERROR_CODES) expect(body).toContain(`\n## ${code}\n`);
   });
 });
@@ -269,15 +272,14 @@ test('a link to a page that is not there is an error, not a dead link', () => {
   expect(() => linkTarget('no-such-page.md', from)).toThrow(/no-such-page/);
 });
 
-test('links of the README and of the decisions lead to files', () => {
+test('links of the documents outside the site lead to files', () => {
   const root = new URL('../../../', import.meta.url);
-  const broken = documentFiles()
-    .filter((file) => file === 'README.md' || file.startsWith('docs/decisions'))
-    .flatMap((file) =>
-      [...readDocument(file).matchAll(/\]\((?!https?:|#)([^)#\s]+)/g)]
-        .map(([, path = '']) => new URL(path, new URL(file, root)))
-        .filter((url) => !existsSync(url))
-        .map((url) => `${file} -> ${url.pathname}`),
-    );
+  const decisions = documentFiles().filter((file) => file.startsWith('docs/decisions'));
+  const broken = ['README.md', 'CONTRIBUTING.md', 'SECURITY.md', ...decisions].flatMap((file) =>
+    [...readDocument(file).matchAll(/\]\((?!https?:|#)([^)#\s]+)/g)]
+      .map(([, path = '']) => new URL(path, new URL(file, root)))
+      .filter((url) => !existsSync(url))
+      .map((url) => `${file} -> ${url.pathname}`),
+  );
   expect(broken).toEqual([]);
 });

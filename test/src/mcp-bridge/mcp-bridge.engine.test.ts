@@ -6,7 +6,7 @@ import { Client } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { sql } from '../../../clickhouse/engine/sql.ts';
-import { toolName } from '../../../src/mcp/tool-name.ts';
+import { toolName } from '../../../src/mcp/tool.ts';
 import { OPERATIONS } from '../../../src/operations/index.ts';
 import type { ApiAnswer } from '../../kit/api.ts';
 import { type PausableProxy, pausableProxy } from '../../kit/pausable-proxy.ts';

@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { CURRENT_PROTOCOL, EARLIER_PROTOCOLS } from '../../../src/mcp/protocol-versions.ts';
-import { DOCS_RESOURCES } from '../../../src/mcp/resources.ts';
+import { CURRENT_PROTOCOL, DOCS_RESOURCES, EARLIER_PROTOCOLS } from '../../../src/mcp/server.ts';
 import { OPERATIONS } from '../../../src/operations/index.ts';
 import {
   NOT_SERVED,

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { toolWordsOf } from '../../../src/mcp/tool-words.ts';
+import { toolWordsOf } from '../../../src/mcp/tool.ts';
 import { OPERATIONS } from '../../../src/operations/index.ts';
 
 const words = toolWordsOf(OPERATIONS);

@@ -3,7 +3,7 @@ import type { Client } from '@modelcontextprotocol/client';
 import type { AnySchemaObject } from 'ajv';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { toolName } from '../../../src/mcp/tool-name.ts';
+import { toolName } from '../../../src/mcp/tool.ts';
 import { OPERATIONS } from '../../../src/operations/index.ts';
 import { addKey } from '../../kit/access.ts';
 import {

@@ -1,9 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { INSTRUCTIONS } from '../../../src/mcp/instructions.ts';
-import { MCP_ROWS_DEFAULT } from '../../../src/mcp/mcp-call.ts';
-import { definitionAt, toolsOf } from '../../../src/mcp/tool.ts';
-import { toolName } from '../../../src/mcp/tool-name.ts';
-import { toolWordsOf } from '../../../src/mcp/tool-words.ts';
+import { MCP_ROWS_DEFAULT } from '../../../src/mcp/exchange.ts';
+import { INSTRUCTIONS } from '../../../src/mcp/server.ts';
+import { definitionAt, toolName, toolsOf, toolWordsOf } from '../../../src/mcp/tool.ts';
 import { OPERATIONS } from '../../../src/operations/index.ts';
 
 /** What a model is handed about every tool, on every turn. */

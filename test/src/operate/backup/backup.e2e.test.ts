@@ -9,7 +9,7 @@ import { openSqliteStore } from '../../../../src/accounts/sqlite/store.ts';
 import type { ControlStore } from '../../../../src/accounts/store.ts';
 import { backUp } from '../../../../src/operate/backup/backup-command.ts';
 import { restore } from '../../../../src/operate/backup/restore-command.ts';
-import { readCoverage } from '../../../../src/operations/index-state/rollup-coverage.ts';
+import { readCoverage } from '../../../../src/operations/index-state/rollups.ts';
 import { createOrganization } from '../../../kit/access.ts';
 import { testBackup } from '../../../kit/backup.ts';
 import { expectTruth } from '../../../kit/catch-up.ts';

@@ -6,8 +6,8 @@ import {
   type AgentListQuery,
   readAgentList,
 } from '../../../../src/operations/agents/read-list.ts';
-import { readLastSettled } from '../../../../src/operations/settlements/last-settled.ts';
-import { readWalletAgents } from '../../../../src/operations/wallets/agents.ts';
+import { readLastSettled } from '../../../../src/operations/settlements/feed.ts';
+import { readWalletAgents } from '../../../../src/operations/wallets/owners.ts';
 import { type TestEngine, testEngine } from '../../../kit/engine.ts';
 import { BASE, POLYGON, wallet } from '../../../kit/rows.ts';
 

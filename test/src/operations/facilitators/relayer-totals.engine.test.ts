@@ -7,7 +7,7 @@ import {
   type RelayerTotals,
   readRelayerTotals,
 } from '../../../../src/operations/facilitators/totals.ts';
-import { readCoverage } from '../../../../src/operations/index-state/rollup-coverage.ts';
+import { readCoverage } from '../../../../src/operations/index-state/rollups.ts';
 import { closeDays, dayOf } from '../../../kit/close-days.ts';
 import { emptyTables } from '../../../kit/empty-tables.ts';
 import { type TestEngine, testEngine } from '../../../kit/engine.ts';

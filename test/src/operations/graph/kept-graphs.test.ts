@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { PaymentPair } from '../../../../core/domain/payment-graph.ts';
-import { createKeptGraphs, type KeptGraphs } from '../../../../src/operations/graph/kept.ts';
+import { createKeptGraphs, type KeptGraphs } from '../../../../src/operations/graph/read.ts';
 
 const SECOND = 1_000;
 const KEPT_MAX = 16;

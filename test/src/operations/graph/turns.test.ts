@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { createTurns } from '../../../../src/operations/graph/turns.ts';
+import { createTurns } from '../../../../src/operations/graph/read.ts';
 
 const LIMITS = {
   resource: 'graph' as const,

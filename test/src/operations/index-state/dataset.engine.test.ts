@@ -5,7 +5,7 @@ import { mergeRelayerTotals } from '../../../../ingest/rollup/relayer-totals.ts'
 import { createVersions } from '../../../../ingest/write/versions.ts';
 import { createDatasetFacts } from '../../../../src/operations/index-state/dataset.ts';
 import { createFreshness } from '../../../../src/operations/index-state/freshness.ts';
-import { createRollups } from '../../../../src/operations/index-state/rollup-coverage.ts';
+import { createRollups } from '../../../../src/operations/index-state/rollups.ts';
 import { closeDays, closeHours } from '../../../kit/close-days.ts';
 import { emptyTables } from '../../../kit/empty-tables.ts';
 import { type TestEngine, testEngine } from '../../../kit/engine.ts';

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Chain } from '../../../../core/domain/chain.ts';
+import { cached } from '../../../../src/operations/ask.ts';
 import type { ChainStatus } from '../../../../src/operations/index-state/chain-status.ts';
 import {
   chainFreshness,
@@ -7,7 +8,6 @@ import {
   INDEX_LAG_WARNING_SECONDS,
   warningsOf,
 } from '../../../../src/operations/index-state/freshness.ts';
-import { cached } from '../../../../src/operations/read/cached.ts';
 import { testClock } from '../../../kit/api.ts';
 import { BASE, NOON, POLYGON } from '../../../kit/rows.ts';
 

@@ -7,7 +7,7 @@ import {
   joinRanges,
   openFrom,
   openRows,
-} from '../../../../src/operations/index-state/rollup-coverage.ts';
+} from '../../../../src/operations/index-state/rollups.ts';
 
 const tail = { from: 900, to: null };
 

@@ -2,11 +2,11 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { EVIDENCE_METHODS } from '../../../../core/domain/evidence.ts';
 import type { Settlement } from '../../../../core/domain/settlement.ts';
 import { createFreshness } from '../../../../src/operations/index-state/freshness.ts';
-import { createRollups } from '../../../../src/operations/index-state/rollup-coverage.ts';
-import { createNames } from '../../../../src/operations/names/names.ts';
-import { PROFILE_BOUNDS, type ProfileBounds } from '../../../../src/operations/wallets/profile.ts';
-import { answerProfile, type ProfileDeps } from '../../../../src/operations/wallets/profile-answer.ts';
+import { createRollups } from '../../../../src/operations/index-state/rollups.ts';
+import { createNames } from '../../../../src/operations/names.ts';
+import { answerProfile, type ProfileDeps } from '../../../../src/operations/wallets/merchant.ts';
 import type { ProfileAnswer } from '../../../../src/operations/wallets/profile-shape.ts';
+import { PROFILE_BOUNDS, type ProfileBounds } from '../../../../src/operations/wallets/read-profile.ts';
 import { type TestApi, testApi, testClock } from '../../../kit/api.ts';
 import { type TestEngine, testEngine } from '../../../kit/engine.ts';
 import {

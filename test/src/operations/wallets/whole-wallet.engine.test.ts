@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Address } from '../../../../core/domain/address.ts';
-import { NOBODY_SCANNED } from '../../../../src/operations/wallets/counterparty-scan.ts';
+import { NOBODY_SCANNED } from '../../../../src/operations/wallets/counterparties.ts';
 import { NO_FLOWS } from '../../../../src/operations/wallets/profile-totals.ts';
 import {
   readSmallWallet,
   readWholeWallet,
   WHOLE_ROWS_READ_MAX,
-} from '../../../../src/operations/wallets/whole-wallet.ts';
+} from '../../../../src/operations/wallets/read-profile.ts';
 import { type TestEngine, testEngine } from '../../../kit/engine.ts';
 import { insertSettlements, NOON, settlement, wallet } from '../../../kit/rows.ts';
 

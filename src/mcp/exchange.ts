@@ -1,0 +1,54 @@
+import { type Failure, fail } from '../../core/errors.ts';
+import type { GateRequest } from '../gate/gate.ts';
+import type { AnyOperation } from '../operations/define.ts';
+import { MCP_SQL_FORMATS } from './tool.ts';
+
+/** Rows of a query's answer where the caller does not say: all of it goes into a model's context. */
+export const MCP_ROWS_DEFAULT = 200;
+
+/** What the HTTP exchange that a call came in knows of it. */
+export interface McpExchange extends Pick<GateRequest, 'sender' | 'deps' | 'progress'> {
+  readonly requestId: string;
+  /** The URL callers use, as far as this request shows it, without a slash at its end. */
+  readonly url: string;
+  /** Called when the gate or the run refused the call, before its answer is written. */
+  onRefused(failure: Failure): void;
+  /** To be told when the answer left, or could not. */
+  whenSent(delivered: (answered: boolean) => Promise<void>): void;
+}
+
+/** A tool call as the gate sees it. Nothing can be paid for here: a key is the only credential. */
+export function toolCall(
+  operation: AnyOperation,
+  given: Readonly<Record<string, unknown>>,
+  { sender, deps, progress }: McpExchange,
+): GateRequest {
+  return {
+    operation,
+    surface: 'mcp',
+    sender,
+    deps,
+    progress,
+    charging: { mayCharge: true, idempotencyKey: undefined },
+    raw: () => rawOf(operation, given),
+  };
+}
+
+function rawOf(
+  operation: AnyOperation,
+  sent: Readonly<Record<string, unknown>>,
+): Readonly<Record<string, unknown>> {
+  const given = withoutNulls(sent);
+  const format = operation.media === undefined ? undefined : given['format'];
+  if (format !== undefined && !MCP_SQL_FORMATS.some((one) => one === format))
+    throw fail('invalid_parameter', {
+      parameter: 'format',
+      detail: `format must be one of ${MCP_SQL_FORMATS.join(', ')} here; files are for the HTTP surface.`,
+    });
+  return 'max_rows' in operation.params ? { max_rows: MCP_ROWS_DEFAULT, ...given } : given;
+}
+
+/** Many models fill in every argument, and write null for those they have nothing to say about. */
+function withoutNulls(given: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
+  return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== null));
+}

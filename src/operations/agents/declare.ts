@@ -1,0 +1,116 @@
+import { Type } from '@sinclair/typebox';
+import { defineOperation } from '../define.ts';
+import { ListMetaShape, listMeta, META_EXAMPLE } from '../meta.ts';
+import { beforeParam, chainOrAllParam, finalityParam, limitParam, walletParam } from '../params.ts';
+import { PRICES } from '../prices.ts';
+import { readLastSettled } from '../settlements/feed.ts';
+import { NextBeforeShape } from '../shapes.ts';
+import { AGENT_CURSOR, nextBefore, readBefore } from '../walk.ts';
+import { answerProfile } from '../wallets/merchant.ts';
+import { AGENT_PROFILE_EXAMPLE, ProfileShape } from '../wallets/profile-shape.ts';
+import {
+  activeParam,
+  agentCapabilityParam,
+  agentIdParam,
+  agentQueryParam,
+  ownerParam,
+  x402DeclaredParam,
+} from './params.ts';
+import { readAgentList } from './read-list.ts';
+import { AGENT_EXAMPLE, AgentShape, agentAnswers } from './shape.ts';
+
+export const getAgent = defineOperation({
+  id: 'getAgent',
+  method: 'GET',
+  path: '/agents/{wallet}',
+  summary: 'What a wallet paid, and what the figures are worth',
+  description:
+    'The same answer as a merchant profile, judged as a payer: signals are about the wallets that it pays. Any wallet has one; `erc8004_agents` are the agents that pay and are paid with it. An agent is found by its id on `/agents`.',
+  toolText:
+    'One wallet as a payer: the same profile as get_merchant, judged by the wallets that it pays, with the ERC-8004 agents that use it.',
+  price: PRICES.keyed,
+  params: { wallet: walletParam, chain: chainOrAllParam, finality: finalityParam },
+  output: ProfileShape,
+  fails: ['invalid_parameter', 'upstream_unavailable'],
+  paging: 'none',
+  caching: 'revalidate',
+  acceptsUnknownKey: false,
+  example: AGENT_PROFILE_EXAMPLE,
+  run: ({ wallet, chain, finality }, deps) => answerProfile({ wallet, role: 'payer', chain, finality }, deps),
+});
+
+const SCOPE = 'listAgents';
+
+export const listAgents = defineOperation({
+  id: SCOPE,
+  method: 'GET',
+  path: '/agents',
+  summary: 'ERC-8004 agents of a chain, newest registration first, by words, owner or capability',
+  description:
+    'Agents as their registry, their card and the feedback about them say, by chain and agent_id, highest first; send `next_before` back as `before` for the next ones. A walk meets every agent that was there and matched all the time exactly once; one that registers meanwhile has a higher id than the page you are on. Filters may be changed along a walk. Names, descriptions, services and domains are claims of whoever owns the agent, made safe to show. Without `chain` these are agents of the default chain.',
+  toolText:
+    'ERC-8004 agents by words, id, owner or capability, newest registration first. Names, descriptions and services are claims of the owner.',
+  price: PRICES.keyed,
+  params: {
+    limit: limitParam,
+    before: beforeParam,
+    chain: chainOrAllParam,
+    q: agentQueryParam,
+    agent_id: agentIdParam,
+    owner: ownerParam,
+    capability: agentCapabilityParam,
+    x402_declared: x402DeclaredParam,
+    active: activeParam,
+  },
+  output: Type.Object({
+    agents: Type.Array(AgentShape),
+    next_before: NextBeforeShape,
+    meta: ListMetaShape,
+  }),
+  fails: ['invalid_parameter', 'upstream_unavailable'],
+  paging: 'before',
+  caching: 'revalidate',
+  acceptsUnknownKey: false,
+  example: {
+    agents: [AGENT_EXAMPLE],
+    next_before: null,
+    meta: { chain: META_EXAMPLE.chain, as_of: META_EXAMPLE.as_of, freshness: META_EXAMPLE.freshness },
+  },
+  check: (input, { cursorKeys }) => ({
+    ...input,
+    before: readBefore(AGENT_CURSOR, { keys: cursorKeys, scope: SCOPE }, input.before),
+  }),
+  run: async (
+    input,
+    { reader, clock, cursorKeys, deployment: { chains }, index: { dataset, freshness, names } },
+  ) => {
+    const { limit, chain, owner, capability, active } = input;
+    const nowMs = clock.nowMs();
+    const [statuses, directory, page] = await Promise.all([
+      freshness.statuses(),
+      names.of([]),
+      readAgentList(reader, {
+        limit,
+        before: input.before,
+        chains: chain === undefined ? chains : [chain],
+        filter: {
+          phrase: input.q,
+          agentId: input.agent_id,
+          owner,
+          capability,
+          x402Support: input.x402_declared,
+          active,
+        },
+      }),
+    ]);
+    const lastSettled = await readLastSettled(
+      reader,
+      page.rows.map(({ wallet }) => wallet),
+    );
+    return {
+      agents: agentAnswers(page.rows, { lastSettled, nowMs, directory }),
+      next_before: nextBefore(AGENT_CURSOR, { keys: cursorKeys, scope: SCOPE }, page.nextBefore),
+      meta: await listMeta({ chain, chains, statuses, nowMs }, page.rows, dataset.agents),
+    };
+  },
+});

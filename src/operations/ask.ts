@@ -1,0 +1,107 @@
+import { EngineError, type Reader, type Rows, type Statement } from '../../clickhouse/engine/engine.ts';
+import type { Clock } from '../../core/clock.ts';
+import type { Resource } from '../../core/domain/resources.ts';
+import { fail } from '../../core/errors.ts';
+
+/** For a statement that reads much and is asked rarely, because its answer is kept: it may use two of the engine's cores. */
+export const TWO_THREADS = { max_threads: 2 } as const;
+
+/** Seconds a caller should wait after a 503: the embedded engine restarts in under one, a remote one fails over in a few. */
+const ENGINE_RETRY_AFTER_SECONDS = 2;
+
+const PROBLEM_TEXT: Readonly<Record<EngineError['problem'], string>> = {
+  unreachable: 'did not answer',
+  timeout: 'did not answer in time',
+  memory: 'refused the query for lack of memory',
+  overloaded: 'is busy',
+  aborted: 'was interrupted',
+  too_many_rows: 'would have to read too many rows',
+  engine_refused: 'refused the query',
+};
+
+/**
+ * Runs a statement; an engine that fails becomes 503 `upstream_unavailable` naming `resource`. A failure never becomes an empty answer (read-api.md 1.3).
+ */
+export async function ask(reader: Reader, resource: Resource, statement: Statement): Promise<Rows> {
+  try {
+    return await reader.rows(statement);
+  } catch (cause) {
+    throw asUnavailable(resource, cause);
+  }
+}
+
+/** Anything that is not an engine failure is a bug and passes through unchanged. */
+export function asUnavailable(resource: Resource, cause: unknown): unknown {
+  if (!(cause instanceof EngineError)) return cause;
+  return fail('upstream_unavailable', {
+    detail: `The index ${PROBLEM_TEXT[cause.problem]} when asked for: ${resource}.`,
+    resource,
+    retryAfterSeconds: ENGINE_RETRY_AFTER_SECONDS,
+    cause,
+  });
+}
+
+/**
+ * One value, loaded at most once per `maxAgeMs` and never twice at the same time: a thousand requests in a second cost one
+ * query. A failed load is not kept; everybody who waited for it gets the error, the next caller tries again.
+ */
+export function cached<Value>(options: {
+  readonly clock: Clock;
+  readonly maxAgeMs: number;
+  /** False for a value that must not be kept, for example "nothing yet". */
+  readonly keep?: (value: Value) => boolean;
+  readonly load: () => Promise<Value>;
+}): () => Promise<Value> {
+  const { clock, maxAgeMs, load, keep = () => true } = options;
+  let kept: { readonly value: Value; readonly atMs: number } | undefined;
+  let underWay: Promise<Value> | undefined;
+
+  const loadOnce = async (): Promise<Value> => {
+    const atMs = clock.nowMs();
+    try {
+      const value = await load();
+      kept = keep(value) ? { value, atMs } : undefined;
+      return value;
+    } finally {
+      underWay = undefined;
+    }
+  };
+
+  return () => {
+    if (kept !== undefined && Math.abs(clock.nowMs() - kept.atMs) < maxAgeMs)
+      return Promise.resolve(kept.value);
+    underWay ??= loadOnce();
+    return underWay;
+  };
+}
+
+/**
+ * Reads single fields of an engine row. A field of another shape than the SELECT promises is a bug of ours, so it throws
+ * instead of becoming a wrong answer.
+ */
+
+export function textField(field: unknown): string {
+  if (typeof field !== 'string') throw new TypeError(`expected a text from the engine, got ${typeof field}`);
+  return field;
+}
+
+/** Counts and block numbers: the engine quotes 64-bit integers, ours stay below 2^53. */
+export function integerField(field: unknown): number {
+  const value = typeof field === 'string' && field !== '' ? Number(field) : field;
+  if (typeof value !== 'number' || !Number.isSafeInteger(value)) {
+    throw new TypeError(`expected an integer from the engine, got ${String(field).slice(0, 40)}`);
+  }
+  return value;
+}
+
+export function numberField(field: unknown): number {
+  const value = typeof field === 'string' && field !== '' ? Number(field) : field;
+  if (typeof value !== 'number' || !Number.isFinite(value)) {
+    throw new TypeError(`expected a number from the engine, got ${String(field).slice(0, 40)}`);
+  }
+  return value;
+}
+
+export function bigintField(field: unknown): bigint {
+  return BigInt(textField(field));
+}

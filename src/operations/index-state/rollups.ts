@@ -1,0 +1,172 @@
+import type { Reader } from '../../../clickhouse/engine/engine.ts';
+import { dateTime, type Sql, sql, texts, uint32 } from '../../../clickhouse/engine/sql.ts';
+import { sliceStart } from '../../../clickhouse/tables/rollup-basis.ts';
+import type { Clock } from '../../../core/clock.ts';
+import { versionTimeMs } from '../../../core/domain/version-time.ts';
+import { ask, bigintField, cached, integerField, textField } from '../ask.ts';
+
+/**
+ * Which part of time the rollups answer for. A slice (a day, or an hour of a busy day) that is dirty or was never computed is
+ * open: its figures come from the rows themselves. So every answer is exact whatever the rollup worker has or has not done
+ * (design.md 3 rule 5).
+ */
+
+/** Unix seconds, from included, to excluded; null: no end. */
+export interface TimeRange {
+  readonly from: number;
+  readonly to: number | null;
+}
+
+export interface RollupCoverage {
+  /** Ascending, disjoint, never empty; the last one has no end. Everything else is closed. */
+  readonly open: readonly TimeRange[];
+  /** Days (YYYY-MM-DD) whose rollup rows are those of their hours. */
+  readonly splitDays: readonly string[];
+}
+
+export interface Rollups {
+  /** At most a second old. */
+  coverage(): Promise<RollupCoverage>;
+}
+
+export const DAY_SECONDS = 86_400;
+const HOUR_SECONDS = 3_600;
+const RESOURCE = 'settlements';
+const MAX_AGE_MS = 1_000;
+const MAX_SECONDS = 5;
+/** More conditions than this cost more than reading some closed slices live. */
+const OPEN_RANGES_MAX = 32;
+
+export function createRollups(deps: { readonly reader: Reader; readonly clock: Clock }): Rollups {
+  return {
+    coverage: cached({ clock: deps.clock, maxAgeMs: MAX_AGE_MS, load: () => readCoverage(deps.reader) }),
+  };
+}
+
+/**
+ * One statement, because two would see different moments: a day that is split between them would count in both forms, or a
+ * new hour in none. The end is a scalar, which the engine reads first: what arrives after it lies in the open tail.
+ */
+export async function readCoverage(reader: Reader): Promise<RollupCoverage> {
+  const { rows } = await ask(reader, RESOURCE, {
+    name: 'rollup-coverage',
+    maxSeconds: MAX_SECONDS,
+    maxRows: 1,
+    sql: sql`SELECT (SELECT if(count() = 0, 0, toUnixTimestamp(max(hour)) + ${uint32(HOUR_SECONDS)}) FROM hour_ver),
+      groupArrayIf((toUnixTimestamp(toDateTime(day, 'UTC')), hour), ver > rolled_ver),
+      groupUniqArrayIf(toString(day), hour >= 0)
+      FROM rollup_slices`,
+  });
+  const [end, dirty, splitDays] = rows[0] ?? [];
+  const tail: TimeRange = { from: integerField(end), to: null };
+  return {
+    open: joinRanges([...listField(dirty).map(sliceRange), tail], OPEN_RANGES_MAX),
+    splitDays: listField(splitDays).map(textField),
+  };
+}
+
+function sliceRange(slice: unknown): TimeRange {
+  const [day, hour] = listField(slice).map(integerField);
+  if (day === undefined || hour === undefined) throw new TypeError('rollup-coverage: not a slice');
+  const from = day + Math.max(hour, 0) * HOUR_SECONDS;
+  return { from, to: from + (hour < 0 ? DAY_SECONDS : HOUR_SECONDS) };
+}
+
+function listField(field: unknown): readonly unknown[] {
+  if (!Array.isArray(field)) throw new TypeError('rollup-coverage: not a list');
+  return field;
+}
+
+/**
+ * Joins what touches; beyond `max` ranges also across the smallest gaps, because reading a closed slice live is never wrong.
+ * `max` is at least 1. Sorts once: after a regrade thousands of hours can be open.
+ */
+export function joinRanges(ranges: readonly TimeRange[], max: number): TimeRange[] {
+  const joined = joinTouching(ranges);
+  if (joined.length <= max) return joined;
+  const kept = joined
+    .map((range, at) => ({ at, gap: range.from - (joined[at - 1]?.to ?? Number.NEGATIVE_INFINITY) }))
+    .sort((a, b) => b.gap - a.gap)
+    .slice(0, max)
+    .map(({ at }) => at)
+    .sort((a, b) => a - b);
+  return kept.flatMap((start, index) => {
+    const [first, last] = [joined[start], joined[(kept[index + 1] ?? joined.length) - 1]];
+    return first && last ? [{ from: first.from, to: last.to }] : [];
+  });
+}
+
+function joinTouching(ranges: readonly TimeRange[]): TimeRange[] {
+  const joined: TimeRange[] = [];
+  for (const range of [...ranges].sort((a, b) => a.from - b.from)) {
+    const last = joined.at(-1);
+    if (last !== undefined && (last.to === null || range.from <= last.to))
+      joined[joined.length - 1] = { from: last.from, to: laterEnd(last.to, range.to) };
+    else joined.push(range);
+  }
+  return joined;
+}
+
+function laterEnd(a: number | null, b: number | null): number | null {
+  return a === null || b === null ? null : Math.max(a, b);
+}
+
+/** The same coverage with everything from the day of `time` on read live: for figures that end inside a closed day. */
+export function openFrom(coverage: RollupCoverage, time: number): RollupCoverage {
+  const from = Math.floor(time / DAY_SECONDS) * DAY_SECONDS;
+  return { ...coverage, open: joinRanges([...coverage.open, { from, to: null }], OPEN_RANGES_MAX) };
+}
+
+/** Condition on the columns `day` and `hour` of a rollup table: rows that count. */
+export function closedSlices({ open, splitDays }: RollupCoverage): Sql {
+  return sql`(hour >= 0) = has(${texts(splitDays)}, toString(day)) AND NOT (${within(sliceStart, open)})`;
+}
+
+/** Condition on the column `hour` of chain_hour, whose rows are the same in both forms of a day: rows that count. */
+export function closedHours({ open }: RollupCoverage): Sql {
+  return sql`NOT (${within(sql`hour`, open)})`;
+}
+
+/** Condition on `block_time`: rows whose slice is open. */
+export function openRows({ open }: RollupCoverage): Sql {
+  return sql`(${within(sql`block_time`, open)})`;
+}
+
+function within(time: Sql, ranges: readonly TimeRange[]): Sql {
+  const [first, ...rest] = ranges.map(({ from, to }) =>
+    to === null
+      ? sql`${time} >= ${dateTime(from)}`
+      : sql`(${time} >= ${dateTime(from)} AND ${time} < ${dateTime(to)})`,
+  );
+  return first === undefined ? sql`0` : rest.reduce((all, next) => sql`${all} OR ${next}`, first);
+}
+
+/** How far the rollups are, for telemetry. */
+export interface RollupState {
+  /** Slices with changes that are not rolled up, the present day included. */
+  readonly openSlices: number;
+  /** Unix seconds at which the oldest of them begins; null when there is none. */
+  readonly oldestOpen: number | null;
+  /** Unix seconds of the newest computation; null before the first. */
+  readonly lastClosedAt: number | null;
+}
+
+export async function readRollupState(reader: Reader): Promise<RollupState> {
+  const { rows } = await ask(reader, 'settlements', {
+    name: 'rollup-state',
+    maxSeconds: MAX_SECONDS,
+    maxRows: 1,
+    sql: sql`SELECT countIf(ver > rolled_ver),
+        minIf(toUnixTimestamp(toDateTime(day, 'UTC')) + greatest(hour, 0) * 3600, ver > rolled_ver),
+        (SELECT max(gen) FROM rollup_state)
+      FROM rollup_slices`,
+  });
+  const [open, oldest, newestGen] = rows[0] ?? [];
+  const openSlices = integerField(open);
+  const gen = bigintField(newestGen);
+  return {
+    openSlices,
+    oldestOpen: openSlices === 0 ? null : integerField(oldest),
+    lastClosedAt: gen === 0n ? null : Math.floor(versionTimeMs(gen) / 1_000),
+  };
+}

@@ -1,0 +1,160 @@
+import { Type } from '@sinclair/typebox';
+import { EVIDENCE_LADDER } from '../../../core/domain/evidence.ts';
+import { defineOperation } from '../define.ts';
+import { finalOnly } from '../index-state/finality.ts';
+import { finalityOf } from '../index-state/freshness.ts';
+import { META_EXAMPLE, SettlementMetaShape, settlementMeta } from '../meta.ts';
+import {
+  beforeParam,
+  chainParam,
+  excludeSelfPaymentsParam,
+  facilitatorParam,
+  finalityParam,
+  limitParam,
+  minProbabilityParam,
+  tierParam,
+} from '../params.ts';
+import { PRICES } from '../prices.ts';
+import { NextBeforeShape } from '../shapes.ts';
+import { nextBefore, readBefore, SETTLEMENT_CURSOR } from '../walk.ts';
+import { readFeed } from './feed.ts';
+import type { ListedSettlement } from './row.ts';
+import {
+  isSelfPayment,
+  NAMED_SETTLEMENT_EXAMPLE,
+  NamedSettlementShape,
+  namedSettlementAnswer,
+  partiesOf,
+  SETTLEMENT_EXAMPLE,
+  SettlementShape,
+  settlementAnswer,
+} from './shape.ts';
+
+const FLOWS_SCOPE = 'listFlows';
+
+export const listFlows = defineOperation({
+  id: FLOWS_SCOPE,
+  method: 'GET',
+  path: '/flows',
+  summary: 'Newest settlements across every indexed chain, payer to payee',
+  description:
+    'Settlements, newest first, with the display names of payer, payee and facilitator where they are known. Walk older pages by sending `next_before` back as `before`.',
+  toolText:
+    'The newest settlements (x402 payments): payer, payee, amount_usd, facilitator, evidence. For more filters use list_transactions, for sums run_sql.',
+  price: PRICES.keyed,
+  params: { limit: limitParam, before: beforeParam, chain: chainParam, finality: finalityParam },
+  output: Type.Object({
+    flows: Type.Array(NamedSettlementShape),
+    next_before: NextBeforeShape,
+    meta: SettlementMetaShape,
+  }),
+  fails: ['invalid_parameter', 'upstream_unavailable'],
+  paging: 'before',
+  caching: 'revalidate',
+  acceptsUnknownKey: false,
+  example: { flows: [NAMED_SETTLEMENT_EXAMPLE], next_before: null, meta: META_EXAMPLE },
+  check: (input, { cursorKeys }) => ({
+    ...input,
+    before: readBefore(SETTLEMENT_CURSOR, { keys: cursorKeys, scope: FLOWS_SCOPE }, input.before),
+  }),
+  run: async ({ limit, before, chain, finality }, deps) => {
+    const { reader, clock, cursorKeys, deployment, index } = deps;
+    const { chains } = deployment;
+    const { dataset, names, freshness } = index;
+    const nowMs = clock.nowMs();
+    const statuses = await freshness.statuses();
+    const final = finalOnly(finality, statuses);
+    const page = await readFeed(
+      { reader, clock, newestTime: dataset.newestTime },
+      { limit, before, chain, facilitator: undefined, tier: undefined, final },
+    );
+    const directory = await names.of(partiesOf(page.rows));
+    return {
+      flows: page.rows.map((row) =>
+        namedSettlementAnswer(row, finalityOf(row.blockNumber, statuses.get(row.chain)), directory),
+      ),
+      next_before: nextBefore(SETTLEMENT_CURSOR, { keys: cursorKeys, scope: FLOWS_SCOPE }, page.nextBefore),
+      meta: await settlementMeta({ chain, chains, statuses, nowMs, finality }, page.rows, dataset),
+    };
+  },
+});
+
+const TRANSACTIONS_SCOPE = 'listTransactions';
+
+interface AfterRead {
+  readonly minProbability: number | undefined;
+  readonly excludeSelfPayments: boolean;
+}
+
+export const listTransactions = defineOperation({
+  id: TRANSACTIONS_SCOPE,
+  method: 'GET',
+  path: '/transactions',
+  summary: 'Every indexed settlement, newest first, filterable by x402 confidence',
+  description:
+    'Every indexed settlement. `chain`, `facilitator`, `tier` and `finality` select rows; `min_probability` and `exclude_self_payments` filter a page after it was read, so a page can be short or empty while more rows remain: keep following `next_before` until it is null.',
+  toolText:
+    'Settlements, newest first, filtered by chain, facilitator, evidence tier or confidence. A page can be short or empty while more follow: go on until next_before is null. For sums use run_sql.',
+  price: PRICES.keyed,
+  params: {
+    limit: limitParam,
+    before: beforeParam,
+    chain: chainParam,
+    facilitator: facilitatorParam,
+    tier: tierParam,
+    finality: finalityParam,
+    min_probability: minProbabilityParam,
+    exclude_self_payments: excludeSelfPaymentsParam,
+  },
+  output: Type.Object({
+    transactions: Type.Array(SettlementShape),
+    next_before: NextBeforeShape,
+    meta: SettlementMetaShape,
+  }),
+  fails: ['invalid_parameter', 'upstream_unavailable'],
+  paging: 'before',
+  caching: 'revalidate',
+  acceptsUnknownKey: false,
+  example: { transactions: [SETTLEMENT_EXAMPLE], next_before: null, meta: META_EXAMPLE },
+  check: (input, { cursorKeys }) => ({
+    ...input,
+    before: readBefore(SETTLEMENT_CURSOR, { keys: cursorKeys, scope: TRANSACTIONS_SCOPE }, input.before),
+  }),
+  run: async (input, deps) => {
+    const { reader, clock, cursorKeys, deployment, index } = deps;
+    const { chains } = deployment;
+    const { dataset, freshness } = index;
+    const { limit, before, chain, facilitator, tier, finality } = input;
+    const nowMs = clock.nowMs();
+    const statuses = await freshness.statuses();
+    const page = await readFeed(
+      { reader, clock, newestTime: dataset.newestTime },
+      { limit, before, chain, facilitator, tier, final: finalOnly(finality, statuses) },
+    );
+    const excludeSelfPayments = input.exclude_self_payments;
+    const shown = page.rows.filter((row) =>
+      isWanted(row, { minProbability: input.min_probability, excludeSelfPayments }),
+    );
+    const meta = await settlementMeta({ chain, chains, statuses, nowMs, finality }, shown, dataset);
+    return {
+      transactions: shown.map((row) =>
+        settlementAnswer(row, finalityOf(row.blockNumber, statuses.get(row.chain))),
+      ),
+      // From rows read, not rows shown: the walk must not end where a filter emptied a page.
+      next_before: nextBefore(
+        SETTLEMENT_CURSOR,
+        { keys: cursorKeys, scope: TRANSACTIONS_SCOPE },
+        page.nextBefore,
+      ),
+      meta: excludeSelfPayments ? { ...meta, self_payments_excluded: true } : meta,
+    };
+  },
+});
+
+/** An ungraded row has no confidence: it is not at or above any. */
+function isWanted(row: ListedSettlement, { minProbability, excludeSelfPayments }: AfterRead): boolean {
+  if (excludeSelfPayments && isSelfPayment(row)) return false;
+  if (minProbability === undefined) return true;
+  const { probability } = EVIDENCE_LADDER[row.method];
+  return probability !== null && probability >= minProbability;
+}

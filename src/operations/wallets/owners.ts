@@ -1,0 +1,106 @@
+import type { Reader } from '../../../clickhouse/engine/engine.ts';
+import { allOf, sql, text, uint32 } from '../../../clickhouse/engine/sql.ts';
+import type { Address } from '../../../core/domain/address.ts';
+import type { Chain } from '../../../core/domain/chain.ts';
+import { AGENTS_RESOURCE, readAgents } from '../agents/read-list.ts';
+import type { AgentRow } from '../agents/row.ts';
+import { ask, bigintField, integerField, textField } from '../ask.ts';
+import { onChain } from '../settlements/row.ts';
+
+/** What the catalogues know of an address on a chain. An endpoint is a resource with an offer that is paid to it. */
+export type WalletEntity =
+  | {
+      readonly kind: 'payee' | 'endpoint';
+      readonly chain: Chain;
+      readonly name: string;
+      readonly resource: string;
+      readonly source: string;
+    }
+  | {
+      readonly kind: 'relayer';
+      readonly chain: Chain;
+      readonly facilitator: string;
+      readonly name: string;
+      /** YYYY-MM-DD: the relayer is named from this day on. */
+      readonly since: string;
+      readonly source: string;
+    };
+
+/** An address may be paid for thousands; `/endpoints?pay_to=` lists them all. */
+export const WALLET_ENDPOINTS_MAX = 20;
+const MAX_SECONDS = 5;
+/** Two catalogues on more chains than a deployment lists. */
+const ENTITIES_MAX = 2_000;
+
+export async function readWalletEntities(
+  reader: Reader,
+  query: { readonly wallet: Address; readonly chain: Chain | undefined },
+): Promise<WalletEntity[]> {
+  const offered = allOf([sql`pay_to = ${text(query.wallet)} AND chain != ''`, ...onChain(query.chain)]);
+  const known = allOf([sql`address = unhex(${text(query.wallet.slice(2))})`, ...onChain(query.chain)]);
+  const { rows } = await ask(reader, 'wallets', {
+    name: 'wallet-entities',
+    maxSeconds: MAX_SECONDS,
+    maxRows: ENTITIES_MAX,
+    sql: sql`SELECT * FROM (
+        SELECT 'payee' AS kind, toString(chain) AS on_chain, name, resource AS about, '' AS since, toString(source) AS origin
+          FROM catalogued_payees FINAL WHERE ${known} AND del = 0
+        UNION ALL
+        SELECT 'relayer', toString(chain), toString(facilitator_name), toString(facilitator), toString(first_seen), toString(source)
+          FROM facilitator_relayers FINAL WHERE ${known} AND del = 0
+        UNION ALL
+        SELECT 'endpoint', toString(chain), service_name, resource, '', toString(source)
+          FROM endpoint_offers FINAL WHERE ${offered} AND del = 0
+          ORDER BY resource, chain, source LIMIT 1 BY resource, chain LIMIT ${uint32(WALLET_ENDPOINTS_MAX)})
+      ORDER BY indexOf(['payee', 'relayer', 'endpoint'], kind), on_chain, about LIMIT ${uint32(ENTITIES_MAX)}`,
+  });
+  return rows.map(decodeEntity);
+}
+
+function decodeEntity(row: readonly unknown[]): WalletEntity {
+  const [kind, chainName, name, about, since, source] = row.map(textField);
+  const common = { chain: chainName as Chain, name: name ?? '', source: source ?? '' }; // written by ingest from `Chain` values
+  return kind === 'relayer'
+    ? { kind, ...common, facilitator: about ?? '', since: since ?? '' }
+    : { kind: kind === 'payee' ? kind : 'endpoint', ...common, resource: about ?? '' };
+}
+
+/** The agents that pay and are paid with a wallet. */
+interface WalletAgents {
+  /** The most recently rated first, then by chain and the lowest id. */
+  readonly shown: readonly AgentRow[];
+  /** Counted among the first `WALLET_AGENTS_COUNTED_MAX` that ever had the wallet. */
+  readonly total: number;
+}
+
+/** Of a wallet: the rest is on `/agents`, by owner. */
+export const WALLET_AGENTS_SHOWN_MAX = 20;
+/** A wallet can register agents for as long as it pays for blocks: the first by chain and id are looked at. */
+export const WALLET_AGENTS_COUNTED_MAX = 10_000;
+
+/** An agent that had the wallet once is in agent_wallets for good, so `agents` is asked whether it still has it. */
+export async function readWalletAgents(
+  reader: Reader,
+  { wallet, chain }: { readonly wallet: Address; readonly chain: Chain | undefined },
+): Promise<WalletAgents> {
+  const isWallet = sql`wallet = toFixedString(unhex(${text(wallet.slice(2))}), 20)`;
+  const { rows } = await ask(reader, AGENTS_RESOURCE, {
+    name: 'wallet-agents',
+    maxSeconds: MAX_SECONDS,
+    maxRows: WALLET_AGENTS_SHOWN_MAX,
+    sql: sql`SELECT chain, toString(agent_id), count() OVER () FROM (
+        SELECT chain, agent_id, wallet, last_feedback_at, del FROM agents FINAL WHERE (chain, agent_id) IN (
+          SELECT chain, agent_id FROM agent_wallets WHERE ${allOf([isWallet, ...onChain(chain)])}
+          ORDER BY wallet, chain, agent_id LIMIT 1 BY wallet, chain, agent_id LIMIT ${uint32(WALLET_AGENTS_COUNTED_MAX)}))
+      WHERE del = 0 AND ${isWallet}
+      ORDER BY last_feedback_at DESC, chain, agent_id LIMIT ${uint32(WALLET_AGENTS_SHOWN_MAX)}`,
+  });
+  // Chains are written by ingest from `Chain` values only.
+  const keys = rows.map((row) => ({ chain: textField(row[0]) as Chain, agentId: bigintField(row[1]) }));
+  const found = await readAgents(reader, keys, { conditions: [isWallet], limit: keys.length });
+  const byKey = new Map(found.map((row) => [`${row.chain} ${row.agentId}`, row]));
+  return {
+    shown: keys.flatMap((key) => byKey.get(`${key.chain} ${key.agentId}`) ?? []),
+    total: rows.length === 0 ? 0 : integerField(rows[0]?.[2]),
+  };
+}
