@@ -1,4 +1,5 @@
 import { ClickHouseError } from '@clickhouse/client';
+import { withDeadline } from '../../core/process/deadline.ts';
 import { EngineError, type EngineProblem } from './engine.ts';
 
 /**
@@ -36,11 +37,25 @@ const PROBLEM_OF_CODE: ReadonlyMap<number, EngineProblem> = new Map<number, Engi
 const ATTEMPT_TO_READ_AFTER_EOF = 32;
 const OF_ANOTHER_NODE = /while receiving packet from /;
 
-/** What ends a call (call-time.ts). */
+/** What ends a call. */
 export interface CallSignals {
   /** Fires with the caller's and when the time is over, whichever is first. */
   readonly either: AbortSignal;
   readonly caller: AbortSignal | undefined;
+}
+
+/** The engine's own limit fires first; this one is for an engine that does not answer at all. */
+const CLIENT_GRACE_MS = 3_000;
+
+/** Does `work` until the caller leaves or the seconds of its statement are over. */
+export function withinSeconds<Answer>(
+  maxSeconds: number,
+  caller: AbortSignal | undefined,
+  work: (signals: CallSignals) => Promise<Answer>,
+): Promise<Answer> {
+  return withDeadline(maxSeconds * 1_000 + CLIENT_GRACE_MS, caller, ({ signal }) =>
+    work({ either: signal, caller }),
+  );
 }
 
 /** Maps whatever the client threw. The cause is for the log; it never holds parameters or passwords. */

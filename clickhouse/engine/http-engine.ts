@@ -4,9 +4,8 @@ import { type ClickHouseClient, ClickHouseLogLevel, createClient } from '@clickh
 import type { Log } from '../../core/log.ts';
 import { CLUSTER_SETTINGS } from '../cluster/cluster-settings.ts';
 import { nodesOf } from '../cluster/nodes.ts';
-import { withinSeconds } from './call-time.ts';
 import type { EngineAccess, EngineUser, Guard, Reader, Statement, Writer } from './engine.ts';
-import { engineErrorOf } from './error.ts';
+import { engineErrorOf, withinSeconds } from './error.ts';
 import { guardedInsert, guardedName, guardedStatement } from './guard.ts';
 import { createEngineHttp } from './http.ts';
 import { type RowSource, readRowBinary, readRows } from './http-rows.ts';

@@ -1,8 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { withinSeconds } from './call-time.ts';
 import type { Row, Rows, Statement } from './engine.ts';
-import { engineErrorOf, isBrokenConnection, isConnectionRefused } from './error.ts';
+import { engineErrorOf, isBrokenConnection, isConnectionRefused, withinSeconds } from './error.ts';
 import { type EngineHttp, isSuccess, refusalOf, WHOLE_ANSWER } from './http.ts';
 import { createEngineOutage, type EngineOutage } from './outage.ts';
 import { render, type SqlValue } from './sql.ts';

@@ -1,8 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { PUBLIC_TABLE_NAMES } from '../../core/domain/public-tables.ts';
-import { withinSeconds } from '../engine/call-time.ts';
 import type { EngineAccess, Guest, GuestQuery, Row } from '../engine/engine.ts';
-import { engineErrorOf } from '../engine/error.ts';
+import { engineErrorOf, withinSeconds } from '../engine/error.ts';
 import { createGuestHttp, wholeAnswer } from './http.ts';
 
 /** Leaves no row of any public table: the engine then reads none, also for the subqueries that it computes while it plans. */

@@ -1,4 +1,5 @@
 import type { Log } from '../../core/log.ts';
+import { withDeadline } from '../../core/process/deadline.ts';
 import { classifyAddress } from './address-class.ts';
 import { readDataUri } from './data-uri.ts';
 import type { DocumentFetcher, FetchedDocument, FetchOptions, FetchProblem } from './document-fetcher.ts';
@@ -7,7 +8,6 @@ import { requestHop } from './http-hop.ts';
 import { type IpfsPath, isIpfsUri, readIpfsUri } from './ipfs-uri.ts';
 import { permittedTarget, type Target, type TargetRules } from './permitted-target.ts';
 import { type ResolveHost, resolveHost } from './resolve-host.ts';
-import { withDeadline } from './with-deadline.ts';
 
 export interface SafeFetchSettings {
   /** Base URLs of IPFS gateways, tried in turn. They are the operator's word: their own addresses may be private. */
@@ -47,7 +47,7 @@ export function createSafeFetcher(deps: SafeFetchDeps): DocumentFetcher {
   };
 
   const fetchUrl = async (start: string, options: FetchOptions, gateway: URL | null) =>
-    withDeadline(options.signal, deadlineMs, async (signal, isOver): Promise<FetchedDocument> => {
+    withDeadline(deadlineMs, options.signal, async ({ signal, isOver }): Promise<FetchedDocument> => {
       try {
         return await followHops(start, { ...options, signal }, gateway);
       } catch (error) {

@@ -1,5 +1,6 @@
 import { pipeline, type Readable } from 'node:stream';
 import { createGunzip, createInflate } from 'node:zlib';
+import { BodyTooLarge, boundedChunks, readBounded } from '../../core/bounded-body.ts';
 import { FetchFailed } from './fetch-failed.ts';
 
 /** What is asked for. No brotli: its decoder takes up to 16 MB before the first byte comes out. */
@@ -11,35 +12,27 @@ export const ACCEPTED_ENCODINGS = 'gzip, deflate';
  */
 export async function readBody(body: Readable, contentEncoding: string, maxBytes: number): Promise<Buffer> {
   const encoding = contentEncoding.trim().toLowerCase();
-  if (encoding === '' || encoding === 'identity') return join(body, maxBytes);
+  if (encoding === '' || encoding === 'identity') return read(body, maxBytes);
   // More than one layer is a bomb's shape, and nobody's need.
   const unpacker = unpackerOf(encoding);
   if (unpacker === null) throw new FetchFailed('broken_encoding');
   // The callback is not needed: a failure of either end is thrown by the loop that reads the other.
-  const unpacked = pipeline(within(body, maxBytes), unpacker, () => undefined);
-  return join(unpacked, maxBytes).catch((error: unknown) => {
+  const unpacked = pipeline(boundedChunks<Buffer>(body, maxBytes), unpacker, () => undefined);
+  return read(unpacked, maxBytes);
+}
+
+async function read(chunks: AsyncIterable<Buffer>, maxBytes: number): Promise<Buffer> {
+  try {
+    return await readBounded(chunks, maxBytes);
+  } catch (error) {
+    if (error instanceof BodyTooLarge) throw new FetchFailed('too_large');
     throw isZlibError(error) ? new FetchFailed('broken_encoding', error) : error;
-  });
+  }
 }
 
 function unpackerOf(encoding: string): (NodeJS.ReadWriteStream & Readable) | null {
   if (encoding === 'gzip' || encoding === 'x-gzip') return createGunzip();
   return encoding === 'deflate' ? createInflate() : null;
-}
-
-async function join(chunks: AsyncIterable<Buffer>, maxBytes: number): Promise<Buffer> {
-  const parts: Buffer[] = [];
-  for await (const chunk of within(chunks, maxBytes)) parts.push(chunk);
-  return Buffer.concat(parts);
-}
-
-async function* within(chunks: AsyncIterable<Buffer>, maxBytes: number): AsyncGenerator<Buffer> {
-  let bytes = 0;
-  for await (const chunk of chunks) {
-    bytes += chunk.byteLength;
-    if (bytes > maxBytes) throw new FetchFailed('too_large'); // leaving the loop destroys the stream
-    yield chunk;
-  }
 }
 
 function isZlibError(error: unknown): boolean {

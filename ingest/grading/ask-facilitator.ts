@@ -1,3 +1,6 @@
+import { BodyTooLarge, readBounded } from '../../core/bounded-body.ts';
+import { withDeadline } from '../../core/process/deadline.ts';
+
 /**
  * Asks a facilitator that the operator has configured. The URL is trusted, what it answers is not: bounded in time and size,
  * never redirected elsewhere.
@@ -32,24 +35,25 @@ export async function askFacilitator(
   { url, path, query = {}, maxBytes, timeoutMs }: FacilitatorQuestion,
   signal: AbortSignal,
 ): Promise<FacilitatorAnswer> {
-  const timeout = AbortSignal.timeout(timeoutMs);
-  try {
-    const response = await fetch(urlOf(url, path, query), {
-      redirect: 'manual',
-      headers: { accept: 'application/json', ...credentialsOf(url) },
-      signal: AbortSignal.any([signal, timeout]),
-    });
-    if (response.status >= 300 && response.status < 400) return await drop(response, 'redirected');
-    if (!response.ok) return await drop(response, 'refused');
-    const text = await textWithin(response, maxBytes);
-    return text === null ? failed('too_large') : { ok: true, text };
-  } catch (error) {
-    signal.throwIfAborted();
-    if (timeout.aborted) return failed('timeout');
-    // fetch tells a connection that failed and a broken body by the same TypeError.
-    if (error instanceof TypeError) return failed('unreachable');
-    throw error;
-  }
+  return withDeadline(timeoutMs, signal, async (deadline) => {
+    try {
+      const response = await fetch(urlOf(url, path, query), {
+        redirect: 'manual',
+        headers: { accept: 'application/json', ...credentialsOf(url) },
+        signal: deadline.signal,
+      });
+      if (response.status >= 300 && response.status < 400) return await drop(response, 'redirected');
+      if (!response.ok) return await drop(response, 'refused');
+      return { ok: true, text: (await readBounded(response.body, maxBytes)).toString('utf8') };
+    } catch (error) {
+      signal.throwIfAborted();
+      if (deadline.isOver()) return failed('timeout');
+      if (error instanceof BodyTooLarge) return failed('too_large');
+      // fetch reports a connection that failed and a broken body by the same TypeError.
+      if (error instanceof TypeError) return failed('unreachable');
+      throw error;
+    }
+  });
 }
 
 /** `fetch` refuses credentials inside a URL; they travel as the header that they mean. */
@@ -82,16 +86,4 @@ async function drop(response: Response, problem: AskProblem): Promise<Facilitato
 
 function failed(problem: AskProblem): FacilitatorAnswer {
   return { ok: false, problem, status: null, retryAfterMs: null };
-}
-
-/** Null when there is more; the rest is not read. */
-async function textWithin(response: Response, maxBytes: number): Promise<string | null> {
-  const chunks: Uint8Array[] = [];
-  let bytes = 0;
-  for await (const chunk of response.body ?? []) {
-    bytes += chunk.byteLength;
-    if (bytes > maxBytes) return null; // leaving the loop cancels the body
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks).toString('utf8');
 }

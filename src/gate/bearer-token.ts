@@ -6,11 +6,13 @@ import {
   type JWTVerifyGetKey,
   jwtVerify,
 } from 'jose';
+import { readBounded } from '../../core/bounded-body.ts';
 import type { Clock } from '../../core/clock.ts';
 import type { Config } from '../../core/config/config.ts';
 import { isTrustworthyUrl } from '../../core/config/resolve-access.ts';
 import { MCP_PATHS } from '../../core/domain/paths.ts';
 import { fail } from '../../core/errors.ts';
+import { withDeadline } from '../../core/process/deadline.ts';
 
 /**
  * What bearer tokens are for, in the words of OAuth: this deployment by its public URL, and the MCP surface under each of its
@@ -237,22 +239,13 @@ function pausedAfterFailure<Value>(work: () => Promise<Value>, clock: Clock): ()
   };
 }
 
-async function fetchBounded(url: string): Promise<string> {
-  const answer = await fetch(url, {
-    headers: { accept: 'application/json' },
-    redirect: 'error',
-    signal: AbortSignal.timeout(FETCH_TIMEOUT_MS),
+function fetchBounded(url: string): Promise<string> {
+  return withDeadline(FETCH_TIMEOUT_MS, undefined, async ({ signal }) => {
+    const answer = await fetch(url, { headers: { accept: 'application/json' }, redirect: 'error', signal });
+    if (answer.status !== 200 || answer.body === null) {
+      await answer.body?.cancel();
+      throw new Error(`the answer is ${answer.status}`);
+    }
+    return (await readBounded(answer.body, DOCUMENT_MAX_BYTES)).toString('utf8');
   });
-  if (answer.status !== 200 || answer.body === null) {
-    await answer.body?.cancel();
-    throw new Error(`the answer is ${answer.status}`);
-  }
-  const chunks: Uint8Array[] = [];
-  let bytes = 0;
-  for await (const chunk of answer.body) {
-    bytes += chunk.byteLength;
-    if (bytes > DOCUMENT_MAX_BYTES) throw new Error(`the answer is longer than ${DOCUMENT_MAX_BYTES} bytes`);
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks).toString('utf8');
 }

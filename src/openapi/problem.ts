@@ -1,11 +1,6 @@
 import { type Static, Type } from '@sinclair/typebox';
-import {
-  PAYMENT_STAGES,
-  type PaymentOffer,
-  type PaymentStage,
-  type PaymentTrouble,
-} from '../../core/domain/payment.ts';
-import { RESOURCE_NAMES, type Resource } from '../../core/domain/resources.ts';
+import { PAYMENT_STAGES, type PaymentOffer, type PaymentTrouble } from '../../core/domain/payment.ts';
+import { RESOURCE_NAMES } from '../../core/domain/resources.ts';
 import {
   type ChargeFacts,
   ERROR_CODES,
@@ -16,7 +11,7 @@ import {
   fail,
   type QueryTrouble,
 } from '../../core/errors.ts';
-import { timeText } from '../operations/shapes.ts';
+import { oneOf, timeText } from '../operations/shapes.ts';
 import { PAYMENT_OFFER_SCHEMA } from './payments.ts';
 
 /** The error answer, `application/problem+json`. Source: RFC 9457, api.md 1. */
@@ -38,16 +33,11 @@ export const ProblemShape = Type.Object({
   status: Type.Integer({ minimum: 400, maximum: 599 }),
   detail: Type.String({ description: 'What happened in this request.' }),
   instance: Type.String({ format: 'uri-reference', description: 'The path that was asked for.' }),
-  code: Type.Unsafe<ErrorCode>({ title: 'ErrorCode', type: 'string', enum: [...ERROR_CODES] }),
+  code: oneOf(ERROR_CODES, { title: 'ErrorCode' }),
   request_id: Type.String(),
   parameter: Type.Optional(Type.String({ description: 'The parameter at fault.' })),
   resource: Type.Optional(
-    Type.Unsafe<Resource>({
-      type: 'string',
-      title: 'Resource',
-      enum: [...RESOURCE_NAMES],
-      description: 'What could not be read or reached.',
-    }),
+    oneOf(RESOURCE_NAMES, { title: 'Resource', description: 'What could not be read or reached.' }),
   ),
   retry_after: Type.Optional(Type.Integer({ minimum: 1, description: 'Seconds, as in Retry-After.' })),
   x402Version: Type.Optional(
@@ -63,12 +53,7 @@ export const ProblemShape = Type.Object({
     }),
   ),
   stage: Type.Optional(
-    Type.Unsafe<PaymentStage>({
-      type: 'string',
-      title: 'PaymentStage',
-      enum: Object.keys(PAYMENT_STAGES),
-      description: 'Where the payment failed.',
-    }),
+    oneOf(Object.keys(PAYMENT_STAGES), { title: 'PaymentStage', description: 'Where the payment failed.' }),
   ),
   retryable: Type.Optional(
     Type.Boolean({ description: 'Beside `stage`: whether the same payment may be sent again.' }),

@@ -14,12 +14,12 @@ import {
 } from './index-state/freshness.ts';
 import type { ListedSettlement } from './settlements/row.ts';
 import { isSelfPayment } from './settlements/shape.ts';
-import { ChainShape, nowText, TimeShape, timeTextOrNull, UsdShape } from './shapes.ts';
+import { ChainShape, keyOf, nowText, orNull, TimeShape, timeTextOrNull, UsdShape } from './shapes.ts';
 
 /** `meta` of the settlement lists.. */
 
-const NullableInteger = Type.Unsafe<number | null>({ type: ['integer', 'null'] });
-const NullableTime = Type.Unsafe<string | null>({ type: ['string', 'null'], format: 'date-time' });
+const NullableInteger = orNull(Type.Integer());
+const NullableTime = orNull(Type.String({ format: 'date-time' }));
 
 export const ChainFreshnessShape = Type.Object(
   {
@@ -42,20 +42,16 @@ const FreshnessShape = Type.Object(
   },
 );
 
-export const WarningsShape = Type.Array(
-  Type.Unsafe<Warning>({ title: 'Warning', type: 'string', enum: Object.keys(WARNINGS) }),
-  {
-    description: Object.entries(WARNINGS)
-      .map(([code, meaning]) => `\`${code}\`: ${meaning}`)
-      .join(' '),
-  },
-);
+export const WarningsShape = Type.Array(keyOf(WARNINGS, { title: 'Warning' }), {
+  description: Object.entries(WARNINGS)
+    .map(([code, meaning]) => `\`${code}\`: ${meaning}`)
+    .join(' '),
+});
 
 const SERVED_FIELDS = {
-  chain: Type.Unsafe<Chain | null>({
-    type: ['string', 'null'],
-    description: 'The chain served; null when the answer spans every chain in `freshness`.',
-  }),
+  chain: orNull(
+    Type.String({ description: 'The chain served; null when the answer spans every chain in `freshness`.' }),
+  ),
   as_of: TimeShape,
   freshness: FreshnessShape,
 };
@@ -63,8 +59,7 @@ const SERVED_FIELDS = {
 /** Facts about the table that is listed, on an empty page only: they tell why it may be empty. */
 const DATASET_FIELDS = {
   dataset_last_written_at: Type.Optional(
-    Type.Unsafe<string | null>({
-      ...NullableTime,
+    orNull(Type.String({ format: 'date-time' }), {
       description: 'When the listed table was last written for the chain that was asked; null: never.',
     }),
   ),

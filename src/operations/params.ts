@@ -41,7 +41,8 @@ export type InputOf<P extends Params> = {
 const LIMIT_DEFAULT = 50;
 const LIMIT_MAX = 100;
 
-function invalid(parameter: string, detail: string): Error {
+/** A refusal that names the parameter and says what it takes. */
+export function invalid(parameter: string, detail: string): Error {
   return fail('invalid_parameter', { parameter, detail });
 }
 

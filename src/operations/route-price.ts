@@ -2,6 +2,7 @@ import { type Static, Type } from '@sinclair/typebox';
 import { usdNumber } from '../../core/domain/amount.ts';
 import type { PriceListEntry } from './define.ts';
 import type { Price } from './prices.ts';
+import { orNull } from './shapes.ts';
 
 /** A price as `/account`, the OpenAPI document and the list of offers write it. */
 
@@ -32,11 +33,13 @@ export const RoutePriceShape = Type.Object(
     operation: Type.String(),
     method: Type.String(),
     path: Type.String(),
-    qu: Type.Unsafe<number | null>({
-      type: ['integer', 'null'],
-      minimum: 0,
-      description: 'Query Units on the credit lane, with a `range` the least; null where units buy nothing.',
-    }),
+    qu: orNull(
+      Type.Integer({
+        minimum: 0,
+        description:
+          'Query Units on the credit lane, with a `range` the least; null where units buy nothing.',
+      }),
+    ),
     x402_usd: Type.Number({
       minimum: 0,
       description: 'Dollars on the x402 lane, with a `range` those of a call that chooses nothing.',

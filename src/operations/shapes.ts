@@ -1,10 +1,31 @@
-import { type TSchema, Type } from '@sinclair/typebox';
-import { NAME_SOURCES, type NameSource } from './names.ts';
+import { type SchemaOptions, type Static, type TSchema, type TUnsafe, Type } from '@sinclair/typebox';
+import { NAME_SOURCES } from './names.ts';
 
-/** Shapes that several answers share. Nullable scalars are `type: [x, null]`: valid JSON Schema 2020-12 and fast to print. */
+/** Shapes that several answers share. */
 
-export function nullable(schema: TSchema): TSchema {
-  return Type.Unsafe({ ...schema, type: [schema['type'], 'null'] });
+/** One of a fixed list of words: `oneOf(FINALITIES, { title: 'Finality' })`. */
+export function oneOf<const Value extends string>(
+  values: readonly Value[],
+  { title, ...options }: SchemaOptions = {},
+): TUnsafe<Value> {
+  const named = title === undefined ? {} : { title };
+  return Type.Unsafe<Value>({ ...named, type: 'string', enum: [...values], ...options });
+}
+
+/** A key of a table of words and their meanings: `keyOf(WARNINGS)`. */
+export function keyOf<Key extends string>(
+  table: Readonly<Record<Key, unknown>>,
+  options: SchemaOptions = {},
+): TUnsafe<Key> {
+  return oneOf(Object.keys(table) as Key[], options); // every table is a constant without other keys
+}
+
+/** The same value or null, as `type: [x, 'null']`: valid JSON Schema 2020-12, and faster to print than `anyOf`. */
+export function orNull<Schema extends TSchema>(
+  schema: Schema,
+  options: SchemaOptions = {},
+): TUnsafe<Static<Schema> | null> {
+  return Type.Unsafe<Static<Schema> | null>({ ...schema, type: [schema['type'], 'null'], ...options });
 }
 
 export const TimeShape = Type.String({
@@ -46,19 +67,20 @@ export function nowText(nowMs: number): string {
   return latest.text;
 }
 
-export const NextBeforeShape = Type.Unsafe<string | null>({
-  type: ['string', 'null'],
-  description: 'Cursor of the next page, to send as `before`; null at the end of the list.',
-});
+export const NextBeforeShape = orNull(
+  Type.String({ description: 'Cursor of the next page, to send as `before`; null at the end of the list.' }),
+);
 
-export const NextOffsetShape = Type.Unsafe<number | null>({
-  type: ['integer', 'null'],
-  minimum: 0,
-  description: 'Where the next page starts, to send as `offset`; null at the end of the list.',
-});
+export const NextOffsetShape = orNull(
+  Type.Integer({
+    minimum: 0,
+    description: 'Where the next page starts, to send as `offset`; null at the end of the list.',
+  }),
+);
 
-export const NameSourceShape = Type.Unsafe<NameSource | null>({
-  title: 'NameSource',
-  type: ['string', 'null'],
-  description: `Who says the name: ${NAME_SOURCES.join(', ')} (the card of its ERC-8004 agent, a published listing of endpoints, the configuration of this service, the table of facilitators). Null without a name.`,
-});
+export const NameSourceShape = orNull(
+  Type.String({
+    title: 'NameSource',
+    description: `Who says the name: ${NAME_SOURCES.join(', ')} (the card of its ERC-8004 agent, a published listing of endpoints, the configuration of this service, the table of facilitators). Null without a name.`,
+  }),
+);

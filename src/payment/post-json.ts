@@ -1,3 +1,6 @@
+import { BodyTooLarge, readBounded } from '../../core/bounded-body.ts';
+import { withDeadline } from '../../core/process/deadline.ts';
+
 /** Asks another service over HTTP, once, with a bound on time and size. */
 
 export interface JsonQuestion {
@@ -46,32 +49,21 @@ async function ask(
   { url, headers = {}, timeoutMs, bytesMax, signal }: Omit<JsonQuestion, 'body'>,
   request: { readonly method: string; readonly body?: string },
 ): Promise<JsonAnswer> {
-  const timeout = AbortSignal.timeout(timeoutMs);
   try {
-    const response = await fetch(url, {
-      ...request,
-      redirect: 'error',
-      headers: { ...headers, accept: 'application/json' },
-      signal: signal === undefined ? timeout : AbortSignal.any([signal, timeout]),
+    return await withDeadline(timeoutMs, signal, async (deadline) => {
+      const response = await fetch(url, {
+        ...request,
+        redirect: 'error',
+        headers: { ...headers, accept: 'application/json' },
+        signal: deadline.signal,
+      });
+      const body = await readBounded(response.body, bytesMax);
+      return { status: response.status, body: parse(body.toString('utf8')) };
     });
-    return { status: response.status, body: parse(await readText(response, bytesMax)) };
   } catch (cause) {
     const code = codeOf(cause);
     throw new NoAnswer(code, !CONNECT_CODES.has(code));
   }
-}
-
-async function readText(response: Response, bytesMax: number): Promise<string> {
-  if (response.body === null) return '';
-  const chunks: Uint8Array[] = [];
-  let size = 0;
-  // Leaving the loop early cancels the stream and with it the connection.
-  for await (const chunk of response.body as AsyncIterable<Uint8Array>) {
-    size += chunk.byteLength;
-    if (size > bytesMax) throw new NoAnswer('too large', true);
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks).toString('utf8');
 }
 
 function parse(text: string): unknown {
@@ -84,7 +76,7 @@ function parse(text: string): unknown {
 
 /** A system code (`ECONNRESET`) or the name of the error; never its text, which can quote the URL. */
 function codeOf(error: unknown): string {
-  if (error instanceof NoAnswer) return 'too large';
+  if (error instanceof BodyTooLarge) return 'too large';
   if (!(error instanceof Error)) return 'unknown';
   const { cause } = error;
   if (cause instanceof Error && 'code' in cause && typeof cause.code === 'string') return cause.code;

@@ -1,12 +1,12 @@
 import { type Static, Type } from '@sinclair/typebox';
-import { LANES, type Lane } from '../../../core/domain/lane.ts';
+import { LANES } from '../../../core/domain/lane.ts';
 import { PLAN_IDS } from '../../../core/domain/plan.ts';
 import { SQL_SECONDS_PER_QU, type UnitBalance } from '../../../core/domain/query-unit.ts';
 import type { CallContext, Caller, Deployment, OperationDeps, PriceListEntry } from '../define.ts';
 import { defineOperation } from '../define.ts';
 import { PRICES, SQL_PRICE, SQL_TIERS } from '../prices.ts';
 import { RoutePriceShape, rangeAnswer, routePrice } from '../route-price.ts';
-import { CountShape, nowText, nullable, TimeShape } from '../shapes.ts';
+import { CountShape, nowText, oneOf, orNull, TimeShape } from '../shapes.ts';
 
 /** Who the caller is and what everything costs. Source: read-api.md 2.1, 2.2, 3, 4.1. */
 
@@ -34,7 +34,7 @@ const SqlTierShape = Type.Object(
     requests_per_minute: CountShape,
     allowed: Type.Boolean({ description: 'Whether this caller’s plan may buy the tier.' }),
     available: Type.Boolean({ description: 'Whether this deployment can serve the tier at all.' }),
-    note: Type.Unsafe<string | null>({ type: ['string', 'null'] }),
+    note: orNull(Type.String()),
   },
   { title: 'AccountSqlTier' },
 );
@@ -68,12 +68,12 @@ export const getAccount = defineOperation({
   output: Type.Object({
     authenticated: Type.Boolean(),
     key_present: Type.Boolean(),
-    key_recognised: Type.Unsafe<boolean | null>({ type: ['boolean', 'null'] }),
-    tier: Type.Unsafe<Tier>({ title: 'AccountTier', type: 'string', enum: [...TIERS] }),
-    plan: Type.Unsafe<string | null>({ type: ['string', 'null'] }),
-    lane: Type.Unsafe<Lane>({ title: 'Lane', type: 'string', enum: [...LANES] }),
-    organisation: Type.Unsafe<Static<typeof OrganisationShape> | null>(nullable(OrganisationShape)),
-    balance: Type.Unsafe<Static<typeof BalanceShape> | null>(nullable(BalanceShape)),
+    key_recognised: orNull(Type.Boolean()),
+    tier: oneOf(TIERS, { title: 'AccountTier' }),
+    plan: orNull(Type.String()),
+    lane: oneOf(LANES, { title: 'Lane' }),
+    organisation: orNull(OrganisationShape),
+    balance: orNull(BalanceShape),
     balance_note: Type.Optional(
       Type.String({ description: 'Present only when balance is null: which nothing it is.' }),
     ),

@@ -3,15 +3,16 @@ import { type Sql, sql, text } from '../../../clickhouse/engine/sql.ts';
 import type { Address } from '../../../core/domain/address.ts';
 import { displayText } from '../../../core/domain/display-text.ts';
 import { ATTESTATION_KINDS, type AttestationKind } from '../../../core/domain/registry-event.ts';
-import { fail } from '../../../core/errors.ts';
 import {
   ADDRESS_SCHEMA,
   capabilityFilter,
+  invalid,
   namedOnlyParam,
   type Param,
   quoted,
   readAddressParam,
 } from '../params.ts';
+import { oneOf } from '../shapes.ts';
 import { LEADERBOARD_OFFSET_MAX, RANKINGS, type RankedBy } from './read-leaderboard.ts';
 
 /**
@@ -34,17 +35,13 @@ export function saysAllWords(phrase: string): Sql {
 const CJK = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]/gu;
 
 /** How many words a phrase has by the same rule. */
-function countWords(phrase: string): number {
+export function countWords(phrase: string): number {
   return phrase.replace(CJK, ' $& ').match(/[\p{L}\p{M}\p{N}]+/gu)?.length ?? 0;
 }
 
 /** Parameters of the leaderboard and of the attestations. */
 
 const TAG_MAX_CHARS = 256;
-
-function invalid(parameter: string, detail: string): Error {
-  return fail('invalid_parameter', { parameter, detail });
-}
 
 /** Refused above its maximum, not clamped: a clamped page would repeat rows without a word. */
 export const leaderboardOffsetParam: Param<number> = {
@@ -79,7 +76,7 @@ export const rankedByParam: Param<RankedBy> = {
     'rating: by `score`, of all ratings. paid: by `paid_score`, of the ratings whose proof of payment was verified. Default: rating.',
   toolText: 'All ratings, or only those with a verified proof of payment. Default rating.',
   required: false,
-  schema: Type.Unsafe<RankedBy>({ type: 'string', enum: [...RANKINGS], default: 'rating' }),
+  schema: oneOf(RANKINGS, { default: 'rating' }),
   example: 'paid',
   read: (raw, name) => {
     if (raw === undefined) return 'rating';

@@ -13,7 +13,8 @@ import {
   AddressShape,
   ChainShape,
   CountShape,
-  nullable,
+  oneOf,
+  orNull,
   TimeShape,
   timeText,
   timeTextOrNull,
@@ -26,8 +27,7 @@ const TAG_MAX_CHARS = 256;
 
 export const TagScoreShape = Type.Object(
   {
-    tag: Type.Unsafe<string | null>({
-      ...nullable(Type.String()),
+    tag: orNull(Type.String(), {
       description: 'tag1 as it was logged, made safe to show; null for feedback without one.',
     }),
     mean: Type.Number({
@@ -61,8 +61,8 @@ export const TAG_SCORE_EXAMPLES: Static<typeof TagScoreShape>[] = [
 
 /** An ERC-8004 agent as /agents, /leaderboard and the profiles show it. Source: api.md 3; protocol.md 4. */
 
-const NullableText = Type.Unsafe<string | null>(nullable(Type.String()));
-const NullableTime = Type.Unsafe<string | null>(nullable(TimeShape));
+const NullableText = orNull(Type.String());
+const NullableTime = orNull(TimeShape);
 
 export const AgentIdShape = Type.String({
   pattern: '^[0-9]+$',
@@ -86,66 +86,65 @@ const DATA_URI = /^data:/i;
 const INVISIBLE = /(?!\p{Cs})[\p{C}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/gu;
 
 const ACTIVITY_STATUSES = ['active', 'idle', 'unseen'] as const;
-type ActivityStatus = (typeof ACTIVITY_STATUSES)[number];
+export type ActivityStatus = (typeof ACTIVITY_STATUSES)[number];
 /** A wallet that settled within this many days is active. */
-const ACTIVE_DAYS = 30;
+export const ACTIVE_DAYS = 30;
 
 const CARD_STATUSES = ['none', 'good', 'failed'] as const;
 const DOMAIN_PROOFS = ['unchecked', 'proven', 'refuted', 'unreachable'] as const;
 
-export const ScoreShape = Type.Unsafe<number | null>({
-  type: ['number', 'null'],
-  description: `Ratings from 0 to 100 that were not revoked, each client once by the mean of his, as if ${PRIOR_CLIENTS} clients more had given ${PRIOR_MEAN}; null without a rating. Ratings are feedback without a tag1 or with one of ${RATING_TAGS.filter(Boolean).join(', ')}, and a value from 0 to ${RATING_MAX}. Feedback under other tags is on other scales: see tag_scores.`,
-});
+export const ScoreShape = orNull(
+  Type.Number({
+    description: `Ratings from 0 to 100 that were not revoked, each client once by the mean of his, as if ${PRIOR_CLIENTS} clients more had given ${PRIOR_MEAN}; null without a rating. Ratings are feedback without a tag1 or with one of ${RATING_TAGS.filter(Boolean).join(', ')}, and a value from 0 to ${RATING_MAX}. Feedback under other tags is on other scales: see tag_scores.`,
+  }),
+);
 
 export const AgentShape = Type.Object(
   {
     chain: ChainShape,
     agent_id: AgentIdShape,
     owner: AddressShape,
-    wallet: Type.Unsafe<string | null>({
-      ...nullable(AddressShape),
+    wallet: orNull(AddressShape, {
       description: 'Address that it pays and is paid with; null when it was cleared.',
     }),
-    name: Type.Unsafe<string | null>({
-      ...nullable(Type.String()),
+    name: orNull(Type.String(), {
       description:
         'As the card claims, made safe to show; null without a card. Not its name where `name_imitates` says whose it looks like, or where `domain_proof` is refuted: settlements then do not show it.',
     }),
-    name_imitates: Type.Unsafe<string | null>({
-      ...nullable(Type.String()),
+    name_imitates: orNull(Type.String(), {
       description:
         'Id of the named facilitator whose name this one is, or looks like, while the wallet is none of its relayers; null otherwise.',
     }),
     description: NullableText,
-    image: Type.Unsafe<string | null>({
-      ...nullable(Type.String()),
+    image: orNull(Type.String(), {
       description: 'https or ipfs URL. An image that the card itself holds (data:) is not carried.',
     }),
-    agent_uri: Type.Unsafe<string | null>({
-      ...nullable(Type.String()),
+    agent_uri: orNull(Type.String(), {
       description: `Where the card is. A data: URI is the card itself: of one longer than ${DATA_URI_MAX_CHARS} characters the start is shown, and …; SQL has all of it. Invisible characters are percent-encoded.`,
     }),
     services: Type.Array(ServiceShape),
     capabilities: Type.Array(Type.String(), { description: 'Slugs of /capabilities, by a published rule.' }),
     supported_trust: Type.Array(Type.String()),
     x402_support: Type.Boolean({ description: 'Whether the card declares x402.' }),
-    active: Type.Unsafe<boolean | null>({
-      type: ['boolean', 'null'],
-      description: 'Whether the card says that the agent is in service; null without a card.',
-    }),
+    active: orNull(
+      Type.Boolean({
+        description: 'Whether the card says that the agent is in service; null without a card.',
+      }),
+    ),
     score: ScoreShape,
-    rating_mean: Type.Unsafe<number | null>({
-      type: ['number', 'null'],
-      description: 'Mean of the clients’ mean ratings, which `score` is drawn to the middle from.',
-    }),
+    rating_mean: orNull(
+      Type.Number({
+        description: 'Mean of the clients’ mean ratings, which `score` is drawn to the middle from.',
+      }),
+    ),
     rating_count: { ...CountShape, description: 'Ratings that `score` is of.' },
     rating_clients: { ...CountShape, description: 'Different addresses that gave these ratings.' },
-    paid_score: Type.Unsafe<number | null>({
-      type: ['number', 'null'],
-      description:
-        '`score` of the ratings whose file proves a payment: a settlement of this index from the client to a present or past owner or wallet of the agent. Looked up again at least hourly; null without any.',
-    }),
+    paid_score: orNull(
+      Type.Number({
+        description:
+          '`score` of the ratings whose file proves a payment: a settlement of this index from the client to a present or past owner or wallet of the agent. Looked up again at least hourly; null without any.',
+      }),
+    ),
     paid_rating_count: { ...CountShape, description: 'Ratings that `paid_score` is of.' },
     paid_rating_clients: { ...CountShape, description: 'Different addresses that gave these.' },
     tag_scores: Type.Array(TagScoreShape, {
@@ -160,36 +159,30 @@ export const AgentShape = Type.Object(
       description:
         'Newest of its registration, its changes, feedback about it and settlements of its wallet on any indexed chain; a settlement that a reorg took back counts too.',
     },
-    activity_status: Type.Unsafe<ActivityStatus>({
-      type: 'string',
-      enum: [...ACTIVITY_STATUSES],
+    activity_status: oneOf(ACTIVITY_STATUSES, {
       description: `active: its wallet settled within ${ACTIVE_DAYS} days. idle: it settled before. unseen: it never did.`,
     }),
     card: Type.Object(
       {
-        status: Type.Unsafe<(typeof CARD_STATUSES)[number]>({ type: 'string', enum: [...CARD_STATUSES] }),
-        problem: Type.Unsafe<string | null>({
-          ...nullable(Type.String()),
+        status: oneOf(CARD_STATUSES),
+        problem: orNull(Type.String(), {
           description: 'Why the newest try gave no card; the last good one is shown meanwhile.',
         }),
         fetched_at: NullableTime,
       },
       { title: 'AgentCard' },
     ),
-    domain: Type.Unsafe<string | null>({
-      ...nullable(Type.String()),
+    domain: orNull(Type.String(), {
       description: 'Domain that the card claims, to be believed when `domain_proof` is proven.',
     }),
-    domain_proof: Type.Unsafe<(typeof DOMAIN_PROOFS)[number]>({
-      type: 'string',
-      enum: [...DOMAIN_PROOFS],
+    domain_proof: oneOf(DOMAIN_PROOFS, {
       description: 'Whether the domain itself names the agent in /.well-known/agent-registration.json.',
     }),
   },
   { title: 'Agent' },
 );
 
-type AgentAnswer = Static<typeof AgentShape>;
+export type AgentAnswer = Static<typeof AgentShape>;
 
 /** What an answer about agents adds to their rows. */
 interface AgentFacts {

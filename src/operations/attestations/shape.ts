@@ -4,15 +4,23 @@ import { displayText } from '../../../core/domain/display-text.ts';
 import {
   PROOF_STATUSES,
   type ProofOfPayment,
-  type ProofStatus,
   type ProvenPayment,
   proofStatus,
 } from '../../../core/domain/proof-of-payment.ts';
-import { ATTESTATION_KINDS, type AttestationKind } from '../../../core/domain/registry-event.ts';
+import { ATTESTATION_KINDS } from '../../../core/domain/registry-event.ts';
 import { isOnRatingScale, isRatingTag } from '../../../core/domain/reputation.ts';
 import type { Finality } from '../../../core/domain/settlement.ts';
 import { AgentIdShape, TAG_SCORE_EXAMPLES, TagScoreShape, tagScoreAnswer } from '../agents/shape.ts';
-import { AddressShape, ChainShape, CountShape, nullable, TimeShape, timeText, UsdShape } from '../shapes.ts';
+import {
+  AddressShape,
+  ChainShape,
+  CountShape,
+  oneOf,
+  orNull,
+  TimeShape,
+  timeText,
+  UsdShape,
+} from '../shapes.ts';
 import type { ProvenPayments } from './proofs.ts';
 import type { AttestationFacts, FeedbackFileState } from './read.ts';
 import { type AttestationRow, URI_READ_MAX_CHARS } from './row.ts';
@@ -25,31 +33,26 @@ const DATA_URI_MAX_CHARS = 256;
 const URI_MAX_CHARS = URI_READ_MAX_CHARS - 1;
 const DATA_URI = /^data:/i;
 
-const NullableText = Type.Unsafe<string | null>(nullable(Type.String()));
+const NullableText = orNull(Type.String());
 const HashShape = Type.String({ pattern: '^0x[0-9a-f]{64}$' });
-const NullableHash = Type.Unsafe<string | null>(nullable(HashShape));
+const NullableHash = orNull(HashShape);
 const FILE_STATUSES = ['new', 'good', 'failed'] as const;
-
-function orNull<Shape extends Record<string, unknown>>(shape: Shape): Shape {
-  return { ...shape, type: ['object', 'null'] };
-}
 
 const FileShape = Type.Object(
   {
-    status: Type.Unsafe<FeedbackFileState['status']>({
-      type: 'string',
-      enum: [...FILE_STATUSES],
+    status: oneOf(FILE_STATUSES, {
       description: 'new: not tried yet. good: it was read. failed: the newest try; it is tried again.',
     }),
-    problem: Type.Unsafe<string | null>({
-      ...nullable(Type.String()),
+    problem: orNull(Type.String(), {
       description:
         'Why the newest try failed; of a good file `other_agent` or `other_client` when it is about somebody else than its log.',
     }),
-    hash_matches: Type.Unsafe<boolean | null>({
-      type: ['boolean', 'null'],
-      description: 'Whether it has the hash that was logged; null when it was not read, or none was logged.',
-    }),
+    hash_matches: orNull(
+      Type.Boolean({
+        description:
+          'Whether it has the hash that was logged; null when it was not read, or none was logged.',
+      }),
+    ),
   },
   { title: 'FeedbackFile' },
 );
@@ -71,14 +74,11 @@ const ProofShape = Type.Object(
     tx_hash: HashShape,
     from: AddressShape,
     to: AddressShape,
-    status: Type.Unsafe<ProofStatus>({
-      type: 'string',
-      enum: [...PROOF_STATUSES],
+    status: oneOf(PROOF_STATUSES, {
       description:
         'proven: a settlement of this transaction went from one to the other. contradicted: the transaction is in the index and no settlement of it did, or the file is not the one that was logged, or is about somebody else. unknown: the transaction is not in the index.',
     }),
-    settlement: Type.Unsafe<Static<typeof ProofSettlementShape> | null>({
-      ...orNull(ProofSettlementShape),
+    settlement: orNull(ProofSettlementShape, {
       description: 'The first one between them in that transaction; null unless proven.',
     }),
   },
@@ -89,53 +89,43 @@ export const AttestationShape = Type.Object(
   {
     chain: ChainShape,
     agent_id: AgentIdShape,
-    agent_name: Type.Unsafe<string | null>({
-      ...nullable(Type.String()),
-      description: 'As its card claims, made safe to show.',
-    }),
-    kind: Type.Unsafe<AttestationKind>({
-      title: 'AttestationKind',
-      type: 'string',
-      enum: [...ATTESTATION_KINDS],
-    }),
+    agent_name: orNull(Type.String(), { description: 'As its card claims, made safe to show.' }),
+    kind: oneOf(ATTESTATION_KINDS, { title: 'AttestationKind' }),
     author: {
       ...AddressShape,
       description:
         'Who wrote it: of feedback and revocations the client, of responses the responder, of validations the validator who was asked.',
     },
-    client: Type.Unsafe<string | null>({
-      ...nullable(AddressShape),
+    client: orNull(AddressShape, {
       description: 'Who gave the feedback that it is, answers or revokes; null for validations.',
     }),
-    feedback_index: Type.Unsafe<string | null>({
-      ...nullable(Type.String({ pattern: '^[0-9]+$' })),
+    feedback_index: orNull(Type.String({ pattern: '^[0-9]+$' }), {
       description: 'Which feedback of this client about this agent, from 1; null for validations.',
     }),
-    value: Type.Unsafe<number | null>({
-      type: ['number', 'null'],
-      description:
-        'Of feedback: the value given, on the scale of its tag. Of a validation_response: 0 to 100. Else null.',
-    }),
-    value_raw: Type.Unsafe<string | null>({
-      ...nullable(Type.String({ pattern: '^-?[0-9]+$' })),
+    value: orNull(
+      Type.Number({
+        description:
+          'Of feedback: the value given, on the scale of its tag. Of a validation_response: 0 to 100. Else null.',
+      }),
+    ),
+    value_raw: orNull(Type.String({ pattern: '^-?[0-9]+$' }), {
       description: 'The integer that was logged; `value` is it with `value_decimals` decimals, as a double.',
     }),
-    value_decimals: Type.Unsafe<number | null>({ type: ['integer', 'null'], minimum: 0, maximum: 18 }),
+    value_decimals: orNull(Type.Integer({ minimum: 0, maximum: 18 })),
     tag1: NullableText,
     tag2: NullableText,
-    is_rating: Type.Unsafe<boolean | null>({
-      type: ['boolean', 'null'],
-      description:
-        'Of feedback: whether it is a rating from 0 to 100, by tag1 and value, and so part of the agent’s `score` unless revoked. Else null.',
-    }),
-    tag_score: Type.Unsafe<Static<typeof TagScoreShape> | null>({
-      ...orNull(TagScoreShape),
+    is_rating: orNull(
+      Type.Boolean({
+        description:
+          'Of feedback: whether it is a rating from 0 to 100, by tag1 and value, and so part of the agent’s `score` unless revoked. Else null.',
+      }),
+    ),
+    tag_score: orNull(TagScoreShape, {
       description:
         'Of feedback: what all clients said of the agent under this tag1; null where the tag is not among those that most gave. Else null.',
     }),
     endpoint: NullableText,
-    uri: Type.Unsafe<string | null>({
-      ...nullable(Type.String()),
+    uri: orNull(Type.String(), {
       description: `Where its file is: at most ${URI_MAX_CHARS} characters, of a data: URI ${DATA_URI_MAX_CHARS}, then \u2026; SQL has all of it.`,
     }),
     file_hash: {
@@ -143,17 +133,14 @@ export const AttestationShape = Type.Object(
       description: 'keccak-256 of the file as logged; null when none was given.',
     },
     request_hash: { ...NullableHash, description: 'Of validations: which request it is, or answers.' },
-    revoked: Type.Unsafe<boolean | null>({
-      type: ['boolean', 'null'],
-      description: 'Of feedback: whether its client has revoked it since. Else null.',
-    }),
-    file: Type.Unsafe<Static<typeof FileShape> | null>({
-      ...orNull(FileShape),
+    revoked: orNull(
+      Type.Boolean({ description: 'Of feedback: whether its client has revoked it since. Else null.' }),
+    ),
+    file: orNull(FileShape, {
       description:
         'What came of fetching the file of feedback; null where it names none, and for other kinds.',
     }),
-    proof_of_payment: Type.Unsafe<Static<typeof ProofShape> | null>({
-      ...orNull(ProofShape),
+    proof_of_payment: orNull(ProofShape, {
       description:
         'The payment that the file names, held against the settlements now; null where it names none.',
     }),
@@ -161,10 +148,8 @@ export const AttestationShape = Type.Object(
     block_time: TimeShape,
     tx_hash: HashShape,
     log_index: CountShape,
-    finality: Type.Unsafe<Finality>({
+    finality: oneOf(['head', 'finalized'], {
       title: 'Finality',
-      type: 'string',
-      enum: ['head', 'finalized'],
       description: 'head: a reorg can still undo it.',
     }),
   },

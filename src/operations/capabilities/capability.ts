@@ -10,7 +10,7 @@ import { WarningsShape } from '../meta.ts';
 import type { Directory } from '../names.ts';
 import { capabilitySlugParam, limitParam } from '../params.ts';
 import { PRICES } from '../prices.ts';
-import { AddressShape, ChainShape, CountShape, nowText, nullable, TimeShape, UsdShape } from '../shapes.ts';
+import { AddressShape, ChainShape, CountShape, nowText, orNull, TimeShape, UsdShape } from '../shapes.ts';
 import { CAPABILITY_EXAMPLE, CAPABILITY_FIELDS, capabilityAnswer, NOBODY } from './list.ts';
 import { type CapabilityAgent, MOST_RATED_MAX, readCapabilityAgents, readGoingRate } from './read.ts';
 
@@ -27,14 +27,12 @@ const GoingRateShape = Type.Object(
   { title: 'GoingRate' },
 );
 
-type GoingRateAnswer = Static<typeof GoingRateShape>;
-
 const CapabilityAgentShape = Type.Object(
   {
     chain: ChainShape,
     agent_id: AgentIdShape,
-    name: Type.Unsafe<string | null>(nullable(Type.String())),
-    wallet: Type.Unsafe<string | null>(nullable(AddressShape)),
+    name: orNull(Type.String()),
+    wallet: orNull(AddressShape),
     x402_support: Type.Boolean(),
     score: ScoreShape,
     feedback_count: CountShape,
@@ -56,7 +54,7 @@ export const getCapability = defineOperation({
   params: { slug: capabilitySlugParam, limit: limitParam },
   output: Type.Object({
     capability: Type.Object(CAPABILITY_FIELDS, { title: 'Capability' }),
-    going_rate: Type.Unsafe<GoingRateAnswer | null>({ ...GoingRateShape, type: ['object', 'null'] }),
+    going_rate: orNull(GoingRateShape),
     offers: Type.Array(EndpointShape),
     offers_total: {
       ...CountShape,

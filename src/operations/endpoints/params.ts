@@ -1,17 +1,12 @@
 import { Type } from '@sinclair/typebox';
 import { isAddress, readAddress } from '../../../core/domain/address.ts';
 import { readDollarLimit } from '../../../core/domain/dollar-price.ts';
-import { fail } from '../../../core/errors.ts';
-import { capabilityFilter, type Param, quoted } from '../params.ts';
+import { capabilityFilter, invalid, type Param, quoted } from '../params.ts';
 
 /** Parameters of the endpoint directory. */
 
 const QUERY_MAX_CHARS = 200;
 const WORDS_MAX = 8;
-
-function invalid(parameter: string, detail: string): Error {
-  return fail('invalid_parameter', { parameter, detail });
-}
 
 /** Words in lower case. */
 export const endpointQueryParam: Param<readonly string[]> = {

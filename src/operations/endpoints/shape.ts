@@ -1,33 +1,30 @@
 import { type Static, Type } from '@sinclair/typebox';
 import { usdNumber } from '../../../core/domain/amount.ts';
-import { CountShape, TimeShape, timeText, timeTextOrNull, UsdShape } from '../shapes.ts';
+import { CountShape, oneOf, orNull, TimeShape, timeText, timeTextOrNull, UsdShape } from '../shapes.ts';
 import type { EndpointClaimant, EndpointOfferRow, EndpointRow, ObservedPayments } from './read.ts';
-import type { ConfiguredSourceState, EndpointSourceKind, EndpointSourceState } from './sources.ts';
+import type { ConfiguredSourceState, EndpointSourceState } from './sources.ts';
 import { isSourceStale } from './sources.ts';
 
 /** A row of the endpoint directory. Source: api.md 3, protocol.md 1.10. */
 
-const NullableTime = Type.Unsafe<string | null>({ type: ['string', 'null'], format: 'date-time' });
-const NullableText = Type.Unsafe<string | null>({ type: ['string', 'null'] });
-const PriceShape = Type.Unsafe<number | null>({
-  type: ['number', 'null'],
-  description: 'Dollars, rounded up to a millionth; null when it is not known.',
-});
+const NullableTime = orNull(Type.String({ format: 'date-time' }));
+const NullableText = orNull(Type.String());
+const PriceShape = orNull(
+  Type.Number({ description: 'Dollars, rounded up to a millionth; null when it is not known.' }),
+);
 
 const AcceptShape = Type.Object(
   {
     scheme: Type.String(),
     network: Type.String({ description: 'As published: a version 1 name or CAIP-2.' }),
-    chain: Type.Unsafe<string | null>({
-      type: ['string', 'null'],
-      description: 'CAIP-2 of the EVM chain; null for another network.',
-    }),
+    chain: orNull(Type.String({ description: 'CAIP-2 of the EVM chain; null for another network.' })),
     asset: Type.String(),
-    amount: Type.Unsafe<string | null>({
-      type: ['string', 'null'],
-      description:
-        'Atomic units of the asset, a ceiling where the scheme is `upto`; null when it is not published.',
-    }),
+    amount: orNull(
+      Type.String({
+        description:
+          'Atomic units of the asset, a ceiling where the scheme is `upto`; null when it is not published.',
+      }),
+    ),
     price_usd: PriceShape,
     pay_to: Type.String(),
     source: Type.String({ description: 'Who lists it, an entry of `meta.sources`.' }),
@@ -125,8 +122,7 @@ export const EndpointShape = Type.Object(
     capabilities: Type.Array(Type.String(), {
       description: 'Slugs of `/capabilities`, by a documented rule.',
     }),
-    last_updated: Type.Unsafe<string | null>({
-      ...NullableTime,
+    last_updated: orNull(Type.String({ format: 'date-time' }), {
       description: 'As the listing says; null when it does not.',
     }),
     observed: ObservedShape,
@@ -144,24 +140,14 @@ export const EndpointShape = Type.Object(
 export const EndpointSourceShape = Type.Object(
   {
     source: Type.String(),
-    kind: Type.Unsafe<EndpointSourceKind>({
-      type: 'string',
-      enum: ['bazaar', 'well_known', 'file'],
-    }),
-    host: Type.Unsafe<string | null>({
-      type: ['string', 'null'],
-      description: 'Null for the catalogue file.',
-    }),
+    kind: oneOf(['bazaar', 'well_known', 'file']),
+    host: orNull(Type.String({ description: 'Null for the catalogue file.' })),
     offers: { ...CountShape, description: 'Offers that its last reading saw.' },
     tried_at: TimeShape,
-    good_at: Type.Unsafe<string | null>({
-      ...NullableTime,
+    good_at: orNull(Type.String({ format: 'date-time' }), {
       description: 'Its last reading to the end; null without one.',
     }),
-    problem: Type.Unsafe<string | null>({
-      type: ['string', 'null'],
-      description: 'Why the last reading failed; null when it was good.',
-    }),
+    problem: orNull(Type.String({ description: 'Why the last reading failed; null when it was good.' })),
     stale: Type.Boolean(),
   },
   { title: 'EndpointSource' },

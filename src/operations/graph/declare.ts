@@ -10,7 +10,7 @@ import { listMeta, META_EXAMPLE } from '../meta.ts';
 import type { WalletName } from '../names.ts';
 import { chainOrAllParam, finalityParam } from '../params.ts';
 import { PRICES } from '../prices.ts';
-import { timeTextOrNull } from '../shapes.ts';
+import { orNull, timeTextOrNull } from '../shapes.ts';
 import type { GraphAnswer, GraphQuery } from './read.ts';
 import {
   AppliedShape,
@@ -26,7 +26,6 @@ import {
   nodeAnswer,
 } from './shape.ts';
 
-const NullableTime = Type.Unsafe<string | null>({ type: ['string', 'null'], format: 'date-time' });
 const { chain, as_of, freshness } = META_EXAMPLE;
 
 export const getGraph = defineOperation({
@@ -51,17 +50,12 @@ export const getGraph = defineOperation({
   output: Type.Object({
     applied: AppliedShape,
     complete: Type.Boolean({ description: 'False when edges or part of the window were left out.' }),
-    days: Type.Unsafe<number | null>({
-      type: ['integer', 'null'],
-      description: 'Whole days covered; null for the window form.',
-    }),
-    since: Type.Unsafe<string | null>({
-      ...NullableTime,
+    days: orNull(Type.Integer({ description: 'Whole days covered; null for the window form.' })),
+    since: orNull(Type.String({ format: 'date-time' }), {
       description:
         'Start of the first day; in the window form the oldest settlement counted, null without one.',
     }),
-    until: Type.Unsafe<string | null>({
-      ...NullableTime,
+    until: orNull(Type.String({ format: 'date-time' }), {
       description: 'End of the last day, excluded; in the window form the newest settlement counted.',
     }),
     nodes: Type.Array(GraphNodeShape, { description: 'Largest window_usd first.' }),

@@ -1,20 +1,28 @@
 import { type Static, Type } from '@sinclair/typebox';
 import type { Address } from '../../../core/domain/address.ts';
 import { usdNumber } from '../../../core/domain/amount.ts';
-import type { Chain } from '../../../core/domain/chain.ts';
 import type { GraphNode, PaymentPair } from '../../../core/domain/payment-graph.ts';
 import { fail } from '../../../core/errors.ts';
 import { LIST_META_FIELDS } from '../meta.ts';
 import type { WalletName } from '../names.ts';
 import { counterpartyParam, type Param, quoted } from '../params.ts';
-import { AddressShape, CountShape, NameSourceShape, TimeShape, timeText, UsdShape } from '../shapes.ts';
+import {
+  AddressShape,
+  CountShape,
+  NameSourceShape,
+  oneOf,
+  orNull,
+  TimeShape,
+  timeText,
+  UsdShape,
+} from '../shapes.ts';
 
 /** Parameters that only the payment graph has. */
 
-const GRAPH_WINDOW_MAX = 50_000;
-const GRAPH_DAYS_MAX = 90;
+export const GRAPH_WINDOW_MAX = 50_000;
+export const GRAPH_DAYS_MAX = 90;
 export const GRAPH_EDGES_DEFAULT = 1_000;
-const GRAPH_EDGES_MAX = 5_000;
+export const GRAPH_EDGES_MAX = 5_000;
 
 export const graphWindowParam: Param<number | undefined> = {
   in: 'query',
@@ -72,17 +80,17 @@ function wholeOf(raw: unknown, name: string): number {
 
 /** Shapes of the payment graph. Source: api.md 3. */
 
-const NullableCount = Type.Unsafe<number | null>({ type: ['integer', 'null'], minimum: 1 });
-const NullableText = Type.Unsafe<string | null>({ type: ['string', 'null'] });
+const NullableCount = orNull(Type.Integer({ minimum: 1 }));
+const NullableText = orNull(Type.String());
 
 export const AppliedShape = Type.Object(
   {
-    form: Type.Unsafe<'window' | 'days'>({ type: 'string', enum: ['window', 'days'] }),
+    form: oneOf(['window', 'days']),
     window: NullableCount,
     days: NullableCount,
     wallet: NullableText,
-    chain: Type.Unsafe<Chain | null>({ type: ['string', 'null'], description: 'Null for all chains.' }),
-    finality: Type.Unsafe<'finalized' | 'any'>({ type: 'string', enum: ['finalized', 'any'] }),
+    chain: orNull(Type.String({ description: 'Null for all chains.' })),
+    finality: oneOf(['finalized', 'any']),
     max_edges: Type.Integer({ minimum: 1 }),
   },
   {
@@ -94,7 +102,7 @@ export const AppliedShape = Type.Object(
 export const GraphNodeShape = Type.Object(
   {
     wallet: AddressShape,
-    name: Type.Unsafe<string | null>({ type: ['string', 'null'], description: 'Null when unknown.' }),
+    name: orNull(Type.String({ description: 'Null when unknown.' })),
     name_source: NameSourceShape,
     window_usd: Type.Number({
       description: 'in_usd + out_usd. Over all nodes: exactly twice the sum of edge.usd.',

@@ -15,7 +15,8 @@ import {
   ChainShape,
   CountShape,
   NameSourceShape,
-  nullable,
+  oneOf,
+  orNull,
   TimeShape,
   timeText,
   UsdShape,
@@ -26,25 +27,24 @@ import type { ListedSettlement } from './row.ts';
 
 const EvidenceShape = Type.Object(
   {
-    verified: Type.Unsafe<boolean | null>({
-      type: ['boolean', 'null'],
-      description:
-        'true: a named facilitator relayed it. false: examined, no EIP-3009 marker. null: not established, which is not disproven.',
-    }),
-    method: Type.Unsafe<string>({ title: 'EvidenceMethod', type: 'string', enum: [...EVIDENCE_METHODS] }),
-    probability: Type.Unsafe<number | null>({
-      type: ['number', 'null'],
-      minimum: 0,
-      maximum: 1,
-      description: `Null when not examined, else one of ${probabilities().join(', ')}.`,
-    }),
-    tier: Type.Unsafe<string>({ title: 'EvidenceTier', type: 'string', enum: [...EVIDENCE_TIERS] }),
-    reasons: Type.Array(
-      Type.Unsafe<string>({ title: 'EvidenceReason', type: 'string', enum: [...REASONS] }),
-      {
-        description: 'What was seen, machine-readable.',
-      },
+    verified: orNull(
+      Type.Boolean({
+        description:
+          'true: a named facilitator relayed it. false: examined, no EIP-3009 marker. null: not established, which is not disproven.',
+      }),
     ),
+    method: oneOf(EVIDENCE_METHODS, { title: 'EvidenceMethod' }),
+    probability: orNull(
+      Type.Number({
+        minimum: 0,
+        maximum: 1,
+        description: `Null when not examined, else one of ${probabilities().join(', ')}.`,
+      }),
+    ),
+    tier: oneOf(EVIDENCE_TIERS, { title: 'EvidenceTier' }),
+    reasons: Type.Array(oneOf(REASONS, { title: 'EvidenceReason' }), {
+      description: 'What was seen, machine-readable.',
+    }),
   },
   { title: 'Evidence' },
 );
@@ -67,21 +67,16 @@ const PLAIN_FIELDS = {
   amount: Type.String({ pattern: '^[0-9]+$', description: 'Atomic units of the asset, a decimal string.' }),
   amount_usd: UsdShape,
   relayer: Type.String({ pattern: '^0x[0-9a-f]{40}$', description: 'Sender of the transaction.' }),
-  facilitator: Type.Unsafe<string | null>({
-    type: ['string', 'null'],
-    description: 'Id of the named facilitator, or null.',
-  }),
+  facilitator: orNull(Type.String({ description: 'Id of the named facilitator, or null.' })),
   is_self_payment: Type.Boolean({ description: 'Payer equals payee. Annotated, not hidden.' }),
-  finality: Type.Unsafe<Finality>({
+  finality: oneOf(['head', 'finalized'], {
     title: 'Finality',
-    type: 'string',
-    enum: ['head', 'finalized'],
     description: 'head: a reorg can still undo it.',
   }),
   evidence: EvidenceShape,
 };
 
-const NameShape = Type.Unsafe<string | null>(nullable(Type.String()));
+const NameShape = orNull(Type.String());
 
 export const SettlementShape = Type.Object(PLAIN_FIELDS, { title: 'Settlement' });
 export const NamedSettlementShape = Type.Object(

@@ -5,7 +5,7 @@ import { PUBLIC_TABLE_NAMES, type PublicTableName } from '../../../core/domain/p
 import { SQL_SECONDS_PER_QU } from '../../../core/domain/query-unit.ts';
 import { fail } from '../../../core/errors.ts';
 import { nearest } from '../../../core/nearest-name.ts';
-import { type Param, quoted } from '../params.ts';
+import { invalid, type Param, quoted } from '../params.ts';
 import { SQL_QU_USD_MICROS, SQL_TIERS, sqlTierOf } from '../prices.ts';
 
 /** The fields of a SQL request, once: how they are read and what they mean. Source: api.md 5. */
@@ -70,12 +70,8 @@ export const SQL_TEXT_MAX_BYTES = 64 * 1024;
 /** Of one request. */
 export const SQL_PARAMETERS_MAX = 100;
 /** Of the value of one parameter, as text. */
-const SQL_PARAMETER_MAX_CHARS = 16 * 1024;
+export const SQL_PARAMETER_MAX_CHARS = 16 * 1024;
 const PARAMETER_NAME = /^[A-Za-z_][A-Za-z0-9_]{0,63}$/;
-
-function invalid(parameter: string, detail: string): Error {
-  return fail('invalid_parameter', { parameter, detail });
-}
 
 /** How long it may be, and whether it holds anything, is for the sandbox to say: `invalid_query`. */
 function textParam(description: string): Param<string | undefined> {

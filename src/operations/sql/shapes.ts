@@ -1,12 +1,12 @@
 import { type Static, Type } from '@sinclair/typebox';
-import { SQL_TIER_IDS, type SqlTierId } from '../../../core/domain/plan.ts';
+import { SQL_TIER_IDS } from '../../../core/domain/plan.ts';
 import type { Accepted } from '../../../sandbox/judge/inspect.ts';
 import { warningsOfNamed } from '../../../sandbox/judge/matched-constants.ts';
 import type { QueryWarning } from '../../../sandbox/judge/warnings.ts';
 import type { NamedExample, OperationDeps } from '../define.ts';
 import { WARNINGS } from '../index-state/freshness.ts';
 import { META_EXAMPLE, MetaShape } from '../meta.ts';
-import { CountShape } from '../shapes.ts';
+import { CountShape, keyOf, oneOf, orNull } from '../shapes.ts';
 
 /** What SQL answers look like in JSON. Source: api.md 5. */
 
@@ -29,16 +29,12 @@ export const SQL_WARNINGS = {
 
 export type SqlWarningCode = keyof typeof SQL_WARNINGS;
 
-const TierShape = Type.Unsafe<SqlTierId>({ title: 'SqlTier', type: 'string', enum: [...SQL_TIER_IDS] });
+const TierShape = oneOf(SQL_TIER_IDS, { title: 'SqlTier' });
 
 const WarningsShape = Type.Array(
   Type.Object(
     {
-      code: Type.Unsafe<SqlWarningCode>({
-        title: 'SqlWarningCode',
-        type: 'string',
-        enum: Object.keys(SQL_WARNINGS),
-      }),
+      code: keyOf(SQL_WARNINGS, { title: 'SqlWarningCode' }),
       message: Type.String({ description: 'What it means, and what to write instead.' }),
       near: Type.Optional(Type.String({ description: 'The constant that it is about.' })),
       position: Type.Optional(
@@ -87,11 +83,9 @@ export const SqlResultShape = Type.Object(
         query_tier: TierShape,
         units_held: Type.Integer({ minimum: 0, description: '`max_qu`, or the maximum of the tier.' }),
         units_charged: CountShape,
-        balance: Type.Unsafe<number | null>({
-          type: ['integer', 'null'],
-          minimum: 0,
-          description: 'What the organization has left; null on the x402 lane.',
-        }),
+        balance: orNull(
+          Type.Integer({ minimum: 0, description: 'What the organization has left; null on the x402 lane.' }),
+        ),
       },
       { title: 'SqlUsage' },
     ),
@@ -102,8 +96,7 @@ export const SqlResultShape = Type.Object(
   { title: 'SqlResult' },
 );
 
-const NullableCount = (description: string) =>
-  Type.Unsafe<number | null>({ type: ['integer', 'null'], minimum: 0, description });
+const NullableCount = (description: string) => orNull(Type.Integer({ minimum: 0, description }));
 
 /** The answer to `explain_only`. */
 export const SqlEstimateShape = Type.Object(
@@ -125,8 +118,8 @@ export const SqlEstimateShape = Type.Object(
       { title: 'SqlReadEstimate' },
     ),
     tier: TierShape,
-    advised_tier: Type.Unsafe<SqlTierId>({
-      ...TierShape,
+    advised_tier: oneOf(SQL_TIER_IDS, {
+      title: 'SqlTier',
       description: 'The smallest tier whose time is likely to be enough.',
     }),
     meta: MetaShape,

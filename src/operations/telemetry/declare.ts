@@ -1,36 +1,31 @@
-import { type Static, type TObject, Type } from '@sinclair/typebox';
+import { type Static, Type } from '@sinclair/typebox';
 import type { Chain } from '../../../core/domain/chain.ts';
 import { OPEN_TO, type OpenTo } from '../../../sandbox/sandbox.ts';
 import { defineOperation } from '../define.ts';
 import { backfillLeft, type ChainStatus, isImported } from '../index-state/chain-status.ts';
 import { chainFreshness, INDEX_LAG_WARNING_SECONDS, warningsOf } from '../index-state/freshness.ts';
-import { ENGINE_STATUSES, type EngineStatus } from '../index-state/index-state.ts';
+import { ENGINE_STATUSES } from '../index-state/index-state.ts';
 import type { RollupState } from '../index-state/rollups.ts';
 import { ChainFreshnessShape, chainFreshnessAnswer, WarningsShape } from '../meta.ts';
 import { PRICES } from '../prices.ts';
-import { CountShape, nowText, TimeShape, timeTextOrNull } from '../shapes.ts';
+import { CountShape, keyOf, nowText, oneOf, orNull, TimeShape, timeTextOrNull } from '../shapes.ts';
 import { IDENTITIES_EXAMPLE, IdentitiesShape, identitiesAnswer } from './identities.ts';
 
 /** Health of the index, not totals (read-api.md 1.4). */
 
-const NullableTime = Type.Unsafe<string | null>({ type: ['string', 'null'], format: 'date-time' });
-const NullableInteger = Type.Unsafe<number | null>({ type: ['integer', 'null'], minimum: 0 });
+const NullableTime = orNull(Type.String({ format: 'date-time' }));
+const NullableInteger = orNull(Type.Integer({ minimum: 0 }));
 
 const BackfillShape = Type.Object(
   {
     blocks_done: CountShape,
     blocks_total: CountShape,
-    percent: Type.Unsafe<number | null>({
-      type: ['number', 'null'],
-      minimum: 0,
-      maximum: 100,
-      description: 'Null when there is nothing to backfill.',
-    }),
-    eta_seconds: Type.Unsafe<number | null>({
-      type: ['integer', 'null'],
-      minimum: 0,
-      description: 'At the present rate; null while there is none.',
-    }),
+    percent: orNull(
+      Type.Number({ minimum: 0, maximum: 100, description: 'Null when there is nothing to backfill.' }),
+    ),
+    eta_seconds: orNull(
+      Type.Integer({ minimum: 0, description: 'At the present rate; null while there is none.' }),
+    ),
   },
   { title: 'Backfill' },
 );
@@ -42,12 +37,13 @@ const ChainShape = Type.Object(
       description:
         'starting, backfilling, following, unreachable, stopped; imported for a chain that is read from no node; or not_started before the first report.',
     }),
-    sample_data_to: Type.Unsafe<number | null>({
-      type: ['integer', 'null'],
-      minimum: 0,
-      description:
-        'Rows up to this block are sample data, made for a demonstration, and not payments of the chain; null: every row is of the chain.',
-    }),
+    sample_data_to: orNull(
+      Type.Integer({
+        minimum: 0,
+        description:
+          'Rows up to this block are sample data, made for a demonstration, and not payments of the chain; null: every row is of the chain.',
+      }),
+    ),
     provider: Type.String({ description: 'Whether the chain’s RPC provider answers, in words.' }),
     backfill: BackfillShape,
     rows_per_second: Type.Number({ minimum: 0 }),
@@ -61,7 +57,7 @@ const ChainShape = Type.Object(
       description: 'Answers of a provider that contradicted the chain.',
     }),
     dead_letters: Type.Integer({ minimum: 0, description: 'Logs that could not become a settlement.' }),
-    last_error: Type.Unsafe<string | null>({ type: ['string', 'null'], description: 'Short code.' }),
+    last_error: orNull(Type.String({ description: 'Short code.' })),
     last_written_at: NullableTime,
     reported_at: NullableTime,
   },
@@ -85,18 +81,15 @@ const NAMED_STATUSES = Object.entries(ENGINE_STATUSES).map(([name, meaning]) => 
 
 const EngineShape = Type.Object(
   {
-    status: Type.Unsafe<EngineStatus>({
-      type: 'string',
-      enum: Object.keys(ENGINE_STATUSES),
-      description: `${NAMED_STATUSES.join('; ')}.`,
-    }),
+    status: keyOf(ENGINE_STATUSES, { description: `${NAMED_STATUSES.join('; ')}.` }),
     uptime_seconds: NullableInteger,
-    answered_at: Type.Unsafe<string | null>({
-      type: ['string', 'null'],
-      format: 'date-time',
-      description:
-        'When it answered last; what this answer says of the index is no newer. Null before the first time.',
-    }),
+    answered_at: orNull(
+      Type.String({
+        format: 'date-time',
+        description:
+          'When it answered last; what this answer says of the index is no newer. Null before the first time.',
+      }),
+    ),
   },
   { title: 'EngineHealth' },
 );
@@ -112,9 +105,7 @@ const OPEN_TO_MEANS: Readonly<Record<OpenTo, string>> = {
 
 const SqlShape = Type.Object(
   {
-    open_to: Type.Unsafe<OpenTo>({
-      type: 'string',
-      enum: [...OPEN_TO],
+    open_to: oneOf(OPEN_TO, {
       description: `Whose SQL is run now. ${OPEN_TO.map((name) => `${name}: ${OPEN_TO_MEANS[name]}`).join('; ')}. Every other route is open as usual.`,
     }),
   },
@@ -134,7 +125,7 @@ export const getTelemetry = defineOperation({
   price: PRICES.free,
   params: {},
   output: Type.Object({
-    status: Type.Unsafe<(typeof STATUSES)[number]>({ type: 'string', enum: [...STATUSES] }),
+    status: oneOf(STATUSES),
     version: Type.String(),
     uptime_seconds: CountShape,
     engine: EngineShape,
@@ -142,8 +133,8 @@ export const getTelemetry = defineOperation({
     chains: Type.Array(ChainShape, {
       description: 'Every chain that is served; empty until the engine has answered once.',
     }),
-    rollups: untilKnown(RollupsShape),
-    identities: untilKnown(IdentitiesShape),
+    rollups: orNull(RollupsShape),
+    identities: orNull(IdentitiesShape),
     warnings: WarningsShape,
     as_of: TimeShape,
   }),
@@ -231,11 +222,6 @@ export const getTelemetry = defineOperation({
     };
   },
 });
-
-/** Null until the engine has answered once. */
-function untilKnown<Shape extends TObject>(shape: Shape) {
-  return Type.Unsafe<Static<Shape> | null>({ ...shape, type: ['object', 'null'] });
-}
 
 function rollupsAnswer({ openSlices, oldestOpen, lastClosedAt }: RollupState): Static<typeof RollupsShape> {
   return {

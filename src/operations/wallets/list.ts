@@ -11,7 +11,8 @@ import {
   CountShape,
   NameSourceShape,
   NextBeforeShape,
-  nullable,
+  oneOf,
+  orNull,
   TimeShape,
   timeText,
 } from '../shapes.ts';
@@ -26,11 +27,9 @@ const WALLET_ROLES = ['payer', 'payee'] as const;
 const WalletShape = Type.Object(
   {
     wallet: AddressShape,
-    name: Type.Unsafe<string | null>(nullable(Type.String({ description: 'Null when unknown.' }))),
+    name: orNull(Type.String({ description: 'Null when unknown.' })),
     name_source: NameSourceShape,
-    roles: Type.Array(
-      Type.Unsafe<(typeof WALLET_ROLES)[number]>({ type: 'string', enum: [...WALLET_ROLES] }),
-    ),
+    roles: Type.Array(oneOf(WALLET_ROLES)),
     settlement_count: { ...CountShape, description: 'A payment of the wallet to itself counts once.' },
     first_seen: TimeShape,
     last_seen: TimeShape,

@@ -1,20 +1,15 @@
 import { type Static, Type } from '@sinclair/typebox';
 import type { Chain } from '../../../core/domain/chain.ts';
-import { SIGNALS, VERDICTS, type Verdict } from '../../../core/domain/data-quality.ts';
+import { SIGNALS, VERDICTS } from '../../../core/domain/data-quality.ts';
 import { AGENT_EXAMPLE, AgentShape } from '../agents/shape.ts';
 import { MetaShape } from '../meta.ts';
-import { AddressShape, ChainShape, CountShape, nullable, TimeShape, UsdShape } from '../shapes.ts';
-import {
-  WALLET_AGENTS_COUNTED_MAX,
-  WALLET_AGENTS_SHOWN_MAX,
-  WALLET_ENDPOINTS_MAX,
-  type WalletEntity,
-} from './owners.ts';
+import { AddressShape, ChainShape, CountShape, oneOf, orNull, TimeShape, UsdShape } from '../shapes.ts';
+import { WALLET_AGENTS_COUNTED_MAX, WALLET_AGENTS_SHOWN_MAX, WALLET_ENDPOINTS_MAX } from './owners.ts';
 
 /** The answer of /merchants/{address} and /agents/{wallet}. Source: api.md 3. */
 
 const DateShape = Type.String({ format: 'date', description: 'UTC day.' });
-const NullableTime = Type.Unsafe<string | null>(nullable(TimeShape));
+const NullableTime = orNull(TimeShape);
 
 const FLOWS = {
   inbound_usd: UsdShape,
@@ -47,13 +42,11 @@ const CoverageShape = Type.Object(
 
 const EntityShape = Type.Object(
   {
-    kind: Type.Unsafe<WalletEntity['kind']>({
-      type: 'string',
-      enum: ['payee', 'relayer', 'endpoint'],
+    kind: oneOf(['payee', 'relayer', 'endpoint'], {
       description: `payee: payTo of a catalogued resource. relayer: sends settlements for a facilitator. endpoint: a resource of /endpoints with an offer that is paid to it; at most ${WALLET_ENDPOINTS_MAX}, by URL.`,
     }),
     chain: ChainShape,
-    name: Type.Unsafe<string | null>(nullable(Type.String())),
+    name: orNull(Type.String()),
     source: Type.String({ description: 'The catalogue that says so.' }),
     resource: Type.Optional(Type.String({ description: 'Of a payee and an endpoint: what is sold.' })),
     facilitator: Type.Optional(Type.String({ description: 'Of a relayer: id of the facilitator.' })),
@@ -64,25 +57,17 @@ const EntityShape = Type.Object(
 
 const BasisShape = Type.Object(
   {
-    totals: Type.Unsafe<'exact'>({
-      type: 'string',
-      enum: ['exact'],
+    totals: oneOf(['exact'], {
       description: 'Sums, counts, chain_split, daily, first_seen and last_seen: every indexed settlement.',
     }),
-    distinct_counterparties: Type.Unsafe<'exact' | 'estimated'>({
-      type: 'string',
-      enum: ['exact', 'estimated'],
+    distinct_counterparties: oneOf(['exact', 'estimated'], {
       description:
         'estimated: a merged sketch with a standard error of about 2 %, because the scan was truncated.',
     }),
-    signals: Type.Unsafe<'all_settlements' | 'newest_settlements'>({
-      type: 'string',
-      enum: ['all_settlements', 'newest_settlements'],
+    signals: oneOf(['all_settlements', 'newest_settlements'], {
       description: 'newest_settlements: only the settlements_scanned newest ones.',
     }),
-    finality: Type.Unsafe<'any' | 'finalized'>({
-      type: 'string',
-      enum: ['any', 'finalized'],
+    finality: oneOf(['any', 'finalized'], {
       description: 'finalized: only settlements that no reorg can undo.',
     }),
   },
@@ -120,12 +105,13 @@ const AggregatesShape = Type.Object(
 
 const SignalShape = Type.Object(
   {
-    id: Type.Unsafe<string>({ type: 'string', enum: Object.keys(SIGNALS) }),
-    value: Type.Unsafe<number | null>({
-      type: ['number', 'null'],
-      description:
-        'A share within [0,1] at four decimals, rounded down, or a count. Null when there is nothing to measure.',
-    }),
+    id: oneOf<string>(Object.keys(SIGNALS)),
+    value: orNull(
+      Type.Number({
+        description:
+          'A share within [0,1] at four decimals, rounded down, or a count. Null when there is nothing to measure.',
+      }),
+    ),
     threshold: Type.Number(),
     triggered: Type.Boolean({ description: 'The value reached the threshold.' }),
     method_version: Type.String(),
@@ -136,7 +122,7 @@ const SignalShape = Type.Object(
 
 const DataQualityShape = Type.Object(
   {
-    verdict: Type.Unsafe<Verdict>({ title: 'Verdict', type: 'string', enum: [...VERDICTS] }),
+    verdict: oneOf(VERDICTS, { title: 'Verdict' }),
     note: Type.String(),
     signals: Type.Array(SignalShape),
   },
@@ -146,9 +132,7 @@ const DataQualityShape = Type.Object(
 export const ProfileShape = Type.Object(
   {
     wallet: AddressShape,
-    role: Type.Unsafe<'payee' | 'payer'>({
-      type: 'string',
-      enum: ['payee', 'payer'],
+    role: oneOf(['payee', 'payer'], {
       description: 'The role that is judged: payee for merchants, payer for agents.',
     }),
     coverage: CoverageShape,
