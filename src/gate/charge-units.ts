@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import { setTimeout as delay } from 'node:timers/promises';
 import type { Clock } from '../../core/clock.ts';
 import type { PaymentOffer } from '../../core/domain/payment.ts';
 import type { UnitBalance } from '../../core/domain/query-unit.ts';
 import { Failure, fail } from '../../core/errors.ts';
 import type { Log } from '../../core/log.ts';
+import { pauseUntil, retry } from '../../core/process/retry.ts';
 import { StoreUnavailable, type UnitStore } from '../accounts/store.ts';
 import { asChargeUnknown, askStore } from '../accounts/store-failure.ts';
 import { type Charge, type Outcome, withCharge } from '../operations/answer.ts';
@@ -172,9 +172,12 @@ async function capture(tools: UnitTools, call: UnitCharge, hold: HoldName, used:
     const before = await chargedBefore(tools, call, hold);
     if (before !== null) return before;
     const atMs = clock.nowMs();
-    const { outcome, charged, balance } = await retryWhileUnavailable(tools.captureRetryMs, () =>
-      units.capture({ ...hold, units: used, atMs }),
-    );
+    // Capturing twice changes nothing.
+    const retryUntilMs = performance.now() + tools.captureRetryMs;
+    const { outcome, charged, balance } = await retry(() => units.capture({ ...hold, units: used, atMs }), {
+      pauseMs: (error) =>
+        error instanceof StoreUnavailable ? pauseUntil(retryUntilMs, CAPTURE_PAUSE_MS) : null,
+    });
     // Given back as overdue, or gone with a store that lost its data: nothing can be charged, and that is not the caller's fault.
     if (outcome !== 'captured' && outcome !== 'replayed')
       log.error({ hold: hold.holdId, outcome }, 'a call was answered free of charge');
@@ -182,19 +185,6 @@ async function capture(tools: UnitTools, call: UnitCharge, hold: HoldName, used:
   } catch (error) {
     log.warn({ err: error, hold: hold.holdId }, 'units could not be captured; the sweeper gives them back');
     throw asChargeUnknown(error);
-  }
-}
-
-/** Repeats what changes nothing when it is repeated, while the store does not answer. */
-async function retryWhileUnavailable<Answer>(retryMs: number, ask: () => Promise<Answer>): Promise<Answer> {
-  const deadlineMs = performance.now() + retryMs;
-  for (;;) {
-    try {
-      return await ask();
-    } catch (error) {
-      if (!(error instanceof StoreUnavailable) || performance.now() >= deadlineMs) throw error;
-      await delay(CAPTURE_PAUSE_MS);
-    }
   }
 }
 
