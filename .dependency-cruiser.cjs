@@ -41,10 +41,10 @@ module.exports = {
       'Only clickhouse imports the client and the host.',
     ),
     only(
-      'only-sources-know-viem-clients',
-      { path: '^(core|src|clickhouse|ingest)', pathNot: '^ingest/chain' },
-      { path: 'node_modules/viem' },
-      'Only ingest/chain imports viem.',
+      'products-know-no-viem',
+      { path: '^(core|src|clickhouse|ingest|sandbox)' },
+      { path: 'node_modules/(viem|ox)/' },
+      'viem is 75 MB installed: the demo, tests and benches use it, the service does not.',
     ),
     only(
       'only-sqlite-adapter-knows-libsql',
@@ -170,12 +170,6 @@ module.exports = {
       'The client runs in browsers and in programs of others: it imports nothing but itself.',
     ),
     only(
-      'bridge-knows-no-service',
-      { path: '^src/mcp-bridge' },
-      { path: '^(clickhouse|ingest|sandbox|src/(?!mcp-bridge))' },
-      'The bridge passes messages on: it runs where the service does not.',
-    ),
-    only(
       'no-tests-in-products',
       { path: '^(src|clickhouse|ingest|console)' },
       { path: '^(test|bench|demo)' },
@@ -184,7 +178,7 @@ module.exports = {
   ],
   options: {
     doNotFollow: { path: 'node_modules' },
-    exclude: { path: 'bench/ingest/ponder' },
+    exclude: { path: '(bench/ingest/ponder|^client/dist)' },
     tsPreCompilationDeps: true,
     tsConfig: { fileName: 'tsconfig.json' },
     enhancedResolveOptions: {

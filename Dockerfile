@@ -1,19 +1,19 @@
 # The service for a ClickHouse and a Redis of their own: API, ingest or rollup, by ROLE. Without the embedded engine, which is half
 # a gigabyte. Build: docker build -t settlement-index .
 # A tag can be moved; who wants the very same base every time adds its digest (docker buildx imagetools inspect shows it).
-FROM node:20.20.2-bookworm-slim AS build
+FROM node:24.21.0-bookworm-slim AS build
 WORKDIR /build
 COPY package.json package-lock.json ./
-# No install scripts: every package of the lock file brings its binaries along.
+COPY client/package.json client/
+# No install scripts: every package of the lock file brings its binaries along, and the build generates the client's types.
 RUN npm ci --ignore-scripts --no-audit --no-fund
 COPY . .
 RUN npm run build
-# What runs needs neither the tools, nor the parts of the console, which are in dist now, nor the embedded engine.
+# What runs needs neither the development packages nor the embedded engine. SQLite and OpenTelemetry stay.
 RUN npm prune --omit=dev --ignore-scripts --no-audit --no-fund \
- && cd node_modules && rm -rf .cache chdb @chdb ffi-rs @yuuang \
-      esbuild @esbuild tsx typescript chart.js @codemirror @lezer preact @libsql/linux-*-musl
+ && cd node_modules && rm -rf .cache chdb @chdb ffi-rs @yuuang @libsql/linux-*-musl @settlement-index
 
-FROM node:20.20.2-bookworm-slim
+FROM node:24.21.0-bookworm-slim
 ENV NODE_ENV=production HOST=0.0.0.0 DATA_DIR=/data
 WORKDIR /app
 COPY --from=build /build/package.json ./
@@ -28,5 +28,5 @@ EXPOSE 8402
 STOPSIGNAL SIGTERM
 HEALTHCHECK --interval=10s --timeout=5s --start-period=60s --retries=3 \
   CMD ["node", "-e", "fetch('http://127.0.0.1:8402/healthz').then((r) => process.exit(r.ok ? 0 : 1), () => process.exit(1))"]
-ENTRYPOINT ["node", "dist/src/command.js"]
+ENTRYPOINT ["node", "dist/src/main.js"]
 CMD ["start"]

@@ -1,5 +1,4 @@
 import { defineConfig } from 'vitest/config';
-import { FailedFiles } from './test/kit/failed-files.ts';
 import { LongestFirst } from './test/kit/longest-first.ts';
 import { keepTemporaryFilesTogether } from './test/kit/run-directory.ts';
 
@@ -21,7 +20,6 @@ export default defineConfig({
     // that they started. Many more would starve those.
     maxWorkers: 3,
     sequence: { sequencer: LongestFirst },
-    reporters: ['default', new FailedFiles()],
     // For every project: what the run writes is searched for the secrets it used.
     globalSetup: ['test/kit/secrets-watch-setup.ts', 'test/kit/scratch-setup.ts'],
     projects: [

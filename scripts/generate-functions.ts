@@ -12,7 +12,7 @@ import type { FunctionEntry, FunctionFile } from '../sandbox/policy/function-cat
 import { refusalOf, UNLISTED_FUNCTIONS } from '../sandbox/policy/function-policy.ts';
 
 /**
- * `npm run gen:functions`: reads the functions of the engine that is installed, leaves out what sandbox/policy/function-policy.ts
+ * `npm run gen -- functions`: reads the functions of the engine that is installed, leaves out what sandbox/policy/function-policy.ts
  * refuses, and writes sandbox/policy/functions.json. With `--check` it writes nothing and ends with 1 when the file would change: after
  * an engine upgrade every new name then has to be read by somebody before callers may use it.
  */
@@ -22,7 +22,7 @@ const ENGINE_MEGABYTES = 1_024;
 
 async function readEngine(): Promise<FunctionFile> {
   const dataDir = mkdtempSync(join(tmpdir(), 'settlement-index-functions-'));
-  const log = createLog('error', 'gen:functions');
+  const log = createLog('error', 'gen functions');
   const engine = await startEmbeddedEngine({
     dataDir,
     database: 'functions',
@@ -111,7 +111,7 @@ function differences(before: FunctionFile, after: FunctionFile): string[] {
 async function main(argv: readonly string[]): Promise<number> {
   const unknown = argv.find((word) => word !== '--check');
   if (unknown !== undefined) {
-    process.stderr.write(`gen:functions does not know ${unknown}; it takes --check or nothing\n`);
+    process.stderr.write(`npm run gen -- functions does not know ${unknown}; it takes --check or nothing\n`);
     return 2;
   }
   const after = await readEngine();
@@ -135,4 +135,4 @@ function readBefore(): FunctionFile {
   }
 }
 
-process.exitCode = await main(process.argv.slice(2));
+process.exitCode = await main(process.argv.slice(3));

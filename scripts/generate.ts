@@ -1,10 +1,11 @@
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { buildOpenApi } from '../src/openapi/document.ts';
 import { ProblemShape } from '../src/openapi/problem.ts';
 import { OPERATIONS } from '../src/operations/index.ts';
 import { capabilityCatalogueBlock, capabilityRuleBlock } from './reference/capabilities.ts';
-import { clientOperations, clientTokens, clientTypes } from './reference/client.ts';
+import { clientOperations, clientTokens } from './reference/client.ts';
+import { clientTypes } from './reference/client-types.ts';
 import { configurationPage } from './reference/configuration.ts';
 import { dataQualityBlock } from './reference/data-quality.ts';
 import { deployUsers } from './reference/deploy-users.ts';
@@ -27,8 +28,12 @@ import {
 } from './reference/sql.ts';
 
 /**
- * Writes everything that can be derived: docs/reference, the users of deploy/clickhouse, and the blocks of some pages of docs
- * between `<!-- gen:NAME -->` marks. With `--check` it writes nothing and fails, naming each file that is not what the declarations say.
+ * `npm run gen` writes everything that follows from the declarations: docs/reference, the users of deploy/clickhouse, the blocks of some
+ * pages of docs between `<!-- gen:NAME -->` marks, and the types of the client, which are built and not committed.
+ *
+ * - `npm run gen:check` writes the types alone, and fails, naming each committed file that is not what the declarations say.
+ * - `--built` writes the types and stops there: what `npm ci`, `npm run types` and `npm run build` begin with.
+ * - `npm run gen -- functions` reads the functions of the engine that is installed into sandbox/functions.json.
  */
 
 const root = new URL('../', import.meta.url);
@@ -77,7 +82,7 @@ const openApi = buildOpenApi({
   publicUrl: '',
 });
 
-const files: Readonly<Record<string, string>> = {
+const committed = (): Readonly<Record<string, string>> => ({
   'docs/reference/errors.md': errorsPage(),
   'docs/reference/operations.md': operationsPage(OPERATIONS),
   'docs/reference/configuration.md': configurationPage(),
@@ -94,21 +99,35 @@ const files: Readonly<Record<string, string>> = {
   'docs/import.md': fillBlocks('docs/import.md'),
   'docs/observe.md': fillBlocks('docs/observe.md'),
   'docs/sql.md': fillBlocks('docs/sql.md'),
-  'client/openapi.ts': await clientTypes(openApi),
   'client/operations.ts': clientOperations(OPERATIONS),
   'client/dollar-tokens.ts': clientTokens(),
-};
+});
 
-const drifted = Object.entries(files).filter(([path, text]) => read(path) !== text);
+type Files = readonly (readonly [path: string, text: string])[];
 
-if (process.argv.includes('--check')) {
-  for (const [path] of drifted) console.error(`${path} is not what the declarations say: run npm run gen`);
-  process.exitCode = drifted.length === 0 ? 0 : 1;
-} else {
-  for (const [path, text] of drifted) {
+const drifted = (files: Readonly<Record<string, string>>): Files =>
+  Object.entries(files).filter(([path, text]) => read(path) !== text);
+
+/** In one step: the compiler may be reading the file that it replaces. */
+function write(files: Files): void {
+  for (const [path, text] of files) {
     const target = new URL(path, root);
+    const whole = new URL(`${path}.${process.pid}.tmp`, root);
     mkdirSync(dirname(target.pathname), { recursive: true });
-    writeFileSync(target, text);
+    writeFileSync(whole, text);
+    renameSync(whole, target);
     console.log(`wrote ${path}`);
+  }
+}
+
+const [mode = ''] = process.argv.slice(2);
+if (mode === 'functions') await import('./generate-functions.ts');
+else {
+  write(drifted({ 'client/openapi.ts': await clientTypes(openApi) }));
+  if (mode === '') write(drifted(committed()));
+  if (mode === '--check') {
+    const stale = drifted(committed());
+    for (const [path] of stale) console.error(`${path} is not what the declarations say: run npm run gen`);
+    process.exitCode = stale.length === 0 ? 0 : 1;
   }
 }

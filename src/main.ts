@@ -1,3 +1,5 @@
+#!/usr/bin/env node
+
 import { readFileSync } from 'node:fs';
 import closeWithGrace from 'close-with-grace';
 import { EngineUnavailable } from '../clickhouse/embedded/library.ts';
@@ -5,12 +7,12 @@ import type { Config } from '../core/config/config.ts';
 import { loadConfig, unusedRpcUrls } from '../core/config/load.ts';
 import { ConfigProblem } from '../core/config/problem.ts';
 import { createLog, type Log } from '../core/log.ts';
-import type { ImportArguments } from '../ingest/import/command-words.ts';
+import type { RegradeArguments } from '../ingest/grading/regrade/command.ts';
+import { RegradeProblem } from '../ingest/grading/regrade/problem.ts';
+import type { ImportArguments } from '../ingest/import/options.ts';
+import { MissingPackage } from '../core/missing-package.ts';
 import { ImportProblem } from '../ingest/import/problem.ts';
-import type { RegradeArguments } from '../ingest/regrade/command.ts';
-import { RegradeProblem } from '../ingest/regrade/problem.ts';
 import type { attachOrStartEngine } from './attach-engine.ts';
-import { BridgeProblem } from './mcp-bridge/bridge-problem.ts';
 import { AdminProblem } from './operate/admin/problem.ts';
 import type { BackupArguments, BackupDeps } from './operate/backup/backup-command.ts';
 import { BackupProblem } from './operate/backup/problem.ts';
@@ -105,7 +107,7 @@ async function runRegrade(options: Options, given: RegradeArguments): Promise<vo
   const { config, log } = load(options);
   const stopping = new AbortController();
   for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, () => stopping.abort());
-  const { regrade } = await import('../ingest/regrade/command.ts');
+  const { regrade } = await import('../ingest/grading/regrade/command.ts');
   const engine = await engineOf(config, log);
   try {
     await regrade(
@@ -198,10 +200,10 @@ try {
   const usage = [
     AdminProblem,
     BackupProblem,
-    BridgeProblem,
     ConfigProblem,
     EngineUnavailable,
     ImportProblem,
+    MissingPackage,
     RegradeProblem,
   ].some((kind) => error instanceof kind);
   const told = error instanceof Error && !usage ? error.stack : error;

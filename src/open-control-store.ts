@@ -2,10 +2,14 @@ import { join } from 'node:path';
 import type { Config } from '../core/config/config.ts';
 import type { Log } from '../core/log.ts';
 import { openRedisStore } from './accounts/redis/store.ts';
+import { sqliteLibrary } from './accounts/sqlite/library.ts';
 import { openSqliteStore } from './accounts/sqlite/store.ts';
 import type { ControlStore } from './accounts/store.ts';
 
-/** The store that the configuration names: Redis, or a SQLite file in the data directory. Opens at once, whatever is there. */
+/**
+ * The store that the configuration names: Redis, or a SQLite file in the data directory. Opens at once, whatever is there. Throws
+ * `MissingPackage` for a SQLite file where its library is not installed.
+ */
 export function openControlStore({
   config,
   log,
@@ -15,5 +19,6 @@ export function openControlStore({
 }): ControlStore {
   const { redisUrl, keyPrefix } = config.control;
   if (redisUrl !== null) return openRedisStore({ url: redisUrl, keyPrefix, log });
+  sqliteLibrary();
   return openSqliteStore({ path: join(config.dataDir, 'control.db'), log });
 }

@@ -1,7 +1,6 @@
 import type { Writer } from '../../clickhouse/engine/engine.ts';
-import { closeSlice } from '../../ingest/rollup/close-slice.ts';
-import { formOf, loadDirtySlices } from '../../ingest/rollup/dirty-slices.ts';
-import { ROLLUP_LIMITS } from '../../ingest/rollup/limits.ts';
+import { closeSlice } from '../../ingest/rollup/close.ts';
+import { formOf, loadDirtySlices, ROLLUP_LIMITS } from '../../ingest/rollup/due.ts';
 import { mergeRelayerTotals } from '../../ingest/rollup/relayer-totals.ts';
 import type { Slice } from '../../ingest/rollup/slice.ts';
 import { createVersions } from '../../ingest/write/versions.ts';

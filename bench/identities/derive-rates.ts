@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { sql } from '../../clickhouse/engine/sql.ts';
-import { deriveDue } from '../../ingest/agents/derive-agents.ts';
-import type { Due } from '../../ingest/agents/derive-sql.ts';
-import { countActivity } from '../../ingest/endpoints/count-activity.ts';
-import { deriveList } from '../../ingest/endpoints/derive-list.ts';
+import { deriveDue } from '../../ingest/agents/derive.ts';
+import type { Due } from '../../ingest/agents/statements.ts';
+import { countActivity } from '../../ingest/endpoints/activity.ts';
+import { deriveList } from '../../ingest/endpoints/list.ts';
 import { benchLog } from '../support/bench-engine.ts';
 import type { Figure } from '../support/figure.ts';
 import { median } from '../support/quantiles.ts';

@@ -78,7 +78,7 @@ function parseArguments(options: Parameters<typeof runBench>[0]): {
   readonly only: readonly string[] | undefined;
 } {
   const names = options.parts.map(({ name }) => name);
-  const program = new Command(`bench:${options.name}`)
+  const program = new Command(`npm run bench -- ${options.name}`)
     .description(options.description)
     .option('--quick', 'smaller data, under a minute', false)
     .addOption(new Option('--only <part...>', 'run these parts only').choices(names))

@@ -1,6 +1,12 @@
 import { EVIDENCE_LADDER, EVIDENCE_METHODS, type EvidenceMethod } from '../../core/domain/evidence.ts';
 import { PUBLIC_TABLE_NAMES, PUBLIC_TABLES, type PublicTableName } from '../../core/domain/public-tables.ts';
 import { countedText } from '../engine/counted-rows.ts';
+import {
+  IS_CLOSED_TEXT,
+  IS_OPEN_TEXT,
+  SLICE_SECONDS_TEXT,
+  SLICE_START_TEXT,
+} from '../tables/rollup-basis.ts';
 import { publicDatabaseOf } from './public-database.ts';
 
 /**
@@ -255,14 +261,14 @@ function daysFrom(
   database: string,
   { wallet, other }: { readonly wallet: 'payee' | 'payer'; readonly other: 'payee' | 'payer' },
 ): string {
-  const slices = `FROM ${database}.rollup_slices WHERE ver`;
+  const slices = `FROM ${database}.rollup_slices WHERE`;
   // Where no day is closed by hours the set is empty, and the second reading of the rollup reads nothing.
   const closed = (hours: string): string =>
-    `settlement_count > 0 AND (day, hour) IN (SELECT day, hour ${slices} <= rolled_ver AND ${hours})`;
-  const open = `(SELECT groupArray((toDateTime(day, 'UTC') + if(hour < 0, 0, hour) * 3600, if(hour < 0, 86400, 3600))) ${slices} > rolled_ver)`;
+    `settlement_count > 0 AND (day, hour) IN (SELECT day, hour ${slices} ${IS_CLOSED_TEXT} AND ${hours})`;
+  const open = `(SELECT groupArray((${SLICE_START_TEXT}, ${SLICE_SECONDS_TEXT})) ${slices} ${IS_OPEN_TEXT})`;
   const isOpen = `arrayExists(slice -> s.block_time >= slice.1 AND s.block_time < slice.1 + slice.2, ${open})`;
   // The array says which rows, but only the set of days uses the index.
-  const inOpenDay = `toDate(s.block_time) IN (SELECT day ${slices} > rolled_ver)`;
+  const inOpenDay = `toDate(s.block_time) IN (SELECT day ${slices} ${IS_OPEN_TEXT})`;
   const owner = `concat('0x', lower(hex(s.${wallet})))`;
   return `(
   SELECT chain, day, ${wallet} AS wallet, settlement_count AS slice_count, settled_usd AS slice_usd, finalizeAggregation(${other}s) AS others

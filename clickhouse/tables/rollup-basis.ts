@@ -1,4 +1,18 @@
-import { type Sql, sql } from '../engine/sql.ts';
+import { type Sql, sql, trustedText } from '../engine/sql.ts';
+
+/**
+ * Which slices of the rollups are open, over the columns of view `rollup_slices`: `day`, `hour` (-1 for the whole day), `ver` and
+ * `rolled_ver`. An open slice has changes that are not rolled up, and is read from the rows; every other one is closed. As texts
+ * too, because the statements that make views are texts.
+ */
+export const IS_OPEN_TEXT = 'ver > rolled_ver';
+export const IS_OPEN: Sql = trustedText(IS_OPEN_TEXT);
+export const IS_CLOSED_TEXT = 'ver <= rolled_ver';
+
+/** When the slice of a row with the columns `day` and `hour` begins. */
+export const SLICE_START_TEXT = "(toDateTime(day, 'UTC') + if(hour < 0, 0, hour) * 3600)";
+export const sliceStart: Sql = trustedText(SLICE_START_TEXT);
+export const SLICE_SECONDS_TEXT = 'if(hour < 0, 86400, 3600)';
 
 /**
  * A text that changes with every write to the slices before `until` (a DateTime) and with every computation of one of them.
@@ -10,6 +24,3 @@ export function rollupBasis(until: Sql): Sql {
     toString((SELECT sum(writes) FROM hour_ver WHERE hour < ${until})), '/',
     toString((SELECT groupBitXor(cityHash64(day, hour, gen)) FROM rollup_state FINAL WHERE ${sliceStart} < ${until})))`;
 }
-
-/** When the slice of a row with the columns `day` and `hour` begins. */
-export const sliceStart: Sql = sql`(toDateTime(day, 'UTC') + if(hour < 0, 0, hour) * 3600)`;

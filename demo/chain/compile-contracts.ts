@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { fileURLToPath } from 'node:url';
@@ -13,6 +14,8 @@ type ContractFile = (typeof CONTRACT_FILES)[number];
 const fileOf = (name: string, extension: 'sol' | 'json'): string =>
   fileURLToPath(new URL(`./contracts/${name}.${extension}`, import.meta.url));
 
+const DIGEST_FILE = fileURLToPath(new URL('./contracts/compilation.sha256', import.meta.url));
+
 interface CompilerOutput {
   readonly errors?: readonly { readonly severity: string; readonly formattedMessage: string }[];
   readonly contracts: Readonly<Record<string, Readonly<Record<string, CompiledContract>>>>;
@@ -25,11 +28,8 @@ interface CompiledContract {
 /** Runtime bytecode by contract name. */
 export type Artifact = Readonly<Record<string, `0x${string}`>>;
 
-/** Every file, in one run: loading the compiler takes longer than compiling. Throws with the compiler's messages. */
-export function compileContracts(): Readonly<Record<ContractFile, Artifact>> {
-  // solc ships no types; its one function takes and gives JSON text.
-  const solc = createRequire(import.meta.url)('solc') as { compile(input: string): string };
-  const input = {
+function compilerInput(): string {
+  return JSON.stringify({
     language: 'Solidity',
     sources: Object.fromEntries(
       CONTRACT_FILES.map((file) => [file, { content: readFileSync(fileOf(file, 'sol'), 'utf8') }]),
@@ -41,8 +41,30 @@ export function compileContracts(): Readonly<Record<ContractFile, Artifact>> {
       metadata: { bytecodeHash: 'none', appendCBOR: false },
       outputSelection: { '*': { '*': ['evm.deployedBytecode.object'] } },
     },
-  };
-  const output = JSON.parse(solc.compile(JSON.stringify(input))) as CompilerOutput; // solc's documented output
+  });
+}
+
+/**
+ * Digest of the compiler, of what went into it and of the artifacts that came out. While it is the one that was written with the
+ * artifacts they belong to the sources, and nothing has to be compiled to know it.
+ */
+export function compilationDigest(): string {
+  const compiler = createRequire(import.meta.url)('solc/package.json') as { readonly version: string };
+  const hash = createHash('sha256').update(compiler.version).update(compilerInput());
+  for (const file of CONTRACT_FILES) hash.update(readFileSync(fileOf(file, 'json'), 'utf8'));
+  return hash.digest('hex');
+}
+
+/** The digest that was written with the artifacts. */
+export function committedDigest(): string {
+  return readFileSync(DIGEST_FILE, 'utf8').trim();
+}
+
+/** Every file, in one run: loading the compiler takes longer than compiling. Throws with the compiler's messages. */
+export function compileContracts(): Readonly<Record<ContractFile, Artifact>> {
+  // solc ships no types; its one function takes and gives JSON text.
+  const solc = createRequire(import.meta.url)('solc') as { compile(input: string): string };
+  const output = JSON.parse(solc.compile(compilerInput())) as CompilerOutput; // solc's documented output
   const errors = (output.errors ?? []).filter(({ severity }) => severity === 'error');
   if (errors.length > 0) throw new Error(errors.map(({ formattedMessage }) => formattedMessage).join('\n'));
   const artifacts = CONTRACT_FILES.map((file) => [file, artifactOf(output.contracts[file] ?? {})] as const);
@@ -61,4 +83,5 @@ function artifactOf(contracts: Readonly<Record<string, CompiledContract>>): Arti
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   for (const [file, artifact] of Object.entries(compileContracts()))
     writeFileSync(fileOf(file, 'json'), `${JSON.stringify(artifact, null, 2)}\n`);
+  writeFileSync(DIGEST_FILE, `${compilationDigest()}\n`);
 }

@@ -1,16 +1,14 @@
 import type { Writer } from '../../clickhouse/engine/engine.ts';
 import type { Config } from '../../core/config/config.ts';
 import type { Log } from '../../core/log.ts';
-import { configuredSources } from '../../ingest/endpoints/configured-sources.ts';
-import { countActivity } from '../../ingest/endpoints/count-activity.ts';
-import { deriveList } from '../../ingest/endpoints/derive-list.ts';
-import { dollarTokens } from '../../ingest/endpoints/dollar-tokens.ts';
-import { type OfferRow, offerRow } from '../../ingest/endpoints/offer-rows.ts';
-import { saveOffers } from '../../ingest/endpoints/offer-store.ts';
-import { readItem } from '../../ingest/endpoints/read-item.ts';
-import type { EndpointSource } from '../../ingest/endpoints/sync-source.ts';
+import { countActivity } from '../../ingest/endpoints/activity.ts';
+import { dollarTokens, readItem } from '../../ingest/endpoints/item.ts';
+import { deriveList } from '../../ingest/endpoints/list.ts';
+import { type OfferRow, offerRow, saveOffers } from '../../ingest/endpoints/offers.ts';
+import { configuredSources } from '../../ingest/endpoints/sources.ts';
+import type { EndpointSource } from '../../ingest/endpoints/sync.ts';
 import { createSafeFetcher } from '../../ingest/fetch/safe-fetch.ts';
-import { createCatalogueSources } from '../../ingest/grading/catalogue-sources.ts';
+import { createCatalogueSources } from '../../ingest/grading/sources.ts';
 import type { Versions } from '../../ingest/write/versions.ts';
 
 interface ListingDeps {

@@ -3,7 +3,7 @@ import type { Config } from '../../core/config/config.ts';
 import type { Log } from '../../core/log.ts';
 import { decodeContextOf } from '../../ingest/decode/context.ts';
 import { openGrading } from '../../ingest/import/grading.ts';
-import { storeBatch } from '../../ingest/import/import-group.ts';
+import { storeBatch } from '../../ingest/import/group.ts';
 import { createBatchWriter } from '../../ingest/write/batch-writer.ts';
 import { highestVersion } from '../../ingest/write/highest-version.ts';
 import { createVersions } from '../../ingest/write/versions.ts';

@@ -1,9 +1,11 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Log, providerName } from '../../core/log.ts';
-import { openWebSocketClient } from './websocket-client.ts';
+import { openWebSocketClient } from './web-socket-client.ts';
 
 /** How long a lost subscription rests before it is made anew; polling goes on meanwhile. */
 const RESUBSCRIBE_AFTER_MS = 5_000;
+/** A header has less than 2 kB. */
+const ANNOUNCEMENT_MAX_BYTES = 1024 * 1024;
 
 /**
  * Calls `listener` on every new block that the node announces over a websocket, until the signal aborts. Only a hint that
@@ -27,27 +29,12 @@ export async function announceHeads(
 }
 
 async function untilSubscriptionEnds(url: string, listener: () => void, signal: AbortSignal): Promise<void> {
-  const client = await openWebSocketClient(url);
-  signal.throwIfAborted(); // while it connected: an aborted signal does not fire again
-  const { socket } = client;
-  let end: () => void = () => undefined;
+  const client = await openWebSocketClient(url, { maxMessageBytes: ANNOUNCEMENT_MAX_BYTES, signal });
   try {
-    await new Promise<void>((resolve, reject) => {
-      end = resolve;
-      signal.addEventListener('abort', end, { once: true });
-      socket.addEventListener('close', end);
-      client.request({
-        body: { method: 'eth_subscribe', params: ['newHeads'] },
-        onError: reject,
-        onResponse: (response: { readonly error?: unknown; readonly method?: string | undefined }) => {
-          if (response.error !== undefined) reject(new Error('the node does not announce new heads'));
-          else if (response.method === 'eth_subscription') listener();
-        },
-      });
-    });
+    await client.subscribeToHeads(listener);
+    await client.ended;
+    if (!signal.aborted) throw new Error('the connection ended');
   } finally {
-    // Both outlive this subscription: the signal is the worker's, the socket is in viem's cache.
-    signal.removeEventListener('abort', end);
-    socket.removeEventListener('close', end);
+    client.close();
   }
 }

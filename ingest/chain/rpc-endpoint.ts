@@ -4,7 +4,7 @@ import { createJsonPoster, type PostedAnswer } from './post-json.ts';
 import { createRateLimit, type RateLimitOf } from './rate-limit.ts';
 import { failureOfRpcError, failureOfStatus, RpcFailure } from './rpc-failure.ts';
 import type { RpcLimits } from './rpc-limits.ts';
-import { openWebSocketClient } from './websocket-client.ts';
+import { openWebSocketClient, type WebSocketClient } from './web-socket-client.ts';
 
 export interface RpcCall {
   readonly method: string;
@@ -45,7 +45,7 @@ export function createEndpoint(
   },
 ): RpcEndpoint {
   const { limits, signal } = options;
-  const post = isWebSocket(url) ? overWebSocket(url, limits) : overHttp(url, limits);
+  const post = isWebSocket(url) ? overWebSocket(url, limits, signal) : overHttp(url, limits);
   const { requestsPerSecond, rateLimitOf } = options;
   const rate = rateLimitOf?.(url, requestsPerSecond) ?? createRateLimit(requestsPerSecond);
   const gate = createGate(limits.maxInFlight);
@@ -130,20 +130,31 @@ function isRpcError(error: unknown): boolean {
   );
 }
 
-function overWebSocket(url: string, limits: RpcLimits): Post {
-  return async (calls, signal) => {
-    const client = await abortable(openWebSocketClient(url), signal);
+/** One connection, opened by the first exchange and again after it failed; the worker's signal closes it. */
+function overWebSocket(url: string, limits: RpcLimits, signal: AbortSignal | undefined): Post {
+  let opening: Promise<WebSocketClient> | undefined;
+  function open(): Promise<WebSocketClient> {
+    const mine = openWebSocketClient(url, { maxMessageBytes: limits.maxResponseBytes, signal });
+    const forget = (): void => {
+      if (opening === mine) opening = undefined;
+    };
+    mine.then(({ ended }) => ended).then(forget, forget);
+    return mine;
+  }
+  return async (calls, deadline) => {
+    opening ??= open();
+    const mine = opening;
     try {
-      const timeout = limits.requestTimeoutMs;
-      const answers = calls.map(({ method, params }) =>
-        client.requestAsync({ body: { method, params }, timeout }),
-      );
-      return (await abortable(Promise.all(answers), signal)).map((answer, id) => ({
-        ...readAnswer(answer),
-        id,
-      }));
+      const client = await abortable(mine, deadline);
+      const answers = calls.map(({ method, params }) => client.call(method, params));
+      return (await abortable(Promise.all(answers), deadline)).map((answer, id) => ({ ...answer, id }));
     } catch (error) {
-      client.close(); // viem keeps a broken socket in its cache; closing makes the next exchange open a new one
+      // The next exchange opens another, also where this one never answers.
+      if (opening === mine) opening = undefined;
+      mine.then(
+        ({ close }) => close(),
+        () => undefined,
+      );
       throw error;
     }
   };

@@ -1,5 +1,5 @@
-import { randomInt } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
+import { claimNumber } from '../../clickhouse/engine/claim.ts';
 import type { Guard, Writer } from '../../clickhouse/engine/engine.ts';
 import { highestToken } from '../../clickhouse/engine/guard.ts';
 import { sql, text, texts, trustedText, uint8, uint32, uint64 } from '../../clickhouse/engine/sql.ts';
@@ -20,7 +20,6 @@ export const BEAT_EVERY_MS = 3_000;
 const BEAT_BELIEVED_SECONDS = 12;
 
 const MAX_SECONDS = 30;
-const CLAIMS_MAX = 20;
 /** Two that claim the same number step on by different lengths. */
 const STEP_MAX = 16;
 const OWNERS_MAX = 1_000;
@@ -28,23 +27,21 @@ const OWNERS_MAX = 1_000;
 /**
  * Claims a token above every one that was ever claimed for the scope, and at least `atLeast`. Once this resolves, the engine
  * refuses whatever begins under an older one.
- *
- * The engine has no compare-and-set: each claimant writes its claim and then looks. Who sees another owner's claim on its
- * number takes a higher one; of two claims that overlap at least the later one sees the other, so no number has two holders.
  */
 export async function claimFence(
   writer: Writer,
   { scope, owner, atLeast }: { readonly scope: string; readonly owner: string; readonly atLeast: bigint },
 ): Promise<Guard> {
-  let step = 1;
-  for (let attempt = 0; attempt < CLAIMS_MAX; attempt++) {
-    const next = (await highestToken(writer, scope)) + BigInt(step);
-    const guard: Guard = { scope, token: next > atLeast ? next : atLeast };
-    await writeFence(writer, guard, owner, false);
-    if (!(await isClaimedTwice(writer, guard, owner))) return guard;
-    step = 1 + randomInt(STEP_MAX);
-  }
-  throw new Error(`no token for ${scope}: other processes claim them all`);
+  const token = await claimNumber(
+    {
+      highest: () => highestToken(writer, scope),
+      claim: (number) => writeFence(writer, { scope, token: number }, owner, false),
+      isClaimedByOthers: (number) => isClaimedTwice(writer, { scope, token: number }, owner),
+    },
+    { atLeast, stepMax: STEP_MAX },
+  );
+  if (token === null) throw new Error(`no token for ${scope}: other processes claim them all`);
+  return { scope, token };
 }
 
 async function isClaimedTwice(writer: Writer, { scope, token }: Guard, owner: string): Promise<boolean> {

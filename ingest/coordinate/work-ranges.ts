@@ -8,7 +8,7 @@ import { logFilterOf } from '../decode/log-filter.ts';
 import { backfill, backfillWindow } from '../follow/backfill.ts';
 import type { ChainStatus } from '../follow/chain-status.ts';
 import { createPipeline } from '../follow/pipeline.ts';
-import type { CatalogueHolder } from '../grading/catalogue-holder.ts';
+import type { CatalogueHolder } from '../grading/catalogue.ts';
 import { createBatchWriter } from '../write/batch-writer.ts';
 import { contractsName, createCheckpoints } from '../write/checkpoints.ts';
 import { untilAcknowledged } from '../write/until-acknowledged.ts';

@@ -2,8 +2,8 @@ import type { ChainConfig } from '../../core/config/config.ts';
 import type { Address } from '../../core/domain/address.ts';
 import type { Chain } from '../../core/domain/chain.ts';
 import { REGISTRY_ROLES, type RegistryRole, type TokenFacts } from '../../core/domain/known-chains.ts';
+import { permit2ProxiesOf, settlementRoutersOf } from '../grading/built-in.ts';
 import type { Catalogue } from '../grading/catalogue.ts';
-import { permit2ProxiesOf, settlementRoutersOf } from '../grading/x402-contracts.ts';
 
 /** What decoding must know about one chain. Fixed for the life of a worker. */
 export interface DecodeContext {

@@ -1,12 +1,67 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import type { Writer } from '../../clickhouse/engine/engine.ts';
+import { systemClock } from '../../core/clock.ts';
+import type { Config } from '../../core/config/config.ts';
+import type { Log } from '../../core/log.ts';
+import { createSafeFetcher } from '../fetch/safe-fetch.ts';
 import { untilAcknowledged } from '../write/until-acknowledged.ts';
-import { loadContestedOrigins } from './contested-origins.ts';
-import { countActivity } from './count-activity.ts';
-import { deriveList } from './derive-list.ts';
-import { ENDPOINT_LIMITS, type EndpointLimits, type FollowEndpointsDeps } from './limits.ts';
-import { loadListedPayees } from './listed-payees.ts';
-import { remapOffers } from './remap-offers.ts';
-import { createSourceWatch } from './watch-sources.ts';
+import type { Versions } from '../write/versions.ts';
+import { countActivity } from './activity.ts';
+import type { BazaarLimits } from './bazaar.ts';
+import { dollarTokens } from './item.ts';
+import { deriveList } from './list.ts';
+import { remapOffers } from './offers.ts';
+import { createListedPayees, type ListedPayees, loadListedPayees } from './payees.ts';
+import { type ContestedOrigin, configuredSources, type Listings, loadContestedOrigins } from './sources.ts';
+import {
+  createSourceWatch,
+  ENDPOINT_LIMITS,
+  type EndpointLimits,
+  type FollowEndpointsDeps,
+} from './watch.ts';
+
+/** The endpoint catalogue of an ingest process, for as long as it runs. */
+export interface OpenEndpoints {
+  /** What the catalogue is built with; known before the first grade, because a restart must not drop them. */
+  readonly payees: ListedPayees;
+  /** Until the signal aborts, with its reason. */
+  follow(listings: () => Listings | null): Promise<never>;
+}
+
+export async function openEndpoints(deps: {
+  readonly config: Pick<Config, 'chains' | 'identities'>;
+  readonly writer: Writer;
+  readonly versions: Versions;
+  readonly log: Log;
+  readonly signal: AbortSignal;
+  readonly limits?: Partial<EndpointLimits>;
+  readonly bazaarLimits?: Partial<BazaarLimits>;
+}): Promise<OpenEndpoints> {
+  const { config, writer, log, signal, bazaarLimits = {} } = deps;
+  const chains = config.chains.map(({ chain }) => chain);
+  const payees = createListedPayees(
+    await untilAcknowledged(log, signal, () =>
+      loadListedPayees(writer, { chains, nowMs: systemClock.nowMs() }),
+    ),
+  );
+  const fetcher = createSafeFetcher({ settings: config.identities, log });
+  let contested: readonly ContestedOrigin[] = [];
+  return {
+    payees,
+    follow: (listings) =>
+      followEndpoints({
+        ...deps,
+        payees,
+        tokens: dollarTokens(config),
+        nowMs: systemClock.nowMs,
+        sources: configuredSources(listings, { fetcher, bazaarLimits, contested: () => contested }),
+        onContested(origins) {
+          // `identities.fetch` switches off every request to an address that untrusted data names.
+          if (config.identities.fetch) contested = origins;
+        },
+      }),
+  };
+}
 
 /**
  * The endpoint catalogue of an ingest process: sources are read again and again, what they list becomes the directory, its

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
 /**
- * Work on strangers' hosts, many hosts at once and each one slowly: what belongs to a host is done one after the other, with a
+ * Work on hosts of others, many hosts at once and each one slowly: what belongs to a host is done one after the other, with a
  * pause between, so that a registry full of agents of one small server does not become an attack on it.
  */
 
@@ -54,9 +54,10 @@ export interface LaneOptions {
 }
 
 /**
- * Works the lanes off, at most `concurrency` at once, as far as it gets in the time that it has. `work` answers how an item failed, '' when it did not; it is told `down`
- * when the last few of its host failed by the same problem: whoever else waits for that host need not find out by himself.
- * Throws what the work throws first, after all others have stopped: nothing more is begun, and their pauses end.
+ * Works the lanes off, at most `concurrency` at once, until they are done or the time is over. `work` answers how an item failed,
+ * '' when it did not. Once the last few of a host failed by the same problem, `work` gets that problem as `down`, so that the rest
+ * need not wait for it again. Throws what the work throws first, after all others have stopped: nothing more is begun, and their
+ * pauses end.
  */
 export async function runLanes<T extends LaneItem>(
   lanes: readonly (readonly T[])[],

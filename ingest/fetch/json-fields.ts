@@ -1,4 +1,4 @@
-/** Looks into JSON of strangers. Own properties only: a field named `__proto__` is a field like any other. */
+/** Looks into untrusted JSON. Own properties only: a field named `__proto__` is a field like any other. */
 
 export function parseJson(text: string): unknown {
   try {

@@ -1,4 +1,4 @@
-import { FETCH_PROBLEMS, type FetchProblem } from './document-fetcher.ts';
+import { FETCH_PROBLEMS, type FetchProblem } from './document.ts';
 
 /** When a file is tried again, if ever. Times are Unix seconds, UTC. */
 

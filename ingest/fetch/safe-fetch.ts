@@ -1,22 +1,26 @@
 import type { Log } from '../../core/log.ts';
 import { withDeadline } from '../../core/process/deadline.ts';
-import { classifyAddress } from './address-class.ts';
-import { readDataUri } from './data-uri.ts';
-import type { DocumentFetcher, FetchedDocument, FetchOptions, FetchProblem } from './document-fetcher.ts';
-import { FetchFailed } from './fetch-failed.ts';
-import { requestHop } from './http-hop.ts';
-import { type IpfsPath, isIpfsUri, readIpfsUri } from './ipfs-uri.ts';
-import { permittedTarget, type Target, type TargetRules } from './permitted-target.ts';
-import { type ResolveHost, resolveHost } from './resolve-host.ts';
+import type { DocumentFetcher, FetchedDocument, FetchOptions, FetchProblem } from './document.ts';
+import { FetchFailed } from './document.ts';
+import { requestHop } from './hop.ts';
+import {
+  classifyAddress,
+  permittedTarget,
+  type ResolveHost,
+  resolveHost,
+  type Target,
+  type TargetRules,
+} from './target.ts';
+import { type IpfsPath, isIpfsUri, readDataUri, readIpfsUri } from './uri.ts';
 
 export interface SafeFetchSettings {
-  /** Base URLs of IPFS gateways, tried in turn. They are the operator's word: their own addresses may be private. */
+  /** Base URLs of IPFS gateways, tried in turn. The operator configured them: their addresses may be private. */
   readonly ipfsGateways: readonly string[];
   /** Loopback, at any port and without TLS. For the demo and tests. Nothing else that is private is ever opened. */
   readonly allowPrivateHosts: boolean;
   /** `http:` of public hosts. */
   readonly allowHttp: boolean;
-  /** Ports beside 80, 443, 8080 and 8443. */
+  /** Ports in addition to 80, 443, 8080 and 8443. */
   readonly ports: readonly number[];
 }
 
@@ -36,7 +40,7 @@ const REDIRECTS_MAX = 4;
 const URL_MAX_CHARS = 4_096;
 const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 
-/** The fetcher for strangers' URIs; `DocumentFetcher` has the contract, docs/identities.md the reasons. */
+/** The fetcher for untrusted URIs; `DocumentFetcher` has the contract, docs/identities.md the reasons. */
 export function createSafeFetcher(deps: SafeFetchDeps): DocumentFetcher {
   const { settings, log } = deps;
   const deadlineMs = deps.deadlineMs ?? DEADLINE_MS;
@@ -70,7 +74,7 @@ export function createSafeFetcher(deps: SafeFetchDeps): DocumentFetcher {
         gateway,
         signal: options.signal,
       });
-      // What the caller wants to say is for the origin that it named.
+      // Headers of the caller go to the origin that it named, and to no other.
       const headers: Record<string, string> =
         target.url.origin === originOf(start) ? { ...options.headers } : {};
       const { maxBytes, signal, mediaTypes } = options;
@@ -133,7 +137,7 @@ function originOf(text: string): string | null {
   return URL.canParse(text) ? new URL(text).origin : null;
 }
 
-/** Whatever a stranger's server does is his problem, not the worker's; an error without a code is ours and said aloud. */
+/** A failure of the remote server is a problem of the document; an error without a code is a bug of ours and is logged. */
 function problemOf(error: unknown, log: Log): FetchProblem {
   if (error instanceof FetchFailed) return error.problem;
   const code = error instanceof Error && 'code' in error ? error.code : undefined;

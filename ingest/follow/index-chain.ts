@@ -6,7 +6,7 @@ import { WrongChain } from '../chain/rpc-failure.ts';
 import { type Fill, fillHere } from '../coordinate/fill-here.ts';
 import { decodeContextOf } from '../decode/context.ts';
 import { logFilterOf } from '../decode/log-filter.ts';
-import type { CatalogueHolder } from '../grading/catalogue-holder.ts';
+import type { CatalogueHolder } from '../grading/catalogue.ts';
 import { createBatchWriter } from '../write/batch-writer.ts';
 import { contractsName, createCheckpoints, type HeadRange, type Progress } from '../write/checkpoints.ts';
 import { type BlockRange, mergeRanges } from '../write/coverage.ts';

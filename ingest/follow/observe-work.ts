@@ -2,7 +2,7 @@ import { type Meter, secondsSince } from '../../core/meter.ts';
 import type { Tracer } from '../../core/tracer.ts';
 import { type BlockSource, ReadAbandoned } from '../chain/block-source.ts';
 import type { RpcSourceDeps } from '../chain/rpc-source.ts';
-import type { DocumentFetcher } from '../fetch/document-fetcher.ts';
+import type { DocumentFetcher } from '../fetch/document.ts';
 
 /** Metrics and traces of what a worker does outside of the engine, put around its parts. */
 

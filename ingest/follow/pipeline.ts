@@ -4,8 +4,7 @@ import type { BlockBatch, BlockSource, LogFilter, ReadOptions } from '../chain/b
 import { GRADES_SCOPE } from '../coordinate/fence.ts';
 import type { DecodeContext } from '../decode/context.ts';
 import { logFilterOf } from '../decode/log-filter.ts';
-import type { Catalogue } from '../grading/catalogue.ts';
-import type { CatalogueHolder } from '../grading/catalogue-holder.ts';
+import type { Catalogue, CatalogueHolder } from '../grading/catalogue.ts';
 import { countRows, rowsOfBatch } from '../write/batch-rows.ts';
 import type { BatchWriter } from '../write/batch-writer.ts';
 import type { ChainStatus } from './chain-status.ts';

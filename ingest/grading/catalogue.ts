@@ -5,12 +5,13 @@ import { type Chain, chainOf } from '../../core/domain/chain.ts';
 import {
   BUILT_IN_BUILDER_CODES,
   type BuiltInRelayer,
+  DEPOSIT_CONTRACTS,
+  type DepositContract,
   FACILITATOR_NAMES,
   readBuiltInRelayers,
-} from './built-in-relayers.ts';
-import { DEPOSIT_CONTRACTS, type DepositContract } from './deposit-contracts.ts';
+} from './built-in.ts';
 
-/** Where an entry comes from; stored beside it. */
+/** Where an entry comes from; stored with it. */
 export type CatalogueSource = 'built-in' | 'configured' | 'file' | 'supported' | 'bazaar';
 
 export interface RelayerEntry {
@@ -53,11 +54,11 @@ export interface SupportedSigner {
   readonly firstSeen: string;
 }
 
-/** What lies over the built-in table and beside the configuration. */
+/** What a catalogue is built from, apart from the configuration. */
 export interface CatalogueLayers {
   /** Below the configuration, above the built-in table. */
   readonly file?: CatalogueSection;
-  /** Below everything: what a facilitator says of itself takes nobody's relayer over. */
+  /** Below everything: a facilitator cannot claim a relayer that is already listed for another one. */
   readonly signers?: readonly SupportedSigner[];
   /** Payees of listed endpoints, below everything too. */
   readonly listed?: readonly PayeeConfig[];
@@ -127,7 +128,7 @@ export function catalogueOf(entries: CatalogueEntries): Catalogue {
   };
 }
 
-/** Signers whose address somebody else owns, by the catalogue that was built with them. */
+/** Signers whose address belongs to another facilitator in the catalogue that was built with them. */
 export function refusedSigners(catalogue: Catalogue, signers: readonly SupportedSigner[]): SupportedSigner[] {
   const owners = new Map(catalogue.relayers.map((entry) => [keyOf(entry), entry.facilitator]));
   return signers.filter((signer) => {
@@ -136,7 +137,7 @@ export function refusedSigners(catalogue: Catalogue, signers: readonly Supported
   });
 }
 
-/** The engine's Date holds 1970 to 2149; a day outside would end the worker instead of being told. */
+/** The engine's Date holds 1970 to 2149; a day outside would end the worker instead of being reported. */
 function isDay(day: string): boolean {
   return !Number.isNaN(Date.parse(`${day}T00:00:00Z`)) && day >= '1970-01-01' && day < '2149-01-01';
 }
@@ -177,7 +178,7 @@ function relayersOf(
   );
 }
 
-/** Only of facilitators that are still asked: who takes a URL out of the configuration withdraws what it said. */
+/** Only of facilitators that are still asked: removing a URL from the configuration removes the signers that it answered. */
 function withSigners(
   entries: readonly RelayerEntry[],
   signers: readonly SupportedSigner[],
@@ -197,7 +198,7 @@ function withSigners(
   return firstOfEach([...entries, ...said]);
 }
 
-/** Who showed an address first keeps it. */
+/** The facilitator that listed an address first keeps it. */
 function bySeniority({ firstSeen, facilitator }: SupportedSigner): string {
   return `${firstSeen} ${facilitator}`;
 }
@@ -206,7 +207,7 @@ function payeesOf({ payees }: Pick<CatalogueSection, 'payees'>, source: Catalogu
   return payees.map((payee) => ({ ...payee, source }));
 }
 
-/** One payTo may serve many resources (protocol.md 2.4); the address is the key, and the first entry names it. */
+/** One payTo may serve many resources; the address is the key, and the first entry names it. */
 function firstOfEach<Entry extends { readonly chain: Chain; readonly address: Address }>(
   entries: readonly Entry[],
 ): Entry[] {
@@ -240,4 +241,63 @@ function indexByChain<Entry extends { readonly chain: Chain; readonly address: A
     index.set(entry.chain, ofChain.set(entry.address, read(entry)));
   }
   return index;
+}
+
+/**
+ * The catalogue that rows are graded by now. It may be replaced at any moment; what was graded by the one before and is not
+ * acknowledged yet is known, so that a regrade can wait until no such row can land behind it.
+ */
+export interface CatalogueHolder {
+  current(): Catalogue;
+  /** Whether other processes publish catalogues too, so that one may be outdated when its rows arrive. */
+  isShared(): boolean;
+  /**
+   * Lends the current catalogue until `work` ends. `work` must not end before its rows are acknowledged. `pass` is the number of
+   * the pass that published it, by which the engine refuses rows of an older one; null where one process alone grades.
+   */
+  lend<T>(work: (catalogue: Catalogue, pass: bigint | null) => Promise<T>): Promise<T>;
+  /** From now on `next` is lent; resolves when everything that was lent before has ended. */
+  replace(next: Catalogue, pass?: bigint): Promise<void>;
+  /** Resolves when a catalogue of a later pass is lent. */
+  after(pass: bigint, signal: AbortSignal | undefined): Promise<void>;
+}
+
+export function createCatalogueHolder(initial: Catalogue, initialPass?: bigint): CatalogueHolder {
+  let current = initial;
+  let currentPass: bigint | null = initialPass ?? null;
+  const lent = new Set<Promise<unknown>>();
+  const waiting = new Set<() => void>();
+  return {
+    current: () => current,
+    isShared: () => currentPass !== null,
+    lend(work) {
+      const running = work(current, currentPass);
+      lent.add(running);
+      const returned = () => lent.delete(running);
+      running.then(returned, returned);
+      return running;
+    },
+    async replace(next, pass) {
+      current = next;
+      currentPass = pass ?? null;
+      for (const look of waiting) look();
+      await Promise.allSettled([...lent]);
+    },
+    after: (pass, signal) =>
+      new Promise((resolve, reject) => {
+        const end = (settle: () => void): void => {
+          waiting.delete(look);
+          signal?.removeEventListener('abort', abort);
+          settle();
+        };
+        const look = (): void => {
+          if (currentPass !== null && currentPass > pass) end(resolve);
+        };
+        const abort = (): void => end(() => reject(signal?.reason));
+        waiting.add(look);
+        signal?.addEventListener('abort', abort, { once: true });
+        if (signal?.aborted) abort();
+        else look();
+      }),
+  };
 }

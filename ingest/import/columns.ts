@@ -1,4 +1,4 @@
-import type { ColumnKind } from './parquet-footer.ts';
+import type { ColumnKind } from './footer.ts';
 
 /**
  * The columns that an import reads, with the names that common tools give them. docs/import.md is generated from here.
@@ -90,7 +90,7 @@ export interface FoundColumn {
 
 export type FoundColumns = Readonly<Partial<Record<string, FoundColumn>>>;
 
-/** What tells the kinds apart: only logs have an index in the block, only transactions of the other two have a sender. */
+/** How the kinds are told apart: only logs have an index in the block, only transactions of the other two have a sender. */
 export function kindOfColumns(columns: ReadonlyMap<string, ColumnKind>): FileKind | null {
   const has = ({ names }: ColumnRule): boolean => names.some((name) => columns.has(name));
   if (has(LOG_COLUMNS.logIndex) && has(LOG_COLUMNS.address)) return 'logs';

@@ -8,14 +8,17 @@ import type { Log } from '../../core/log.ts';
 import { highestVersion } from '../write/highest-version.ts';
 import { createVersions } from '../write/versions.ts';
 import type { FileKind } from './columns.ts';
-import type { ImportArguments } from './command-words.ts';
+import { type ImportFile, readImportFiles } from './files.ts';
 import { openGrading } from './grading.ts';
-import type { ImportDeps, ImportOptions } from './import-deps.ts';
-import { type ImportFile, readImportFiles } from './import-files.ts';
-import { spanOf } from './plan-import.ts';
+import {
+  createImportProgress,
+  type ImportArguments,
+  type ImportDeps,
+  type ImportOptions,
+} from './options.ts';
+import { spanOf } from './plan.ts';
 import { ImportProblem } from './problem.ts';
-import { createImportProgress } from './progress.ts';
-import { type ImportSummary, runImport, spellSummary } from './run-import.ts';
+import { type ImportSummary, runImport, summaryLines } from './run.ts';
 
 const REPORT_EVERY_TERMINAL_MS = 2_000;
 const REPORT_EVERY_LOG_MS = 10_000;
@@ -47,7 +50,7 @@ export async function importFiles(
     chainIdOf(chain.chain),
   );
   if (files.length === 0) throw new ImportProblem(["no files are named (--parquet 'directory/*.parquet')"]);
-  for (const line of spellFiles(files)) say(line);
+  for (const line of fileLines(files)) say(line);
   const options: ImportOptions = {
     fromBlock: given.fromBlock ?? null,
     toBlock: given.toBlock ?? null,
@@ -84,7 +87,7 @@ export async function importFiles(
       options,
     );
     say(progress.line());
-    for (const line of spellSummary(summary, options.dryRun)) say(line);
+    for (const line of summaryLines(summary, options.dryRun)) say(line);
     return summary;
   } finally {
     clearInterval(reporting);
@@ -108,7 +111,7 @@ function chainNamed({ chains }: Config, name: string | undefined): ChainConfig {
 const MEBIBYTE = 1024 * 1024;
 
 /** What files there are, one line a kind. */
-export function spellFiles(files: readonly ImportFile[]): string[] {
+export function fileLines(files: readonly ImportFile[]): string[] {
   return (['logs', 'transactions', 'blocks'] as const satisfies readonly FileKind[]).flatMap((kind) => {
     const some = files.filter((file) => file.kind === kind);
     if (some.length === 0) return [];

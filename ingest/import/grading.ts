@@ -4,11 +4,11 @@ import { TABLES } from '../../clickhouse/tables/schema.ts';
 import type { Config } from '../../core/config/config.ts';
 import type { Log } from '../../core/log.ts';
 import type { Catalogue } from '../grading/catalogue.ts';
-import { createCatalogueSources } from '../grading/catalogue-sources.ts';
-import { readPublishedCatalogue, readPublishedListed } from '../grading/publish.ts';
-import { loadSigners } from '../grading/supported-signers.ts';
-import { isIngestRunning } from '../regrade/await-service.ts';
-import { changeCatalogue } from '../regrade/change-catalogue.ts';
+import { readPublishedCatalogue, readPublishedListed } from '../grading/published.ts';
+import { isIngestRunning } from '../grading/regrade/follow.ts';
+import { changeCatalogue } from '../grading/regrade/regrade.ts';
+import { createCatalogueSources } from '../grading/sources.ts';
+import { loadSigners } from '../grading/supported.ts';
 import type { Versions } from '../write/versions.ts';
 import { ImportProblem } from './problem.ts';
 
@@ -28,7 +28,7 @@ export interface Grading {
 const MAX_SECONDS = 30;
 
 /**
- * Beside a running ingest process its published catalogue holds; without one, the catalogue of the files is published first, as
+ * While an ingest process runs, its published catalogue holds; without one, the catalogue of the files is published first, as
  * that process does at its start. A dry run publishes nothing.
  */
 export async function openGrading(deps: {

@@ -40,7 +40,7 @@ export async function importedChain(deps: ImportedChainDeps): Promise<ChainRun> 
     }
   };
   const done = look();
-  // Whoever started this awaits it together with other chains; until then a failure must not count as unhandled.
+  // The caller awaits it together with other chains; until then a failure must not count as unhandled.
   done.catch(() => undefined);
   return { status, done };
 }

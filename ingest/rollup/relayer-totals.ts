@@ -1,17 +1,15 @@
-import { randomInt } from 'node:crypto';
 import type { Writer } from '../../clickhouse/engine/engine.ts';
 import { dateTime, sql, text, uint64 } from '../../clickhouse/engine/sql.ts';
-import { rollupBasis, sliceStart } from '../../clickhouse/tables/rollup-basis.ts';
+import { dropOldGenerations, ownGeneration } from '../../clickhouse/tables/generations.ts';
+import { IS_OPEN, rollupBasis, sliceStart } from '../../clickhouse/tables/rollup-basis.ts';
 import { VERSION_STEP, type Versions } from '../write/versions.ts';
-import { COMPUTE_SETTINGS } from './close-slice.ts';
+import { COMPUTE_SETTINGS } from './close.ts';
 
 /** Some 180,000 rows of relayer_day at 10 M settlements take two seconds; a machine under load may need a multiple of it. */
 const MERGE_MAX_SECONDS = 300;
 const LOOK_MAX_SECONDS = 30;
 /** Two for readers that are under way, which hold on to a pass for some ten seconds. */
 const GENERATIONS_KEPT = 3;
-/** More than a handful only where a worker died again and again. */
-const GENERATIONS_MAX = 10_000;
 
 /** `open`: a slice was written to meanwhile, or nothing is closed yet. */
 export type TotalsOutcome = 'merged' | 'current' | 'open';
@@ -35,7 +33,11 @@ export async function mergeRelayerTotals({
   const { basis, lastGen, isCurrent } = await readPasses(writer, until);
   if (isCurrent) return 'current';
   if (until === 0 || (await firstOpen(writer)) < until) return 'open';
-  const gen = ownGeneration(versions.next(), lastGen);
+  const gen = ownGeneration({
+    fresh: versions.next(),
+    newest: lastGen,
+    spread: Number(VERSION_STEP),
+  });
   await writer.run({
     name: 'relayer-totals-merge',
     maxSeconds: MERGE_MAX_SECONDS,
@@ -52,16 +54,12 @@ export async function mergeRelayerTotals({
     maxSeconds: LOOK_MAX_SECONDS,
     sql: sql`INSERT INTO relayer_total_passes (gen, until, basis) SELECT ${uint64(gen)}, ${dateTime(until)}, ${text(basis)}`,
   });
-  await dropOld(writer);
+  await dropOldGenerations(
+    writer,
+    { rows: 'relayer_totals', passes: 'relayer_total_passes' },
+    GENERATIONS_KEPT,
+  );
   return 'merged';
-}
-
-/**
- * Above every pass that can be seen, whose clock may have been ahead of ours, and nobody else's: the merge of a worker that was
- * killed may still be running unseen, and under one generation the rows of both would be added up.
- */
-function ownGeneration(fresh: bigint, lastGen: bigint): bigint {
-  return (fresh > lastGen ? fresh : lastGen + 1n) + BigInt(randomInt(Number(VERSION_STEP)));
 }
 
 /** Unix seconds at which the first dirty slice begins, or the end of all that is rolled up; 0 without settlements. */
@@ -71,7 +69,7 @@ async function firstOpen(writer: Writer): Promise<number> {
     maxSeconds: LOOK_MAX_SECONDS,
     maxRows: 1,
     sql: sql`WITH (SELECT toUnixTimestamp(max(hour)) + 3600 FROM hour_ver) AS end
-      SELECT multiIf(count() = 0, 0, countIf(ver > rolled_ver) = 0, end, minIf(toUnixTimestamp(${sliceStart}), ver > rolled_ver))
+      SELECT multiIf(count() = 0, 0, countIf(${IS_OPEN}) = 0, end, minIf(toUnixTimestamp(${sliceStart}), ${IS_OPEN}))
       FROM rollup_slices`,
   });
   return Number(rows[0]?.[0]);
@@ -101,24 +99,4 @@ async function readPasses(writer: Writer, until: number): Promise<Passes> {
     lastGen: BigInt(String(lastGen ?? 0)),
     isCurrent: until > 0 && Number(publishedUntil) === until && publishedBasis === basis,
   };
-}
-
-/** Generations above the published one belong to a pass that another worker is writing. */
-async function dropOld(writer: Writer): Promise<void> {
-  const { rows } = await writer.rows({
-    name: 'relayer-totals-old',
-    maxSeconds: LOOK_MAX_SECONDS,
-    maxRows: GENERATIONS_MAX,
-    sql: sql`SELECT DISTINCT gen FROM relayer_totals
-      WHERE gen < (SELECT max(gen) FROM relayer_total_passes)
-        AND gen NOT IN (SELECT gen FROM relayer_total_passes ORDER BY gen DESC LIMIT ${uint64(GENERATIONS_KEPT)})`,
-  });
-  for (const [gen] of rows) {
-    await writer.dropPartition({
-      name: 'relayer-totals-drop',
-      table: 'relayer_totals',
-      partition: BigInt(String(gen)),
-      maxSeconds: LOOK_MAX_SECONDS,
-    });
-  }
 }

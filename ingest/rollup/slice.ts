@@ -1,3 +1,5 @@
+import { dateTime, type Sql, sql, uint8 } from '../../clickhouse/engine/sql.ts';
+
 /** A slice of time that is rolled up in one piece: a UTC day, or an hour of a day with very many rows. */
 export interface Slice {
   /** Unix seconds of the UTC midnight that the day begins with. */
@@ -35,4 +37,24 @@ export function dayName({ dayStart }: Pick<Slice, 'dayStart'>): string {
 /** `2026-11-20`, or `2026-11-20T05` for an hour. */
 export function sliceName(slice: Slice): string {
   return slice.hour === null ? dayName(slice) : `${dayName(slice)}T${String(slice.hour).padStart(2, '0')}`;
+}
+
+/** A column of a statement that writes rows of a slice. */
+export interface Column {
+  readonly name: string;
+  readonly value: Sql;
+}
+
+/** The columns `day` and `hour`, as every table of slices holds them. */
+export function sliceColumns({ dayStart, hour }: Slice): readonly [Column, Column] {
+  return [
+    { name: 'day', value: sql`toDate(${dateTime(dayStart)})` },
+    { name: 'hour', value: hour === null ? sql`toInt8(-1)` : sql`toInt8(${uint8(hour)})` },
+  ];
+}
+
+/** Condition that a column holds a time of the slice. */
+export function inSlice(time: Sql, slice: Slice): Sql {
+  const { from, to } = rangeOf(slice);
+  return sql`${time} >= ${dateTime(from)} AND ${time} < ${dateTime(to)}`;
 }

@@ -1,11 +1,11 @@
 import { IS_COUNTED } from '../../clickhouse/engine/counted-rows.ts';
-import { dateTime, type Sql, sql, trustedText, uint8, uint64 } from '../../clickhouse/engine/sql.ts';
+import { type Sql, sql, trustedText, uint64 } from '../../clickhouse/engine/sql.ts';
 import { TABLES } from '../../clickhouse/tables/schema.ts';
-import { rangeOf, type Slice, sliceName } from './slice.ts';
+import { type Column, inSlice, type Slice, sliceColumns, sliceName } from './slice.ts';
 
 /**
  * The statements that compute one slice anew. Each writes every key that the slice has or ever had: a key without live rows
- * becomes a row of zeros, which replaces what an earlier computation said of it (engine.md 4.4 rules 5 and 6).
+ * becomes a row of zeros, which replaces what an earlier computation said of it (docs/design/storage.md).
  */
 export interface RollupStatement {
   readonly name: string;
@@ -32,11 +32,6 @@ const MEASURES = {
 const TOTALS = ['settlement_count', 'settled_usd'] as const;
 const PARTS = ['self_count', 'self_usd', 'proven_count', 'proven_usd'] as const;
 const TIMES = ['first_time', 'last_time'] as const;
-
-interface Column {
-  readonly name: string;
-  readonly value: Sql;
-}
 
 interface KeyColumn extends Column {
   /** What is grouped by; `value` is a function of it. */
@@ -101,13 +96,13 @@ const ROLLUP_TABLES: readonly RollupTable[] = [
 /** In the order in which they are run; each may be repeated. `gen` must have been given before the first of them reads. */
 export function rollupStatements(slice: Slice, gen: bigint): RollupStatement[] {
   return ROLLUP_TABLES.map((table) => ({
-    // Names end in the slice, never in a chain: ingest waits for inserts whose names end in its chain (retract.ts).
+    // Names end in the slice, never in a chain: ingest waits for inserts whose names end in its chain (ingest/write/retract.ts).
     name: `rollup-${table.table.replaceAll('_', '-')} ${sliceName(slice)}`,
     sql: insertInto(table, slice, gen),
   }));
 }
 
-/** No aliases: one that is named like a column would replace it inside the measures (engine.md 4.4 rule 7). */
+/** No aliases: one that is named like a column would replace it inside the measures: the engine resolves aliases before columns. */
 function insertInto(table: RollupTable, slice: Slice, gen: bigint): Sql {
   const columns: Column[] = [
     ...table.keys,
@@ -119,20 +114,6 @@ function insertInto(table: RollupTable, slice: Slice, gen: bigint): Sql {
   return sql`INSERT INTO ${trustedText(table.table)} (${listOf(columns.map(({ name }) => trustedText(name)))})
     SELECT ${listOf(columns.map(({ value }) => value))}
     FROM (${table.source(slice)}) GROUP BY ${listOf(table.keys.map(({ by }) => by))}`;
-}
-
-/** The columns `day` and `hour`, as every table of slices holds them. */
-export function sliceColumns({ dayStart, hour }: Slice): readonly [Column, Column] {
-  return [
-    { name: 'day', value: sql`toDate(${dateTime(dayStart)})` },
-    { name: 'hour', value: hour === null ? sql`toInt8(-1)` : sql`toInt8(${uint8(hour)})` },
-  ];
-}
-
-/** Condition that a column holds a time of the slice. */
-export function inSlice(time: Sql, slice: Slice): Sql {
-  const { from, to } = rangeOf(slice);
-  return sql`${time} >= ${dateTime(from)} AND ${time} < ${dateTime(to)}`;
 }
 
 /** The rows with their tombstones, and the keys whose tombstones were replaced by other events. */

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import type { Work } from '../judge/function-work.ts';
 import { refusalOf } from './function-policy.ts';
 
-/** The pinned allow-list as `functions.json` holds it. Generated: `npm run gen:functions`. */
+/** The pinned allow-list as `functions.json` holds it. Generated: `npm run gen -- functions`. */
 export interface FunctionFile {
   /** The engine that it was read from. */
   readonly engine: string;

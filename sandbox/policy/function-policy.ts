@@ -1,5 +1,5 @@
 /**
- * Which of the engine's functions are not for callers, and why. `npm run gen:functions` lays this over `system.functions` and
+ * Which of the engine's functions are not for callers, and why. `npm run gen -- functions` lays this over `system.functions` and
  * writes the pinned allow-list (functions.json); a function that a newer engine adds is refused until it is listed there.
  * Source: sandbox.md B.5, B.6; every group was tried against the engine as the guest user.
  */

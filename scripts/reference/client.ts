@@ -1,18 +1,11 @@
-import openapiTS, { astToString } from 'openapi-typescript';
 import { KNOWN_CHAINS } from '../../core/domain/known-chains.ts';
 import type { AnyOperation } from '../../src/operations/define.ts';
 
 /** The parts of `client/` that follow from the declarations. */
 
-const HEAD =
+/** The first line of each file. */
+export const HEAD =
   '// Written by `npm run gen` from the declarations in src/operations. Changes here are lost.\n\n';
-
-/** Types of the whole document, by `openapi-typescript`. */
-export async function clientTypes(openApi: object): Promise<string> {
-  // Through JSON, as the tool reads documents: it changes what it is given.
-  const nodes = await openapiTS(JSON.parse(JSON.stringify(openApi)), { defaultNonNullable: false });
-  return `${HEAD}${astToString(nodes)}`;
-}
 
 const TOKENS_HEAD = `/** Tokens that are worth a dollar, with their decimals, by CAIP-2 chain and lower-case address. */
 export const DOLLAR_TOKENS: Readonly<Record<string, number>> = {

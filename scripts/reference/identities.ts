@@ -1,6 +1,6 @@
-import { FEEDBACK_PROBLEMS } from '../../ingest/agents/fetch-feedback.ts';
-import { CARD_PROBLEMS } from '../../ingest/agents/read-card.ts';
-import { FETCH_PROBLEMS } from '../../ingest/fetch/document-fetcher.ts';
+import { CARD_PROBLEMS } from '../../ingest/agents/cards/read.ts';
+import { FEEDBACK_PROBLEMS } from '../../ingest/agents/feedback/queue.ts';
+import { FETCH_PROBLEMS } from '../../ingest/fetch/document.ts';
 import { table } from './markdown.ts';
 
 /** The block of docs/identities.md with every reason for which there is no card, or no proof in a feedback file. */

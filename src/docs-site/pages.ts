@@ -200,6 +200,13 @@ export const DOCS_PAGES: readonly DocsPage[] = [
     description: 'Every code, what it means and what to do.',
   },
   {
+    slug: 'deprecation',
+    file: 'deprecation.md',
+    reader: 'reference',
+    title: 'What stays, and how things end',
+    description: 'What counts as a breaking change, how long notice is given, and how it is announced.',
+  },
+  {
     slug: 'design-overview',
     file: 'design/overview.md',
     reader: 'design',

@@ -25,7 +25,10 @@ export interface Observation {
 /** Port of the workers of role `all`, above that of the process with the API. */
 export const WORKER_PORT_OFFSET = 1;
 
-/** Opens what the configuration asks for. `role` names the process: `api`, `ingest`, `rollup`, `all`, `worker`. Rejects never. */
+/**
+ * Opens what the configuration asks for. `role` names the process: `api`, `ingest`, `rollup`, `all`, `worker`. Rejects with `MissingPackage`
+ * where traces are to be sent and cannot be.
+ */
 export async function openObservation(deps: {
   readonly config: Pick<Config, 'metrics' | 'tracing'>;
   readonly role: string;

@@ -1,9 +1,8 @@
 import { Command } from 'commander';
 import type { Config } from '../../core/config/config.ts';
 import { nearest } from '../../core/nearest-name.ts';
-import { IMPORT_HELP, IMPORT_OPTIONS, type ImportArguments } from '../../ingest/import/command-words.ts';
-import type { RegradeArguments } from '../../ingest/regrade/command.ts';
-import { addBridgeCommand } from '../mcp-bridge/bridge-command.ts';
+import type { RegradeArguments } from '../../ingest/grading/regrade/command.ts';
+import { IMPORT_HELP, IMPORT_OPTIONS, type ImportArguments } from '../../ingest/import/options.ts';
 import { addAdminCommands } from './admin/command.ts';
 import type { BackupArguments } from './backup/backup-command.ts';
 import { addBackupCommands } from './backup/command-words.ts';
@@ -88,6 +87,5 @@ export function commandLine(actions: Actions, version: string): Command {
   });
   addAdminCommands(program, () => actions.loadConfig(options()));
   addDoctorCommand(program, () => actions.loadConfig(options()));
-  addBridgeCommand(program);
   return program;
 }

@@ -9,7 +9,7 @@ import { BASE, insertSettlements, NOON, reportChain, settlement, wallet } from '
 import { type Customer, readParquet, type SqlApi, sqlApi } from '../kit/sql-api.ts';
 import { waitUntil } from '../kit/wait-until.ts';
 
-/** The client of `settlement-index/client` against the real application, over real connections. */
+/** The client of `@settlement-index/client` against the real application, over real connections. */
 
 const ROWS = 130;
 /** Half a minute of one core at the least, in small steps. */

@@ -2,21 +2,22 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { runChaos } from '../chaos/run-chaos.ts';
 import { compiledSources } from '../kit/compile-sources.ts';
+import { IS_NIGHTLY } from '../kit/lengths.ts';
 import { redisIsThere } from '../kit/redis-server.ts';
 import { watchedLog } from '../kit/secrets-watch.ts';
 
-/** Longer, and with other seeds, by hand: `npm run chaos -- --minutes 30`. */
+/** In the long run only; longer, and with other seeds: `npm run test:nightly -- chaos`. */
 
 /** One round with payments, one with reorgs, for each seed. */
 const ROUNDS = 2;
 const FAULTS_PER_ROUND = 3;
-/** Any will do; it is always the same one, beside one of today. */
+/** Any will do; it is always the same one, with another one of today. */
 const SEED = 3;
 const SEEDS_MAX = 2 ** 31;
 /** Under a minute on two cores to themselves; a machine that is busy with other things may take twenty times that. */
 const TIMEOUT_MS = 1_200_000;
 
-describe.skipIf(!redisIsThere())(
+describe.skipIf(!IS_NIGHTLY || !redisIsThere())(
   'a service of many processes that are killed, stopped, cut off and misled',
   () => {
     test(

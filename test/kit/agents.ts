@@ -3,7 +3,7 @@ import { sql, text, texts, trustedText, uint8, uint64 } from '../../clickhouse/e
 import type { Address } from '../../core/domain/address.ts';
 import type { AgentCard } from '../../core/domain/agent-card.ts';
 import type { Chain } from '../../core/domain/chain.ts';
-import { deriveDue } from '../../ingest/agents/derive-agents.ts';
+import { deriveDue } from '../../ingest/agents/derive.ts';
 import { createVersions } from '../../ingest/write/versions.ts';
 import { testLog } from './engine.ts';
 import { insertAgentEvents, registration } from './registry-rows.ts';

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Writer } from '../../clickhouse/engine/engine.ts';
 import type { Settlement } from '../../core/domain/settlement.ts';
-import { closeSlice } from '../../ingest/rollup/close-slice.ts';
+import { closeSlice } from '../../ingest/rollup/close.ts';
 import { testLog } from './engine.ts';
 import { nextVer } from './rows.ts';
 

@@ -1,11 +1,10 @@
 import type { Writer } from '../../clickhouse/engine/engine.ts';
 import { loadConfig } from '../../core/config/load.ts';
-import { countActivity } from '../../ingest/endpoints/count-activity.ts';
-import { deriveList } from '../../ingest/endpoints/derive-list.ts';
-import { dollarTokens } from '../../ingest/endpoints/dollar-tokens.ts';
-import { WHOLE } from '../../ingest/endpoints/listing.ts';
-import { saveSourceState } from '../../ingest/endpoints/source-states.ts';
-import { syncSource } from '../../ingest/endpoints/sync-source.ts';
+import { countActivity } from '../../ingest/endpoints/activity.ts';
+import { dollarTokens } from '../../ingest/endpoints/item.ts';
+import { deriveList } from '../../ingest/endpoints/list.ts';
+import { saveSourceState, WHOLE } from '../../ingest/endpoints/listing.ts';
+import { syncSource } from '../../ingest/endpoints/sync.ts';
 import { createVersions } from '../../ingest/write/versions.ts';
 import { deriveAll, registerAgent } from './agents.ts';
 import { listedItem } from './bazaar.ts';

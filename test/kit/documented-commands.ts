@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
@@ -143,6 +143,14 @@ async function send(url: string, args: readonly string[]): Promise<SentRequest> 
   return { target: target.slice(url.length), status: answer.status, body: await answer.text() };
 }
 
+/** Scripts that are not run here, each with the arguments that it may have. */
+const TAKES: Readonly<Record<string, (args: readonly string[]) => boolean>> = {
+  'demo:pay': (args) => args.length === 1 && URL.canParse(args[0] ?? ''),
+  'test:nightly': (args) => /^(demo --minutes \d+)?$/.test(args.join(' ')),
+  bench: ([part = '', ...more]) => more.length === 0 && existsSync(join(ROOT, 'bench', part, 'main.ts')),
+  gen: (args) => /^(functions)?$/.test(args.join(' ')),
+};
+
 async function npm(world: CommandWorld, given: readonly string[]): Promise<ShellAnswer> {
   const words = given.filter((word) => word !== '--silent');
   const [verb = '', ...rest] = words[0] === 'run' ? words.slice(1) : words;
@@ -156,22 +164,13 @@ async function npm(world: CommandWorld, given: readonly string[]): Promise<Shell
     case 'demo':
       parseOptions(['node', 'demo', ...args]);
       return DONE;
-    case 'demo:pay':
-      if (args.length !== 1 || !URL.canParse(args[0] ?? '')) throw new Error('demo:pay takes one URL');
-      return DONE;
-    case 'test:nightly':
-      if (!/^(--minutes \d+)?$/.test(args.join(' '))) throw new Error(`no such option of ${verb}`);
-      return DONE;
     case 'start':
-    case 'migrate':
-    case 'regrade':
     case 'import':
-    case 'backup':
-    case 'restore':
     case 'doctor':
       return commandLineOf(verb, args);
     default:
-      if (args.length > 0) throw new Error(`no test knows what ${verb} does with ${args.join(' ')}`);
+      if (!(TAKES[verb]?.(args) ?? args.length === 0))
+        throw new Error(`no test knows what ${verb} does with ${args.join(' ')}`);
       return DONE;
   }
 }
@@ -183,11 +182,27 @@ function scriptsOfPackage(): Readonly<Record<string, string>> {
   return scripts;
 }
 
-/** `npx settlement-index …`: the program by the name that package.json gives it. */
+/** `npx settlement-index …`: the program by the name that package.json gives it; or mcp-remote, of the version that a test drives. */
 function ownProgram(program: string | undefined, args: readonly string[]): Promise<ShellAnswer> {
+  if (program === `mcp-remote@${versionOf('mcp-remote')}`) return mcpRemote(args);
   if (program !== 'settlement-index') throw new Error(`no test knows ${program}`);
   const [name = 'start', ...rest] = args;
   return commandLineOf(name, rest);
+}
+
+/** What test/src/mcp/mcp-remote.engine.test.ts starts it with. */
+function mcpRemote([url = '', ...options]: readonly string[]): Promise<ShellAnswer> {
+  const expected = ['--transport', 'http-only', '--header', 'X-API-Key:$' + '{SETTLEMENT_INDEX_KEY}'];
+  if (!URL.canParse(url) || !url.endsWith('/mcp')) throw new Error(`${url} is no address of /mcp`);
+  if (options.join(' ') !== expected.join(' ')) throw new Error(`no test starts mcp-remote with ${options}`);
+  return Promise.resolve(DONE);
+}
+
+function versionOf(name: string): string | undefined {
+  const { devDependencies } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as {
+    devDependencies: Record<string, string>;
+  }; // our own file
+  return devDependencies[name];
 }
 
 /** The program's own reading of the line. What it would do is not done: that reads a chain. */
@@ -217,8 +232,7 @@ async function commandLineOf(name: string, args: readonly string[]): Promise<She
   for (const command of [program, ...program.commands])
     command.configureOutput({ writeOut: write, writeErr: write });
   // What these do is tested where they are: here the line is read.
-  for (const command of program.commands.filter((one) => ['mcp', 'doctor'].includes(one.name())))
-    command.action(nothing);
+  for (const command of program.commands.filter((one) => one.name() === 'doctor')) command.action(nothing);
   const words = name === 'start' ? args : [name, ...args];
   try {
     await program.parseAsync([...words], { from: 'user' });

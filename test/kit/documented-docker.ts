@@ -5,7 +5,7 @@ import { parse } from 'yaml';
 
 const ROOT = new URL('../../', import.meta.url);
 const FLAGS_OF_UP: ReadonlySet<string> = new Set(['--build', '--detach', '--wait']);
-const PROGRAM = ['node', 'dist/src/command.js'];
+const PROGRAM = ['node', 'dist/src/main.js'];
 
 /** The words for our program that a container is to run; null where Docker alone is asked. Throws for what no file or service allows. */
 export function composeCommand(given: readonly string[]): readonly string[] | null {

@@ -76,7 +76,7 @@ console.log('\\n' + JSON.stringify(failures));
 `;
 
 /** What a reader installs; here it is the source. */
-const OWN_PACKAGE = { 'settlement-index/client': join(ROOT, 'client/index.ts') };
+const OWN_PACKAGE = { '@settlement-index/client': join(ROOT, 'client/index.ts') };
 
 function compile(files: readonly string[], directory: string): string[] {
   const { config } = ts.readConfigFile(join(ROOT, 'tsconfig.json'), ts.sys.readFile);

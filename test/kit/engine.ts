@@ -4,8 +4,8 @@ import type { EngineAccess, Reader, Writer } from '../../clickhouse/engine/engin
 import { createReader, createWriter } from '../../clickhouse/engine/http-engine.ts';
 import { sql, trustedText } from '../../clickhouse/engine/sql.ts';
 import { publicDatabaseOf } from '../../clickhouse/guest/public-database.ts';
-import { migrate } from '../../clickhouse/migrate/migrate.ts';
 import type { Log } from '../../core/log.ts';
+import { createSchema } from './schema.ts';
 import { watchedLog, watchSecret } from './secrets-watch.ts';
 
 export interface TestEngine {
@@ -19,11 +19,16 @@ export interface TestEngine {
 
 export const testLog: Log = watchedLog('test', 'warn');
 
-/** The run's engine with a fresh, migrated database. For `beforeAll`; call `close()` in `afterAll`. */
+/** The run's engine with a fresh database that has the schema. For `beforeAll`; call `close()` in `afterAll`. */
 export async function testEngine(): Promise<TestEngine> {
+  return openTestEngine(await freshSchema());
+}
+
+/** A fresh database of the run's engine that has the schema. */
+export async function freshSchema(): Promise<EngineAccess> {
   const access = freshDatabase();
-  await migrate(access, testLog);
-  return openTestEngine(access);
+  await createSchema(access, inject('schema'), testLog);
+  return access;
 }
 
 /** The run's engine with the name of a database that does not exist yet. */

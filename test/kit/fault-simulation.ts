@@ -11,8 +11,11 @@ import { createTruthCheck } from './truth-check.ts';
  * The seed decides what is done; how far the engine is when it dies is the machine's.
  */
 export interface FaultSimulation {
-  /** Steps until so many of them had a fault. Throws at the first difference, with seed, step and what was done. */
-  run(faults: number): Promise<FaultReport>;
+  /**
+   * Steps until so many of them had a fault and every one of `kinds` has happened, or until five times as many had one. Throws at
+   * the first difference, with seed, step and what was done.
+   */
+  run(faults: number, kinds?: readonly string[]): Promise<FaultReport>;
   remove(): Promise<void>;
 }
 
@@ -22,8 +25,13 @@ export async function startFaultSimulation(seed: number): Promise<FaultSimulatio
   const stage = createStage(world, engine);
   const check = createTruthCheck(world, engine);
   return {
-    async run(faults) {
-      for (let step = 0; (stage.report()['steps with a fault'] ?? 0) < faults; step++) {
+    async run(faults, kinds = []) {
+      const isOver = (report: FaultReport): boolean => {
+        const had = report['steps with a fault'] ?? 0;
+        const isComplete = kinds.every((kind) => (report[kind] ?? 0) > 0);
+        return had >= faults && (isComplete || had >= faults * FAULTS_FACTOR_MAX);
+      };
+      for (let step = 0; !isOver(stage.report()); step++) {
         stage.begin();
         try {
           await randomStep(stage);
@@ -45,6 +53,8 @@ export async function startFaultSimulation(seed: number): Promise<FaultSimulatio
   };
 }
 
+/** A kind that has not happened in so many times the faults does not happen any more. */
+const FAULTS_FACTOR_MAX = 5;
 /** By weight. */
 const KINDS: readonly FaultKind[] = [
   ...(['kill-engine', 'kill-engine', 'kill-engine', 'break-view', 'break-view', 'break-view'] as const),

@@ -2,7 +2,7 @@ import type { Writer } from '../../clickhouse/engine/engine.ts';
 import { sql, trustedText } from '../../clickhouse/engine/sql.ts';
 import type { Config } from '../../core/config/config.ts';
 import { loadConfig } from '../../core/config/load.ts';
-import type { DocumentFetcher } from '../../ingest/fetch/document-fetcher.ts';
+import type { DocumentFetcher } from '../../ingest/fetch/document.ts';
 import { createSafeFetcher, type SafeFetchSettings } from '../../ingest/fetch/safe-fetch.ts';
 import { testLog } from './engine.ts';
 

@@ -1,8 +1,8 @@
 import type { Writer } from '../../clickhouse/engine/engine.ts';
 import { loadConfig } from '../../core/config/load.ts';
-import { dollarTokens } from '../../ingest/endpoints/dollar-tokens.ts';
+import { dollarTokens } from '../../ingest/endpoints/item.ts';
 import { WHOLE } from '../../ingest/endpoints/listing.ts';
-import { syncSource } from '../../ingest/endpoints/sync-source.ts';
+import { syncSource } from '../../ingest/endpoints/sync.ts';
 import { createVersions } from '../../ingest/write/versions.ts';
 import { deriveAll, registerAgent } from './agents.ts';
 import { listedItem } from './bazaar.ts';

@@ -4,6 +4,8 @@ import { type AddressInfo, connect, createServer, type Server, type Socket } fro
 /** Stands between a reader and the engine and can be switched off like a stopped engine: connections break, new ones are refused. */
 export interface PausableProxy {
   readonly url: string;
+  /** How many sockets are open, on both sides. */
+  connections(): number;
   stop(): Promise<void>;
   start(): Promise<void>;
 }
@@ -33,6 +35,7 @@ export async function pausableProxy(target: string): Promise<PausableProxy> {
   return {
     // The embedded engine answers under a path of its own.
     url: `http://127.0.0.1:${ownPort}${pathname}`,
+    connections: () => open.size,
     start,
     async stop() {
       const server = listening;

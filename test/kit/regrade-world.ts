@@ -3,11 +3,16 @@ import { type Sql, sql } from '../../clickhouse/engine/sql.ts';
 import type { CatalogueSection } from '../../core/config/config.ts';
 import type { Settlement } from '../../core/domain/settlement.ts';
 import type { UngradedSettlement } from '../../ingest/decode/ungraded-settlement.ts';
+import type { DepositContract } from '../../ingest/grading/built-in.ts';
 import { buildCatalogue, type Catalogue } from '../../ingest/grading/catalogue.ts';
-import type { DepositContract } from '../../ingest/grading/deposit-contracts.ts';
 import { gradeSettlement } from '../../ingest/grading/grade.ts';
-import { changeCatalogue, type RecordedPass } from '../../ingest/regrade/change-catalogue.ts';
-import { type RegradeDeps, type SweepOutcome, sweepPasses } from '../../ingest/regrade/sweep.ts';
+import {
+  changeCatalogue,
+  type RecordedPass,
+  type RegradeDeps,
+  type SweepOutcome,
+  sweepPasses,
+} from '../../ingest/grading/regrade/regrade.ts';
 import { createVersions } from '../../ingest/write/versions.ts';
 import { type TestEngine, testLog } from './engine.ts';
 import { BASE, hash, insertSettlements, NOON, wallet } from './rows.ts';

@@ -1,6 +1,6 @@
 import type { Writer } from '../../clickhouse/engine/engine.ts';
-import { closeSlice } from '../../ingest/rollup/close-slice.ts';
-import { formOf, loadDirtySlices } from '../../ingest/rollup/dirty-slices.ts';
+import { closeSlice } from '../../ingest/rollup/close.ts';
+import { formOf, loadDirtySlices } from '../../ingest/rollup/due.ts';
 import { createVersions } from '../../ingest/write/versions.ts';
 import { testLog } from './engine.ts';
 

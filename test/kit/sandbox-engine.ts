@@ -1,12 +1,14 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { inject } from 'vitest';
 import { startEmbeddedEngine } from '../../clickhouse/embedded/supervisor.ts';
 import type { EngineAccess, Guest, Writer } from '../../clickhouse/engine/engine.ts';
 import { createWriter } from '../../clickhouse/engine/http-engine.ts';
 import { createGuest } from '../../clickhouse/guest/engine.ts';
 import { migrate } from '../../clickhouse/migrate/migrate.ts';
 import { testLog } from './engine.ts';
+import { createSchema, type Schema } from './schema.ts';
 
 /** An engine of its own, as the service starts it: the guest's grants name one database. */
 export interface SandboxEngine {
@@ -29,7 +31,10 @@ export async function sandboxEngine(): Promise<SandboxEngine> {
     nice: 0,
     log: testLog,
   });
-  await migrate(engine.access, testLog);
+  // The browser's tests have no engine of the run that the schema could be taken from.
+  const schema = inject('schema') as Schema | undefined;
+  if (schema === undefined) await migrate(engine.access, testLog);
+  else await createSchema(engine.access, schema, testLog);
   const writer = createWriter(engine.access, testLog);
   const guest = createGuest(engine.access);
   return {

@@ -5,10 +5,12 @@ import { createLog } from '../../core/log.ts';
 import { decodeContextOf } from '../../ingest/decode/context.ts';
 import { logFilterOf } from '../../ingest/decode/log-filter.ts';
 import { indexChain } from '../../ingest/follow/index-chain.ts';
-import type { Catalogue } from '../../ingest/grading/catalogue.ts';
-import { type CatalogueHolder, createCatalogueHolder } from '../../ingest/grading/catalogue-holder.ts';
-import { changeCatalogue, type RecordedPass } from '../../ingest/regrade/change-catalogue.ts';
-import { sweepPasses } from '../../ingest/regrade/sweep.ts';
+import {
+  type Catalogue,
+  type CatalogueHolder,
+  createCatalogueHolder,
+} from '../../ingest/grading/catalogue.ts';
+import { changeCatalogue, type RecordedPass, sweepPasses } from '../../ingest/grading/regrade/regrade.ts';
 import { contractsName, createCheckpoints } from '../../ingest/write/checkpoints.ts';
 import { missingRanges } from '../../ingest/write/coverage.ts';
 import { createVersions } from '../../ingest/write/versions.ts';
@@ -52,7 +54,7 @@ export function startSimulatedIngest(deps: {
     await run.done;
     if (!signal.aborted) throw new Error(`a chain stopped: ${run.status.snapshot().lastError}`);
   };
-  /** What ingest/regrade/follow-catalogue.ts does, with this test in the place of its files. */
+  /** What ingest/grading/regrade/follow.ts does, with this test in the place of its files. */
   const followCatalogue = async (holder: CatalogueHolder, begun: RecordedPass): Promise<void> => {
     let { pass } = begun;
     while (!signal.aborted) {

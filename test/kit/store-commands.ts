@@ -12,18 +12,19 @@ import {
   StoreUnavailable,
 } from '../../src/accounts/store.ts';
 import type { AdapterTraits, OpenedStore } from '../src/accounts/control-store.ts';
-import { createModelStore, type ModelStore } from './model-store.ts';
+import { lengthOf } from './lengths.ts';
+import type { SqliteBed } from './sqlite-control.ts';
 import { readLedger, troubleOf } from './unit-books.ts';
 
 /**
- * Random calls on two handles of a store, each held against the plain model: same answers, same books, same ledger. Few ids and
+ * Random calls on two handles of a store, each held against one handle of SQLite, which the contract suite has judged: same answers, same books, same ledger. Few ids and
  * few times, so that calls meet: replays, races for the same hold, leases that lapse.
  */
 
-const RUNS = 60;
+const RUNS = lengthOf('storeProperties');
 const COMMANDS_MAX = 100;
 /** Shrinking ends here, so that the failure with its seed is printed before the test runner loses patience. */
-export const PROPERTY_BUDGET_MS = 120_000;
+export const PROPERTY_BUDGET_MS = 300_000;
 
 const T0 = 1_750_000_000_000;
 const ORGANIZATIONS = ['org', 'a:{b} ü', 'late'] as const;
@@ -43,7 +44,7 @@ interface Ask {
   ask(store: ControlStore, windows: string): Promise<unknown>;
 }
 
-class CallCommand implements fc.AsyncCommand<ModelStore, Reality, false> {
+class CallCommand implements fc.AsyncCommand<ControlStore, Reality, false> {
   private readonly call: Ask;
   private readonly handle: 0 | 1;
   private readonly times: number;
@@ -59,19 +60,18 @@ class CallCommand implements fc.AsyncCommand<ModelStore, Reality, false> {
   }
 
   /** The same call, made several times at once, answers in any order what it answers one after the other. */
-  async run(model: ModelStore, real: Reality): Promise<void> {
+  async run(model: ControlStore, real: Reality): Promise<void> {
     const windows = real.windows[this.handle];
-    const store = model.handle();
     const expected: string[] = [];
     const answers: Promise<string>[] = [];
     for (let turn = 0; turn < this.times; turn++) {
-      expected.push(await answerOf(this.call, store, windows));
+      expected.push(await answerOf(this.call, model, windows));
       // Rates may be counted by each handle for itself.
       const handle = this.call.text.startsWith('rates') ? this.handle : (this.handle + turn) % 2;
       answers.push(answerOf(this.call, real.handles[handle === 0 ? 0 : 1], windows));
     }
     expect((await Promise.all(answers)).sort()).toEqual(expected.sort());
-    await expectSameBooks(store, real.handles[this.handle]);
+    await expectSameBooks(model, real.handles[this.handle]);
   }
 
   toString(): string {
@@ -79,7 +79,7 @@ class CallCommand implements fc.AsyncCommand<ModelStore, Reality, false> {
   }
 }
 
-class ReopenCommand implements fc.AsyncCommand<ModelStore, Reality, false> {
+class ReopenCommand implements fc.AsyncCommand<ControlStore, Reality, false> {
   private readonly handle: 0 | 1;
 
   constructor(handle: 0 | 1) {
@@ -90,11 +90,11 @@ class ReopenCommand implements fc.AsyncCommand<ModelStore, Reality, false> {
     return true;
   }
 
-  async run(model: ModelStore, real: Reality): Promise<void> {
+  async run(model: ControlStore, real: Reality): Promise<void> {
     await real.handles[this.handle].close();
     real.handles[this.handle] = await real.opened.reopen();
     if (real.windows[0] !== real.windows[1]) real.windows[this.handle] += '+';
-    await expectSameBooks(model.handle(), real.handles[this.handle]);
+    await expectSameBooks(model, real.handles[this.handle]);
   }
 
   toString(): string {
@@ -439,7 +439,7 @@ const asks = [
 /** Opening a SQLite handle from source takes as long as a hundred calls. */
 const ASKS_FOR_A_REOPENING = 5;
 
-const commands = fc.commands<ModelStore, Reality, false>(
+const commands = fc.commands<ControlStore, Reality, false>(
   [
     ...Array.from({ length: ASKS_FOR_A_REOPENING }, () => asks)
       .flat()
@@ -461,8 +461,9 @@ async function begin({ accounts: organizations, units: store }: ControlStore): P
   }
 }
 
-/** Throws with the seed, the path and the shortest calls found, when the store and the model part. */
-export async function expectLikeTheModel(
+/** Throws with the seed, the path and the shortest calls found, when two handles of the store answer otherwise than `bed`'s one. */
+export async function expectLikeOneHandle(
+  bed: SqliteBed,
   open: () => Promise<OpenedStore>,
   { sharedRates }: AdapterTraits,
 ): Promise<void> {
@@ -470,14 +471,14 @@ export async function expectLikeTheModel(
   const property = fc.asyncProperty(commands, async (calls) => {
     const opened = await open();
     run += 1;
-    const model = createModelStore();
+    const model = await bed.open();
     try {
       const handles: [ControlStore, ControlStore] = [opened.store, await opened.reopen()];
-      for (const store of [model.handle(), opened.store]) await begin(store);
-      const windows: [string, string] = sharedRates ? ['', ''] : [`${run}:0:`, `${run}:1:`];
-      await fc.asyncModelRun(() => ({ model, real: { opened, handles, windows } }), calls);
+      for (const store of [model.store, opened.store]) await begin(store);
+      const windows: [string, string] = sharedRates ? [`${run}:`, `${run}:`] : [`${run}:0:`, `${run}:1:`];
+      await fc.asyncModelRun(() => ({ model: model.store, real: { opened, handles, windows } }), calls);
     } finally {
-      await opened.close();
+      await Promise.all([opened.close(), model.close()]);
     }
   });
   await fc.assert(property, {

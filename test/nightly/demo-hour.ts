@@ -7,7 +7,7 @@ import { startDemo } from './demo-process.ts';
 import { ACTS, type Findings, type Visit } from './visitors.ts';
 import { openWallet } from './wallet.ts';
 
-/** `npm run test:nightly`: the demo for an hour with visitors in it. Every payment must settle, and the audit must find no lie. */
+/** `npm run test:nightly -- demo`: the demo for an hour with visitors in it. Every payment must settle, and the audit must find no lie. */
 
 const MINUTES_DEFAULT = 60;
 const MS_PER_MINUTE = 60_000;
@@ -17,7 +17,7 @@ const REPORT_EVERY_MS = 15_000;
 const PAUSE_MS = 500;
 const RECEIPT_TRIES_MAX = 60;
 
-const program = new Command('npm run test:nightly --')
+const program = new Command('npm run test:nightly -- demo')
   .description(
     'Starts the demo and visits it: pays, front-runs, cancels, pays twice with one signature, sends transactions, and asks the API, the directory and SQL. Ends with exit code 0 when every payment settled and the demo’s own audit found no lie.',
   )

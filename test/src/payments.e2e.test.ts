@@ -15,6 +15,7 @@ import type { ControlStore } from '../../src/accounts/store.ts';
 import { HOLD_OVERDUE_AFTER_MS } from '../../src/gate/charge-units.ts';
 import { createSweeper } from '../../src/gate/sweeper.ts';
 import { ceilingClient, uptoEntries } from '../kit/ceilings.ts';
+import { lengthOf } from '../kit/lengths.ts';
 import { redisIsThere, startRedisServer } from '../kit/redis-server.ts';
 import { watchedLog, watchSecret, watchText } from '../kit/secrets-watch.ts';
 import { readLedger, troubleOf } from '../kit/unit-books.ts';
@@ -532,7 +533,7 @@ describe.skipIf(!redisIsThere())('two processes on one Redis', () => {
 });
 
 describe('a service that is killed under metered traffic', () => {
-  const KILLS = 10;
+  const KILLS = lengthOf('apiKills');
   const UNITS = 100_000;
   const CALLERS = 8;
 

@@ -31,6 +31,6 @@ export default createConfig({
 
 function required(name: string): string {
   const value = process.env[name];
-  if (value === undefined) throw new Error(`${name} is not set: run npm run bench:ingest`);
+  if (value === undefined) throw new Error(`${name} is not set: run npm run bench -- ingest`);
   return value;
 }

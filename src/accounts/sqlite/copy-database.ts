@@ -1,6 +1,6 @@
 import { chmodSync } from 'node:fs';
-import Database from 'libsql';
 import { READER_BUSY_TIMEOUT_MS, schemaVersion } from './database.ts';
+import { sqliteLibrary } from './library.ts';
 
 /** What a copy of the store holds. */
 export interface CopiedStore {
@@ -19,7 +19,7 @@ const FILE_MODE = 0o600;
  */
 export function copyDatabase(source: string, target: string): CopiedStore {
   // Not `openForReading`: a connection that may only query is refused its copy.
-  const db = new Database(source);
+  const db = new (sqliteLibrary())(source);
   try {
     db.exec(`PRAGMA busy_timeout = ${READER_BUSY_TIMEOUT_MS}`);
     db.prepare('VACUUM INTO ?').run(target);
@@ -32,7 +32,7 @@ export function copyDatabase(source: string, target: string): CopiedStore {
 
 /** Throws when the file is not a whole database of ours. */
 export function inspectCopy(path: string): CopiedStore {
-  const db = new Database(path);
+  const db = new (sqliteLibrary())(path);
   try {
     db.exec('PRAGMA query_only = ON');
     const said = db.prepare('PRAGMA integrity_check').get() as { readonly integrity_check: string };

@@ -9,9 +9,10 @@ import {
   statSync,
 } from 'node:fs';
 import { dirname } from 'node:path';
-import Database from 'libsql';
+import type Database from 'libsql';
 import { StoreUnavailable } from '../store.ts';
 import { NewerStore } from './failures.ts';
+import { sqliteLibrary } from './library.ts';
 
 /** The file holds digests of keys and what every organization does: nobody else on the machine may read it. */
 const DIRECTORY_MODE = 0o700;
@@ -26,7 +27,7 @@ const MIGRATIONS_DIRECTORY = new URL('./migrations/', import.meta.url);
 /** Opens the file for writing, made and brought up to date as needed. Throws what libsql throws, and `NewerStore`. */
 export function openForWriting(path: string): Database.Database {
   makeFile(path);
-  const db = new Database(path);
+  const db = new (sqliteLibrary())(path);
   try {
     db.exec(`PRAGMA busy_timeout = ${WRITER_BUSY_TIMEOUT_MS}`);
     db.exec('PRAGMA foreign_keys = ON');
@@ -43,7 +44,7 @@ export function openForWriting(path: string): Database.Database {
 
 /** Opens a file that `openForWriting` has made. Every statement sees all that was committed before it began. */
 export function openForReading(path: string): Database.Database {
-  const db = new Database(path);
+  const db = new (sqliteLibrary())(path);
   db.exec(`PRAGMA busy_timeout = ${READER_BUSY_TIMEOUT_MS}`);
   // libsql knows no `readonly` option.
   db.exec('PRAGMA query_only = ON');

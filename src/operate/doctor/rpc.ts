@@ -53,7 +53,9 @@ export async function checkRpc(chain: ChainConfig, nowMs: () => number): Promise
   const expected = { chain: chain.facts.slug, chainId: chain.facts.chainId };
   const found = await Promise.all(
     chain.rpcUrls.map(async (url) => {
-      const facts = await askNode(url, chain);
+      const ending = new AbortController();
+      // Of a websocket the connection would stay, and with it the process.
+      const facts = await askNode(url, chain, ending.signal).finally(() => ending.abort());
       const finding = judgeRpc(facts, { ...expected, nowSeconds: Math.floor(nowMs() / 1_000) });
       return { finding, isAway: facts.chainId === null || facts.headTime === null };
     }),
@@ -65,9 +67,13 @@ export async function checkRpc(chain: ChainConfig, nowMs: () => number): Promise
   );
 }
 
-async function askNode(url: string, { startBlock, requestsPerSecond }: ChainConfig): Promise<RpcFacts> {
+async function askNode(
+  url: string,
+  { startBlock, requestsPerSecond }: ChainConfig,
+  signal: AbortSignal,
+): Promise<RpcFacts> {
   const limits = { ...RPC_LIMITS, requestTimeoutMs: REQUEST_TIMEOUT_MS };
-  const endpoint = createEndpoint(url, { requestsPerSecond, limits, signal: undefined });
+  const endpoint = createEndpoint(url, { requestsPerSecond, limits, signal });
   const block = (tag: string) => ({ method: 'eth_getBlockByNumber', params: [tag, false] });
   const [id, head] = await endpoint.exchange([{ method: 'eth_chainId', params: [] }, block('latest')]);
   const facts = { provider: endpoint.name, chainId: numberOf(id), headTime: fieldOf(head, 'timestamp') };

@@ -6,14 +6,16 @@ import { createGuest } from '../../../clickhouse/guest/engine.ts';
 import { systemClock } from '../../../core/clock.ts';
 import type { Config } from '../../../core/config/config.ts';
 import type { Log } from '../../../core/log.ts';
+import { MissingPackage } from '../../../core/missing-package.ts';
 import { ChildStartError } from '../../../core/process/supervise.ts';
+import type { ControlStore } from '../../accounts/store.ts';
 import { attachOrStartEngine, type CommandEngine } from '../../attach-engine.ts';
 import { engineHome } from '../../engine-home.ts';
 import { openControlStore } from '../../open-control-store.ts';
 import { checkAccounts } from './accounts.ts';
 import { checkEngineClock } from './clock.ts';
 import { checkEngine, checkGuestUser } from './engine.ts';
-import { type Finding, failure } from './finding.ts';
+import { type Finding, failure, skipped } from './finding.ts';
 import { checkIndex } from './index.ts';
 import { checkConfiguration, checkDataDirectory, checkEngineDisks, checkNode } from './machine.ts';
 import { checkRpc } from './rpc.ts';
@@ -99,10 +101,21 @@ async function checkFiles(config: Config, guest: Guest): Promise<readonly Findin
 }
 
 async function aroundStore({ config, log }: DoctorDeps, nowMs: () => number): Promise<readonly Finding[]> {
-  const store = openControlStore({ config, log });
+  const store = openStore(config, log);
+  if ('verdict' in store) return [store, skipped('ledger', 'nothing to read it from')];
   try {
     return await checkAccounts({ config, store, nowMs, log });
   } finally {
     await store.close();
+  }
+}
+
+/** The finding where the library of a SQLite file is not installed. */
+function openStore(config: Config, log: Log): ControlStore | Finding {
+  try {
+    return openControlStore({ config, log });
+  } catch (error) {
+    if (!(error instanceof MissingPackage)) throw error;
+    return failure('control_store', 'the library of SQLite files is not installed', error.message);
   }
 }

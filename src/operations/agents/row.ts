@@ -112,7 +112,7 @@ function textOrNull(field: unknown): string | null {
   return field === null ? null : textField(field);
 }
 
-/** JSON that the engine printed (ingest/agents/derive-scores.ts), counts negative for their order; '' without feedback. */
+/** JSON that the engine printed (ingest/agents/statements.ts), counts negative for their order; '' without feedback. */
 export function tagScoresField(field: unknown): TagScore[] {
   const text = textField(field);
   const scores = text === '' ? [] : (JSON.parse(text) as readonly Record<string, unknown>[]);

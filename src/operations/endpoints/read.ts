@@ -190,7 +190,7 @@ function timeField(field: unknown): number | null {
   return time === 0 ? null : time;
 }
 
-/** JSON that the engine printed from its own columns (ingest/endpoints/derive-list.ts). */
+/** JSON that the engine printed from its own columns (ingest/endpoints/list.ts). */
 function readOffers(json: string): EndpointOfferRow[] {
   const offers = JSON.parse(json) as readonly Record<string, unknown>[];
   return offers.map((offer) => ({

@@ -111,7 +111,7 @@ async function readState({
   };
 }
 
-/** What `ingest/agents/derive-sql.ts` would note as due. */
+/** What `ingest/agents/statements.ts` would note as due. */
 const BACKLOG = sql`SELECT chain, countIf(written != derived) FROM (
     SELECT chain, agent_id, sum(changes) AS written, sum(derived_changes) AS derived FROM (
       SELECT chain, agent_id, changes, toUInt64(0) AS derived_changes FROM agent_changes

@@ -1,6 +1,6 @@
 import type { Reader } from '../../../clickhouse/engine/engine.ts';
 import { dateTime, type Sql, sql, texts, uint32 } from '../../../clickhouse/engine/sql.ts';
-import { sliceStart } from '../../../clickhouse/tables/rollup-basis.ts';
+import { IS_OPEN, sliceStart } from '../../../clickhouse/tables/rollup-basis.ts';
 import type { Clock } from '../../../core/clock.ts';
 import { versionTimeMs } from '../../../core/domain/version-time.ts';
 import { ask, bigintField, cached, integerField, textField } from '../ask.ts';
@@ -53,7 +53,7 @@ export async function readCoverage(reader: Reader): Promise<RollupCoverage> {
     maxSeconds: MAX_SECONDS,
     maxRows: 1,
     sql: sql`SELECT (SELECT if(count() = 0, 0, toUnixTimestamp(max(hour)) + ${uint32(HOUR_SECONDS)}) FROM hour_ver),
-      groupArrayIf((toUnixTimestamp(toDateTime(day, 'UTC')), hour), ver > rolled_ver),
+      groupArrayIf((toUnixTimestamp(toDateTime(day, 'UTC')), hour), ${IS_OPEN}),
       groupUniqArrayIf(toString(day), hour >= 0)
       FROM rollup_slices`,
   });
@@ -156,8 +156,8 @@ export async function readRollupState(reader: Reader): Promise<RollupState> {
     name: 'rollup-state',
     maxSeconds: MAX_SECONDS,
     maxRows: 1,
-    sql: sql`SELECT countIf(ver > rolled_ver),
-        minIf(toUnixTimestamp(toDateTime(day, 'UTC')) + greatest(hour, 0) * 3600, ver > rolled_ver),
+    sql: sql`SELECT countIf(${IS_OPEN}),
+        minIf(toUnixTimestamp(${sliceStart}), ${IS_OPEN}),
         (SELECT max(gen) FROM rollup_state)
       FROM rollup_slices`,
   });

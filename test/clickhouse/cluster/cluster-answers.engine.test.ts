@@ -25,13 +25,14 @@ import { type TestApi, testApi, testClock } from '../../kit/api.ts';
 import { startCluster, type TestCluster } from '../../kit/cluster.ts';
 import { seedConsole } from '../../kit/console-seed.ts';
 import { testLog } from '../../kit/engine.ts';
+import { IS_NIGHTLY } from '../../kit/lengths.ts';
 import { BUYER, SHOP } from '../../kit/market.ts';
 import { rollUp } from '../../kit/roll-up.ts';
 import { BASE, NOON, POLYGON } from '../../kit/rows.ts';
 import { type SandboxEngine, sandboxEngine } from '../../kit/sandbox-engine.ts';
 import { watchSecret } from '../../kit/secrets-watch.ts';
 
-/** Two shards and one engine hold the same rows, written and rolled up by the same code, and answer the same. */
+/** Two shards and one engine hold the same rows, written and rolled up by the same code, and answer the same. In the long run only. */
 
 const DATABASE = 'index_of_test';
 const DAY = 86_400;
@@ -128,7 +129,7 @@ const PATHS: readonly string[] = [
   '/readyz',
 ];
 
-describe('every route', () => {
+describe.runIf(IS_NIGHTLY)('every route', () => {
   test.each(PATHS)('%s', async (path) => {
     const [single, many] = await Promise.all(sides.map(({ api }) => api.get(path)));
     expect([single?.status, many?.status], many?.text).toEqual([200, 200]);
@@ -160,7 +161,7 @@ describe('every route', () => {
 /** So that nothing is read whole: the newest rows are scanned, and rollups tell the rest. */
 const CUT = { scanRowsMax: 6, wholeRowsReadMax: 1 } as const;
 
-test.each([
+test.runIf(IS_NIGHTLY).each([
   [SHOP, 'payee'],
   [BUYER, 'payer'],
 ] as const)('the profile of a wallet that is too large to be read whole: %s', async (wallet, role) => {
@@ -183,6 +184,9 @@ test.each([
   expect(single?.coverage).toMatchObject({ known: true, scan_truncated: true });
   expect(lasting(many)).toEqual(lasting(single));
 });
+
+/** A PASTE JOIN puts rows side by side as they arrive, and ends with the shorter side of what has. */
+const PAIRED = 'legit-more-042';
 
 interface Case {
   readonly id: string;
@@ -211,9 +215,6 @@ async function answer(guest: Guest, { sql, params = {} }: Case): Promise<string[
   }
 }
 
-/** A PASTE JOIN puts rows side by side as they arrive, and ends with the shorter side of what has. */
-const PAIRED = 'legit-more-042';
-
 /**
  * Examples that SQL leaves the answer of open, so that only the number of rows can be compared: LIMIT without an order, an order with ties,
  * functions that give any value or the order of reading.
@@ -229,7 +230,7 @@ const LEFT_OPEN = new Set(
 const ASKS_THE_CLOCK = /\b(now|today|yesterday)\s*\(/i;
 const CLOCK_TRIES = 5;
 
-describe('every SQL example', () => {
+describe.runIf(IS_NIGHTLY)('every SQL example', () => {
   test.each(CASES.map((one) => [one.id, one] as const))('%s', async (_id, one) => {
     const ask = () => Promise.all(sides.map(async ({ guest }) => (await answer(guest, one)).toSorted()));
     let [single, many] = await ask();

@@ -14,7 +14,7 @@ import { EVIDENCE_METHODS } from '../../../core/domain/evidence.ts';
 import type { Settlement } from '../../../core/domain/settlement.ts';
 import type { DeadLetter } from '../../../ingest/decode/dead-letter.ts';
 import { buildCatalogue } from '../../../ingest/grading/catalogue.ts';
-import { publishCatalogue } from '../../../ingest/grading/publish.ts';
+import { publishCatalogue } from '../../../ingest/grading/published.ts';
 import { encodeBlocks, encodeDeadLetters, encodeSettlements } from '../../../ingest/write/encode.ts';
 import { blockRef, wallet, word } from '../../kit/chain-logs.ts';
 import { type TestEngine, testEngine } from '../../kit/engine.ts';

@@ -10,7 +10,7 @@ import { planPayments } from '../../../demo/history/sample-payments.ts';
 import { SAMPLE_DAYS, sampleChains } from '../../../demo/history/sample-world.ts';
 import { seededRandom } from '../../../demo/random.ts';
 import { decodeContextOf } from '../../../ingest/decode/context.ts';
-import { createCatalogueSources } from '../../../ingest/grading/catalogue-sources.ts';
+import { createCatalogueSources } from '../../../ingest/grading/sources.ts';
 import { rowsOfBatch } from '../../../ingest/write/batch-rows.ts';
 
 /** The sample data of the demo: planned the same each time, and graded by nothing but the code that grades real payments. */

@@ -18,7 +18,7 @@ import { listedSellers } from '../../../demo/identities/offers.ts';
 import { registryCast } from '../../../demo/identities/registry-cast.ts';
 import { makeTraffic } from '../../../demo/traffic.ts';
 import { startWorld } from '../../../demo/world.ts';
-import { CARD_MAX_BYTES, readCard } from '../../../ingest/agents/read-card.ts';
+import { CARD_MAX_BYTES, readCard } from '../../../ingest/agents/cards/read.ts';
 import { createSafeFetcher } from '../../../ingest/fetch/safe-fetch.ts';
 
 let host: CardHost;

@@ -9,8 +9,8 @@ import { listingSources, listSince } from '../../../demo/history/list-offers.ts'
 import { publishBazaars } from '../../../demo/identities/bazaar.ts';
 import { type CardHost, startCardHost } from '../../../demo/identities/card-host.ts';
 import { offerOf } from '../../../demo/identities/offers.ts';
-import { dollarTokens } from '../../../ingest/endpoints/dollar-tokens.ts';
-import { syncSource } from '../../../ingest/endpoints/sync-source.ts';
+import { dollarTokens } from '../../../ingest/endpoints/item.ts';
+import { syncSource } from '../../../ingest/endpoints/sync.ts';
 import { createVersions } from '../../../ingest/write/versions.ts';
 import { type TestEngine, testEngine, testLog } from '../../kit/engine.ts';
 import { payment } from '../../kit/listings.ts';

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { parseOptions, RUNS_VARIABLE, SEED_VARIABLE } from './options.ts';
 
-/** `npm run fuzz:http`: the test of the suite with other numbers, in the surroundings that the suite gives it. */
+/** `npm run fuzz -- http`: the test of the suite with other numbers, in the surroundings that the suite gives it. */
 
 const TEST = 'test/src/http/openapi-fuzz.engine.test.ts';
 

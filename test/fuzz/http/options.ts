@@ -16,7 +16,7 @@ const RUNS_MAX = 100_000_000;
 
 /** Reads the command line. Prints and ends the process on --help and on a mistake. */
 export function parseOptions(argv: readonly string[]): FuzzCommand {
-  const command = new Command('npm run fuzz:http --')
+  const command = new Command('npm run fuzz -- http --')
     .description(
       'Makes requests from the OpenAPI document, good ones and broken ones, sends them to a real service over a real engine, and holds every answer against the document: its status, headers, media type and body, that it is no 5xx, and that nothing was charged that it does not say. Ends at the first that differs, cut down.',
     )
@@ -28,10 +28,10 @@ export function parseOptions(argv: readonly string[]): FuzzCommand {
     .option('--runs <number>', 'how many requests', whole(1, RUNS_MAX), RUNS_DEFAULT)
     .allowExcessArguments(false)
     .showSuggestionAfterError()
-    .showHelpAfterError('(npm run fuzz:http -- --help lists the options)')
+    .showHelpAfterError('(npm run fuzz -- http --help lists the options)')
     .addHelpText(
       'after',
-      '\nExamples:\n  npm run fuzz:http                               some minutes\n  npm run fuzz:http -- --runs 1000000             over night\n  npm run fuzz:http -- --seed 7 --runs 12000      the requests of seed 7 again',
+      '\nExamples:\n  npm run fuzz -- http                               some minutes\n  npm run fuzz -- http --runs 1000000             over night\n  npm run fuzz -- http --seed 7 --runs 12000      the requests of seed 7 again',
     )
     .parse(argv);
   const given = command.opts<Omit<FuzzCommand, 'seed'> & { readonly seed?: number }>();

@@ -26,7 +26,7 @@ export function describeCodes({ codes }: FuzzReport): string {
 function describeFinding({ caseNumber, violation, found, shrunken }: Finding, seed: number): string {
   return [
     `FOUND: ${violation.rule}: ${violation.detail}`,
-    `again: npm run fuzz:sql -- --seed ${seed} --cases ${caseNumber + 1}`,
+    `again: npm run fuzz -- sql --seed ${seed} --cases ${caseNumber + 1}`,
     `the query: ${JSON.stringify(found.text)}`,
     `cut down: ${JSON.stringify(shrunken.text)}`,
     ...(Object.keys(shrunken.parameters).length === 0

@@ -4,7 +4,7 @@ import { fuzz } from './fuzz.ts';
 import { startFuzzEngine } from './fuzz-engine.ts';
 import { parseOptions } from './options.ts';
 
-/** `npm run fuzz:sql`: ends with 0 when nothing was found, with 1 when something was. */
+/** `npm run fuzz -- sql`: ends with 0 when nothing was found, with 1 when something was. */
 
 /** 128 + SIGINT, as shells count. */
 const EXIT_INTERRUPTED = 130;

@@ -16,7 +16,7 @@ const CASES_MAX = 1_000_000_000;
 
 /** Reads the command line. Prints and ends the process on --help and on a mistake, naming the nearest right option. */
 export function parseOptions(argv: readonly string[]): FuzzCommand {
-  const command = new Command('npm run fuzz:sql --')
+  const command = new Command('npm run fuzz -- sql --')
     .description(
       'Writes ClickHouse queries, good and hostile, lets the sandbox judge them, runs what it accepts as the guest, and asks the engine’s own log what they really used. Ends at the first that should have been refused, cut down.',
     )
@@ -30,10 +30,10 @@ export function parseOptions(argv: readonly string[]): FuzzCommand {
     .option('--verbose', 'how often each verdict and each error of the engine came', false)
     .allowExcessArguments(false)
     .showSuggestionAfterError()
-    .showHelpAfterError('(npm run fuzz:sql -- --help lists the options)')
+    .showHelpAfterError('(npm run fuzz -- sql --help lists the options)')
     .addHelpText(
       'after',
-      '\nExamples:\n  npm run fuzz:sql                                 two minutes\n  npm run fuzz:sql -- --seconds 28800              over night\n  npm run fuzz:sql -- --seed 7 --cases 12001       the first 12,001 queries of seed 7 again',
+      '\nExamples:\n  npm run fuzz -- sql                                 two minutes\n  npm run fuzz -- sql --seconds 28800              over night\n  npm run fuzz -- sql --seed 7 --cases 12001       the first 12,001 queries of seed 7 again',
     )
     .parse(argv);
   const given = command.opts<Omit<FuzzCommand, 'seed'> & { readonly seed?: number }>();

@@ -19,6 +19,7 @@ import {
 } from '../../../ingest/chain/rpc-failure.ts';
 import { createRpcSource, type RpcSourceDeps } from '../../../ingest/chain/rpc-source.ts';
 import { TOPIC } from '../../../ingest/decode/log-topics.ts';
+import { lengthOf } from '../../kit/lengths.ts';
 import { type Lie, type LyingRpc, startLyingRpc } from '../../kit/lying-rpc.ts';
 import { waitUntil } from '../../kit/wait-until.ts';
 import { blockSourceContract, expectEqual, readTruth } from './block-source.ts';
@@ -272,12 +273,15 @@ describe('through a node that lies all the time', () => {
     to: TO,
   }));
 
-  test.each([1, 2, 3, 4, 5])('with seed %i the whole range is the truth in the end', async (seed) => {
-    const seeded = await lying(everything, { seed });
-    const { source } = sourceOf([seeded.url], { logWindowMax: 20 });
-    expectEqual(await source.read(FROM, TO, filter), await truth());
-    expect(Object.values(seeded.told).reduce((sum, count) => sum + count, 0)).toBeGreaterThan(0);
-  });
+  test.each([1, 2, 3, 4, 5].slice(0, lengthOf('liarSeeds')))(
+    'with seed %i the whole range is the truth in the end',
+    async (seed) => {
+      const seeded = await lying(everything, { seed });
+      const { source } = sourceOf([seeded.url], { logWindowMax: 20 });
+      expectEqual(await source.read(FROM, TO, filter), await truth());
+      expect(Object.values(seeded.told).reduce((sum, count) => sum + count, 0)).toBeGreaterThan(0);
+    },
+  );
 
   test('a node that takes one block per eth_getLogs only is read block by block, and its limit is learned', async () => {
     const strict = await lying({ 'too-many-results': 1 });

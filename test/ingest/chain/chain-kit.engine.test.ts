@@ -4,7 +4,13 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { address } from '../../../core/domain/address.ts';
 import type { Hash } from '../../../core/domain/settlement.ts';
 import { withBuilderCode, withPlainBuilderCodes } from '../../../demo/chain/builder-code.ts';
-import { type Artifact, CONTRACT_FILES, compileContracts } from '../../../demo/chain/compile-contracts.ts';
+import {
+  type Artifact,
+  CONTRACT_FILES,
+  committedDigest,
+  compilationDigest,
+  compileContracts,
+} from '../../../demo/chain/compile-contracts.ts';
 import { type DemoChain, startDemoChain } from '../../../demo/chain/demo-chain.ts';
 import { mintUsdc } from '../../../demo/chain/deploy-usdc.ts';
 import { callBatch, MULTICALL3 } from '../../../demo/chain/multicall3.ts';
@@ -33,6 +39,7 @@ import { reorg, reorgToEmpty } from '../../../demo/chain/reorg.ts';
 import { mine, mineMany, requireSuccess } from '../../../demo/chain/sender.ts';
 import { walletOf } from '../../../demo/chain/wallets.ts';
 import { TOPIC } from '../../../ingest/decode/log-topics.ts';
+import { IS_NIGHTLY } from '../../kit/lengths.ts';
 import { readReceipts } from '../../kit/receipts.ts';
 
 const payer = walletOf('payer');
@@ -183,7 +190,11 @@ test('a reorg to empty blocks keeps the height and takes the payment away', asyn
   expect(await readReceipts(chain.rpc, before, before)).toEqual([]);
 });
 
-test(
+test('the committed bytecode is the one that was made of the committed Solidity', () => {
+  expect(compilationDigest()).toBe(committedDigest());
+});
+
+test.runIf(IS_NIGHTLY)(
   'the committed bytecode is what the committed Solidity compiles to',
   () => {
     const fingerprint = (codes: Artifact) =>

@@ -1,7 +1,6 @@
 import { getEventListeners } from 'node:events';
 import { pino } from 'pino';
-import { getWebSocketRpcClient } from 'viem/utils';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { loadConfig } from '../../../core/config/load.ts';
 import { createLog } from '../../../core/log.ts';
 import { type DemoChain, startDemoChain } from '../../../demo/chain/demo-chain.ts';
@@ -9,6 +8,8 @@ import { mine } from '../../../demo/chain/sender.ts';
 import { ReadAbandoned } from '../../../ingest/chain/block-source.ts';
 import { announceHeads } from '../../../ingest/chain/new-heads.ts';
 import { createRpcSource } from '../../../ingest/chain/rpc-source.ts';
+import { openWebSocketClient } from '../../../ingest/chain/web-socket-client.ts';
+import { pausableProxy } from '../../kit/pausable-proxy.ts';
 import { waitUntil } from '../../kit/wait-until.ts';
 
 let chain: DemoChain;
@@ -45,30 +46,61 @@ test('a websocket announces each new block, until nobody listens any more', asyn
   stop();
 });
 
-test('a subscription that ends leaves no listener behind, neither at the signal nor at the shared socket', async () => {
-  // The same socket that announceHeads uses: viem keeps one per URL and options.
-  const client = await getWebSocketRpcClient(chain.wsUrl, { reconnect: false });
-  const closers = () => getEventListeners(client.socket, 'close').length;
-  const before = closers();
-  const ending = new AbortController();
-  const first = announceHeads(chain.wsUrl, () => undefined, createLog('silent', 'test'), ending.signal);
-  await waitUntil('it listens', () => closers() > before);
-  ending.abort();
-  await first;
-  expect(closers()).toBe(before);
+describe('a subscription', () => {
+  /** Counts the blocks that it hears of; the chain stands behind a proxy that can break connections. */
+  async function subscribe() {
+    const proxy = await pausableProxy(chain.wsUrl.replace('ws:', 'http:'));
+    const ending = new AbortController();
+    const lines: string[] = [];
+    const log = pino({ level: 'debug' }, { write: (line: string) => lines.push(line) });
+    let heads = 0;
+    const count = (): void => void heads++;
+    const done = announceHeads(proxy.url.replace('http:', 'ws:'), count, log, ending.signal);
+    await waitUntil('it hears of blocks', async () => {
+      await mine(chain.rpc);
+      return heads > 0;
+    });
+    return { proxy, ending, lines, done, heads: () => heads };
+  }
 
-  const lines: string[] = [];
-  const log = pino({ level: 'debug' }, { write: (line: string) => lines.push(line) });
-  const lasting = new AbortController();
-  const second = announceHeads(chain.wsUrl, () => undefined, log, lasting.signal);
-  await waitUntil('it listens again', () => closers() > before);
+  test('that is ended closes its connection and leaves no listener at the signal', async () => {
+    const { proxy, ending, lines, done } = await subscribe();
+    ending.abort();
+    await done;
+    expect(getEventListeners(ending.signal, 'abort')).toEqual([]);
+    expect(lines).toEqual([]);
+    await waitUntil('the node has no connection of ours', () => proxy.connections() === 0);
+    await proxy.stop();
+  });
+
+  test('whose connection breaks is said once and made again after a pause', async () => {
+    const { proxy, ending, lines, done } = await subscribe();
+    await proxy.stop();
+    await waitUntil('the end was noticed', () => lines.length > 0);
+    // The pause listens for the abort, and nothing else does.
+    await waitUntil('the pause began', () => getEventListeners(ending.signal, 'abort').length > 0);
+    expect(getEventListeners(ending.signal, 'abort')).toHaveLength(1);
+    expect(lines).toHaveLength(1);
+    expect(lines[0]).not.toContain(proxy.url);
+    ending.abort();
+    await done;
+  });
+});
+
+test('an error of the node is an answer; a call after the end of the connection fails', async () => {
+  const client = await openWebSocketClient(chain.wsUrl, { maxMessageBytes: 1024 });
+  expect(await client.call('eth_noSuchMethod', [])).toMatchObject({ error: { code: expect.any(Number) } });
   client.close();
-  await waitUntil('the end of the subscription was noticed', () => lines.length > 0);
-  // The pause before the next subscription listens for the abort, and nothing else does.
-  await waitUntil('the pause began', () => getEventListeners(lasting.signal, 'abort').length > 0);
-  expect(getEventListeners(lasting.signal, 'abort')).toHaveLength(1);
-  lasting.abort();
-  await second;
+  await client.ended;
+  await expect(client.call('eth_chainId', [])).rejects.toThrow('the websocket was closed');
+});
+
+test('a message beyond the limit ends the connection, and what waits for it fails', async () => {
+  const client = await openWebSocketClient(chain.wsUrl, { maxMessageBytes: 256 });
+  await expect(client.call('eth_getBlockByNumber', ['latest', false])).rejects.toThrow(
+    'the websocket was closed',
+  );
+  await client.ended;
 });
 
 test('a range that the chain no longer reaches is abandoned after the permitted attempts, not waited for', async () => {

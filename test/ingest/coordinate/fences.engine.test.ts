@@ -14,7 +14,7 @@ import { logFilterOf } from '../../../ingest/decode/log-filter.ts';
 import { createChainStatus } from '../../../ingest/follow/chain-status.ts';
 import { createPipeline } from '../../../ingest/follow/pipeline.ts';
 import { saveStatuses } from '../../../ingest/follow/status-row.ts';
-import { createCatalogueHolder } from '../../../ingest/grading/catalogue-holder.ts';
+import { createCatalogueHolder } from '../../../ingest/grading/catalogue.ts';
 import { createBatchWriter } from '../../../ingest/write/batch-writer.ts';
 import { encodeSettlements } from '../../../ingest/write/encode.ts';
 import { retractAbove } from '../../../ingest/write/retract.ts';

@@ -16,7 +16,7 @@ import { workRanges } from '../../../ingest/coordinate/work-ranges.ts';
 import { decodeContextOf } from '../../../ingest/decode/context.ts';
 import { logFilterOf } from '../../../ingest/decode/log-filter.ts';
 import { createChainStatus } from '../../../ingest/follow/chain-status.ts';
-import { createCatalogueHolder } from '../../../ingest/grading/catalogue-holder.ts';
+import { createCatalogueHolder } from '../../../ingest/grading/catalogue.ts';
 import { contractsName, createCheckpoints } from '../../../ingest/write/checkpoints.ts';
 import { createVersions } from '../../../ingest/write/versions.ts';
 import { type TestEngine, testEngine, testLog } from '../../kit/engine.ts';

@@ -2,14 +2,14 @@ import type { RequestListener } from 'node:http';
 import { gzipSync } from 'node:zlib';
 import { afterEach, describe, expect, test } from 'vitest';
 import { createLog } from '../../../core/log.ts';
-import { type AddressClass, classifyAddress } from '../../../ingest/fetch/address-class.ts';
-import type { FetchedDocument, FetchOptions } from '../../../ingest/fetch/document-fetcher.ts';
-import type { ResolveHost } from '../../../ingest/fetch/resolve-host.ts';
+import type { FetchedDocument, FetchOptions } from '../../../ingest/fetch/document.ts';
 import {
   createSafeFetcher,
   type SafeFetchDeps,
   type SafeFetchSettings,
 } from '../../../ingest/fetch/safe-fetch.ts';
+import type { ResolveHost } from '../../../ingest/fetch/target.ts';
+import { type AddressClass, classifyAddress } from '../../../ingest/fetch/target.ts';
 import { selfSigned } from '../../kit/self-signed.ts';
 import { rawServer, type StrangerServer, strangerServer } from '../../kit/stranger-server.ts';
 import { waitUntil } from '../../kit/wait-until.ts';

@@ -9,7 +9,7 @@ import { decodeContextOf } from '../../../ingest/decode/context.ts';
 import { logFilterOf } from '../../../ingest/decode/log-filter.ts';
 import { backfill } from '../../../ingest/follow/backfill.ts';
 import { createPipeline, type Pipeline } from '../../../ingest/follow/pipeline.ts';
-import { createCatalogueHolder } from '../../../ingest/grading/catalogue-holder.ts';
+import { createCatalogueHolder } from '../../../ingest/grading/catalogue.ts';
 import { createBatchWriter } from '../../../ingest/write/batch-writer.ts';
 import { createVersions } from '../../../ingest/write/versions.ts';
 import { batchOf, TOKENS, transfer, used, wallet } from '../../kit/chain-logs.ts';

@@ -3,8 +3,8 @@ import type { FacilitatorConfig } from '../../../core/config/config.ts';
 import { ConfigProblem } from '../../../core/config/problem.ts';
 import { address } from '../../../core/domain/address.ts';
 import { chainOf } from '../../../core/domain/chain.ts';
-import { FACILITATOR_NAMES, readBuiltInRelayers } from '../../../ingest/grading/built-in-relayers.ts';
-import { buildCatalogue } from '../../../ingest/grading/catalogue.ts';
+import { FACILITATOR_NAMES, readBuiltInRelayers } from '../../../ingest/grading/built-in.ts';
+import { buildCatalogue, catalogueOf, createCatalogueHolder } from '../../../ingest/grading/catalogue.ts';
 import { wallet } from '../../kit/chain-logs.ts';
 
 const [BASE, POLYGON] = [chainOf(8453), chainOf(137)];
@@ -101,4 +101,41 @@ describe('the configuration', () => {
       /firstSeen 2026-13-45 is no date/,
     );
   });
+});
+
+const empty = () => catalogueOf({ relayers: [], payees: [], builderCodes: new Map(), deposits: [] });
+
+test('a replacement counts at once, and waits for everything that was lent before, failed or not', async () => {
+  const [old, next] = [empty(), empty()];
+  const holder = createCatalogueHolder(old);
+  const events: string[] = [];
+  let finish = (): void => undefined;
+  let fail = (): void => undefined;
+  const first = holder.lend(
+    (catalogue) =>
+      new Promise<void>((resolve) => {
+        expect(catalogue).toBe(old);
+        finish = resolve;
+      }),
+  );
+  const second = holder.lend(
+    () => new Promise<void>((_, reject) => (fail = () => reject(new Error('broken')))),
+  );
+  const replaced = holder.replace(next).then(() => events.push('replaced'));
+  expect(holder.current()).toBe(next);
+  await holder.lend((catalogue) => Promise.resolve(expect(catalogue).toBe(next)));
+  finish();
+  await first;
+  events.push('first ended');
+  fail();
+  await expect(second).rejects.toThrow('broken');
+  await replaced;
+  expect(events).toEqual(['first ended', 'replaced']);
+});
+
+test('what is lent after a replacement is not waited for', async () => {
+  const holder = createCatalogueHolder(empty());
+  const replaced = holder.replace(empty());
+  void holder.lend(() => new Promise(() => undefined));
+  await replaced;
 });

@@ -4,8 +4,7 @@ import { type Chain, chainOf } from '../../../core/domain/chain.ts';
 import { EVIDENCE_LADDER, type Reason, reasonsOf, SEEN } from '../../../core/domain/evidence.ts';
 import type { UngradedSettlement } from '../../../ingest/decode/ungraded-settlement.ts';
 import { buildCatalogue } from '../../../ingest/grading/catalogue.ts';
-import { gradeSettlement } from '../../../ingest/grading/grade.ts';
-import { methodOf } from '../../../ingest/grading/grade-rules.ts';
+import { gradeSettlement, methodOf } from '../../../ingest/grading/grade.ts';
 import { RELAYER, USDC, wallet, word } from '../../kit/chain-logs.ts';
 
 const BASE = chainOf(8453);

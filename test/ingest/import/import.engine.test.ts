@@ -8,7 +8,6 @@ import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import type { EngineAccess, Writer } from '../../../clickhouse/engine/engine.ts';
 import { createWriter } from '../../../clickhouse/engine/http-engine.ts';
 import { sql } from '../../../clickhouse/engine/sql.ts';
-import { migrate } from '../../../clickhouse/migrate/migrate.ts';
 import type { Config } from '../../../core/config/config.ts';
 import { loadConfig } from '../../../core/config/load.ts';
 import { USDC } from '../../../demo/chain/deploy-usdc.ts';
@@ -16,13 +15,13 @@ import { decodeContextOf } from '../../../ingest/decode/context.ts';
 import { TOPIC } from '../../../ingest/decode/log-topics.ts';
 import { buildCatalogue } from '../../../ingest/grading/catalogue.ts';
 import { importFiles } from '../../../ingest/import/command.ts';
-import type { ImportArguments } from '../../../ingest/import/command-words.ts';
-import { readImportFiles } from '../../../ingest/import/import-files.ts';
-import { loadFile } from '../../../ingest/import/load-file.ts';
-import type { ImportSummary } from '../../../ingest/import/run-import.ts';
+import { readImportFiles } from '../../../ingest/import/files.ts';
+import { loadFile } from '../../../ingest/import/load.ts';
+import type { ImportArguments } from '../../../ingest/import/options.ts';
+import type { ImportSummary } from '../../../ingest/import/run.ts';
 import { createStaging, dropStaging } from '../../../ingest/import/staging.ts';
 import { runIngest } from '../../../ingest/worker.ts';
-import { dropDatabase, freshDatabase, testLog } from '../../kit/engine.ts';
+import { dropDatabase, freshSchema, testLog } from '../../kit/engine.ts';
 import { recordLogRequests } from '../../kit/log-requests.ts';
 import {
   type ChainExport,
@@ -79,8 +78,7 @@ function freshDirectory(): string {
 }
 
 async function database(): Promise<Database> {
-  const access = freshDatabase();
-  await migrate(access, testLog);
+  const access = await freshSchema();
   const made = { access, writer: createWriter(access, testLog) };
   opened.push(made);
   return made;

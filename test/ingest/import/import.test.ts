@@ -4,19 +4,18 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterEach, expect, test } from 'vitest';
 import { findColumns, kindOfColumns } from '../../../ingest/import/columns.ts';
-import { cutWindows } from '../../../ingest/import/cut-windows.ts';
-import { findFiles } from '../../../ingest/import/find-files.ts';
-import { type ImportFile, rangeInName } from '../../../ingest/import/import-files.ts';
-import { readParquetFooter } from '../../../ingest/import/parquet-footer.ts';
+import { findFiles, type ImportFile, rangeInName } from '../../../ingest/import/files.ts';
+import { readParquetFooter } from '../../../ingest/import/footer.ts';
+import { createImportProgress } from '../../../ingest/import/options.ts';
 import {
   commonRanges,
+  cutWindows,
   declaredRanges,
   groupFiles,
   withoutRanges,
-} from '../../../ingest/import/plan-import.ts';
-import { createImportProgress } from '../../../ingest/import/progress.ts';
-import { NO_HASH, type StagedBlock } from '../../../ingest/import/staged-blocks.ts';
-import { readThriftStruct } from '../../../ingest/import/thrift-compact.ts';
+} from '../../../ingest/import/plan.ts';
+import { ImportProblem } from '../../../ingest/import/problem.ts';
+import { NO_HASH, type StagedBlock } from '../../../ingest/import/staging.ts';
 import { countBlocks, mergeRanges } from '../../../ingest/write/coverage.ts';
 
 let directory = '';
@@ -154,18 +153,33 @@ test('windows are the ranges again, each block is in the window of its number, a
   );
 });
 
-test('bytes that are no Thrift struct end in a RangeError and never hang', () => {
-  fc.assert(
-    fc.property(fc.uint8Array({ maxLength: 200 }), (bytes) => {
-      try {
-        readThriftStruct(Buffer.from(bytes));
-      } catch (error) {
-        expect(error).toBeInstanceOf(RangeError);
-      }
+test('bytes that are no footer are refused by the name of their file and never hang', async () => {
+  directory = mkdtempSync(join(tmpdir(), 'settlement-index-import-'));
+  const path = join(directory, 'random.parquet');
+  await fc.assert(
+    fc.asyncProperty(fc.uint8Array({ maxLength: 200 }), async (bytes) => {
+      writeFileSync(path, asFooter(Buffer.from(bytes)));
+      const outcome = await readParquetFooter(path).catch((error: unknown) => error);
+      if (outcome instanceof Error) expect(outcome).toBeInstanceOf(ImportProblem);
+      if (outcome instanceof Error) expect(outcome.message).toContain(path);
     }),
     { numRuns: 2_000 },
   );
 });
+
+test('a footer with a number that does not end is refused before it costs time', async () => {
+  directory = mkdtempSync(join(tmpdir(), 'settlement-index-import-'));
+  const path = join(directory, 'endless.parquet');
+  // Field 3 of the file, the number of rows: as 64-bit, 200,000 bytes that each say that another one follows.
+  writeFileSync(path, asFooter(Buffer.concat([Buffer.from([0x36]), Buffer.alloc(200_000, 0xff)])));
+  await expect(readParquetFooter(path)).rejects.toThrow('does not end');
+});
+
+function asFooter(bytes: Buffer): Buffer {
+  const length = Buffer.alloc(4);
+  length.writeUInt32LE(bytes.length);
+  return Buffer.concat([Buffer.from('PAR1'), bytes, length, Buffer.from('PAR1')]);
+}
 
 test('a file that is not Parquet is refused by its name', async () => {
   directory = mkdtempSync(join(tmpdir(), 'settlement-index-import-'));

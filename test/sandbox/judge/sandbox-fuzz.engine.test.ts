@@ -2,15 +2,15 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { describeReport } from '../../fuzz/sql/describe-report.ts';
 import { fuzz } from '../../fuzz/sql/fuzz.ts';
 import { type FuzzEngine, startFuzzEngine } from '../../fuzz/sql/fuzz-engine.ts';
+import { lengthOf } from '../../kit/lengths.ts';
 
 /**
  * The sandbox's fuzzer for a bounded time. One seed, so that a commit is judged by the same queries whenever it is judged;
- * `npm run fuzz:sql` takes another one each time.
+ * `npm run fuzz -- sql` takes another one each time.
  */
 
-const SECONDS = 120;
-/** About what two minutes hold on two idle cores; a faster machine judges a commit by the same queries. */
-const CASES_MAX = 11_000;
+const SECONDS = lengthOf('sqlFuzzSeconds');
+const CASES_MAX = lengthOf('sqlFuzzCases');
 const SEED = 5;
 /** Starting the engine, the last batch, and cutting a finding down. */
 const GRACE_MS = 90_000;

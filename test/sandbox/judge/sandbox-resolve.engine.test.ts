@@ -14,6 +14,7 @@ import { openSandbox } from '../../../src/open-sandbox.ts';
 import { attackCases } from '../../kit/attack-cases.ts';
 import { documentedStatements } from '../../kit/documented-selects.ts';
 import { testLog } from '../../kit/engine.ts';
+import { lengthOf } from '../../kit/lengths.ts';
 import { BASE, insertSettlements, reportChain, settlement } from '../../kit/rows.ts';
 import { type SandboxEngine, sandboxEngine } from '../../kit/sandbox-engine.ts';
 
@@ -106,6 +107,7 @@ describe('an attack that only the first judgement stopped', () => {
 });
 
 describe('what analysts write', () => {
+  const STEP = lengthOf('documentedStatementStep');
   const casesOf = (name: string): { id: string; sql: string; params?: Record<string, string> }[] =>
     readFileSync(new URL(`../../fixtures/sql/${name}.jsonl`, import.meta.url), 'utf8')
       .trim()
@@ -127,14 +129,15 @@ describe('what analysts write', () => {
   test('no example of the engine’s own documentation passes one judgement and fails the other', async () => {
     const failed: string[] = [];
     let passed = 0;
-    for (const { text } of await documentedStatements(engine.writer)) {
+    const statements = await documentedStatements(engine.writer);
+    for (const { text } of statements.filter((_, at) => at % STEP === 0)) {
       const outcome = await judgeAccepted(text, {});
       if (outcome === 'passes') passed += 1;
       else if (outcome !== 'refused as written' && outcome !== 'not planned')
         failed.push(`${outcome}: ${text}`);
     }
     expect(failed).toEqual([]);
-    expect(passed).toBeGreaterThan(1_000);
+    expect(passed).toBeGreaterThan(1_000 / STEP);
   });
 });
 

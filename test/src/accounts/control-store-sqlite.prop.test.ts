@@ -1,12 +1,12 @@
 import { afterAll, test } from 'vitest';
 import { createSqliteBed } from '../../kit/sqlite-control.ts';
-import { expectLikeTheModel, PROPERTY_BUDGET_MS } from '../../kit/store-commands.ts';
+import { expectLikeOneHandle, PROPERTY_BUDGET_MS } from '../../kit/store-commands.ts';
 
-const bed = createSqliteBed();
-afterAll(() => bed.end());
+const [one, two] = [createSqliteBed(), createSqliteBed()];
+afterAll(() => Promise.all([one.end(), two.end()]));
 
-test('SQLite answers like the model, whatever is called on two handles', {
+test('SQLite answers on two handles what it answers on one, whatever is called', {
   timeout: 2 * PROPERTY_BUDGET_MS,
 }, async () => {
-  await expectLikeTheModel(() => bed.open(), { sharedRates: false });
+  await expectLikeOneHandle(one, () => two.open(), { sharedRates: false });
 });

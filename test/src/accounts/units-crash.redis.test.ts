@@ -1,9 +1,10 @@
 import { once } from 'node:events';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { lengthOf } from '../../kit/lengths.ts';
 import { type RedisServer, redisIsThere, startRedisServer } from '../../kit/redis-server.ts';
 import { crashUnits } from '../../kit/units-crash.ts';
 
-const KILLS = 30;
+const KILLS = lengthOf('unitKills');
 /** Each start of the child has a limit of its own; this is for all of them on a machine that is busy with other things. */
 const TIMEOUT_MS = 600_000;
 

@@ -3,9 +3,10 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
+import { lengthOf } from '../../kit/lengths.ts';
 import { crashUnits } from '../../kit/units-crash.ts';
 
-const KILLS = 30;
+const KILLS = lengthOf('unitKills');
 /** Each start of the child has a limit of its own; this is for all of them on a machine that is busy with other things. */
 const TIMEOUT_MS = 600_000;
 

@@ -1,8 +1,7 @@
 import { decodePaymentRequiredHeader } from '@x402/core/http';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { loadConfig } from '../../../core/config/load.ts';
-import { dollarTokens } from '../../../ingest/endpoints/dollar-tokens.ts';
-import { readItem } from '../../../ingest/endpoints/read-item.ts';
+import { dollarTokens, readItem } from '../../../ingest/endpoints/item.ts';
 import { OPERATIONS } from '../../../src/operations/index.ts';
 import { type OwnApi, ownApi } from '../../kit/own-api.ts';
 

@@ -8,14 +8,15 @@ import { RUNS_VARIABLE, SEED_VARIABLE } from '../../fuzz/http/options.ts';
 import { type FuzzRequest, fuzzRequest } from '../../fuzz/http/requests.ts';
 import { openStage, type Stage } from '../../fuzz/http/stage.ts';
 import type { JsonObject } from '../../kit/document-schemas.ts';
+import { lengthOf } from '../../kit/lengths.ts';
 
 /**
  * Requests made from the OpenAPI document that the service serves, good ones and broken ones, to two real deployments. One seed,
- * so that a commit is judged by the same requests whenever it is judged; `npm run fuzz:http` takes another one each time.
+ * so that a commit is judged by the same requests whenever it is judged; `npm run fuzz -- http` takes another one each time.
  */
 
 const SEED = Number(process.env[SEED_VARIABLE] ?? 20_261_121);
-const RUNS = Number(process.env[RUNS_VARIABLE] ?? 800);
+const RUNS = Number(process.env[RUNS_VARIABLE] ?? lengthOf('httpFuzzRequests'));
 const RUN_MS_MAX = 1_000;
 const GRACE_MS = 60_000;
 /** Below this most requests are refused at the door, and nothing is learned of the answers. */

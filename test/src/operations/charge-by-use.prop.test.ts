@@ -1,15 +1,15 @@
 import fc from 'fast-check';
-import { expect, test } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
 import { DEFAULT_PLANS } from '../../../core/domain/plan.ts';
 import { Failure, fail } from '../../../core/errors.ts';
 import { createLog } from '../../../core/log.ts';
 import { type ControlStore, StoreUnavailable } from '../../../src/accounts/store.ts';
 import { createSweeper } from '../../../src/gate/sweeper.ts';
 import type { Charge, Outcome } from '../../../src/operations/answer.ts';
-import { addKey, createOrganization } from '../../kit/access.ts';
+import { addKey, createOrganization, ownTestStore } from '../../kit/access.ts';
 import { chargeGate } from '../../kit/charge-gate.ts';
 import { gateRequest, usageOperation, usedOutcome } from '../../kit/gate.ts';
-import { createModelStore } from '../../kit/model-store.ts';
+import { lengthOf } from '../../kit/lengths.ts';
 import { expectBooks } from '../../kit/unit-books.ts';
 
 /** Whatever becomes of calls by use, and whenever the store fails them, the units add up and nobody pays for what he was not told. */
@@ -31,12 +31,14 @@ const aCall = fc.record({
 });
 type Call = typeof aCall extends fc.Arbitrary<infer Value> ? Value : never;
 
+const { store, close } = ownTestStore();
+afterAll(close);
+
 test('charged is never more than held, told charges are what was spent, and the books balance', {
   timeout: 60_000,
 }, async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(aCall, { minLength: 1, maxLength: 12 }), async (calls) => {
-      const store = createModelStore().handle();
       const organizationId = await createOrganization(store, { units: UNITS });
       const credentials = { 'x-api-key': await addKey(store, { organizationId }) };
       const nowMs = Date.UTC(2026, 10, 21);
@@ -74,7 +76,7 @@ test('charged is never more than held, told charges are what was spent, and the 
       await sweep(store, nowMs + 3_600_000);
       expect(await expectBooks(store, organizationId)).toMatchObject({ held: 0, spent });
     }),
-    { numRuns: 300 },
+    { numRuns: lengthOf('chargeProperties') },
   );
 });
 

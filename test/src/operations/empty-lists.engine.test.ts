@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { loadConfig } from '../../../core/config/load.ts';
-import { deriveList } from '../../../ingest/endpoints/derive-list.ts';
-import { dollarTokens } from '../../../ingest/endpoints/dollar-tokens.ts';
+import { dollarTokens } from '../../../ingest/endpoints/item.ts';
+import { deriveList } from '../../../ingest/endpoints/list.ts';
 import { WHOLE } from '../../../ingest/endpoints/listing.ts';
-import { syncSource } from '../../../ingest/endpoints/sync-source.ts';
+import { syncSource } from '../../../ingest/endpoints/sync.ts';
 import { createVersions } from '../../../ingest/write/versions.ts';
 import { deriveAll, registerAgent } from '../../kit/agents.ts';
 import { type TestApi, testApi } from '../../kit/api.ts';

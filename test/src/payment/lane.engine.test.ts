@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { decodePaymentResponseHeader } from '@x402/core/http';
 import { keccak256 } from 'viem';
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { type Address, address, toChecksum } from '../../../core/domain/address.ts';
 import { PAYMENT_STAGES } from '../../../core/domain/payment.ts';
 import { ERRORS, Failure } from '../../../core/errors.ts';
@@ -19,7 +19,7 @@ import type { LaneLimits } from '../../../src/payment/lane-deps.ts';
 import type { Order, PaymentLane } from '../../../src/payment/payment-lane.ts';
 import { resolveUnsettled } from '../../../src/payment/settle.ts';
 import { createUptoSigners } from '../../../src/payment/upto-signers.ts';
-import { createModelStore } from '../../kit/model-store.ts';
+import { ownTestStore } from '../../kit/access.ts';
 import {
   jsonReply,
   type Script,
@@ -425,8 +425,9 @@ describe('what is refused before it is settled', () => {
 
   test('a nonce that was used elsewhere', async () => {
     const { payer, payment, order } = await scene();
-    const elsewhere = createModelStore().handle().payments;
-    await take(laneWith({ store: elsewhere }), order, payment);
+    const elsewhere = ownTestStore();
+    onTestFinished(elsewhere.close);
+    await take(laneWith({ store: elsewhere.store.payments }), order, payment);
     expect(summary(await failureOf(take(laneWith(), order, payment)))).toEqual({
       code: 'payment_invalid',
       stage: 'verify',

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterEach, expect, test } from 'vitest';
 import { readAccessFile } from '../../../../clickhouse/embedded/access-file.ts';
 import { createReader, createWriter } from '../../../../clickhouse/engine/http-engine.ts';
-import { unfinishedPasses } from '../../../../ingest/regrade/passes.ts';
+import { unfinishedPasses } from '../../../../ingest/grading/regrade/passes.ts';
 import { openSqliteStore } from '../../../../src/accounts/sqlite/store.ts';
 import type { ControlStore } from '../../../../src/accounts/store.ts';
 import { backUp } from '../../../../src/operate/backup/backup-command.ts';

@@ -5,7 +5,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import type { Writer } from '../../../../clickhouse/engine/engine.ts';
 import { createWriter } from '../../../../clickhouse/engine/http-engine.ts';
 import { sql, trustedText, uint64 } from '../../../../clickhouse/engine/sql.ts';
-import { recordPass, saveProgress } from '../../../../ingest/regrade/passes.ts';
+import { recordPass, saveProgress } from '../../../../ingest/grading/regrade/passes.ts';
 import { openSqliteStore } from '../../../../src/accounts/sqlite/store.ts';
 import { type BackupDeps, backUp } from '../../../../src/operate/backup/backup-command.ts';
 import { backUpEngine } from '../../../../src/operate/backup/engine-backup.ts';

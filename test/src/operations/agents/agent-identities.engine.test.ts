@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { trustedText } from '../../../../clickhouse/engine/sql.ts';
-import { readCard } from '../../../../ingest/agents/read-card.ts';
+import { readCard } from '../../../../ingest/agents/cards/read.ts';
 import { WALLET_AGENTS_SHOWN_MAX } from '../../../../src/operations/wallets/owners.ts';
 import { deriveAll, registerAgent } from '../../../kit/agents.ts';
 import { type TestApi, testApi } from '../../../kit/api.ts';

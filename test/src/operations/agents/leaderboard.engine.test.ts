@@ -6,6 +6,7 @@ import { deriveAll, registerAgent } from '../../../kit/agents.ts';
 import { type TestApi, testApi } from '../../../kit/api.ts';
 import { type TestEngine, testEngine } from '../../../kit/engine.ts';
 import { emptyIdentityTables } from '../../../kit/identities.ts';
+import { lengthOf } from '../../../kit/lengths.ts';
 import { type NaiveAgent, naiveAgents } from '../../../kit/naive-agents.ts';
 import {
   attestation,
@@ -190,7 +191,7 @@ describe('the leaderboard', () => {
         );
         expect(shownOf(await walkBoard(limit, '&chain=all'))).toEqual(naiveBoard(truth, { spam: false }));
       }),
-      { numRuns: 6, endOnFailure: true },
+      { numRuns: lengthOf('engineProperties'), endOnFailure: true },
     );
   }, 120_000);
 

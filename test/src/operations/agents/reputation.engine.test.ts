@@ -2,12 +2,12 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { TABLES } from '../../../../clickhouse/tables/schema.ts';
 import type { Attestation } from '../../../../core/domain/registry-event.ts';
 import type { Settlement } from '../../../../core/domain/settlement.ts';
-import { recheckProofs } from '../../../../ingest/agents/derive-agents.ts';
+import { recheckProofs } from '../../../../ingest/agents/derive.ts';
 import {
   encodeFeedback,
   FEEDBACK_FILE_COLUMNS,
   type FeedbackOutcome,
-} from '../../../../ingest/agents/feedback-row.ts';
+} from '../../../../ingest/agents/feedback/row.ts';
 import { createVersions } from '../../../../ingest/write/versions.ts';
 import { deriveAll, registerAgent } from '../../../kit/agents.ts';
 import { type TestApi, testApi } from '../../../kit/api.ts';

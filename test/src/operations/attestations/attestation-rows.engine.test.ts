@@ -6,7 +6,7 @@ import {
   encodeFeedback,
   FEEDBACK_FILE_COLUMNS,
   type FeedbackOutcome,
-} from '../../../../ingest/agents/feedback-row.ts';
+} from '../../../../ingest/agents/feedback/row.ts';
 import { deriveAll, registerAgent } from '../../../kit/agents.ts';
 import { type TestApi, testApi } from '../../../kit/api.ts';
 import { type TestEngine, testEngine } from '../../../kit/engine.ts';

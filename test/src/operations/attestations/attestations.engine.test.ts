@@ -4,6 +4,7 @@ import { ATTESTATION_KINDS, type Attestation } from '../../../../core/domain/reg
 import { type TestApi, testApi } from '../../../kit/api.ts';
 import { type TestEngine, testEngine } from '../../../kit/engine.ts';
 import { emptyIdentityTables } from '../../../kit/identities.ts';
+import { lengthOf } from '../../../kit/lengths.ts';
 import { attestation, insertAttestations } from '../../../kit/registry-rows.ts';
 import { BASE, hash, NOON, POLYGON, reportChain, wallet } from '../../../kit/rows.ts';
 
@@ -191,7 +192,7 @@ describe('a walk', () => {
           }
         },
       ),
-      { numRuns: 6, endOnFailure: true },
+      { numRuns: lengthOf('engineProperties'), endOnFailure: true },
     );
   }, 120_000);
 

@@ -1,12 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { trustedText } from '../../../../clickhouse/engine/sql.ts';
 import { loadConfig } from '../../../../core/config/load.ts';
-import { countActivity } from '../../../../ingest/endpoints/count-activity.ts';
-import { deriveList } from '../../../../ingest/endpoints/derive-list.ts';
-import { dollarTokens } from '../../../../ingest/endpoints/dollar-tokens.ts';
-import { WHOLE } from '../../../../ingest/endpoints/listing.ts';
-import { type SourceState, saveSourceState } from '../../../../ingest/endpoints/source-states.ts';
-import { syncSource } from '../../../../ingest/endpoints/sync-source.ts';
+import { countActivity } from '../../../../ingest/endpoints/activity.ts';
+import { dollarTokens } from '../../../../ingest/endpoints/item.ts';
+import { deriveList } from '../../../../ingest/endpoints/list.ts';
+import { type SourceState, saveSourceState, WHOLE } from '../../../../ingest/endpoints/listing.ts';
+import { syncSource } from '../../../../ingest/endpoints/sync.ts';
 import { createVersions } from '../../../../ingest/write/versions.ts';
 import { ANONYMOUS, type TestApi, testApi } from '../../../kit/api.ts';
 import { listedItem } from '../../../kit/bazaar.ts';

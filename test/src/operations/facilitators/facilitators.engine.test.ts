@@ -10,6 +10,7 @@ import { type TestApi, testApi } from '../../../kit/api.ts';
 import { closeDays } from '../../../kit/close-days.ts';
 import { emptyTables } from '../../../kit/empty-tables.ts';
 import { type TestEngine, testEngine } from '../../../kit/engine.ts';
+import { lengthOf } from '../../../kit/lengths.ts';
 import {
   BASE,
   insertSettlements,
@@ -171,7 +172,7 @@ describe('/v0/facilitators', () => {
           );
         },
       ),
-      { numRuns: 10, endOnFailure: true },
+      { numRuns: lengthOf('engineProperties'), endOnFailure: true },
     );
   }, 240_000);
 

@@ -3,12 +3,11 @@ import { type Sql, sql, trustedText } from '../../../../clickhouse/engine/sql.ts
 import { loadConfig } from '../../../../core/config/load.ts';
 import { address } from '../../../../core/domain/address.ts';
 import type { Settlement } from '../../../../core/domain/settlement.ts';
-import { countActivity } from '../../../../ingest/endpoints/count-activity.ts';
-import { dollarTokens } from '../../../../ingest/endpoints/dollar-tokens.ts';
+import { countActivity } from '../../../../ingest/endpoints/activity.ts';
+import { dollarTokens } from '../../../../ingest/endpoints/item.ts';
 import { WHOLE } from '../../../../ingest/endpoints/listing.ts';
-import { syncSource } from '../../../../ingest/endpoints/sync-source.ts';
-import { PASS_LIMITS } from '../../../../ingest/rings/pass-limits.ts';
-import { readEdges } from '../../../../ingest/rings/read-edges.ts';
+import { syncSource } from '../../../../ingest/endpoints/sync.ts';
+import { PASS_LIMITS, readEdges } from '../../../../ingest/rings/edges.ts';
 import { createVersions } from '../../../../ingest/write/versions.ts';
 import { readProvenPayments } from '../../../../src/operations/attestations/proofs.ts';
 import { testApi } from '../../../kit/api.ts';

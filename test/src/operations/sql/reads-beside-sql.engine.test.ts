@@ -44,7 +44,8 @@ const CALLS_PER_CUSTOMER = 25;
 /** As many as there are places for queries. */
 const ATTACKERS = 2;
 const READERS = 3;
-const ROUNDS_MAX = ORGANIZATIONS_ONLY_AFTER + 1;
+/** Rounds whose texts meet an engine that is being started anew count as nothing; on a busy machine several do. */
+const ROUNDS_MAX = 10 * ORGANIZATIONS_ONLY_AFTER;
 const SECONDS = 1;
 
 const PATHS = ['/v0/flows', `/v0/entities/${wallet(0xb2)}/settlements`, '/v0/telemetry'];
@@ -156,7 +157,7 @@ test('every read is answered beside texts that cannot be stopped and beside the 
   expect([...answered.keys()].sort()).toEqual([...PATHS].sort());
   for (const times of answered.values()) expect(times).toBeGreaterThan(10);
   expect(sql.engine.pid()).not.toBe(before);
-}, 60_000);
+}, 180_000);
 
 /** While all others go on. */
 async function expectForOrganizationsOnly(): Promise<void> {

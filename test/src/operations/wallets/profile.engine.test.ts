@@ -9,6 +9,7 @@ import type { ProfileAnswer } from '../../../../src/operations/wallets/profile-s
 import { PROFILE_BOUNDS, type ProfileBounds } from '../../../../src/operations/wallets/read-profile.ts';
 import { type TestApi, testApi, testClock } from '../../../kit/api.ts';
 import { type TestEngine, testEngine } from '../../../kit/engine.ts';
+import { IS_NIGHTLY } from '../../../kit/lengths.ts';
 import {
   type Role,
   settlementsOf,
@@ -120,9 +121,15 @@ function expectTrue(answer: ProfileAnswer, query: TruthQuery): void {
   });
 }
 
-const QUERIES = (['payee', 'payer'] as const).flatMap((role) =>
-  [undefined, POLYGON].flatMap((chain) => [undefined, FINAL].map((final) => ({ role, chain, final }))),
-);
+/** In the short run half of them: every two values of a pair still meet. */
+const QUERIES = (['payee', 'payer'] as const)
+  .flatMap((role) =>
+    [undefined, POLYGON].flatMap((chain) => [undefined, FINAL].map((final) => ({ role, chain, final }))),
+  )
+  .filter(
+    ({ role, chain, final }) =>
+      IS_NIGHTLY || (role === 'payee') === ((chain === undefined) === (final === undefined)),
+  );
 
 /** Nothing is kept from one state of the index to the next. */
 function freshDeps(): ProfileDeps {

@@ -5,6 +5,7 @@ import type { Address } from '../../../../core/domain/address.ts';
 import type { Settlement } from '../../../../core/domain/settlement.ts';
 import { rowKey, type TestApi, testApi, walk } from '../../../kit/api.ts';
 import { type TestEngine, testEngine } from '../../../kit/engine.ts';
+import { lengthOf } from '../../../kit/lengths.ts';
 import { BASE, insertSettlements, NOON, nextVer, POLYGON, settlement, wallet } from '../../../kit/rows.ts';
 
 let engine: TestEngine;
@@ -78,7 +79,7 @@ describe('wallet pages', () => {
           expect(rows.map(rowKey)).toEqual(await finalKeys(of, condition));
         }
       }),
-      { numRuns: 6, endOnFailure: true },
+      { numRuns: lengthOf('engineProperties'), endOnFailure: true },
     );
   }, 120_000);
 

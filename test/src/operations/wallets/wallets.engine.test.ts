@@ -7,6 +7,7 @@ import { CURSOR_KEYS, type TestApi, testApi } from '../../../kit/api.ts';
 import { closeDays, closeHours, dayOf } from '../../../kit/close-days.ts';
 import { emptyTables } from '../../../kit/empty-tables.ts';
 import { type TestEngine, testEngine } from '../../../kit/engine.ts';
+import { lengthOf } from '../../../kit/lengths.ts';
 import {
   BASE,
   insertSettlements,
@@ -174,7 +175,7 @@ describe('/v0/wallets', () => {
           });
         },
       ),
-      { numRuns: 8, endOnFailure: true },
+      { numRuns: lengthOf('engineProperties'), endOnFailure: true },
     );
   }, 240_000);
 

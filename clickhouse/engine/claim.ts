@@ -1,0 +1,32 @@
+import { randomInt } from 'node:crypto';
+
+/** Where numbers are claimed: `highest` of all claims, a claim of ours, and whether another owner claims the same number. */
+export interface Claims {
+  highest(): Promise<bigint>;
+  claim(number: bigint): Promise<void>;
+  isClaimedByOthers(number: bigint): Promise<boolean>;
+}
+
+const CLAIMS_MAX = 20;
+
+/**
+ * Claims a number above every one that was ever claimed, and at least `atLeast`; null after too many collisions.
+ *
+ * The engine has no compare-and-set: each process writes its claim and then looks. One that sees the claim of another owner on its
+ * number takes a higher one; of two claims that overlap at least the later one sees the other, so no number has two holders.
+ * After a collision both step on by up to `stepMax`, so that they rarely meet again.
+ */
+export async function claimNumber(
+  claims: Claims,
+  { atLeast = 0n, stepMax }: { readonly atLeast?: bigint; readonly stepMax: number },
+): Promise<bigint | null> {
+  let step = 1;
+  for (let attempt = 0; attempt < CLAIMS_MAX; attempt++) {
+    const next = (await claims.highest()) + BigInt(step);
+    const number = next > atLeast ? next : atLeast;
+    await claims.claim(number);
+    if (!(await claims.isClaimedByOthers(number))) return number;
+    step = 1 + randomInt(stepMax);
+  }
+  return null;
+}

@@ -1,0 +1,126 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Writer } from '../../clickhouse/engine/engine.ts';
+import type { Log } from '../../core/log.ts';
+import { untilAcknowledged } from '../write/until-acknowledged.ts';
+import type { Versions } from '../write/versions.ts';
+import { countDueSql, type Due, deriveSql, noteDueSql, recheckProofsSql } from './statements.ts';
+
+/**
+ * Keeps table `agents` what its events, cards and feedback say. An agent is due while rows were written about it since it was
+ * derived last; may be killed anywhere, because what was not written is still due.
+ */
+
+export interface DeriveLimits {
+  /** After a pass that found nothing. */
+  readonly pollMs: number;
+  /** A pass rests this many times as long as it took: an agent with a million ratings that is rated in every block must not take a core. */
+  readonly restFactor: number;
+  readonly agentsPerBatch: number;
+  /** How long changes are looked for by their time alone; older ones are found by the full comparison. */
+  readonly recentSeconds: number;
+  /** From one full comparison to the next. */
+  readonly fullEveryMs: number;
+  /** How often payments that feedback names are looked up again: they may be indexed later, and a reorg may take them back. */
+  readonly proofsEveryMs: number;
+}
+
+export const DERIVE_LIMITS: DeriveLimits = {
+  pollMs: 500,
+  restFactor: 3,
+  agentsPerBatch: 5_000,
+  recentSeconds: 300,
+  fullEveryMs: 60_000,
+  proofsEveryMs: 3_600_000,
+};
+
+const NOTE_MAX_SECONDS = 60;
+const DERIVE_MAX_SECONDS = 300;
+const MEBIBYTE = 1024 * 1024;
+/** One thread and bounded memory, so that point reads keep their latency. */
+const DERIVE_SETTINGS = {
+  max_threads: 1,
+  max_insert_threads: 1,
+  max_memory_usage: 1024 * MEBIBYTE,
+  max_bytes_before_external_group_by: 256 * MEBIBYTE,
+} as const;
+
+export interface DeriveDeps {
+  readonly writer: Writer;
+  readonly versions: Versions;
+  readonly log: Log;
+  readonly signal: AbortSignal;
+  readonly limits?: Partial<DeriveLimits>;
+}
+
+/** Until the signal aborts. */
+export async function deriveAgents(deps: DeriveDeps): Promise<void> {
+  const limits = { ...DERIVE_LIMITS, ...deps.limits };
+  const { log, signal } = deps;
+  let fullAtMs = Number.NEGATIVE_INFINITY;
+  let proofsAtMs = Number.NEGATIVE_INFINITY;
+  try {
+    while (!signal.aborted) {
+      const beganMs = performance.now();
+      if (beganMs - proofsAtMs >= limits.proofsEveryMs) {
+        await recheckProofs(deps);
+        proofsAtMs = beganMs;
+      }
+      const isFull = beganMs - fullAtMs >= limits.fullEveryMs;
+      const derived = await deriveDue(deps, isFull ? 'all' : { changedWithinSeconds: limits.recentSeconds });
+      // A full batch may have left some over: the next pass compares fully again.
+      if (isFull && derived < limits.agentsPerBatch) fullAtMs = beganMs;
+      const tookMs = performance.now() - beganMs;
+      if (derived > 0) log.debug({ agents: derived, tookMs: Math.round(tookMs) }, 'agents derived');
+      // A backlog is worked off without rest: only readers compete for the engine, and they have the other core.
+      const restMs =
+        derived === limits.agentsPerBatch ? 0 : Math.max(limits.pollMs, tookMs * limits.restFactor);
+      await delay(restMs, undefined, { signal });
+    }
+  } catch (error) {
+    if (!signal.aborted) throw error;
+  }
+}
+
+/** Makes agents due whose feedback names a payment. */
+export async function recheckProofs({ writer, log, signal }: DeriveDeps): Promise<void> {
+  await untilAcknowledged(log, signal, () =>
+    writer.run({
+      name: 'agents-proofs-recheck',
+      sql: recheckProofsSql(),
+      maxSeconds: NOTE_MAX_SECONDS,
+      settings: DERIVE_SETTINGS,
+    }),
+  );
+}
+
+/** Derives one batch of agents that are due; returns how many. */
+export async function deriveDue(
+  { writer, versions, log, signal, limits }: DeriveDeps,
+  due: Due = 'all',
+): Promise<number> {
+  const { agentsPerBatch } = { ...DERIVE_LIMITS, ...limits };
+  return untilAcknowledged(log, signal, async () => {
+    const batch = versions.next();
+    await writer.run({
+      name: 'agents-due',
+      sql: noteDueSql(batch, due, agentsPerBatch),
+      maxSeconds: NOTE_MAX_SECONDS,
+      settings: DERIVE_SETTINGS,
+    });
+    const { rows } = await writer.rows({
+      name: 'agents-due-count',
+      sql: countDueSql(batch),
+      maxSeconds: NOTE_MAX_SECONDS,
+      maxRows: 1,
+    });
+    const count = Number(rows[0]?.[0] ?? 0);
+    if (count === 0) return 0;
+    await writer.run({
+      name: 'agents-derive',
+      sql: deriveSql(batch, versions.next()),
+      maxSeconds: DERIVE_MAX_SECONDS,
+      settings: DERIVE_SETTINGS,
+    });
+    return count;
+  });
+}

@@ -1,0 +1,147 @@
+import { keccak_256 } from '@noble/hashes/sha3.js';
+import type { Writer } from '../../../clickhouse/engine/engine.ts';
+import { TABLES } from '../../../clickhouse/tables/schema.ts';
+import type { Clock } from '../../../core/clock.ts';
+import type { Config } from '../../../core/config/config.ts';
+import type { FeedbackFile } from '../../../core/domain/agent-card.ts';
+import type { Log } from '../../../core/log.ts';
+import { type DocumentFetcher, FILE_MEDIA_TYPES } from '../../fetch/document.ts';
+import { laneOptions, lanesOf, runLanes } from '../../fetch/host-lanes.ts';
+import { isWorthATry, NEVER, type RetryTimes, retryAt } from '../../fetch/retry-times.ts';
+import { untilAcknowledged } from '../../write/until-acknowledged.ts';
+import {
+  collectRows,
+  type FetchedBatch,
+  type Look,
+  lookedAtSince,
+  QUEUE_LIMITS,
+  type QueueLimits,
+  runQueue,
+} from '../queue.ts';
+import { JSON_PROBLEMS } from '../values.ts';
+import { FEEDBACK_FILE_MAX_BYTES, readFeedbackFile } from './file.ts';
+import {
+  type DueFeedback,
+  encodeFeedback,
+  FEEDBACK_FILE_COLUMNS,
+  type FeedbackOutcome,
+  readDueFeedback,
+  ZERO_HASH,
+} from './row.ts';
+
+/**
+ * Fetches the files that feedback names, each until it was read once: what a file said when it was rated is what counts. May be
+ * killed anywhere: what was not written is still due.
+ */
+
+/** In addition to those of fetching: a file that was read, and does not belong to its log. Stored with status `good`. */
+export const FEEDBACK_PROBLEMS = {
+  ...JSON_PROBLEMS,
+  other_agent: 'The file names another agent than the log.',
+  other_client: 'The file names another client than the log.',
+} as const;
+
+const FEEDBACK_TIMES: RetryTimes = {
+  firstRetrySeconds: 10 * 60,
+  retryMaxSeconds: 7 * 86_400,
+  refreshSeconds: 0,
+};
+/** Some two months. A file that was not served since then was most likely never there. */
+const FAILURES_MAX = 18;
+
+export interface FeedbackQueueDeps {
+  readonly config: Pick<Config, 'chains' | 'identities'>;
+  readonly fetcher: DocumentFetcher;
+  readonly writer: Writer;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly signal: AbortSignal;
+  readonly limits?: Partial<QueueLimits>;
+}
+
+/** Until the signal aborts. */
+export async function fetchFeedback(deps: FeedbackQueueDeps): Promise<void> {
+  const limits = { ...QUEUE_LIMITS, ...deps.limits };
+  await runQueue('feedback files', { ...deps, limits }, (look) => fetchDueFeedback(deps, look));
+}
+
+/** One batch: looks, fetches, writes. */
+export async function fetchDueFeedback(deps: FeedbackQueueDeps, look: Look = 'all'): Promise<FetchedBatch> {
+  const { config, writer, clock, log, signal } = deps;
+  const limits = { ...QUEUE_LIMITS, ...deps.limits };
+  const now = (): number => Math.floor(clock.nowMs() / 1_000);
+  const beganMs = performance.now();
+  const { due, total } = await untilAcknowledged(log, signal, () =>
+    readDueFeedback(writer, {
+      filesMax: limits.filesPerBatch,
+      now: now(),
+      since: lookedAtSince(look, clock.nowMs()),
+    }),
+  );
+  const lookedMs = performance.now() - beganMs;
+  const rows = collectRows<readonly [DueFeedback, FeedbackOutcome]>(limits, (full) =>
+    untilAcknowledged(log, signal, () =>
+      writer.insert('feedback-save', TABLES.feedbackFiles, FEEDBACK_FILE_COLUMNS, [encodeFeedback(full)]),
+    ),
+  );
+  const registries = new Map(config.chains.map(({ chain, registries: { identity } }) => [chain, identity]));
+  const options = laneOptions(config.identities.fetchConcurrency, signal, limits);
+  await runLanes(lanesOf(due), options, async (item, down) => {
+    const outcome =
+      down === null ? await fetchOne(item, registries.get(item.chain), deps, now) : failed(item, down, now());
+    await rows.add([item, outcome]);
+    return outcome.status === 'failed' ? outcome.problem : '';
+  });
+  await rows.finish();
+  return { fetched: rows.count(), total, lookedMs };
+}
+
+async function fetchOne(
+  due: DueFeedback,
+  contract: string | undefined,
+  { fetcher, signal }: FeedbackQueueDeps,
+  now: () => number,
+): Promise<FeedbackOutcome> {
+  const options = { maxBytes: FEEDBACK_FILE_MAX_BYTES, mediaTypes: FILE_MEDIA_TYPES, signal };
+  const document = await fetcher.fetch(due.uri, options);
+  if (!document.ok) return failed(due, document.problem, now());
+  const file = readFeedbackFile(document.bytes);
+  if (typeof file === 'string') return failed(due, file, now());
+  return {
+    status: 'good',
+    problem: contradiction(due, file, contract),
+    failures: 0,
+    nextTryAt: NEVER,
+    hashMatches: due.fileHash === ZERO_HASH || due.fileHash === hashOf(document.bytes),
+    proof: file.proofOfPayment,
+  };
+}
+
+function failed({ uri, failures }: DueFeedback, problem: string, now: number): FeedbackOutcome {
+  const tries = failures + 1;
+  const isOver = tries >= FAILURES_MAX || !isWorthATry(uri, problem);
+  return {
+    status: 'failed',
+    problem,
+    failures: tries,
+    nextTryAt: isOver ? NEVER : retryAt(now, tries, FEEDBACK_TIMES),
+    hashMatches: false,
+    proof: null,
+  };
+}
+
+/** What the file does not say contradicts nothing. */
+function contradiction(
+  { chain, agentId, client }: DueFeedback,
+  file: FeedbackFile,
+  contract: string | undefined,
+): '' | 'other_agent' | 'other_client' {
+  const isOtherRegistry =
+    file.agentRegistry !== null && contract !== undefined && file.agentRegistry !== `${chain}:${contract}`;
+  if (isOtherRegistry || (file.agentId !== null && file.agentId !== agentId)) return 'other_agent';
+  return file.client !== null && file.client !== client ? 'other_client' : '';
+}
+
+function hashOf(bytes: Uint8Array): string {
+  return `0x${Buffer.from(keccak_256(bytes)).toString('hex')}`;
+}

@@ -1,0 +1,122 @@
+import type { Writer } from '../../../clickhouse/engine/engine.ts';
+import { RowBinary } from '../../../clickhouse/engine/row-binary.ts';
+import { dateTime, type Sql, sql } from '../../../clickhouse/engine/sql.ts';
+import { type Address, address } from '../../../core/domain/address.ts';
+import type { FeedbackFile } from '../../../core/domain/agent-card.ts';
+import { type Chain, isChain } from '../../../core/domain/chain.ts';
+import type { Hash } from '../../../core/domain/settlement.ts';
+import { type DueDocuments, type DueKind, type DueQuery, readDueDocuments } from '../queue.ts';
+
+/** A log of feedback that names a file, as table `feedback_files` knows it. */
+export interface DueFeedback {
+  readonly chain: Chain;
+  readonly blockNumber: number;
+  readonly logIndex: number;
+  readonly agentId: bigint;
+  readonly client: Address;
+  readonly uri: string;
+  /** `ZERO_HASH` when the log gives none. */
+  readonly fileHash: Hash;
+  /** Tries that failed so far. */
+  readonly failures: number;
+  /** Of the row that was read. */
+  readonly ver: bigint;
+}
+
+/** What came of a try. Times are Unix seconds, UTC. */
+export interface FeedbackOutcome {
+  readonly status: 'good' | 'failed';
+  /** Why it failed, or how the file contradicts the log; '' for neither. */
+  readonly problem: string;
+  readonly failures: number;
+  readonly nextTryAt: number;
+  /** True also when the log gives no hash: then nothing contradicts. */
+  readonly hashMatches: boolean;
+  readonly proof: FeedbackFile['proofOfPayment'];
+}
+
+export const FEEDBACK_FILE_COLUMNS = [
+  'chain',
+  'block_number',
+  'log_index',
+  'agent_id',
+  'client',
+  'uri',
+  'file_hash',
+  'status',
+  'problem',
+  'failures',
+  'next_try_at',
+  'hash_matches',
+  'proof_chain',
+  'proof_tx',
+  'proof_from',
+  'proof_to',
+  'ver',
+  'del',
+] as const;
+
+export const ZERO_HASH: Hash = `0x${'0'.repeat(64)}`;
+const NO_ADDRESS = `0x${'0'.repeat(40)}`;
+const STATUS_CODES = { good: 1, failed: 2 } as const;
+
+/**
+ * RowBinary of `FEEDBACK_FILE_COLUMNS`. Each row takes the place just above the one that was read, in the room that versions
+ * leave for it (ingest/write/versions.ts): if the log was taken back or replaced while its file was fetched, that stays the newest.
+ */
+export function encodeFeedback(rows: readonly (readonly [DueFeedback, FeedbackOutcome])[]): Uint8Array {
+  const out = new RowBinary();
+  for (const [log, { proof, ...outcome }] of rows) {
+    out.string(log.chain).u64(log.blockNumber).u32(log.logIndex).u256(log.agentId).hex20(log.client);
+    out.string(log.uri).hex32(log.fileHash);
+    out.u8(STATUS_CODES[outcome.status]).string(outcome.problem).u16(outcome.failures);
+    out.dateTime(outcome.nextTryAt).u8(Number(outcome.hashMatches));
+    out.string(proof?.chain ?? '').hex32(proof?.txHash ?? ZERO_HASH);
+    out.hex20(proof?.from ?? NO_ADDRESS).hex20(proof?.to ?? NO_ADDRESS);
+    out.u64(log.ver + 1n).u8(0);
+  }
+  return out.finish();
+}
+
+const KEY = sql`chain, block_number, log_index`;
+
+const FEEDBACK: DueKind<DueFeedback> = {
+  name: 'feedback',
+  table: sql`feedback_files`,
+  key: KEY,
+  sampleBy: KEY,
+  isDue,
+  select: (chosen, now) =>
+    sql`SELECT chain, block_number, log_index, toString(agent_id), lower(hex(client)), uri, lower(hex(file_hash)), failures, toString(ver)
+    FROM feedback_files FINAL
+    WHERE ${isDue(now)} AND (${KEY}) IN ${chosen}`,
+  selected: { sampleBy: KEY, uri: sql`uri`, hostless: sql`tuple(block_number, log_index)` },
+  read: readRow,
+};
+
+/** Feedback files that are due. */
+export function readDueFeedback(writer: Writer, query: DueQuery): Promise<DueDocuments<DueFeedback>> {
+  return readDueDocuments(writer, FEEDBACK, query);
+}
+
+function isDue(now: number): Sql {
+  return sql`del = 0 AND status != 'good' AND next_try_at <= ${dateTime(now)}`;
+}
+
+function readRow(row: readonly unknown[]): DueFeedback[] {
+  const [chain, blockNumber, logIndex, agentId, client, uri, fileHash, failures, ver] = row;
+  if (typeof chain !== 'string' || !isChain(chain)) return [];
+  return [
+    {
+      chain,
+      blockNumber: Number(blockNumber),
+      logIndex: Number(logIndex),
+      agentId: BigInt(String(agentId)),
+      client: address(`0x${String(client)}`),
+      uri: String(uri),
+      fileHash: `0x${String(fileHash)}`,
+      failures: Number(failures),
+      ver: BigInt(String(ver)),
+    },
+  ];
+}

@@ -1,0 +1,186 @@
+import { displayText } from '../../core/domain/display-text.ts';
+import { isIpfsUri, readIpfsUri } from '../fetch/uri.ts';
+
+/** Why a file is not the JSON that was expected; codes that may be stored and shown. */
+export const JSON_PROBLEMS = {
+  not_utf8: 'The file is not UTF-8.',
+  too_deep: 'The JSON is nested deeper than is read.',
+  too_many_values: 'The JSON has more values than are read.',
+  not_json: 'The file is not JSON.',
+  not_an_object: 'The JSON is not an object.',
+} as const;
+
+export type JsonProblem = keyof typeof JSON_PROBLEMS;
+
+/** Real files are four deep and have a hundred values. */
+const DEPTH_MAX = 32;
+const VALUES_MAX = 20_000;
+
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+
+/**
+ * Reads a JSON object from untrusted bytes. Depth and number of values are counted before anything is built, on the bytes
+ * and without recursion. A byte order mark is passed over; of a repeated key the last counts, as everywhere in JavaScript;
+ * `__proto__` is a key like others, so fields must be read with `fieldOf`.
+ */
+export function parseBounded(bytes: Uint8Array): Record<string, unknown> | JsonProblem {
+  const problem = measure(bytes);
+  if (problem !== null) return problem;
+  try {
+    const value: unknown = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
+    return isObject(value) ? value : 'not_an_object';
+  } catch (error) {
+    return error instanceof SyntaxError ? 'not_json' : 'not_utf8'; // the decoder throws a TypeError
+  }
+}
+
+/** Brackets and commas outside of strings bound what the parser would build. */
+function measure(bytes: Uint8Array): 'too_deep' | 'too_many_values' | null {
+  let depth = 0;
+  let values = 0;
+  let at = 0;
+  while (at < bytes.length) {
+    const byte = bytes[at] ?? 0;
+    at = byte === QUOTE ? endOfString(bytes, at + 1) : at + 1;
+    const step = STEPS[byte] ?? 0;
+    depth += step;
+    values += step > 0 || byte === COMMA ? 1 : 0;
+    if (depth > DEPTH_MAX) return 'too_deep';
+    if (values > VALUES_MAX) return 'too_many_values';
+  }
+  return null;
+}
+
+/** Where the text after a string goes on. */
+function endOfString(bytes: Uint8Array, start: number): number {
+  for (let at = start; at < bytes.length; at++) {
+    if (bytes[at] === QUOTE) return at + 1;
+    if (bytes[at] === BACKSLASH) at++;
+  }
+  return bytes.length;
+}
+
+const COMMA = 0x2c;
+/** By byte: how much deeper the next one is. */
+const STEPS = Int8Array.from({ length: 256 }, (_, byte) => {
+  const char = String.fromCharCode(byte);
+  return '[{'.includes(char) ? 1 : -Number(']}'.includes(char));
+});
+
+export function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** The first of the names that is an own field, with a value; undefined when there is none. */
+export function fieldOf(value: unknown, ...names: readonly string[]): unknown {
+  if (!isObject(value)) return undefined;
+  const name = names.find((one) => Object.hasOwn(value, one) && value[one] !== null);
+  return name === undefined ? undefined : value[name];
+}
+
+/** How single values of untrusted files are read: what makes no sense becomes empty, nothing throws. */
+
+const URL_MAX_CHARS = 500;
+const DATA_IMAGE_MAX_CHARS = 4_096;
+/** No SVG: it is a document with scripts wherever it is not inside an `img`. */
+const DATA_IMAGE = /^data:image\/(?:png|jpeg|gif|webp);base64,[A-Za-z0-9+/]+={0,2}$/;
+const WEB_SCHEMES: ReadonlySet<string> = new Set(['http:', 'https:', 'ws:', 'wss:']);
+/** Addresses that a page which makes links of endpoints would run or open inside itself. */
+const ACTIVE_SCHEME = /^(?:javascript|vbscript|data|blob|file|filesystem|about|view-source)\s*:/i;
+const UINT256_MAX = 2n ** 256n - 1n;
+const DECIMAL = /^\d{1,78}$/;
+
+/** A name or a description; numbers are taken for their digits, everything else for nothing. */
+export function readText(value: unknown, maxChars: number): string {
+  if (typeof value === 'number') return String(value);
+  return typeof value === 'string' ? displayText(value, maxChars) : '';
+}
+
+/** true, 1, "true", "yes" and `{ "enabled": true }` are yes. */
+export function readFlag(value: unknown): boolean | undefined {
+  if (typeof value === 'boolean') return value;
+  if (typeof value === 'number') return value !== 0;
+  if (typeof value === 'string') return FLAG_WORDS[value.trim().toLowerCase()];
+  return isObject(value) ? readFlag(fieldOf(value, 'enabled', 'supported')) : undefined;
+}
+
+const FLAG_WORDS: Readonly<Record<string, boolean | undefined>> = Object.assign(Object.create(null), {
+  true: true,
+  yes: true,
+  '1': true,
+  false: false,
+  no: false,
+  '0': false,
+});
+
+/**
+ * A list of words, distinct, in their order: a list of texts or of objects with a name or an id, an object whose keys are the
+ * words, or one text with commas.
+ */
+export function readWords(
+  value: unknown,
+  { itemsMax, maxChars }: { readonly itemsMax: number; readonly maxChars: number },
+): readonly string[] {
+  const words = new Set<string>();
+  for (const item of itemsOf(value)) {
+    const word = readText(isObject(item) ? fieldOf(item, 'name', 'id') : item, maxChars);
+    if (word !== '') words.add(word);
+    if (words.size >= itemsMax) break;
+  }
+  return [...words];
+}
+
+function itemsOf(value: unknown): readonly unknown[] {
+  if (Array.isArray(value)) return value;
+  if (typeof value === 'string') return value.split(',', SPLIT_MAX);
+  return isObject(value) ? Object.keys(value) : [];
+}
+
+const SPLIT_MAX = 1_000;
+
+/**
+ * Where a service is: a URL in its canonical ASCII spelling, or a name, an address, an e-mail as text. Too long a one is left
+ * out instead of cut: half an address is another one.
+ */
+export function readEndpoint(value: unknown): string {
+  if (typeof value !== 'string' || value.length > URL_MAX_CHARS) return '';
+  const url = URL.canParse(value) ? new URL(value) : null;
+  if (url !== null && WEB_SCHEMES.has(url.protocol)) return url.href.length > URL_MAX_CHARS ? '' : url.href;
+  const text = displayText(value, URL_MAX_CHARS);
+  // As a browser reads it too, which drops line breaks and tabs from inside the scheme.
+  return ACTIVE_SCHEME.test(url?.href ?? '') || ACTIVE_SCHEME.test(text) ? '' : text;
+}
+
+/** An image that a page may show: https, ipfs, or a small raster image as data. */
+export function readImage(value: unknown): string {
+  if (typeof value !== 'string') return '';
+  const text = value.trim();
+  if (DATA_IMAGE.test(text.slice(0, DATA_IMAGE_MAX_CHARS + 1)))
+    return text.length > DATA_IMAGE_MAX_CHARS ? '' : text;
+  if (text.length > URL_MAX_CHARS) return '';
+  if (isIpfsUri(text)) {
+    const path = readIpfsUri(text);
+    return path === null ? '' : `ipfs://${path}`;
+  }
+  const url = URL.canParse(text) ? new URL(text) : null;
+  return url?.protocol === 'https:' && url.username === '' && url.href.length <= URL_MAX_CHARS
+    ? url.href
+    : '';
+}
+
+/** A token id: decimal digits, or a number that JSON has not rounded. Null for everything else. */
+export function readAgentId(value: unknown): bigint | null {
+  if (typeof value === 'number') return Number.isSafeInteger(value) && value >= 0 ? BigInt(value) : null;
+  if (typeof value !== 'string' || !DECIMAL.test(value.trim())) return null;
+  const id = BigInt(value.trim());
+  return id <= UINT256_MAX ? id : null;
+}
+
+/** A registry, `eip155:8453:0x8004…`, lower case; '' when it is no such text. */
+export function readRegistry(value: unknown): string {
+  const text = typeof value === 'string' ? value.trim().toLowerCase() : '';
+  return REGISTRY.test(text) ? text : '';
+}
+
+const REGISTRY = /^eip155:\d{1,20}:0x[0-9a-f]{40}$/;

@@ -1,0 +1,187 @@
+import type { Writer } from '../../clickhouse/engine/engine.ts';
+import { dateTime, type Sql, sql, texts, uint32, uint64 } from '../../clickhouse/engine/sql.ts';
+import type { Chain } from '../../core/domain/chain.ts';
+import { EVIDENCE_LADDER, EVIDENCE_METHODS } from '../../core/domain/evidence.ts';
+import { IS_PUBLISHED, IS_RANGE, ORIGIN } from './offers.ts';
+
+/**
+ * Counts anew what offers and their addresses were paid, from the rows themselves, so that the figures follow every reorg and
+ * regrade. All of it in statements of the engine, which reads the payments of listed addresses and writes what changed.
+ */
+
+/** Today and the days before it, UTC. */
+export const ACTIVITY_DAYS = 30;
+const DAY_SECONDS = 86_400;
+const MAX_SECONDS = 300;
+const MEBIBYTE = 1024 * 1024;
+/** Readers and the chains come first; how often this runs depends on how long it took (follow.ts). */
+const SETTINGS = {
+  max_threads: 2,
+  max_memory_usage: 2_048 * MEBIBYTE,
+  max_bytes_before_external_group_by: 512 * MEBIBYTE,
+} as const;
+
+interface Count {
+  readonly chains: readonly Chain[];
+  readonly nowMs: number;
+  /** Above every one given before. */
+  readonly ver: bigint;
+}
+
+/** True when anything is other than it was stored. */
+export async function countActivity(writer: Writer, { chains, nowMs, ver }: Count): Promise<boolean> {
+  const now = Math.floor(nowMs / 1_000);
+  const since = (Math.floor(now / DAY_SECONDS) - (ACTIVITY_DAYS - 1)) * DAY_SECONDS;
+  const observed = { chains, since };
+  let written = 0;
+  for (const [name, statement] of [
+    ['payee_activity', storeSql(OF_PAYEES, observedPayments(observed), { now, ver })],
+    ['offer_activity', storeSql(OF_OFFERS, paymentsOfOffers(observed), { now, ver })],
+  ] as const) {
+    await writer.run({
+      name: `endpoint-${name}`,
+      sql: statement,
+      maxSeconds: MAX_SECONDS,
+      settings: SETTINGS,
+    });
+    written += await countWritten(writer, name, ver);
+  }
+  return written > 0;
+}
+
+async function countWritten(
+  writer: Writer,
+  table: 'payee_activity' | 'offer_activity',
+  ver: bigint,
+): Promise<number> {
+  const { rows } = await writer.rows({
+    name: 'endpoint-activity-written',
+    sql:
+      table === 'payee_activity'
+        ? sql`SELECT count() FROM payee_activity WHERE ver = ${uint64(ver)}`
+        : sql`SELECT count() FROM offer_activity WHERE ver = ${uint64(ver)}`,
+    maxSeconds: MAX_SECONDS,
+    maxRows: 1,
+  });
+  return Number(rows[0]?.[0]);
+}
+
+/** A table of activity: its key, and where each part of the key is found in a payment. */
+interface ActivityTable {
+  readonly table: Sql;
+  readonly key: Sql;
+  readonly keyOfPayment: Sql;
+}
+
+const OF_PAYEES: ActivityTable = {
+  table: sql`payee_activity`,
+  key: sql`pay_to, chain`,
+  keyOfPayment: sql`pay_to, chain`,
+};
+/** A payment counts once from each time at which an offer on its terms began. */
+const OF_OFFERS: ActivityTable = {
+  table: sql`offer_activity`,
+  key: sql`pay_to, chain, asset, is_range, amount, origin, since`,
+  keyOfPayment: sql`pay_to, chain, asset, is_range, terms AS amount, origin, arrayJoin(starts) AS since`,
+};
+
+/** What is counted and what is stored side by side; a key whose two sides differ is written, one without payments gets a tombstone. */
+function storeSql(
+  { table, key, keyOfPayment }: ActivityTable,
+  payments: Sql,
+  { now, ver }: { readonly now: number; readonly ver: bigint },
+): Sql {
+  return sql`INSERT INTO ${table}
+      (${key}, settlement_count, unique_payers, settled_usd, last_settled_at, counted_at, ver, del)
+    SELECT ${key}, maxIf(n, is_new), maxIf(payers, is_new), maxIf(paid, is_new), maxIf(last, is_new),
+      ${dateTime(now)}, ${uint64(ver)}, countIf(is_new) = 0
+    FROM (
+      SELECT 1 AS is_new, ${keyOfPayment}, count() AS n, uniqCombined64(12)(payer) AS payers,
+        sum(toDecimal128(usd, 6)) AS paid, max(at) AS last
+      FROM (${payments}) GROUP BY ${key}
+      UNION ALL
+      SELECT 0, ${key}, settlement_count, unique_payers, settled_usd, last_settled_at FROM ${table} FINAL WHERE del = 0)
+    GROUP BY ${key}
+    HAVING countIf(is_new) != countIf(NOT is_new)
+      OR (maxIf(n, is_new), maxIf(payers, is_new), maxIf(paid, is_new), maxIf(last, is_new))
+        != (maxIf(n, NOT is_new), maxIf(payers, NOT is_new), maxIf(paid, NOT is_new), maxIf(last, NOT is_new))`;
+}
+
+/**
+ * Which payments count as observed, and which offer each belongs to. A payment fits an offer by payee, chain, asset and amount (the
+ * amount itself, or any up to a ceiling), and counts from the time on at which the offer asked that amount. Any source
+ * can list the payee of another seller at the same price, so a payment that fits offers of several origins belongs to the one that was listed first;
+ * listed at the same time, to the one whose own domain publishes it, else to none. Within an origin an exact amount goes before a
+ * ceiling, and a low ceiling before a high one.
+ */
+
+export interface Observed {
+  readonly chains: readonly Chain[];
+  /** Unix seconds. */
+  readonly since: number;
+}
+
+/** Ceilings that are kept of one payee and asset: each payment to it is held against all of them. Those listed first stay. */
+const CEILINGS_MAX = 64;
+
+/** Grades that are evidence of an x402 payment. */
+const OBSERVED_METHODS = EVIDENCE_METHODS.filter((method) =>
+  ['proven', 'probable'].includes(EVIDENCE_LADDER[method].tier),
+);
+
+const LIVE = sql`endpoint_offers FINAL WHERE del = 0`;
+
+/** Payments to listed addresses: pay_to, chain, asset, amount, payer, usd, at. Read by address, so only what they were paid is. */
+export function observedPayments({ chains, since }: Observed): Sql {
+  return sql`SELECT wallet AS pay_to, chain, concat('0x', lower(hex(asset))) AS asset, amount, counterparty AS payer, amount_usd AS usd,
+      block_time AS at
+    FROM (SELECT wallet, chain, wallet_log.asset AS asset, amount, counterparty, amount_usd, block_time, method, del FROM wallet_log FINAL
+      WHERE wallet IN (SELECT pay_to FROM ${LIVE} AND chain IN ${texts(chains)}) AND role = 'payee' AND block_time >= ${dateTime(since)})
+    WHERE del = 0 AND method IN ${texts(OBSERVED_METHODS)} AND concat('0x', lower(hex(payer))) != pay_to
+      AND (pay_to, chain) IN (SELECT pay_to, chain FROM ${LIVE})`;
+}
+
+/** By payee, chain, asset and terms: which origin the payments belong to ('' for none), its rank, and when its offers began. */
+function ownedTerms(chains: readonly Chain[]): Sql {
+  const claims = sql`SELECT pay_to, chain, asset, ${IS_RANGE} AS is_range, assumeNotNull(amount) AS terms, ${ORIGIN} AS origin,
+      min(toUInt64(toUnixTimestamp(terms_since)) * 2 + NOT ${IS_PUBLISHED}) AS rank, groupUniqArray(terms_since) AS starts
+    FROM ${LIVE} AND chain IN ${texts(chains)} AND amount > 0
+    GROUP BY pay_to, chain, asset, is_range, terms, origin`;
+  const ranked = sql`SELECT pay_to, chain, asset, is_range, terms, arraySort(groupArray((rank, origin, starts))) AS claims
+    FROM (${claims}) GROUP BY pay_to, chain, asset, is_range, terms`;
+  return sql`SELECT pay_to, chain, asset, is_range, terms, claims[1].1 AS first,
+      if(length(claims) > 1 AND claims[2].1 = first, '', claims[1].2) AS owner, claims[1].3 AS starts FROM (${ranked})`;
+}
+
+/** Ceilings of a payee and asset, those of the origin that was listed first before all others, low ones before high ones. */
+function ceilings(chains: readonly Chain[]): Sql {
+  const ofOwners = sql`SELECT pay_to, chain, asset, owner, min(first) AS owner_first, groupArray((terms, starts)) AS theirs
+    FROM (${ownedTerms(chains)}) WHERE is_range GROUP BY pay_to, chain, asset, owner`;
+  return sql`SELECT pay_to, chain, asset,
+      arraySlice(arraySort(groupArrayArray(arrayMap(one -> (owner_first, one.1, owner, one.2), theirs))), 1, ${uint32(CEILINGS_MAX)}) AS ceilings
+    FROM (${ofOwners}) GROUP BY pay_to, chain, asset`;
+}
+
+/**
+ * Observed payments with the terms that each belongs to: is_range, terms, origin, and `starts`, the times from which on it counts
+ * for an offer. Payments that fit nothing, or belong to none, are missing.
+ */
+export function paymentsOfOffers(observed: Observed): Sql {
+  const { chains, since } = observed;
+  const fitting = sql`SELECT p.pay_to AS pay_to, p.chain AS chain, p.asset AS asset, p.amount AS amount, payer, usd, at, e.owner AS exact_owner, e.first AS exact_first, e.starts AS exact_starts, exact_first > 0 AS has_exact,
+      arrayFilter(one -> one.2 >= p.amount, r.ceilings) AS above, above[1] AS ceiling, length(above) > 0 AS has_ceiling,
+      arrayExists(one -> one.1 = ceiling.1 AND one.3 != ceiling.3, above) AS is_ceiling_tied
+    FROM (${observedPayments(observed)}) AS p
+    LEFT JOIN (SELECT * FROM (${ownedTerms(chains)}) WHERE NOT is_range) AS e
+      ON p.pay_to = e.pay_to AND p.chain = e.chain AND p.asset = e.asset AND p.amount = e.terms
+    LEFT JOIN (${ceilings(chains)}) AS r ON p.pay_to = r.pay_to AND p.chain = r.chain AND p.asset = r.asset
+    WHERE has_exact OR has_ceiling`;
+  const isExact = sql`has_exact AND (NOT has_ceiling OR exact_owner = ceiling.3 OR exact_first < ceiling.1)`;
+  const isCeiling = sql`NOT is_exact AND has_ceiling AND NOT is_ceiling_tied AND (NOT has_exact OR ceiling.1 < exact_first)`;
+  return sql`SELECT pay_to, chain, asset, toUInt8(NOT is_exact) AS is_range, if(is_exact, amount, ceiling.2) AS terms,
+      if(is_exact, exact_owner, ceiling.3) AS origin, payer, usd, at,
+      arrayDistinct(arrayMap(start -> greatest(start, ${dateTime(since)}),
+        arrayFilter(start -> start <= at, if(is_exact, exact_starts, ceiling.4)))) AS starts
+    FROM (SELECT *, ${isExact} AS is_exact, ${isCeiling} AS is_ceiling FROM (${fitting}))
+    WHERE (is_exact OR is_ceiling) AND origin != ''`;
+}

@@ -1,0 +1,269 @@
+import type { Config } from '../../core/config/config.ts';
+import { isAddress, readAddress } from '../../core/domain/address.ts';
+import { type Chain, chainOf } from '../../core/domain/chain.ts';
+import { displayText } from '../../core/domain/display-text.ts';
+import { dollarsOfAmount, readDollars } from '../../core/domain/dollar-price.ts';
+import {
+  ENDPOINT_METHODS,
+  type EndpointMethod,
+  type EndpointOffer,
+} from '../../core/domain/endpoint-offer.ts';
+import { KNOWN_CHAINS, type TokenFacts } from '../../core/domain/known-chains.ts';
+import { chainOfNetwork } from '../../core/domain/x402-networks.ts';
+import { fieldAt, fieldOf, firstText, listOf } from '../fetch/json-fields.ts';
+
+/**
+ * Reads one item of a listing, of version 1 or 2, Coinbase's extras or not. It is untrusted: whatever cannot be used is
+ * passed over, whatever is long is cut, and every text that is kept is safe to show.
+ */
+
+export interface ItemFacts {
+  readonly tokens: DollarTokens;
+  readonly nowSeconds: number;
+  /** Only resources of this origin count: an origin publishes prices for itself alone. Undefined: any. */
+  readonly origin?: string;
+}
+
+const RESOURCE_MAX_CHARS = 2_000;
+const ACCEPTS_MAX = 16;
+const SERVICE_NAME_MAX_CHARS = 80;
+const DESCRIPTION_MAX_CHARS = 1_000;
+const TAGS_MAX = 16;
+const TAG_MAX_CHARS = 40;
+const MIME_TYPE = /^[a-z0-9.+-]{1,60}\/[a-z0-9.+-]{1,60}$/;
+/** 2001: a number below is not the time that it says, one above in milliseconds. */
+const TIME_MIN_SECONDS = 1_000_000_000;
+const MILLISECONDS_FROM = 100_000_000_000;
+/** A clock may be wrong, a listing from next year is. */
+const TIME_AHEAD_MAX_SECONDS = 86_400;
+
+/** The offers of an item; none for one that is not a resource on HTTP with at least one entry that can be paid. */
+export function readItem(item: unknown, facts: ItemFacts): EndpointOffer[] {
+  const resource = readResource(item, facts.origin);
+  if (resource === null) return [];
+  const places = [
+    item,
+    fieldOf(item, 'metadata'),
+    fieldOf(item, 'resource'),
+    ...listOf(fieldOf(item, 'accepts')).slice(0, 1),
+  ];
+  const said = {
+    resource,
+    serviceName: displayText(textAt(places, 'serviceName', 'service_name', 'name'), SERVICE_NAME_MAX_CHARS),
+    description: displayText(textAt(places, 'description'), DESCRIPTION_MAX_CHARS),
+    mimeType: readMimeType(textAt(places, 'mimeType', 'mime_type')),
+    tags: readTags(places),
+    lastUpdated: readTime(fieldOf(item, 'lastUpdated') ?? fieldOf(item, 'last_updated'), facts.nowSeconds),
+  };
+  const fallback = methodOf(item);
+  return acceptsOf(item, facts).map(({ method, ...accept }) => ({
+    ...said,
+    ...accept,
+    method: method ?? fallback,
+  }));
+}
+
+function acceptsOf(item: unknown, { tokens }: ItemFacts): ReadAccept[] {
+  const declared = [item, fieldOf(item, 'metadata')];
+  return listOf(fieldOf(item, 'accepts'))
+    .slice(0, ACCEPTS_MAX)
+    .flatMap((entry) => readAccept(entry, declared, tokens) ?? []);
+}
+
+/** The URL, spelled as a browser would: safe to show, because whatever is not plain ASCII is escaped or Punycode by then. */
+function readResource(item: unknown, origin: string | undefined): string | null {
+  const type = fieldOf(item, 'type');
+  if (type !== undefined && type !== 'http') return null;
+  const text = firstText(
+    fieldOf(item, 'resource'),
+    fieldAt(item, 'resource', 'url'),
+    fieldOf(item, 'url'),
+    fieldOf(listOf(fieldOf(item, 'accepts'))[0], 'resource'),
+  );
+  if (text === '' || text.length > RESOURCE_MAX_CHARS || !URL.canParse(text, origin)) return null;
+  const url = new URL(text, origin);
+  if (!/^https?:$/.test(url.protocol) || url.username !== '' || url.password !== '') return null;
+  if (origin !== undefined && url.origin !== origin) return null;
+  url.hash = '';
+  // Braces of route templates are easier to read as they were written, and as safe.
+  const href = url.href.replaceAll('%7B', '{').replaceAll('%7D', '}');
+  return href.length <= RESOURCE_MAX_CHARS ? href : null;
+}
+
+function methodOf(item: unknown): EndpointOffer['method'] {
+  const places = [
+    ['extensions', 'bazaar', 'info', 'input', 'method'],
+    ['outputSchema', 'input', 'method'],
+    ['metadata', 'input', 'method'],
+    ['metadata', 'method'],
+    ['method'],
+  ];
+  for (const path of places) {
+    const method = readMethod(fieldAt(item, ...path));
+    if (method !== null) return method;
+  }
+  return 'GET';
+}
+
+function textAt(places: readonly unknown[], ...names: readonly string[]): string {
+  return firstText(...places.flatMap((place) => names.map((name) => fieldOf(place, name))));
+}
+
+function readTags(places: readonly unknown[]): string[] {
+  const listed = places.map((place) => listOf(fieldOf(place, 'tags'))).find((tags) => tags.length > 0) ?? [];
+  const tags = listed
+    .slice(0, TAGS_MAX)
+    .map((tag) => (typeof tag === 'string' ? displayText(tag, TAG_MAX_CHARS) : ''));
+  return [...new Set(tags)].filter((tag) => tag !== '').sort();
+}
+
+function readMimeType(text: string): string {
+  const type = text.split(';', 1)[0]?.trim().toLowerCase() ?? '';
+  return MIME_TYPE.test(type) ? type : '';
+}
+
+/** Unix seconds (version 1), milliseconds, or ISO 8601 (version 2); 0 for anything else. */
+function readTime(value: unknown, nowSeconds: number): number {
+  const read = typeof value === 'string' ? Date.parse(value.slice(0, 40)) / 1_000 : value;
+  if (typeof read !== 'number' || !Number.isFinite(read)) return 0;
+  const seconds = Math.floor(read >= MILLISECONDS_FROM ? read / 1_000 : read);
+  return seconds >= TIME_MIN_SECONDS && seconds <= nowSeconds + TIME_AHEAD_MAX_SECONDS ? seconds : 0;
+}
+
+/** Reads one entry of `accepts`, of either version: an offer without what the listing says of the resource itself. */
+
+export type ReadAccept = Pick<
+  EndpointOffer,
+  'network' | 'chain' | 'scheme' | 'asset' | 'payTo' | 'amount' | 'priceUsdMicros' | 'maxTimeoutSeconds'
+> & {
+  /** Null where the entry does not say. */
+  readonly method: EndpointMethod | null;
+};
+
+const SCHEME = /^[a-z0-9][a-z0-9_-]{0,31}$/;
+/** A version 1 name, or CAIP-2: namespace and reference. */
+const NETWORK = /^[a-z0-9-]{1,32}(?::[-_a-zA-Z0-9]{1,64})?$/;
+/** Accounts and tokens of other networks: base58, bech32, hex. */
+const FOREIGN = /^[A-Za-z0-9._:-]{1,128}$/;
+const ATOMIC = /^\d{1,78}$/;
+const U256_MAX = 2n ** 256n - 1n;
+const U32_MAX = 2 ** 32 - 1;
+/** Every burn is a transfer to it: an offer that lists it cannot be paid. */
+const ZERO_ADDRESS = /^0x0{40}$/;
+
+/**
+ * Null for an entry that cannot be paid: without scheme, network, asset or payee, or with an address that is none.
+ * `declared` is what the item around it says of the price.
+ */
+export function readAccept(
+  entry: unknown,
+  declared: readonly unknown[],
+  tokens: DollarTokens,
+): ReadAccept | null {
+  const scheme = fieldOf(entry, 'scheme');
+  const network = fieldOf(entry, 'network');
+  if (typeof scheme !== 'string' || !SCHEME.test(scheme)) return null;
+  if (typeof network !== 'string' || !NETWORK.test(network)) return null;
+  const isEvm = network.startsWith('eip155:') || chainOfNetwork(network) !== null;
+  const chain = chainOfNetwork(network);
+  const asset = readAccount(fieldOf(entry, 'asset'), isEvm);
+  const payTo = readAccount(fieldOf(entry, 'payTo'), isEvm);
+  if (asset === null || payTo === null || ZERO_ADDRESS.test(payTo)) return null;
+  const amount = readAmount(entry);
+  const decimals = chain === null ? null : tokens.decimalsOf(chain, asset);
+  const asked = amount === null || decimals === null ? null : dollarsOfAmount(amount, decimals);
+  return {
+    network,
+    chain,
+    scheme,
+    asset,
+    payTo,
+    amount,
+    priceUsdMicros: priceOf(scheme, asked, declaredPrice([entry, fieldOf(entry, 'extra'), ...declared])),
+    maxTimeoutSeconds: readTimeout(fieldOf(entry, 'maxTimeoutSeconds')),
+    method: readMethod(fieldAt(entry, 'outputSchema', 'input', 'method')),
+  };
+}
+
+/** Null for a word that is no method. */
+export function readMethod(value: unknown): EndpointMethod | null {
+  const word = typeof value === 'string' ? value.trim().toUpperCase() : '';
+  return ENDPOINT_METHODS.find((method) => method === word) ?? null;
+}
+
+/**
+ * What is signed counts: where the atomic amount is dollars, a declared price cannot say otherwise. With `upto` the amount is
+ * a ceiling, so that there the seller's own price says more, as long as it lies below.
+ */
+function priceOf(scheme: string, asked: bigint | null, declared: bigint | null): bigint | null {
+  if (asked === null) return declared;
+  return scheme !== 'exact' && declared !== null && declared < asked ? declared : asked;
+}
+
+function declaredPrice(places: readonly unknown[]): bigint | null {
+  for (const place of places) {
+    const found = readPrice(place);
+    if (found !== null) return found;
+  }
+  return null;
+}
+
+/** `price`, `priceUsd` and the like, and OpenAPI's `x-payment-info`, whose price is a text, a number or an object. */
+function readPrice(place: unknown): bigint | null {
+  const info = fieldOf(place, 'x-payment-info');
+  const candidates = [
+    ...['priceUsd', 'price_usd', 'priceUSD', 'usdPrice'].map((name) =>
+      readDollars(fieldOf(place, name), { isDollars: true }),
+    ),
+    readDollars(fieldOf(place, 'price')),
+    readPriceObject(fieldOf(place, 'price')),
+    readDollars(fieldOf(info, 'price')),
+    readPriceObject(fieldOf(info, 'price')),
+    readPriceObject(info),
+  ];
+  return candidates.find((price) => price !== null) ?? null;
+}
+
+/** `{ amount: "0.01", currency: "USD" }`: dollars only when it says so. */
+function readPriceObject(price: unknown): bigint | null {
+  const currency = fieldOf(price, 'currency');
+  if (typeof currency !== 'string' || !/^(usd|usdc|\$)$/i.test(currency)) return null;
+  return readDollars(fieldOf(price, 'amount') ?? fieldOf(price, 'value'), { isDollars: true });
+}
+
+function readAccount(value: unknown, isEvm: boolean): string | null {
+  if (typeof value !== 'string') return null;
+  if (!isEvm) return FOREIGN.test(value) ? value : null;
+  const address = readAddress(value);
+  return isAddress(address) ? address : null;
+}
+
+/** Version 1 calls it `maxAmountRequired`, version 2 `amount`; always whole atomic units. */
+function readAmount(entry: unknown): bigint | null {
+  const value = fieldOf(entry, 'maxAmountRequired') ?? fieldOf(entry, 'amount');
+  const text = typeof value === 'number' && Number.isSafeInteger(value) ? String(value) : value;
+  if (typeof text !== 'string' || !ATOMIC.test(text)) return null;
+  const amount = BigInt(text);
+  return amount <= U256_MAX ? amount : null;
+}
+
+function readTimeout(value: unknown): number {
+  return typeof value === 'number' && Number.isInteger(value) && value > 0 ? Math.min(value, U32_MAX) : 0;
+}
+
+/** Decimals of the dollar tokens that we know: only their amounts are dollars. */
+export interface DollarTokens {
+  /** Null for a token that is none of ours. */
+  decimalsOf(chain: Chain, asset: string): number | null;
+}
+
+/** The built-in tokens of every known chain, and the configured ones. */
+export function dollarTokens(config: Pick<Config, 'chains'>): DollarTokens {
+  const decimals = new Map<string, number>();
+  const add = (chain: Chain, tokens: readonly TokenFacts[]) => {
+    for (const token of tokens) decimals.set(`${chain} ${token.address}`, token.decimals);
+  };
+  for (const { chainId, tokens } of KNOWN_CHAINS) add(chainOf(chainId), tokens);
+  for (const { chain, tokens } of config.chains) add(chain, tokens);
+  return { decimalsOf: (chain, asset) => decimals.get(`${chain} ${asset}`) ?? null };
+}

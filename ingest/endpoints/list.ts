@@ -1,0 +1,132 @@
+import type { Writer } from '../../clickhouse/engine/engine.ts';
+import { type Sql, sql, trustedText, uint64 } from '../../clickhouse/engine/sql.ts';
+import { IS_PUBLISHED, IS_RANGE, ORIGIN } from './offers.ts';
+
+/**
+ * Derives `endpoint_list`, one row per resource and method, from the offers, what was paid on their terms, and what their addresses
+ * were paid. A pure function of these tables, computed in the engine; `content` shows which rows are other than before, and only
+ * those are written.
+ */
+
+const MAX_SECONDS = 300;
+/** Prices as texts: a reader would make a double of a number. */
+const EXACT_JSON = { output_format_json_quote_decimals: 1 };
+
+/** Two versions are taken: a row that comes back must win over its tombstone, however the statements overlap. */
+export async function deriveList(writer: Writer, nextVer: () => bigint): Promise<void> {
+  const derive = (name: string, statement: Sql) =>
+    writer.run({ name, sql: statement, maxSeconds: MAX_SECONDS, settings: EXACT_JSON });
+  await derive('endpoint-list-tombstone', tombstoneSql(nextVer()));
+  await derive('endpoint-list-derive', deriveSql(nextVer()));
+}
+
+const LIVE_OFFERS = sql`endpoint_offers FINAL WHERE del = 0`;
+
+/** What several sources say of one resource: the newest that says anything. */
+const said = (column: Sql): Sql => sql`argMax(${column}, (${column} != '', last_updated, source))`;
+/** An offer whose price is known comes before one whose price is not. */
+const CHEAPEST = sql`isNull(price_usd), ifNull(price_usd, 0), network, scheme, asset, pay_to, source`;
+/**
+ * Which offer speaks for its resource: one that the domain itself publishes; then the one that most payers paid; of a contested
+ * resource the claimant that was listed first, because the next one only has to ask less; then the cheapest.
+ */
+const HEADLINE = sql`(NOT published, -toInt64(payers), -toInt64(n), if(contested, claimed_at, 0), ${CHEAPEST})`;
+
+const OFFER = sql`CAST((isNull(price_usd), price_usd, network, scheme, asset, pay_to, source, toString(amount), chain, max_timeout_seconds, n),
+  'Tuple(is_unpriced Bool, price Nullable(Decimal(38, 6)), network String, scheme String, asset String, pay_to String, source String,
+    amount Nullable(String), chain String, max_timeout_seconds UInt32, settlement_count UInt64)')`;
+
+/** Payments of an offer's terms since it was listed: of the times from which on they were counted the first that is not before. */
+const ACTIVITY = sql`SELECT pay_to, chain, asset, is_range, amount AS terms, origin,
+    arraySort(groupArray((since, settlement_count, unique_payers, settled_usd, last_settled_at))) AS counts
+  FROM offer_activity FINAL WHERE del = 0 GROUP BY pay_to, chain, asset, is_range, terms, origin`;
+
+const SEEN = sql`SELECT *, arrayFirst(one -> one.1 >= terms_since, counts) AS own, own.2 AS n, own.3 AS payers, own.4 AS usd, own.5 AS last,
+    if(n > 0, own.1, terms_since) AS since,
+    uniqExact(resource) OVER (PARTITION BY pay_to, chain, asset, is_range, terms, origin) - 1 AS same_terms,
+    min(toUnixTimestamp(terms_since)) OVER (PARTITION BY resource, pay_to) AS claimed_at
+  FROM (SELECT *, ${ORIGIN} AS origin, ${IS_RANGE} AS is_range, ifNull(amount, 0) AS terms, ${IS_PUBLISHED} AS published
+    FROM ${LIVE_OFFERS}) AS offers
+  LEFT JOIN (${ACTIVITY}) AS activity USING (pay_to, chain, asset, is_range, terms, origin)`;
+
+/** Addresses of one EVM chain are addresses of all; elsewhere every network has its own. */
+const FAMILY = sql`if(match(pay_to, '^0x[0-9a-f]{40}$'), 'eip155', network)`;
+const CLAIMANT = sql`CAST((NOT published, -toInt64(n), claimed_at, pay_to, networks, sources),
+  'Tuple(is_unpublished Bool, rank Int64, listed_at UInt32, pay_to String, networks Array(String), sources Array(String))')`;
+
+/** The addresses that are to be paid for a resource, by all listings of it under any method. Two addresses where one is enough are a contest. */
+const RESOURCES = sql`SELECT resource AS claimed, uniqExact(family, pay_to) > uniqExact(family) AS contested,
+    toJSONString(arraySort(groupArray(${CLAIMANT}))) AS claimants
+  FROM (SELECT resource, ${FAMILY} AS family, pay_to, max(published) AS published, max(n) AS n, min(claimed_at) AS claimed_at,
+      arraySort(groupUniqArray(network)) AS networks, arraySort(groupUniqArray(source)) AS sources
+    FROM (${SEEN}) GROUP BY resource, family, pay_to)
+  GROUP BY resource`;
+
+const DERIVED = sql`SELECT resource, method,
+    ${said(sql`service_name`)} AS service_name_, ${said(sql`description`)} AS description_, ${said(sql`mime_type`)} AS mime_type_,
+    arraySort(groupUniqArrayArray(tags)) AS tags_, arraySort(groupUniqArrayArray(capabilities)) AS capabilities_,
+    argMin((pay_to, network, price_usd, n, payers, usd, last, since, same_terms, published), ${HEADLINE}) AS headline,
+    argMin((shared, paid_n, paid_payers, paid_usd, paid_last), ${HEADLINE}) AS payee,
+    headline.1 AS pay_to_, headline.2 AS network_, headline.3 AS price_usd_, headline.4 AS settlement_count_,
+    headline.5 AS unique_payers_, headline.6 AS settled_usd_, headline.7 AS last_settled_at_, headline.8 AS observed_since_,
+    headline.9 AS same_terms_, headline.10 AS is_published_,
+    payee.1 AS shared_, payee.2 AS payee_count_, payee.3 AS payee_payers_, payee.4 AS payee_usd_, payee.5 AS payee_last_,
+    any(contested) AS contested_, any(claimants) AS claimants_,
+    arraySort(groupUniqArray(pay_to)) AS pay_tos_, arraySort(groupUniqArray(network)) AS networks_,
+    arraySort(groupUniqArrayIf(chain, chain != '')) AS chains_, arraySort(groupUniqArray(source)) AS sources_,
+    toJSONString(arraySort(groupArray(${OFFER}))) AS offers_,
+    lowerUTF8(concat(resource, ' ', service_name_, ' ', description_, ' ', arrayStringConcat(tags_, ' '))) AS search_text_,
+    max(last_updated) AS last_updated_
+  FROM (
+    SELECT seen.*, contested, claimants, shared, paid_n, paid_payers, paid_usd, paid_last
+    FROM (${SEEN}) AS seen
+    INNER JOIN (${RESOURCES}) AS resources ON seen.resource = claimed
+    LEFT JOIN (SELECT pay_to AS paid_to, chain AS paid_on, settlement_count AS paid_n, unique_payers AS paid_payers,
+        settled_usd AS paid_usd, last_settled_at AS paid_last FROM payee_activity FINAL WHERE del = 0) AS payments
+      ON seen.pay_to = paid_to AND seen.chain = paid_on
+    LEFT JOIN (SELECT pay_to AS shared_to, uniqExact(resource) > 1 AS shared FROM ${LIVE_OFFERS} GROUP BY pay_to) AS payees
+      ON seen.pay_to = shared_to)
+  GROUP BY resource, method`;
+
+/** Columns of the list that are derived, behind its key. */
+const COLUMNS = [
+  ...['service_name', 'description', 'mime_type', 'tags', 'capabilities', 'pay_to', 'network', 'price_usd'],
+  ...[
+    'pay_tos',
+    'networks',
+    'chains',
+    'sources',
+    'offers',
+    'search_text',
+    'shared_pay_to',
+    'settlement_count',
+  ],
+  ...[
+    'unique_payers',
+    'settled_usd',
+    'last_settled_at',
+    'observed_since',
+    'same_terms',
+    'is_published',
+    'contested',
+  ],
+  ...['claimants', 'payee_count', 'payee_payers', 'payee_usd', 'payee_last', 'last_updated'],
+] as const;
+const LISTED = trustedText(COLUMNS.join(', '));
+const OF_DERIVED = trustedText(
+  COLUMNS.map((name) => (name === 'shared_pay_to' ? 'shared_' : `${name}_`)).join(', '),
+);
+
+function deriveSql(ver: bigint): Sql {
+  return sql`INSERT INTO endpoint_list (resource, method, ${LISTED}, content, ver, del)
+    SELECT resource, method, ${OF_DERIVED}, content_, ${uint64(ver)}, 0
+    FROM (SELECT *, cityHash64(toString(tuple(${OF_DERIVED}))) AS content_ FROM (${DERIVED})) AS derived
+    LEFT JOIN (SELECT resource, method, content, del AS is_gone FROM endpoint_list FINAL) AS listed USING (resource, method)
+    WHERE content != content_ OR is_gone = 1`;
+}
+
+function tombstoneSql(ver: bigint): Sql {
+  return sql`INSERT INTO endpoint_list
+    SELECT * REPLACE(${uint64(ver)} AS ver, toUInt8(1) AS del) FROM (SELECT * FROM endpoint_list FINAL
+      WHERE del = 0 AND (resource, method) NOT IN (SELECT resource, method FROM ${LIVE_OFFERS}))`;
+}

@@ -1,0 +1,272 @@
+import { createHash } from 'node:crypto';
+import type { Row, Writer } from '../../clickhouse/engine/engine.ts';
+import { RowBinary } from '../../clickhouse/engine/row-binary.ts';
+import { type Sql, sql, text, texts, uint32, uint64 } from '../../clickhouse/engine/sql.ts';
+import { ENDPOINT_OFFER_COLUMNS, TABLES } from '../../clickhouse/tables/schema.ts';
+import { microsFromDecimal } from '../../core/domain/amount.ts';
+import { CAPABILITY_RULE_VERSION, capabilitiesOf } from '../../core/domain/capability.ts';
+import { type Chain, isChain } from '../../core/domain/chain.ts';
+import type { EndpointMethod, EndpointOffer } from '../../core/domain/endpoint-offer.ts';
+import type { Log } from '../../core/log.ts';
+import { untilAcknowledged } from '../write/until-acknowledged.ts';
+import type { Versions } from '../write/versions.ts';
+
+/** Offers as rows, and the digests by which a row is known and compared. */
+
+const DIGEST_HEX_CHARS = 32;
+/** Nullable columns travel behind a byte that says whether there is nothing. */
+const PRESENT = 0;
+const ABSENT = 1;
+
+/** An offer as it is stored. */
+export interface OfferRow {
+  readonly source: string;
+  readonly offer: EndpointOffer;
+  readonly capabilities: readonly string[];
+  /** 32 hex digits, of the key. */
+  readonly offerId: string;
+  /** 32 hex digits, of everything else but the times that we add. */
+  readonly contentId: string;
+}
+
+export function offerRow(source: string, offer: EndpointOffer): OfferRow {
+  const { resource, method, network, scheme, asset, payTo, ...rest } = offer;
+  const capabilities = capabilitiesOf({
+    name: offer.serviceName,
+    description: offer.description,
+    url: resource,
+    tags: offer.tags,
+    skills: [],
+  });
+  return {
+    source,
+    offer,
+    capabilities,
+    offerId: digest([resource, method, source, network, scheme, asset, payTo]),
+    contentId: digest([
+      rest.chain,
+      rest.amount === null ? null : String(rest.amount),
+      rest.priceUsdMicros === null ? null : String(rest.priceUsdMicros),
+      rest.maxTimeoutSeconds,
+      rest.serviceName,
+      rest.description,
+      rest.mimeType,
+      rest.tags,
+      rest.lastUpdated,
+      capabilities,
+      CAPABILITY_RULE_VERSION,
+    ]),
+  };
+}
+
+function digest(fields: readonly unknown[]): string {
+  return createHash('sha256').update(JSON.stringify(fields)).digest('hex').slice(0, DIGEST_HEX_CHARS);
+}
+
+/** When a listing was seen. Unix seconds. */
+export interface OfferTimes {
+  readonly firstSeen: number;
+  /** Since when it asks the amount that it asks now. */
+  readonly termsSince: number;
+}
+
+/** In the order of ENDPOINT_OFFER_COLUMNS. */
+export function encodeOffer(
+  out: RowBinary,
+  { source, offer, ...row }: OfferRow,
+  { firstSeen, termsSince }: OfferTimes,
+  ver: bigint,
+): void {
+  out.string(offer.resource).string(offer.method).string(source).string(offer.network).string(offer.scheme);
+  out
+    .string(offer.asset)
+    .string(offer.payTo)
+    .string(offer.chain ?? '');
+  if (offer.amount === null) out.u8(ABSENT);
+  else out.u8(PRESENT).u256(offer.amount);
+  if (offer.priceUsdMicros === null) out.u8(ABSENT);
+  else out.u8(PRESENT).i128(offer.priceUsdMicros);
+  out.u32(offer.maxTimeoutSeconds).string(offer.serviceName).string(offer.description).string(offer.mimeType);
+  out.strings(offer.tags).strings(row.capabilities).u16(CAPABILITY_RULE_VERSION);
+  out.dateTime(offer.lastUpdated).dateTime(firstSeen).dateTime(termsSince);
+  for (const id of [row.offerId, row.contentId]) u128(out, id);
+  out.u64(ver).u8(0);
+}
+
+/** The number that the hex digits spell, low half first. */
+function u128(out: RowBinary, hex: string): void {
+  out.u64(BigInt(`0x${hex.slice(16)}`)).u64(BigInt(`0x${hex.slice(0, 16)}`));
+}
+
+/** The 32 hex digits of a UInt128 in the engine's bytes. */
+export function hexOfU128(bytes: Buffer, at: number): string {
+  const [low, high] = [bytes.readBigUInt64LE(at), bytes.readBigUInt64LE(at + 8)];
+  return high.toString(16).padStart(16, '0') + low.toString(16).padStart(16, '0');
+}
+
+/** Table `endpoint_offers`: what a source lists by now, read as digests and written where it changed. */
+
+const MAX_SECONDS = 60;
+/** Two digests, two times, whether there is no amount, and the amount, in RowBinary. */
+const KNOWN_ROW_BYTES = 73;
+const CONTENT_AT = 16;
+const FIRST_SEEN_AT = 32;
+const TERMS_SINCE_AT = 36;
+const AMOUNT_IS_NULL_AT = 40;
+const AMOUNT_AT = 41;
+const AMOUNT_WORDS = 4;
+const WORD_BYTES = 8;
+/** Above what one source may list (SYNC_LIMITS); some 100 bytes each in memory. */
+const KNOWN_ROWS_MAX = 2_000_000;
+/** Digests of one statement; they travel as a parameter. */
+const IDS_PER_STATEMENT = 2_000;
+
+export interface KnownOffer extends OfferTimes {
+  readonly contentId: string;
+  readonly amount: bigint | null;
+}
+
+/** By offer id. */
+export type KnownOffers = Map<string, KnownOffer>;
+
+export async function loadOffers(writer: Writer, source: string): Promise<KnownOffers> {
+  const bytes = await writer.rowBinary({
+    name: 'endpoint-offers-known',
+    sql: sql`SELECT offer_id, content_id, first_seen, terms_since, isNull(amount), ifNull(amount, 0)
+      FROM endpoint_offers FINAL WHERE source = ${text(source)} AND del = 0`,
+    maxSeconds: MAX_SECONDS,
+    maxRows: KNOWN_ROWS_MAX,
+  });
+  const known: KnownOffers = new Map();
+  for (let at = 0; at + KNOWN_ROW_BYTES <= bytes.length; at += KNOWN_ROW_BYTES)
+    known.set(hexOfU128(bytes, at), {
+      contentId: hexOfU128(bytes, at + CONTENT_AT),
+      firstSeen: bytes.readUInt32LE(at + FIRST_SEEN_AT),
+      termsSince: bytes.readUInt32LE(at + TERMS_SINCE_AT),
+      amount: bytes[at + AMOUNT_IS_NULL_AT] === 0 ? u256(bytes, at + AMOUNT_AT) : null,
+    });
+  return known;
+}
+
+/** Low word first. */
+function u256(bytes: Buffer, at: number): bigint {
+  let value = 0n;
+  for (let word = AMOUNT_WORDS - 1; word >= 0; word--)
+    value = (value << 64n) | bytes.readBigUInt64LE(at + word * WORD_BYTES);
+  return value;
+}
+
+/** An offer as it is written. */
+export interface SeenOffer extends OfferTimes {
+  readonly row: OfferRow;
+}
+
+/** Repeating it under a higher version changes nothing. */
+export async function saveOffers(writer: Writer, rows: readonly SeenOffer[], ver: bigint): Promise<void> {
+  if (rows.length === 0) return;
+  const out = new RowBinary();
+  for (const { row, ...times } of rows) encodeOffer(out, row, times, ver);
+  await writer.insert('endpoint-offers-save', TABLES.endpointOffers, ENDPOINT_OFFER_COLUMNS, [out.finish()]);
+}
+
+/**
+ * Writes tombstones for offers of a source. The engine copies their keys, so that this process need not hold them; from an inner
+ * SELECT, because a name that REPLACE gives hides the column in the WHERE of the same SELECT.
+ */
+export async function tombstoneOffers(
+  writer: Writer,
+  { source, offerIds }: { readonly source: string; readonly offerIds: readonly string[] },
+  nextVer: () => bigint,
+): Promise<void> {
+  for (let at = 0; at < offerIds.length; at += IDS_PER_STATEMENT) {
+    const ids = offerIds.slice(at, at + IDS_PER_STATEMENT).map((id) => BigInt(`0x${id}`).toString());
+    await writer.run({
+      name: 'endpoint-offers-tombstone',
+      sql: sql`INSERT INTO endpoint_offers
+        SELECT * REPLACE(${uint64(nextVer())} AS ver, toUInt8(1) AS del) FROM (SELECT * FROM endpoint_offers FINAL
+          WHERE source = ${text(source)} AND del = 0 AND offer_id IN (SELECT toUInt128(arrayJoin(${texts(ids)}))))`,
+      maxSeconds: MAX_SECONDS,
+    });
+  }
+}
+
+/**
+ * The terms of an offer, as expressions over table `endpoint_offers`: a payment fits them by payee, chain, asset and amount. Offers
+ * of one origin on the same terms cannot be told apart by what was paid; offers of two origins must not share it.
+ */
+
+/** Scheme, host and port of the resource: the host that answers there. */
+export const ORIGIN: Sql = sql`extract(resource, '^[a-z]+://[^/?#]+')`;
+/** `exact` signs the amount itself, every other scheme a ceiling. */
+export const IS_RANGE: Sql = sql`toUInt8(scheme != 'exact')`;
+/** Only sources of this kind are held to one origin, their own (sync.ts), so its domain itself says what they list. */
+export const IS_PUBLISHED: Sql = sql`startsWith(source, 'well_known:')`;
+
+/**
+ * Maps offers onto capabilities anew that an older rule has mapped. A reading does so by itself; this is for the sources that do
+ * not answer. Must not run during a reading: the row that is written last counts.
+ */
+
+const ROWS_PER_STEP = 2_000;
+
+/** How many were mapped anew. */
+export async function remapOffers(deps: {
+  readonly writer: Writer;
+  readonly versions: Versions;
+  readonly log: Log;
+  readonly signal: AbortSignal;
+}): Promise<number> {
+  const { writer, versions, log, signal } = deps;
+  const acknowledged = <T>(attempt: () => Promise<T>): Promise<T> => untilAcknowledged(log, signal, attempt);
+  for (let mapped = 0; ; ) {
+    const rows = await acknowledged(() => readOutdated(writer));
+    if (rows.length === 0) return mapped;
+    await acknowledged(() => saveOffers(writer, rows, versions.next()));
+    mapped += rows.length;
+  }
+}
+
+async function readOutdated(writer: Writer): Promise<SeenOffer[]> {
+  const { rows } = await writer.rows({
+    name: 'endpoint-offers-outdated',
+    sql: sql`SELECT source, resource, method, network, chain, scheme, asset, pay_to, toString(amount), toString(price_usd),
+        max_timeout_seconds, service_name, description, mime_type, tags, toUnixTimestamp(last_updated), toUnixTimestamp(first_seen),
+        toUnixTimestamp(terms_since)
+      FROM endpoint_offers FINAL WHERE del = 0 AND rule_version != ${uint32(CAPABILITY_RULE_VERSION)}
+      LIMIT ${uint32(ROWS_PER_STEP)}`,
+    maxSeconds: MAX_SECONDS,
+    maxRows: ROWS_PER_STEP,
+  });
+  return rows.map((row) => ({
+    row: offerRow(String(row[0]), decodeOffer(row)),
+    firstSeen: Number(row[16]),
+    termsSince: Number(row[17]),
+  }));
+}
+
+/** A row of our own table: written from an `EndpointOffer`, so it is one. */
+function decodeOffer(row: Row): EndpointOffer {
+  const [, resource, method, network, chain, scheme, asset, payTo] = row.map(String);
+  const [amount, price, tags] = [row[8], row[9], row[14]];
+  return {
+    resource: resource ?? '',
+    method: method as EndpointMethod,
+    network: network ?? '',
+    chain: chainOrNull(chain ?? ''),
+    scheme: scheme ?? '',
+    asset: asset ?? '',
+    payTo: payTo ?? '',
+    amount: typeof amount === 'string' ? BigInt(amount) : null,
+    priceUsdMicros: typeof price === 'string' ? microsFromDecimal(price) : null,
+    maxTimeoutSeconds: Number(row[10]),
+    serviceName: String(row[11]),
+    description: String(row[12]),
+    mimeType: String(row[13]),
+    tags: Array.isArray(tags) ? tags.map(String) : [],
+    lastUpdated: Number(row[15]),
+  };
+}
+
+function chainOrNull(text: string): Chain | null {
+  return isChain(text) ? text : null;
+}

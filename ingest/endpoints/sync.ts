@@ -1,0 +1,137 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { Writer } from '../../clickhouse/engine/engine.ts';
+import type { Log } from '../../core/log.ts';
+import { untilAcknowledged } from '../write/until-acknowledged.ts';
+import type { Versions } from '../write/versions.ts';
+import { type ItemFacts, readItem } from './item.ts';
+import type { ListingOutcome, SourceKind, TakeItems } from './listing.ts';
+import {
+  type KnownOffers,
+  loadOffers,
+  type OfferRow,
+  offerRow,
+  type SeenOffer,
+  saveOffers,
+  tombstoneOffers,
+} from './offers.ts';
+
+/** One place that lists endpoints. */
+export interface EndpointSource {
+  /** Stored with its offers: `bazaar:<facilitator id>`, `well_known:<origin>` (also of a contested origin) or `file`. */
+  readonly id: string;
+  readonly kind: SourceKind;
+  readonly host: string;
+  /** Changes when the source must be read at once although it was read a moment ago. */
+  readonly mark: string;
+  /** The only origin whose resources it may list; undefined: any. */
+  readonly origin?: string;
+  /** Which resources it is read for; undefined: all. */
+  readonly resources?: ReadonlySet<string>;
+  read(take: TakeItems, signal: AbortSignal): Promise<ListingOutcome>;
+}
+
+export interface SyncDeps {
+  readonly writer: Writer;
+  readonly versions: Versions;
+  readonly tokens: ItemFacts['tokens'];
+  readonly nowMs: () => number;
+  readonly log: Log;
+  readonly signal: AbortSignal;
+}
+
+export interface SyncOutcome extends ListingOutcome {
+  /** Offers that were seen. */
+  readonly offers: number;
+  /** Rows that were written: new, changed or gone. */
+  readonly written: number;
+}
+
+const ROWS_PER_INSERT = 2_000;
+/** Between two turns of the event loop; the same process follows the chains. */
+const ITEMS_PER_TURN = 200;
+/** Two and more ways to pay each of the 250,000 items that a bazaar is read for. */
+const OFFERS_MAX = 600_000;
+
+/**
+ * Makes the stored offers of a source what it lists now. Whatever was seen is stored, also of a reading that broke off; what was
+ * not seen gets a tombstone only when the whole list was read. `onWritten` is called whenever rows have changed.
+ */
+export async function syncSource(
+  deps: SyncDeps,
+  source: EndpointSource,
+  onWritten: () => void = () => undefined,
+): Promise<SyncOutcome> {
+  const { writer, versions, log, signal } = deps;
+  const acknowledged = <T>(attempt: () => Promise<T>): Promise<T> => untilAcknowledged(log, signal, attempt);
+  const known = await acknowledged(() => loadOffers(writer, source.id));
+  const nowSeconds = Math.floor(deps.nowMs() / 1_000);
+  const changes = createChanges(known, nowSeconds);
+  const flush = (atLeast: number) =>
+    changes.flush(atLeast, async (rows) => {
+      await acknowledged(() => saveOffers(writer, rows, versions.next()));
+      onWritten();
+    });
+  const facts: ItemFacts = {
+    tokens: deps.tokens,
+    nowSeconds,
+    ...(source.origin === undefined ? {} : { origin: source.origin }),
+  };
+  const outcome = await source.read(async (items) => {
+    for (let at = 0; at < items.length; at += ITEMS_PER_TURN) {
+      for (const item of items.slice(at, at + ITEMS_PER_TURN))
+        for (const offer of readItem(item, facts))
+          if (source.resources?.has(offer.resource) !== false) changes.see(offerRow(source.id, offer));
+      await flush(ROWS_PER_INSERT);
+      await nextTurn();
+    }
+  }, signal);
+  await flush(1);
+  const gone = outcome.isWhole && !changes.isFull() ? changes.unseen() : [];
+  await acknowledged(() =>
+    tombstoneOffers(writer, { source: source.id, offerIds: gone }, () => versions.next()),
+  );
+  if (gone.length > 0) onWritten();
+  return {
+    problem: outcome.problem ?? (changes.isFull() ? 'too_many_items' : null),
+    isWhole: outcome.isWhole && !changes.isFull(),
+    offers: changes.seen(),
+    written: changes.written() + gone.length,
+  };
+}
+
+/** Compares what is seen with what is known. An offer that is listed twice counts as it stands first. */
+function createChanges(known: KnownOffers, nowSeconds: number) {
+  const seen = new Set<string>();
+  let waiting: SeenOffer[] = [];
+  let written = 0;
+  let isFull = false;
+  return {
+    see(row: OfferRow): void {
+      if (seen.has(row.offerId)) return;
+      if (seen.size >= OFFERS_MAX) {
+        isFull = true;
+        return;
+      }
+      seen.add(row.offerId);
+      const old = known.get(row.offerId);
+      if (old?.contentId === row.contentId) return;
+      const isSameAmount = old !== undefined && old.amount === row.offer.amount;
+      waiting.push({
+        row,
+        firstSeen: old?.firstSeen ?? nowSeconds,
+        termsSince: isSameAmount ? old.termsSince : nowSeconds,
+      });
+    },
+    async flush(atLeast: number, save: (rows: readonly SeenOffer[]) => Promise<void>): Promise<void> {
+      if (waiting.length < atLeast) return;
+      const rows = waiting;
+      waiting = [];
+      await save(rows);
+      written += rows.length;
+    },
+    unseen: (): string[] => [...known.keys()].filter((id) => !seen.has(id)),
+    seen: () => seen.size,
+    written: () => written,
+    isFull: () => isFull,
+  };
+}

@@ -1,0 +1,217 @@
+import type { Config } from '../../core/config/config.ts';
+import { untilAcknowledged } from '../write/until-acknowledged.ts';
+import { loadSourceStates, type SourceState, saveSourceState } from './listing.ts';
+import { loadOffers, tombstoneOffers } from './offers.ts';
+import type { ListedPayees } from './payees.ts';
+import type { ContestedOrigin } from './sources.ts';
+import { type EndpointSource, type SyncDeps, type SyncOutcome, syncSource } from './sync.ts';
+
+/** How often what is done, and what it is done with. */
+
+export interface EndpointLimits {
+  /** A new listing is seen within the hour; reading more often would load the sources for little. */
+  readonly refreshMs: number;
+  /** After a reading that failed; contested origins wait `refreshMs` then too. */
+  readonly retryMs: number;
+  /** How soon a source that was configured a moment ago is read, and a change is carried on. */
+  readonly lookEveryMs: number;
+  /** Sources that are read at the same time. */
+  readonly syncsMax: number;
+  /** Activity is also counted when a reading is over that changed something. */
+  readonly recountMs: number;
+  /** While sources are being read, the directory follows them this often. */
+  readonly listEveryMs: number;
+  /** The least between two changes of the catalogue's payees: each makes the rows of its payees be graded anew. */
+  readonly payeesEveryMs: number;
+  /** They wait until no source is being read, but no longer than this. */
+  readonly payeesWaitMaxMs: number;
+}
+
+export const ENDPOINT_LIMITS: EndpointLimits = {
+  refreshMs: 3_600_000,
+  retryMs: 600_000,
+  lookEveryMs: 1_000,
+  syncsMax: 4,
+  recountMs: 300_000,
+  listEveryMs: 60_000,
+  payeesEveryMs: 600_000,
+  payeesWaitMaxMs: 3_600_000,
+};
+
+export interface FollowEndpointsDeps extends SyncDeps {
+  readonly config: Pick<Config, 'chains'>;
+  /** What is configured now; null while that is not known. */
+  readonly sources: () => readonly EndpointSource[] | null;
+  /** Called whenever the directory was derived, and before the first look at the sources. */
+  readonly onContested: (origins: readonly ContestedOrigin[]) => void;
+  readonly payees: ListedPayees;
+  readonly limits?: Partial<EndpointLimits>;
+}
+
+/** Reads each source when it is due, forgets those that are not configured any more, and remembers how each answered. */
+export interface SourceWatch {
+  /** Begins what is due. True when offers have changed since it was asked last. */
+  look(): boolean;
+  /** Whether nothing is being read. */
+  isIdle(): boolean;
+  /** Rejects when a reading ends in what no waiting mends. */
+  readonly failed: Promise<never>;
+}
+
+type WatchLimits = Pick<EndpointLimits, 'refreshMs' | 'retryMs' | 'syncsMax'>;
+
+export async function createSourceWatch(
+  deps: FollowEndpointsDeps,
+  limits: WatchLimits,
+): Promise<SourceWatch> {
+  const { writer, versions, log, signal } = deps;
+  const acknowledged = <T>(attempt: () => Promise<T>): Promise<T> => untilAcknowledged(log, signal, attempt);
+  const states = new Map(
+    (await acknowledged(() => loadSourceStates(writer))).map((state) => [state.source, state]),
+  );
+  const due = createDueTimes(states.values(), limits, deps.nowMs());
+  /** By id, the name of the host that is asked. */
+  const underWay = new Map<string, string>();
+  let hasChanged = false;
+  let fail: (cause: unknown) => void = () => undefined;
+  const failed = new Promise<never>((_, reject) => {
+    fail = reject;
+  });
+  failed.catch(() => undefined); // the caller awaits it; until then a failure must not count as unhandled
+  const begin = (id: string, host: string, work: () => Promise<void>): void => {
+    underWay.set(id, hostnameOf(host));
+    work().then(
+      () => underWay.delete(id),
+      (cause: unknown) => fail(cause),
+    );
+  };
+
+  const read = async (source: EndpointSource): Promise<void> => {
+    const outcome = await syncSource(deps, source, () => {
+      hasChanged = true;
+    });
+    const { id } = source;
+    const isGood = outcome.problem === null;
+    due.wasRead(source, isGood && outcome.isWhole);
+    const state = stateAfter(source, outcome, states.get(id), Math.floor(deps.nowMs() / 1_000));
+    await acknowledged(() => saveSourceState(writer, state, { ver: versions.next(), isGone: false }));
+    states.set(id, state);
+    const fields = { source: id, host: source.host, offers: outcome.offers, written: outcome.written };
+    if (isGood) log.info(fields, 'endpoints read');
+    else if (source.kind === 'contested')
+      log.debug({ ...fields, problem: outcome.problem }, 'a contested origin did not answer');
+    else
+      log.warn(
+        { ...fields, problem: outcome.problem },
+        'endpoints not read to the end; what was listed stays',
+      );
+  };
+  const forget = async (state: SourceState): Promise<void> => {
+    const known = await acknowledged(() => loadOffers(writer, state.source));
+    const offerIds = [...known.keys()];
+    await acknowledged(() =>
+      tombstoneOffers(writer, { source: state.source, offerIds }, () => versions.next()),
+    );
+    await acknowledged(() => saveSourceState(writer, state, { ver: versions.next(), isGone: true }));
+    states.delete(state.source);
+    due.forget(state.source);
+    hasChanged = true;
+    log.info(
+      { source: state.source, offers: offerIds.length },
+      'endpoints of a source that is not configured are gone',
+    );
+  };
+  const isDue = (source: EndpointSource): boolean => {
+    const isBusy = [...underWay.values()].includes(hostnameOf(source.host));
+    return due.isDue(source) && !(source.kind === 'contested' && isBusy);
+  };
+  return {
+    failed,
+    isIdle: () => underWay.size === 0,
+    look() {
+      const configured = deps.sources();
+      if (configured !== null) {
+        const ids = new Set(configured.map(({ id }) => id));
+        for (const state of states.values())
+          if (!ids.has(state.source) && !underWay.has(state.source))
+            begin(state.source, '', () => forget(state));
+        for (const source of configured)
+          if (underWay.size < limits.syncsMax && !underWay.has(source.id) && isDue(source))
+            begin(source.id, source.host, () => read(source));
+        due.dropPast(ids);
+      }
+      const changed = hasChanged;
+      hasChanged = false;
+      return changed;
+    },
+  };
+}
+
+/** Without the port: it is one machine that answers, whatever it listens on. */
+function hostnameOf(host: string): string {
+  return host.replace(/:\d+$/, '');
+}
+
+function stateAfter(
+  { id, kind, host }: EndpointSource,
+  { problem, offers }: SyncOutcome,
+  before: SourceState | undefined,
+  now: number,
+): SourceState {
+  const goodAt = problem === null ? now : (before?.goodAt ?? 0);
+  return { source: id, kind, host, triedAt: now, goodAt, problem, items: offers };
+}
+
+/**
+ * When each source is read next. Configured sources are read at the start, when their configuration changes, and soon again after a
+ * failure. Contested origins were named by untrusted listings: for no reason are they asked again before `refreshMs` have passed.
+ */
+export interface DueTimes {
+  isDue(source: EndpointSource): boolean;
+  /** `isWhole`: everything that it lists was read. */
+  wasRead(source: EndpointSource, isWhole: boolean): void;
+  /** A configured source that comes back has nothing stored and is read at once. */
+  forget(id: string): void;
+  /** Drops what is kept of contested origins that are no longer contested and may be asked again; `ids` are sources now. */
+  dropPast(ids: ReadonlySet<string>): void;
+}
+
+interface DueTime {
+  readonly mark: string;
+  /** On the monotonic clock. */
+  readonly atMs: number;
+  readonly isUntrusted: boolean;
+}
+
+/** `states` are those that a predecessor stored, `nowMs` is Unix time. */
+export function createDueTimes(
+  states: Iterable<SourceState>,
+  { refreshMs, retryMs }: Pick<EndpointLimits, 'refreshMs' | 'retryMs'>,
+  nowMs: number,
+): DueTimes {
+  const due = new Map<string, DueTime>();
+  for (const { source, kind, triedAt } of states) {
+    if (kind !== 'contested') continue;
+    // A clock that was set back makes them wait no longer than usual.
+    const waitMs = Math.min(refreshMs, triedAt * 1_000 + refreshMs - nowMs);
+    due.set(source, { mark: '', atMs: performance.now() + waitMs, isUntrusted: true });
+  }
+  return {
+    isDue({ id, kind, mark }) {
+      const last = due.get(id);
+      if (last === undefined || performance.now() >= last.atMs) return true;
+      return kind !== 'contested' && (last.isUntrusted || last.mark !== mark);
+    },
+    wasRead({ id, kind, mark }, isWhole) {
+      const isUntrusted = kind === 'contested';
+      const waitMs = isWhole || isUntrusted ? refreshMs : retryMs;
+      due.set(id, { mark, isUntrusted, atMs: performance.now() + waitMs });
+    },
+    forget(id) {
+      if (due.get(id)?.isUntrusted !== true) due.delete(id);
+    },
+    dropPast(ids) {
+      for (const [id, { atMs }] of due) if (!ids.has(id) && performance.now() >= atMs) due.delete(id);
+    },
+  };
+}

@@ -1,0 +1,72 @@
+/**
+ * Fetches documents whose URIs come from untrusted data: agent cards, feedback files, domain proofs, discovery answers. Every such
+ * request goes through here.
+ *
+ * Contract: `data:` is decoded without a connection, `ipfs:` goes through the configured gateways, `https:` (and `http:` where
+ * the deployment allows it) connects only to public addresses, decided on the address that is really connected to, at each hop
+ * of at most a few redirects. Time, size (of what is sent and of what it decompresses to), header size and hops are bounded.
+ * Whatever the remote side does ends in a `FetchProblem`; it throws only when `signal` aborts.
+ */
+export interface DocumentFetcher {
+  fetch(uri: string, options: FetchOptions): Promise<FetchedDocument>;
+}
+
+export interface FetchOptions {
+  readonly maxBytes: number;
+  readonly signal: AbortSignal;
+  /** Media types that are taken, without parameters, lower case; undefined takes any. */
+  readonly mediaTypes?: readonly string[];
+  /** Headers to send in addition to the usual ones. Dropped on a redirect to another origin. */
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+export type FetchedDocument =
+  | { readonly ok: true; readonly bytes: Uint8Array; readonly mediaType: string; readonly finalUrl: string }
+  | { readonly ok: false; readonly problem: FetchProblem };
+
+/** Why there is no file: a code that may be stored, logged and shown. */
+export const FETCH_PROBLEMS = {
+  empty_uri: { retry: false, meaning: 'No URI is set.' },
+  unsupported_scheme: { retry: false, meaning: 'The URI is neither data, https nor ipfs.' },
+  malformed_uri: { retry: false, meaning: 'The URI cannot be read.' },
+  forbidden_address: {
+    retry: true,
+    meaning: 'The host is, or resolves to, a private, loopback or otherwise reserved address.',
+  },
+  forbidden_port: { retry: false, meaning: 'The URL names a port that is not allowed.' },
+  name_not_found: { retry: true, meaning: 'The host name does not resolve.' },
+  unreachable: {
+    retry: true,
+    meaning: 'The host refused or broke the connection, or its certificate is not valid.',
+  },
+  timeout: { retry: true, meaning: 'The file did not arrive in time.' },
+  too_large: { retry: true, meaning: 'The file is larger than is read.' },
+  too_many_redirects: { retry: true, meaning: 'The host redirects too often.' },
+  broken_encoding: { retry: true, meaning: 'The file is packed in a way that cannot be read.' },
+  refused: { retry: true, meaning: 'The host answered with an error status.' },
+  wrong_media_type: { retry: true, meaning: 'The file is of another type than JSON or text.' },
+} as const satisfies Record<string, { readonly retry: boolean; readonly meaning: string }>;
+
+export type FetchProblem = keyof typeof FETCH_PROBLEMS;
+
+/** Thrown inside the fetcher, which answers it as a problem; never leaves it. */
+export class FetchFailed extends Error {
+  readonly problem: FetchProblem;
+
+  constructor(problem: FetchProblem, cause?: unknown) {
+    super(problem, { cause });
+    this.name = 'FetchFailed';
+    this.problem = problem;
+  }
+}
+
+/** What files of JSON are served as: raw files as text, and by gateways as what they guess. Pages are not read. */
+export const FILE_MEDIA_TYPES: readonly string[] = [
+  'application/json',
+  'application/ld+json',
+  'text/json',
+  'text/plain',
+  'application/octet-stream',
+  'binary/octet-stream',
+  '',
+];

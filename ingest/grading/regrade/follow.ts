@@ -1,0 +1,156 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Writer } from '../../../clickhouse/engine/engine.ts';
+import { sql, uint32 } from '../../../clickhouse/engine/sql.ts';
+import type { Config } from '../../../core/config/config.ts';
+import type { Log } from '../../../core/log.ts';
+import { createListedPayees, type ListedPayees } from '../../endpoints/payees.ts';
+import type { Listings } from '../../endpoints/sources.ts';
+import { untilAcknowledged } from '../../write/until-acknowledged.ts';
+import type { Versions } from '../../write/versions.ts';
+import { type Catalogue, type CatalogueHolder, createCatalogueHolder } from '../catalogue.ts';
+import { catalogueChanges } from '../changes.ts';
+import { readPublishedCatalogue } from '../published.ts';
+import { createCatalogueSources } from '../sources.ts';
+import { createSignerWatch } from '../supported.ts';
+import { highestPass, loadProgress, unfinishedPasses } from './passes.ts';
+import { RegradeProblem } from './problem.ts';
+import { changeCatalogue, type SweepOutcome, type SweepProgress, sweepPasses } from './regrade.ts';
+
+/** The catalogue of an ingest process, for as long as it runs. */
+export interface FollowedCatalogue {
+  /** What rows are graded by. */
+  readonly holder: CatalogueHolder;
+  /** Where endpoints are listed, by the files as they were read last; null before the first reading. */
+  listings(): Listings | null;
+  /** Regrades what a predecessor left, then follows every change; until the signal aborts, with its reason. */
+  follow(): Promise<never>;
+}
+
+export interface FollowCatalogueDeps {
+  readonly config: Pick<Config, 'configFile' | 'catalogue' | 'chains'>;
+  readonly writer: Writer;
+  readonly versions: Versions;
+  readonly log: Log;
+  readonly signal: AbortSignal;
+  /** Payees of listed endpoints; a change of them is followed as one of the files is. */
+  readonly listed?: ListedPayees;
+}
+
+/** How soon a changed file is noticed; a look is two stat calls and a query of one number. */
+const LOOK_EVERY_MS = 1_000;
+
+/**
+ * Publishes the catalogue of the files, so that nothing is graded by one that is not recorded, and answers what follows it.
+ *
+ * While an ingest process runs it alone changes the catalogue: the files that it reads are the truth, and what any other
+ * process published meanwhile is changed back to them.
+ */
+export async function openCatalogue(deps: FollowCatalogueDeps): Promise<FollowedCatalogue> {
+  const { config, writer, log, signal } = deps;
+  const acknowledged = <T>(attempt: () => Promise<T>): Promise<T> => untilAcknowledged(log, signal, attempt);
+  const sources = createCatalogueSources(config, log);
+  const listed = deps.listed ?? createListedPayees();
+  const signers = await createSignerWatch({ ...deps, facilitators: sources.facilitators });
+  const published = await acknowledged(() => readPublishedCatalogue(writer));
+  // A file that is broken at the moment of a restart must not remove every name: what was published last stays in force.
+  const first = sources.read(signers.known(), listed.current()) ?? published;
+  const begun = await changeCatalogue(deps, first);
+  const holder = createCatalogueHolder(first);
+  const ownOf = (pass: number | null): number[] => (pass === null ? [] : [pass]);
+
+  const followFiles = async (): Promise<never> => {
+    let own = ownOf(begun.pass);
+    for (;;) {
+      await sweepPasses({ ...deps, onProgress: (progress) => reportSweep(log, progress) }, own);
+      const seen = await acknowledged(() => highestPass(writer));
+      const wanted = await nextCatalogue(seen);
+      const { pass } = await changeCatalogue(deps, wanted, holder.current(), (next) => holder.replace(next));
+      own = ownOf(pass);
+    }
+  };
+  /** The next catalogue of the files, or the same one when another process has changed what is published. */
+  const nextCatalogue = async (seen: number): Promise<Catalogue> => {
+    for (;;) {
+      await delay(LOOK_EVERY_MS, undefined, { signal });
+      const wanted = sources.read(signers.known(), listed.current());
+      if (wanted !== null && !isSame(wanted, holder.current())) return wanted;
+      if ((await acknowledged(() => highestPass(writer))) > seen) return holder.current();
+    }
+  };
+  return {
+    holder,
+    listings: sources.listings,
+    async follow() {
+      const [never] = await Promise.all([followFiles(), signers.watch()]);
+      return never;
+    },
+  };
+}
+
+function isSame(one: Catalogue, other: Catalogue): boolean {
+  const spelled = ({ relayers, payees, builderCodes, deposits }: Catalogue) =>
+    JSON.stringify([relayers, payees, [...builderCodes], deposits]);
+  return one === other || spelled(one) === spelled(other);
+}
+
+function reportSweep(log: Log, { pass, doneFrom, etaSeconds, ...rows }: SweepProgress): void {
+  const from = new Date(doneFrom * 1_000).toISOString();
+  log.info({ pass, doneFrom: from, etaSeconds, ...rows }, 'regrade progress');
+}
+
+/** A worker writes its status every two seconds; this many missed ones mean that it is gone. */
+const HEARTBEAT_MAX_AGE_SECONDS = 10;
+const MAX_SECONDS = 30;
+const AWAIT_EVERY_MS = 500;
+/** A worker looks at its files every second. */
+const TAKE_UP_MAX_MS = 30_000;
+
+/** Whether an ingest process writes to this database. */
+export async function isIngestRunning(writer: Writer): Promise<boolean> {
+  const { rows } = await writer.rows({
+    name: 'ingest-heartbeat',
+    sql: sql`SELECT count() FROM chain_status WHERE updated_at > now64(3) - toIntervalSecond(${uint32(HEARTBEAT_MAX_AGE_SECONDS)})`,
+    maxSeconds: MAX_SECONDS,
+    maxRows: 1,
+  });
+  return Number(rows[0]?.[0]) > 0;
+}
+
+/**
+ * Waits until the running service has published the catalogue and every row follows it. Null when the service ended before.
+ * Throws `RegradeProblem` when it does not take the change up: its files say something else.
+ */
+export async function awaitService(deps: {
+  readonly writer: Writer;
+  readonly wanted: Catalogue;
+  readonly signal: AbortSignal;
+  readonly onProgress: (progress: SweepProgress) => void;
+}): Promise<SweepOutcome | null> {
+  const { writer, wanted, signal, onProgress } = deps;
+  const startedAt = performance.now();
+  let seen = await look(writer, wanted);
+  if (seen.isDone) return { pass: null, rowsChanged: 0 };
+  for (let reported = -1; !seen.isDone; seen = await look(writer, wanted)) {
+    if (!(await isIngestRunning(writer))) return null;
+    if (seen.isIgnored && performance.now() - startedAt > TAKE_UP_MAX_MS) {
+      throw new RegradeProblem(
+        'the running service does not take the catalogue up: it reads other files, or cannot read these (see its log)',
+      );
+    }
+    if (seen.progress.rowsLookedAt !== reported) onProgress({ ...seen.progress, etaSeconds: null });
+    reported = seen.progress.rowsLookedAt;
+    await delay(AWAIT_EVERY_MS, undefined, { signal });
+  }
+  return { pass: seen.progress.pass, rowsChanged: seen.progress.rowsChanged };
+}
+
+const NO_PROGRESS = { doneFrom: 0, rowsLookedAt: 0, rowsTotal: 0, rowsChanged: 0 };
+
+async function look(writer: Writer, wanted: Catalogue) {
+  // The passes after the catalogue: what is published was recorded before.
+  const isTaken = catalogueChanges(await readPublishedCatalogue(writer), wanted).length === 0;
+  const isSwept = (await unfinishedPasses(writer)).length === 0;
+  const pass = await highestPass(writer);
+  const progress = (await loadProgress(writer, pass)) ?? NO_PROGRESS;
+  return { isDone: isTaken && isSwept, isIgnored: !isTaken && isSwept, progress: { ...progress, pass } };
+}

@@ -1,0 +1,94 @@
+import { statSync } from 'node:fs';
+import { readCatalogueFile, readConfiguredCatalogue } from '../../core/config/catalogue-file.ts';
+import type { CatalogueSection, Config, PayeeConfig } from '../../core/config/config.ts';
+import { ConfigProblem } from '../../core/config/problem.ts';
+import type { Log } from '../../core/log.ts';
+import type { Listings } from '../endpoints/sources.ts';
+import { buildCatalogue, type Catalogue, refusedSigners, type SupportedSigner } from './catalogue.ts';
+
+/** Everything that a catalogue is built from, as it stands at a moment. */
+export interface CatalogueSources {
+  /**
+   * The catalogue of the files as they are now with the given signers and payees of listed endpoints; null when a file cannot be used: that is logged
+   * once until it changes, and the old catalogue stays in force.
+   */
+  read(signers: readonly SupportedSigner[], listed?: readonly PayeeConfig[]): Catalogue | null;
+  /** Facilitators to ask for their signers, as of the last successful read. */
+  facilitators(): CatalogueSection['facilitators'];
+  /** Where endpoints are listed, as of the last successful read; null before the first. */
+  listings(): Listings | null;
+}
+
+/** So that a caller without any always has the same ones. */
+const NO_PAYEES: readonly PayeeConfig[] = [];
+const NO_ENDPOINTS: readonly unknown[] = [];
+
+type SourcesConfig = Pick<Config, 'configFile' | 'catalogue'>;
+
+/** Reads the files again only when they or the signers have changed. */
+export function createCatalogueSources(config: SourcesConfig, log: Log): CatalogueSources {
+  let lastLogged = '';
+  let last: {
+    readonly key: string;
+    readonly listed: readonly PayeeConfig[];
+    readonly catalogue: Catalogue | null;
+  } | null = null;
+  let listings: Listings | null = null;
+  let facilitators: CatalogueSection['facilitators'] = config.catalogue.facilitators;
+  const logOnce = (key: string, say: () => void): void => {
+    if (key !== lastLogged) say();
+    lastLogged = key;
+  };
+  const build = (signers: readonly SupportedSigner[], listed: readonly PayeeConfig[]): Catalogue | null => {
+    try {
+      const section =
+        config.configFile === null ? config.catalogue : readConfiguredCatalogue(config.configFile);
+      const file = config.catalogue.file === null ? undefined : readCatalogueFile(config.catalogue.file);
+      const catalogue = buildCatalogue(section, {
+        ...(file === undefined ? {} : { file }),
+        signers,
+        listed,
+      });
+      facilitators = [...(file?.facilitators ?? []), ...section.facilitators];
+      listings = {
+        facilitators,
+        wellKnown: [...(file?.wellKnown ?? []), ...(section.wellKnown ?? [])],
+        endpoints: file === undefined ? null : (file.endpoints ?? NO_ENDPOINTS),
+      };
+      const refused = refusedSigners(catalogue, signers);
+      logOnce(JSON.stringify(refused), () => {
+        for (const { facilitator, chain, address } of refused)
+          log.warn(
+            { facilitator, chain, address },
+            'a signer of /supported is the relayer of another facilitator: ignored',
+          );
+      });
+      return catalogue;
+    } catch (error) {
+      if (!(error instanceof ConfigProblem)) throw error;
+      logOnce(error.message, () =>
+        log.error({ problems: error.problems }, 'the catalogue cannot be read; the old one stays in force'),
+      );
+      return null;
+    }
+  };
+  return {
+    facilitators: () => facilitators,
+    listings: () => listings,
+    read(signers, listed = NO_PAYEES) {
+      // Before the files: one that changes while it is read is read once more.
+      const key = JSON.stringify([stampOf(config.configFile), stampOf(config.catalogue.file), signers]);
+      // Payees of endpoints are compared by the identity of their list: writing out tens of thousands every second would be work.
+      if (last?.key !== key || last.listed !== listed)
+        last = { key, listed, catalogue: build(signers, listed) };
+      return last.catalogue;
+    },
+  };
+}
+
+/** Changes whenever the file does: editors replace a file or touch its time, to the nanosecond. */
+function stampOf(path: string | null): string {
+  if (path === null) return 'none';
+  const stat = statSync(path, { bigint: true, throwIfNoEntry: false });
+  return stat === undefined ? 'missing' : `${stat.ino} ${stat.size} ${stat.mtimeNs}`;
+}

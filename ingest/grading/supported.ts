@@ -1,0 +1,184 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Writer } from '../../clickhouse/engine/engine.ts';
+import { RowBinary } from '../../clickhouse/engine/row-binary.ts';
+import { sql } from '../../clickhouse/engine/sql.ts';
+import { TABLES } from '../../clickhouse/tables/schema.ts';
+import type { CatalogueSection, Config } from '../../core/config/config.ts';
+import { type Address, address, isAddress, readAddress } from '../../core/domain/address.ts';
+import { type Chain, isChain } from '../../core/domain/chain.ts';
+import { chainOfNetwork } from '../../core/domain/x402-networks.ts';
+import { type Log, providerName } from '../../core/log.ts';
+import { type AskProblem, askFacilitator } from '../fetch/facilitator.ts';
+import { fieldOf, isObject, listOf, parseJson } from '../fetch/json-fields.ts';
+import { untilAcknowledged } from '../write/until-acknowledged.ts';
+import type { SupportedSigner } from './catalogue.ts';
+
+/** Asks facilitators again and again which addresses they relay with, and remembers the first day of each. */
+export interface SignerWatch {
+  /** All that was ever seen, with what other processes stored before this one began. */
+  known(): readonly SupportedSigner[];
+  /** Until the signal aborts, with its reason. */
+  watch(): Promise<never>;
+}
+
+/** A new relayer is named within the hour; asking more often would load facilitators for little. */
+const REFRESH_MS = 3_600_000;
+const RETRY_MS = 600_000;
+/** How soon a facilitator that was configured a moment ago is asked. */
+const LOOK_EVERY_MS = 1_000;
+
+interface SignerWatchDeps {
+  readonly config: Pick<Config, 'chains'>;
+  readonly facilitators: () => CatalogueSection['facilitators'];
+  readonly writer: Writer;
+  readonly log: Log;
+  readonly signal: AbortSignal;
+}
+
+export async function createSignerWatch(deps: SignerWatchDeps): Promise<SignerWatch> {
+  const { config, writer, log, signal } = deps;
+  const chains = config.chains.map(({ chain }) => chain);
+  let known: readonly SupportedSigner[] = await untilAcknowledged(log, signal, () => loadSigners(writer));
+  const dueAtMs = new Map<string, number>();
+
+  const remember = async (facilitator: string, signers: readonly Signer[]): Promise<void> => {
+    const old = new Set(known.filter((signer) => signer.facilitator === facilitator).map(keyOf));
+    const today = new Date().toISOString().slice(0, 10);
+    const fresh = signers
+      .filter((signer) => !old.has(keyOf(signer)))
+      .map((signer) => ({ ...signer, facilitator, firstSeen: today }));
+    if (fresh.length === 0) return;
+    // Stored before it is used: a day that a restart forgot would unname payments.
+    await untilAcknowledged(log, signal, () => saveSigners(writer, fresh));
+    known = [...known, ...fresh];
+    log.info({ facilitator, signers: fresh.length }, 'new signers in /supported');
+  };
+  const ask = async (facilitator: string, url: string): Promise<void> => {
+    const answer = await askSupported(url, chains, signal);
+    const failed = typeof answer === 'string';
+    dueAtMs.set(`${facilitator} ${url}`, performance.now() + (failed ? RETRY_MS : REFRESH_MS));
+    if (failed)
+      log.warn({ facilitator, host: providerName(url), problem: answer }, '/supported gave no signers');
+    else await remember(facilitator, answer);
+  };
+  return {
+    known: () => known,
+    async watch() {
+      for (;;) {
+        for (const { id, url } of deps.facilitators())
+          if (url !== undefined && performance.now() >= (dueAtMs.get(`${id} ${url}`) ?? 0))
+            await ask(id, url);
+        await delay(LOOK_EVERY_MS, undefined, { signal });
+      }
+    },
+  };
+}
+
+function keyOf({ chain, address }: Signer): string {
+  return `${chain} ${address}`;
+}
+
+/**
+ * `GET /supported` of a facilitator (x402 specification): the addresses that it relays with. The answer is
+ * untrusted: bounded in time and size, never redirected elsewhere, and read for the two fields that matter, whatever else is there.
+ */
+
+const TIMEOUT_MS = 10_000;
+/** The largest answer seen has some fifty kinds: 20 kB. */
+const ANSWER_MAX_BYTES = 1_000_000;
+/** In a year of settlements the largest facilitator used 40. */
+const ANSWER_SIGNERS_MAX = 1_000;
+
+/** Why an answer was not used; a code that may be logged, never the facilitator's own words. */
+export type SupportedProblem = AskProblem | 'no_signers' | 'too_many_signers';
+
+export interface Signer {
+  readonly chain: Chain;
+  readonly address: Address;
+}
+
+/** The signers on the given chains, or why there are none. `url` is the facilitator's base, with or without a slash. */
+export async function askSupported(
+  url: string,
+  chains: readonly Chain[],
+  signal: AbortSignal,
+  timeoutMs = TIMEOUT_MS,
+): Promise<readonly Signer[] | SupportedProblem> {
+  const question = { url, path: 'supported', maxBytes: ANSWER_MAX_BYTES, timeoutMs };
+  const answer = await askFacilitator(question, signal);
+  return answer.ok ? readSupported(answer.text, chains) : answer.problem;
+}
+
+/** Reads an answer. Networks that are not ours and addresses that are none are passed over. */
+export function readSupported(text: string, chains: readonly Chain[]): readonly Signer[] | SupportedProblem {
+  const answer = parseJson(text);
+  if (answer === undefined) return 'not_json';
+  const signers = fieldOf(answer, 'signers');
+  if (!isObject(signers)) return 'no_signers';
+  const served = servedChains(answer, chains);
+  const found = new Map<string, Signer>();
+  for (const [network, addresses] of Object.entries(signers)) {
+    for (const address of addressesOf(addresses))
+      for (const chain of chainsOf(network, served, chains))
+        found.set(`${chain} ${address}`, { chain, address });
+    if (found.size > ANSWER_SIGNERS_MAX) return 'too_many_signers';
+  }
+  return [...found.values()];
+}
+
+/** Chains among ours for which a kind is offered; all of ours where no kind names a chain. */
+function servedChains(answer: unknown, chains: readonly Chain[]): readonly Chain[] {
+  const kinds = fieldOf(answer, 'kinds');
+  const offered = listOf(kinds).flatMap((kind) => {
+    const chain = chainNamed(fieldOf(kind, 'network'));
+    return chain === null ? [] : [chain];
+  });
+  return offered.length === 0 ? chains : chains.filter((chain) => offered.includes(chain));
+}
+
+/** `eip155:*` stands for every chain that the facilitator serves. */
+function chainsOf(network: string, served: readonly Chain[], chains: readonly Chain[]): readonly Chain[] {
+  if (network === 'eip155:*') return served;
+  return chains.filter((chain) => chain === chainNamed(network));
+}
+
+function chainNamed(network: unknown): Chain | null {
+  return typeof network === 'string' ? chainOfNetwork(network) : null;
+}
+
+function addressesOf(value: unknown): Address[] {
+  return listOf(value).flatMap((entry) => {
+    const address = typeof entry === 'string' ? readAddress(entry) : 'malformed';
+    return isAddress(address) ? [address] : [];
+  });
+}
+
+/** Table `supported_signers`: what facilitators said of themselves, with the first day of each. */
+
+const MAX_SECONDS = 30;
+const SIGNERS_MAX = 100_000;
+const COLUMNS = ['facilitator', 'chain', 'address', 'first_seen'] as const;
+
+export async function loadSigners(writer: Writer): Promise<SupportedSigner[]> {
+  const { rows } = await writer.rows({
+    name: 'load-supported-signers',
+    sql: sql`SELECT facilitator, chain, concat('0x', lower(hex(address))), toString(min(first_seen))
+      FROM supported_signers GROUP BY facilitator, chain, address ORDER BY facilitator, chain, address`,
+    maxSeconds: MAX_SECONDS,
+    maxRows: SIGNERS_MAX,
+  });
+  return rows.map((row) => {
+    const [facilitator = '', chain = '', at = '', firstSeen = ''] = row.map(String);
+    if (!isChain(chain)) throw new Error(`supported_signers names a chain that is none: ${chain}`);
+    return { facilitator, chain, address: address(at), firstSeen };
+  });
+}
+
+/** Repeating it changes nothing: the earliest day of a signer stays. */
+export async function saveSigners(writer: Writer, signers: readonly SupportedSigner[]): Promise<void> {
+  if (signers.length === 0) return;
+  const out = new RowBinary();
+  for (const signer of signers)
+    out.string(signer.facilitator).string(signer.chain).hex20(signer.address).date(signer.firstSeen);
+  await writer.insert('save-supported-signers', TABLES.supportedSigners, COLUMNS, [out.finish()]);
+}

@@ -1,0 +1,195 @@
+import { Readable } from 'node:stream';
+import { setTimeout as delay } from 'node:timers/promises';
+import { EngineError, type Writer } from '../../clickhouse/engine/engine.ts';
+import { RowBinary } from '../../clickhouse/engine/row-binary.ts';
+import { dateTime, sql, text, texts, uint64 } from '../../clickhouse/engine/sql.ts';
+import { dropOldGenerations, ownGeneration } from '../../clickhouse/tables/generations.ts';
+import { TABLES, WALLET_RING_COLUMNS } from '../../clickhouse/tables/schema.ts';
+import type { Clock } from '../../core/clock.ts';
+import type { Log } from '../../core/log.ts';
+import {
+  PASS_LIMITS,
+  type PassLimits,
+  RING_METHOD_VERSION,
+  type RingWindow,
+  readEdges,
+  ringWindow,
+} from './edges.ts';
+import { findRings, type Ring, type RingCap } from './find.ts';
+
+/** From the end of one pass to the start of the next: a hundred times what it took, so that passes cost one per cent. */
+const PAUSE_PER_PASS = 100;
+/** Soon again while a first backfill is filling the window. */
+const PAUSE_MIN_MS = 5 * 60_000;
+const PAUSE_MAX_MS = 60 * 60_000;
+
+/**
+ * Looks for payment rings after the start and then every hour, more often while a pass is quick, until the signal aborts.
+ * An engine that fails costs one pass: the rings of the one before stay published.
+ */
+export async function runRings(deps: {
+  readonly writer: Writer;
+  readonly log: Log;
+  readonly signal: AbortSignal;
+  readonly clock: Clock;
+  readonly limits?: Partial<PassLimits>;
+}): Promise<void> {
+  const { writer, log, signal, clock } = deps;
+  const limits: PassLimits = { ...PASS_LIMITS, ...deps.limits };
+  try {
+    while (!signal.aborted) {
+      const startedMs = performance.now();
+      const pass = await ringPass(writer, { nowMs: clock.nowMs(), limits, signal }).catch(expectEngineError);
+      signal.throwIfAborted(); // a statement that ends with the worker did not fail
+      if (pass instanceof EngineError) reportFailure(log, pass);
+      else report(log, pass);
+      const pauseMs = PAUSE_PER_PASS * (performance.now() - startedMs);
+      await delay(Math.min(Math.max(pauseMs, PAUSE_MIN_MS), PAUSE_MAX_MS), undefined, { signal });
+    }
+  } catch (error) {
+    if (!signal.aborted) throw error;
+  }
+}
+
+function expectEngineError(error: unknown): EngineError {
+  if (error instanceof EngineError) return error;
+  throw error;
+}
+
+/** Also a refusal (a right that a remote engine does not grant) is no reason to stop indexing; it is a louder line. */
+function reportFailure(log: Log, error: EngineError): void {
+  const text = 'the search for payment rings failed; the rings of the last pass stay';
+  if (error.problem === 'engine_refused') log.error({ err: error }, text);
+  else log.warn({ err: error }, text);
+}
+
+function report(log: Log, { gen, window, capped, ...figures }: Awaited<ReturnType<typeof ringPass>>): void {
+  const fields = { ...figures, until: new Date(window.to * 1_000).toISOString().slice(0, 10), capped };
+  if (capped.length === 0) log.info(fields, 'payment rings found');
+  else log.warn(fields, 'payment rings found; weaker ones may be missing');
+}
+
+export interface RingPass {
+  readonly gen: bigint;
+  readonly window: RingWindow;
+  readonly edges: number;
+  /** Wallets that are in a ring. */
+  readonly wallets: number;
+  readonly rings: number;
+  readonly capped: readonly (RingCap | 'edges')[];
+  readonly readSeconds: number;
+  readonly searchSeconds: number;
+}
+
+const MAX_SECONDS = 60;
+/** The one before stays for readers that are under way. */
+const GENERATIONS_KEPT = 2;
+
+/**
+ * One pass: read the edges, find the rings, write them under a new generation, publish it, drop the old ones. A pass that is
+ * killed at any point leaves the published one as it was, and rows that the next pass drops.
+ */
+export async function ringPass(
+  writer: Writer,
+  {
+    nowMs,
+    limits,
+    signal,
+  }: { readonly nowMs: number; readonly limits: PassLimits; readonly signal?: AbortSignal },
+): Promise<RingPass> {
+  const window = ringWindow(nowMs, limits.windowDays);
+  const started = performance.now();
+  const { edges, isCapped } = await readEdges(writer, window, limits, signal);
+  const read = performance.now();
+  const found = await findRings(edges, limits, signal);
+  const searched = performance.now();
+  const gen = await nextGeneration(writer, nowMs, limits);
+  const pass: RingPass = {
+    gen,
+    window,
+    edges: edges.length,
+    wallets: found.byWallet.size,
+    rings: found.ringCount,
+    capped: isCapped ? ['edges', ...found.capped] : found.capped,
+    readSeconds: seconds(read - started),
+    searchSeconds: seconds(searched - read),
+  };
+  const rows = encodeRings(found.byWallet, { window, gen, rowsPerBuffer: limits.rowsPerBuffer });
+  if (found.byWallet.size > 0)
+    await writer.insert('wallet-rings', TABLES.walletRings, WALLET_RING_COLUMNS, Readable.from(rows));
+  await publish(writer, pass);
+  await dropOldGenerations(writer, { rows: 'wallet_rings', passes: 'ring_passes' }, GENERATIONS_KEPT);
+  return pass;
+}
+
+function seconds(ms: number): number {
+  return Math.round(ms) / 1_000;
+}
+
+/** Above every generation there is, also when the clock was set back. */
+async function nextGeneration(
+  writer: Writer,
+  nowMs: number,
+  { generationSpread }: PassLimits,
+): Promise<bigint> {
+  const { rows } = await writer.rows({
+    name: 'ring-generation',
+    maxSeconds: MAX_SECONDS,
+    maxRows: 1,
+    sql: sql`SELECT greatest((SELECT max(gen) FROM ring_passes), (SELECT max(gen) FROM wallet_rings))`,
+  });
+  const newest = BigInt(String(rows[0]?.[0] ?? 0));
+  return ownGeneration({ fresh: BigInt(nowMs), newest, spread: generationSpread });
+}
+
+/** The moment from which readers see this pass. */
+async function publish(writer: Writer, pass: RingPass): Promise<void> {
+  const { gen, window, wallets, edges, rings, capped } = pass;
+  await writer.run({
+    name: 'publish-rings',
+    maxSeconds: MAX_SECONDS,
+    sql: sql`INSERT INTO ring_passes (gen, window_start, window_end, method_version, wallets, edges, rings, capped)
+      SELECT ${uint64(gen)}, ${dateTime(window.from)}, ${dateTime(window.to)}, ${text(RING_METHOD_VERSION)},
+        ${uint64(wallets)}, ${uint64(edges)}, ${uint64(rings)}, ${texts(capped)}`,
+  });
+}
+
+const U64_BITS = 64n;
+const U64_MASK = 2n ** U64_BITS - 1n;
+
+interface Pass {
+  readonly window: RingWindow;
+  readonly gen: bigint;
+  readonly rowsPerBuffer: number;
+}
+
+/** Rows of table `wallet_rings`, columns in the order of `WALLET_RING_COLUMNS`; one row for each wallet and ring of it. */
+export function* encodeRings(
+  byWallet: ReadonlyMap<string, readonly Ring[]>,
+  pass: Pass,
+): Generator<Uint8Array> {
+  let out = new RowBinary();
+  let rows = 0;
+  for (const [wallet, rings] of byWallet) {
+    for (const ring of rings) writeRow(out, wallet, ring, pass);
+    rows += rings.length;
+    if (rows < pass.rowsPerBuffer) continue;
+    yield out.finish();
+    out = new RowBinary();
+    rows = 0;
+  }
+  if (rows > 0) yield out.finish();
+}
+
+function writeRow(out: RowBinary, wallet: string, ring: Ring, { window, gen }: Pass): void {
+  out.string(wallet).u8(ring.members.length).u8(ring.members.length); // the column `length`, then the length of the array
+  for (const member of ring.members) out.string(member);
+  decimal128(out, ring.bottleneckUsdMicros);
+  decimal128(out, ring.ringUsdMicros);
+  out.dateTime(window.from).dateTime(window.to).string(RING_METHOD_VERSION).u64(gen);
+}
+
+/** Decimal(38, 6) is a 128-bit integer of millionths, low half first; the halves refuse what does not fit, negatives too. */
+function decimal128(out: RowBinary, micros: bigint): void {
+  out.u64(micros & U64_MASK).u64(micros >> U64_BITS);
+}

@@ -1,0 +1,123 @@
+import type { Writer } from '../../clickhouse/engine/engine.ts';
+import { sql, text, trustedText, uint64 } from '../../clickhouse/engine/sql.ts';
+import { TABLES } from '../../clickhouse/tables/schema.ts';
+import type { Log } from '../../core/log.ts';
+import type { Versions } from '../write/versions.ts';
+import { dayName, inSlice, type Slice, sliceColumns, sliceName } from './slice.ts';
+import { rollupStatements } from './statements.ts';
+
+/** A million rows take about two seconds; a machine under load may need a multiple of it. */
+const COMPUTE_MAX_SECONDS = 300;
+const LOOK_MAX_SECONDS = 30;
+const MEBIBYTE = 1024 * 1024;
+
+/**
+ * One thread and little memory, so that point reads keep their latency. Groups beyond the second bound go to
+ * disk. A slice is one block, and so one part: readers see all of its new rows or none.
+ */
+export const COMPUTE_SETTINGS = {
+  max_threads: 1,
+  max_insert_threads: 1,
+  max_memory_usage: 1024 * MEBIBYTE,
+  max_bytes_before_external_group_by: 256 * MEBIBYTE,
+  do_not_merge_across_partitions_select_final: 1,
+} as const;
+
+/** A record of no write at all leaves the slice dirty. */
+const REOPENED = { ver: 0n, writes: 0n } as const;
+
+/** `busy`: another worker computes this day. `overtaken`: another one recorded a higher `gen` meanwhile; the slice is reopened. */
+export type CloseOutcome = 'closed' | 'busy' | 'overtaken';
+
+/**
+ * Computes a slice and records from what. May be cut anywhere and repeated: until the record is written the slice stays dirty
+ * and is read live, and a repeat writes the same keys with a higher `gen`.
+ *
+ * The order makes it right while inserts and other workers run. The number of writes is read before the data, so a write
+ * that the data may lack leaves the slice dirty, whatever its `ver`. `gen` is given between the two and is above every recorded one: of two computations the
+ * one with the higher `gen` has read data that is at least as new as its own record says, and its rows and record win together.
+ */
+export async function closeSlice(
+  deps: {
+    readonly writer: Writer;
+    readonly versions: Versions;
+    readonly log: Log;
+    /** Ends it between two statements. */
+    readonly signal?: AbortSignal;
+  },
+  slice: Slice,
+): Promise<CloseOutcome> {
+  const { writer, versions, log, signal } = deps;
+  const began = performance.now();
+  if (await isBeingComputed(writer, slice)) return 'busy';
+  const { changes, lastGen } = await readBasis(writer, slice);
+  const fresh = versions.next();
+  // Another worker's clock may be ahead of ours.
+  const gen = fresh > lastGen ? fresh : lastGen + 1n;
+  for (const statement of rollupStatements(slice, gen)) {
+    signal?.throwIfAborted();
+    await writer.run({ ...statement, maxSeconds: COMPUTE_MAX_SECONDS, settings: COMPUTE_SETTINGS });
+  }
+  await record(writer, slice, changes, gen);
+  const { lastGen: newestGen } = await readBasis(writer, slice);
+  const isOvertaken = newestGen > gen;
+  // The other computation could not know a key that only ours has written: a facilitator that was regraded in between.
+  if (isOvertaken) await record(writer, slice, REOPENED, newestGen + 1n);
+  const outcome = isOvertaken ? 'overtaken' : 'closed';
+  log.debug({ slice: sliceName(slice), outcome, tookMs: Math.round(performance.now() - began) }, 'rolled up');
+  return outcome;
+}
+
+/**
+ * Whether a statement of ours runs for the day: of another worker, or left behind by one that was killed. What such a
+ * statement has read may be older than what we would read; its rows lose to ours, but a key that only it knows would stay.
+ */
+async function isBeingComputed(writer: Writer, slice: Slice): Promise<boolean> {
+  const { rows } = await writer.rows({
+    name: 'rollup-running',
+    sql: sql`SELECT count() FROM system.processes
+             WHERE query_kind = 'Insert' AND current_database = currentDatabase()
+               AND match(Settings['log_comment'], concat('^rollup-[a-z-]+ ', ${text(dayName(slice))}))`,
+    maxSeconds: LOOK_MAX_SECONDS,
+    maxRows: 1,
+  });
+  return Number(rows[0]?.[0]) > 0;
+}
+
+interface Changes {
+  /** The newest; 0: no rows. */
+  readonly ver: bigint;
+  /** How many there ever were (hour_ver). */
+  readonly writes: bigint;
+}
+
+interface Basis {
+  readonly changes: Changes;
+  /** Of the newest record of the slice; 0: none. */
+  readonly lastGen: bigint;
+}
+
+async function readBasis(writer: Writer, slice: Slice): Promise<Basis> {
+  const [day, hour] = sliceColumns(slice);
+  const { rows } = await writer.rows({
+    name: `rollup-basis ${sliceName(slice)}`,
+    sql: sql`SELECT max(ver), sum(writes),
+               (SELECT max(gen) FROM rollup_state WHERE day = ${day.value} AND hour = ${hour.value})
+             FROM hour_ver WHERE ${inSlice(sql`hour`, slice)}`,
+    maxSeconds: LOOK_MAX_SECONDS,
+    maxRows: 1,
+  });
+  const [ver = 0n, writes = 0n, lastGen = 0n] = (rows[0] ?? []).map((field) => BigInt(String(field ?? 0)));
+  return { changes: { ver, writes }, lastGen };
+}
+
+/** Only after every table has acknowledged. */
+async function record(writer: Writer, slice: Slice, { ver, writes }: Changes, gen: bigint): Promise<void> {
+  const [day, hour] = sliceColumns(slice);
+  await writer.run({
+    name: `rollup-record ${sliceName(slice)}`,
+    sql: sql`INSERT INTO ${trustedText(TABLES.rollupState)} (day, hour, ver, writes, gen)
+             SELECT ${day.value}, ${hour.value}, ${uint64(ver)}, ${uint64(writes)}, ${uint64(gen)}`,
+    maxSeconds: LOOK_MAX_SECONDS,
+  });
+}

@@ -1,0 +1,71 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { readFeedbackFile } from '../../../../ingest/agents/feedback/file.ts';
+import { hash, wallet } from '../../../kit/rows.ts';
+
+const read = (value: unknown): unknown => readFeedbackFile(Buffer.from(JSON.stringify(value)));
+const NOTHING = { agentId: null, agentRegistry: null, client: null, proofOfPayment: null };
+const PROOF = { fromAddress: wallet(1), toAddress: wallet(2), chainId: 8453, txHash: hash(3) };
+const PAYMENT = { chain: 'eip155:8453', txHash: hash(3), from: wallet(1), to: wallet(2) };
+
+test('a feedback file says whom it rates, who rates, and what was paid', () => {
+  const registry = 'eip155:8453:0x8004a169fb4a3325136eb29fa0ceb6d2e539a432';
+  const file = {
+    agentRegistry: registry,
+    agentId: 22,
+    clientAddress: `eip155:8453:${wallet(7)}`,
+    createdAt: '2026-01-01T00:00:00Z',
+    value: 100,
+    valueDecimals: 0,
+    proofOfPayment: PROOF,
+  };
+  expect(read(file)).toEqual({
+    agentId: 22n,
+    agentRegistry: registry,
+    client: wallet(7),
+    proofOfPayment: PAYMENT,
+  });
+});
+
+test.each([8453, '8453', ' 8453 ', 'eip155:8453', '0x2105'])(
+  'a payment’s chain may be written as %j',
+  (chainId) => {
+    expect(read({ proofOfPayment: { ...PROOF, chainId } })).toEqual({ ...NOTHING, proofOfPayment: PAYMENT });
+  },
+);
+
+test('addresses and hashes may be in any case, with or without the chain', () => {
+  const shouted = {
+    ...PROOF,
+    fromAddress: wallet(1).toUpperCase().replace('0X', '0x'),
+    toAddress: `eip155:1:${wallet(2)}`,
+  };
+  expect(read({ proofOfPayment: shouted })).toEqual({ ...NOTHING, proofOfPayment: PAYMENT });
+  expect(read({ clientAddress: wallet(0xabcdef).replace('abcdef', 'aBcDeF') })).toEqual({
+    ...NOTHING,
+    client: wallet(0xabcdef),
+  });
+});
+
+test.each([
+  { chainId: 1.5 },
+  { chainId: -1 },
+  { chainId: 'solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp' },
+  { chainId: null },
+  { chainId: 1e300 },
+  { txHash: '0x12' },
+  { txHash: 3 },
+  { fromAddress: '0x12' },
+  { toAddress: {} },
+])('a proof of payment with %j is none', (broken) => {
+  expect(read({ proofOfPayment: { ...PROOF, ...broken } })).toEqual(NOTHING);
+});
+
+test('what cannot be read is refused with a reason or is as if it were not there, and nothing throws', () => {
+  expect(read([])).toBe('not_an_object');
+  expect(read({})).toEqual(NOTHING);
+  const fields = ['agentId', 'agentRegistry', 'clientAddress', 'proofOfPayment'];
+  const anything = fc.jsonValue({ maxDepth: 2 });
+  const file = fc.record(Object.fromEntries(fields.map((field) => [field, anything])));
+  fc.assert(fc.property(file, (value) => void read(value)));
+});

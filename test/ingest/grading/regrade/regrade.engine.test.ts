@@ -1,0 +1,236 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { sql, text } from '../../../../clickhouse/engine/sql.ts';
+import { address } from '../../../../core/domain/address.ts';
+import { DEPOSIT_CONTRACTS } from '../../../../ingest/grading/built-in.ts';
+import { previewRegrade } from '../../../../ingest/grading/regrade/preview.ts';
+import { VERSION_STEP } from '../../../../ingest/write/versions.ts';
+import { type TestEngine, testEngine } from '../../../kit/engine.ts';
+import {
+  ALICE,
+  ANN,
+  BOB,
+  CAFE,
+  catalogueWith,
+  DAY,
+  found,
+  MIDNIGHT,
+  payee,
+  type RegradeWorld,
+  regradeWorld,
+  relayed,
+} from '../../../kit/regrade-world.ts';
+import { POLYGON } from '../../../kit/rows.ts';
+
+let engine: TestEngine;
+let world: RegradeWorld;
+beforeEach(async () => {
+  engine = await testEngine();
+  world = regradeWorld(engine);
+});
+afterEach(() => engine?.close());
+
+const EMPTY = catalogueWith();
+/** Of the `batch-settlement` scheme. */
+const COLLECTOR = address('0x4020806089470a89826cB9fB1f4059150b550004');
+const withoutVer = async () => (await world.live()).map(({ ver: _, ...row }) => row);
+
+test('exactly the rows under the changed keys are written again, everything else keeps its version', async () => {
+  const rows = [
+    found(),
+    found({ relayer: BOB }),
+    found({ relayer: BOB, payee: CAFE }),
+    found({ blockTime: MIDNIGHT - 40 * DAY }),
+  ];
+  const ver = await world.ingest(rows, EMPTY);
+  const wanted = catalogueWith({ facilitators: [relayed('ann', ANN)] });
+  const { pass, rowsChanged } = await world.regrade(wanted);
+  expect(rowsChanged).toBe(2);
+  expect(await withoutVer()).toEqual(world.expected(rows, wanted));
+  expect((await world.live()).map((row) => BigInt(row.ver) - ver)).toEqual([
+    BigInt(pass ?? 0),
+    0n,
+    0n,
+    BigInt(pass ?? 0),
+  ]);
+});
+
+test('a relayer is named from the midnight of its first day on, and not a second before', async () => {
+  const rows = [found({ blockTime: MIDNIGHT - 1 }), found({ blockTime: MIDNIGHT })];
+  await world.ingest(rows, EMPTY);
+  await world.regrade(catalogueWith({ facilitators: [relayed('ann', ANN, '2026-11-20')] }));
+  expect((await world.live()).map(({ method }) => method)).toEqual([
+    'gasless_authorization',
+    'facilitator_relay',
+  ]);
+});
+
+test('every kind of row follows every kind of change, forth and back, as if it had been indexed so', async () => {
+  const section = {
+    facilitators: [{ ...relayed('ann', ANN, '2026-11-20'), builderCodes: ['ann_code'] }],
+    payees: [payee(CAFE)],
+  };
+  const full = catalogueWith(section);
+  const deposits = catalogueWith(section, DEPOSIT_CONTRACTS);
+  const rows = [ANN, BOB].flatMap((relayer) =>
+    [CAFE, ALICE, COLLECTOR].flatMap((to) =>
+      (['authorization', 'permit2'] as const).flatMap((marker) =>
+        ['', 'ann_code', 'who'].flatMap((builderFacilitator) =>
+          [true, false].flatMap((received) =>
+            [MIDNIGHT - 1, MIDNIGHT + 1].map((blockTime) =>
+              found({
+                relayer,
+                payee: to,
+                marker,
+                builderFacilitator,
+                received,
+                blockTime,
+                selfPayment: to === ALICE,
+              }),
+            ),
+          ),
+        ),
+      ),
+    ),
+  );
+  await world.ingest(rows, EMPTY);
+  for (const catalogue of [full, EMPTY, deposits, catalogueWith({ payees: [payee(CAFE)] }), full, deposits]) {
+    await world.regrade(catalogue);
+    expect(await withoutVer()).toEqual(world.expected(rows, catalogue));
+  }
+});
+
+test('the wallet log says the same as the settlements', async () => {
+  const rows = [found(), found({ relayer: BOB }), found({ marker: 'none', payee: CAFE })];
+  await world.ingest(rows, catalogueWith({ payees: [payee(CAFE)] }));
+  await world.regrade(catalogueWith({ payees: [payee(CAFE)] }));
+  await world.regrade(catalogueWith({ facilitators: [relayed('ann', ANN)] }));
+  const side = (role: string) =>
+    world.rowsOf(
+      sql`SELECT block_number, facilitator, toString(method), seen, ver, del FROM wallet_log FINAL WHERE toString(role) = ${{ kind: 'value', type: 'String', value: role }} ORDER BY block_number`,
+    );
+  const settlements = await world.rowsOf(
+    sql`SELECT block_number, facilitator, toString(method), seen, ver, del FROM settlements FINAL ORDER BY block_number`,
+  );
+  expect(settlements).toHaveLength(3);
+  expect(await side('payer')).toEqual(settlements);
+  expect(await side('payee')).toEqual(settlements);
+});
+
+describe('a known deposit contract', () => {
+  const facilitators = [relayed('ann', ANN)];
+  const before = catalogueWith({ facilitators });
+  const listed = catalogueWith({ facilitators }, DEPOSIT_CONTRACTS);
+
+  test('takes the proof from transfers to it that an older version graded, on every chain', async () => {
+    const rows = [found({ payee: COLLECTOR }), found({ payee: COLLECTOR, chain: POLYGON }), found()];
+    await world.ingest(rows, before);
+    await world.regrade(before);
+    expect((await world.live()).map(({ method }) => method)).toEqual([
+      'facilitator_relay',
+      'gasless_authorization',
+      'facilitator_relay',
+    ]);
+    const { rowsChanged } = await world.regrade(listed);
+    expect(rowsChanged).toBe(2);
+    expect(await withoutVer()).toEqual(world.expected(rows, listed));
+    expect(
+      await world.rowsOf(
+        sql`SELECT toString(method), toString(evidence_tier) FROM settlements FINAL ORDER BY block_number`,
+      ),
+    ).toEqual([
+      ['channel_deposit', 'not_x402'],
+      ['channel_deposit', 'not_x402'],
+      ['facilitator_relay', 'proven'],
+    ]);
+    expect(
+      await world.rowsOf(
+        sql`SELECT DISTINCT toString(method) FROM wallet_log FINAL WHERE wallet = ${text(COLLECTOR)}`,
+      ),
+    ).toEqual([['channel_deposit']]);
+  });
+
+  test('keeps no plain transfer alive whose payee is catalogued no more', async () => {
+    const bare = found({ marker: 'none', payee: COLLECTOR });
+    const catalogued = catalogueWith({ payees: [payee(COLLECTOR)] }, DEPOSIT_CONTRACTS);
+    await world.ingest([bare], catalogued);
+    await world.regrade(catalogued);
+    expect((await world.live()).map(({ method }) => method)).toEqual(['channel_deposit']);
+    await world.regrade(listed);
+    expect(await world.live()).toEqual([]);
+  });
+
+  test('is told in a preview, which changes nothing', async () => {
+    await world.ingest([found({ payee: COLLECTOR })], before);
+    await world.regrade(before);
+    const { lines, rows } = await previewRegrade(engine.writer, listed);
+    expect(rows).toBe(1);
+    expect(lines).toMatchObject([
+      {
+        change: `deposit ${COLLECTOR}`,
+        from: { method: 'facilitator_relay', facilitator: 'ann' },
+        to: { method: 'channel_deposit', facilitator: 'ann' },
+        rows: 1,
+      },
+    ]);
+    expect((await world.live()).map(({ method }) => method)).toEqual(['facilitator_relay']);
+  });
+});
+
+describe('removing a payee', () => {
+  const catalogued = catalogueWith({ payees: [payee(CAFE)] });
+
+  test('takes its bare transfers away, with their keys left for the rollups, and the bit from its payments', async () => {
+    const bare = found({ marker: 'none', payee: CAFE });
+    const paid = found({ payee: CAFE });
+    await world.ingest([bare, paid, found()], catalogued);
+    await world.regrade(catalogued);
+    await world.regrade(EMPTY);
+    expect(await withoutVer()).toEqual(
+      world.expected([bare, paid, found({ blockNumber: paid.blockNumber + 1 })], EMPTY),
+    );
+    expect(
+      await world.rowsOf(
+        sql`SELECT concat('0x', lower(hex(payer))), concat('0x', lower(hex(payee))) FROM retracted_keys FINAL`,
+      ),
+    ).toEqual([[ALICE, CAFE]]);
+  });
+
+  test('leaves room for the transfer to come back by being indexed again', async () => {
+    const bare = found({ marker: 'none', payee: CAFE });
+    await world.ingest([bare], catalogued);
+    await world.regrade(catalogued);
+    await world.regrade(EMPTY);
+    await world.ingest([bare], catalogued);
+    expect(await world.live()).toHaveLength(1);
+  });
+});
+
+test('a row that was regraded never reaches the version of what is written next', async () => {
+  const ver = await world.ingest([found()], EMPTY);
+  for (let round = 0; round < 5; round++) {
+    await world.regrade(round % 2 === 0 ? catalogueWith({ facilitators: [relayed('ann', ANN)] }) : EMPTY);
+  }
+  const [row] = await world.live();
+  expect(BigInt(row?.ver ?? 0) > ver).toBe(true);
+  expect(BigInt(row?.ver ?? 0) < ver + VERSION_STEP).toBe(true);
+});
+
+test('the hours of the rows that changed are dirty for the rollups, and no others', async () => {
+  await world.ingest(
+    [found({ blockTime: MIDNIGHT }), found({ relayer: BOB, blockTime: MIDNIGHT + DAY })],
+    EMPTY,
+  );
+  const hours = () =>
+    world.rowsOf(sql`SELECT toUnixTimestamp(hour), max(ver) FROM hour_ver GROUP BY hour ORDER BY hour`);
+  const before = await hours();
+  await world.regrade(catalogueWith({ facilitators: [relayed('ann', ANN)] }));
+  const after = await hours();
+  expect(BigInt(String(after[0]?.[1])) >= BigInt(String(before[0]?.[1])) + VERSION_STEP).toBe(true);
+  expect(after[1]).toEqual(before[1]);
+});
+
+test('a catalogue that is the same again is no pass at all', async () => {
+  const wanted = catalogueWith({ facilitators: [relayed('ann', ANN)] });
+  expect((await world.change(wanted)).pass).toBe(1);
+  expect((await world.change(wanted)).pass).toBeNull();
+});

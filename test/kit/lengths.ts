@@ -1,0 +1,51 @@
+/**
+ * How long the random and the repeated runs of the tests are: `gate` in `npm test`, `nightly` where TEST_LENGTH=nightly, as in
+ * `npm run test:nightly -- suite`. Both make the same claims; the longer run looks at more cases.
+ */
+type TestLength = 'gate' | 'nightly';
+
+const LENGTHS = {
+  /** Steps with a fault in the simulation; it goes on until every kind of fault has happened. */
+  simulatedFaults: { gate: 15, nightly: 100 },
+  /** `kill -9` of the engine, the worker and both, in turn, under traffic. */
+  indexKills: { gate: 6, nightly: 24 },
+  /** `kill -9` of an API process under metered traffic. */
+  apiKills: { gate: 5, nightly: 10 },
+  /** `kill -9` of a process that moves units. */
+  unitKills: { gate: 6, nightly: 30 },
+  /** Every n-th depth of a reorg is tried, beside the deepest. */
+  reorgDepthStep: { gate: 5, nightly: 1 },
+  /** Rounds of blocks, a reorg and perhaps a restart over the registries. */
+  registryRounds: { gate: 3, nightly: 6 },
+  /** Runs of a property whose every run writes to the engine and reads it back. */
+  engineProperties: { gate: 3, nightly: 12 },
+  /** Runs of a property of the control store over commands in random order. */
+  storeProperties: { gate: 12, nightly: 100 },
+  /** Runs of a property of a dozen metered calls over SQLite. */
+  chargeProperties: { gate: 40, nightly: 300 },
+  sqlFuzzSeconds: { gate: 15, nightly: 120 },
+  /** About what the seconds hold on two idle cores; a faster machine judges a commit by the same queries. */
+  sqlFuzzCases: { gate: 1_300, nightly: 11_000 },
+  httpFuzzRequests: { gate: 200, nightly: 800 },
+  /** Every n-th statement of the engine's own documentation. */
+  documentedStatementStep: { gate: 10, nightly: 1 },
+  /** A process dies after every n-th of the writes of a change of the catalogue. */
+  deadlyWriteStep: { gate: 3, nightly: 1 },
+  /** Seeds of a node that lies in every way. */
+  liarSeeds: { gate: 2, nightly: 5 },
+  /** Attacks of each family and outcome that are sent through the API as well. */
+  attacksThroughApi: { gate: 2, nightly: 10_000 },
+} as const satisfies Readonly<Record<string, Readonly<Record<TestLength, number>>>>;
+
+/** Whether this run is the long one. */
+export const IS_NIGHTLY = readLength() === 'nightly';
+
+export function lengthOf(run: keyof typeof LENGTHS): number {
+  return LENGTHS[run][IS_NIGHTLY ? 'nightly' : 'gate'];
+}
+
+function readLength(): TestLength {
+  const length = process.env['TEST_LENGTH'] ?? 'gate';
+  if (length === 'gate' || length === 'nightly') return length;
+  throw new Error(`TEST_LENGTH is "${length}"; it must be gate or nightly`);
+}
