@@ -5,17 +5,17 @@ import type { Log } from '../core/log.ts';
 import { createAccounts } from './accounts/accounts.ts';
 import type { ControlStore, PaymentRecord } from './accounts/store.ts';
 import { createBearerTokens } from './gate/bearer-token.ts';
-import { createGate } from './gate/create-gate.ts';
+import { createGate } from './gate/call.ts';
 import type { Gate } from './gate/gate.ts';
 import { createSweeper, type Sweeper } from './gate/sweeper.ts';
 import type { Accounts } from './operations/define.ts';
-import { createPaymentLane, type PaymentLaneParts } from './payment/create-payment-lane.ts';
+import { openConfirmers } from './payment/confirm.ts';
 import type { Facilitator } from './payment/facilitator.ts';
 import { createHttpFacilitator } from './payment/http-facilitator.ts';
+import { createPaymentLane, type PaymentLaneDeps } from './payment/lane.ts';
 import type { PaymentLane, TermsOf } from './payment/payment-lane.ts';
-import { resolveUnsettled } from './payment/resolve-unsettled.ts';
+import { resolveUnsettled } from './payment/settle.ts';
 import { createUptoSigners } from './payment/upto-signers.ts';
-import { openWitnesses } from './payment/witnesses.ts';
 
 /** Everything that stands between callers and operations in an API process, made from the configuration. */
 export interface Access {
@@ -48,9 +48,9 @@ export interface AccessParts {
 export function openAccess(parts: AccessParts, store: ControlStore): Access {
   const { config, log, clock } = parts;
   const { payment, plans, access } = config;
-  const witnessFor = openWitnesses(payment);
-  const settlements = { store: store.payments, witnessFor, clock, log };
-  const lane = openLane(config, { ...settlements, running: store.replies }, parts.observe);
+  const confirmerFor = openConfirmers(payment);
+  const settlements = { store, confirmerFor, clock, log };
+  const lane = openLane(config, settlements, parts.observe);
   const { requestsPerMinute } = config.http;
   let lastUnsettled: PaymentRecord | null = null;
   const bearer = createBearerTokens(config, clock);
@@ -61,8 +61,7 @@ export function openAccess(parts: AccessParts, store: ControlStore): Access {
       lane: lane === null ? null : (parts.observe?.lane(lane) ?? lane),
       bearer,
       plans,
-      access,
-      requestsPerMinute,
+      access: { ...access, requestsPerMinute },
       clock,
       log,
     }),
@@ -93,7 +92,7 @@ export function openAccess(parts: AccessParts, store: ControlStore): Access {
 /** Null where no facilitator is configured. */
 function openLane(
   { payment }: AccessParts['config'],
-  parts: Omit<PaymentLaneParts, 'config' | 'facilitator' | 'uptoSigners'>,
+  parts: Omit<PaymentLaneDeps, 'config' | 'facilitator' | 'uptoSigners'>,
   observe: AccessParts['observe'],
 ): ReturnType<typeof createPaymentLane> | null {
   if (payment.facilitatorUrl === null) return null;

@@ -137,10 +137,13 @@ const ANYBODY: Omit<CallContext, 'surface' | 'idempotencyKey'> = {
 /** Reads the request and runs the operation: what is left of a gate that asks nobody. */
 const OPEN_GATE: Gate = {
   call: async (request) => {
-    const { operation, deps, surface, idempotencyKey } = request;
-    const reviewed = await operation.prepare(request.raw(), deps).review(deps);
-    request.onRun(ANYBODY.lane);
-    const outcome = await reviewed.run(deps, { ...ANYBODY, surface, idempotencyKey });
+    const { operation, deps, surface, charging, progress } = request;
+    const facts = { chains: deps.deployment.chains, cursorKeys: deps.cursorKeys };
+    const call = operation.prepare(request.raw(), facts);
+    await call.review?.(deps);
+    progress.onRun(ANYBODY.lane);
+    const { idempotencyKey } = charging;
+    const outcome = await call.run(deps, { ...ANYBODY, surface, idempotencyKey });
     return {
       answer: outcome.answer(NOT_CHARGED),
       delivered: () => Promise.resolve(),

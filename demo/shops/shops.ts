@@ -71,7 +71,7 @@ async function sell(
     return send(response, PAYMENT_FAILED, body, { 'PAYMENT-REQUIRED': offer.requiredHeader });
   }
   try {
-    await deliver(await lane.take(order, { payment: header }), made, response);
+    await deliver(await lane.take({ order, header }), made, response);
   } catch (error) {
     if (!(error instanceof Failure)) throw error;
     refuse(error, url, response);

@@ -6,11 +6,11 @@ import type { Address } from '../../core/domain/address.ts';
 import { knownChain } from '../../core/domain/known-chains.ts';
 import type { Log } from '../../core/log.ts';
 import { openControlStore } from '../../src/open-control-store.ts';
-import { createPaymentLane } from '../../src/payment/create-payment-lane.ts';
+import { openConfirmers } from '../../src/payment/confirm.ts';
 import { createHttpFacilitator } from '../../src/payment/http-facilitator.ts';
+import { createPaymentLane } from '../../src/payment/lane.ts';
 import type { Order, PaymentLane } from '../../src/payment/payment-lane.ts';
 import { createUptoSigners } from '../../src/payment/upto-signers.ts';
-import { openWitnesses } from '../../src/payment/witnesses.ts';
 import type { Good } from './goods.ts';
 
 /**
@@ -48,11 +48,10 @@ export function openTill({ rpcUrl, facilitatorUrl, dataDir, log }: TillOptions):
       const accept = [acceptedOn(rpcUrl, payTo)];
       return createPaymentLane({
         config: { accept, offerSeconds: OFFER_SECONDS, settleTimeoutSeconds: SETTLE_TIMEOUT_SECONDS },
-        store: store.payments,
-        running: store.replies,
+        store,
         facilitator,
         uptoSigners: createUptoSigners({ facilitator, clock, log }),
-        witnessFor: openWitnesses({ accept, confirmOnChain: true }),
+        confirmerFor: openConfirmers({ accept, confirmOnChain: true }),
         clock,
         log,
       });

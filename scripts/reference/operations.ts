@@ -1,6 +1,6 @@
 import { usdNumber } from '../../core/domain/amount.ts';
 import { ERRORS } from '../../core/errors.ts';
-import { JSON_BODY_MAX_BYTES } from '../../src/http/read-body.ts';
+import { JSON_BODY_MAX_BYTES } from '../../src/http/request-input.ts';
 import { failsOf } from '../../src/openapi/failures.ts';
 import type { AnyOperation } from '../../src/operations/define.ts';
 import { code, generatedHead, table } from './markdown.ts';

@@ -2,10 +2,10 @@ import { createHmac, randomUUID } from 'node:crypto';
 import type { Clock } from '../../core/clock.ts';
 import { type ApiKey, apiKeyFromBytes, keyDigest, mintApiKey } from '../../core/domain/api-key.ts';
 import type { SettledPayment } from '../../core/domain/payment.ts';
-import { askStore } from '../gate/store-failure.ts';
 import { IDEMPOTENCY_KEY_MIN_CHARS } from '../operations/account/trial-key.ts';
 import type { Accounts } from '../operations/define.ts';
 import type { AuthorizationId, ControlStore, KeyRecord } from './store.ts';
+import { askStore } from './store-failure.ts';
 
 /** What operations may ask of the accounts, over a control store. */
 

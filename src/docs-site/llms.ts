@@ -1,5 +1,5 @@
-import { usdNumber } from '../../core/domain/amount.ts';
 import type { AnyOperation } from '../operations/define.ts';
+import { priceInShort } from '../operations/prices.ts';
 import { headingNames } from './html.ts';
 import { markdownOf } from './markdown.ts';
 import { DOCS_PAGES, type DocsPage, pagesOf, READER_IDS, READERS } from './pages.ts';
@@ -49,24 +49,10 @@ function operationSection({ operations, publicUrl }: LlmsFacts): string {
       link(
         `${operation.method} /v0${operation.path}`,
         `${publicUrl}/docs/operations.md#${nameOf(operation.id)}`,
-        `${operation.summary}. ${priceText(operation)}`,
+        `${operation.summary}. ${priceInShort(operation.price)}`,
       ),
     ),
   );
-}
-
-function priceText({ price }: AnyOperation): string {
-  const perCall = `${usdNumber(price.x402UsdMicros)} USD`;
-  switch (price.class) {
-    case 'free':
-      return 'Free.';
-    case 'keyed':
-      return `Any key, or ${perCall}.`;
-    case 'metered':
-      return `From ${price.qu} QU, or ${perCall}.`;
-    case 'sold':
-      return `${perCall} over x402.`;
-  }
 }
 
 function optionalSection({ publicUrl }: LlmsFacts): string {

@@ -8,17 +8,17 @@ import {
 } from '../../sandbox/run/places.ts';
 import { QueryAbandoned, SandboxBusy } from '../../sandbox/sandbox.ts';
 import type { EngineLoad } from '../operations/define.ts';
-import type { GateRequest } from './gate.ts';
+import type { Sender } from './gate.ts';
 
 /**
  * How much of the engine the calls of this process may have at once. Without a bound a crowd shares the engine: every call takes as
- * long as all of them together, callers give up one after the other, and the work is done for nobody. So few calls run, some
- * wait for their turn, and the others are told at once to come again. Turns go round between callers, so that one of them with
- * a thousand requests does not keep out the next with one.
+ * long as all of them together, callers give up one after the other, and the work is wasted. So few calls run, some wait for
+ * their turn, and the others are refused at once with a retry time. Turns go round between callers, so that one caller with a
+ * thousand requests does not keep out the next with one.
  */
 export interface Admission {
   /**
-   * Resolves when it is the call's turn; whoever gets a place gives it back. Null for a call that needs none. Rejects with
+   * Resolves when it is the call's turn, with a place to give back. Null for a call that needs none. Rejects with
    * `overloaded` where the line is full or the wait too long, with `request_timeout` when the caller leaves meanwhile.
    */
   enter(wanted: AdmissionWanted, request: Leaving): Promise<Pick<Place, 'leave'> | null>;
@@ -26,11 +26,11 @@ export interface Admission {
 
 export interface AdmissionWanted {
   readonly load: EngineLoad;
-  /** Names whoever calls; holds no secret. */
+  /** Names the caller; holds no secret. */
   readonly callerName: string;
 }
 
-type Leaving = Pick<GateRequest, 'hasLeft' | 'left'>;
+type Leaving = Pick<Sender, 'hasLeft' | 'left'>;
 
 /** Of reads, and of queries, which have a line of their own so that neither keeps the other waiting. */
 export interface AdmissionLimits {
@@ -45,8 +45,8 @@ const RETRY_AFTER_SECONDS = 2;
  * it several things each. A page takes hundredths of a second, so a line of a thousand is mostly served within the wait; longer
  * ones would be work for callers that have given up. A caller may spend its units in one burst: 500 calls at once are let in, so
  * that what is refused is refused for want of units and not of a place.
- * Queries: their real places are the sandbox's (sandbox/limits.ts). This bounds those that are judged or wait there; nobody
- * waits here, because who finds that line full shall hear it at once.
+ * Queries: their real places are the sandbox's (sandbox/limits.ts). This bounds those that are judged or wait there; none
+ * waits here, because a caller who finds that line full is refused at once.
  */
 export const ADMISSION_LIMITS: AdmissionLimits = {
   reads: {
@@ -86,7 +86,7 @@ export function createAdmission(limits: AdmissionLimits = ADMISSION_LIMITS): Adm
   };
 }
 
-/** Only who waits needs a signal: making one costs more than all else that an admission does. */
+/** Only a call that waits needs a signal: making one costs more than the rest of an admission. */
 async function take(places: Places, wanted: Wanted, request: Leaving): Promise<Place> {
   const free = request.hasLeft ? null : places.takeFree(wanted);
   return free ?? (await places.take(wanted, request.left()).catch(asRefusal));

@@ -6,18 +6,13 @@ import type { Plan, PlanId } from '../../core/domain/plan.ts';
 import { type Failure, fail } from '../../core/errors.ts';
 import { customerOf, parseAddress } from '../../core/ip-address.ts';
 import type { AccountStore, Credential, Organization } from '../accounts/store.ts';
+import { askStore } from '../accounts/store-failure.ts';
 import type { Caller } from '../operations/define.ts';
 import type { BearerTokens } from './bearer-token.ts';
-import type { Quota } from './rate-limit.ts';
-import { askStore } from './store-failure.ts';
+import type { CredentialHeaders, GateRequest } from './gate.ts';
+import { type Quota, type RequestCounter, refuseOverLimit } from './rate-limit.ts';
 
 /** From the headers of a request to the caller behind them, and the window of requests that it shares. */
-
-/** The headers that can carry a key. */
-export interface CredentialHeaders {
-  readonly authorization?: string | undefined;
-  readonly 'x-api-key'?: string | string[] | undefined;
-}
 
 export interface Identity {
   readonly caller: Caller;
@@ -30,7 +25,7 @@ export interface IdentityDeps {
   readonly bearer: BearerTokens | null;
   readonly plans: Readonly<Record<PlanId, Plan>>;
   readonly trialRequestsPerMinute: number;
-  /** Of an address, and of everyone whom no plan speaks of. */
+  /** Of an address, and of every caller without a plan. */
   readonly requestsPerMinute: number;
   readonly clock: Clock;
 }
@@ -38,14 +33,14 @@ export interface IdentityDeps {
 /** What begins like this is one of our keys or nothing, never a token: it is shown to no identity provider. */
 const KEY_PREFIX = 'six_';
 
-const NOBODY: Caller = {
+const ANONYMOUS: Caller = {
   keyPresent: false,
   keyRecognised: null,
   standing: 'anonymous',
   organization: null,
   organizationMissing: false,
 };
-const UNKNOWN: Caller = { ...NOBODY, keyPresent: true, keyRecognised: false };
+const UNKNOWN: Caller = { ...ANONYMOUS, keyPresent: true, keyRecognised: false };
 
 /** A credential as it was sent. */
 export interface SentCredential {
@@ -77,7 +72,7 @@ function credentialText({ authorization = '', 'x-api-key': sent = '' }: Credenti
 }
 
 /** The bearer token, where it is all that was sent; null for nothing, and for what is spelled like one of our keys. */
-export function readToken({ authorization = '', 'x-api-key': key = '' }: CredentialHeaders): string | null {
+function readToken({ authorization = '', 'x-api-key': key = '' }: CredentialHeaders): string | null {
   const token = key.length > 0 ? undefined : /^bearer +(\S+)$/i.exec(authorization.trim())?.[1];
   return token === undefined || token.startsWith(KEY_PREFIX) ? null : token;
 }
@@ -91,7 +86,7 @@ export async function identify(
   address: string,
   deps: IdentityDeps,
 ): Promise<Identity> {
-  if (credential === null) return { caller: NOBODY, quota: addressQuota(address, deps) };
+  if (credential === null) return { caller: ANONYMOUS, quota: addressQuota(address, deps) };
   const { text, digest } = credential;
   let known: Identity | null;
   if (!text.startsWith(KEY_PREFIX)) known = await identifyToken(text, deps);
@@ -127,7 +122,7 @@ const DIGEST_CHARS = 64;
 const STORED = Buffer.alloc(DIGEST_CHARS);
 const SENT = Buffer.alloc(DIGEST_CHARS);
 
-/** The store found the row by its digest; a store that compares loosely (case, prefixes) must still not let anybody in. */
+/** The store found the row by its digest; a store that compares loosely (case, prefixes) must still let no other key in. */
 function isSameDigest(stored: string, digest: string): boolean {
   if (stored.length !== digest.length) return false;
   // As many bytes as characters: ASCII, so that both are there as a whole.
@@ -168,14 +163,34 @@ function organizationQuota({ id, plan }: Organization, { plans }: IdentityDeps):
   };
 }
 
-/** Refuses a key that resolves to nothing, except where the operation answers it (read-api.md 5.3). */
-export function admit(caller: Caller, operation: { readonly acceptsUnknownKey: boolean }): void {
+/** Refuses a key that resolves to nothing, except where the operation answers such callers. */
+export function admitKey(caller: Caller, operation: { readonly acceptsUnknownKey: boolean }): void {
   if (caller.keyRecognised !== false || operation.acceptsUnknownKey) return;
   throw unknownKey();
 }
 
-export function unknownKey(): Failure {
+function unknownKey(): Failure {
   return fail('invalid_api_key', {
     detail: 'The key that was sent is not known here, is revoked or has expired.',
   });
+}
+
+interface TokenCheck {
+  readonly bearer: BearerTokens | null;
+  readonly count: RequestCounter['count'];
+  readonly requestsPerMinute: number;
+}
+
+/** `checkToken` of the gate. What it refuses is counted for its address, like every request of an unknown caller. */
+export async function checkToken(
+  { bearer, count, requestsPerMinute }: TokenCheck,
+  { sender, progress }: Pick<GateRequest, 'sender' | 'progress'>,
+): Promise<void> {
+  const token = bearer === null ? null : readToken(sender.credentials);
+  if (token === null || (await bearer?.read(token)) !== null) return;
+  const quota = addressQuota(sender.address, { requestsPerMinute });
+  const decision = await count(quota);
+  progress.onRate(decision, null);
+  refuseOverLimit(decision, quota);
+  throw unknownKey();
 }

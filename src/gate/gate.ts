@@ -4,55 +4,58 @@ import type { RateDecision } from '../accounts/store.ts';
 import type { Answer } from '../operations/answer.ts';
 import type { AnyOperation, CallTerms, OperationDeps } from '../operations/define.ts';
 import type { Order } from '../payment/payment-lane.ts';
-import type { CredentialHeaders } from './caller.ts';
 
 /**
- * What stands between a surface and an operation, the same for HTTP and MCP. The order is the rule (api.md 4): request
- * validity → credential → rate limit → tier → review → lane → hold or payment → run → capture or release → answer.
+ * What stands between a surface and an operation, the same for HTTP and MCP. Its checks run in a fixed order (call.ts): request
+ * validity, credential, rate limit, tier, review, lane, hold or payment, run, capture or release, answer.
  */
 export interface Gate {
   /** Rejects with a `Failure`; a request that is invalid, or fails through our fault, costs nothing. */
   call(request: GateRequest): Promise<GateAnswer>;
   /**
-   * Rejects with `invalid_api_key` for a bearer token that is not good here, for a surface that refuses such a token whatever is
-   * asked with it. Our own keys, and requests without a credential, are left to `call`.
+   * Rejects with `invalid_api_key` for a bearer token that is not valid here, for a surface that refuses such a token whatever the
+   * request asks. Our own keys, and requests without a credential, are left to `call`.
    */
-  checkToken(request: Pick<GateRequest, 'credentials' | 'address' | 'onRate'>): Promise<void>;
+  checkToken(request: Pick<GateRequest, 'sender' | 'progress'>): Promise<void>;
 }
 
+/** One call of an operation, as its surface hands it in. */
 export interface GateRequest {
   readonly operation: AnyOperation;
+  readonly surface: Surface;
+  readonly sender: Sender;
   /** The parameters as they were sent. Throws a `Failure` where they cannot be read, which is counted like any other refusal. */
   raw(): Readonly<Record<string, unknown>>;
-  readonly credentials: CredentialHeaders;
-  /** The network address the request came from. */
-  readonly address: string;
-  readonly surface: Surface;
-  /** Present on HTTP, where a call can be paid for. */
-  readonly offers?: Offers;
-  readonly idempotencyKey: string | undefined;
-  /** False for HEAD: an answer without its body takes no payment and draws no units. */
-  readonly mayCharge: boolean;
+  readonly charging: Charging;
   /** The dependencies of the run, bound to the request. */
   readonly deps: OperationDeps;
-  /** Whether the caller is gone: the connection ended before the answer did. */
+  readonly progress: CallProgress;
+}
+
+/** The headers that can carry a key. */
+export interface CredentialHeaders {
+  readonly authorization?: string | undefined;
+  readonly 'x-api-key'?: string | string[] | undefined;
+}
+
+/** The other end of the connection. */
+export interface Sender {
+  readonly credentials: CredentialHeaders;
+  /** The network address that the request came from. */
+  readonly address: string;
+  /** Whether the connection ended before the answer did. */
   readonly hasLeft: boolean;
-  /** Aborts when the caller leaves, and at no other time. */
+  /** Aborts when the sender leaves, and at no other time. */
   left(): AbortSignal;
-  /**
-   * Called once with the caller's own window (`tier` null), before anything is refused: every request is counted, also an
-   * invalid one. Called again where the request counts in the window of a SQL tier.
-   */
-  onRate(decision: RateDecision, tier: SqlTierId | null): void;
-  /**
-   * Called when the call's payment has settled, before the run: `receiptHeader` belongs in both payment response headers of
-   * whatever is answered then, also of a failure.
-   */
-  onPaid(receiptHeader: string): void;
-  /** Called when the run begins, with the lane that it takes. */
-  onRun(lane: Lane): void;
-  /** What `onRun` told; null until then. */
-  readonly lane: Lane | null;
+}
+
+/** What the request says about being charged. */
+export interface Charging {
+  /** False for HEAD: an answer without its body takes no payment and draws no units. */
+  readonly mayCharge: boolean;
+  readonly idempotencyKey: string | undefined;
+  /** Present on HTTP, where a call can be paid for. */
+  readonly offers?: Offers;
 }
 
 /** What is bought, once its terms are known, and the payment when one was sent. */
@@ -61,9 +64,24 @@ export interface Offers {
   order(terms: CallTerms): Order;
 }
 
+/** What the gate reports to the surface on the way. */
+export interface CallProgress {
+  /**
+   * Called once with the caller's own window (`tier` null), before anything is refused: every request is counted, also an
+   * invalid one. Called again where the request counts in the window of a SQL tier.
+   */
+  onRate(decision: RateDecision, tier: SqlTierId | null): void;
+  /** Called when the call's payment has settled: `receiptHeader` belongs in both payment response headers, also of a failure. */
+  onPaid(receiptHeader: string): void;
+  /** Called when the run begins, with the lane that it takes. */
+  onRun(lane: Lane): void;
+  /** The lane that `onRun` was given; null before the run. */
+  readonly lane: Lane | null;
+}
+
 export interface GateAnswer {
   readonly answer: Answer;
-  /** To be called once, when the answer left (true) or could not (false); null where nobody waits for that. Rejects never. */
+  /** Call it once, when the answer left (true) or could not (false); null where that makes no difference. Never rejects. */
   readonly delivered: ((answered: boolean) => Promise<void>) | null;
   /** Whether this is the kept answer of an earlier request with the same Idempotency-Key. */
   readonly replayed: boolean;

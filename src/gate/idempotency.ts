@@ -4,14 +4,17 @@ import type { Clock } from '../../core/clock.ts';
 import { type ErrorCode, Failure, type FailureContext, fail } from '../../core/errors.ts';
 import type { Log } from '../../core/log.ts';
 import type { ReplyStore } from '../accounts/store.ts';
+import { askStore } from '../accounts/store-failure.ts';
 import type { Answer, StreamedAnswer } from '../operations/answer.ts';
+import type { AnyOperation } from '../operations/define.ts';
+import type { AccessDecision } from './access.ts';
+import type { ChargeOnce } from './charge-units.ts';
 import type { GateAnswer } from './gate.ts';
-import type { ChargeOnce } from './run-on-units.ts';
-import { askStore } from './store-failure.ts';
 
 /**
  * Idempotency-Key on the credit lane: the same request with the same key is charged once, and answered with the same answer
- * while that is kept. Source: api.md 4, draft-ietf-httpapi-idempotency-key-header.
+ * while that is kept. Source:
+ * draft-ietf-httpapi-idempotency-key-header.
  */
 
 /** How long an answer is kept for its key. */
@@ -20,13 +23,23 @@ export const REPLY_KEPT_MS = 24 * 60 * 60_000;
 export const REPLY_KEPT_MAX_BYTES = 256 * 1024;
 const IN_PROGRESS_RETRY_SECONDS = 5;
 
-export interface RepeatTools {
+interface RepeatTools {
   readonly replies: ReplyStore;
   readonly clock: Clock;
   readonly log: Log;
 }
 
-export interface RepeatableCall {
+/** A call that may carry an Idempotency-Key. */
+export interface Repetition {
+  readonly operation: AnyOperation;
+  readonly access: AccessDecision;
+  readonly key: string | undefined;
+  /** The parameters as they were sent. */
+  readonly raw: Readonly<Record<string, unknown>>;
+  readonly leaseMs: number;
+}
+
+interface RepeatableCall {
   /** Whose key it is, and for which operation. */
   readonly scope: string;
   readonly key: string;
@@ -51,7 +64,7 @@ type KeptReply =
 type KeptContext = Pick<FailureContext, 'detail' | 'parameter' | 'query' | 'charged'>;
 
 /** Names a request by the operation and all of its parameters, in whatever order they were sent. */
-export function digestOfCall(operation: string, raw: Readonly<Record<string, unknown>>): string {
+function digestOfCall(operation: string, raw: Readonly<Record<string, unknown>>): string {
   const sorted = Object.entries(raw).sort(([a], [b]) => Number(a > b) - Number(a < b));
   return createHash('sha256')
     .update(JSON.stringify([operation, sorted]))
@@ -59,11 +72,25 @@ export function digestOfCall(operation: string, raw: Readonly<Record<string, unk
 }
 
 /**
+ * Runs the call: as it is where it has no key, where its operation is not repeatable, and on other lanes than units; otherwise once
+ * for its key.
+ */
+export async function runOnce(
+  tools: RepeatTools,
+  { operation, access, key, raw, leaseMs }: Repetition,
+  run: (once: ChargeOnce | null) => Promise<GateAnswer>,
+): Promise<GateAnswer> {
+  if (operation.repeatable !== true || access.by !== 'units' || key === undefined) return run(null);
+  const scope = `${operation.id}:${access.organizationId}`;
+  return runRepeatable(tools, { scope, key, requestDigest: digestOfCall(operation.id, raw), leaseMs }, run);
+}
+
+/**
  * Runs the call, or answers with what an earlier one was answered. Rejects with `request_in_progress` while another runs,
  * `idempotency_conflict` where the key was used for another request, `reply_not_kept` where its answer is gone. A call that
  * failed and cost nothing leaves its key free.
  */
-export async function runRepeatable(
+async function runRepeatable(
   tools: RepeatTools,
   call: RepeatableCall,
   run: (once: ChargeOnce) => Promise<GateAnswer>,
@@ -136,7 +163,7 @@ interface Head {
 /** Reads until the end, or until there is more than may be kept. Rejects, and the body is destroyed, when it fails. */
 function readHead(body: Readable): Promise<Head> {
   return new Promise((resolve, reject) => {
-    // Also for an error that comes after the last look at it: whoever reads on hears of that by itself.
+    // Also for an error that comes after the last look at it: the next reader of the stream gets it.
     body.on('error', () => undefined);
     if (body.destroyed) return reject(new Error('an answer was destroyed before it was read'));
     const head: Buffer[] = [];
@@ -184,7 +211,7 @@ function keptFailure(error: unknown): KeptReply | null {
   if (!(error instanceof Failure)) return null;
   const { charged, detail, parameter, query } = error.context;
   if (charged === undefined || charged.chargedQu === 0) return null;
-  // The caller left: there is no answer to give again, and whoever could have the call run anew for it would pay once for many.
+  // The caller left: there is no answer to give again, and running the call anew for its key would be many runs for one charge.
   if (error.code === 'request_timeout') return { kind: 'not_kept' };
   const context: KeptContext = {
     detail,
@@ -231,7 +258,7 @@ function replay(reply: string): GateAnswer {
 }
 
 /**
- * The hold of a call, under a name of its own beside the reply: it is written before anything is captured, so that a call begun
+ * The hold of a call, under a name of its own: it is written before anything is captured, so that a call begun
  * again after its process died can tell whether it was charged.
  */
 function chargeOnce(
@@ -243,7 +270,7 @@ function chargeOnce(
   return {
     claim: async (holdId) => {
       const nowMs = clock.nowMs();
-      // Nobody waits for a claim: one that was begun and not finished charged nothing.
+      // No lease: a claim that was begun and not finished charged nothing.
       const begun = await replies.begin({
         ...name,
         requestDigest: '',

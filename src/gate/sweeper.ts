@@ -4,11 +4,11 @@ import type { Log } from '../../core/log.ts';
 import { type ControlStore, type Hold, type Organization, StoreUnavailable } from '../accounts/store.ts';
 
 /**
- * What nobody waits for, done in every API process: overdue holds are given back, plans' monthly units are granted, payments of
+ * Background work of every API process: overdue holds are given back, plans' monthly units are granted, payments of
  * unknown outcome are looked up. Each of these may be done by several processes at once and changes nothing twice.
  */
 export interface Sweeper {
-  /** One pass. Rejects never: what could not be done is logged and tried again in the next pass. */
+  /** One pass. Never rejects: what could not be done is logged and tried again in the next pass. */
   sweep(): Promise<SweepReport>;
   /** Sweeps now and again and again, until stopped. */
   start(): void;

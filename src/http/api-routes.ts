@@ -1,17 +1,14 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from 'fastify';
 import { BASE_PATHS } from '../../core/domain/paths.ts';
-import { fail } from '../../core/errors.ts';
 import type { SqlSandbox } from '../../sandbox/sandbox.ts';
 import type { Gate } from '../gate/gate.ts';
 import { answerSchema } from '../openapi/document.ts';
+import type { StreamedAnswer, Trailers } from '../operations/answer.ts';
 import type { AnyOperation, OperationDeps } from '../operations/define.ts';
-import { matchesEtag, weakEtag } from './etag.ts';
-import { exposedWith, type NextPage, nextPageLink } from './headers.ts';
-import { HttpCall } from './http-call.ts';
-import { rememberPath } from './known-paths.ts';
-import { type PrintAnswer, sharingPrinter } from './print-answer.ts';
-import { JSON_BODY_MAX_BYTES } from './read-body.ts';
-import { sendStream } from './send-stream.ts';
+import { exposedWith, matchesEtag, type NextPage, nextPageLink, weakEtag } from './headers.ts';
+import { httpCall, whenSent } from './http-call.ts';
+import { installRefusedMethods } from './methods.ts';
+import { JSON_BODY_MAX_BYTES } from './request-input.ts';
 
 interface ApiDeps {
   readonly deps: OperationDeps;
@@ -22,11 +19,7 @@ interface ApiDeps {
 interface OperationRoute {
   readonly operation: AnyOperation;
   readonly api: ApiDeps;
-  /** Null where Fastify prints. */
-  readonly print: PrintAnswer | null;
 }
-
-const JSON_TYPE = 'application/json; charset=utf-8';
 
 /** Turns the declared operations into their routes, once under each base path. */
 export function installOperations(
@@ -49,7 +42,7 @@ export function installOperations(
 }
 
 function installRoute(app: FastifyInstance, url: string, operation: AnyOperation, api: ApiDeps): void {
-  const route: OperationRoute = { operation, api, print: sharingPrinter(operation) };
+  const route: OperationRoute = { operation, api };
   app.route({
     method: operation.method,
     url,
@@ -77,79 +70,43 @@ function exposingOwn({ answerHeaders = {} }: AnyOperation): Pick<RouteOptions, '
   };
 }
 
-const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'TRACE'] as const;
-
-/** A known path with another method is 405 with `Allow`, refused before any body is read. */
-export function installRefusedMethods(
-  app: FastifyInstance,
-  url: string,
-  methods: readonly AnyOperation['method'][] = ['GET'],
-): void {
-  const taken: readonly string[] = methods.includes('GET') ? [...methods, 'HEAD'] : methods;
-  const allow = [...METHODS.filter((method) => taken.includes(method)), 'OPTIONS'].join(', ');
-  rememberPath(app, url, allow);
-  const refuse: RouteOptions = {
-    method: METHODS.filter((method) => !taken.includes(method)),
-    url,
-    onRequest: (request, reply, done) => {
-      reply.header('allow', allow);
-      done(fail('method_not_allowed', { detail: `This route does not take ${request.method}.` }));
-    },
-    handler: () => Promise.reject(new Error('refused in onRequest')),
-  };
-  app.route(refuse);
-}
-
 async function answer(route: OperationRoute, request: FastifyRequest, reply: FastifyReply): Promise<unknown> {
   const { operation, api } = route;
-  const call = new HttpCall(route, request, reply);
+  const call = httpCall(route, request, reply);
   const { answer: answered, delivered, replayed, chargedQu } = await api.gate.call(call);
-  if (delivered !== null) tellWhenSent(reply, delivered);
+  if (delivered !== null) whenSent(reply, delivered);
   if (replayed) reply.header('idempotent-replayed', 'true');
   if ('stream' in answered) {
     reply.code(operation.status ?? 200);
     return sendStream(request, reply, answered.stream);
   }
-  // What was taken for a call was taken for its body.
-  const isTakenFor = replayed || chargedQu > 0 || call.lane === 'x402';
+  // A call was charged for its body, so it is answered with one.
+  const isTakenFor = replayed || chargedQu > 0 || call.progress.lane === 'x402';
   return sendAnswer(route, { request, reply, body: answered.body, mayBeNotModified: !isTakenFor });
-}
-
-/** Says once whether the answer left: a connection that ended before, or an answer that could not be printed, did not. */
-function tellWhenSent({ raw }: FastifyReply, delivered: (answered: boolean) => Promise<void>): void {
-  let told = false;
-  const tell = (answered: boolean): void => {
-    if (!told) void delivered(answered);
-    told = true;
-  };
-  if (raw.destroyed) tell(false);
-  raw.once('finish', () => tell(raw.statusCode < 400));
-  raw.once('close', () => tell(false));
 }
 
 interface Answered {
   readonly request: FastifyRequest;
   readonly reply: FastifyReply;
   readonly body: Record<string, unknown>;
-  /** Whether a caller who names the tag of the answer may be told that nothing changed, instead of the answer. */
+  /** Whether a caller who names the tag of the answer may get a 304 instead of it. */
   readonly mayBeNotModified: boolean;
 }
 
-function sendAnswer({ operation, api, print }: OperationRoute, answered: Answered): unknown {
+function sendAnswer({ operation, api }: OperationRoute, answered: Answered): unknown {
   const { request, reply, body, mayBeNotModified } = answered;
-  const { publicUrl } = api.deps;
+  const { publicUrl } = api.deps.deployment;
   const next = nextPage(operation, body);
   reply.code(operation.status ?? 200);
   if (next !== undefined) reply.header('link', nextPageLink(publicUrl, request.url, next));
   if (operation.caching === 'no-store') {
     reply.header('cache-control', 'no-store');
-    return print === null ? body : reply.type(JSON_TYPE).send(print(reply, body));
+    return body;
   }
   const etag = weakEtag(body);
   // `private`: answers will differ by caller; `no-cache`: keep it, but ask with the tag each time.
   reply.header('cache-control', 'private, no-cache').header('etag', etag);
-  if (!mayBeNotModified || !matchesEtag(request.headers['if-none-match'], etag))
-    return print === null ? body : reply.type(JSON_TYPE).send(print(reply, body));
+  if (!mayBeNotModified || !matchesEtag(request.headers['if-none-match'], etag)) return body;
   return reply.code(304).send();
 }
 
@@ -160,4 +117,28 @@ function nextPage({ paging }: AnyOperation, body: Record<string, unknown>): Next
   return typeof value === 'string' || typeof value === 'number'
     ? { name: paging, value: String(value) }
     : undefined;
+}
+
+/**
+ * Sends the body with back-pressure: it is not read ahead of the caller. A body that fails ends the connection, so that what
+ * arrived is never taken for the whole; a caller who leaves destroys the body.
+ */
+function sendStream(request: FastifyRequest, reply: FastifyReply, stream: StreamedAnswer): FastifyReply {
+  const { mediaType, headers, body, trailers } = stream;
+  reply.headers({ ...headers, 'content-type': mediaType, 'cache-control': 'no-store' });
+  // Trailers need the chunks of HTTP/1.1.
+  if (trailers !== null && request.raw.httpVersion !== '1.0') addTrailers(reply, trailers);
+  // It may fail before Fastify listens for its errors; Fastify then still sees that it was destroyed.
+  body.on('error', () => undefined);
+  return reply.send(body);
+}
+
+function addTrailers(reply: FastifyReply, trailers: Trailers): void {
+  let values: ReturnType<Trailers['values']> | undefined;
+  for (const name of trailers.names) {
+    reply.trailer(name, async () => {
+      values ??= trailers.values();
+      return values[name] ?? '';
+    });
+  }
 }

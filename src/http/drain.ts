@@ -3,9 +3,8 @@ import type { FastifyInstance } from 'fastify';
 import { fail } from '../../core/errors.ts';
 
 /**
- * How long a process that was told to stop goes on answering. Callers that keep their connections hear with their next answer that
- * it was the last one there; without that a request that is on its way when the connection is closed is lost, and who sent it cannot
- * know whether it was charged.
+ * How long a process that is stopping goes on answering. Each answer then closes its connection; without that a request that is on
+ * its way when the connection is closed is lost, and its sender cannot know whether it was charged.
  */
 export const DRAIN_MS = 1_000;
 const RETRY_AFTER_SECONDS = 2;
@@ -15,7 +14,7 @@ export interface Drain {
   /** Every answer from now on ends its connection, and `/readyz` is 503. Idempotent. */
   begin(): void;
   isBegun(): boolean;
-  /** Resolves when callers have had their time; begins where nobody has. */
+  /** Resolves when callers have had their time; begins the drain where it has not begun. */
   over(): Promise<void>;
 }
 

@@ -1,8 +1,10 @@
+import { STATUS_CODES } from 'node:http';
+import type { Socket } from 'node:net';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { ERRORS, type ErrorCode, Failure, fail } from '../../core/errors.ts';
+import { ERRORS, type ErrorCode, Failure, type FailureContext, fail } from '../../core/errors.ts';
 import type { Log } from '../../core/log.ts';
-import { PROBLEM_TYPE, type Problem, problemOf } from '../openapi/problem.ts';
-import { allowedAt, installKnownPaths } from './known-paths.ts';
+import { asFailure, PROBLEM_TYPE, type Problem, problemOf } from '../openapi/problem.ts';
+import { allowedAt, installKnownPaths } from './methods.ts';
 
 export interface FailureOptions {
   readonly log: Log;
@@ -21,7 +23,7 @@ const FRAMEWORK_FAILURES: Readonly<Record<number, { readonly code: ErrorCode; re
   415: { code: 'unsupported_media_type', detail: 'This route does not take a body of this media type.' },
 };
 
-/** Slows down clients that send the same unpaid request in a loop. Source: read-api.md 8. */
+/** Slows down clients that send the same unpaid request in a loop. */
 const LOOP_PAUSE_SECONDS = 5;
 
 /** What a 401 must carry: no error is named where no credential was sent. Source: RFC 6750 3. */
@@ -38,16 +40,12 @@ function challengeOf(code: ErrorCode, metadataUrl: string | null): string | unde
     : `${challenge}, resource_metadata="${metadataUrl}"`;
 }
 
-/** Every error that reaches HTTP becomes a `Failure`; what is not one is a bug, and its text stays inside. */
-export function asFailure(error: unknown): Failure {
+/** `asFailure`, where the error can also be one of the framework's own refusals. */
+export function httpFailure(error: unknown): Failure {
   if (error instanceof Failure) return error;
   const status = statusOf(error);
   const known = status === undefined ? undefined : FRAMEWORK_FAILURES[status];
-  if (known !== undefined) return fail(known.code, { detail: known.detail, cause: error });
-  return fail('internal_error', {
-    detail: 'The service failed to answer this request. The fault is on our side and was logged.',
-    cause: error,
-  });
+  return known === undefined ? asFailure(error) : fail(known.code, { detail: known.detail, cause: error });
 }
 
 function statusOf(error: unknown): number | undefined {
@@ -66,7 +64,7 @@ export function sendFailure(
   return reply.header('content-type', PROBLEM_TYPE).serializer(String).send(JSON.stringify(problem));
 }
 
-/** Logs a failure and sets status and headers; the body that tells of it is the surface's to write. */
+/** Logs a failure and sets status and headers; the body is the surface's to write. */
 export function refusal(
   request: FastifyRequest,
   reply: FastifyReply,
@@ -79,7 +77,7 @@ export function refusal(
   reply.code(status).header('cache-control', 'no-store').header('x-request-id', request.id);
   const retryAfterSeconds = context.retryAfterSeconds ?? (status === 402 ? LOOP_PAUSE_SECONDS : undefined);
   if (retryAfterSeconds !== undefined) reply.header('retry-after', String(retryAfterSeconds));
-  // Node 20 accepts one connection in a turn of its loop: who is refused makes room for those that wait to be connected at all.
+  // Node 20 accepts one connection in a turn of its loop: a refused caller makes room for those that wait to be connected.
   if (code === 'overloaded') reply.header('connection', 'close');
   if (context.offer !== undefined) reply.header('payment-required', context.offer.requiredHeader);
   const challenge = challengeOf(code, options.tokenMetadataUrl);
@@ -108,7 +106,7 @@ function logFailure(request: FastifyRequest, failure: Failure, log: Log): void {
 }
 
 export function installFailures(app: FastifyInstance, options: FailureOptions): void {
-  app.setErrorHandler((error, request, reply) => sendFailure(request, reply, asFailure(error), options));
+  app.setErrorHandler((error, request, reply) => sendFailure(request, reply, httpFailure(error), options));
   installKnownPaths(app);
   app.setNotFoundHandler((request, reply) =>
     sendFailure(request, reply, notFound(app, request, reply), options),
@@ -122,4 +120,70 @@ function notFound(app: FastifyInstance, request: FastifyRequest, reply: FastifyR
     return fail('not_found', { detail: 'There is no such route. /openapi.json lists them.' });
   reply.header('allow', allow);
   return fail('method_not_allowed', { detail: `This route does not take ${request.method}.` });
+}
+
+const CODES: Readonly<Record<string, { readonly code: ErrorCode; readonly detail: string }>> = {
+  HPE_HEADER_OVERFLOW: { code: 'headers_too_large', detail: 'The URL and headers together exceed 16 KiB.' },
+  ERR_HTTP_REQUEST_TIMEOUT: {
+    code: 'request_timeout',
+    detail: 'The head and the body of the request did not arrive in time.',
+  },
+};
+
+export interface SocketAnswerOptions {
+  readonly publicUrl: string;
+  newId(): string;
+}
+
+/** Answers what never became a request (broken HTTP, oversized headers, a body that does not arrive), and closes the connection. */
+export function answerClientError(
+  error: Error & { readonly code?: string },
+  socket: Socket,
+  options: SocketAnswerOptions,
+): void {
+  if (error.code === 'ECONNRESET') {
+    socket.destroy();
+    return;
+  }
+  const { code, detail } = CODES[error.code ?? ''] ?? {
+    code: 'malformed_request' as const,
+    detail: 'This is not an HTTP request.',
+  };
+  closeWithProblem(socket, code, { detail }, options);
+}
+
+/** How long a peer that is not reading, or does not end its side, keeps the connection after the answer. */
+const LINGER_MS = 1_000;
+
+/** Writes a problem like every other error to the socket, because there is no reply object, and closes the connection. */
+export function closeWithProblem(
+  socket: Socket,
+  code: ErrorCode,
+  context: FailureContext,
+  options: SocketAnswerOptions,
+): void {
+  if (socket.destroyed || !socket.writable) {
+    socket.destroy();
+    return;
+  }
+  const { status } = ERRORS[code];
+  const requestId = options.newId();
+  const body = JSON.stringify(
+    problemOf(code, context, { path: '/', requestId, publicUrl: options.publicUrl }),
+  );
+  const { retryAfterSeconds } = context;
+  socket.end(
+    [
+      `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
+      `Content-Type: ${PROBLEM_TYPE}`,
+      `Content-Length: ${Buffer.byteLength(body)}`,
+      `X-Request-Id: ${requestId}`,
+      ...(retryAfterSeconds === undefined ? [] : [`Retry-After: ${retryAfterSeconds}`]),
+      'Cache-Control: no-store',
+      'Connection: close',
+      '',
+      body,
+    ].join('\r\n'),
+  );
+  setTimeout(() => socket.destroy(), LINGER_MS).unref();
 }

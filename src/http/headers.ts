@@ -1,5 +1,8 @@
-import type { FastifyReply } from 'fastify';
+import { createHash } from 'node:crypto';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { TrustedProxies } from '../../core/config/config.ts';
 import type { SqlTierId } from '../../core/domain/plan.ts';
+import { isWithin, parseAddress, parseNetwork } from '../../core/ip-address.ts';
 import type { RateDecision } from '../accounts/store.ts';
 import { RATE_WINDOW_SECONDS } from '../gate/rate-limit.ts';
 
@@ -48,6 +51,24 @@ export const ACCEPTED_HEADERS = [
   'Mcp-Session-Id',
   'Last-Event-ID',
 ] as const;
+
+/**
+ * Content-Security-Policy of our pages: nothing but our own files, nothing inside of the page, so what a page shows cannot become a
+ * script and no other site is asked; `data:` is for pictures that a page draws itself. No frame may hold a page, so no other site
+ * can make a visitor click in it.
+ */
+export function pagePolicy(formAction: "'self'" | "'none'"): string {
+  return [
+    "default-src 'none'",
+    "script-src 'self'",
+    "style-src 'self'",
+    "connect-src 'self'",
+    "img-src 'self' data:",
+    "base-uri 'none'",
+    `form-action ${formAction}`,
+    "frame-ancestors 'none'",
+  ].join('; ');
+}
 
 /** An answer depends on who asks and on what was paid: a shared cache must keep callers apart. */
 export const VARY = 'Authorization, X-API-Key, X-PAYMENT, PAYMENT-SIGNATURE';
@@ -116,4 +137,90 @@ export function nextPageLink(base: string, url: string, next: NextPage): string 
   const params = new URLSearchParams(query);
   params.set(next.name, next.value);
   return `<${base}${path}?${params.toString()}>; rel="next"`;
+}
+
+/**
+ * The weak tag of an answer, over what it says and not over when it was said: `as_of` and `freshness` change every second,
+ * the rows do not. Weak because two answers with one tag differ in those bytes. Source: RFC 9110 8.8.
+ */
+export function weakEtag(body: Readonly<Record<string, unknown>>): string {
+  const digest = createHash('sha256')
+    .update(JSON.stringify(stablePart(body)))
+    .digest('base64url');
+  return `W/"${digest.slice(0, 27)}"`;
+}
+
+function stablePart(body: Readonly<Record<string, unknown>>): unknown {
+  const { as_of: _asOf, meta, ...rest } = body;
+  if (typeof meta !== 'object' || meta === null) return rest;
+  const { as_of: _metaAsOf, freshness: _freshness, ...stableMeta } = meta as Record<string, unknown>; // an object, just checked
+  return { ...rest, meta: stableMeta };
+}
+
+/** Whether `If-None-Match` names the tag: `*`, or a list of tags compared weakly. */
+export function matchesEtag(ifNoneMatch: string | undefined, etag: string): boolean {
+  if (ifNoneMatch === undefined) return false;
+  const opaque = (tag: string) => tag.trim().replace(/^W\//, '');
+  return ifNoneMatch.trim() === '*' || ifNoneMatch.split(',').some((tag) => opaque(tag) === opaque(etag));
+}
+
+/** Whether an Accept header takes HTML no less than JSON, and names it: browsers do, programs that take anything do not. Source: RFC 9110 12.5.1. */
+export function prefersHtml(accept: string | undefined): boolean {
+  const ranges = (accept ?? '').split(',').map(readRange);
+  const html = qualityOf(ranges, ['text/html', 'application/xhtml+xml']);
+  return html > 0 && html >= qualityOf(ranges, ['application/json', 'application/*']);
+}
+
+interface Range {
+  readonly type: string;
+  readonly quality: number;
+}
+
+function readRange(text: string): Range {
+  const [type = '', ...parameters] = text.split(';').map((part) => part.trim().toLowerCase());
+  const stated = parameters.find((part) => part.startsWith('q='))?.slice('q='.length);
+  const quality = stated === undefined ? 1 : Number(stated);
+  return { type, quality: Number.isFinite(quality) ? quality : 0 };
+}
+
+function qualityOf(ranges: readonly Range[], types: readonly string[]): number {
+  return Math.max(0, ...ranges.filter(({ type }) => types.includes(type)).map(({ quality }) => quality));
+}
+
+/** The network address that a request counts for. */
+
+/** Whether the address that is `hop` steps from this process is a proxy of ours; Fastify asks so about X-Forwarded-*. */
+export type TrustsProxy = (address: string | undefined, hop: number) => boolean;
+
+export function proxyTrust(proxies: TrustedProxies): false | TrustsProxy {
+  if (proxies === false) return false;
+  if (typeof proxies === 'number') return (_address, hop) => hop < proxies;
+  // Checked when the configuration was read.
+  const networks = proxies.flatMap((text) => parseNetwork(text) ?? []);
+  return (text) => {
+    const address = text === undefined ? null : parseAddress(text);
+    return address !== null && networks.some((network) => isWithin(address, network));
+  };
+}
+
+/**
+ * The farthest address that the proxies in front name: from the connection on, as far as each next entry of X-Forwarded-For was
+ * written by a proxy of ours. An entry that is no address is discarded, with everything before it in the header: no proxy of ours
+ * vouches for that.
+ */
+export function callerAddress({ ip, ips }: Pick<FastifyRequest, 'ip' | 'ips'>): string {
+  const [connected = ip, ...forwarded] = ips ?? [];
+  let address = connected;
+  for (const entry of forwarded) {
+    const text = withoutPort(entry);
+    if (parseAddress(text) === null) break;
+    address = text;
+  }
+  return address;
+}
+
+/** Some proxies write `192.0.2.1:4711` and `[2001:db8::1]:4711`. */
+function withoutPort(entry: string): string {
+  const [, v6, v4] = /^(?:\[([^\]]+)\](?::\d+)?|([\d.]+):\d+)$/.exec(entry) ?? [];
+  return v6 ?? v4 ?? entry;
 }

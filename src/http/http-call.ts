@@ -1,87 +1,169 @@
+import { createHash } from 'node:crypto';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Lane } from '../../core/domain/lane.ts';
-import type { SqlTierId } from '../../core/domain/plan.ts';
 import type { SqlSandbox } from '../../sandbox/sandbox.ts';
-import type { RateDecision } from '../accounts/store.ts';
-import type { GateRequest } from '../gate/gate.ts';
-import type { AnyOperation, OperationDeps } from '../operations/define.ts';
-import { callerAddress } from './caller-address.ts';
-import { RateHeaders, sentText } from './headers.ts';
-import { HttpOffers } from './order.ts';
-import { rawInput } from './raw-input.ts';
-import { BoundReader, leavingSignal, type RequestFacts, RequestSandbox, startRun } from './request-facts.ts';
+import type { CallProgress, GateRequest, Offers, Sender } from '../gate/gate.ts';
+import type { AnyOperation, CallTerms, OperationDeps } from '../operations/define.ts';
+import type { Order } from '../payment/payment-lane.ts';
+import { callerAddress, RateHeaders, sentText } from './headers.ts';
+import { boundDeps, factsOf, leavingSignal, type RequestFacts, startRun } from './request-facts.ts';
+import { bodyOf, rawInput } from './request-input.ts';
 
 interface CalledRoute {
   readonly operation: AnyOperation;
   readonly api: { readonly deps: OperationDeps; readonly sandbox: SqlSandbox };
 }
 
-/** A request as the gate sees it. */
-export class HttpCall implements GateRequest {
-  readonly operation: AnyOperation;
-  readonly surface = 'http';
-  readonly offers: HttpOffers;
-  readonly idempotencyKey: string | undefined;
-  readonly deps: OperationDeps;
-  lane: Lane | null = null;
-  private readonly request: FastifyRequest;
-  private readonly reply: FastifyReply;
-  private readonly facts: RequestFacts;
-  private readonly windows: RateHeaders;
+/** A request of a route as the gate sees it. */
+export function httpCall(
+  { operation, api }: CalledRoute,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): GateRequest {
+  const facts = factsOf(request);
+  const { deps, sandbox } = api;
+  const idempotencyKey = sentText(request.headers['idempotency-key']);
+  return {
+    operation,
+    surface: 'http',
+    sender: senderOf(request, facts),
+    raw: () => rawInput(operation, request),
+    charging: {
+      mayCharge: request.method !== 'HEAD',
+      idempotencyKey: idempotencyKey === '' ? undefined : idempotencyKey,
+      offers: offersAt(operation, request, deps.deployment.publicUrl),
+    },
+    deps: boundDeps(deps, sandbox, facts),
+    progress: progressOf(reply, facts),
+  };
+}
 
-  constructor({ operation, api }: CalledRoute, request: FastifyRequest, reply: FastifyReply) {
-    const { facts } = request;
-    if (facts === undefined) throw new Error('a request without facts reached a handler');
-    const { deps, sandbox } = api;
-    this.operation = operation;
-    this.offers = new HttpOffers(operation, request, deps.publicUrl);
-    const idempotencyKey = sentText(request.headers['idempotency-key']);
-    this.idempotencyKey = idempotencyKey === '' ? undefined : idempotencyKey;
-    this.deps = {
-      ...deps,
-      reader: new BoundReader(deps.reader, facts),
-      sql: new RequestSandbox(sandbox, facts),
-    };
-    this.request = request;
-    this.reply = reply;
-    this.facts = facts;
-    this.windows = new RateHeaders(reply);
-  }
+export function senderOf(request: FastifyRequest, facts: RequestFacts): Sender {
+  return {
+    credentials: request.headers,
+    address: callerAddress(request),
+    get hasLeft() {
+      return facts.hasLeft;
+    },
+    left: () => leavingSignal(facts),
+  };
+}
 
-  get credentials(): FastifyRequest['headers'] {
-    return this.request.headers;
-  }
+/** Writes what the gate reports into the headers of the answer. */
+export function progressOf(
+  reply: FastifyReply,
+  facts: RequestFacts,
+  onRun: () => void = () => undefined,
+): CallProgress {
+  const windows = new RateHeaders(reply);
+  let taken: Lane | null = null;
+  return {
+    onRate: (decision, tier) => windows.add(decision, tier),
+    onPaid: (receipt) => void reply.header('x-payment-response', receipt).header('payment-response', receipt),
+    onRun: (lane) => {
+      taken = lane;
+      startRun(facts);
+      onRun();
+    },
+    get lane() {
+      return taken;
+    },
+  };
+}
 
-  get address(): string {
-    return callerAddress(this.request);
-  }
+/** Calls `delivered` once: whether the answer left. A connection that ended before, or an answer that could not be printed, did not. */
+export function whenSent({ raw }: FastifyReply, delivered: (answered: boolean) => Promise<void>): void {
+  let isTold = false;
+  const tell = (answered: boolean): void => {
+    if (!isTold) void delivered(answered);
+    isTold = true;
+  };
+  if (raw.destroyed) tell(false);
+  raw.once('finish', () => tell(raw.statusCode < 400));
+  raw.once('close', () => tell(false));
+}
 
-  get mayCharge(): boolean {
-    return this.request.method !== 'HEAD';
-  }
+/** A host name or address with a port; anything else in a Host header is not echoed into an offer. */
+const HOST = /^(?:[A-Za-z0-9.-]{1,253}|\[[0-9A-Fa-f:.]{2,45}\])(?::\d{1,5})?$/;
 
-  get hasLeft(): boolean {
-    return this.facts.hasLeft;
-  }
+/** What a request of an operation's route buys, rebuilt from the route on every request, and the payment that came along. */
+function offersAt(operation: AnyOperation, request: FastifyRequest, publicUrl: string): Offers {
+  let made: Order | undefined;
+  return {
+    payment: paymentOf(request),
+    order(terms) {
+      made ??= orderOf(operation, terms, request, publicUrl);
+      return made;
+    },
+  };
+}
 
-  left(): AbortSignal {
-    return leavingSignal(this.facts);
-  }
+/** The v2 name first; a client that sends both sends the same thing twice. Which version it is, its content says. */
+function paymentOf({ headers }: FastifyRequest): string | undefined {
+  const sent = [headers['payment-signature'], headers['x-payment']].map(sentText);
+  return sent.find((payment) => payment !== '');
+}
 
-  raw(): ReturnType<typeof rawInput> {
-    return rawInput(this.operation, this.request);
-  }
+function orderOf(
+  { summary, method }: AnyOperation,
+  { price, tier, byUse }: CallTerms,
+  request: FastifyRequest,
+  publicUrl: string,
+): Order {
+  const [path = '/'] = request.url.split('?', 1);
+  const query = request.url.slice(path.length + 1);
+  return {
+    resource: `${method} ${request.routeOptions.url ?? path}`,
+    url: absoluteUrl(request, publicUrl),
+    description: tier === null ? summary : `${summary} (tier ${tier}, max_qu ${price.qu})`,
+    mimeType: 'application/json',
+    priceUsdMicros: price.x402UsdMicros,
+    settledByUse: byUse,
+    binding: bindingOf({ method, path, query, body: digestOf(bodyOf(request)) }),
+  };
+}
 
-  onRate(decision: RateDecision, tier: SqlTierId | null): void {
-    this.windows.add(decision, tier);
-  }
+/** Of the exact bytes: what a payment bought is not for us to interpret. '' without a body. */
+function digestOf(body: Buffer | undefined): string {
+  return body === undefined ? '' : createHash('sha256').update(body).digest('hex');
+}
 
-  onPaid(receiptHeader: string): void {
-    this.reply.header('x-payment-response', receiptHeader).header('payment-response', receiptHeader);
-  }
+/**
+ * Names exactly one request: the same parameters in another order are the same request, anything else is another one. A list
+ * and not a text put together, so that no part can pose as the end of the one before it.
+ */
+export function bindingOf(request: {
+  readonly method: string;
+  readonly path: string;
+  readonly query: string;
+  /** Digest of the body's bytes; '' without one. */
+  readonly body: string;
+}): string {
+  const { method, path, query, body } = request;
+  return createHash('sha256')
+    .update(JSON.stringify([method, path, canonicalQuery(query), body]))
+    .digest('hex');
+}
 
-  onRun(lane: Lane): void {
-    this.lane = lane;
-    startRun(this.facts);
-  }
+function canonicalQuery(query: string): [string, string][] {
+  const byText = (a: string, b: string) => Number(a > b) - Number(a < b);
+  return [...new URLSearchParams(query)].sort(
+    ([name, value], [otherName, otherValue]) => byText(name, otherName) || byText(value, otherValue),
+  );
+}
+
+/**
+ * The URL as the caller sees it. Without a configured one, the Host header is believed when it is a plain host: it says so
+ * only to the caller who sent it.
+ */
+function absoluteUrl(request: FastifyRequest, publicUrl: string): string {
+  const base = baseUrl(request, publicUrl);
+  const url = `${base}${request.url}`;
+  return URL.canParse(url) ? new URL(url).href : base;
+}
+
+/** Without a trailing slash. */
+export function baseUrl({ host, protocol }: FastifyRequest, publicUrl: string): string {
+  if (publicUrl !== '') return publicUrl;
+  return `${protocol}://${HOST.test(host) ? host : 'localhost'}`;
 }

@@ -1,12 +1,13 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { type Meter, secondsSince } from '../../core/meter.ts';
 import type { RequestSpan, Tracer } from '../../core/tracer.ts';
+import { installRequestFacts } from './request-facts.ts';
 
 /** What one request is counted and traced as: the id of its operation, or the kind of its route. Never its path. */
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** Set by routes that are to be told apart. */
+    /** Set by routes that are counted under a name of their own. */
     readonly observedAs?: string;
   }
   interface FastifyRequest {
@@ -24,8 +25,24 @@ function nameOf(request: FastifyRequest): string {
   return request.routeOptions.config.observedAs ?? UNNAMED;
 }
 
+export interface RequestObservation {
+  readonly meter: Meter | null;
+  readonly tracer: Tracer | null;
+}
+
+/** Gives every request its facts, and counts and traces it where that is wanted. To be installed before the routes. */
+export function installObservation(
+  app: FastifyInstance,
+  { meter, tracer }: RequestObservation = { meter: null, tracer: null },
+): void {
+  const counter = meter === null ? null : createRequestCount(meter);
+  installRequestFacts(app, counter?.left);
+  if (counter !== null) app.addHook('onSend', counter.onSend);
+  if (tracer !== null) traceRequests(app, tracer);
+}
+
 /** Counts every answer once, when it is ready to leave, and every caller who left before. */
-export function createRequestCount(meter: Meter): {
+function createRequestCount(meter: Meter): {
   readonly onSend: (request: FastifyRequest, reply: FastifyReply, payload: unknown, done: SendDone) => void;
   readonly left: (request: FastifyRequest) => void;
 } {
@@ -48,8 +65,8 @@ export function createRequestCount(meter: Meter): {
 
 type SendDone = (error: null, payload: unknown) => void;
 
-/** Gives every request a span, within which its handler runs. To be installed before the routes. */
-export function traceRequests(app: FastifyInstance, tracer: Tracer): void {
+/** Gives every request a span, within which its handler runs. */
+function traceRequests(app: FastifyInstance, tracer: Tracer): void {
   app.decorateRequest('span', undefined);
   app.addHook('onRequest', (request, _reply, done) => {
     const operation = nameOf(request);

@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Reader } from '../../clickhouse/engine/engine.ts';
 import { QueryAbandoned, QueryFailed, type RunFigures, type SqlSandbox } from '../../sandbox/sandbox.ts';
-import type { BoundSandbox } from '../operations/define.ts';
+import type { BoundSandbox, OperationDeps } from '../operations/define.ts';
 
 /** What one request has gathered: its times, and the signal that stops its work. */
 export interface RequestFacts {
@@ -31,10 +31,21 @@ declare module 'fastify' {
   }
 }
 
+/** The facts of a request that reached a handler. */
+export function factsOf({ facts }: FastifyRequest): RequestFacts {
+  if (facts === undefined) throw new Error('a request without facts reached a handler');
+  return facts;
+}
+
+/** The dependencies of one request: what its run asks of the engine ends when the caller leaves, and its time is counted. */
+export function boundDeps(deps: OperationDeps, sandbox: SqlSandbox, facts: RequestFacts): OperationDeps {
+  return { ...deps, reader: new BoundReader(deps.reader, facts), sql: new RequestSandbox(sandbox, facts) };
+}
+
 /** Above the longest statement of a read (20 s). */
 const RUN_MAX_MS = 25_000;
 
-/** Gives every request its facts, and stops its queries when the caller leaves or the time is up. `onLeft` hears of those who left. */
+/** Gives every request its facts, and stops its queries when the caller leaves or the time is up. `onLeft` is called for the requests of those who left. */
 export function installRequestFacts(app: FastifyInstance, onLeft?: (request: FastifyRequest) => void): void {
   app.decorateRequest('facts', undefined);
   app.addHook('onRequest', (request, reply, done) => {
@@ -104,7 +115,7 @@ function inTenths(milliseconds: number): string {
 }
 
 /** The reader of one request: its statements end with the request, and their time is counted. */
-export class BoundReader implements Reader {
+class BoundReader implements Reader {
   private readonly reader: Reader;
   private readonly facts: RequestFacts;
 
@@ -139,7 +150,7 @@ export function leavingSignal(facts: RequestFacts): AbortSignal {
 }
 
 /** The sandbox of one request: what it does ends when the caller leaves, and its time is counted. */
-export class RequestSandbox implements BoundSandbox {
+class RequestSandbox implements BoundSandbox {
   private readonly sandbox: SqlSandbox;
   private readonly facts: RequestFacts;
 

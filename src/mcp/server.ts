@@ -6,17 +6,17 @@ import {
   ResourceNotFoundError,
   Server,
 } from '@modelcontextprotocol/server';
-import { ERRORS, Failure, fail } from '../../core/errors.ts';
+import { ERRORS } from '../../core/errors.ts';
 import type { Log } from '../../core/log.ts';
 import { nearest } from '../../core/nearest-name.ts';
 import { markdownOf } from '../docs-site/markdown.ts';
 import { DOCS_PAGES, type DocsPage } from '../docs-site/pages.ts';
 import type { Gate } from '../gate/gate.ts';
-import { problemOf } from '../openapi/problem.ts';
+import { asFailure, problemOf } from '../openapi/problem.ts';
 import type { StreamedAnswer } from '../operations/answer.ts';
 import type { AnyOperation } from '../operations/define.ts';
 import { answered, refused, type ToolAnswer } from './answer.ts';
-import { McpCall, type McpExchange } from './exchange.ts';
+import { type McpExchange, toolCall } from './exchange.ts';
 import { definitionAt, type Tool, type ToolWords, toolsOf, toolWordsOf } from './tool.ts';
 
 interface McpOptions {
@@ -143,7 +143,7 @@ async function callTool(
   const { operation } = tool;
   const call = { tool, operation, given, words, url: exchange.url };
   try {
-    const { answer, delivered } = await gate.call(new McpCall(operation, given, exchange));
+    const { answer, delivered } = await gate.call(toolCall(operation, given, exchange));
     if (delivered !== null) exchange.whenSent(delivered);
     const body = 'stream' in answer ? await readObject(answer.stream) : answer.body;
     return answered(call, body);
@@ -160,17 +160,9 @@ async function callTool(
   }
 }
 
-/** An answer that REST sends as printed text: JSON, because no other format passes `McpCall`. Its size is bounded by the sandbox. */
+/** An answer that REST sends as printed text: JSON, because no other format passes `toolCall`. Its size is bounded by the sandbox. */
 async function readObject({ body }: StreamedAnswer): Promise<Record<string, unknown>> {
   return JSON.parse(await text(body)) as Record<string, unknown>; // printed by us from an object
-}
-
-function asFailure(error: unknown): Failure {
-  if (error instanceof Failure) return error;
-  return fail('internal_error', {
-    detail: 'The service failed to answer this call. The fault is on our side and was logged.',
-    cause: error,
-  });
 }
 
 /** The current protocol, which every request names for itself. */

@@ -1,9 +1,10 @@
 import type { TSchema } from '@sinclair/typebox';
 import { type AnyOperation, PUBLIC_URL_MARK } from '../operations/define.ts';
 import type { Param } from '../operations/params.ts';
+import { priceInUnits } from '../operations/prices.ts';
 import { SQL_FORMATS, type SqlFormat } from '../operations/sql/params.ts';
 
-/** An operation as a tool. Source: api.md 6. */
+/** An operation as a tool. */
 export interface Tool {
   readonly operation: AnyOperation;
   readonly definition: ToolDefinition;
@@ -30,7 +31,7 @@ export function toolsOf(operations: readonly AnyOperation[], words: ToolWords): 
       const name = toolName(operation.id);
       const definition = {
         name,
-        description: `${operation.toolText} ${costOf(operation)}`,
+        description: `${operation.toolText} ${priceInUnits(operation.price)}`,
         inputSchema: inputSchema(operation, words),
         outputSchema: outputSchema(operation),
         annotations: ANNOTATIONS,
@@ -46,20 +47,6 @@ export function definitionAt({ definition }: Tool, url: string): ToolDefinition 
   return description.includes(PUBLIC_URL_MARK)
     ? { ...definition, description: description.replaceAll(PUBLIC_URL_MARK, url) }
     : definition;
-}
-
-/** In units only: there is no x402 door here. */
-function costOf({ price, id }: AnyOperation): string {
-  switch (price.class) {
-    case 'free':
-      return 'Free.';
-    case 'keyed':
-      return 'Any key, 0 QU.';
-    case 'metered':
-      return id === 'runSql' ? 'At least 1 QU.' : `${price.qu ?? 0} QU.`;
-    case 'sold':
-      return 'Calling this tool buys nothing.';
-  }
 }
 
 /** `listFlows` is `list_flows`. */

@@ -19,11 +19,11 @@ export function meteredGate(gate: Gate, meter: Meter): Gate {
       } catch (error) {
         outcome = error instanceof Failure ? error.code : 'internal_error';
         // A failure that was kept for its Idempotency-Key was charged when it was new.
-        if (request.lane !== null) chargedQu = chargedFor(error);
+        if (request.progress.lane !== null) chargedQu = chargedFor(error);
         throw error;
       } finally {
         const operation = request.operation.id;
-        const lane = request.lane ?? NO_LANE;
+        const lane = request.progress.lane ?? NO_LANE;
         meter.count('calls_total', { operation, surface: request.surface, lane, outcome });
         if (chargedQu > 0) meter.count('units_charged_total', { operation, lane }, chargedQu);
       }

@@ -38,6 +38,6 @@ export function meteredLane(lane: PaymentLane, meter: Meter): PaymentLane {
   };
   return {
     offer: (order) => lane.offer(order),
-    take: async (order, headers) => watched(await lane.take(order, headers)),
+    take: async (sent) => watched(await lane.take(sent)),
   };
 }

@@ -1,7 +1,7 @@
 import type { Tracer } from '../../core/tracer.ts';
 import type { SqlSandbox } from '../../sandbox/sandbox.ts';
 import type { Gate } from '../gate/gate.ts';
-import type { AnyOperation, PreparedCall, ReviewedCall } from '../operations/define.ts';
+import type { AnyOperation, PreparedCall } from '../operations/define.ts';
 import type { Facilitator, PaymentToSettle } from '../payment/facilitator.ts';
 
 /** Spans between the request and the engine: gate, operation, payment, SQL. */
@@ -24,20 +24,18 @@ export function tracedGate(gate: Gate, tracer: Tracer): Gate {
 /** Puts the runs of an operation into spans, apart from what the gate does around them. */
 export function tracedOperation(operation: AnyOperation, tracer: Tracer): AnyOperation {
   const named = (part: string): string => `${part} ${operation.id}`;
-  const reviewed = (call: ReviewedCall): ReviewedCall => ({
+  const facts = { operation: operation.id };
+  const prepared = ({ terms, review, preflight, run }: PreparedCall): PreparedCall => ({
+    terms,
+    ...(review && { review: (deps) => tracer.span(named('review'), facts, () => review(deps)) }),
+    ...(preflight && {
+      preflight: (deps, callerName) =>
+        tracer.span(named('preflight'), facts, () => preflight(deps, callerName)),
+    }),
     run: (deps, context) =>
-      tracer.span(named('run'), { operation: operation.id, lane: context.lane }, () =>
-        call.run(deps, context),
-      ),
-    preflight: (deps, callerName) =>
-      tracer.span(named('preflight'), { operation: operation.id }, () => call.preflight(deps, callerName)),
+      tracer.span(named('run'), { ...facts, lane: context.lane }, () => run(deps, context)),
   });
-  const prepared = (call: PreparedCall): PreparedCall => ({
-    terms: call.terms,
-    review: async (deps) =>
-      reviewed(await tracer.span(named('review'), { operation: operation.id }, () => call.review(deps))),
-  });
-  return { ...operation, prepare: (raw, facts) => prepared(operation.prepare(raw, facts)) };
+  return { ...operation, prepare: (raw, checkFacts) => prepared(operation.prepare(raw, checkFacts)) };
 }
 
 /** Puts questions to the facilitator into spans: what it said, nothing of the payment. */

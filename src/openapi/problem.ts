@@ -6,13 +6,24 @@ import {
   ERROR_CODES,
   ERRORS,
   type ErrorCode,
+  Failure,
   type FailureContext,
+  fail,
   type QueryTrouble,
 } from '../../core/errors.ts';
 import { oneOf, timeText } from '../operations/shapes.ts';
 import { PAYMENT_OFFER_SCHEMA } from './payments.ts';
 
 /** The error answer, `application/problem+json`. Source: RFC 9457, api.md 1. */
+
+/** Every error that reaches a surface becomes a `Failure`; one that is none is a bug, and its text is not shown. */
+export function asFailure(error: unknown): Failure {
+  if (error instanceof Failure) return error;
+  return fail('internal_error', {
+    detail: 'The service failed to answer this request. The fault is on our side and was logged.',
+    cause: error,
+  });
+}
 
 export const PROBLEM_TYPE = 'application/problem+json; charset=utf-8';
 

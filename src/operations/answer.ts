@@ -1,6 +1,7 @@
 import type { Readable } from 'node:stream';
+import { Failure, fail } from '../../core/errors.ts';
 
-/** What a run leaves behind: first what it used, then, once that is charged, the answer. Source: api.md 4, 5. */
+/** The result of a run: first what it used, then, once that is charged, the answer. */
 
 /** An object, printed by the operation's schema, or bytes that are ready to leave. */
 export type Answer = { readonly body: Record<string, unknown> } | { readonly stream: StreamedAnswer };
@@ -9,7 +10,7 @@ export interface StreamedAnswer {
   readonly mediaType: string;
   /** Facts that are known before the first byte, by header name (lower case). */
   readonly headers: Readonly<Record<string, string>>;
-  /** Whoever does not read it to its end destroys it. */
+  /** A reader that does not read it to its end must destroy it. */
   readonly body: Readable;
   /** Facts that only the end of the body tells; null where `headers` holds them all. */
   readonly trailers: Trailers | null;
@@ -26,7 +27,7 @@ export interface Outcome {
   /** Query Units used, between 1 and those held, where the price goes by use; null where the price is fixed. */
   readonly usedQu: number | null;
   answer(charge: Charge): Answer;
-  /** Instead of `answer`: nobody may have it (its charge could not be written). Frees what it holds. */
+  /** Instead of `answer`, where its charge could not be written and it is withheld. Frees what it holds. */
   discard(): void;
 }
 
@@ -40,6 +41,11 @@ export interface Charge {
 }
 
 export const NOT_CHARGED: Charge = { heldQu: 0, chargedQu: 0, balance: null };
+
+/** The failure of a run that was charged all the same, with the charge for its answer to say. */
+export function withCharge(error: unknown, charged: Charge): unknown {
+  return error instanceof Failure ? fail(error.code, { ...error.context, charged }) : error;
+}
 
 /** The outcome of a run whose price does not depend on it. */
 export function fixedOutcome(body: Record<string, unknown>): Outcome {

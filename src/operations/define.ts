@@ -27,8 +27,8 @@ import type { Price } from './prices.ts';
 import { readInput } from './read-input.ts';
 
 /**
- * An operation is declared once and projected to the HTTP route, OpenAPI, the price list, the documentation and (later) the
- * MCP tool. `run` receives its dependencies and never knows which surface called (design.md 5).
+ * An operation is declared once and projected to the HTTP route, OpenAPI, the price list, the documentation and the MCP tool.
+ * `run` receives its dependencies and does not depend on the surface that called.
  */
 
 /** What was sent as a credential, and what it turned out to be. */
@@ -56,7 +56,7 @@ export interface CallContext {
   /** What was paid for this call over x402; null on other lanes. */
   readonly payment: SettledPayment | null;
   readonly idempotencyKey: string | undefined;
-  /** Names whoever calls, for fair turns: one organization, one key, one address. Holds no secret. */
+  /** Names the caller, for fair turns: one organization, one key, one address. Holds no secret. */
   readonly callerName: string;
 }
 
@@ -98,9 +98,19 @@ export interface PriceListEntry {
 export interface OperationDeps {
   /** Bound to the request: its statements stop when the caller leaves. */
   readonly reader: Reader;
+  /** Bound to the request: its queries stop when the caller leaves. */
+  readonly sql: BoundSandbox;
   readonly clock: Clock;
   readonly cursorKeys: CursorKeys;
-  /** The chains this deployment indexes. */
+  readonly deployment: Deployment;
+  readonly index: IndexFacts;
+  readonly catalogues: Catalogues;
+  readonly accounts: Accounts;
+}
+
+/** What the configuration of this deployment says. */
+export interface Deployment {
+  /** The chains that it indexes. */
   readonly chains: readonly Chain[];
   /** Where a chain’s rows are sample data: up to this block. */
   readonly sampleDataTo: ReadonlyMap<Chain, number>;
@@ -108,24 +118,29 @@ export interface OperationDeps {
   readonly startedAtMs: number;
   /** The URL callers use, without a trailing slash; '' when the deployment does not know it. */
   readonly publicUrl: string;
+  readonly priceList: readonly PriceListEntry[];
+  readonly plans: Readonly<Record<PlanId, Plan>>;
+  /** Whether single calls can be bought here over x402. */
+  readonly sellsCalls: boolean;
+}
+
+/** What is known of the index as a whole. */
+export interface IndexFacts {
   readonly freshness: Freshness;
   readonly names: Names;
   readonly dataset: DatasetFacts;
   readonly rollups: Rollups;
+  readonly indexStates: IndexStates;
+  readonly publicTableRows: PublicTableRows;
+}
+
+/** Answers that several operations share, or that are kept for a while because they are dear. */
+export interface Catalogues {
   readonly graphs: Graphs;
   readonly relayers: Relayers;
   readonly endpointSources: EndpointSources;
   readonly capabilities: Capabilities;
   readonly leaderboard: Leaderboard;
-  readonly indexStates: IndexStates;
-  readonly publicTableRows: PublicTableRows;
-  /** Bound to the request: its queries stop when the caller leaves. */
-  readonly sql: BoundSandbox;
-  readonly priceList: readonly PriceListEntry[];
-  readonly accounts: Accounts;
-  readonly plans: Readonly<Record<PlanId, Plan>>;
-  /** Whether single calls can be bought here over x402. */
-  readonly sellsCalls: boolean;
 }
 
 /** The sandbox without its signals, which the surface adds. */
@@ -152,7 +167,7 @@ type CheckFacts = ParamFacts & Pick<OperationDeps, 'cursorKeys'>;
 /** Stands in a `toolText` for the URL under which the caller knows the service, without a slash at its end. */
 export const PUBLIC_URL_MARK = '{publicUrl}';
 
-interface Operation<P extends Params = Params, Output extends TObject = TObject> {
+interface Operation<P extends Params = Params, Output extends TObject = TObject, Checked = InputOf<P>> {
   /** camelCase; the MCP tool is its snake_case. */
   readonly id: string;
   readonly method: Method;
@@ -168,11 +183,11 @@ interface Operation<P extends Params = Params, Output extends TObject = TObject>
   readonly price: Price;
   readonly params: P;
   readonly output: Output;
-  /** `page` where it is not said. */
+  /** `page` where it is absent. */
   readonly load?: EngineLoad;
-  /** Codes this operation itself can answer with, beside those every route has. */
+  /** Codes this operation itself can answer with, in addition to those of every route. */
   readonly fails: readonly ErrorCode[];
-  /** Other shapes that an answer can have, beside `output`. */
+  /** Other shapes that an answer can have, in addition to `output`. */
   readonly alsoAnswers?: readonly TObject[];
   /** Media types that an answer can have, each with what it holds; of a text also an example. */
   readonly media?: Readonly<Record<string, { readonly holds: string; readonly example?: string }>>;
@@ -184,11 +199,9 @@ interface Operation<P extends Params = Params, Output extends TObject = TObject>
   readonly paging: 'before' | 'offset' | 'none';
   /** Status of a good answer, 200 unless something is made. */
   readonly status?: 200 | 201;
-  /** Fields of `output` whose values many answers have in common, as the same object that nobody changes: lists of prices, say. */
-  readonly shared?: readonly string[];
   /** What a cache may do. `revalidate`: keep, but ask with the ETag each time. */
   readonly caching: 'revalidate' | 'no-store';
-  /** True where an unknown key is answered instead of refused (read-api.md 5.3). */
+  /** True where an unknown key is answered instead of refused. */
   readonly acceptsUnknownKey: boolean;
   /** A true answer, abridged, for the documentation. Tested against `output`. */
   readonly example: Static<Output>;
@@ -197,11 +210,11 @@ interface Operation<P extends Params = Params, Output extends TObject = TObject>
   /** Bodies of requests, by name, where `example` of the parameters alone says too little. */
   readonly requestExamples?: Readonly<Record<string, NamedExample>>;
   /**
-   * Refuses with `invalid_parameter` what one parameter alone cannot tell. Called with the other checks, before anything is
-   * charged: no refusal of a request may wait for `run`.
+   * Refuses with `invalid_parameter` what one parameter alone does not show, and returns what the run gets: a cursor, for example,
+   * is verified here, once. Called with the other checks, before anything is charged: no refusal of a request may wait for `run`.
    */
-  check?(input: InputOf<P>, facts: CheckFacts): void;
-  run(input: InputOf<P>, deps: OperationDeps, context: CallContext): Promise<Static<Output>>;
+  check?(input: InputOf<P>, facts: CheckFacts): Checked;
+  run(input: Checked, deps: OperationDeps, context: CallContext): Promise<Static<Output>>;
 }
 
 export interface NamedExample {
@@ -210,15 +223,15 @@ export interface NamedExample {
 }
 
 /** An operation whose price depends on its input and its use: it says what it used first, and gives its answer after. */
-interface UsageOperation<P extends Params, Output extends TObject, Reviewed>
-  extends Omit<Operation<P, Output>, 'run'> {
+interface UsageOperation<P extends Params, Output extends TObject, Checked, Reviewed>
+  extends Omit<Operation<P, Output, Checked>, 'run'> {
   /** What this call costs at most. `price` of the operation is the least that a call costs. */
-  terms(input: InputOf<P>): CallTerms;
+  terms(input: Checked): CallTerms;
   /**
-   * Refuses what only the engine can tell is invalid. Asked when the caller is known and counted and before a lane is chosen:
-   * whatever it refuses costs nothing.
+   * Refuses what only the engine sees is invalid. Asked when the caller is known and counted and before a lane is chosen: what it
+   * refuses costs nothing.
    */
-  review(input: InputOf<P>, deps: OperationDeps): Promise<Reviewed>;
+  review(input: Checked, deps: OperationDeps): Promise<Reviewed>;
   /**
    * Finds what the run would fail on before it did anything. Asked once a fixed payment is verified and before it is settled,
    * which no failure gives back; rejects with a `Failure` for what it is sure of, and with nothing else.
@@ -229,107 +242,95 @@ interface UsageOperation<P extends Params, Output extends TObject, Reviewed>
 }
 
 /** Declares an operation; infers the input of `run` from `params` and its answer from `output`. */
-export function defineOperation<P extends Params, Output extends TObject>(
-  operation: Operation<P, Output>,
-): Operation<P, Output> {
+export function defineOperation<P extends Params, Output extends TObject, Checked = InputOf<P>>(
+  operation: Operation<P, Output, Checked>,
+): Operation<P, Output, Checked> {
   return operation;
 }
 
-export function defineUsageOperation<P extends Params, Output extends TObject, Reviewed>(
-  operation: UsageOperation<P, Output, Reviewed>,
-): UsageOperation<P, Output, Reviewed> {
+export function defineUsageOperation<
+  P extends Params,
+  Output extends TObject,
+  Reviewed,
+  Checked = InputOf<P>,
+>(operation: UsageOperation<P, Output, Checked, Reviewed>): UsageOperation<P, Output, Checked, Reviewed> {
   return operation;
 }
 
-/** An operation whose parameter and answer types are erased, for tables that hold several. */
+/** An operation without the types of its parameters and answer, for tables that hold several. */
 export interface AnyOperation extends Omit<Operation, 'run' | 'check'> {
   /** Reads the raw parameters (texts from HTTP, JSON values elsewhere) or throws `invalid_parameter`. */
   prepare(raw: Readonly<Record<string, unknown>>, facts: CheckFacts): PreparedCall;
 }
 
-/** A call whose input is valid as far as one can see without asking the engine. */
+/** One call whose input is valid as far as that shows without the engine. Its steps run in this order. */
 export interface PreparedCall {
   readonly terms: CallTerms;
-  /** The last check, by the engine where there is one. */
-  review(deps: OperationDeps): Promise<ReviewedCall>;
-}
-
-export interface ReviewedCall {
+  /** The last check, by the engine. */
+  review?(deps: OperationDeps): Promise<void>;
+  /** Asked before a fixed payment is claimed: rejects with what the run is sure to fail on. */
+  preflight?(deps: OperationDeps, callerName: string): Promise<void>;
   run(deps: OperationDeps, context: CallContext): Promise<Outcome>;
-  preflight(deps: OperationDeps, callerName: string): Promise<void>;
 }
 
-export function register<P extends Params, Output extends TObject>(
-  operation: Operation<P, Output>,
+export function register<P extends Params, Output extends TObject, Checked>(
+  operation: Operation<P, Output, Checked>,
 ): AnyOperation {
   const { run, check, ...declared } = operation;
   const terms: CallTerms = { price: operation.price, byUse: false, tier: null };
   return {
     ...declared,
     prepare(raw, facts) {
-      const input = readInput(operation.params, raw, facts);
-      check?.(input, facts);
-      return new FixedCall({ terms, asksEngine: operation.load !== 'none' }, input, run);
+      const input = checked(operation.params, check, raw, facts);
+      return {
+        terms,
+        // A call that the engine cannot answer is not paid for.
+        ...(operation.load === 'none' ? {} : { preflight: ({ reader }) => engineAnswers(reader) }),
+        run: async (deps, context) => outcomeOf(await run(input, deps, context)),
+      };
     },
   };
+}
+
+export function registerMetered<P extends Params, Output extends TObject, Checked, Reviewed>(
+  operation: UsageOperation<P, Output, Checked, Reviewed>,
+): AnyOperation {
+  const { run, check, terms, review, preflight, ...declared } = operation;
+  return {
+    ...declared,
+    prepare(raw, facts) {
+      const input = checked(operation.params, check, raw, facts);
+      let verdict: Promise<Reviewed> | undefined;
+      const reviewed = (deps: OperationDeps): Promise<Reviewed> => {
+        verdict ??= review(input, deps);
+        return verdict;
+      };
+      return {
+        terms: terms(input),
+        review: async (deps) => void (await reviewed(deps)),
+        preflight: async (deps, callerName) => preflight?.(await reviewed(deps), deps, callerName),
+        run: async (deps, context) => run(await reviewed(deps), deps, context),
+      };
+    },
+  };
+}
+
+/** What the run gets: the parameters as they were read, or what `check` made of them. */
+function checked<P extends Params, Checked>(
+  params: P,
+  check: ((input: InputOf<P>, facts: CheckFacts) => Checked) | undefined,
+  raw: Readonly<Record<string, unknown>>,
+  facts: CheckFacts,
+): Checked {
+  const input = readInput(params, raw, facts);
+  return check === undefined ? (input as Checked) : check(input, facts); // without a check, Checked is InputOf<P>
+}
+
+async function engineAnswers(reader: Reader): Promise<void> {
+  await readEngineUptime(reader);
 }
 
 function outcomeOf(answer: unknown): Outcome {
   // A TObject's answer is an object; TypeScript cannot see that through Static of a type parameter.
   return fixedOutcome(answer as Record<string, unknown>);
-}
-
-/** A call that no engine reviews. */
-class FixedCall<Input> implements PreparedCall, ReviewedCall {
-  readonly terms: CallTerms;
-  private readonly asksEngine: boolean;
-  private readonly input: Input;
-  private readonly runIt: (input: Input, deps: OperationDeps, context: CallContext) => Promise<unknown>;
-
-  constructor(
-    { terms, asksEngine }: { readonly terms: CallTerms; readonly asksEngine: boolean },
-    input: Input,
-    runIt: FixedCall<Input>['runIt'],
-  ) {
-    this.terms = terms;
-    this.asksEngine = asksEngine;
-    this.input = input;
-    this.runIt = runIt;
-  }
-
-  review(): Promise<ReviewedCall> {
-    return Promise.resolve(this);
-  }
-
-  run(deps: OperationDeps, context: CallContext): Promise<Outcome> {
-    return this.runIt(this.input, deps, context).then(outcomeOf);
-  }
-
-  /** Nobody may pay for what an engine that is away could not answer. */
-  async preflight({ reader }: OperationDeps): Promise<void> {
-    if (this.asksEngine) await readEngineUptime(reader);
-  }
-}
-
-export function registerMetered<P extends Params, Output extends TObject, Reviewed>(
-  operation: UsageOperation<P, Output, Reviewed>,
-): AnyOperation {
-  const { run, check, terms, review, preflight, ...declared } = operation;
-  return {
-    ...declared,
-    prepare: (raw, facts) => {
-      const input = readInput(operation.params, raw, facts);
-      check?.(input, facts);
-      return {
-        terms: terms(input),
-        review: async (deps) => {
-          const reviewed = await review(input, deps);
-          return {
-            run: (bound, context) => run(reviewed, bound, context),
-            preflight: async (bound, callerName) => preflight?.(reviewed, bound, callerName),
-          };
-        },
-      };
-    },
-  };
 }

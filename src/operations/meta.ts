@@ -16,7 +16,7 @@ import type { ListedSettlement } from './settlements/row.ts';
 import { isSelfPayment } from './settlements/shape.ts';
 import { ChainShape, keyOf, nowText, orNull, TimeShape, timeTextOrNull, UsdShape } from './shapes.ts';
 
-/** `meta` of the settlement lists. Source: read-api.md 2.4, api.md 1. */
+/** `meta` of the settlement lists.. */
 
 const NullableInteger = orNull(Type.Integer());
 const NullableTime = orNull(Type.String({ format: 'date-time' }));

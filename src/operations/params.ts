@@ -99,7 +99,7 @@ export const chainParam: Param<Chain | undefined> = {
 const ALL_CHAINS = 'all';
 
 /**
- * For figures of a wallet, a relayer or a pair: they are about one chain unless a caller wants them added up (api.md 1).
+ * For figures of a wallet, a relayer or a pair: they are about one chain unless a caller wants them added up.
  * Undefined stands for all chains, as in `chainParam`.
  */
 export const chainOrAllParam: Param<Chain | undefined> = {

@@ -3,10 +3,10 @@ import type { SqlTierId } from '../../core/domain/plan.ts';
 import { SQL_SECONDS_PER_QU } from '../../core/domain/query-unit.ts';
 
 /**
- * What a call costs, on each lane. One table: `/account`, OpenAPI and the documentation are read off it. Source: api.md 3, 4.
+ * What a call costs, on each lane, and how a price is put into words. `/account`, OpenAPI and the documentation are read off it.
  */
 
-/** free: nobody pays. keyed: a valid key, or a paid call. metered: an organization's units, or a paid call. sold: a paid call. */
+/** free: no charge. keyed: a valid key, or a paid call. metered: an organization's units, or a paid call. sold: a paid call. */
 export type PriceClass = 'free' | 'keyed' | 'metered' | 'sold';
 
 export interface Price {
@@ -49,10 +49,45 @@ export const PRICES = {
   },
 } as const satisfies Record<PriceClass, Price>;
 
-/** What one Query Unit of SQL costs over x402, in millionths of a dollar. Source: api.md 4. */
+/** A price in a few words, for lists; `meaning` says it in full. */
+export function priceInShort(price: Price): string {
+  const perCall = `${usdNumber(price.x402UsdMicros)} USD`;
+  switch (price.class) {
+    case 'free':
+      return 'Free.';
+    case 'keyed':
+      return `Any key, or ${perCall}.`;
+    case 'metered':
+      return `From ${price.qu} QU, or ${perCall}.`;
+    case 'sold':
+      return `${perCall} over x402.`;
+  }
+}
+
+/** The same for a surface where units are the only way to pay. */
+export function priceInUnits({ class: priceClass, qu, range }: Price): string {
+  switch (priceClass) {
+    case 'free':
+      return 'Free.';
+    case 'keyed':
+      return 'Any key, 0 QU.';
+    case 'metered':
+      return range === undefined ? `${qu ?? 0} QU.` : `At least ${range.qu.min} QU.`;
+    case 'sold':
+      return 'Calling this tool buys nothing.';
+  }
+}
+
+/** The cell of a table of prices: what a call costs in Query Units. */
+export function unitsInShort({ class: priceClass, qu }: Price): string {
+  if (qu === null) return 'not sold for units';
+  return priceClass === 'keyed' ? `${qu} (any key)` : String(qu);
+}
+
+/** What one Query Unit of SQL costs over x402, in millionths of a dollar. */
 export const SQL_QU_USD_MICROS = 10_000n;
 
-/** What SQL costs. Which plan may buy which tier is configuration (`plans`). Source: api.md 5. */
+/** What SQL costs. Which plan may buy which tier is configuration (`plans`). */
 export const SQL_TIERS = [
   { tier: 'standard', timeoutSeconds: 15, maxQu: 3, requestsPerMinute: 30 },
   { tier: 'extended', timeoutSeconds: 60, maxQu: 12, requestsPerMinute: 10 },
@@ -79,7 +114,7 @@ export interface SqlBudget {
   readonly seconds: number;
 }
 
-/** Who names no number buys the whole tier, on every lane: the same body is the same run, whoever pays for it. */
+/** A caller who names no number buys the whole tier, on every lane: the same body is the same run, however it is paid for. */
 export function sqlBudget({ timeoutSeconds, maxQu: all }: SqlTier, maxQu: number = all): SqlBudget {
   return { maxQu, seconds: Math.min(timeoutSeconds, maxQu * SQL_SECONDS_PER_QU) };
 }

@@ -12,37 +12,32 @@ import {
 import type { Position } from '../../core/domain/settlement.ts';
 import { fail } from '../../core/errors.ts';
 
-/** Cursors of one list. `scope` binds them: a cursor of another list, wallet or deployment is refused. */
-export function readBefore(
-  keys: CursorKeys,
-  scope: string,
-  before: string | undefined,
-): Position | undefined {
-  if (before === undefined) return undefined;
-  return readCursor(keys, scope, before) ?? refuseCursor();
+/** How the positions of one kind of list are written into cursors and read back. */
+export interface CursorKind<At> {
+  mint(keys: CursorKeys, scope: string, position: At): string;
+  /** Undefined for a text that is no cursor of this kind and scope. */
+  read(keys: CursorKeys, scope: string, text: string): At | undefined;
 }
 
-/** `readBefore` for a list of wallets. */
-export function readWalletBefore(
-  keys: CursorKeys,
-  scope: string,
-  before: string | undefined,
-): Address | undefined {
-  if (before === undefined) return undefined;
-  return readWalletCursor(keys, scope, before) ?? refuseCursor();
+export const SETTLEMENT_CURSOR: CursorKind<Position> = { mint: mintCursor, read: readCursor };
+export const WALLET_CURSOR: CursorKind<Address> = { mint: mintWalletCursor, read: readWalletCursor };
+export const AGENT_CURSOR: CursorKind<AgentPosition> = { mint: mintAgentCursor, read: readAgentCursor };
+
+/** The list that a cursor is bound to: one of another list, wallet or deployment is refused. */
+export interface CursorBinding {
+  readonly keys: CursorKeys;
+  readonly scope: string;
 }
 
-/** `readBefore` for a list of agents. */
-export function readAgentBefore(
-  keys: CursorKeys,
-  scope: string,
+/** Where a list continues. Throws `invalid_parameter` for what is not a cursor of this list. */
+export function readBefore<At>(
+  kind: CursorKind<At>,
+  { keys, scope }: CursorBinding,
   before: string | undefined,
-): AgentPosition | undefined {
+): At | undefined {
   if (before === undefined) return undefined;
-  return readAgentCursor(keys, scope, before) ?? refuseCursor();
-}
-
-function refuseCursor(): never {
+  const position = kind.read(keys, scope, before);
+  if (position !== undefined) return position;
   throw fail('invalid_parameter', {
     parameter: 'before',
     detail:
@@ -50,22 +45,11 @@ function refuseCursor(): never {
   });
 }
 
-export function nextBefore(keys: CursorKeys, scope: string, position: Position | undefined): string | null {
-  return position === undefined ? null : mintCursor(keys, scope, position);
-}
-
-export function nextWalletBefore(
-  keys: CursorKeys,
-  scope: string,
-  wallet: Address | undefined,
+/** The cursor of the next page; null at the end of the list. */
+export function nextBefore<At>(
+  kind: CursorKind<At>,
+  { keys, scope }: CursorBinding,
+  position: At | undefined,
 ): string | null {
-  return wallet === undefined ? null : mintWalletCursor(keys, scope, wallet);
-}
-
-export function nextAgentBefore(
-  keys: CursorKeys,
-  scope: string,
-  position: AgentPosition | undefined,
-): string | null {
-  return position === undefined ? null : mintAgentCursor(keys, scope, position);
+  return position === undefined ? null : kind.mint(keys, scope, position);
 }

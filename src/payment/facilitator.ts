@@ -4,17 +4,17 @@ import type { Chain } from '../../core/domain/chain.ts';
 /**
  * A facilitator: checks signed payments and settles them on chain, for a service that holds no key and pays no gas. One
  * contract suite runs over the HTTP adapter, in front of a real facilitator and of one that misbehaves
- * (test/src/payment/facilitator.ts). Source: read-api.md 4.11, protocol.md 1.5.
+ * (test/src/payment/facilitator.ts).
  */
 export interface Facilitator {
-  /** Reads the chain only. Rejects never: what cannot be asked is `unreachable`. */
+  /** Reads the chain only. Never rejects: what cannot be asked is `unreachable`. */
   verify(payment: PaymentToSettle, signal?: AbortSignal): Promise<Verdict>;
   /**
    * Submits the payment on chain. Called at most once per authorization. `unknown` after a time-out, a lost connection or
-   * an answer that cannot be read: it may have settled. Rejects never.
+   * an answer that cannot be read: it may have settled. Never rejects.
    */
   settle(payment: PaymentToSettle): Promise<Settling>;
-  /** With which addresses it settles ceilings (`upto`), by chain. Rejects never. */
+  /** With which addresses it settles ceilings (`upto`), by chain. Never rejects. */
   announced(): Promise<Announcement>;
 }
 

@@ -1,7 +1,8 @@
-import type { Facilitator, PaymentToSettle, Settling, Verdict } from './facilitator.ts';
-import { namesChain } from './networks.ts';
+import { isAddress, readAddress } from '../../core/domain/address.ts';
+import { type Chain, isChain } from '../../core/domain/chain.ts';
+import { namesChain } from '../../core/domain/x402-networks.ts';
+import type { Facilitator, PaymentToSettle, Settling, UptoSigner, Verdict } from './facilitator.ts';
 import { getJson, type JsonAnswer, NoAnswer, postJson } from './post-json.ts';
-import { readUptoSigners } from './read-supported.ts';
 
 /** A facilitator behind HTTP. Its answers are read strictly: one that says less than all of it says nothing. */
 
@@ -23,11 +24,11 @@ const ANSWER_BYTES_MAX = 64 * 1024;
 const SUPPORTED_TIMEOUT_MS = 5_000;
 /** The largest answer seen has some fifty kinds: 20 kB. */
 const SUPPORTED_BYTES_MAX = 512 * 1024;
-/** The packages put whole transactions, signature included, into some reasons; only plain codes may leave (protocol.md 1.9). */
+/** The packages put whole transactions, signature included, into some reasons; only plain codes may leave. */
 const HARMLESS_REASON = /^[a-z0-9_]{1,80}$/;
 const TRANSACTION = /^0x[0-9a-fA-F]{64}$/;
 
-/** Said of a transaction that was broadcast and is not mined yet; it is no failure (protocol.md 1.5). */
+/** Said of a transaction that was broadcast and is not mined yet; it is no failure. */
 const PENDING_REASON = 'settlement_pending';
 /**
  * Stands for an error in the middle of settling. So does a reason that is no code: the v1 scheme of @x402/evm 2.27.0 puts the
@@ -139,4 +140,37 @@ function harmless(reason: unknown): string | null {
 
 function nonsense(status: number): Error {
   return new Error(`the facilitator answered ${status} without a verdict that can be used`);
+}
+
+/**
+ * `GET /supported` of a facilitator, read for the scheme `upto` alone: the address of each kind first, then the other signers of
+ * its network, with which the same facilitator may settle too.
+ */
+
+/** Facilitators relay with some dozens of addresses. */
+const SIGNERS_MAX = 1_000;
+
+/** Null for an answer that is none. Entries that cannot be read are passed over. */
+export function readUptoSigners(answer: unknown): readonly UptoSigner[] | null {
+  const { kinds, signers } = fieldsOf(answer);
+  if (!Array.isArray(kinds)) return null;
+  const found: UptoSigner[] = [];
+  for (const kind of kinds) {
+    const { x402Version, scheme, network, extra } = fieldsOf(kind);
+    if (x402Version !== 2 || scheme !== 'upto' || typeof network !== 'string' || !isChain(network)) continue;
+    const own = signersOf(network, fieldsOf(extra)['facilitatorAddress']);
+    // Without its address in the kind there is nothing that a payer could sign.
+    if (own.length > 0) found.push(...own, ...othersOf(network, fieldsOf(signers)));
+    if (found.length > SIGNERS_MAX) return null;
+  }
+  return found;
+}
+
+function othersOf(chain: Chain, signers: Readonly<Record<string, unknown>>): readonly UptoSigner[] {
+  return [signers[chain], signers['eip155:*']].flat().flatMap((address) => signersOf(chain, address));
+}
+
+function signersOf(chain: Chain, raw: unknown): readonly UptoSigner[] {
+  const address = typeof raw === 'string' ? readAddress(raw) : 'malformed';
+  return isAddress(address) ? [{ chain, address }] : [];
 }

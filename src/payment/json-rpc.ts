@@ -1,9 +1,9 @@
 import { type Static, type TSchema, Type } from '@sinclair/typebox';
 import { Value } from '@sinclair/typebox/value';
 import { postJson } from './post-json.ts';
-import type { WitnessLog } from './settlement-proof.ts';
+import type { ChainCall, ChainLog, ChainReceipt } from './proof.ts';
 
-/** The few questions that a witness asks a node. Every method rejects when the node does not answer in the expected form. */
+/** The few questions that a confirmation asks a node. Every method rejects when the node does not answer in the expected form. */
 export interface JsonRpc {
   /** `eth_call` at the head: the hex that the contract returned. */
   call(to: string, data: string): Promise<string>;
@@ -13,23 +13,11 @@ export interface JsonRpc {
     readonly topics: readonly (string | readonly string[])[];
     readonly from: number;
     readonly to: number;
-  }): Promise<readonly WitnessLog[]>;
+  }): Promise<readonly ChainLog[]>;
   /** Null for a transaction that is not mined. */
-  receipt(transaction: string): Promise<WitnessReceipt | null>;
+  receipt(transaction: string): Promise<ChainReceipt | null>;
   /** What was called; null for a transaction that the node does not know. */
-  transaction(hash: string): Promise<WitnessCall | null>;
-}
-
-export interface WitnessCall {
-  /** Null for the creation of a contract. */
-  readonly to: string | null;
-  readonly input: string;
-}
-
-export interface WitnessReceipt {
-  readonly transaction: string;
-  readonly succeeded: boolean;
-  readonly logs: readonly WitnessLog[];
+  transaction(hash: string): Promise<ChainCall | null>;
 }
 
 /** A receipt of a large batch is a few hundred KiB. */
@@ -112,7 +100,7 @@ function resultOf(body: unknown): unknown {
   return typeof body === 'object' && body !== null && 'result' in body ? body.result : undefined;
 }
 
-function toLog(log: Static<typeof LogSchema>): WitnessLog {
+function toLog(log: Static<typeof LogSchema>): ChainLog {
   return {
     address: log.address.toLowerCase(),
     topics: log.topics.map((topic) => topic.toLowerCase()),

@@ -4,7 +4,7 @@ import { type Address, toChecksum } from '../../core/domain/address.ts';
 import { USD_DECIMALS } from '../../core/domain/amount.ts';
 import type { Chain } from '../../core/domain/chain.ts';
 import type { PaymentOffer } from '../../core/domain/payment.ts';
-import { v1NameOf } from './networks.ts';
+import { v1NameOf } from '../../core/domain/x402-networks.ts';
 import type { Order } from './payment-lane.ts';
 
 /** One way to pay for one order: what is checked, and the same thing as each wire version writes it. */

@@ -1,6 +1,6 @@
 import { address } from '../../core/domain/address.ts';
 
-/** The contracts through which a ceiling is settled, the same on every chain. Source: protocol.md 1.8. */
+/** The contracts through which a ceiling is settled, the same on every chain. */
 export const PERMIT2 = address('0x000000000022D473030F116dDEE9F6B43aC78BA3');
 export const UPTO_PROXY = address('0x4020A4f3b7b90ccA423B9fabCc0CE57C6C240002');
 

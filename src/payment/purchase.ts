@@ -1,13 +1,13 @@
 import { createHash } from 'node:crypto';
 import type { Address } from '../../core/domain/address.ts';
 import type { AuthorizationId } from '../accounts/store.ts';
-import type { WitnessQuestion } from './chain-witness.ts';
+import type { SettlementQuestion } from './confirm.ts';
 import type { PaymentToSettle } from './facilitator.ts';
-import { chooseTerms } from './match-payment.ts';
+import { chooseTerms } from './fault.ts';
 import { type Quote, requirementOf, type Terms } from './offer.ts';
 import { permit2NonceId } from './permit2.ts';
-import { payloadFor, readPayment, type SignedPayment } from './read-payment.ts';
 import { malformed, unacceptable } from './refusals.ts';
+import { payloadFor, readPayment, type SignedPayment } from './signed-payment.ts';
 
 /** A request with the payment that came with it and the terms which that payment is for. */
 export interface Purchase {
@@ -20,7 +20,7 @@ export interface Purchase {
   readonly payer: Address;
   /**
    * What the payment is bound to: the request, and the signature. Payer and nonce are public once a payment is on chain, so
-   * that without the signature anybody could try to take up what another has paid for.
+   * that without the signature any caller could try to take up what another has paid for.
    */
   readonly binding: string;
 }
@@ -65,11 +65,11 @@ export function toSettle(purchase: Purchase): PaymentToSettle {
 }
 
 /** What the chain is asked about it. */
-export function toWitness(
+export function toConfirm(
   { id, terms, asked }: Purchase,
   sinceMs: number,
   claimed?: string,
-): WitnessQuestion {
+): SettlementQuestion {
   const question = { id, payTo: terms.payTo, amount: String(asked), sinceMs };
   return claimed === undefined ? question : { ...question, claimed };
 }

@@ -1,9 +1,9 @@
 import type { PaymentStage, PaymentTrouble } from '../../core/domain/payment.ts';
 import { type ErrorCode, type Failure, type FailureContext, fail } from '../../core/errors.ts';
 import type { AuthorizationId } from '../accounts/store.ts';
+import type { PaymentFault } from './fault.ts';
 import { offerOf, type Quote, type Terms } from './offer.ts';
 import { nonceHex, PERMIT2 } from './permit2.ts';
-import type { Refusal } from './refusal.ts';
 
 /** Every answer of the x402 lane that is not a paid call: what happened to the money, and what to do now. */
 
@@ -49,8 +49,8 @@ export function malformed(quote: Quote, problem: string): Failure {
   );
 }
 
-/** What we found ourselves, before anybody was asked. */
-export function unacceptable(quote: Quote, { reason, detail }: Refusal): Failure {
+/** What we found ourselves, before the facilitator was asked. */
+export function unacceptable(quote: Quote, { reason, detail }: PaymentFault): Failure {
   return refuse(quote, 'payment_invalid', { stage: 'verify', reason }, { detail });
 }
 
@@ -80,7 +80,7 @@ export function spent(quote: Quote, { scheme }: Pick<Terms, 'scheme'>): Failure 
   });
 }
 
-/** Its answers left and did not arrive, or so it looks: a caller can make them look lost. */
+/** Its answers left and did not arrive, or so it looks: a caller can make answers look lost. */
 export function triedOften(quote: Quote, { scheme }: Pick<Terms, 'scheme'>): Failure {
   return unacceptable(quote, {
     reason: scheme === 'upto' ? 'permit2_invalid_nonce' : 'invalid_exact_evm_nonce_already_used',
@@ -178,7 +178,7 @@ function secondText(ms: number): string {
   return `${new Date(ms).toISOString().slice(0, 19)}Z`;
 }
 
-/** The money is ours and our memory does not answer: the payer must hear both. */
+/** The money is ours and the store does not answer: the answer says both. */
 export function settledButNotRecorded(id: AuthorizationId, transaction: string, cause: unknown): Failure {
   return fail('upstream_unavailable', {
     detail:

@@ -7,16 +7,17 @@ import type { Facilitator } from './facilitator.ts';
 /**
  * What is known of the addresses with which our facilitator settles ceilings. A payer binds its signature to one of them, so
  * that nothing is offered while none is known. The facilitator is asked when the service starts and then, in the background,
- * whenever somebody wants to know and the last answer is old.
+ * when an address is needed and the last answer is old.
  */
 export interface UptoSigners {
   /** The address to offer; null where there is none, or none is known. Never waits. */
   offered(chain: Chain): Address | null;
   /**
-   * Whether the facilitator settles with that address; `unknown` when it has not told of it and cannot be asked now. An address that it once told of stays good for a while: offers live on in clients.
+   * Whether the facilitator settles with that address; `unknown` when it has not named it and cannot be asked now. An
+   * address that it once named stays good for a while: offers live on in clients.
    */
   isOurs(chain: Chain, address: Address): Promise<boolean | 'unknown'>;
-  /** Asks now, unless a question is under way. Rejects never. */
+  /** Asks now, unless a question is under way. Never rejects. */
   refresh(): Promise<void>;
 }
 
@@ -29,7 +30,7 @@ const FORGET_AFTER_MS = 60 * 60_000;
 const REMEMBERED_MAX = 2_000;
 
 interface Memory {
-  /** `chain address` → when it was told of last. */
+  /** `chain address` → when it was named last. */
   readonly seenAtMs: Map<string, number>;
   /** By chain, of the last answer. */
   offered: ReadonlyMap<Chain, Address>;

@@ -1,7 +1,7 @@
 import { DEFAULT_PLANS } from '../../core/domain/plan.ts';
 import { createLog } from '../../core/log.ts';
 import type { ControlStore } from '../../src/accounts/store.ts';
-import { createGate } from '../../src/gate/create-gate.ts';
+import { createGate } from '../../src/gate/call.ts';
 import type { Gate } from '../../src/gate/gate.ts';
 import type { ControlPlace } from './open-control.ts';
 
@@ -23,11 +23,10 @@ export function chargeGate(store: ControlStore, nowMs: number): Gate {
     lane: null,
     bearer: null,
     plans: DEFAULT_PLANS,
-    access: { anonymous: 'priced', trialKeyDays: 30, trialRequestsPerMinute: 60 },
-    requestsPerMinute: 1_000,
+    access: { anonymous: 'priced', trialKeyDays: 30, trialRequestsPerMinute: 60, requestsPerMinute: 1_000 },
     clock: { nowMs: () => nowMs },
     log: createLog('silent', 'test'),
-    // What does not answer here never will.
-    capturePatienceMs: 0,
+    // A store that does not answer here never will.
+    limits: { captureRetryMs: 0 },
   });
 }

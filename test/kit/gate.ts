@@ -2,7 +2,7 @@ import { Type } from '@sinclair/typebox';
 import type { Reader } from '../../clickhouse/engine/engine.ts';
 import type { SqlTierId } from '../../core/domain/plan.ts';
 import { fail } from '../../core/errors.ts';
-import type { GateRequest } from '../../src/gate/gate.ts';
+import type { GateRequest, Offers } from '../../src/gate/gate.ts';
 import type { Outcome } from '../../src/operations/answer.ts';
 import {
   type AnyOperation,
@@ -62,31 +62,47 @@ export interface Trace {
   readonly events: string[];
 }
 
-export function gateRequest(operation: AnyOperation, over: Partial<GateRequest> = {}): GateRequest & Trace {
+/** What a test says of a request, without the groups of `GateRequest`. */
+export interface RequestWish
+  extends Partial<Omit<GateRequest, 'sender' | 'charging' | 'progress'>>,
+    Partial<GateRequest['sender']>,
+    Partial<GateRequest['charging']>,
+    Partial<Omit<GateRequest['progress'], 'lane'>> {}
+
+export function gateRequest(operation: AnyOperation, wish: RequestWish = {}): GateRequest & Trace {
   const events: string[] = [];
+  const { offers } = wish;
   return {
     operation,
-    raw: () => ({}),
-    credentials: {},
-    address: '203.0.113.9',
-    surface: 'http',
-    idempotencyKey: undefined,
-    mayCharge: true,
-    // The operations of these tests use nothing of it; whether the engine answers is asked before anybody pays.
-    deps: { chains: [], reader: UP } as unknown as OperationDeps,
-    hasLeft: false,
-    left: () => new AbortController().signal,
-    onRate: ({ remaining }, tier) => events.push(`rate ${remaining}${tier === null ? '' : ` of ${tier}`}`),
-    onPaid: (receipt) => events.push(`paid ${receipt}`),
-    onRun: () => events.push('run'),
-    lane: null,
+    surface: wish.surface ?? 'http',
+    raw: wish.raw ?? (() => ({})),
+    sender: {
+      credentials: wish.credentials ?? {},
+      address: wish.address ?? '203.0.113.9',
+      hasLeft: wish.hasLeft ?? false,
+      left: wish.left ?? (() => new AbortController().signal),
+    },
+    charging: {
+      mayCharge: wish.mayCharge ?? true,
+      idempotencyKey: wish.idempotencyKey,
+      ...(offers === undefined ? {} : { offers }),
+    },
+    // The operations of these tests use nothing of it; whether the engine answers is asked before anything is paid.
+    deps: wish.deps ?? ({ deployment: { chains: [] }, reader: UP } as unknown as OperationDeps),
+    progress: {
+      onRate:
+        wish.onRate ??
+        (({ remaining }, tier) => events.push(`rate ${remaining}${tier === null ? '' : ` of ${tier}`}`)),
+      onPaid: wish.onPaid ?? ((receipt) => events.push(`paid ${receipt}`)),
+      onRun: wish.onRun ?? (() => events.push('run')),
+      lane: null,
+    },
     events,
-    ...over,
   };
 }
 
 /** The offers for a request that carries `payment`. */
-export function shopWith(payment?: string): NonNullable<GateRequest['offers']> {
+export function offersWith(payment?: string): Offers {
   return {
     payment,
     order: ({ price, byUse }) => ({
@@ -123,9 +139,9 @@ export function openHandedLane(): PaymentLane & {
     faults,
     taken,
     offer: () => ({ accepts: [{ scheme: 'exact' }], requiredHeader: 'b2ZmZXI=' }),
-    take: async ({ priceUsdMicros }, headers, preflight) => {
+    take: async ({ order: { priceUsdMicros }, header, preflight }) => {
       await preflight?.();
-      taken.push(headers.payment);
+      taken.push(header);
       return {
         kind: 'settled',
         payment,

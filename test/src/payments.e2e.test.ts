@@ -12,7 +12,7 @@ import type { Wallet } from '../../demo/chain/wallets.ts';
 import { openRedisStore } from '../../src/accounts/redis/store.ts';
 import { openSqliteStore } from '../../src/accounts/sqlite/store.ts';
 import type { ControlStore } from '../../src/accounts/store.ts';
-import { HOLD_OVERDUE_AFTER_MS } from '../../src/gate/run-on-units.ts';
+import { HOLD_OVERDUE_AFTER_MS } from '../../src/gate/charge-units.ts';
 import { createSweeper } from '../../src/gate/sweeper.ts';
 import { ceilingClient, uptoEntries } from '../kit/ceilings.ts';
 import { lengthOf } from '../kit/lengths.ts';

@@ -1,8 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { fail } from '../../../core/errors.ts';
-import { installRefusedMethods } from '../api-routes.ts';
-import { matchesEtag } from '../etag.ts';
-import { VARY } from '../headers.ts';
+import { matchesEtag, pagePolicy, VARY } from '../headers.ts';
+import { installRefusedMethods } from '../methods.ts';
 import type { ConsoleBuild } from './build.ts';
 import { acceptedEncoding, compressed, type Encoding, loadConsole } from './files.ts';
 import { consolePage } from './page.ts';
@@ -16,23 +15,8 @@ export interface ConsoleOptions {
   readonly load?: () => Promise<ConsoleBuild>;
 }
 
-/**
- * Nothing but our own scripts, styles and API; `data:` is for pictures that the page draws itself. No frame may hold it, so nobody
- * can make a visitor click in it.
- */
-const PAGE_POLICY = [
-  "default-src 'none'",
-  "script-src 'self'",
-  "style-src 'self'",
-  "connect-src 'self'",
-  "img-src 'self' data:",
-  "base-uri 'none'",
-  "form-action 'none'",
-  "frame-ancestors 'none'",
-].join('; ');
-
 const PAGE_HEADERS = {
-  'content-security-policy': PAGE_POLICY,
+  'content-security-policy': pagePolicy("'none'"),
   'referrer-policy': 'no-referrer',
   'cross-origin-opener-policy': 'same-origin',
   'x-frame-options': 'DENY',

@@ -1,8 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { type Failure, fail } from '../../../core/errors.ts';
 import { type FailureOptions, refusal } from '../failures.ts';
-import { bodyOf } from '../raw-input.ts';
-import { readJsonBody } from '../read-body.ts';
+import { bodyOf, readJsonBody } from '../request-input.ts';
 
 /** Messages of JSON-RPC 2.0 where HTTP itself must speak: what arrives, and what is refused before the SDK sees it. */
 

@@ -5,13 +5,11 @@ import type { Gate } from '../../gate/gate.ts';
 import type { McpExchange } from '../../mcp/exchange.ts';
 import type { McpSurface } from '../../mcp/server.ts';
 import type { OperationDeps } from '../../operations/define.ts';
-import { installRefusedMethods } from '../api-routes.ts';
-import { callerAddress } from '../caller-address.ts';
-import { asFailure, type FailureOptions } from '../failures.ts';
-import { RateHeaders } from '../headers.ts';
-import { baseUrl } from '../order.ts';
-import { JSON_BODY_MAX_BYTES } from '../read-body.ts';
-import { BoundReader, leavingSignal, type RequestFacts, RequestSandbox, startRun } from '../request-facts.ts';
+import { type FailureOptions, httpFailure } from '../failures.ts';
+import { baseUrl, progressOf, senderOf, whenSent } from '../http-call.ts';
+import { installRefusedMethods } from '../methods.ts';
+import { boundDeps, factsOf, type RequestFacts } from '../request-facts.ts';
+import { JSON_BODY_MAX_BYTES } from '../request-input.ts';
 import { readMessage, sendRpcFailure } from './message.ts';
 import { type Hostnames, refusedOrigin } from './origin.ts';
 import { bodyOnceAdmitted, CallWatch } from './refusal.ts';
@@ -38,7 +36,7 @@ export function installMcp(app: FastifyInstance, options: McpRouteOptions): void
       config: { observedAs: 'mcp' },
       decompress: false,
       onRequest: (request, _reply, done) => done(refusedOrigin(request, options.hostnames)),
-      errorHandler: (error, request, reply) => sendRpcFailure(request, reply, asFailure(error), failures),
+      errorHandler: (error, request, reply) => sendRpcFailure(request, reply, httpFailure(error), failures),
       handler: (request, reply) => answer(options, { request, reply, signsIn }),
     });
     installRefusedMethods(app, url, ['POST']);
@@ -53,8 +51,7 @@ interface Asked {
 }
 
 async function answer(options: McpRouteOptions, { request, reply, signsIn }: Asked): Promise<unknown> {
-  const { facts } = request;
-  if (facts === undefined) throw new Error('a request without facts reached a handler');
+  const facts = factsOf(request);
   const message = readMessage(request);
   const watch = new CallWatch();
   const sent: ((answered: boolean) => Promise<void>)[] = [];
@@ -62,7 +59,7 @@ async function answer(options: McpRouteOptions, { request, reply, signsIn }: Ask
   if (signsIn) await options.gate.checkToken(exchange);
   const response = await options.surface.fetch(webRequest(request), exchange, message);
   const body = await bodyOnceAdmitted(response, signsIn ? watch : null);
-  tellWhenSent(reply, sent);
+  whenSent(reply, async (answered) => void (await Promise.all(sent.map((delivered) => delivered(answered)))));
   reply.code(response.status).header('cache-control', 'no-store');
   for (const [name, value] of response.headers) reply.header(name, value);
   return reply.send(body);
@@ -76,22 +73,12 @@ interface Exchanged extends Omit<Asked, 'signsIn'> {
 
 function exchangeOf({ deps, sandbox }: McpRouteOptions, exchanged: Exchanged): McpExchange {
   const { request, reply, facts, watch, sent } = exchanged;
-  const windows = new RateHeaders(reply);
   return {
-    credentials: request.headers,
-    address: callerAddress(request),
     requestId: request.id,
-    url: baseUrl(request, deps.publicUrl),
-    deps: { ...deps, reader: new BoundReader(deps.reader, facts), sql: new RequestSandbox(sandbox, facts) },
-    get hasLeft() {
-      return facts.hasLeft;
-    },
-    left: () => leavingSignal(facts),
-    onRate: (decision, tier) => windows.add(decision, tier),
-    onRun: () => {
-      startRun(facts);
-      watch.onRun();
-    },
+    url: baseUrl(request, deps.deployment.publicUrl),
+    sender: senderOf(request, facts),
+    deps: boundDeps(deps, sandbox, facts),
+    progress: progressOf(reply, facts, () => watch.onRun()),
     onRefused: (failure) => watch.onRefused(failure),
     whenSent: (delivered) => void sent.push(delivered),
   };
@@ -103,16 +90,4 @@ function webRequest(request: FastifyRequest): Request {
   for (const [name, value] of Object.entries(request.headers))
     if (value !== undefined) headers.set(name, Array.isArray(value) ? value.join(', ') : value);
   return new Request(new URL(request.url, 'http://mcp.invalid'), { method: 'POST', headers });
-}
-
-function tellWhenSent({ raw }: FastifyReply, sent: readonly ((answered: boolean) => Promise<void>)[]): void {
-  let told = false;
-  const tell = (isAnswered: boolean): void => {
-    if (told) return;
-    told = true;
-    for (const delivered of sent) void delivered(isAnswered);
-  };
-  if (raw.destroyed) tell(false);
-  raw.once('finish', () => tell(raw.statusCode < 400));
-  raw.once('close', () => tell(false));
 }

@@ -2,7 +2,7 @@ import { type Static, Type } from '@sinclair/typebox';
 import { LANES } from '../../../core/domain/lane.ts';
 import { PLAN_IDS } from '../../../core/domain/plan.ts';
 import { SQL_SECONDS_PER_QU, type UnitBalance } from '../../../core/domain/query-unit.ts';
-import type { CallContext, Caller, OperationDeps, PriceListEntry } from '../define.ts';
+import type { CallContext, Caller, Deployment, OperationDeps, PriceListEntry } from '../define.ts';
 import { defineOperation } from '../define.ts';
 import { PRICES, SQL_PRICE, SQL_TIERS } from '../prices.ts';
 import { RoutePriceShape, rangeAnswer, routePrice } from '../route-price.ts';
@@ -87,7 +87,6 @@ export const getAccount = defineOperation({
   }),
   fails: ['upstream_unavailable'],
   paging: 'none',
-  shared: ['metered_routes', 'sql_tiers'],
   caching: 'no-store',
   acceptsUnknownKey: true,
   example: {
@@ -148,12 +147,12 @@ export const getAccount = defineOperation({
       lane,
       organisation:
         organization === null ? null : { id: organization.id, display_name: organization.displayName },
-      ...balancePart(caller, units, deps),
-      metered_routes: meteredRoutes(deps.priceList),
+      ...balancePart(caller, units, deps.deployment),
+      metered_routes: meteredRoutes(deps.deployment.priceList),
       sql_tiers: sqlTiers(deps, context),
-      top_up_url: topUpUrl(deps.publicUrl, caller),
+      top_up_url: topUpUrl(deps.deployment.publicUrl, caller),
       as_of: nowText(deps.clock.nowMs()),
-      summary: summaryOf(deps, context),
+      summary: summaryOf(deps.deployment, context),
     };
   },
 });
@@ -164,7 +163,7 @@ function tierOf({ standing, organization }: Caller): Tier {
   return organization?.plan ?? PLAN_IDS[0];
 }
 
-function balancePart(caller: Caller, units: UnitBalance | null, { plans }: Pick<OperationDeps, 'plans'>) {
+function balancePart(caller: Caller, units: UnitBalance | null, { plans }: Pick<Deployment, 'plans'>) {
   const { organization } = caller;
   if (organization === null || units === null) return { balance: null, balance_note: nothingOf(caller) };
   const threshold = plans[organization.plan].lowBalanceQu;
@@ -206,13 +205,16 @@ type SqlTiers = Static<typeof SqlTierShape>[];
 /** By which tiers the caller may buy, a bit for each: there are few such lists, and each is made once. */
 const TIERS_OF = new Map<number, SqlTiers>();
 
-function sqlTiers(deps: Pick<OperationDeps, 'plans' | 'sellsCalls' | 'sql'>, context: CallContext): SqlTiers {
-  if (context.caller.organization === null && deps.sql.openTo() === 'organizations') return TIERS_CLOSED;
+function sqlTiers(
+  { sql, deployment }: Pick<OperationDeps, 'deployment' | 'sql'>,
+  context: CallContext,
+): SqlTiers {
+  if (context.caller.organization === null && sql.openTo() === 'organizations') return TIERS_CLOSED;
   let allowed = 0;
-  for (const { tier } of SQL_TIERS) allowed = allowed * 2 + Number(mayBuy(tier, deps, context));
+  for (const { tier } of SQL_TIERS) allowed = allowed * 2 + Number(mayBuy(tier, deployment, context));
   let tiers = TIERS_OF.get(allowed);
   if (tiers === undefined) {
-    tiers = SQL_TIERS.map((tier) => sqlTier(tier, mayBuy(tier.tier, deps, context)));
+    tiers = SQL_TIERS.map((tier) => sqlTier(tier, mayBuy(tier.tier, deployment, context)));
     TIERS_OF.set(allowed, tiers);
   }
   return tiers;
@@ -221,7 +223,7 @@ function sqlTiers(deps: Pick<OperationDeps, 'plans' | 'sellsCalls' | 'sql'>, con
 /** Without an organization the tier is bought call by call: x402 is offered for the first one only (api.md 5). */
 function mayBuy(
   tier: SqlTier['tier'],
-  { plans, sellsCalls }: Pick<OperationDeps, 'plans' | 'sellsCalls'>,
+  { plans, sellsCalls }: Pick<Deployment, 'plans' | 'sellsCalls'>,
   { caller: { organization }, surface }: CallContext,
 ): boolean {
   if (organization !== null) return plans[organization.plan].sqlTiers.includes(tier);
@@ -252,7 +254,7 @@ function topUpUrl(publicUrl: string, { organization }: Caller): string {
 }
 
 /** One sentence on what the lane means for this caller, in this deployment. */
-function summaryOf({ sellsCalls }: Pick<OperationDeps, 'sellsCalls'>, { caller, lane }: CallContext): string {
+function summaryOf({ sellsCalls }: Pick<Deployment, 'sellsCalls'>, { caller, lane }: CallContext): string {
   switch (lane) {
     case 'credit':
       return 'Lane credit: metered routes draw Query Units from the organization; routes that take any key cost none.';

@@ -55,7 +55,7 @@ export const mintTrialKey = defineOperation({
       payer: '0x857b06519e91e3a54538791bdbb0e22373e36b66',
     },
   },
-  run: async (_input, { accounts, publicUrl }, context) => {
+  run: async (_input, { accounts, deployment: { publicUrl } }, context) => {
     const { payment } = context;
     if (payment === null) throw notPaid(context, publicUrl);
     const issued = await issue(accounts, payment, context.idempotencyKey);

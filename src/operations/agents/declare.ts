@@ -5,7 +5,7 @@ import { beforeParam, chainOrAllParam, finalityParam, limitParam, walletParam } 
 import { PRICES } from '../prices.ts';
 import { readLastSettled } from '../settlements/feed.ts';
 import { NextBeforeShape } from '../shapes.ts';
-import { nextAgentBefore, readAgentBefore } from '../walk.ts';
+import { AGENT_CURSOR, nextBefore, readBefore } from '../walk.ts';
 import { answerProfile } from '../wallets/merchant.ts';
 import { AGENT_PROFILE_EXAMPLE, ProfileShape } from '../wallets/profile-shape.ts';
 import {
@@ -76,8 +76,14 @@ export const listAgents = defineOperation({
     next_before: null,
     meta: { chain: META_EXAMPLE.chain, as_of: META_EXAMPLE.as_of, freshness: META_EXAMPLE.freshness },
   },
-  check: ({ before }, { cursorKeys }) => void readAgentBefore(cursorKeys, SCOPE, before),
-  run: async (input, { reader, clock, cursorKeys, dataset, freshness, names, chains }) => {
+  check: (input, { cursorKeys }) => ({
+    ...input,
+    before: readBefore(AGENT_CURSOR, { keys: cursorKeys, scope: SCOPE }, input.before),
+  }),
+  run: async (
+    input,
+    { reader, clock, cursorKeys, deployment: { chains }, index: { dataset, freshness, names } },
+  ) => {
     const { limit, chain, owner, capability, active } = input;
     const nowMs = clock.nowMs();
     const [statuses, directory, page] = await Promise.all([
@@ -85,7 +91,7 @@ export const listAgents = defineOperation({
       names.of([]),
       readAgentList(reader, {
         limit,
-        before: readAgentBefore(cursorKeys, SCOPE, input.before),
+        before: input.before,
         chains: chain === undefined ? chains : [chain],
         filter: {
           phrase: input.q,
@@ -103,7 +109,7 @@ export const listAgents = defineOperation({
     );
     return {
       agents: agentAnswers(page.rows, { lastSettled, nowMs, directory }),
-      next_before: nextAgentBefore(cursorKeys, SCOPE, page.nextBefore),
+      next_before: nextBefore(AGENT_CURSOR, { keys: cursorKeys, scope: SCOPE }, page.nextBefore),
       meta: await listMeta({ chain, chains, statuses, nowMs }, page.rows, dataset.agents),
     };
   },

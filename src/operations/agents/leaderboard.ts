@@ -64,7 +64,13 @@ export const getLeaderboard = defineOperation({
     },
   },
   run: async ({ limit, offset, chain, by, include_spam: withUnscored }, deps) => {
-    const { reader, clock, dataset, freshness, leaderboard, names, chains } = deps;
+    const {
+      reader,
+      clock,
+      deployment: { chains },
+      index: { dataset, freshness, names },
+      catalogues: { leaderboard },
+    } = deps;
     const nowMs = clock.nowMs();
     const [page, statuses, directory] = await Promise.all([
       leaderboard.page({ chain, by, withUnscored }, { offset, limit }),

@@ -11,7 +11,7 @@ import { ListMetaShape, listMeta, META_EXAMPLE } from '../meta.ts';
 import { beforeParam, chainOrAllParam, limitParam } from '../params.ts';
 import { PRICES } from '../prices.ts';
 import { NextBeforeShape } from '../shapes.ts';
-import { nextBefore, readBefore } from '../walk.ts';
+import { nextBefore, readBefore, SETTLEMENT_CURSOR } from '../walk.ts';
 import { readProvenPayments } from './proofs.ts';
 import { readAttestationFacts, readAttestations } from './read.ts';
 import { ATTESTATION_EXAMPLE, AttestationShape, attestationAnswer, proofsOf } from './shape.ts';
@@ -56,15 +56,21 @@ export const listAttestations = defineOperation({
     next_before: null,
     meta: { chain: META_EXAMPLE.chain, as_of: META_EXAMPLE.as_of, freshness: META_EXAMPLE.freshness },
   },
-  check: ({ before }, { cursorKeys }) => void readBefore(cursorKeys, SCOPE, before),
-  run: async (input, { reader, clock, cursorKeys, dataset, freshness, chains }) => {
+  check: (input, { cursorKeys }) => ({
+    ...input,
+    before: readBefore(SETTLEMENT_CURSOR, { keys: cursorKeys, scope: SCOPE }, input.before),
+  }),
+  run: async (
+    input,
+    { reader, clock, cursorKeys, deployment: { chains }, index: { dataset, freshness } },
+  ) => {
     const { limit, chain, agent_id: agentId, client, tag, kind } = input;
     const nowMs = clock.nowMs();
     const [statuses, page] = await Promise.all([
       freshness.statuses(),
       readAttestations(reader, {
         limit,
-        before: readBefore(cursorKeys, SCOPE, input.before),
+        before: input.before,
         chains: chain === undefined ? chains : [chain],
         agentId,
         client,
@@ -79,7 +85,7 @@ export const listAttestations = defineOperation({
         const finality = finalityOf(row.blockNumber, statuses.get(row.chain));
         return attestationAnswer(row, { facts, payments, finality });
       }),
-      next_before: nextBefore(cursorKeys, SCOPE, page.nextBefore),
+      next_before: nextBefore(SETTLEMENT_CURSOR, { keys: cursorKeys, scope: SCOPE }, page.nextBefore),
       meta: await listMeta({ chain, chains, statuses, nowMs }, page.rows, dataset.attestations),
     };
   },

@@ -88,7 +88,10 @@ export const getCapability = defineOperation({
     ],
     meta: { as_of: '2026-11-20T09:15:04Z' },
   },
-  run: async ({ slug, limit }, { reader, clock, capabilities, endpointSources, names }) => {
+  run: async (
+    { slug, limit },
+    { reader, clock, index: { names }, catalogues: { capabilities, endpointSources } },
+  ) => {
     const nowMs = clock.nowMs();
     const found = (await capabilities.counts()).get(slug) ?? NOBODY;
     const [rate, rows, agents, states, directory] = await Promise.all([

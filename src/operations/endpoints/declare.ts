@@ -87,7 +87,13 @@ export const listEndpoints = defineOperation({
     },
   },
   run: async (input, deps) => {
-    const { reader, clock, dataset, freshness, endpointSources, chains } = deps;
+    const {
+      reader,
+      clock,
+      deployment: { chains },
+      index: { dataset, freshness },
+      catalogues: { endpointSources },
+    } = deps;
     const { limit, offset, chain } = input;
     const nowMs = clock.nowMs();
     const [rows, states, statuses] = await Promise.all([

@@ -136,7 +136,13 @@ export const listFacilitators = defineOperation({
     },
   },
   run: async (input, deps) => {
-    const { reader, clock, dataset, names, freshness, relayers, chains } = deps;
+    const {
+      reader,
+      clock,
+      deployment: { chains },
+      index: { dataset, names, freshness },
+      catalogues: { relayers },
+    } = deps;
     const { limit, offset, chain } = input;
     const nowMs = clock.nowMs();
     const [ranking, directory, statuses] = await Promise.all([

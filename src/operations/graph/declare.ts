@@ -112,14 +112,19 @@ export const getGraph = defineOperation({
     ],
     meta: { chain, as_of, freshness, excluded: { self_payments: 0, self_payment_usd: 0 } },
   },
-  check: (input) => void spanOf(input),
+  check: (input) => ({ ...input, span: spanOf(input) }),
   run: async (input, deps) => {
-    const { reader, clock, dataset, names, freshness: fresh, chains, graphs } = deps;
-    const span = spanOf(input);
+    const {
+      reader,
+      clock,
+      deployment: { chains },
+      index: { dataset, names, freshness: fresh },
+      catalogues: { graphs },
+    } = deps;
     const nowMs = clock.nowMs();
     const statuses = await fresh.statuses();
     const final = finalOnly(input.finality, statuses);
-    const { wallet, chain: only, finality, max_edges: edgesMax } = input;
+    const { span, wallet, chain: only, finality, max_edges: edgesMax } = input;
     const answer = await graphs.read(reader, { span, wallet, chain: only, final, edgesMax });
     const { graph, days, since, until } = answer;
     const directory = await names.of(graph.nodes.map((node) => node.wallet));

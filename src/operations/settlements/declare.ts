@@ -16,7 +16,7 @@ import {
 } from '../params.ts';
 import { PRICES } from '../prices.ts';
 import { NextBeforeShape } from '../shapes.ts';
-import { nextBefore, readBefore } from '../walk.ts';
+import { nextBefore, readBefore, SETTLEMENT_CURSOR } from '../walk.ts';
 import { readFeed } from './feed.ts';
 import type { ListedSettlement } from './row.ts';
 import {
@@ -53,23 +53,27 @@ export const listFlows = defineOperation({
   caching: 'revalidate',
   acceptsUnknownKey: false,
   example: { flows: [NAMED_SETTLEMENT_EXAMPLE], next_before: null, meta: META_EXAMPLE },
-  check: ({ before }, { cursorKeys }) => void readBefore(cursorKeys, FLOWS_SCOPE, before),
+  check: (input, { cursorKeys }) => ({
+    ...input,
+    before: readBefore(SETTLEMENT_CURSOR, { keys: cursorKeys, scope: FLOWS_SCOPE }, input.before),
+  }),
   run: async ({ limit, before, chain, finality }, deps) => {
-    const { reader, clock, cursorKeys, dataset, names, freshness, chains } = deps;
-    const from = readBefore(cursorKeys, FLOWS_SCOPE, before);
+    const { reader, clock, cursorKeys, deployment, index } = deps;
+    const { chains } = deployment;
+    const { dataset, names, freshness } = index;
     const nowMs = clock.nowMs();
     const statuses = await freshness.statuses();
     const final = finalOnly(finality, statuses);
     const page = await readFeed(
       { reader, clock, newestTime: dataset.newestTime },
-      { limit, before: from, chain, facilitator: undefined, tier: undefined, final },
+      { limit, before, chain, facilitator: undefined, tier: undefined, final },
     );
     const directory = await names.of(partiesOf(page.rows));
     return {
       flows: page.rows.map((row) =>
         namedSettlementAnswer(row, finalityOf(row.blockNumber, statuses.get(row.chain)), directory),
       ),
-      next_before: nextBefore(cursorKeys, FLOWS_SCOPE, page.nextBefore),
+      next_before: nextBefore(SETTLEMENT_CURSOR, { keys: cursorKeys, scope: FLOWS_SCOPE }, page.nextBefore),
       meta: await settlementMeta({ chain, chains, statuses, nowMs, finality }, page.rows, dataset),
     };
   },
@@ -112,11 +116,15 @@ export const listTransactions = defineOperation({
   caching: 'revalidate',
   acceptsUnknownKey: false,
   example: { transactions: [SETTLEMENT_EXAMPLE], next_before: null, meta: META_EXAMPLE },
-  check: ({ before }, { cursorKeys }) => void readBefore(cursorKeys, TRANSACTIONS_SCOPE, before),
+  check: (input, { cursorKeys }) => ({
+    ...input,
+    before: readBefore(SETTLEMENT_CURSOR, { keys: cursorKeys, scope: TRANSACTIONS_SCOPE }, input.before),
+  }),
   run: async (input, deps) => {
-    const { reader, clock, cursorKeys, dataset, freshness, chains } = deps;
-    const { limit, chain, facilitator, tier, finality } = input;
-    const before = readBefore(cursorKeys, TRANSACTIONS_SCOPE, input.before);
+    const { reader, clock, cursorKeys, deployment, index } = deps;
+    const { chains } = deployment;
+    const { dataset, freshness } = index;
+    const { limit, before, chain, facilitator, tier, finality } = input;
     const nowMs = clock.nowMs();
     const statuses = await freshness.statuses();
     const page = await readFeed(
@@ -133,7 +141,11 @@ export const listTransactions = defineOperation({
         settlementAnswer(row, finalityOf(row.blockNumber, statuses.get(row.chain))),
       ),
       // From rows read, not rows shown: the walk must not end where a filter emptied a page.
-      next_before: nextBefore(cursorKeys, TRANSACTIONS_SCOPE, page.nextBefore),
+      next_before: nextBefore(
+        SETTLEMENT_CURSOR,
+        { keys: cursorKeys, scope: TRANSACTIONS_SCOPE },
+        page.nextBefore,
+      ),
       meta: excludeSelfPayments ? { ...meta, self_payments_excluded: true } : meta,
     };
   },

@@ -98,6 +98,7 @@ export const runSql = defineUsageOperation({
   check: (input) => {
     textOf(input);
     checkBudget(input.tier, input.max_qu);
+    return input;
   },
   terms: (input) =>
     input.explain_only
@@ -172,7 +173,11 @@ function invalidQuery({ detail, position, near, hint, meant }: Refusal): Failure
 }
 
 /** As of before the query: what it reads can only be newer. */
-async function metaNow({ freshness, chains, clock }: OperationDeps): Promise<Meta> {
+async function metaNow({
+  index: { freshness },
+  deployment: { chains },
+  clock,
+}: OperationDeps): Promise<Meta> {
   const statuses = await freshness.statuses();
   return metaAnswer({ chain: undefined, chains, statuses, nowMs: clock.nowMs(), finality: 'any' });
 }

@@ -237,7 +237,10 @@ export const getSqlSchema = defineOperation({
       value: { ...functionsPart('quarter'), meta: SQL_EXAMPLE.meta },
     },
   },
-  run: async ({ table, functions }, { publicTableRows, freshness, chains, clock }) => {
+  run: async (
+    { table, functions },
+    { clock, deployment: { chains }, index: { publicTableRows, freshness } },
+  ) => {
     const [counts, statuses] = await Promise.all([publicTableRows.counts(), freshness.statuses()]);
     const meta = metaAnswer({ chain: undefined, chains, statuses, nowMs: clock.nowMs(), finality: 'any' });
     const answer = (name: PublicTableName) => tableAnswer(name, counts.get(name) ?? 0, table !== undefined);

@@ -159,7 +159,7 @@ export function sqlWarning(warning: Omit<SqlWarning, 'message'> & { readonly mes
 /** What the text itself is warned of, and what only those who know what is indexed can tell of it. */
 export async function textWarnings(
   { warnings, namedConstants, tables }: Accepted,
-  { chains, names }: Pick<OperationDeps, 'chains' | 'names'>,
+  { deployment: { chains }, index: { names } }: Pick<OperationDeps, 'deployment' | 'index'>,
 ): Promise<SqlWarning[]> {
   if (namedConstants.length === 0) return warnings.map(sqlWarning);
   const { facilitatorIds } = await names.of([]);

@@ -182,7 +182,16 @@ export const getTelemetry = defineOperation({
     warnings: [],
     as_of: '2026-11-20T09:15:04Z',
   },
-  run: async (_input, { reader, clock, chains, sampleDataTo, version, startedAtMs, indexStates, sql }) => {
+  run: async (
+    _input,
+    {
+      reader,
+      clock,
+      sql,
+      deployment: { chains, sampleDataTo, version, startedAtMs },
+      index: { indexStates },
+    },
+  ) => {
     const { engine, statuses, rollups, identities, sources } = await indexStates.read(reader);
     const nowMs = clock.nowMs();
     const answers =

@@ -16,7 +16,7 @@ import {
   TimeShape,
   timeText,
 } from '../shapes.ts';
-import { nextWalletBefore, readWalletBefore } from '../walk.ts';
+import { nextBefore, readBefore, WALLET_CURSOR } from '../walk.ts';
 import { readWalletList } from './read-list.ts';
 import type { ListedWallet } from './slice.ts';
 
@@ -79,19 +79,27 @@ export const listWallets = defineOperation({
     next_before: null,
     meta: { chain: META_EXAMPLE.chain, as_of: META_EXAMPLE.as_of, freshness: META_EXAMPLE.freshness },
   },
-  check: ({ before }, { cursorKeys }) => void readWalletBefore(cursorKeys, SCOPE, before),
+  check: (input, { cursorKeys }) => ({
+    ...input,
+    before: readBefore(WALLET_CURSOR, { keys: cursorKeys, scope: SCOPE }, input.before),
+  }),
   run: async ({ limit, before, role, chain, finality }, deps) => {
-    const { reader, clock, cursorKeys, dataset, names, freshness, rollups, chains } = deps;
-    const from = readWalletBefore(cursorKeys, SCOPE, before);
+    const {
+      reader,
+      clock,
+      cursorKeys,
+      deployment: { chains },
+      index: { dataset, names, freshness, rollups },
+    } = deps;
     const nowMs = clock.nowMs();
     const [statuses, coverage] = await Promise.all([freshness.statuses(), rollups.coverage()]);
     const final = finalOnly(finality, statuses);
-    const page = await readWalletList({ reader, coverage }, { limit, before: from, role, chain, final });
+    const page = await readWalletList({ reader, coverage }, { limit, before, role, chain, final });
     const directory = await names.of(page.rows.map((row) => row.wallet));
     const named = chain === undefined ? chains : [chain];
     return {
       wallets: page.rows.map((row) => walletAnswer(row, directory.walletName(row.wallet, named))),
-      next_before: nextWalletBefore(cursorKeys, SCOPE, page.nextBefore),
+      next_before: nextBefore(WALLET_CURSOR, { keys: cursorKeys, scope: SCOPE }, page.nextBefore),
       meta: await listMeta({ chain, chains, statuses, nowMs, finality }, page.rows, dataset.settlements),
     };
   },

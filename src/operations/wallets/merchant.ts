@@ -21,10 +21,10 @@ import { type EntityAnswer, PROFILE_EXAMPLE, type ProfileAnswer, ProfileShape } 
 import { type Directions, NO_FLOWS, startOfDay, type WalletRing } from './profile-totals.ts';
 import { CHART_DAYS, PROFILE_BOUNDS, type Profile, type ProfileBounds, readProfile } from './read-profile.ts';
 
-export type ProfileDeps = Pick<
-  OperationDeps,
-  'reader' | 'clock' | 'chains' | 'freshness' | 'rollups' | 'names'
->;
+export interface ProfileDeps extends Pick<OperationDeps, 'reader' | 'clock'> {
+  readonly deployment: Pick<OperationDeps['deployment'], 'chains'>;
+  readonly index: Pick<OperationDeps['index'], 'freshness' | 'rollups' | 'names'>;
+}
 
 interface ProfileRequest {
   readonly wallet: Address;
@@ -37,13 +37,15 @@ interface ProfileRequest {
 /** Reads and judges one wallet. A wallet that the index never saw is an answer too: zeros, and `known: false`. */
 export async function answerProfile(request: ProfileRequest, deps: ProfileDeps): Promise<ProfileAnswer> {
   const { wallet, role, chain, finality, bounds = PROFILE_BOUNDS } = request;
-  const { reader, clock, chains, freshness, names } = deps;
+  const { reader, clock, deployment, index } = deps;
+  const { chains } = deployment;
+  const { freshness, rollups, names } = index;
   const nowMs = clock.nowMs();
   const nowSeconds = Math.floor(nowMs / 1_000);
   const statuses = await freshness.statuses();
   const final = finalOnly(finality, statuses);
   const [profile, entities, agents, lastSettled, directory] = await Promise.all([
-    readProfile(deps, { wallet, role, chain, final, nowSeconds, bounds }),
+    readProfile({ reader, rollups }, { wallet, role, chain, final, nowSeconds, bounds }),
     readWalletEntities(reader, { wallet, chain }),
     readWalletAgents(reader, { wallet, chain }),
     readLastSettled(reader, [wallet]),

@@ -21,7 +21,7 @@ import {
   partiesOf,
 } from '../settlements/shape.ts';
 import { AddressShape, NextBeforeShape } from '../shapes.ts';
-import { nextBefore, readBefore } from '../walk.ts';
+import { nextBefore, readBefore, SETTLEMENT_CURSOR } from '../walk.ts';
 import { readWalletPage } from './read-settlements.ts';
 
 const ID = 'listEntitySettlements';
@@ -61,17 +61,24 @@ export const listEntitySettlements = defineOperation({
     next_before: null,
     meta: META_EXAMPLE,
   },
-  check: ({ wallet, before }, { cursorKeys }) => void readBefore(cursorKeys, scopeOf(wallet), before),
+  check: (input, { cursorKeys }) => ({
+    ...input,
+    before: readBefore(SETTLEMENT_CURSOR, { keys: cursorKeys, scope: scopeOf(input.wallet) }, input.before),
+  }),
   run: async ({ wallet, limit, before, chain, role, counterparty, finality }, deps) => {
-    const { reader, clock, cursorKeys, dataset, names, freshness, chains } = deps;
-    const scope = scopeOf(wallet);
-    const from = readBefore(cursorKeys, scope, before);
+    const {
+      reader,
+      clock,
+      cursorKeys,
+      deployment: { chains },
+      index: { dataset, names, freshness },
+    } = deps;
     const nowMs = clock.nowMs();
     const statuses = await freshness.statuses();
     const final = finalOnly(finality, statuses);
     const page = await readWalletPage(
       { reader },
-      { wallet, limit, before: from, role, counterparty, chain, final },
+      { wallet, limit, before, role, counterparty, chain, final },
     );
     const directory = await names.of(partiesOf(page.rows));
     return {
@@ -79,7 +86,11 @@ export const listEntitySettlements = defineOperation({
       settlements: page.rows.map((row) =>
         namedSettlementAnswer(row, finalityOf(row.blockNumber, statuses.get(row.chain)), directory),
       ),
-      next_before: nextBefore(cursorKeys, scope, page.nextBefore),
+      next_before: nextBefore(
+        SETTLEMENT_CURSOR,
+        { keys: cursorKeys, scope: scopeOf(wallet) },
+        page.nextBefore,
+      ),
       meta: await settlementMeta({ chain, chains, statuses, nowMs, finality }, page.rows, dataset),
     };
   },

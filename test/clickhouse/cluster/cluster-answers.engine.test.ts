@@ -173,7 +173,12 @@ test.runIf(IS_NIGHTLY).each([
       rollups: createRollups({ reader, clock }),
       names: createNames({ reader, clock }),
     };
-    return answerProfile(request, { reader, clock, chains: [BASE, POLYGON], ...kept });
+    return answerProfile(request, {
+      reader,
+      clock,
+      deployment: { chains: [BASE, POLYGON] },
+      index: kept,
+    });
   });
   const [single, many] = await Promise.all(answers);
   expect(single?.coverage).toMatchObject({ known: true, scan_truncated: true });

@@ -4,12 +4,12 @@ import { Failure } from '../../../core/errors.ts';
 import { createLog } from '../../../core/log.ts';
 import type { ControlStore } from '../../../src/accounts/store.ts';
 import { type AdmissionLimits, createAdmission } from '../../../src/gate/admission.ts';
-import { createGate } from '../../../src/gate/create-gate.ts';
+import { createGate } from '../../../src/gate/call.ts';
 import type { GateRequest } from '../../../src/gate/gate.ts';
 import type { PaymentLane } from '../../../src/payment/payment-lane.ts';
 import { addKey, createOrganization, ownTestStore } from '../../kit/access.ts';
 import { testClock } from '../../kit/api.ts';
-import { gateRequest, openHandedLane, pricedOperation, shopWith } from '../../kit/gate.ts';
+import { gateRequest, offersWith, openHandedLane, pricedOperation } from '../../kit/gate.ts';
 
 /** An overloaded gate: with one place for reads, nobody in the line, over a real store. */
 
@@ -29,11 +29,10 @@ function fullGate(lane: PaymentLane | null = null) {
     lane,
     bearer: null,
     plans: DEFAULT_PLANS,
-    access: { anonymous: 'priced', trialKeyDays: 30, trialRequestsPerMinute: 60 },
-    requestsPerMinute: 1_000,
+    access: { anonymous: 'priced', trialKeyDays: 30, trialRequestsPerMinute: 60, requestsPerMinute: 1_000 },
     clock: testClock(),
     log: createLog('silent', 'test'),
-    admission: createAdmission(LIMITS),
+    limits: { admission: createAdmission(LIMITS) },
   });
 }
 
@@ -96,7 +95,7 @@ test('a call without a place is refused before units are held for it, and was co
 test('a payment is not taken for a call without a place', async () => {
   const lane = openHandedLane();
   const gate = fullGate(lane);
-  const request = gateRequest(pricedOperation('metered'), { offers: shopWith('payment') });
+  const request = gateRequest(pricedOperation('metered'), { offers: offersWith('payment') });
   expect(await whileBusy(gate, () => codeOf(gate, request))).toBe('overloaded 2');
   expect(lane.taken).toEqual([]);
 });
@@ -106,16 +105,16 @@ test('who has paid is served, also when every place was taken while the payment 
   const gate = fullGate({
     ...lane,
     // The place must be free while somebody else's machine settles: another call takes it, and keeps it until the end.
-    take: (order, payment) => whileBusy(gate, () => lane.take(order, payment)),
+    take: (sent) => whileBusy(gate, () => lane.take(sent)),
   });
-  const request = gateRequest(pricedOperation('metered'), { offers: shopWith('payment') });
+  const request = gateRequest(pricedOperation('metered'), { offers: offersWith('payment') });
   expect(await codeOf(gate, request)).toBe('ok');
   expect(lane.taken).toEqual(['payment']);
 });
 
 test('an offer is made whatever else is going on', async () => {
   const gate = fullGate(openHandedLane());
-  const request = gateRequest(pricedOperation('metered'), { offers: shopWith() });
+  const request = gateRequest(pricedOperation('metered'), { offers: offersWith() });
   expect(await whileBusy(gate, () => codeOf(gate, request))).toBe('payment_required -');
 });
 

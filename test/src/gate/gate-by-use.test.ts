@@ -6,15 +6,22 @@ import { DEFAULT_PLANS, type PlanId } from '../../../core/domain/plan.ts';
 import { Failure, fail } from '../../../core/errors.ts';
 import { createLog } from '../../../core/log.ts';
 import { type ControlStore, StoreUnavailable } from '../../../src/accounts/store.ts';
-import { createGate, type GateDeps } from '../../../src/gate/create-gate.ts';
-import type { GateAnswer, GateRequest } from '../../../src/gate/gate.ts';
+import { createGate, type GateDeps } from '../../../src/gate/call.ts';
+import type { GateAnswer } from '../../../src/gate/gate.ts';
 import { REPLY_KEPT_MAX_BYTES } from '../../../src/gate/idempotency.ts';
 import { createSweeper } from '../../../src/gate/sweeper.ts';
 import type { Answer, Outcome } from '../../../src/operations/answer.ts';
 import type { OpenCall, PaymentLane } from '../../../src/payment/payment-lane.ts';
 import { addKey, createOrganization, ownTestStore } from '../../kit/access.ts';
 import { testClock } from '../../kit/api.ts';
-import { gateRequest, openHandedLane, shopWith, usageOperation, usedOutcome } from '../../kit/gate.ts';
+import {
+  gateRequest,
+  offersWith,
+  openHandedLane,
+  type RequestWish,
+  usageOperation,
+  usedOutcome,
+} from '../../kit/gate.ts';
 import { expectBooks } from '../../kit/unit-books.ts';
 
 /** Calls that are charged by use, over a real store. */
@@ -35,12 +42,11 @@ function gateOver(over: Partial<GateDeps> = {}) {
     lane: null,
     bearer: null,
     plans: DEFAULT_PLANS,
-    access: { anonymous: 'priced', trialKeyDays: 30, trialRequestsPerMinute: 60 },
-    requestsPerMinute: 1_000,
+    access: { anonymous: 'priced', trialKeyDays: 30, trialRequestsPerMinute: 60, requestsPerMinute: 1_000 },
     clock,
     log,
-    // What does not answer here never will.
-    capturePatienceMs: 0,
+    // A store that does not answer here never will.
+    limits: { captureRetryMs: 0 },
     ...over,
   });
 }
@@ -78,7 +84,7 @@ test('what a run is sure to fail on is told before a payment is taken, and units
   const sure = () => Promise.reject(fail('query_failed', { detail: 'No such column.' }));
   const operation = usageOperation(used(1), {}, undefined, sure);
   const lane = openHandedLane();
-  const paid = gateOver({ lane }).call(gateRequest(operation, { offers: shopWith('payment') }));
+  const paid = gateOver({ lane }).call(gateRequest(operation, { offers: offersWith('payment') }));
   expect([await outcomeOf(paid), lane.taken]).toEqual(['query_failed', []]);
   const { credentials } = await customer(10);
   expect(await outcomeOf(gateOver().call(gateRequest(operation, { credentials })))).toMatchObject({
@@ -98,7 +104,7 @@ describe('what a run used is what it costs', () => {
     const { credentials } = await customer(11, 'enterprise');
     const gate = gateOver({ lane: openHandedLane() });
     const ask = (tier: 'standard' | 'extended', qu: number) =>
-      gate.call(gateRequest(usageOperation(used(1), { tier, qu }), { credentials, offers: shopWith() }));
+      gate.call(gateRequest(usageOperation(used(1), { tier, qu }), { credentials, offers: offersWith() }));
     const refusals = await Promise.all(
       (['extended', 'standard'] as const).map((tier) =>
         ask(tier, 12).then(
@@ -184,11 +190,8 @@ describe('what a run used is what it costs', () => {
 });
 
 describe('tiers', () => {
-  const ask = (
-    who: Pick<GateRequest, 'credentials'> & Partial<GateRequest>,
-    tier: 'standard' | 'extended' | 'deep',
-    over: Partial<GateDeps> = {},
-  ) => outcomeOf(gateOver(over).call(gateRequest(usageOperation(used(1), { tier }), who)));
+  const ask = (who: RequestWish, tier: 'standard' | 'extended' | 'deep', over: Partial<GateDeps> = {}) =>
+    outcomeOf(gateOver(over).call(gateRequest(usageOperation(used(1), { tier }), who)));
 
   test.each([
     ['free', [true, false, false]],
@@ -214,11 +217,11 @@ describe('tiers', () => {
     const lane = openHandedLane();
     const who = await customer(100, 'enterprise');
     const trial = { credentials: { 'x-api-key': await addKey(store, { kind: 'trial' }) } };
-    const paying = { ...who, offers: shopWith('signed') };
+    const paying = { ...who, offers: offersWith('signed') };
     const over = { lane };
     expect([
       await ask(paying, 'extended', over),
-      await ask({ credentials: {}, offers: shopWith('signed') }, 'deep', over),
+      await ask({ credentials: {}, offers: offersWith('signed') }, 'deep', over),
       await ask({ credentials: {} }, 'extended', over),
       await ask(trial, 'extended', over),
       await ask({ credentials: {} }, 'standard', over),
@@ -287,7 +290,7 @@ describe('tiers', () => {
 });
 
 describe('over x402', () => {
-  const offers = shopWith('signed');
+  const offers = offersWith('signed');
 
   test('a fixed payment is used up by a run that failed on its own account, and by no other', async () => {
     const lane = openHandedLane();
@@ -377,9 +380,9 @@ function openCeiling(refuse?: () => Promise<never>): {
   const settled = openHandedLane();
   const lane: PaymentLane = {
     offer: settled.offer,
-    take: async (order, headers): Promise<OpenCall> => {
+    take: async (sent): Promise<OpenCall> => {
       events.push('take');
-      const paid = await settled.take(order, headers);
+      const paid = await settled.take(sent);
       if (paid.kind !== 'settled') throw new Error('the handed lane settles');
       return {
         kind: 'open',
@@ -577,7 +580,7 @@ describe('an Idempotency-Key', () => {
         gateRequest(usageOperation(run, { free: true }), { credentials, idempotencyKey }),
       );
       await gateOver({ lane: openHandedLane() }).call(
-        gateRequest(usageOperation(run), { credentials, idempotencyKey, offers: shopWith('signed') }),
+        gateRequest(usageOperation(run), { credentials, idempotencyKey, offers: offersWith('signed') }),
       );
     }
     expect(runs).toEqual(['credit', 'x402', 'credit', 'x402']);

@@ -6,13 +6,19 @@ import { type ErrorCode, Failure, fail } from '../../../core/errors.ts';
 import { createLog } from '../../../core/log.ts';
 import type { ControlStore } from '../../../src/accounts/store.ts';
 import { StoreUnavailable } from '../../../src/accounts/store.ts';
-import { createGate, type GateDeps } from '../../../src/gate/create-gate.ts';
+import { createGate, type GateDeps } from '../../../src/gate/call.ts';
 import type { GateAnswer, GateRequest } from '../../../src/gate/gate.ts';
 import { createSweeper } from '../../../src/gate/sweeper.ts';
 import type { PriceClass } from '../../../src/operations/prices.ts';
 import { addKey, createOrganization, ownTestStore } from '../../kit/access.ts';
 import { testClock } from '../../kit/api.ts';
-import { gateRequest, openHandedLane, pricedOperation, shopWith } from '../../kit/gate.ts';
+import {
+  gateRequest,
+  offersWith,
+  openHandedLane,
+  pricedOperation,
+  type RequestWish,
+} from '../../kit/gate.ts';
 
 /** The gate over a real store; what it guards are small operations, and the x402 lane is played. */
 
@@ -26,7 +32,12 @@ beforeAll(() => {
 });
 afterAll(() => close());
 
-const ACCESS = { anonymous: 'priced' as const, trialKeyDays: 30, trialRequestsPerMinute: 60 };
+const ACCESS = {
+  anonymous: 'priced' as const,
+  trialKeyDays: 30,
+  trialRequestsPerMinute: 60,
+  requestsPerMinute: 1_000,
+};
 
 function gateOver(over: Partial<GateDeps> = {}) {
   return createGate({
@@ -35,7 +46,6 @@ function gateOver(over: Partial<GateDeps> = {}) {
     bearer: null,
     plans: DEFAULT_PLANS,
     access: ACCESS,
-    requestsPerMinute: 1_000,
     clock,
     log,
     ...over,
@@ -84,7 +94,7 @@ describe('the order of checks', () => {
     const request = gateRequest(pricedOperation('metered'), {
       credentials,
       raw: () => ({ bad: '1' }),
-      offers: shopWith('payment'),
+      offers: offersWith('payment'),
     });
     expect(await outcomeOf(gateOver({ store: watched, lane }), request)).toBe('invalid_parameter');
     expect({ asked, taken: lane.taken, events: request.events }).toEqual({
@@ -96,9 +106,9 @@ describe('the order of checks', () => {
   });
 
   test('validity, then credential, then rate, then lane', async () => {
-    const gate = gateOver({ requestsPerMinute: 1 });
+    const gate = gateOver({ access: { ...ACCESS, requestsPerMinute: 1 } });
     const address = '198.51.100.7';
-    const ask = (over: Partial<GateRequest>) =>
+    const ask = (over: RequestWish) =>
       outcomeOf(gate, gateRequest(pricedOperation('keyed'), { address, ...over }));
     const unknown = { authorization: 'Bearer six_live_nobody' };
     expect([
@@ -132,7 +142,7 @@ describe('the order of checks', () => {
     ];
     const gate = gateOver();
     const operation = pricedOperation('keyed');
-    const left = async (sent: GateRequest['credentials']): Promise<unknown> => {
+    const left = async (sent: GateRequest['sender']['credentials']): Promise<unknown> => {
       const request = gateRequest(operation, { credentials: sent, address: '198.51.100.80' });
       const outcome = await outcomeOf(gate, request);
       return [typeof outcome === 'string' ? outcome : 'done', request.events[0]];
@@ -176,7 +186,7 @@ describe('the order of checks', () => {
   test('a key and a bearer that differ are refused; the same twice is one', async () => {
     const { key } = await organizationWithKey(0);
     const gate = gateOver();
-    const ask = (credentials: GateRequest['credentials']) =>
+    const ask = (credentials: GateRequest['sender']['credentials']) =>
       outcomeOf(gate, gateRequest(pricedOperation('keyed'), { credentials }));
     expect([
       await ask({ authorization: `Bearer ${key}`, 'x-api-key': key }),
@@ -271,7 +281,7 @@ describe('units', () => {
       ...store,
       units: { ...store.units, capture: () => Promise.reject(new StoreUnavailable(new Error('full'))) },
     };
-    const gate = gateOver({ store: failing, capturePatienceMs: 0 });
+    const gate = gateOver({ store: failing, limits: { captureRetryMs: 0 } });
     const asked = gate.call(gateRequest(pricedOperation('metered'), { credentials }));
     await expect(asked).rejects.toMatchObject({
       code: 'upstream_unavailable',
@@ -307,7 +317,7 @@ describe('a store that does not answer', () => {
   });
 
   test('does not keep callers from free routes, who are still limited', async () => {
-    const gate = gateOver({ store: dead(), requestsPerMinute: 2 });
+    const gate = gateOver({ store: dead(), access: { ...ACCESS, requestsPerMinute: 2 } });
     const codes = [];
     for (let times = 0; times < 3; times++)
       codes.push(await outcomeOf(gate, gateRequest(pricedOperation('free'))));
@@ -318,7 +328,7 @@ describe('a store that does not answer', () => {
 describe('a paid call', () => {
   test('tells its receipt before the run, and whether it was answered after', async () => {
     const lane = openHandedLane();
-    const request = gateRequest(pricedOperation('keyed'), { offers: shopWith('signed') });
+    const request = gateRequest(pricedOperation('keyed'), { offers: offersWith('signed') });
     const answer = await gateOver({ lane }).call(request);
     expect(request.events.slice(1)).toEqual(['paid cmVjZWlwdA==', 'run']);
     expect(lane.finished).toEqual([]);
@@ -330,7 +340,7 @@ describe('a paid call', () => {
     const lane = openHandedLane();
     for (const error of [fail('upstream_unavailable', { detail: 'Down.' }), new TypeError('a bug')]) {
       const operation = pricedOperation('keyed', () => Promise.reject(error));
-      const asked = gateOver({ lane }).call(gateRequest(operation, { offers: shopWith('signed') }));
+      const asked = gateOver({ lane }).call(gateRequest(operation, { offers: offersWith('signed') }));
       await expect(asked).rejects.toMatchObject({
         code: error instanceof Failure ? 'upstream_unavailable' : 'internal_error',
         context: {
@@ -349,10 +359,10 @@ describe('a paid call', () => {
       Promise.reject(fail('invalid_parameter', { detail: 'No.' })),
     );
     await gateOver({ lane })
-      .call(gateRequest(refusing, { offers: shopWith('signed') }))
+      .call(gateRequest(refusing, { offers: offersWith('signed') }))
       .catch(() => undefined);
     const answer = await gateOver({ lane }).call(
-      gateRequest(pricedOperation('keyed'), { offers: shopWith('signed') }),
+      gateRequest(pricedOperation('keyed'), { offers: offersWith('signed') }),
     );
     await answer.delivered?.(false);
     expect(lane.faults).toEqual([false, false]);
@@ -361,7 +371,7 @@ describe('a paid call', () => {
   test('is not taken while the engine is away', async () => {
     const lane = openHandedLane();
     const away = () => Promise.reject(new EngineError('unreachable', 'engine-uptime', null, null));
-    const request = gateRequest(pricedOperation('keyed'), { offers: shopWith('signed') });
+    const request = gateRequest(pricedOperation('keyed'), { offers: offersWith('signed') });
     const deps = { ...request.deps, reader: { ...request.deps.reader, rows: away } };
     await expect(gateOver({ lane }).call({ ...request, deps })).rejects.toMatchObject({
       code: 'upstream_unavailable',
@@ -373,7 +383,7 @@ describe('a paid call', () => {
   test('goes before a key, whose units stay', async () => {
     const { organizationId, credentials } = await organizationWithKey(5);
     const lane = openHandedLane();
-    const request = gateRequest(pricedOperation('metered'), { credentials, offers: shopWith('signed') });
+    const request = gateRequest(pricedOperation('metered'), { credentials, offers: offersWith('signed') });
     expect(await outcomeOf(gateOver({ lane }), request)).toEqual({ done: true });
     expect(lane.taken).toEqual(['signed']);
     expect(await kinds(organizationId)).toEqual(['grant']);
@@ -382,7 +392,7 @@ describe('a paid call', () => {
   test('is not taken beside an unknown key, on a free route, or for HEAD', async () => {
     const lane = openHandedLane();
     const gate = gateOver({ lane });
-    const offers = shopWith('signed');
+    const offers = offersWith('signed');
     const unknown = { 'x-api-key': 'six_live_nobody' };
     expect([
       await outcomeOf(gate, gateRequest(pricedOperation('keyed'), { offers, credentials: unknown })),
@@ -442,22 +452,22 @@ describe.each(Object.entries(TABLE))('%s', (who, row) => {
     const bearer = { read: async () => ({ subject: 'someone', organization: null }) };
     const operation = pricedOperation(price as PriceClass); // a key of the row
     const lane = openHandedLane();
-    const ask = (gate: ReturnType<typeof gateOver>, over: Partial<GateRequest>) =>
+    const ask = (gate: ReturnType<typeof gateOver>, over: RequestWish) =>
       gate
         .call(gateRequest(operation, { credentials, ...over }))
         .then(bodyOf, ({ code, context }: Failure) =>
           context.offer === undefined ? code : `${code} with offer`,
         );
     expect([
-      await ask(gateOver({ lane, bearer }), { offers: shopWith() }),
-      await ask(gateOver({ bearer }), { offers: shopWith() }),
+      await ask(gateOver({ lane, bearer }), { offers: offersWith() }),
+      await ask(gateOver({ bearer }), { offers: offersWith() }),
       await ask(gateOver({ lane, bearer }), { surface: 'mcp' }),
     ]).toEqual([sold, unsold, mcp]);
     expect(lane.taken).toEqual([]);
   });
 });
 
-async function credentialsOf(who: string): Promise<GateRequest['credentials']> {
+async function credentialsOf(who: string): Promise<GateRequest['sender']['credentials']> {
   switch (who) {
     case 'anonymous':
       return {};

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { keyDigest, mintApiKey } from '../../../core/domain/api-key.ts';
-import { createKnownQuotas, isSameQuota } from '../../../src/gate/known-quotas.ts';
+import { createKnownQuotas, isSameQuota } from '../../../src/gate/rate-limit.ts';
 
 const quota = { key: 'org:a', requestsPerMinute: 5, whose: 'the keys of this organization' };
 

@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
-import { matchesEtag, weakEtag } from '../../../src/http/etag.ts';
-import { acceptedRequestId, nextPageLink } from '../../../src/http/headers.ts';
+import { acceptedRequestId, matchesEtag, nextPageLink, weakEtag } from '../../../src/http/headers.ts';
 
 const body = (asOf: string, rows: readonly number[]) => ({
   flows: rows,

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { prefersHtml } from '../../../src/http/prefers-html.ts';
+import { prefersHtml } from '../../../src/http/headers.ts';
 import { type OwnApi, ownApi } from '../../kit/own-api.ts';
 
 /** What the service says of itself at its own address, to people and to programs. */

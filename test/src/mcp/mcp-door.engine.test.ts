@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { JSON_BODY_MAX_BYTES } from '../../../src/http/read-body.ts';
+import { JSON_BODY_MAX_BYTES } from '../../../src/http/request-input.ts';
 import { addKey, createOrganization } from '../../kit/access.ts';
 import { STREAMABLE } from '../../kit/mcp-speakers.ts';
 import { type OwnApi, ownApi } from '../../kit/own-api.ts';

@@ -8,6 +8,7 @@ import { meteredStore } from '../../../src/observe/metered-store.ts';
 import { createPrometheusMeter } from '../../../src/observe/prometheus-meter.ts';
 import type { Facilitator } from '../../../src/payment/facilitator.ts';
 import type { PaymentLane, SettledCall } from '../../../src/payment/payment-lane.ts';
+import { openHandedLane } from '../../kit/gate.ts';
 import { readScrape } from '../../kit/scraped.ts';
 
 /** What is counted where, and that nothing but the count is added. */
@@ -78,13 +79,20 @@ test('payments are counted by stage and answer, and dollars when the answer left
   } as unknown as SettledCall; // what is used
   const lane = meteredLane({ take: () => Promise.resolve(call) } as unknown as PaymentLane, meter);
   for (const answered of [true, false, true]) {
-    const taken = await lane.take({} as never, { payment: '' });
+    const taken = await lane.take({ order: {} as never, header: '' });
     if (taken.kind === 'settled') await taken.finish(answered);
   }
   const { value } = readScrape(await meter.text());
   expect(value(`${NAME}payments_total`, { stage: 'verify', outcome: 'invalid' })).toBe(1);
   expect(value(`${NAME}payments_total`, { stage: 'settle', outcome: 'unknown' })).toBe(1);
   expect(value(`${NAME}payments_served_usd_total`)).toBe(5);
+});
+
+test('a lane that is counted still refuses, before it claims the payment, what is sure to fail', async () => {
+  const lane = meteredLane(openHandedLane(), open());
+  const preflight = () => Promise.reject(new Error('the engine is away'));
+  const taken = lane.take({ order: { priceUsdMicros: 1n } as never, header: 'a', preflight });
+  await expect(taken).rejects.toThrow('the engine is away');
 });
 
 test('labels that were not bounded after all end in one series, and every count is kept', async () => {

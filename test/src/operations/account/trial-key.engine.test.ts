@@ -3,7 +3,7 @@ import { type ApiKey, isApiKey, keyDigest } from '../../../../core/domain/api-ke
 import { createLog } from '../../../../core/log.ts';
 import { createAccounts } from '../../../../src/accounts/accounts.ts';
 import { type ControlStore, StoreUnavailable } from '../../../../src/accounts/store.ts';
-import { createGate } from '../../../../src/gate/create-gate.ts';
+import { createGate } from '../../../../src/gate/call.ts';
 import { mintTrialKey } from '../../../../src/operations/account/trial-key.ts';
 import type { PaymentLane, SettledCall } from '../../../../src/payment/payment-lane.ts';
 import { complaints } from '../../../kit/answer-schema.ts';
@@ -31,7 +31,15 @@ beforeAll(async () => {
       const secrets = [Buffer.alloc(32, 1)];
       const lane = settledLane(store);
       return {
-        gate: createGate({ store, lane, bearer: null, plans, access, requestsPerMinute, clock, log }),
+        gate: createGate({
+          store,
+          lane,
+          bearer: null,
+          plans,
+          access: { ...access, requestsPerMinute },
+          clock,
+          log,
+        }),
         accounts: createAccounts({ store: sometimesDown(store), clock, trialKeyDays: 30, secrets }),
       };
     },
@@ -48,7 +56,7 @@ function sometimesDown(store: ControlStore): ControlStore {
 function settledLane({ payments }: ControlStore): PaymentLane {
   return {
     offer: () => ({ accepts: [{ scheme: 'exact' }], requiredHeader: 'b2ZmZXI=' }),
-    take: async (order, { payment: nonce }) => {
+    take: async ({ order, header: nonce }) => {
       const id = { chain: 'eip155:8453', asset: `0x${'02'.repeat(20)}`, payer: PAYER, nonce };
       const { resource, binding } = order;
       const times = { expiresAtMs: 1, claimedAtMs: 0, leaseUntilMs: 0 };
@@ -160,9 +168,10 @@ test('a deployment that sells nothing has no such route', async () => {
   expect(statusCode).toBe(404);
 });
 
-test('a surface that takes no payment is told the door', async () => {
+test('a surface that takes no payment says where it can be paid', async () => {
   const context = { surface: 'mcp', payment: null } as unknown as Parameters<typeof mintTrialKey.run>[2];
-  const deps = { publicUrl: 'https://index.example' } as unknown as Parameters<typeof mintTrialKey.run>[1];
+  const deployment = { publicUrl: 'https://index.example' };
+  const deps = { deployment } as unknown as Parameters<typeof mintTrialKey.run>[1];
   await expect(mintTrialKey.run({}, deps, context)).rejects.toMatchObject({
     code: 'payment_required',
     message: expect.stringContaining('GET https://index.example/v0/test/x402'),

@@ -9,8 +9,8 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { fail } from '../../../../core/errors.ts';
 import { createLog } from '../../../../core/log.ts';
 import { QueryAbandoned, QueryFailed, type SqlSandbox } from '../../../../sandbox/sandbox.ts';
-import { createGate } from '../../../../src/gate/create-gate.ts';
-import { JSON_BODY_MAX_BYTES } from '../../../../src/http/read-body.ts';
+import { createGate } from '../../../../src/gate/call.ts';
+import { JSON_BODY_MAX_BYTES } from '../../../../src/http/request-input.ts';
 import type { Order, PaymentLane } from '../../../../src/payment/payment-lane.ts';
 import { addKey, createOrganization } from '../../../kit/access.ts';
 import { CLOSED_SANDBOX } from '../../../kit/closed-sandbox.ts';
@@ -38,7 +38,7 @@ beforeAll(async () => {
       orders.push(order);
       return lane.offer(order);
     },
-    take: (order, headers) => lane.take(order, headers),
+    take: (sent) => lane.take(sent),
   };
   api = await ownApi({
     operations: [
@@ -53,8 +53,7 @@ beforeAll(async () => {
         lane: watched,
         bearer: null,
         plans,
-        access,
-        requestsPerMinute: http.requestsPerMinute,
+        access: { ...access, requestsPerMinute: http.requestsPerMinute },
         clock: api?.clock ?? { nowMs: () => 0 },
         log: createLog('silent', 'test'),
       }),

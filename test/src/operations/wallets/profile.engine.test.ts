@@ -138,10 +138,12 @@ function freshDeps(): ProfileDeps {
   return {
     reader,
     clock,
-    chains: [BASE, POLYGON],
-    freshness: createFreshness({ reader, clock }),
-    rollups: createRollups({ reader, clock }),
-    names: createNames({ reader, clock }),
+    deployment: { chains: [BASE, POLYGON] },
+    index: {
+      freshness: createFreshness({ reader, clock }),
+      rollups: createRollups({ reader, clock }),
+      names: createNames({ reader, clock }),
+    },
   };
 }
 

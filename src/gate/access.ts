@@ -1,0 +1,183 @@
+import type { Lane, Surface } from '../../core/domain/lane.ts';
+import { PLAN_IDS, type Plan, type PlanId, type SqlCallers, type SqlTierId } from '../../core/domain/plan.ts';
+import { fail } from '../../core/errors.ts';
+import type { RateDecision } from '../accounts/store.ts';
+import type { Caller, CallTerms } from '../operations/define.ts';
+import { type Price, SQL_TIER_SOLD, sqlTierOf } from '../operations/prices.ts';
+import type { Quota } from './rate-limit.ts';
+
+/** How a call is paid for and whether it may run: one pure table of price class × caller × surface, and the SQL tiers of a plan. */
+
+/**
+ * The lane that the caller would take on a metered route. A plan without any SQL tier excludes that route: on MCP, where nothing
+ * can be paid for instead, that is `upgrade_required`.
+ */
+export function laneOf(
+  { keyRecognised, organization }: Pick<Caller, 'keyRecognised' | 'organization'>,
+  surface: Surface,
+  plans: Readonly<Record<PlanId, Plan>>,
+): Lane {
+  if (keyRecognised === false) return 'invalid_key';
+  if (organization === null) return surface === 'mcp' ? 'no_account' : 'x402';
+  const isExcluded = plans[organization.plan].sqlTiers.length === 0;
+  return surface === 'mcp' && isExcluded ? 'upgrade_required' : 'credit';
+}
+
+/** What must happen before and after the run. */
+export type AccessDecision =
+  | { readonly by: 'nothing' }
+  | { readonly by: 'units'; readonly organizationId: string; readonly units: number }
+  | { readonly by: 'payment' }
+  | { readonly by: 'refusal'; readonly code: RefusalCode; readonly detail: string };
+
+export type RefusalCode = 'payment_required' | 'api_key_required' | 'not_found';
+
+interface AccessRequest {
+  readonly price: Pick<Price, 'class' | 'qu'>;
+  readonly caller: Caller;
+  readonly surface: Surface;
+  /** What callers without a key get on `keyed` routes. */
+  readonly anonymous: 'priced' | 'open';
+  /** Whether this deployment sells single calls over x402. */
+  readonly sellsCalls: boolean;
+  /** Whether a payment came along. */
+  readonly hasPayment: boolean;
+  /** False for HEAD, which shows the price and never takes it. */
+  readonly mayCharge: boolean;
+}
+
+/**
+ * A payment goes before a key: a caller who sends one wants to pay with it. Where it cannot be taken (a free route, a surface or a
+ * deployment without the x402 lane, HEAD) it is left alone, never settled.
+ */
+export function decideAccess(access: AccessRequest): AccessDecision {
+  if (isPaid(access)) return { by: 'payment' };
+  switch (access.price.class) {
+    case 'free':
+      return { by: 'nothing' };
+    case 'keyed':
+      return mayPassUnpaid(access) ? { by: 'nothing' } : refusal(access);
+    case 'metered':
+      return drawUnits(access);
+    case 'sold':
+      return access.sellsCalls
+        ? { by: 'refusal', code: 'payment_required', detail: soldDetail(access.surface) }
+        : { by: 'refusal', code: 'not_found', detail: 'This deployment sells nothing over x402.' };
+  }
+}
+
+function isPaid(access: AccessRequest): boolean {
+  return access.price.class !== 'free' && access.hasPayment && access.mayCharge && acceptsPayment(access);
+}
+
+function acceptsPayment({ surface, sellsCalls }: AccessRequest): boolean {
+  return surface === 'http' && sellsCalls;
+}
+
+function mayPassUnpaid({ caller, anonymous }: AccessRequest): boolean {
+  return caller.standing !== 'anonymous' || anonymous === 'open';
+}
+
+function drawUnits(access: AccessRequest): AccessDecision {
+  const { caller, price, mayCharge } = access;
+  if (caller.organization === null) return refusal(access);
+  if (!mayCharge)
+    return {
+      by: 'refusal',
+      code: 'payment_required',
+      detail: 'HEAD shows the price of this route and charges nothing. Send GET.',
+    };
+  if (price.qu === null) throw new Error('a metered route without a price in units');
+  return { by: 'units', organizationId: caller.organization.id, units: price.qu };
+}
+
+function soldDetail(surface: Surface): string {
+  return surface === 'http'
+    ? 'This call is sold over x402 only; a key does not pay for it.'
+    : 'This call is sold over x402 only, on the HTTP surface; no payment can be sent here.';
+}
+
+function refusal(access: AccessRequest): AccessDecision {
+  const isAnonymous = access.caller.standing === 'anonymous';
+  if (acceptsPayment(access))
+    return {
+      by: 'refusal',
+      code: 'payment_required',
+      detail: isAnonymous
+        ? 'No key was sent. Send one, or pay for this call.'
+        : 'No organization with units stands behind this key. Pay for this call, or send the key of an organization.',
+    };
+  if (isAnonymous)
+    return {
+      by: 'refusal',
+      code: 'api_key_required',
+      detail: 'No key was sent, and single calls are not sold here.',
+    };
+  return {
+    by: 'refusal',
+    code: 'payment_required',
+    detail: 'No organization with units stands behind this key, and single calls are not sold here.',
+  };
+}
+
+type Plans = Readonly<Record<PlanId, Plan>>;
+
+/** The tier that a call is admitted to; null where its price has none, and for free calls. */
+export function tierOf({ tier, price }: CallTerms): SqlTierId | null {
+  return price.class === 'free' ? null : tier;
+}
+
+/**
+ * Refuses with `upgrade_required` a tier that the caller cannot have. Units buy the tiers of the organization's plan, payments
+ * and callers without an organization the one that is sold call by call.
+ */
+export function admitToTier(
+  tier: SqlTierId,
+  {
+    caller: { organization },
+    pays,
+  }: { readonly caller: Pick<Caller, 'organization'>; readonly pays: boolean },
+  plans: Plans,
+): void {
+  const onPlan = organization !== null && !pays;
+  const allowed = onPlan ? plans[organization.plan].sqlTiers : [SQL_TIER_SOLD.tier];
+  if (allowed.includes(tier)) return;
+  throw fail('upgrade_required', {
+    detail: `${onPlan ? `The plan ${organization.plan} does not include the tier ${tier}.` : `Without the plan of an organization only the tier ${SQL_TIER_SOLD.tier} can be had.`} ${whoIncludes(tier, plans)}`,
+  });
+}
+
+/** Refuses SQL, on every lane, where it is for organizations only; an estimate as well, because the engine works on its text too. */
+export function admitToSql(openTo: SqlCallers, { organization }: Pick<Caller, 'organization'>): void {
+  if (openTo === 'everyone' || organization !== null) return;
+  throw fail('upgrade_required', {
+    detail:
+      'SQL is for organizations only in this deployment: send the key of one. Every other route is open as usual. Nothing was charged.',
+  });
+}
+
+function whoIncludes(tier: SqlTierId, plans: Plans): string {
+  const including = PLAN_IDS.filter((id) => plans[id].sqlTiers.includes(tier));
+  if (including.length === 0) return 'No plan of this deployment includes it.';
+  return `${tier} is included in: ${including.join(', ')}.`;
+}
+
+/** Whether x402 can buy a call on these terms. */
+export function isSoldByCall({ tier }: CallTerms): boolean {
+  return tier === null || tier === SQL_TIER_SOLD.tier;
+}
+
+/** The caller's own window in the tier; it counts in addition to the one that all requests share. */
+export function tierQuota(tier: SqlTierId, { key, whose }: Quota): Quota {
+  // The tier stands first: no organization can be named so that its window is another one's.
+  return { key: `sql-${tier}:${key}`, requestsPerMinute: sqlTierOf(tier).requestsPerMinute, whose };
+}
+
+export function refuseOverTier(decision: RateDecision, tier: SqlTierId, { whose }: Quota): void {
+  const { allowed, limit, resetSeconds } = decision;
+  if (allowed) return;
+  throw fail('rate_limited', {
+    detail: `More than ${limit} queries of the tier ${tier} in a minute came from ${whose}.`,
+    retryAfterSeconds: resetSeconds,
+  });
+}

@@ -1,0 +1,293 @@
+import type { Clock } from '../../core/clock.ts';
+import type { Config } from '../../core/config/config.ts';
+import type { PaymentOffer, SettledPayment } from '../../core/domain/payment.ts';
+import type { Plan, PlanId } from '../../core/domain/plan.ts';
+import { fail } from '../../core/errors.ts';
+import type { Log } from '../../core/log.ts';
+import type { ControlStore } from '../accounts/store.ts';
+import { NOT_CHARGED, type Outcome } from '../operations/answer.ts';
+import type { CallTerms, PreparedCall } from '../operations/define.ts';
+import type { PaymentLane } from '../payment/payment-lane.ts';
+import {
+  type AccessDecision,
+  admitToSql,
+  admitToTier,
+  decideAccess,
+  isSoldByCall,
+  laneOf,
+  refuseOverTier,
+  tierOf,
+  tierQuota,
+} from './access.ts';
+import { type Admission, createAdmission } from './admission.ts';
+import type { BearerTokens } from './bearer-token.ts';
+import {
+  addressQuota,
+  admitKey,
+  checkToken,
+  type Identity,
+  type IdentityDeps,
+  identify,
+  readCredential,
+} from './caller.ts';
+import { runOnPayment } from './charge-payment.ts';
+import { CAPTURE_RETRY_MS, overdueAfterMs, runOnUnits } from './charge-units.ts';
+import type { Gate, GateAnswer, GateRequest } from './gate.ts';
+import { runOnce } from './idempotency.ts';
+import {
+  createKnownQuotas,
+  createRequestCounter,
+  isSameQuota,
+  type KnownQuotas,
+  type RequestCounter,
+  refuseOverLimit,
+} from './rate-limit.ts';
+
+export interface GateDeps {
+  readonly store: Pick<ControlStore, 'accounts' | 'units' | 'rates' | 'replies'>;
+  /** Null where no calls are sold. */
+  readonly lane: PaymentLane | null;
+  /** Null where no bearer tokens are accepted. */
+  readonly bearer: BearerTokens | null;
+  readonly plans: Readonly<Record<PlanId, Plan>>;
+  /** `requestsPerMinute`: of an anonymous address. */
+  readonly access: Config['access'] & { readonly requestsPerMinute: number };
+  readonly clock: Clock;
+  readonly log: Log;
+  /** In place of the product's own limits. */
+  readonly limits?: GateLimits;
+}
+
+export interface GateLimits {
+  readonly admission?: Admission;
+  /** How long a capture is tried while the store does not answer. */
+  readonly captureRetryMs?: number;
+}
+
+interface GateTools extends GateDeps {
+  readonly admission: Admission;
+  readonly captureRetryMs: number;
+  readonly identity: IdentityDeps;
+  readonly counter: RequestCounter;
+  readonly quotas: KnownQuotas;
+}
+
+/** The answer is that of the first check in `call` that fails. */
+export function createGate(deps: GateDeps): Gate {
+  const { store, bearer, plans, access, clock, limits } = deps;
+  const { trialRequestsPerMinute, requestsPerMinute } = access;
+  const gate: GateTools = {
+    ...deps,
+    admission: limits?.admission ?? createAdmission(),
+    captureRetryMs: limits?.captureRetryMs ?? CAPTURE_RETRY_MS,
+    identity: {
+      accounts: store.accounts,
+      bearer,
+      plans,
+      trialRequestsPerMinute,
+      requestsPerMinute,
+      clock,
+    },
+    counter: createRequestCounter(store.rates, clock),
+    quotas: createKnownQuotas(),
+  };
+  return {
+    call: (request) => call(gate, request),
+    checkToken: (request) => checkToken({ bearer, requestsPerMinute, ...gate.counter }, request),
+  };
+}
+
+/** One call from its request to its answer, in the order of the checks. */
+async function call(gate: GateTools, request: GateRequest): Promise<GateAnswer> {
+  const { operation, surface, charging, deps, progress } = request;
+  // Validity, credential and rate limit. Every request is counted, once, also an invalid one.
+  const { prepared, identity, window, raw } = await readAndCount(gate, request);
+  const { caller, quota } = identity;
+  const { terms } = prepared;
+  progress.onRate(window, null);
+  admitKey(caller, operation);
+  refuseOverLimit(window, quota);
+  // How the call is paid for, and whether the caller may have the tier that it asks for.
+  const access = decideAccess({
+    price: terms.price,
+    caller,
+    surface,
+    anonymous: gate.access.anonymous,
+    sellsCalls: gate.lane !== null,
+    hasPayment: charging.offers?.payment !== undefined,
+    mayCharge: charging.mayCharge,
+  });
+  if (operation.load === 'query') admitToSql(deps.sql.openTo(), caller);
+  const tier = tierOf(terms);
+  if (tier !== null) admitToTier(tier, { caller, pays: access.by === 'payment' }, gate.plans);
+  // With an Idempotency-Key what follows runs once, and a repetition is answered from what was kept.
+  const repetition = { operation, access, key: charging.idempotencyKey, raw, leaseMs: overdueAfterMs(terms) };
+  return runOnce(
+    { replies: gate.store.replies, clock: gate.clock, log: gate.log },
+    repetition,
+    async (once) => {
+      if (tier !== null) {
+        const tierWindow = await gate.counter.count(tierQuota(tier, quota));
+        progress.onRate(tierWindow, tier);
+        refuseOverTier(tierWindow, tier, quota);
+      }
+      const callerName = callerNameOf(identity, request.sender.address, gate.identity);
+      const place = await takePlace(gate, request, access, callerName);
+      try {
+        // The last check is the engine's. Whatever is refused up to here costs nothing.
+        await prepared.review?.(deps);
+        const run: Run = (payment) =>
+          runNow(gate, request, { prepared, identity, access, callerName, payment });
+        switch (access.by) {
+          case 'nothing':
+            return { ...UNCHARGED, answer: (await run(null)).answer(NOT_CHARGED) };
+          case 'units': {
+            const offer = () => offerFor(gate, request, terms);
+            return await runOnUnits(
+              { ...gate, units: gate.store.units },
+              { ...access, terms, operation: operation.id, offer, once },
+              () => run(null),
+            );
+          }
+          case 'payment':
+            // The place was only asked for: a settlement takes as long as the facilitator does, and a paid call is not turned away.
+            place?.leave();
+            return await runPaid(gate, request, { prepared, callerName }, run);
+          case 'refusal':
+            throw refusalOf(gate, request, terms, access);
+        }
+      } finally {
+        place?.leave();
+      }
+    },
+  );
+}
+
+/** `payment` is what was settled before the run; null where nothing was. */
+type Run = (payment: SettledPayment | null) => Promise<Outcome>;
+
+const UNCHARGED = { delivered: null, replayed: false, chargedQu: 0 } as const;
+
+interface ReadRequest {
+  readonly raw: ReturnType<GateRequest['raw']>;
+  readonly prepared: PreparedCall;
+  readonly identity: Identity;
+  readonly window: Awaited<ReturnType<RequestCounter['count']>>;
+}
+
+/** A request that cannot be read is counted for its address, so that nothing is looked up for it. */
+async function readAndCount(gate: GateTools, request: GateRequest): Promise<ReadRequest> {
+  const { operation, deps, sender, charging, progress } = request;
+  try {
+    const raw = request.raw();
+    const prepared = operation.prepare(raw, { chains: deps.deployment.chains, cursorKeys: deps.cursorKeys });
+    checkIdempotencyKey(charging.idempotencyKey);
+    return { raw, prepared, ...(await identifyAndCount(gate, sender)) };
+  } catch (error) {
+    progress.onRate(await gate.counter.count(addressQuota(sender.address, gate.identity)), null);
+    throw error;
+  }
+}
+
+/**
+ * Asks for the key and counts at the same time where the window is known from before; where the key has left that window, the
+ * count is undone.
+ */
+async function identifyAndCount(
+  gate: GateTools,
+  { credentials, address }: GateRequest['sender'],
+): Promise<Pick<ReadRequest, 'identity' | 'window'>> {
+  const credential = readCredential(credentials);
+  const digest = credential?.digest ?? null;
+  const guess = digest === null ? undefined : gate.quotas.guess(digest);
+  const ahead = guess === undefined ? undefined : gate.counter.countAhead(guess);
+  const identity = await identify(credential, address, gate.identity);
+  const { quota } = identity;
+  if (guess !== undefined && ahead !== undefined) {
+    if (isSameQuota(guess, quota)) return { identity, window: await ahead.decision };
+    await ahead.undo();
+  }
+  if (digest !== null) gate.quotas.remember(digest, identity.caller.keyRecognised === true ? quota : null);
+  return { identity, window: await gate.counter.count(quota) };
+}
+
+/** Long enough for any id; a longer text is refused rather than cut, because two keys must not become one. */
+const IDEMPOTENCY_KEY_MAX_CHARS = 255;
+
+function checkIdempotencyKey(key: string | undefined): void {
+  if (key === undefined || key.length <= IDEMPOTENCY_KEY_MAX_CHARS) return;
+  throw fail('malformed_request', {
+    detail: `The Idempotency-Key is longer than ${IDEMPOTENCY_KEY_MAX_CHARS} characters.`,
+  });
+}
+
+/** Keys and tokens without an organization can be made at will: turns and penalties count their holders by address. */
+function callerNameOf({ caller, quota }: Identity, address: string, deps: IdentityDeps): string {
+  return caller.organization === null ? addressQuota(address, deps).key : quota.key;
+}
+
+/** A run has its place before units are held or a payment is taken. An offer needs none, but for its review. */
+function takePlace(
+  { admission }: GateTools,
+  { operation: { load = 'page' }, sender }: GateRequest,
+  access: AccessDecision,
+  callerName: string,
+): ReturnType<Admission['enter']> | null {
+  if (access.by === 'refusal' && load !== 'query') return null;
+  return admission.enter({ load, callerName }, sender);
+}
+
+interface RunContext {
+  readonly prepared: PreparedCall;
+  readonly identity: Identity;
+  readonly access: AccessDecision;
+  readonly callerName: string;
+  readonly payment: SettledPayment | null;
+}
+
+function runNow(
+  { plans }: GateTools,
+  { surface, charging: { idempotencyKey }, deps, progress }: GateRequest,
+  { prepared, identity: { caller }, access, callerName, payment }: RunContext,
+): Promise<Outcome> {
+  const lane = access.by === 'payment' ? 'x402' : laneOf(caller, surface, plans);
+  progress.onRun(lane);
+  return prepared.run(deps, { caller, surface, lane, payment, idempotencyKey, callerName });
+}
+
+function runPaid(
+  { lane, log }: GateTools,
+  { charging: { offers }, deps, progress }: GateRequest,
+  { prepared, callerName }: Pick<RunContext, 'prepared' | 'callerName'>,
+  run: Run,
+): Promise<GateAnswer> {
+  const { terms } = prepared;
+  if (lane === null || offers?.payment === undefined)
+    throw new Error('a payment without a lane that takes it');
+  const sent = {
+    order: offers.order(terms),
+    header: offers.payment,
+    preflight: async () => prepared.preflight?.(deps, callerName),
+  };
+  return runOnPayment({ lane, log, onPaid: (receipt) => progress.onPaid(receipt) }, sent, terms, run);
+}
+
+function refusalOf(
+  gate: GateTools,
+  request: GateRequest,
+  terms: CallTerms,
+  { code, detail }: Extract<AccessDecision, { by: 'refusal' }>,
+): Error {
+  const offer = code === 'payment_required' ? offerFor(gate, request, terms) : undefined;
+  return fail(code, { detail, ...(offer === undefined ? {} : { offer }) });
+}
+
+function offerFor(
+  { lane }: GateTools,
+  { charging: { offers } }: GateRequest,
+  terms: CallTerms,
+): PaymentOffer | undefined {
+  return lane === null || offers === undefined || !isSoldByCall(terms)
+    ? undefined
+    : lane.offer(offers.order(terms));
+}

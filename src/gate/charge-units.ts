@@ -1,0 +1,212 @@
+import { randomUUID } from 'node:crypto';
+import type { Clock } from '../../core/clock.ts';
+import type { PaymentOffer } from '../../core/domain/payment.ts';
+import type { UnitBalance } from '../../core/domain/query-unit.ts';
+import { Failure, fail } from '../../core/errors.ts';
+import type { Log } from '../../core/log.ts';
+import { pauseUntil, retry } from '../../core/process/retry.ts';
+import { StoreUnavailable, type UnitStore } from '../accounts/store.ts';
+import { asChargeUnknown, askStore } from '../accounts/store-failure.ts';
+import { type Charge, type Outcome, withCharge } from '../operations/answer.ts';
+import type { CallTerms } from '../operations/define.ts';
+import { sqlTierOf } from '../operations/prices.ts';
+import { tierOf } from './access.ts';
+import type { GateAnswer } from './gate.ts';
+
+/** The credit lane: units are set aside before a run and spent after it, or given back. */
+
+/**
+ * Far above the longest run without a time limit of its own (25 s), any wait for a turn, and the writes around them. Once it has
+ * passed, the process that held is taken for dead, and the sweeper gives the units back.
+ */
+export const HOLD_OVERDUE_AFTER_MS = 120_000;
+
+/** For how long a run may hold units: no time limit of its own is longer. */
+export function overdueAfterMs(terms: CallTerms): number {
+  const tier = tierOf(terms);
+  return HOLD_OVERDUE_AFTER_MS + (tier === null ? 0 : sqlTierOf(tier).timeoutSeconds * 1_000);
+}
+
+/**
+ * How long a capture is tried. A store that stops for a moment may carry it out when it goes on: only asking again tells, and the
+ * caller then has the answer that was charged. Two of Redis's own time limits (2 s) and a pause.
+ */
+export const CAPTURE_RETRY_MS = 5_000;
+const CAPTURE_PAUSE_MS = 200;
+
+interface UnitTools {
+  readonly units: Pick<UnitStore, 'hold' | 'capture' | 'release'>;
+  /** How long a capture is tried while the store does not answer. */
+  readonly captureRetryMs: number;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+interface UnitCharge {
+  readonly organizationId: string;
+  /** Held. All of them are charged, unless the price goes by use. */
+  readonly units: number;
+  readonly terms: CallTerms;
+  readonly operation: string;
+  /** How the call can be paid otherwise, for an organization without units. */
+  readonly offer: () => PaymentOffer | undefined;
+  /** Where the call may have been charged before, by a process that died before it answered. */
+  readonly once: ChargeOnce | null;
+}
+
+/** Remembers on which hold a call is charged, across processes. */
+export interface ChargeOnce {
+  /** Names this hold as the one to be charged. Resolves with the hold that was named before, or null. */
+  claim(holdId: string): Promise<string | null>;
+}
+
+interface HoldName {
+  readonly organizationId: string;
+  readonly holdId: string;
+}
+
+/**
+ * Runs with `call.units` held. A run that fails costs nothing, or what it says it used. The units are spent before the answer is
+ * given: an answer whose capture cannot be written is discarded, its hold falls to the sweeper, and the caller may ask again.
+ */
+export async function runOnUnits(
+  tools: UnitTools,
+  call: UnitCharge,
+  run: () => Promise<Outcome>,
+): Promise<GateAnswer> {
+  // Our own id: one that callers choose (their X-Request-Id) would let them run twice on one hold.
+  const hold = { organizationId: call.organizationId, holdId: randomUUID() };
+  await takeHold(tools, call, hold);
+  let outcome: Outcome;
+  try {
+    outcome = await run();
+  } catch (error) {
+    throw await chargeFailure(tools, call, hold, error);
+  }
+  try {
+    const charge = await capture(tools, call, hold, unitsUsed(tools, call, outcome.usedQu));
+    const { chargedQu } = charge;
+    return { answer: outcome.answer(charge), delivered: null, replayed: false, chargedQu };
+  } catch (error) {
+    outcome.discard();
+    throw error;
+  }
+}
+
+async function takeHold(tools: UnitTools, call: UnitCharge, hold: HoldName): Promise<void> {
+  const { units, operation, offer, terms } = call;
+  const { byUse } = terms;
+  const heldAtMs = tools.clock.nowMs();
+  const { outcome, balance } = await askStore(
+    tools.units.hold({ ...hold, units, operation, heldAtMs, overdueAtMs: heldAtMs + overdueAfterMs(terms) }),
+  );
+  if (outcome === 'held') return;
+  if (outcome === 'insufficient') {
+    const shown = offer();
+    const less = byUse && balance.balance > 0 ? ' Hold less with a smaller max_qu.' : '';
+    const price = byUse ? `holds ${units} QU while it runs` : `costs ${units} QU`;
+    throw fail('insufficient_qu', {
+      detail: `The call ${price}; the organization has ${balance.balance} QU free${balance.held > 0 ? ` and ${balance.held} QU held for calls that are running` : ''}.${less}`,
+      ...(shown === undefined ? {} : { offer: shown }),
+    });
+  }
+  throw new Error(`a new hold of an organization just read is ${outcome}`);
+}
+
+/** What is captured. A run that says more than it may is a bug of ours, and not the caller's to pay. */
+function unitsUsed(
+  { log }: UnitTools,
+  { terms: { byUse }, units, operation }: UnitCharge,
+  used: number | null,
+): number {
+  if (!byUse) return units;
+  if (used !== null && Number.isInteger(used) && used >= 0 && used <= units) return used;
+  log.error({ operation, used, units }, 'a run does not say how many of its units it used');
+  return Math.max(0, Math.min(units, Math.floor(used ?? 0)));
+}
+
+/** The failure to answer with: with what was charged for it, where the run used something. */
+async function chargeFailure(
+  tools: UnitTools,
+  call: UnitCharge,
+  hold: HoldName,
+  error: unknown,
+): Promise<unknown> {
+  const said = call.terms.byUse && error instanceof Failure ? error.context.usedQu : undefined;
+  const used = said === undefined ? 0 : unitsUsed(tools, call, said);
+  if (used === 0) {
+    const note = `the run failed: ${error instanceof Failure ? error.code : 'internal_error'}`;
+    const balance = await giveBack(tools, hold, note);
+    return said === undefined || balance === null ? error : withCharge(error, chargeOf(call, 0, balance));
+  }
+  try {
+    return withCharge(error, await capture(tools, call, hold, used));
+  } catch {
+    // The caller gets the run's failure, which came first; nothing is charged for it.
+    return error;
+  }
+}
+
+function chargeOf({ units }: UnitCharge, chargedQu: number, { balance }: UnitBalance): Charge {
+  return { heldQu: units, chargedQu, balance };
+}
+
+/** The balance after it; null where it could not be written, and the sweeper will do it. */
+async function giveBack(
+  { units, clock, log }: UnitTools,
+  hold: HoldName,
+  note: string,
+): Promise<UnitBalance | null> {
+  try {
+    const { balance } = await units.release({ ...hold, kind: 'release', note, atMs: clock.nowMs() });
+    return balance;
+  } catch (error) {
+    log.warn({ err: error, hold: hold.holdId }, 'a hold could not be given back; the sweeper will');
+    return null;
+  }
+}
+
+async function capture(tools: UnitTools, call: UnitCharge, hold: HoldName, used: number): Promise<Charge> {
+  const { units, clock, log } = tools;
+  try {
+    const before = await chargedBefore(tools, call, hold);
+    if (before !== null) return before;
+    const atMs = clock.nowMs();
+    // Capturing twice changes nothing.
+    const retryUntilMs = performance.now() + tools.captureRetryMs;
+    const { outcome, charged, balance } = await retry(() => units.capture({ ...hold, units: used, atMs }), {
+      pauseMs: (error) =>
+        error instanceof StoreUnavailable ? pauseUntil(retryUntilMs, CAPTURE_PAUSE_MS) : null,
+    });
+    // Given back as overdue, or gone with a store that lost its data: nothing can be charged, and that is not the caller's fault.
+    if (outcome !== 'captured' && outcome !== 'replayed')
+      log.error({ hold: hold.holdId, outcome }, 'a call was answered free of charge');
+    return chargeOf(call, charged, balance);
+  } catch (error) {
+    log.warn({ err: error, hold: hold.holdId }, 'units could not be captured; the sweeper gives them back');
+    throw asChargeUnknown(error);
+  }
+}
+
+/**
+ * What an earlier attempt at the same call was charged, whose process ended before it could answer; null when none was. If it was
+ * charged, this attempt costs nothing; a hold that the earlier one still had is given back.
+ */
+async function chargedBefore(tools: UnitTools, call: UnitCharge, hold: HoldName): Promise<Charge | null> {
+  const { units, clock } = tools;
+  const earlierId = await call.once?.claim(hold.holdId);
+  if (earlierId === undefined || earlierId === null || earlierId === hold.holdId) return null;
+  const earlier = { organizationId: hold.organizationId, holdId: earlierId };
+  const atMs = clock.nowMs();
+  const note = 'its process ended; the call was begun again';
+  const { outcome } = await units.release({ ...earlier, kind: 'release', note, atMs });
+  if (outcome !== 'captured') return null;
+  const { charged } = await units.capture({ ...earlier, units: 0, atMs });
+  const given = await units.release({
+    ...hold,
+    kind: 'release',
+    note: `charged already, on the hold ${earlierId}`,
+    atMs,
+  });
+  return chargeOf(call, charged, given.balance);
+}

@@ -1,0 +1,57 @@
+import type { FastifyInstance, RouteOptions } from 'fastify';
+import { fail } from '../../core/errors.ts';
+import type { AnyOperation } from '../operations/define.ts';
+
+/** Which methods a path takes: 405 for the others, also for a method that no route can be registered for. */
+
+interface KnownPath {
+  readonly pattern: RegExp;
+  /** As the Allow header lists them. */
+  readonly allow: string;
+}
+
+declare module 'fastify' {
+  interface FastifyInstance {
+    /** Absent where nothing was remembered. */
+    knownPaths?: KnownPath[];
+  }
+}
+
+/** To be called on the root, so that every part of the application shares one list. */
+export function installKnownPaths(app: FastifyInstance): void {
+  app.decorate('knownPaths', []);
+}
+
+/** `url` as routes are written: `/v0/agents/:wallet`. */
+function rememberPath(app: FastifyInstance, url: string, allow: string): void {
+  const text = url.replace(/[.*+?^${}()|[\]\\]/g, '\\$&').replace(/:\w+/g, '[^/]+');
+  app.knownPaths?.push({ pattern: new RegExp(`^${text}$`), allow });
+}
+
+/** The methods that a path takes; undefined for an unknown path. */
+export function allowedAt(app: FastifyInstance, path: string): string | undefined {
+  return app.knownPaths?.find(({ pattern }) => pattern.test(path))?.allow;
+}
+
+const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'TRACE'] as const;
+
+/** A known path with another method is 405 with `Allow`, refused before any body is read. */
+export function installRefusedMethods(
+  app: FastifyInstance,
+  url: string,
+  methods: readonly AnyOperation['method'][] = ['GET'],
+): void {
+  const taken: readonly string[] = methods.includes('GET') ? [...methods, 'HEAD'] : methods;
+  const allow = [...METHODS.filter((method) => taken.includes(method)), 'OPTIONS'].join(', ');
+  rememberPath(app, url, allow);
+  const refuse: RouteOptions = {
+    method: METHODS.filter((method) => !taken.includes(method)),
+    url,
+    onRequest: (request, reply, done) => {
+      reply.header('allow', allow);
+      done(fail('method_not_allowed', { detail: `This route does not take ${request.method}.` }));
+    },
+    handler: () => Promise.reject(new Error('refused in onRequest')),
+  };
+  app.route(refuse);
+}

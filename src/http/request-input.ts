@@ -1,0 +1,180 @@
+import type { FastifyRequest } from 'fastify';
+import { type Failure, fail } from '../../core/errors.ts';
+import type { AnyOperation } from '../operations/define.ts';
+
+/** The parameters of a request as they were sent, from all the places where they can stand. */
+
+type Raw = Record<string, unknown>;
+
+/**
+ * Path and query together, with the body's fields where the operation takes one. A name in two places counts as given twice.
+ * Throws what `readJsonBody` throws, and `invalid_parameter` for a parameter that stands in the wrong place.
+ */
+export function rawInput(operation: AnyOperation, request: FastifyRequest): Raw {
+  const path = request.params as Record<string, string>; // find-my-way gives decoded texts
+  const query = request.query as Raw; // texts, or arrays where a name is repeated
+  if (operation.method === 'GET') return together(path, query);
+  const body = readJsonBody(bodyOf(request), request.headers);
+  for (const name of Object.keys(query)) refuseInUrl(operation, name);
+  return withAccepted(operation, together(path, body), request.headers.accept);
+}
+
+/** The exact bytes of the body; undefined where there is none. */
+export function bodyOf({ body }: FastifyRequest): Buffer | undefined {
+  return Buffer.isBuffer(body) ? body : undefined;
+}
+
+function together(path: Record<string, string>, rest: Raw): Raw {
+  const raw: Raw = { ...rest };
+  for (const [name, value] of Object.entries(path)) {
+    raw[name] = Object.hasOwn(rest, name) ? [value, rest[name]] : value;
+  }
+  return raw;
+}
+
+/** Parameters of a POST stand in its body: in the URL they would be logged by everybody on the way. */
+function refuseInUrl({ params }: AnyOperation, name: string): void {
+  const param = Object.hasOwn(params, name) ? params[name] : undefined;
+  if (param?.in === 'query') return;
+  const shown = name.slice(0, 100).replace(/[^\x20-\x7e]/g, '?');
+  throw fail('invalid_parameter', {
+    parameter: shown,
+    detail: `"${shown}" stands in the URL. This operation takes its parameters as fields of a JSON object in the body.`,
+  });
+}
+
+/** What `Accept` says for the parameter `format`; JSON is what an operation answers by itself. */
+const FORMAT_OF_TYPE: Readonly<Record<string, string>> = {
+  'application/json': 'json',
+  'application/x-ndjson': 'ndjson',
+  'application/jsonl': 'ndjson',
+  'text/csv': 'csv',
+  'application/vnd.apache.parquet': 'parquet',
+  'application/vnd.apache.arrow.stream': 'arrow',
+};
+
+/** The body goes before the header, which many clients send without having been asked to. */
+function withAccepted(operation: AnyOperation, raw: Raw, accept: string | undefined): Raw {
+  if (accept === undefined || !Object.hasOwn(operation.params, 'format') || Object.hasOwn(raw, 'format'))
+    return raw;
+  const format = acceptedFormat(accept);
+  return format === undefined ? raw : { ...raw, format };
+}
+
+/** The known type that the caller likes best, the first one of those it likes alike. Source: RFC 9110 12.5.1. */
+function acceptedFormat(accept: string): string | undefined {
+  let best: { readonly format: string; readonly weight: number } | undefined;
+  for (const entry of accept.split(',')) {
+    const [type = '', ...parameters] = entry.split(';').map((part) => part.trim().toLowerCase());
+    const format = Object.hasOwn(FORMAT_OF_TYPE, type) ? FORMAT_OF_TYPE[type] : undefined;
+    const weight = weightOf(parameters);
+    if (format !== undefined && weight > (best?.weight ?? 0)) best = { format, weight };
+  }
+  return best?.format;
+}
+
+function weightOf(parameters: readonly string[]): number {
+  const q = parameters.find((parameter) => /^q *=/.test(parameter));
+  const weight = q === undefined ? 1 : Number(q.slice(q.indexOf('=') + 1));
+  return weight >= 0 && weight <= 1 ? weight : 0;
+}
+
+/** Parameters from the body of a POST: one JSON object, read strictly. Source: RFC 8259, RFC 7493. */
+
+/**
+ * Room for the longest text that an operation takes (64 KiB of SQL) when every character of it is written as an escape of six,
+ * and for its parameters.
+ */
+export const JSON_BODY_MAX_BYTES = 512 * 1024;
+/** No parameter is nested as deeply; what follows may walk it recursively. */
+const DEPTH_MAX = 32;
+
+export interface BodyHeaders {
+  readonly 'content-type'?: string | undefined;
+  readonly 'content-encoding'?: string | undefined;
+}
+
+/**
+ * The fields of the object. Throws `unsupported_media_type` for anything but JSON as it is, `malformed_request` for what is not
+ * one object, and for objects that programs read differently: a name given twice, `__proto__`.
+ */
+export function readJsonBody(bytes: Uint8Array | undefined, headers: BodyHeaders): Record<string, unknown> {
+  checkMediaType(headers);
+  if (bytes === undefined || bytes.length === 0)
+    throw malformed('The body is empty; this route takes a JSON object.');
+  const text = decode(bytes);
+  const value = parse(text);
+  if (typeof value !== 'object' || value === null || Array.isArray(value))
+    throw malformed('The body is no JSON object.');
+  checkNames(text);
+  return value as Record<string, unknown>; // an object, just checked
+}
+
+/** With the parameter `charset`, which JSON does not have and many clients send. */
+const JSON_TYPE = /^application\/json *(?:; *charset *= *"?utf-?8"? *)?;? *$/i;
+
+function checkMediaType({ 'content-type': type, 'content-encoding': encoding }: BodyHeaders): void {
+  if (type === undefined || !JSON_TYPE.test(type.trim()))
+    throw fail('unsupported_media_type', {
+      detail: 'This route takes a JSON object as its body, with Content-Type: application/json.',
+    });
+  if (encoding !== undefined && encoding.trim().toLowerCase() !== 'identity')
+    throw fail('unsupported_media_type', {
+      detail: 'This route takes its body as it is, without Content-Encoding.',
+    });
+}
+
+function decode(bytes: Uint8Array): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch {
+    throw malformed('The body is not UTF-8.');
+  }
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw malformed('The body is not JSON.');
+  }
+}
+
+/** What names and nesting can be seen by; numbers and words between them say nothing. The text is JSON, checked before. */
+const TOKEN = /"[^"\\]*(?:\\.[^"\\]*)*"|[{}[\]:]/g;
+
+/** Refuses what JSON.parse lets pass: of a name given twice it keeps the last, silently. */
+function checkNames(text: string): void {
+  const open: (Set<string> | null)[] = []; // null for an array
+  let last = '';
+  for (const [token] of text.matchAll(TOKEN)) {
+    switch (token) {
+      case '{':
+      case '[':
+        if (open.length === DEPTH_MAX)
+          throw malformed(`The body is nested more than ${DEPTH_MAX} levels deep.`);
+        open.push(token === '{' ? new Set() : null);
+        break;
+      case '}':
+      case ']':
+        open.pop();
+        break;
+      case ':':
+        checkName(JSON.parse(last), open.at(-1));
+        break;
+      default:
+        last = token;
+    }
+  }
+}
+
+function checkName(name: unknown, names: Set<string> | null | undefined): void {
+  if (typeof name !== 'string' || names === undefined || names === null) return;
+  if (name === '__proto__') throw malformed('The body has a field named __proto__.');
+  if (names.has(name)) throw malformed('The body has two fields of the same name in one object.');
+  names.add(name);
+}
+
+function malformed(detail: string): Failure {
+  return fail('malformed_request', { detail });
+}

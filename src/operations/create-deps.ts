@@ -1,0 +1,85 @@
+import type { Reader } from '../../clickhouse/engine/engine.ts';
+import type { Clock } from '../../core/clock.ts';
+import type { Config } from '../../core/config/config.ts';
+import type { CursorKeys } from '../../core/domain/cursor.ts';
+import type { SqlSandbox } from '../../sandbox/sandbox.ts';
+import { createLeaderboard } from './agents/read-leaderboard.ts';
+import { createCapabilities } from './capabilities/read.ts';
+import type { Accounts, Catalogues, Deployment, IndexFacts, OperationDeps } from './define.ts';
+import { createEndpointSources } from './endpoints/sources.ts';
+import { createRelayers } from './facilitators/read.ts';
+import { createGraphs } from './graph/read.ts';
+import { PRICE_LIST } from './index.ts';
+import { createDatasetFacts, createPublicTableRows } from './index-state/dataset.ts';
+import { createFreshness } from './index-state/freshness.ts';
+import { createIdentityStates } from './index-state/identity-state.ts';
+import { createIndexStates } from './index-state/index-state.ts';
+import { createRollups } from './index-state/rollups.ts';
+import { createNames } from './names.ts';
+
+export interface OperationDepsOptions {
+  readonly config: Pick<Config, 'http' | 'chains' | 'plans'>;
+  readonly reader: Reader;
+  readonly sandbox: SqlSandbox;
+  readonly cursorKeys: CursorKeys;
+  readonly accounts: Accounts;
+  readonly sellsCalls: boolean;
+  readonly clock: Clock;
+  readonly version: string;
+}
+
+/** What all operations of a process share. A request binds the reader and the sandbox to itself. */
+export function createOperationDeps(options: OperationDepsOptions): OperationDeps {
+  const { reader, clock, cursorKeys, accounts, sandbox } = options;
+  const deployment = deploymentOf(options);
+  const { chains } = deployment;
+  const rollups = createRollups({ reader, clock });
+  const freshness = createFreshness({ reader, clock });
+  const endpointSources = createEndpointSources({ reader, clock });
+  const identityStates = createIdentityStates({ reader, clock });
+  const index: IndexFacts = {
+    freshness,
+    names: createNames({ reader, clock }),
+    dataset: createDatasetFacts({ reader, clock, rollups, freshness }),
+    rollups,
+    indexStates: createIndexStates({ clock, freshness, identityStates, endpointSources }),
+    publicTableRows: createPublicTableRows({ reader, clock }),
+  };
+  const catalogues: Catalogues = {
+    graphs: createGraphs({ clock }),
+    relayers: createRelayers({ reader, clock, rollups, chains }),
+    endpointSources,
+    capabilities: createCapabilities({ reader, clock }),
+    leaderboard: createLeaderboard({ reader, clock, chains }),
+  };
+  return { reader, sql: unbound(sandbox), clock, cursorKeys, deployment, index, catalogues, accounts };
+}
+
+function deploymentOf({ config, version, sellsCalls, clock }: OperationDepsOptions): Deployment {
+  return {
+    chains: config.chains.map(({ chain }) => chain),
+    sampleDataTo: new Map(
+      config.chains.flatMap(({ chain, sampleDataTo }) =>
+        sampleDataTo === null ? [] : [[chain, sampleDataTo] as const],
+      ),
+    ),
+    version,
+    startedAtMs: clock.nowMs(),
+    publicUrl: config.http.publicUrl?.replace(/\/+$/, '') ?? '',
+    priceList: PRICE_LIST,
+    plans: config.plans,
+    sellsCalls,
+  };
+}
+
+/** The sandbox without a caller who could leave. */
+function unbound(sandbox: SqlSandbox): OperationDeps['sql'] {
+  const { signal } = new AbortController();
+  return {
+    openTo: () => sandbox.openTo(),
+    openNow: () => sandbox.openNow(),
+    inspect: (text, parameters) => sandbox.inspect(text, parameters),
+    run: (query) => sandbox.run(query, signal),
+    estimate: (query) => sandbox.estimate(query, signal),
+  };
+}

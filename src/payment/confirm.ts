@@ -1,0 +1,263 @@
+import type { PaymentConfig } from '../../core/config/config.ts';
+import { knownChain } from '../../core/domain/known-chains.ts';
+import type { AuthorizationId } from '../accounts/store.ts';
+import { type JsonRpc, openJsonRpc } from './json-rpc.ts';
+import { PERMIT2, permit2NonceOf } from './permit2.ts';
+import {
+  CANCELED_TOPIC,
+  type ChainLog,
+  type ChainReceipt,
+  isMarkerOf,
+  proofIn,
+  TRANSFER_TOPIC,
+  USED_TOPIC,
+  uptoProofIn,
+  word,
+} from './proof.ts';
+
+/**
+ * Asks the chain what became of an authorization: for outcomes that the facilitator left unknown, and because a facilitator's
+ * word alone is not enough.
+ */
+export interface ChainConfirmer {
+  /**
+   * `settled`: the nonce was used in a transaction that paid at least `amount` to `payTo`. `unsettled`: the node answers and
+   * the nonce is not used. `spent_otherwise`: used, but not for this payment (cancelled, or paid to another account).
+   * `silent`: nothing can be said, because no node answers or the transaction lies outside the blocks that may be searched.
+   * Never rejects.
+   */
+  lookUp(question: SettlementQuestion): Promise<ChainFinding>;
+}
+
+export interface SettlementQuestion {
+  readonly id: AuthorizationId;
+  readonly payTo: string;
+  /** Atomic units, decimal. */
+  readonly amount: string;
+  /** The settlement lies between this time and now; bounds the blocks that are searched. */
+  readonly sinceMs: number;
+  /** The transaction that the facilitator named: looked at first, and believed only for what it holds. */
+  readonly claimed?: string;
+}
+
+export type ChainFinding =
+  | { readonly outcome: 'settled'; readonly transaction: string }
+  | { readonly outcome: 'unsettled' | 'spent_otherwise' | 'silent' };
+
+/** eth_getLogs range for a chain that is not in our table: small enough for every public node. */
+const LOG_WINDOW_DEFAULT = 100;
+
+/** The confirmer of every chain that we are paid on and have an RPC for; `noConfirmer` for the others, and where none is wanted. */
+export function openConfirmers({
+  accept,
+  confirmOnChain,
+}: Pick<PaymentConfig, 'accept' | 'confirmOnChain'>): (chain: string) => ChainConfirmer {
+  const confirmers = new Map<string, ChainConfirmer>();
+  for (const { chain, rpcUrls } of confirmOnChain ? accept : []) {
+    const httpUrls = rpcUrls.filter((url) => /^https?:/i.test(url));
+    if (httpUrls.length === 0) continue;
+    const logWindowMax = knownChain(chain)?.logWindowMax ?? LOG_WINDOW_DEFAULT;
+    confirmers.set(chain, createRpcConfirmer({ rpcUrls: httpUrls, logWindowMax }));
+  }
+  return (chain) => confirmers.get(chain) ?? noConfirmer;
+}
+
+export interface RpcConfirmerOptions {
+  /** Asked in order until one answers everything; may hold path keys: appear in no error. http or https. */
+  readonly rpcUrls: readonly string[];
+  /** Blocks per eth_getLogs that the nodes allow. */
+  readonly logWindowMax: number;
+  /** Bound of one request. Default: REQUEST_TIMEOUT_MS. */
+  readonly requestTimeoutMs?: number;
+  /** Bound of a whole look-up, of all its requests to all nodes. Default: LOOK_UP_TIMEOUT_MS. */
+  readonly lookUpTimeoutMs?: number;
+}
+
+const REQUEST_TIMEOUT_MS = 3_000;
+/** A caller waits for its answer meanwhile. */
+const LOOK_UP_TIMEOUT_MS = 8_000;
+
+/** For chains without RPC. */
+export const noConfirmer: ChainConfirmer = { lookUp: async () => ({ outcome: 'silent' }) };
+
+export function createRpcConfirmer(options: RpcConfirmerOptions): ChainConfirmer {
+  const { rpcUrls, logWindowMax, requestTimeoutMs: timeoutMs = REQUEST_TIMEOUT_MS } = options;
+  return {
+    async lookUp(question): Promise<ChainFinding> {
+      const signal = AbortSignal.timeout(options.lookUpTimeoutMs ?? LOOK_UP_TIMEOUT_MS);
+      const nonce = permit2NonceOf(question.id.nonce);
+      for (const url of rpcUrls) {
+        const node = openJsonRpc({ url, timeoutMs, signal });
+        try {
+          return nonce === null
+            ? await askAboutTransfer(node, question, logWindowMax)
+            : await askAboutCeiling(node, { ...question, nonce }, logWindowMax);
+        } catch {
+          // The next node is asked. The error is not logged: naming the node would reveal its path key.
+        }
+      }
+      return { outcome: 'silent' };
+    },
+  };
+}
+
+const AUTHORIZATION_STATE = '0xe94a0102';
+
+/** What became of an EIP-3009 authorization. Rejects when the node does not answer as it should. */
+async function askAboutTransfer(
+  node: JsonRpc,
+  question: SettlementQuestion,
+  logWindowMax: number,
+): Promise<ChainFinding> {
+  const claimed = await confirmClaimed(node, question);
+  if (claimed !== null) return claimed;
+  if (!(await isAuthorizationUsed(node, question))) return { outcome: 'unsettled' };
+  const found = await findUse(node, question, logWindowMax);
+  if (found === null) return { outcome: 'silent' };
+  if (found.kind === 'canceled') return { outcome: 'spent_otherwise' };
+  const receipt = await node.receipt(found.transaction);
+  if (receipt === null) return { outcome: 'silent' };
+  return findingInReceipt(receipt, question) ?? { outcome: 'spent_otherwise' };
+}
+
+/** One question instead of four when the facilitator already named the transaction; null when that proves nothing. */
+async function confirmClaimed(node: JsonRpc, question: SettlementQuestion): Promise<ChainFinding | null> {
+  if (question.claimed === undefined) return null;
+  const receipt = await node.receipt(question.claimed);
+  return receipt === null ? null : findingInReceipt(receipt, question);
+}
+
+function findingInReceipt(receipt: ChainReceipt, question: SettlementQuestion): ChainFinding | null {
+  if (!receipt.succeeded) return null;
+  const proof = proofIn(receipt.logs, question);
+  if (proof === 'absent') return null;
+  return proof === 'paid'
+    ? { outcome: 'settled', transaction: receipt.transaction }
+    : { outcome: 'spent_otherwise' };
+}
+
+/** `authorizationState(payer, nonce)`: true once used or cancelled. */
+async function isAuthorizationUsed(node: JsonRpc, { id }: SettlementQuestion): Promise<boolean> {
+  const answer = await node.call(
+    id.asset,
+    `${AUTHORIZATION_STATE}${word(id.payer).slice(2)}${id.nonce.slice(2)}`,
+  );
+  if (!/^0x0{63}[01]$/.test(answer)) throw new Error('the token does not answer authorizationState');
+  return answer.endsWith('1');
+}
+
+interface Use {
+  readonly kind: 'used' | 'canceled';
+  readonly transaction: string;
+}
+
+/** Null: it lies further back than may be searched. */
+function findUse(
+  node: JsonRpc,
+  { id, sinceMs }: SettlementQuestion,
+  logWindowMax: number,
+): Promise<Use | null> {
+  const topics = [[USED_TOPIC, CANCELED_TOPIC], word(id.payer), id.nonce];
+  return searchBack<Use>(node, { address: id.asset, topics, sinceMs, window: logWindowMax }, async (logs) => {
+    const used = logs.find((log) => isMarkerOf(log, id));
+    if (used !== undefined) return { kind: 'used', transaction: used.transactionHash };
+    const canceled = logs.find(({ topics: [kind] }) => kind === CANCELED_TOPIC);
+    return canceled === undefined ? null : { kind: 'canceled', transaction: canceled.transactionHash };
+  });
+}
+
+type CeilingQuestion = SettlementQuestion & { readonly nonce: bigint };
+
+const NONCE_BITMAP = '0x4fe02b44';
+/** Transfers of one payer to us in the searched time that one look-up goes through. */
+const CANDIDATES_MAX = 100;
+
+/**
+ * What became of a Permit2 nonce. Rejects when the node does not answer as it should. A nonce that is used, but in no transaction that we can read, leaves the
+ * answer `silent`: it may have settled through a contract in between, or been used for something else.
+ */
+async function askAboutCeiling(
+  node: JsonRpc,
+  question: CeilingQuestion,
+  logWindowMax: number,
+): Promise<ChainFinding> {
+  const { id, payTo, sinceMs, claimed } = question;
+  const said = claimed === undefined ? null : await findingInTransaction(node, question, claimed);
+  if (said !== null) return said;
+  if (!(await isPermitUsed(node, question))) return { outcome: 'unsettled' };
+  const topics = [TRANSFER_TOPIC, word(id.payer), word(payTo)];
+  let candidates = 0;
+  const found = await searchBack(
+    node,
+    { address: id.asset, topics, sinceMs, window: logWindowMax },
+    async (logs) => {
+      for (const transaction of new Set(logs.map(({ transactionHash }) => transactionHash))) {
+        candidates += 1;
+        if (candidates > CANDIDATES_MAX) throw new Error('too many transfers to go through');
+        const finding = await findingInTransaction(node, question, transaction);
+        if (finding !== null) return finding;
+      }
+      return null;
+    },
+  );
+  return found ?? { outcome: 'silent' };
+}
+
+/** Null when the transaction says nothing about this nonce. */
+async function findingInTransaction(
+  node: JsonRpc,
+  { id, payTo, amount, nonce }: CeilingQuestion,
+  transaction: string,
+): Promise<ChainFinding | null> {
+  const [call, receipt] = [await node.transaction(transaction), await node.receipt(transaction)];
+  if (call === null || receipt === null) return null;
+  const claim = { asset: id.asset, payer: id.payer, payTo, nonce, amount: BigInt(amount) };
+  const proof = uptoProofIn(call, receipt, claim);
+  if (proof === 'absent') return null;
+  return proof === 'paid'
+    ? { outcome: 'settled', transaction: receipt.transaction }
+    : { outcome: 'spent_otherwise' };
+}
+
+/** `nonceBitmap(owner, nonce >> 8)`, bit `nonce & 255`: set once used or invalidated. */
+async function isPermitUsed(node: JsonRpc, { id, nonce }: CeilingQuestion): Promise<boolean> {
+  const place = (nonce >> 8n).toString(16).padStart(64, '0');
+  const answer = await node.call(PERMIT2, `${NONCE_BITMAP}${word(id.payer).slice(2)}${place}`);
+  if (!/^0x[0-9a-fA-F]{64}$/.test(answer)) throw new Error('Permit2 does not answer nonceBitmap');
+  return ((BigInt(answer) >> (nonce & 255n)) & 1n) === 1n;
+}
+
+/** How many windows back from the head one look-up searches: over 50 hours on a chain of two-second blocks. */
+const LOG_WINDOWS_MAX = 50;
+/** Node clocks and ours differ, and block times round down. */
+const CLOCK_SLACK_SECONDS = 120;
+
+interface LogSearch {
+  readonly address: string;
+  readonly topics: readonly (string | readonly string[])[];
+  readonly sinceMs: number;
+  /** Blocks per request. */
+  readonly window: number;
+}
+
+/**
+ * Searches back from the head until `find` has an answer, or until before `sinceMs`. Null: there is none in that time, or it
+ * lies further back than may be searched.
+ */
+async function searchBack<Found>(
+  node: JsonRpc,
+  { address, topics, sinceMs, window }: LogSearch,
+  find: (logs: readonly ChainLog[]) => Promise<Found | null>,
+): Promise<Found | null> {
+  const since = Math.floor(sinceMs / 1_000) - CLOCK_SLACK_SECONDS;
+  let to = (await node.block('latest')).number;
+  for (let windows = 0; windows < LOG_WINDOWS_MAX; windows++) {
+    const from = Math.max(0, to - window + 1);
+    const logs = await node.logs({ address, topics, from, to });
+    const found = await find(logs.filter((log) => log.address === address));
+    if (found !== null) return found;
+    if (from === 0 || (await node.block(from)).timestamp < since) return null;
+    to = from - 1;
+  }
+  return null;
+}

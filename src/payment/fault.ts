@@ -1,0 +1,193 @@
+import { isAddress, readAddress, toChecksum } from '../../core/domain/address.ts';
+import { ceilingOf, OPEN_CALL_SECONDS, type Quote, type Terms } from './offer.ts';
+import { UPTO_PROXY } from './permit2.ts';
+import type {
+  PermitAuthorization,
+  SignedAuthorization,
+  SignedPayment,
+  SignedTransfer,
+} from './signed-payment.ts';
+
+/** What is wrong with a payment: a code, and a sentence that says what to do. */
+export interface PaymentFault {
+  readonly reason: string;
+  readonly detail: string;
+}
+
+/** The facilitator refuses what ends within six seconds, because it could not be settled in time; so do we. */
+const VALID_BEFORE_MARGIN_SECONDS = 6n;
+
+/**
+ * What can be said about a payment from its text alone: whether it is for one of our terms, in full, in time. The reasons are those
+ * that the x402 packages use for the same findings, so that clients learn one vocabulary.
+ */
+
+const UINT256_END = 2n ** 256n;
+
+/**
+ * The terms that a payment is for. Those of a ceiling follow from the price and from the facilitator that the payer names, so
+ * that a ceiling which settled is recognised also while our facilitator cannot be asked.
+ */
+export function chooseTerms(payment: SignedPayment, { order, terms }: Quote): Terms | PaymentFault {
+  const { accepted, network } = payment;
+  if (accepted === null)
+    return terms.find(({ v1 }) => v1 !== null && v1['network'] === network) ?? unknownNetwork();
+  const onChain = terms.filter(({ scheme, chain }) => scheme === 'exact' && chain === network);
+  if (onChain.length === 0) return unknownNetwork();
+  const asset = accepted.asset.toLowerCase();
+  const exact = onChain.find((one) => one.asset === asset);
+  if (exact === undefined)
+    return {
+      reason: 'invalid_payment_requirements',
+      detail: 'This call is not sold for the accepted `asset`. Pay one of `accepts`.',
+    };
+  if (payment.scheme === 'exact') return exact;
+  if (order.settledByUse) return ceilingOf(exact, payment.permit.facilitator);
+  return {
+    reason: 'unsupported_scheme',
+    detail: 'This call has a fixed price and is not sold by `upto`. Pay one of `accepts`.',
+  };
+}
+
+function unknownNetwork(): PaymentFault {
+  return {
+    reason: 'invalid_network',
+    detail: 'This call is not sold on the network of the payment. Pay one of `accepts`.',
+  };
+}
+
+/** Null when nothing speaks against the payment; what only the chain knows is the facilitator's to check. */
+export function findFault(
+  payment: SignedPayment,
+  terms: Terms,
+  { order, nowMs }: { readonly order: Quote['order']; readonly nowMs: number },
+): PaymentFault | null {
+  const nowSeconds = BigInt(Math.floor(nowMs / 1_000));
+  const foreign = findForeignTerms(payment, terms, order.url);
+  if (foreign !== null) return foreign;
+  if (payment.scheme === 'upto') return findPermitFault(payment.permit, terms, nowSeconds);
+  return (
+    findBadParties(payment.authorization, terms) ??
+    findBadAmount(payment, terms) ??
+    findBadTime(payment.authorization, nowSeconds)
+  );
+}
+
+/** What a v2 payment says it accepted must be what we ask now: prices change, and an offer is for one URL. */
+function findForeignTerms(
+  { accepted, resourceUrl }: SignedPayment,
+  { amount, payTo }: Terms,
+  url: string,
+): PaymentFault | null {
+  const stale =
+    accepted !== null && (accepted.amount !== String(amount) || accepted.payTo.toLowerCase() !== payTo);
+  const elsewhere = resourceUrl !== null && !isSameUrl(resourceUrl, url);
+  if (!stale && !elsewhere) return null;
+  return {
+    reason: 'invalid_payment_requirements',
+    detail: elsewhere
+      ? 'The payment names another resource than this request. A payment buys one URL.'
+      : 'The accepted terms are not those of this call. Sign one of the current `accepts`.',
+  };
+}
+
+function isSameUrl(a: string, b: string): boolean {
+  return a === b || (URL.canParse(a) && URL.canParse(b) && new URL(a).href === new URL(b).href);
+}
+
+function findBadParties({ from, to }: SignedAuthorization, { payTo }: Terms): PaymentFault | null {
+  if (!isSpelled(from) || !isSpelled(to))
+    return {
+      reason: 'invalid_exact_evm_address_checksum',
+      detail:
+        '`from` or `to` is spelled in mixed case that contradicts EIP-55, so that its signature cannot be checked. Sign the checksummed addresses.',
+    };
+  if (to.toLowerCase() === payTo) return null;
+  return {
+    reason: 'invalid_exact_evm_recipient_mismatch',
+    detail: 'The authorization pays another account. Sign `payTo` of one of `accepts`.',
+  };
+}
+
+/** Lower case, or EIP-55: what typed-data encoders accept. */
+function isSpelled(text: string): boolean {
+  const lower = readAddress(text.toLowerCase());
+  return isAddress(lower) && (text === lower || text === toChecksum(lower));
+}
+
+function findBadAmount(
+  { x402Version, authorization }: SignedTransfer,
+  { amount }: Terms,
+): PaymentFault | null {
+  if (BigInt(authorization.value) === amount) return null;
+  return {
+    reason:
+      x402Version === 1
+        ? 'invalid_exact_evm_authorization_value'
+        : 'invalid_exact_evm_payload_authorization_value_mismatch',
+    detail: `The authorization is not for the price. Sign exactly ${amount} atomic units.`,
+  };
+}
+
+function findBadTime({ validAfter, validBefore }: SignedAuthorization, now: bigint): PaymentFault | null {
+  if (BigInt(validBefore) >= UINT256_END || BigInt(validBefore) < now + VALID_BEFORE_MARGIN_SECONDS)
+    return {
+      reason: 'invalid_exact_evm_payload_authorization_valid_before',
+      detail:
+        'The authorization has ended or ends within seconds. Sign one whose `validBefore` is minutes away.',
+    };
+  if (BigInt(validAfter) > now)
+    return {
+      reason: 'invalid_exact_evm_payload_authorization_valid_after',
+      detail: 'The authorization is not valid yet. Sign one whose `validAfter` has passed.',
+    };
+  return null;
+}
+
+/** The same for a ceiling. Whether the facilitator that it names is ours is checked apart (lane.ts). */
+export function findPermitFault(permit: PermitAuthorization, terms: Terms, now: bigint): PaymentFault | null {
+  return (
+    findBadPermitParties(permit, terms) ??
+    findBadPermitAmount(permit, terms) ??
+    findBadPermitTime(permit, now)
+  );
+}
+
+function findBadPermitParties({ spender, to }: PermitAuthorization, { payTo }: Terms): PaymentFault | null {
+  if (spender !== UPTO_PROXY)
+    return {
+      reason: 'invalid_permit2_spender',
+      detail: `The authorization lets another contract spend. Sign \`spender\` ${UPTO_PROXY} (x402UptoPermit2Proxy).`,
+    };
+  if (to === payTo) return null;
+  return {
+    reason: 'invalid_permit2_recipient_mismatch',
+    detail: 'The authorization pays another account. Sign `payTo` of one of `accepts` as `witness.to`.',
+  };
+}
+
+function findBadPermitAmount({ token, amount }: PermitAuthorization, terms: Terms): PaymentFault | null {
+  if (token !== terms.asset)
+    return {
+      reason: 'permit2_token_mismatch',
+      detail: 'The authorization is for another token than the accepted `asset`.',
+    };
+  if (amount === terms.amount) return null;
+  return {
+    reason: 'permit2_amount_mismatch',
+    detail: `The authorization is not for the price at most. Sign exactly ${terms.amount} atomic units: only what was used of them is taken.`,
+  };
+}
+
+function findBadPermitTime({ deadline, validAfter }: PermitAuthorization, now: bigint): PaymentFault | null {
+  if (deadline < now + BigInt(OPEN_CALL_SECONDS) + VALID_BEFORE_MARGIN_SECONDS)
+    return {
+      reason: 'permit2_deadline_expired',
+      detail: `The authorization has ended, or ends before the call may. Sign one whose \`deadline\` is \`maxTimeoutSeconds\` away, at least ${OPEN_CALL_SECONDS} s.`,
+    };
+  if (validAfter <= now) return null;
+  return {
+    reason: 'permit2_not_yet_valid',
+    detail: 'The authorization is not valid yet. Sign one whose `validAfter` has passed.',
+  };
+}

@@ -1,0 +1,254 @@
+import { parsePaymentPayload } from '@x402/core/schemas';
+import { type Address, toChecksum } from '../../core/domain/address.ts';
+
+/**
+ * Reads a payment header: base64, JSON, the schema of the x402 packages, then our own stricter one. The description of
+ * an unreadable header quotes nothing of it: the header holds a signature that can still be spent.
+ */
+
+/** A payment as signed. The texts are the payer's, checked for their shape only. */
+export type SignedPayment = SignedTransfer | SignedCeiling;
+
+interface Signed {
+  /** A v1 name or CAIP-2, as the version has it. */
+  readonly network: string;
+  /** Version 2: the URL that the payer says it buys, when it does. */
+  readonly resourceUrl: string | null;
+  /** Spendable together with what it signs: never logged. */
+  readonly signature: string;
+}
+
+/** Scheme `exact`: an EIP-3009 authorization of the whole price. */
+export interface SignedTransfer extends Signed {
+  readonly scheme: 'exact';
+  readonly x402Version: 1 | 2;
+  /** Null in version 1, which has no such echo. */
+  readonly accepted: AcceptedTerms | null;
+  readonly authorization: SignedAuthorization;
+}
+
+/** Scheme `upto`: a Permit2 permission to take any amount up to a ceiling, once. Version 2 only. */
+export interface SignedCeiling extends Signed {
+  readonly scheme: 'upto';
+  readonly x402Version: 2;
+  readonly accepted: AcceptedTerms;
+  readonly permit: PermitAuthorization;
+}
+
+/** The entry of the offer that the payer says it accepted. */
+export interface AcceptedTerms {
+  readonly amount: string;
+  readonly asset: string;
+  readonly payTo: string;
+}
+
+/** EIP-3009; amounts and Unix seconds as decimal texts. */
+export interface SignedAuthorization {
+  readonly from: string;
+  readonly to: string;
+  readonly value: string;
+  readonly validAfter: string;
+  readonly validBefore: string;
+  readonly nonce: string;
+}
+
+/** Why a header is no payment, in words that repeat nothing of it. */
+export interface UnreadablePayment {
+  readonly problem: string;
+}
+
+/** A payment is about 1 KiB of base64; a contract wallet's signature can make it several. */
+export const PAYMENT_HEADER_CHARS_MAX = 16 * 1024;
+/** 65 bytes for a key, up to 4 KiB for a contract wallet (EIP-1271, EIP-6492). */
+const SIGNATURE = /^0x(?:[0-9a-fA-F]{2}){65,4096}$/;
+const BASE64 = /^[A-Za-z0-9+/]+={0,2}$/;
+
+/** Never throws, whatever the text. */
+export function readPayment(header: string): SignedPayment | UnreadablePayment {
+  if (header.length > PAYMENT_HEADER_CHARS_MAX)
+    return { problem: `The payment header is longer than ${PAYMENT_HEADER_CHARS_MAX} characters.` };
+  if (!BASE64.test(header))
+    return { problem: 'The payment header is not base64 (standard alphabet) of a JSON object.' };
+  const parsed = parsePaymentPayload(decodeJson(header));
+  if (!parsed.success)
+    return { problem: 'The payment header does not decode to an x402 payment of version 1 or 2.' };
+  return fromPayload(parsed.data);
+}
+
+function decodeJson(base64: string): unknown {
+  try {
+    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(Buffer.from(base64, 'base64')));
+  } catch {
+    return undefined; // no schema accepts it; the error would quote the payment
+  }
+}
+
+type Payload = NonNullable<ReturnType<typeof parsePaymentPayload>['data']>;
+
+function fromPayload(payload: Payload): SignedPayment | UnreadablePayment {
+  const { scheme, network } = payload.x402Version === 1 ? payload : payload.accepted;
+  const { signature } = payload.payload;
+  if (scheme !== 'exact' && !(scheme === 'upto' && payload.x402Version === 2))
+    return { problem: 'The scheme of the payment is neither `exact` nor, in version 2, `upto`.' };
+  if (typeof signature !== 'string' || !SIGNATURE.test(signature))
+    return { problem: '`payload.signature` is not the hex of a signature of at least 65 bytes.' };
+  if (payload.x402Version === 2 && scheme === 'upto') {
+    const permit = readPermit(payload.payload['permit2Authorization']);
+    if ('problem' in permit) return permit;
+    return { scheme, x402Version: 2, network, signature, permit, ...acceptedIn(payload) };
+  }
+  const authorization = readAuthorization(payload.payload['authorization']);
+  if ('problem' in authorization) return authorization;
+  const common = { scheme: 'exact', network, signature, authorization } as const;
+  return payload.x402Version === 1
+    ? { x402Version: 1, accepted: null, resourceUrl: null, ...common }
+    : { x402Version: 2, ...acceptedIn(payload), ...common };
+}
+
+function acceptedIn({ accepted, resource }: Extract<Payload, { x402Version: 2 }>): {
+  readonly accepted: AcceptedTerms;
+  readonly resourceUrl: string | null;
+} {
+  const { amount, asset, payTo } = accepted;
+  return { accepted: { amount, asset, payTo }, resourceUrl: resource?.url ?? null };
+}
+
+function readAuthorization(raw: unknown): SignedAuthorization | UnreadablePayment {
+  const read = fieldReader(raw);
+  if (read === null)
+    return { problem: '`payload.authorization` is missing: an EIP-3009 authorization is needed.' };
+  const [from, to, nonce] = [read('from', ADDRESS), read('to', ADDRESS), read('nonce', NONCE)];
+  if (from === undefined || to === undefined || nonce === undefined)
+    return { problem: '`from`, `to` or `nonce` of the authorization is not hex of the right length.' };
+  const value = read('value', DECIMAL);
+  const [validAfter, validBefore] = [read('validAfter', DECIMAL), read('validBefore', DECIMAL)];
+  if (value === undefined || validAfter === undefined || validBefore === undefined)
+    return {
+      problem:
+        '`value`, `validAfter` or `validBefore` of the authorization is not a decimal integer as text.',
+    };
+  return { from, to, value, validAfter, validBefore, nonce };
+}
+
+/** The payment as a facilitator takes it, rebuilt from what was read: nothing else of the header travels on. */
+export function payloadFor(
+  payment: SignedPayment,
+  requirement: Readonly<Record<string, unknown>>,
+): Readonly<Record<string, unknown>> {
+  const { x402Version, network, signature } = payment;
+  if (payment.scheme === 'upto')
+    return {
+      x402Version,
+      accepted: requirement,
+      payload: { signature, permit2Authorization: permitPayload(payment.permit) },
+    };
+  const payload = { signature, authorization: payment.authorization };
+  return x402Version === 1
+    ? { x402Version, scheme: 'exact', network, payload }
+    : { x402Version, accepted: requirement, payload };
+}
+
+/**
+ * A Permit2 `PermitWitnessTransferFrom` of the scheme `upto`, as signed. Addresses in lower case: their bytes are signed, not
+ * their spelling.
+ */
+export interface PermitAuthorization {
+  readonly from: Address;
+  readonly token: Address;
+  /** The ceiling, atomic units. */
+  readonly amount: bigint;
+  readonly spender: Address;
+  readonly nonce: bigint;
+  /** Unix seconds. */
+  readonly deadline: bigint;
+  /** The witness: who is paid, who alone may settle, from when on (Unix seconds). */
+  readonly to: Address;
+  readonly facilitator: Address;
+  readonly validAfter: bigint;
+}
+
+const UINT256_END = 2n ** 256n;
+
+/** Never throws. The problem repeats nothing of what was read. */
+function readPermit(raw: unknown): PermitAuthorization | { readonly problem: string } {
+  const addresses = {
+    from: addressIn(raw, 'from'),
+    token: addressIn(innerOf(raw, 'permitted'), 'token'),
+    spender: addressIn(raw, 'spender'),
+    to: addressIn(innerOf(raw, 'witness'), 'to'),
+    facilitator: addressIn(innerOf(raw, 'witness'), 'facilitator'),
+  };
+  const integers = {
+    amount: integerIn(innerOf(raw, 'permitted'), 'amount'),
+    nonce: integerIn(raw, 'nonce'),
+    deadline: integerIn(raw, 'deadline'),
+    validAfter: integerIn(innerOf(raw, 'witness'), 'validAfter'),
+  };
+  if (!isWhole(addresses))
+    return {
+      problem:
+        '`payload.permit2Authorization` is missing, or one of its addresses (`from`, `permitted.token`, `spender`, `witness.to`, `witness.facilitator`) is none.',
+    };
+  if (!isWhole(integers))
+    return {
+      problem:
+        '`permitted.amount`, `nonce`, `deadline` or `witness.validAfter` of the Permit2 authorization is not a uint256 as decimal text.',
+    };
+  return { ...addresses, ...integers };
+}
+
+function addressIn(raw: unknown, key: string): Address | undefined {
+  return fieldReader(raw)?.(key, ADDRESS)?.toLowerCase() as Address | undefined; // 40 hex digits by its shape
+}
+
+function integerIn(raw: unknown, key: string): bigint | undefined {
+  const text = fieldReader(raw)?.(key, DECIMAL);
+  const value = text === undefined ? undefined : BigInt(text);
+  return value === undefined || value >= UINT256_END ? undefined : value;
+}
+
+function isWhole<Fields extends object>(
+  fields: Fields,
+): fields is { [Key in keyof Fields]: NonNullable<Fields[Key]> } & Fields {
+  return Object.values(fields).every((value) => value !== undefined);
+}
+
+/** `payload.permit2Authorization` as facilitators take it. */
+function permitPayload(permit: PermitAuthorization): Readonly<Record<string, unknown>> {
+  const { from, token, amount, spender, nonce, deadline, to, facilitator, validAfter } = permit;
+  return {
+    from: toChecksum(from),
+    permitted: { token: toChecksum(token), amount: String(amount) },
+    spender: toChecksum(spender),
+    nonce: String(nonce),
+    deadline: String(deadline),
+    witness: {
+      to: toChecksum(to),
+      facilitator: toChecksum(facilitator),
+      validAfter: String(validAfter),
+    },
+  };
+}
+
+const ADDRESS = /^0x[0-9a-fA-F]{40}$/;
+/** 32 bytes, as EIP-3009 has its nonces. */
+const NONCE = /^0x[0-9a-fA-F]{64}$/;
+/** A uint256 has at most 78 digits. */
+const DECIMAL = /^(?:0|[1-9][0-9]{0,77})$/;
+
+/** Reads fields of an object of JSON, each only in its shape; null for anything but an object. */
+function fieldReader(raw: unknown): ((key: string, shape: RegExp) => string | undefined) | null {
+  if (typeof raw !== 'object' || raw === null) return null;
+  const fields = raw as Readonly<Record<string, unknown>>; // an object of JSON; every field is checked here
+  return (key, shape) => {
+    const value = fields[key];
+    return typeof value === 'string' && shape.test(value) ? value : undefined;
+  };
+}
+
+/** A field that should be an object itself. */
+function innerOf(raw: unknown, key: string): unknown {
+  return typeof raw === 'object' && raw !== null
+    ? (raw as Readonly<Record<string, unknown>>)[key]
+    : undefined; // as above
+}

@@ -1,0 +1,215 @@
+import { decodePaymentRequiredHeader } from '@x402/core/http';
+import { PaymentRequiredV1Schema, parsePaymentRequired } from '@x402/core/schemas';
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import type { AcceptedPayment } from '../../../core/config/config.ts';
+import { address, isAddress, readAddress, toChecksum } from '../../../core/domain/address.ts';
+import { usdMicros } from '../../../core/domain/amount.ts';
+import { chainOf } from '../../../core/domain/chain.ts';
+import { type ChainFacts, KNOWN_CHAINS, type TokenFacts } from '../../../core/domain/known-chains.ts';
+import { namesChain, networkName, v1NameOf } from '../../../core/domain/x402-networks.ts';
+import { atomicUnits, offerOf, quoteOf, requirementOf } from '../../../src/payment/offer.ts';
+import type { Order } from '../../../src/payment/payment-lane.ts';
+
+const PAY_TO = address('0x209693bc6afc0c5328ba36faf03c514ef312287c');
+/** Networks that x402@1.2.0 knows; its client refuses a whole offer for any other (protocol.md 1.2). */
+const V1_CLIENT_NETWORKS = new Set(
+  'abstract abstract-testnet base-sepolia base avalanche-fuji avalanche iotex solana-devnet solana sei sei-testnet polygon polygon-amoy peaq story educhain skale-base-sepolia'.split(
+    ' ',
+  ),
+);
+const ORDER: Order = {
+  resource: 'GET /v0/flows',
+  url: 'https://api.example/v0/flows?limit=5',
+  description: 'Newest settlements – “as they happen”.',
+  mimeType: 'application/json',
+  priceUsdMicros: 1_000n,
+  settledByUse: false,
+  binding: 'ab'.repeat(32),
+};
+
+function accepted(facts: ChainFacts, token = facts.tokens[0] as TokenFacts): AcceptedPayment {
+  return {
+    chain: chainOf(facts.chainId),
+    slug: facts.slug,
+    token,
+    payTo: PAY_TO,
+    rpcUrls: ['http://127.0.0.1/key'],
+  };
+}
+
+const everywhere = KNOWN_CHAINS.map((facts) => accepted(facts));
+const offered = (accept: readonly AcceptedPayment[], order = ORDER) =>
+  offerOf(quoteOf(order, { accept, offerSeconds: 60 }), 'payment_required');
+
+describe('an offer', () => {
+  test('in version 1 passes the schema of the packages and names only networks and schemes that the v1 client knows', () => {
+    const { accepts } = offered(everywhere);
+    const body = { x402Version: 1, error: 'payment_required', accepts };
+    expect(PaymentRequiredV1Schema.safeParse(body)).toMatchObject({ success: true });
+    for (const entry of accepts) {
+      expect(V1_CLIENT_NETWORKS).toContain(entry['network']);
+      expect(entry['scheme']).toBe('exact');
+      expect(entry).not.toHaveProperty('outputSchema');
+      expect(URL.canParse(String(entry['resource']))).toBe(true);
+    }
+    expect(accepts.map(({ network }) => network)).toEqual([
+      'base',
+      'base-sepolia',
+      'polygon',
+      'avalanche',
+      'sei',
+      'polygon-amoy',
+    ]);
+  });
+
+  test('in version 2 passes the schema of the packages and names every chain by CAIP-2', () => {
+    const required = decodePaymentRequiredHeader(offered(everywhere).requiredHeader);
+    expect(parsePaymentRequired(required)).toMatchObject({ success: true });
+    expect(required).toMatchObject({
+      x402Version: 2,
+      error: 'payment_required',
+      resource: { url: ORDER.url, description: ORDER.description, mimeType: ORDER.mimeType },
+    });
+    expect(required.accepts.map(({ network }) => network)).toEqual(everywhere.map(({ chain }) => chain));
+  });
+
+  test('says all that a signer needs, exactly', () => {
+    const { accepts, requiredHeader } = offered(everywhere.slice(1, 2));
+    const common = {
+      scheme: 'exact',
+      asset: '0x036CbD53842c5426634e7929541eC2318f3dCF7e',
+      payTo: '0x209693Bc6afc0C5328bA36FaF03C514EF312287C',
+      maxTimeoutSeconds: 60,
+      extra: { name: 'USDC', version: '2' },
+    };
+    const { url: resource, description, mimeType } = ORDER;
+    expect(accepts).toEqual([
+      { ...common, network: 'base-sepolia', maxAmountRequired: '1000', resource, description, mimeType },
+    ]);
+    expect(decodePaymentRequiredHeader(requiredHeader).accepts).toEqual([
+      { ...common, network: 'eip155:84532', amount: '1000' },
+    ]);
+  });
+
+  test('is pure ASCII in its header and holds no RPC URL', () => {
+    const { requiredHeader, accepts } = offered(everywhere);
+    expect(requiredHeader).toMatch(/^[A-Za-z0-9+/]+={0,2}$/);
+    const text = JSON.stringify(accepts) + Buffer.from(requiredHeader, 'base64').toString('utf8');
+    expect(text).not.toContain('127.0.0.1');
+  });
+
+  test('of a second token on a chain is made in version 2 only: a v1 payment does not say which token it is in', () => {
+    const [first] = everywhere;
+    if (first === undefined) throw new Error('there are known chains');
+    const other = {
+      ...first,
+      token: { ...first.token, address: address(`0x${'12'.repeat(20)}`), decimals: 18 },
+    };
+    const { accepts, requiredHeader } = offered([first, other]);
+    expect(accepts).toHaveLength(1);
+    expect(decodePaymentRequiredHeader(requiredHeader).accepts.map(({ amount }) => amount)).toEqual([
+      '1000',
+      '1000000000000000',
+    ]);
+  });
+
+  test('is checked by a facilitator against the entry of the payment’s version', () => {
+    const [terms] = quoteOf(ORDER, { accept: everywhere.slice(1, 2), offerSeconds: 60 }).terms;
+    if (terms === undefined) throw new Error('one way to pay');
+    expect(requirementOf(terms, 1)).toMatchObject({ network: 'base-sepolia', maxAmountRequired: '1000' });
+    expect(requirementOf(terms, 2)).toMatchObject({ network: 'eip155:84532', amount: '1000' });
+    expect(isAddress(readAddress(String(requirementOf(terms, 1)['payTo'])))).toBe(true);
+  });
+});
+
+describe('an offer of a ceiling', () => {
+  const facilitator = address(`0x${'fa'.repeat(20)}`);
+  const byUse = { ...ORDER, priceUsdMicros: 30_000n, settledByUse: true };
+  const polygon = 'eip155:137';
+  const offer = offerOf(
+    quoteOf(byUse, { accept: everywhere, offerSeconds: 60 }, (chain) =>
+      chain === polygon ? facilitator : null,
+    ),
+    'payment_required',
+  );
+
+  test('stands in version 2 after all fixed prices, where the facilitator settles it, and passes the schema of the packages', () => {
+    const required = decodePaymentRequiredHeader(offer.requiredHeader);
+    expect(parsePaymentRequired(required)).toMatchObject({ success: true });
+    expect(required.accepts).toHaveLength(everywhere.length + 1);
+    expect(required.accepts.at(-1)).toEqual({
+      scheme: 'upto',
+      network: polygon,
+      amount: '30000',
+      asset: '0x3c499c542cEF5E3811e1192ce70d8cC03d5c3359',
+      payTo: '0x209693Bc6afc0C5328bA36FaF03C514EF312287C',
+      // The call runs between the verification and the settlement.
+      maxTimeoutSeconds: 120,
+      extra: {
+        name: 'USD Coin',
+        version: '2',
+        assetTransferMethod: 'permit2',
+        facilitatorAddress: toChecksum(facilitator),
+      },
+    });
+  });
+
+  test('leaves version 1 as it was: its client would refuse the whole body', () => {
+    const without = offerOf(quoteOf(byUse, { accept: everywhere, offerSeconds: 60 }), 'payment_required');
+    expect(offer.accepts).toEqual(without.accepts);
+    expect(JSON.stringify(offer.accepts)).not.toMatch(/upto|permit2/);
+  });
+
+  test('is not made for a call of a fixed price', () => {
+    const fixed = quoteOf(ORDER, { accept: everywhere, offerSeconds: 60 }, () => facilitator);
+    expect(fixed.terms.map(({ scheme }) => scheme)).not.toContain('upto');
+  });
+});
+
+describe('dollars as atomic units', () => {
+  test('are exact for every price and every number of decimals from six on', () => {
+    fc.assert(
+      fc.property(
+        fc.bigInt({ min: 0n, max: 10n ** 18n }),
+        fc.integer({ min: 6, max: 36 }),
+        (micros, decimals) => {
+          expect(usdMicros(atomicUnits(micros, decimals), decimals)).toBe(micros);
+        },
+      ),
+    );
+  });
+
+  test.each([
+    [10_000n, 6, 10_000n],
+    [10_000n, 18, 10_000_000_000_000_000n],
+    [10_000n, 2, 1n],
+    [1n, 8, 100n],
+  ])('%i millionths of a dollar with %i decimals', (micros, decimals, atoms) => {
+    expect(atomicUnits(micros, decimals)).toBe(atoms);
+  });
+
+  test('are refused where they would have to be rounded, and below zero', () => {
+    expect(() => atomicUnits(1_000n, 2)).toThrow(RangeError);
+    expect(() => atomicUnits(-1n, 6)).toThrow(RangeError);
+  });
+});
+
+describe('names of chains', () => {
+  test.each(['eip155:1', 'eip155:42161', 'eip155:10', 'eip155:42220'] as const)(
+    '%s has none in version 1',
+    (chain) => {
+      expect(v1NameOf(chain)).toBeNull();
+      expect(networkName(chain, 2)).toBe(chain);
+    },
+  );
+
+  test('of either version mean their chain and no other', () => {
+    expect(namesChain('base', 'eip155:8453')).toBe(true);
+    expect(namesChain('eip155:8453', 'eip155:8453')).toBe(true);
+    expect(namesChain('base-sepolia', 'eip155:8453')).toBe(false);
+    expect(namesChain('eip155:84532', 'eip155:8453')).toBe(false);
+    for (const nothing of [null, undefined, '', 8453, 'ethereum'])
+      expect(namesChain(nothing, 'eip155:1')).toBe(false);
+  });
+});
