@@ -1,3 +1,5 @@
+import { type BackupGroup, TABLE_FACTS } from '../../../clickhouse/tables/table-facts.ts';
+
 /**
  * The order in which tables are copied while the index is written to. No two tables are copied at the same instant, so each group
  * must be harmless when it is older than the next one:
@@ -10,27 +12,15 @@
  *
  * A regrade changes rows in the middle of the history, which no checkpoint covers: a copy during one is refused (engine-backup.ts).
  */
-const FIRST = ['checkpoints'];
-const DONE = [
-  'blocks',
-  'rollup_state',
-  'ring_passes',
-  'relayer_total_passes',
-  'catalogue_passes',
-  'catalogue_changes',
-  'regrade_progress',
-];
-const MARKS = ['retracted_keys', 'hour_ver', 'agent_changes', 'agent_wallets', 'wallet_seen'];
+export const GROUPS = ['checkpoints', 'done', 'rows', 'marks'] as const satisfies readonly BackupGroup[];
+export type Group = BackupGroup;
 
-export const GROUPS = ['checkpoints', 'done', 'rows', 'marks'] as const;
-export type Group = (typeof GROUPS)[number];
-
-/** The group of a table; one that is not named here holds rows. */
+/** The group of a table; one that names none holds rows. */
 export function groupOf(table: string): Group {
-  if (FIRST.includes(table)) return 'checkpoints';
-  if (DONE.includes(table)) return 'done';
-  return MARKS.includes(table) ? 'marks' : 'rows';
+  return (Object.hasOwn(TABLE_FACTS, table) ? TABLE_FACTS[table]?.backup : undefined) ?? 'rows';
 }
 
 /** Tables whose place in the order matters, for the test that they exist. */
-export const ORDERED_TABLES: readonly string[] = [...FIRST, ...DONE, ...MARKS];
+export const ORDERED_TABLES: readonly string[] = Object.entries(TABLE_FACTS).flatMap(([table, { backup }]) =>
+  backup === undefined ? [] : [table],
+);
