@@ -5,7 +5,7 @@ import { decodeContextOf } from '../../ingest/decode/context.ts';
 import { openGrading } from '../../ingest/import/grading.ts';
 import { storeBatch } from '../../ingest/import/group.ts';
 import { createBatchWriter } from '../../ingest/write/batch-writer.ts';
-import { highestVersion, createVersions } from '../../ingest/write/versions.ts';
+import { createVersions, highestVersion } from '../../ingest/write/versions.ts';
 import { attachOrStartEngine } from '../../src/attach-engine.ts';
 import { listSince } from './list-offers.ts';
 import { blocksOf } from './sample-blocks.ts';

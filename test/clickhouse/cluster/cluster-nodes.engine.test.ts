@@ -13,7 +13,7 @@ import type { Settlement } from '../../../core/domain/settlement.ts';
 import { mergeRelayerTotals } from '../../../ingest/rollup/relayer-totals.ts';
 import { runRollupWorker } from '../../../ingest/rollup/worker.ts';
 import { createBatchWriter } from '../../../ingest/write/batch-writer.ts';
-import { highestVersion, createVersions } from '../../../ingest/write/versions.ts';
+import { createVersions, highestVersion } from '../../../ingest/write/versions.ts';
 import { testApi } from '../../kit/api.ts';
 import { attackCases } from '../../kit/attack-cases.ts';
 import { startCluster, type TestCluster } from '../../kit/cluster.ts';
