@@ -46,7 +46,7 @@ test('reads beside an engine that is started anew again and again are all answer
   const outcomes = await readDuring(async () => {
     for (let times = 0; times < 3; times += 1) await engine.restart();
   }, OUTAGE_MAX_MS);
-  expect(outcomes.length).toBeGreaterThan(READS_AT_ONCE * 3);
+  expect(outcomes.length).toBeGreaterThanOrEqual(READS_AT_ONCE * 3);
   expect(outcomes.filter((one) => one !== true)).toEqual([]);
 });
 
