@@ -138,7 +138,7 @@ const ANYBODY: Omit<CallContext, 'surface' | 'idempotencyKey'> = {
 const OPEN_GATE: Gate = {
   call: async (request) => {
     const { operation, deps, surface, idempotencyKey } = request;
-    const reviewed = await operation.prepare(request.raw(), deps).review(deps);
+    const reviewed = await operation.prepare(request.raw(), deps).review(deps, ANYBODY.callerName);
     request.onRun(ANYBODY.lane);
     const outcome = await reviewed.run(deps, { ...ANYBODY, surface, idempotencyKey });
     return {

@@ -1,6 +1,8 @@
+import type { Position } from './position.ts';
+
 /**
  * Why a text is not run. `code` names the rule for tests and logs, `detail` says in words what and where, `hint` what to write
- * instead. A refusal never names anything that the caller did not write. Source: sandbox.md C, api.md 5.
+ * instead. A refusal never names anything that the caller did not write. (docs/design/sandbox.md)
  */
 export const REFUSALS = {
   empty: 'The query is empty.',
@@ -23,12 +25,6 @@ export const REFUSALS = {
 } as const;
 
 export type RefusalCode = keyof typeof REFUSALS;
-
-/** Where in the caller's own text, both from 1; columns count characters. */
-export interface Position {
-  readonly line: number;
-  readonly column: number;
-}
 
 export interface Refusal {
   readonly code: RefusalCode;

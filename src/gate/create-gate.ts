@@ -137,7 +137,7 @@ async function review(
   const callerName = nameOf({ caller, quota }, request.address, gate);
   const place = await placeFor(gate, request, { decision, callerName });
   try {
-    const reviewed = await prepared.review(request.deps);
+    const reviewed = await prepared.review(request.deps, callerName);
     const admitted = { terms: prepared.terms, decision, caller, reviewed, callerName, once };
     // A settlement takes as long as somebody else's machine does, and who has paid is not turned away: the place was only asked for.
     if (decision.by === 'payment') place?.leave();

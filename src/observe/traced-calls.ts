@@ -34,8 +34,10 @@ export function tracedOperation(operation: AnyOperation, tracer: Tracer): AnyOpe
   });
   const prepared = (call: PreparedCall): PreparedCall => ({
     terms: call.terms,
-    review: async (deps) =>
-      reviewed(await tracer.span(named('review'), { operation: operation.id }, () => call.review(deps))),
+    review: async (deps, callerName) =>
+      reviewed(
+        await tracer.span(named('review'), { operation: operation.id }, () => call.review(deps, callerName)),
+      ),
   });
   return { ...operation, prepare: (raw, facts) => prepared(operation.prepare(raw, facts)) };
 }
@@ -64,7 +66,7 @@ export function tracedSandbox<Sandbox extends SqlSandbox>(sandbox: Sandbox, trac
   const stages: SqlSandbox = {
     openTo: () => sandbox.openTo(),
     openNow: () => sandbox.openNow(),
-    inspect: (text, parameters) => tracer.span('sql inspect', {}, () => sandbox.inspect(text, parameters)),
+    inspect: (text) => tracer.span('sql inspect', {}, () => sandbox.inspect(text)),
     estimate: (query, signal) => tracer.span('sql estimate', {}, () => sandbox.estimate(query, signal)),
     run: (query, signal) =>
       tracer.span('sql run', { tier: query.tier, format: query.format }, async (span) => {

@@ -219,7 +219,7 @@ export interface UsageOperation<P extends Params, Output extends TObject, Review
    * Refuses what only the engine can tell is invalid. Asked when the caller is known and counted and before a lane is chosen:
    * whatever it refuses costs nothing.
    */
-  review(input: InputOf<P>, deps: OperationDeps): Promise<Reviewed>;
+  review(input: InputOf<P>, deps: OperationDeps, callerName: string): Promise<Reviewed>;
   /**
    * Finds what the run would fail on before it did anything. Asked once a fixed payment is verified and before it is settled,
    * which no failure gives back; rejects with a `Failure` for what it is sure of, and with nothing else.
@@ -252,7 +252,7 @@ export interface AnyOperation extends Omit<Operation, 'run' | 'check'> {
 export interface PreparedCall {
   readonly terms: CallTerms;
   /** The last check, by the engine where there is one. */
-  review(deps: OperationDeps): Promise<ReviewedCall>;
+  review(deps: OperationDeps, callerName: string): Promise<ReviewedCall>;
 }
 
 export interface ReviewedCall {
@@ -323,8 +323,8 @@ export function registerMetered<P extends Params, Output extends TObject, Review
       check?.(input, facts);
       return {
         terms: terms(input),
-        review: async (deps) => {
-          const reviewed = await review(input, deps);
+        review: async (deps, callerName) => {
+          const reviewed = await review(input, deps, callerName);
           return {
             run: (bound, context) => run(reviewed, bound, context),
             preflight: async (bound, callerName) => preflight?.(reviewed, bound, callerName),

@@ -6,7 +6,7 @@ import {
 } from '../../../clickhouse/engine/engine.ts';
 import { sql } from '../../../clickhouse/engine/sql.ts';
 import { commandText } from '../../../core/command-text.ts';
-import { checkGuest, GuestUnfit } from '../../../sandbox/run/guest-check.ts';
+import { checkGuest, GuestUnfit } from '../../../sandbox/run/guest.ts';
 import { liftsReadonly, MENDED_VERSIONS } from './engine-versions.ts';
 import { type Finding, failure, ok, skipped, warning } from './finding.ts';
 

@@ -1,6 +1,6 @@
 import type { Accepted } from '../../../sandbox/judge/inspect.ts';
-import { warningsOfNamed } from '../../../sandbox/judge/matched-constants.ts';
-import type { QueryWarning } from '../../../sandbox/judge/warnings.ts';
+import type { QueryWarning } from '../../../sandbox/judge/literals/constants.ts';
+import { warningsOfNamed } from '../../../sandbox/judge/literals/constants.ts';
 import type { OperationDeps } from '../define.ts';
 import { WARNINGS } from '../index-state/freshness.ts';
 

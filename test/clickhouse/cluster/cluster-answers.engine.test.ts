@@ -11,15 +11,16 @@ import {
 import { createReader, createWriter } from '../../../clickhouse/engine/http-engine.ts';
 import { createGuest } from '../../../clickhouse/guest/engine.ts';
 import { migrate } from '../../../clickhouse/migrate/migrate.ts';
-import { createEngineParser } from '../../../sandbox/judge/engine-parser.ts';
 import { inspect } from '../../../sandbox/judge/inspect.ts';
-import { parametersAsSent } from '../../../sandbox/judge/parameter-texts.ts';
+import { parametersAsSent } from '../../../sandbox/judge/literals/parameters.ts';
+import { createEngineParser } from '../../../sandbox/judge/parser.ts';
+import { openSandbox } from '../../../sandbox/open.ts';
 import { loadPolicy } from '../../../sandbox/policy/policy.ts';
-import { openSandbox } from '../../../src/open-sandbox.ts';
 import { OPERATIONS } from '../../../src/operations/index.ts';
 import { createFreshness } from '../../../src/operations/index-state/freshness.ts';
 import { createRollups } from '../../../src/operations/index-state/rollup-coverage.ts';
 import { createNames } from '../../../src/operations/names/names.ts';
+import { sqlTierSeconds } from '../../../src/operations/prices.ts';
 import { answerProfile } from '../../../src/operations/wallets/profile-answer.ts';
 import { type TestApi, testApi, testClock } from '../../kit/api.ts';
 import { startCluster, type TestCluster } from '../../kit/cluster.ts';
@@ -75,7 +76,13 @@ async function fill(access: EngineAccess, parts: readonly EngineAccess[]): Promi
   }
   await writer.close();
   const reader = createReader(access, testLog);
-  const sandbox = openSandbox({ access, log: testLog, cores: 2, restartEngine: null });
+  const sandbox = openSandbox({
+    access,
+    log: testLog,
+    cores: 2,
+    restartEngine: null,
+    secondsOf: sqlTierSeconds,
+  });
   const api = await testApi(reader, { sandbox });
   const guest = createGuest(access);
   return {

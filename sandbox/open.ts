@@ -1,29 +1,25 @@
 import { shardsOf } from '../clickhouse/cluster/nodes.ts';
-import type { EngineAccess, Guest } from '../clickhouse/engine/engine.ts';
+import type { EngineAccess, Guest, QueryKiller } from '../clickhouse/engine/engine.ts';
 import { createQueryKiller } from '../clickhouse/engine/query-killer.ts';
 import { createGuest } from '../clickhouse/guest/engine.ts';
 import { publicDatabaseOf, viewedDatabaseOf } from '../clickhouse/guest/public-database.ts';
 import type { SqlCallers, SqlTierId } from '../core/domain/plan.ts';
 import type { Log } from '../core/log.ts';
-import { createEngineParser } from '../sandbox/judge/engine-parser.ts';
-import { type InspectDeps, inspect } from '../sandbox/judge/inspect.ts';
-import { createResolve } from '../sandbox/judge/resolve.ts';
-import type { SqlPolicy } from '../sandbox/judge/tree.ts';
-import { createVerdictCache } from '../sandbox/judge/verdict-cache.ts';
-import * as limits from '../sandbox/limits.ts';
-import { loadPolicy, policyVersion } from '../sandbox/policy/policy.ts';
-import { createEstimate } from '../sandbox/run/estimate.ts';
-import { checkGuest } from '../sandbox/run/guest-check.ts';
-import { createGuestGate, type GuestGate } from '../sandbox/run/guest-gate.ts';
-import { createHeldResults } from '../sandbox/run/held-results.ts';
-import { createPenalties } from '../sandbox/run/penalties.ts';
-import { createPlaces, type Places } from '../sandbox/run/places.ts';
-import { createQuarantine } from '../sandbox/run/quarantine.ts';
-import { createRun } from '../sandbox/run/run-query.ts';
-import { createUnreadResults, type UnreadResults } from '../sandbox/run/unread-results.ts';
-import { createWatchdog } from '../sandbox/run/watchdog.ts';
-import { OPEN_TO, type OpenTo, type SqlSandbox } from '../sandbox/sandbox.ts';
-import { sqlTierOf } from './operations/prices.ts';
+import { type InspectDeps, inspect } from './judge/inspect.ts';
+import { createEngineParser } from './judge/parser.ts';
+import { createVerdictCache } from './judge/verdict-cache.ts';
+import * as limits from './limits.ts';
+import { loadPolicy, policyVersion, type SqlPolicy } from './policy/policy.ts';
+import { type Admission, createAdmission } from './run/admission.ts';
+import { createEstimate } from './run/estimate.ts';
+import { checkGuest, createGuestGate, type GuestGate } from './run/guest.ts';
+import { createPenalties, createQuarantine, type Penalties } from './run/penalties.ts';
+import { createPlaces, type Places } from './run/places.ts';
+import { createResolve } from './run/planning.ts';
+import { createHeldResults, createUnreadResults, type UnreadResults } from './run/results.ts';
+import { createRun } from './run/run-query.ts';
+import { createWatchdog, type Watchdog } from './run/watchdog.ts';
+import { OPEN_TO, type OpenTo, type SqlSandbox } from './sandbox.ts';
 
 export interface SandboxOptions {
   readonly access: EngineAccess;
@@ -34,13 +30,14 @@ export interface SandboxOptions {
   readonly restartEngine: (() => Promise<void>) | null;
   /** Whose SQL is run, by the walls of the engine; everyone's where it is not given. */
   readonly openTo?: () => SqlCallers;
-  /** For tests, which cannot wait for the real ones. */
-  readonly secondsOf?: (tier: SqlTierId) => number;
+  /** How long a query of a tier may run. */
+  readonly secondsOf: (tier: SqlTierId) => number;
+  /** For tests, which cannot wait for the real one. */
   readonly killObeyedMaxMs?: number;
   /** Instead of the pinned one: for tests of what the engine does with a text that neither judgement lets pass. */
   readonly policy?: SqlPolicy;
   readonly placeKeptMaxMs?: number;
-  /** Put around the guest by whoever counts and traces. */
+  /** Counts and traces what the guest is asked. */
   readonly observeGuest?: (guest: Guest) => Guest;
 }
 
@@ -52,32 +49,68 @@ export interface OpenSandbox extends SqlSandbox {
   close(): Promise<void>;
 }
 
-/**
- * The sandbox of an API process, over the guest of its engine. Every call rejects with `EngineError` until the guest has passed
- * its check, which the log tells once.
- */
+/** The sandbox of an API process, over the guest of its engine. Every call rejects with `EngineError` until the guest has passed its check. */
 export function openSandbox(options: SandboxOptions): OpenSandbox {
-  const { access, log, restartEngine, killObeyedMaxMs = limits.KILL_OBEYED_MAX_MS } = options;
-  const { observeGuest = (guest: Guest) => guest, policy = loadPolicy() } = options;
-  const { openTo = () => 'everyone' as const } = options;
+  const { access, log, secondsOf, policy = loadPolicy(), openTo = () => 'everyone' as const } = options;
+  const { observeGuest = (guest: Guest) => guest } = options;
   const guest = observeGuest(createGuest(access));
   const shards = access.cluster === undefined ? [guest] : shardsOf(access).map((shard) => createGuest(shard));
   const killer = createQueryKiller(access);
-  const gate = createGuestGate({
-    check: () => checkGuest(guest, access.database),
-    log,
-    retryAfterMs: limits.GUEST_CHECK_RETRY_MS,
+  const check = (): ReturnType<typeof checkGuest> => checkGuest(guest, access.database);
+  const gate = createGuestGate({ check, log, retryAfterMs: limits.GUEST_CHECK_RETRY_MS });
+  const unread = unreadResults();
+  const runPlaces = queryPlaces(options.cores);
+  const admission = createAdmission({
+    penalties: loggedPenalties(log),
+    quarantine: createQuarantine(limits.QUARANTINE_MAX),
+    unread,
+    guest: gate,
+    runPlaces,
+    planPlaces: estimatePlaces(),
   });
-  const watchdog = createWatchdog({
+  const watchdog = openWatchdog(options, killer);
+  const databases = new Set([publicDatabaseOf(access.database), viewedDatabaseOf(access.database)]);
+  const resolve = createResolve({ guest, policy: { ...policy, databases } });
+  const held = createHeldResults(limits.RESULTS_IN_MEMORY_MAX);
+  return {
+    openTo,
+    inspect: rememberedInspect({ parser: createEngineParser(guest), policy }, admission),
+    run: createRun({ resolve, guest, admission, unread, held, watchdog, secondsOf, log }),
+    estimate: createEstimate({ resolve, guests: shards, admission, watchdog }),
+    load: () => runPlaces.load(),
+    openNow: () => narrower(openTo(), admission.openTo()),
+    // The log says why it does not pass.
+    check: () => settled(gate),
+    async close() {
+      await Promise.all([guest, ...shards, killer].map((part) => part.close()));
+    },
+  };
+}
+
+function settled(gate: GuestGate): Promise<void> {
+  return gate.facts().then(
+    () => undefined,
+    () => undefined,
+  );
+}
+
+function openWatchdog(
+  { restartEngine, log, killObeyedMaxMs, placeKeptMaxMs }: SandboxOptions,
+  killer: QueryKiller,
+): Watchdog {
+  return createWatchdog({
     killer,
     restartEngine,
     log,
-    obeyMaxMs: killObeyedMaxMs,
+    obeyMaxMs: killObeyedMaxMs ?? limits.KILL_OBEYED_MAX_MS,
     pollMs: limits.KILL_POLL_MS,
-    placeKeptMaxMs: options.placeKeptMaxMs ?? limits.PLACE_KEPT_MAX_MS,
+    placeKeptMaxMs: placeKeptMaxMs ?? limits.PLACE_KEPT_MAX_MS,
     unstoppablePollMs: limits.UNSTOPPABLE_POLL_MS,
   });
-  const penalties = createPenalties({
+}
+
+function loggedPenalties(log: Log): Penalties {
+  return createPenalties({
     lastsMs: limits.PENALTY_MS,
     callersMax: limits.PENALTY_CALLERS_MAX,
     organizationsOnlyAfter: limits.ORGANIZATIONS_ONLY_AFTER,
@@ -89,51 +122,6 @@ export function openSandbox(options: SandboxOptions): OpenSandbox {
       else log.error({ openTo, unstoppable }, SQL_IS_CLOSED[openTo]);
     },
   });
-  const quarantine = createQuarantine(limits.QUARANTINE_MAX);
-  const places = queryPlaces(options.cores);
-  const resolve = createResolve({
-    guest,
-    policy: {
-      ...policy,
-      databases: new Set([publicDatabaseOf(access.database), viewedDatabaseOf(access.database)]),
-    },
-  });
-  const run = createRun({
-    resolve,
-    guest,
-    places,
-    unread: unreadResults(),
-    held: createHeldResults(limits.RESULTS_IN_MEMORY_MAX),
-    watchdog,
-    penalties,
-    secondsOf: options.secondsOf ?? ((tier) => sqlTierOf(tier).timeoutSeconds),
-    quarantine,
-    log,
-  });
-  const estimate = createEstimate({
-    resolve,
-    guests: shards,
-    places: estimatePlaces(),
-    watchdog,
-    penalties,
-    quarantine,
-  });
-  return {
-    openTo,
-    inspect: rememberedInspect({ parser: createEngineParser(guest), policy }, gate),
-    run: (query, signal) => gate.pass(() => run(query, signal)),
-    estimate: (query, signal) => gate.pass(() => estimate(query, signal)),
-    load: () => places.load(),
-    openNow: () => narrower(openTo(), penalties.openTo()),
-    check: () =>
-      gate.facts().then(
-        () => undefined,
-        () => undefined, // the gate has told the log
-      ),
-    async close() {
-      await Promise.all([guest, ...shards, killer].map((part) => part.close()));
-    },
-  };
 }
 
 /** Of two answers the one that lets fewer callers in. */
@@ -148,14 +136,14 @@ const SQL_IS_CLOSED = {
     'queries could not be stopped again and again: SQL is closed for every caller until this service is started anew; look at the quarantined digests in the log first (docs/operators.md)',
 } as const;
 
-function rememberedInspect(deps: InspectDeps, gate: GuestGate): SqlSandbox['inspect'] {
+function rememberedInspect(deps: InspectDeps, admission: Admission): SqlSandbox['inspect'] {
   const version = policyVersion(deps.policy);
   const cache = createVerdictCache({
     entriesMax: limits.VERDICTS_MAX,
     charsMax: limits.VERDICTS_MAX_CHARS,
   });
-  return (text, parameters) =>
-    gate.pass(({ engineVersion }) =>
+  return ({ text, parameters, caller }) =>
+    admission.inspect(caller, ({ engineVersion }) =>
       cache.verdict({ engineVersion, policyVersion: version, text, parameters }, () =>
         inspect(text, parameters, deps),
       ),

@@ -1,7 +1,46 @@
-import { attribute, listIn, type TreeNode, walk } from './query-tree.ts';
-import { rowsRead } from './row-bounds.ts';
-import { isTablePlace } from './scope.ts';
+import { attribute, listIn, type TreeNode, walk } from '../query-tree.ts';
+import { ctesInSight, functionName, isTablePlace, queryAround } from '../scope.ts';
 import type { ValueSizes } from './value-size.ts';
+
+/** How many rows a query can give, told from its tree alone; infinite where nothing that is written there bounds them. */
+
+const MANY = Number.POSITIVE_INFINITY;
+
+/** Rows of what stands in a table's place: a query, a union, or the name of a CTE. */
+export function rowsOf(node: TreeNode, seen: ReadonlySet<TreeNode> = new Set()): number {
+  if (seen.has(node)) return MANY;
+  const within = new Set([...seen, node]);
+  if (node.kind === 'QUERY') return Math.min(limitOf(node), rowsRead(node, within));
+  if (node.kind !== 'IDENTIFIER') return MANY;
+  const ctes = ctesInSight(node, attribute(node, 'identifier') ?? '');
+  return ctes.length === 0 ? MANY : Math.max(...ctes.map((cte) => rowsOf(cte, within)));
+}
+
+/** Rows that a query reads, where it reads one bounded query and makes none of its own. */
+export function rowsRead(query: TreeNode, seen: ReadonlySet<TreeNode> = new Set()): number {
+  const [table, ...others] = query.children.filter(isTablePlace);
+  if (table === undefined || others.length > 0) return MANY;
+  // Rows that are added: one for each element, one for each gap, and those of subtotals.
+  if ([...walk(query)].some(addsRows)) return MANY;
+  return rowsOf(table, seen);
+}
+
+function addsRows({ kind, section, attributes }: TreeNode): boolean {
+  if (kind === 'ARRAY_JOIN' || section.startsWith('FILL ')) return true;
+  if (/^(arrayjoin|unnest)$/i.test(attributes.get('function_name') ?? '')) return true;
+  return (
+    attributes.get('with_fill') === '1' ||
+    [...attributes.keys()].some((name) => name.startsWith('is_group_by_with'))
+  );
+}
+
+/** `LIMIT 5`, and nothing that adds to it. */
+function limitOf(query: TreeNode): number {
+  if (query.attributes.has('is_limit_with_ties')) return MANY;
+  const limit = query.children.find(({ section }) => section === 'LIMIT');
+  const value = /^constant_value: UInt64_(\d+),/.exec(limit?.kind === 'CONSTANT' ? limit.rest : '')?.[1];
+  return value === undefined ? MANY : Number(value);
+}
 
 /**
  * How many times a function is computed for one block: for each row of the block, and for each element of the arrays whose lambda it
@@ -89,11 +128,6 @@ function usersOf(nodes: readonly TreeNode[]): { of(name: string | undefined): re
   return { of: (name) => (name === undefined ? [] : (users.get(name) ?? [])) };
 }
 
-function queryAround(node: TreeNode): TreeNode | null {
-  for (let at = node.parent; at !== null; at = at.parent) if (at.kind === 'QUERY') return at;
-  return null;
-}
-
 /** Without FROM the engine reads its table of one row. */
 const ONE_ROW = 'system.one';
 
@@ -102,9 +136,7 @@ function readsNothing(query: TreeNode): boolean {
     (child) => isTablePlace(child) && attribute(child, 'identifier') !== ONE_ROW,
   );
   if (isReading) return false;
-  return ![...walk(query)].some((node) =>
-    /^(arrayjoin|unnest)$/i.test(attribute(node, 'function_name') ?? ''),
-  );
+  return ![...walk(query)].some((node) => /^(arrayjoin|unnest)$/i.test(functionName(node)));
 }
 
 function isJoin({ kind }: TreeNode): boolean {
@@ -118,5 +150,5 @@ function fills(node: TreeNode): boolean {
 }
 
 function isRange(node: TreeNode): boolean {
-  return /^range$/i.test(attribute(node, 'function_name') ?? '') && listIn(node, 'ARGUMENTS').length > 0;
+  return /^range$/i.test(functionName(node)) && listIn(node, 'ARGUMENTS').length > 0;
 }

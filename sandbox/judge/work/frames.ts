@@ -1,5 +1,6 @@
-import { attribute, listIn, type TreeNode, walk } from './query-tree.ts';
-import { refuse } from './refusal.ts';
+import { attribute, listIn, type TreeNode, walk } from '../query-tree.ts';
+import { refuse } from '../refusal.ts';
+import { functionName } from '../scope.ts';
 
 /**
  * A frame whose beginning moves is computed anew for every row, and the engine looks at its limits only between blocks of rows:
@@ -58,7 +59,7 @@ const INTERVAL_FUNCTION = /^tointerval[a-z]+$/i;
 function checkOffsets(window: TreeNode): void {
   for (const side of ['BEGIN', 'END']) {
     const offset = window.children.find(({ section }) => section === `FRAME ${side} OFFSET`);
-    const name = offset === undefined ? '' : (attribute(offset, 'function_name') ?? '');
+    const name = offset === undefined ? '' : functionName(offset);
     if (offset === undefined || !INTERVAL_FUNCTION.test(name)) continue;
     const isRange = attribute(window, 'frame_type') === 'RANGE';
     const many = INTERVAL_SECONDS.get(name.toLowerCase()) ?? 30 * DAY_SECONDS;
@@ -76,7 +77,7 @@ function checkOffsets(window: TreeNode): void {
 /** Whether many rows may come of one, and in one block. */
 function multiplies(node: TreeNode): boolean {
   if (node.kind === 'JOIN' || node.kind === 'CROSS JOIN' || node.kind === 'ARRAY_JOIN') return true;
-  return /^arrayjoin$/i.test(attribute(node, 'function_name') ?? '');
+  return /^arrayjoin$/i.test(functionName(node));
 }
 
 interface Frame {
@@ -88,7 +89,7 @@ interface Frame {
 
 function frameOf(window: TreeNode): Frame {
   const begin = attribute(window, 'frame_begin_type');
-  const functions = callsOver(window).map((call) => attribute(call, 'function_name') ?? '');
+  const functions = callsOver(window).map((call) => functionName(call));
   const isMoving = begin !== undefined && begin !== 'unbounded preceding' && !areAll(functions, POSITIONAL);
   const isOpen = attribute(window, 'frame_end_type') === 'unbounded following';
   const offsets = [offsetIn(window, 'FRAME BEGIN OFFSET'), offsetIn(window, 'FRAME END OFFSET')];

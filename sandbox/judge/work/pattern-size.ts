@@ -1,5 +1,5 @@
-import type { NamedValues } from './named-values.ts';
-import { attribute, listIn, type TreeNode } from './query-tree.ts';
+import { attribute, listIn, type TreeNode } from '../query-tree.ts';
+import { functionName, type NamedValues } from '../scope.ts';
 
 /**
  * How large a regular expression is once its counted repeats are written out: the library keeps a step of its automaton for each, and
@@ -94,7 +94,7 @@ export function patternTexts(node: TreeNode, named: NamedValues, depth = 0): rea
       : all(meant.map((one) => (one === null ? null : patternTexts(one.node, named, depth + 1))));
   }
   if (node.kind !== 'FUNCTION') return null;
-  const name = attribute(node, 'function_name') ?? '';
+  const name = functionName(node);
   const args = listIn(node, 'ARGUMENTS');
   if (PLAIN.test(name)) return args[0] === undefined ? null : patternTexts(args[0], named, depth + 1);
   if (/^array$/i.test(name)) return all(args.map((arg) => patternTexts(arg, named, depth + 1)));

@@ -1,10 +1,11 @@
+import type { SqlPolicy } from '../policy/policy.ts';
+import { refuseFunction, VIRTUAL_COLUMN } from './names.ts';
 import { refuse } from './refusal.ts';
-import { refuseFunction, type SqlPolicy, VIRTUAL_COLUMN } from './tree.ts';
 
 /**
  * The second judgement: the tree as the engine resolved it, `EXPLAIN QUERY TREE run_passes = 1, passes = 1`. Here every name has
  * the one meaning that the engine gave it: a bare word that became a function is a FUNCTION node, a table has its database. The
- * first judgement (check-tree.ts) comes before it, because the engine folds constants while it resolves.
+ * first judgement (rules.ts) comes before it, because the engine folds constants while it resolves.
  *
  * Each line is judged by itself: text that a caller could forge into a line can only add a name, never hide one.
  */

@@ -1,8 +1,8 @@
-import { PUBLIC_TABLE_NAMES, PUBLIC_TABLES } from '../../core/domain/public-tables.ts';
-import { namedValues } from './named-values.ts';
-import { attribute, listIn, type TreeNode, walk } from './query-tree.ts';
-import { rowsRead } from './row-bounds.ts';
-import { isValues } from './structure.ts';
+import { PUBLIC_COLUMNS } from '../columns.ts';
+import { isValues } from '../names.ts';
+import { attribute, listIn, type TreeNode, walk } from '../query-tree.ts';
+import { functionName, namedValues, queryAround } from '../scope.ts';
+import { rowsRead } from './rows.ts';
 
 /**
  * How many bytes a value of a query may have, told from its tree alone: literals have their length, columns of tables that of a
@@ -74,7 +74,7 @@ function numberIn(node: TreeNode): number {
     const value = /^constant_value: U?Int\d+_(-?\d+)/.exec(node.rest)?.[1];
     return value === undefined ? Number.POSITIVE_INFINITY : Math.abs(Number(value));
   }
-  if (!/^least$/i.test(attribute(node, 'function_name') ?? '')) return Number.POSITIVE_INFINITY;
+  if (!/^least$/i.test(functionName(node))) return Number.POSITIVE_INFINITY;
   return Math.min(...listIn(node, 'ARGUMENTS').map(numberIn));
 }
 
@@ -94,7 +94,7 @@ function isEndless(name: string): boolean {
 
 /** How many values an aggregation can gather; infinite for all others that are endless. */
 function gatheredBy(node: TreeNode): number {
-  const name = attribute(node, 'function_name') ?? '';
+  const name = functionName(node);
   const isTop = TOPS.test(name);
   if (!isTop && !GATHERERS.test(name)) return ENDLESSLY;
   const [told] = listIn(node, 'PARAMETERS');
@@ -104,8 +104,8 @@ function gatheredBy(node: TreeNode): number {
 
 /** Rows that the query around an aggregation reads. */
 function rowsReadBy(node: TreeNode): number {
-  for (let at = node.parent; at !== null; at = at.parent) if (at.kind === 'QUERY') return rowsRead(at);
-  return ENDLESSLY;
+  const query = queryAround(node);
+  return query === null ? ENDLESSLY : rowsRead(query);
 }
 
 /** `hasHiddenNames`: columns are called otherwise in a place that the tree does not show. */
@@ -133,7 +133,7 @@ export function createValueSizes(root: TreeNode, hasHiddenNames: boolean): Value
   };
   const sum = (nodes: readonly TreeNode[]): number => nodes.reduce((total, node) => total + bytesOf(node), 0);
   const ofFunction = (node: TreeNode): number => {
-    const name = attribute(node, 'function_name') ?? '';
+    const name = functionName(node);
     const args = listIn(node, 'ARGUMENTS');
     const sized = SIZED.get(name.toLowerCase());
     if (sized !== undefined)
@@ -146,7 +146,7 @@ export function createValueSizes(root: TreeNode, hasHiddenNames: boolean): Value
   };
   /** Of an array that an aggregation has gathered, a value that went in; of any other, no more than all of it. */
   const elementBytes = (node: TreeNode): number => {
-    const isGathered = /^group(Uniq)?Array$/i.test(attribute(node, 'function_name') ?? '');
+    const isGathered = /^group(Uniq)?Array$/i.test(functionName(node));
     return isGathered ? sum(listIn(node, 'ARGUMENTS')) : bytesOf(node);
   };
   const ofName = (name: string): number => {
@@ -162,9 +162,6 @@ export function createValueSizes(root: TreeNode, hasHiddenNames: boolean): Value
 }
 
 const ENDLESSLY = Number.POSITIVE_INFINITY;
-const PUBLIC_COLUMNS: ReadonlySet<string> = new Set(
-  PUBLIC_TABLE_NAMES.flatMap((name) => PUBLIC_TABLES[name].columns.map((column) => column.name)),
-);
 /** What `numbers` and `generate_series` call theirs. */
 const SERIES = /^(number|generate_series)$/;
 
@@ -175,7 +172,7 @@ function unnamedBytes(root: TreeNode, isAllShown: boolean): (name: string) => nu
   let isPlain = isAllShown;
   for (const node of walk(root)) {
     if (node.kind === 'CONSTANT') written += constantBytes(node);
-    const made = attribute(node, 'function_name') ?? '';
+    const made = functionName(node);
     if (node.kind === 'APPLY COLUMN TRANSFORMER' || isValues(node)) isPlain = false;
     if (SIZED.has(made.toLowerCase()) || isEndless(made)) isMade = true;
   }

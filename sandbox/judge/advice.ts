@@ -1,8 +1,7 @@
 import { PUBLIC_TABLE_NAMES } from '../../core/domain/public-tables.ts';
 import { nearest } from '../../core/nearest-name.ts';
-import { TABLE_FUNCTIONS } from '../policy/policy.ts';
+import { type SqlPolicy, TABLE_FUNCTIONS } from '../policy/policy.ts';
 import type { Refusal, RefusalCode } from './refusal.ts';
-import type { SqlPolicy } from './tree.ts';
 
 /** What to write instead: every refusal says it, also where the rule that refused knows no better (api.md 5). */
 
