@@ -183,17 +183,21 @@ export function checkConstants(
   for (const { expression, texts } of comparisons(root)) {
     const domain = meanings.domainOf(expression);
     for (const text of texts) {
-      const at = positionOfText(text);
-      const position = at === undefined ? {} : { position: at };
       const trouble = troubleWith(text, domain, meanings.mayBeNull(expression));
-      if (trouble !== undefined) warnings.set(text, warningOf(text, trouble, position));
-      else if (domain === 'chain' || domain === 'facilitator')
-        named.set(`${domain} ${text}`, { of: domain, text, ...position });
+      // Looking for its position reads the whole text, so it is done for the few that are shown.
+      const position = (): { readonly position?: Position } => {
+        const at = positionOfText(text);
+        return at === undefined ? {} : { position: at };
+      };
+      if (trouble !== undefined) {
+        if (warnings.size < CONSTANTS_MAX) warnings.set(text, warningOf(text, trouble, position()));
+      } else if ((domain === 'chain' || domain === 'facilitator') && named.size < CONSTANTS_MAX)
+        named.set(`${domain} ${text}`, { of: domain, text, ...position() });
     }
   }
   return {
-    warnings: [...warnings.values()].slice(0, CONSTANTS_MAX),
-    named: [...named.values()].slice(0, CONSTANTS_MAX),
+    warnings: [...warnings.values()],
+    named: [...named.values()],
   };
 }
 
