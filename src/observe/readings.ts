@@ -18,7 +18,7 @@ import { readRollupState } from '../operations/index-state/rollup-state.ts';
 /** The figures of `/v0/telemetry`, asked for with the questions that answer it: the two can never differ by more than their moment. */
 
 export interface TelemetrySources {
-  /** Not counted: whoever looks on is no traffic. */
+  /** Not counted: a scrape is no traffic. */
   readonly reader: Reader;
   readonly clock: Clock;
   readonly chains: readonly Chain[];
@@ -72,7 +72,7 @@ export function readStoreHealth(meter: Meter, store: Pick<ControlStore, 'ping'>)
   });
 }
 
-/** Shows what stands between the embedded engine and files that are not its own. */
+/** Shows which walls stand between the embedded engine and the files of the host. */
 export function readWalls(meter: Meter, walls: () => EngineWalls): void {
   meter.read('engine_walls', async () => {
     const { landlock, ownUser, cleanEnvironment } = walls();

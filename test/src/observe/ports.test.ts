@@ -2,9 +2,12 @@ import { expect, test } from 'vitest';
 import { EngineError, type Reader } from '../../../clickhouse/engine/engine.ts';
 import { sql } from '../../../clickhouse/engine/sql.ts';
 import { type ControlStore, StoreUnavailable } from '../../../src/accounts/store.ts';
-import { meteredEngine } from '../../../src/observe/metered-engine.ts';
-import { meteredFacilitator, meteredLane } from '../../../src/observe/metered-payment.ts';
-import { meteredStore } from '../../../src/observe/metered-store.ts';
+import {
+  observedEngine,
+  observedFacilitator,
+  observedLane,
+  observedStore,
+} from '../../../src/observe/ports.ts';
 import { createPrometheusMeter } from '../../../src/observe/prometheus-meter.ts';
 import type { Facilitator } from '../../../src/payment/facilitator.ts';
 import type { PaymentLane, SettledCall } from '../../../src/payment/payment-lane.ts';
@@ -22,7 +25,7 @@ test('statements are counted by name without what they are about, and by how the
     ping: () => Promise.resolve(),
     close: () => Promise.resolve(),
   };
-  const metered = meteredEngine(reader, 'reader', meter);
+  const metered = observedEngine(reader, 'reader', { meter, tracer: null });
   const asked = metered.rows({
     name: 'load-status eip155:8453',
     sql: sql`SELECT 1`,
@@ -51,7 +54,7 @@ test('only calls of the control store that fail are counted, by their name', asy
     rates: {},
     replies: {},
   } as unknown as ControlStore; // what is called
-  const metered = meteredStore(store, meter);
+  const metered = observedStore({ meter, tracer: null }, store);
   await expect(metered.units.hold({} as never)).rejects.toBeInstanceOf(StoreUnavailable);
   expect(await metered.units.balance('org')).toBeNull();
   const { samples } = readScrape(await meter.text());
@@ -61,13 +64,13 @@ test('only calls of the control store that fail are counted, by their name', asy
 
 test('payments are counted by stage and answer, and dollars when the answer left', async () => {
   const meter = open();
-  const facilitator = meteredFacilitator(
+  const facilitator = observedFacilitator(
     {
       verify: () => Promise.resolve({ outcome: 'invalid', reason: 'expired' }),
       settle: () => Promise.resolve({ outcome: 'unknown', reason: null, cause: null }),
       announced: () => Promise.resolve({ outcome: 'unreachable', cause: null }),
     } satisfies Facilitator,
-    meter,
+    { meter, tracer: null },
   );
   await facilitator.verify({} as never);
   await facilitator.settle({} as never);
@@ -76,7 +79,10 @@ test('payments are counted by stage and answer, and dollars when the answer left
     usdMicros: 2_500_000n,
     finish: () => Promise.resolve(),
   } as unknown as SettledCall; // what is used
-  const lane = meteredLane({ take: () => Promise.resolve(call) } as unknown as PaymentLane, meter);
+  const lane = observedLane({ take: () => Promise.resolve(call) } as unknown as PaymentLane, {
+    meter,
+    tracer: null,
+  });
   for (const answered of [true, false, true]) {
     const taken = await lane.take({} as never, { payment: '' });
     if (taken.kind === 'settled') await taken.finish(answered);
@@ -85,6 +91,18 @@ test('payments are counted by stage and answer, and dollars when the answer left
   expect(value(`${NAME}payments_total`, { stage: 'verify', outcome: 'invalid' })).toBe(1);
   expect(value(`${NAME}payments_total`, { stage: 'settle', outcome: 'unknown' })).toBe(1);
   expect(value(`${NAME}payments_served_usd_total`)).toBe(5);
+});
+
+test('a lane is asked with everything that its caller gave', async () => {
+  const given: (readonly unknown[])[] = [];
+  const take = (...args: readonly unknown[]) => {
+    given.push(args);
+    return Promise.resolve({ kind: 'open' });
+  };
+  const lane = observedLane({ take } as unknown as PaymentLane, { meter: open(), tracer: null });
+  const args = [{}, { payment: 'p' }, () => Promise.resolve()] as const;
+  await Reflect.apply(lane.take, lane, args);
+  expect(given).toEqual([args]);
 });
 
 test('labels that were not bounded after all end in one series, and every count is kept', async () => {
