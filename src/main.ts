@@ -11,10 +11,10 @@ import type { RegradeArguments } from '../ingest/regrade/command.ts';
 import { RegradeProblem } from '../ingest/regrade/problem.ts';
 import type { attachOrStartEngine } from './attach-engine.ts';
 import { BridgeProblem } from './mcp-bridge/bridge-problem.ts';
-import { AdminProblem } from './operate/admin/problem.ts';
-import type { BackupArguments, BackupDeps } from './operate/backup/backup-command.ts';
-import { BackupProblem } from './operate/backup/problem.ts';
-import type { RestoreArguments } from './operate/backup/restore-command.ts';
+import { AdminProblem } from './operate/admin/command-output.ts';
+import type { BackupArguments, BackupDeps } from './operate/backup/backup.ts';
+import { BackupProblem } from './operate/backup/manifest.ts';
+import type { RestoreArguments } from './operate/backup/restore.ts';
 import { type Actions, commandLine, type Options } from './operate/command-line.ts';
 
 /**
@@ -128,14 +128,14 @@ async function runRegrade(options: Options, given: RegradeArguments): Promise<vo
 }
 
 async function runBackup(options: Options, directory: string, given: BackupArguments): Promise<void> {
-  const { backUp } = await import('./operate/backup/backup-command.ts');
+  const { backUp } = await import('./operate/backup/backup.ts');
   await withBackupDeps(options, 'backup', async (deps) => {
     await backUp(deps, directory, given);
   });
 }
 
 async function runRestore(options: Options, directory: string, given: RestoreArguments): Promise<void> {
-  const { restore } = await import('./operate/backup/restore-command.ts');
+  const { restore } = await import('./operate/backup/restore.ts');
   await withBackupDeps(options, 'restore', (deps) => restore(deps, directory, given));
 }
 

@@ -3,21 +3,12 @@ import { fail } from '../../core/errors.ts';
 import type { DocsSite, ServedText } from '../docs-site/docs-site.ts';
 import { installRefusedMethods } from './api-routes.ts';
 import { matchesEtag } from './etag.ts';
+import { pagePolicy } from './page-policy.ts';
 
-/** Long enough that a reader who turns pages asks for the look of them once. */
+/** A reader who goes from page to page loads styles and scripts once. */
 const TEXT_MAX_AGE_SECONDS = 300;
 
-/** Nothing but our own files, nothing inside of the page: what a page shows cannot become a script, and no other site is asked. */
-const PAGE_POLICY = [
-  "default-src 'none'",
-  "script-src 'self'",
-  "style-src 'self'",
-  "img-src 'self' data:",
-  "connect-src 'self'",
-  "base-uri 'none'",
-  "form-action 'self'",
-  "frame-ancestors 'none'",
-].join('; ');
+const PAGE_POLICY = pagePolicy({ forms: true });
 
 /** `/docs`, its pages and what they load, `/llms.txt` and `/llms-full.txt`. */
 export function installDocs(app: FastifyInstance, site: DocsSite): void {
@@ -44,7 +35,7 @@ export function installDocs(app: FastifyInstance, site: DocsSite): void {
   for (const url of ['/docs/:page', '/docs/assets/:file']) installRefusedMethods(app, url);
 }
 
-/** Sends a text that is the same for everybody, or 304 to whoever has it. */
+/** Sends a text that is the same for every caller, or 304 where the caller has it. */
 export function sendText(
   request: FastifyRequest,
   reply: FastifyReply,

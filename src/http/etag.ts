@@ -1,14 +1,11 @@
-import { createHash } from 'node:crypto';
+import { weakTag } from '../../core/weak-tag.ts';
 
 /**
  * The weak tag of an answer, over what it says and not over when it was said: `as_of` and `freshness` change every second,
  * the rows do not. Weak because two answers with one tag differ in those bytes. Source: RFC 9110 8.8.
  */
 export function weakEtag(body: Readonly<Record<string, unknown>>): string {
-  const digest = createHash('sha256')
-    .update(JSON.stringify(stablePart(body)))
-    .digest('base64url');
-  return `W/"${digest.slice(0, 27)}"`;
+  return weakTag(JSON.stringify(stablePart(body)));
 }
 
 function stablePart(body: Readonly<Record<string, unknown>>): unknown {

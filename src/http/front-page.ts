@@ -1,8 +1,8 @@
 import type { FastifyInstance } from 'fastify';
 import { BASE_PATHS } from '../../core/domain/paths.ts';
 import { type DocsSite, servedText } from '../docs-site/docs-site.ts';
-import { escapeHtml } from '../docs-site/html.ts';
-import { INDEX_DESCRIPTION } from '../docs-site/index-page.ts';
+import { escapeHtml } from '../docs-site/markdown.ts';
+import { INDEX_DESCRIPTION } from '../docs-site/shell.ts';
 import { installRefusedMethods } from './api-routes.ts';
 import { sendText } from './docs-routes.ts';
 import { prefersHtml } from './prefers-html.ts';

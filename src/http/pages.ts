@@ -1,6 +1,6 @@
 import { usdNumber } from '../../core/domain/amount.ts';
 import { PLAN_IDS, type Plan, type PlanId } from '../../core/domain/plan.ts';
-import { escapeHtml } from '../docs-site/html.ts';
+import { escapeHtml } from '../docs-site/markdown.ts';
 import type { PriceListEntry } from '../operations/define.ts';
 import { type Price, SQL_TIERS } from '../operations/prices.ts';
 

@@ -5,9 +5,9 @@ import { IMPORT_HELP, IMPORT_OPTIONS, type ImportArguments } from '../../ingest/
 import type { RegradeArguments } from '../../ingest/regrade/command.ts';
 import { addBridgeCommand } from '../mcp-bridge/bridge-command.ts';
 import { addAdminCommands } from './admin/command.ts';
-import type { BackupArguments } from './backup/backup-command.ts';
-import { addBackupCommands } from './backup/command-words.ts';
-import type { RestoreArguments } from './backup/restore-command.ts';
+import type { BackupArguments } from './backup/backup.ts';
+import { addBackupCommands } from './backup/command.ts';
+import type { RestoreArguments } from './backup/restore.ts';
 import { addDoctorCommand } from './doctor/command.ts';
 
 /** What every command takes. */

@@ -3,6 +3,7 @@ import { fail } from '../../../core/errors.ts';
 import { installRefusedMethods } from '../api-routes.ts';
 import { matchesEtag } from '../etag.ts';
 import { VARY } from '../headers.ts';
+import { pagePolicy } from '../page-policy.ts';
 import type { ConsoleBuild } from './build.ts';
 import { acceptedEncoding, compressed, type Encoding, loadConsole } from './files.ts';
 import { consolePage } from './page.ts';
@@ -16,23 +17,8 @@ export interface ConsoleOptions {
   readonly load?: () => Promise<ConsoleBuild>;
 }
 
-/**
- * Nothing but our own scripts, styles and API; `data:` is for pictures that the page draws itself. No frame may hold it, so nobody
- * can make a visitor click in it.
- */
-const PAGE_POLICY = [
-  "default-src 'none'",
-  "script-src 'self'",
-  "style-src 'self'",
-  "connect-src 'self'",
-  "img-src 'self' data:",
-  "base-uri 'none'",
-  "form-action 'none'",
-  "frame-ancestors 'none'",
-].join('; ');
-
 const PAGE_HEADERS = {
-  'content-security-policy': PAGE_POLICY,
+  'content-security-policy': pagePolicy({ forms: false }),
   'referrer-policy': 'no-referrer',
   'cross-origin-opener-policy': 'same-origin',
   'x-frame-options': 'DENY',
@@ -124,7 +110,7 @@ async function sendFile(
     .send(Buffer.from(file.bytes.buffer, file.bytes.byteOffset, file.bytes.byteLength));
 }
 
-/** Made at the first request, shared by all; a failure is told and tried again by the next one. */
+/** Made at the first request and shared by all; after a failure the next request tries again. */
 function once<Made>(make: () => Promise<Made>): () => Promise<Made> {
   let made: Promise<Made> | undefined;
   return () => {

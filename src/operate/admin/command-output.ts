@@ -1,6 +1,14 @@
 import type { Config } from '../../../core/config/config.ts';
 import type { ControlStore } from '../../accounts/store.ts';
 
+/** What an operator must correct in a command; its message says how. */
+export class AdminProblem extends Error {
+  constructor(message: string) {
+    super(message);
+    this.name = 'AdminProblem';
+  }
+}
+
 /** What a command may use. */
 export interface AdminDeps {
   readonly store: Pick<ControlStore, 'accounts' | 'units'>;
@@ -41,4 +49,15 @@ export function columns(head: readonly string[], rows: readonly (readonly string
       .join('  ')
       .trimEnd(),
   );
+}
+
+/** Reads a whole number of a command line, or throws `AdminProblem` with the range. */
+export function wholeNumber(
+  name: string,
+  text: string,
+  { min, max }: { readonly min: number; readonly max: number },
+): number {
+  const value = /^\d+$/.test(text) ? Number(text) : Number.NaN;
+  if (value >= min && value <= max) return value;
+  throw new AdminProblem(`${name} takes a whole number from ${min} to ${max}, not "${text}".`);
 }

@@ -8,7 +8,7 @@ import { createReader, createWriter } from '../../../clickhouse/engine/http-engi
 import { sql } from '../../../clickhouse/engine/sql.ts';
 import { migrate } from '../../../clickhouse/migrate/migrate.ts';
 import { openSandbox } from '../../../sandbox/open.ts';
-import { backUp } from '../../../src/operate/backup/backup-command.ts';
+import { backUp } from '../../../src/operate/backup/backup.ts';
 import { sqlTierSeconds } from '../../../src/operations/prices.ts';
 import { testBackup } from '../../kit/backup.ts';
 import { startDeployedEngine } from '../../kit/deployed-engine.ts';

@@ -6,16 +6,19 @@ import type { Config } from '../../../core/config/config.ts';
 import type { Log } from '../../../core/log.ts';
 import { attachOrStartEngine } from '../../attach-engine.ts';
 import { engineHome } from '../../engine-home.ts';
-import { backUpAccounts } from './accounts.ts';
-import { digestFiles } from './checksums.ts';
-import { backUpEngine } from './engine-backup.ts';
-import { type Chain, engineDirectory, linkBackups, readChain } from './engine-links.ts';
-import { stageBackup } from './engine-staging.ts';
-import { withWriters } from './index-holders.ts';
-import { type EngineManifest, MANIFEST_FORMAT, type Manifest, writeManifest } from './manifest.ts';
-import { BackupProblem } from './problem.ts';
-import { backUpSecrets } from './secrets.ts';
-import { tellBytes } from './told-progress.ts';
+import { backUpAccounts, backUpSecrets } from './accounts.ts';
+import { backUpEngine } from './engine.ts';
+import { type Chain, engineDirectory, linkBackups, readChain, stageBackup } from './engine-files.ts';
+import { withWriters } from './engine-statements.ts';
+import {
+  BackupProblem,
+  digestFiles,
+  type EngineManifest,
+  MANIFEST_FORMAT,
+  type Manifest,
+  writeManifest,
+} from './manifest.ts';
+import { tellBytes } from './progress.ts';
 
 /** The options of the command line, as commander gives them. */
 export interface BackupArguments {
@@ -50,7 +53,7 @@ export async function backUp(deps: BackupDeps, target: string, given: BackupArgu
   makeEmptyDirectory(directory);
   const id = newId();
   const wants = (part: 'accounts' | 'index'): boolean => given.only === undefined || given.only === part;
-  // Accounts first: they are small, and nobody else has them.
+  // Accounts first: they are small, and exist nowhere else.
   const accounts = wants('accounts') ? await backUpAccounts(config, directory) : null;
   if (wants('accounts')) say(accounts === null ? 'there are no accounts yet' : spellAccounts(accounts));
   const secrets = given.secrets === false || !wants('accounts') ? [] : backUpSecrets(config, directory);

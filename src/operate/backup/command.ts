@@ -1,11 +1,11 @@
 import { type Command, Option } from 'commander';
-import type { BackupArguments } from './backup-command.ts';
-import type { RestoreArguments } from './restore-command.ts';
+import type { BackupArguments } from './backup.ts';
+import type { RestoreArguments } from './restore.ts';
 
 /** How the two commands are written on the command line. */
 
 const BACKUP_HELP = `
-Works beside a running service or without one: give the same --config and environment. The directory must be empty or new; it is
+Works with or without a running service: give the same --config and environment. The directory must be empty or new; it is
 readable by you only, and holds secrets unless --no-secrets is given. With a remote engine the index goes to a disk of the server.
 Exit codes: 0 done, 1 failed, 2 something must be corrected. What it means: docs/upkeep.md`;
 

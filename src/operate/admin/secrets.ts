@@ -3,7 +3,7 @@ import { CURSOR_KEY_FILE, CURSOR_KEY_KEPT_DAYS, CURSOR_KEY_KEPT_MS } from '../..
 import { KEY_ISSUE_FILE, KEY_ISSUE_KEPT_DAYS, KEY_ISSUE_KEPT_MS } from '../../../core/key-issue-secrets.ts';
 import { rotateSecret } from '../../../core/secret-file.ts';
 import type { AdminDeps, CommandOutput, RunAdmin } from './command-output.ts';
-import { AdminProblem } from './problem.ts';
+import { AdminProblem } from './command-output.ts';
 
 /** `admin rotate-cursor-key` and `admin rotate-issue-key`: the secrets that this deployment generated for itself. */
 

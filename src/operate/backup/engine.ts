@@ -1,12 +1,54 @@
-import type { Writer } from '../../../clickhouse/engine/engine.ts';
-import { sql } from '../../../clickhouse/engine/sql.ts';
-import { bytesBelow } from './checksums.ts';
-import { onDisk, runBackupStatement } from './engine-statements.ts';
-import { type HeldWriter, type HeldWriters, onEach } from './index-holders.ts';
+import type { EngineAccess, Writer } from '../../../clickhouse/engine/engine.ts';
+import { sql, text } from '../../../clickhouse/engine/sql.ts';
+import { readMigrations } from '../../../clickhouse/migrate/migrations.ts';
+import {
+  type HeldWriter,
+  type HeldWriters,
+  onDisk,
+  onEach,
+  runBackupStatement,
+  withWriters,
+} from './engine-statements.ts';
 import type { EngineManifest, Manifest } from './manifest.ts';
-import { BackupProblem } from './problem.ts';
-import { GROUPS, type Group, groupOf } from './table-order.ts';
-import { tellBytes } from './told-progress.ts';
+import { BackupProblem, bytesBelow } from './manifest.ts';
+import { tellBytes } from './progress.ts';
+
+/**
+ * The order in which tables are copied while the index is written to. No two tables are copied at the same instant, so each group
+ * must be harmless when it is older than the next one:
+ *
+ * 1. `checkpoints`, alone and first: ranges that were finished later are read from the chain again, which writes the same rows.
+ * 2. What says that something was done. Copied before the work itself, it can only ask for the work once more.
+ * 3. The rows. What is in one of two tables and not in the other lies above the checkpoint, or in a range that is not finished:
+ *    the next start retracts or repeats it, each table by itself (ingest/write/retract.ts).
+ * 4. Marks that something changed, and lists of which too much is harmless. Copied after the rows, they miss no row.
+ *
+ * A regrade changes rows in the middle of the history, which no checkpoint covers: a copy during one is refused (below).
+ */
+const FIRST = ['checkpoints'];
+const DONE = [
+  'blocks',
+  'rollup_state',
+  'ring_passes',
+  'relayer_total_passes',
+  'catalogue_passes',
+  'catalogue_changes',
+  'regrade_progress',
+];
+const MARKS = ['retracted_keys', 'hour_ver', 'agent_changes', 'agent_wallets', 'wallet_seen'];
+
+export const GROUPS = ['checkpoints', 'done', 'rows', 'marks'] as const;
+export type Group = (typeof GROUPS)[number];
+
+/** The group of a table; one that is not named here holds rows. */
+export function groupOf(table: string): Group {
+  if (FIRST.includes(table)) return 'checkpoints';
+  if (DONE.includes(table)) return 'done';
+  return MARKS.includes(table) ? 'marks' : 'rows';
+}
+
+/** Tables whose place in the order matters, for the test that they exist. */
+export const ORDERED_TABLES: readonly string[] = [...FIRST, ...DONE, ...MARKS];
 
 const MAX_SECONDS = 60;
 const TABLES_MAX = 1_000;
@@ -186,4 +228,85 @@ async function appliedMigrations(writer: Writer): Promise<EngineManifest['migrat
     maxRows: TABLES_MAX,
   });
   return rows.map(([version, checksum]) => ({ version: Number(version), checksum: String(checksum) }));
+}
+
+/** Throws `BackupProblem` when this program cannot read what the backup holds, before anything is changed. */
+export async function refuseForeignIndex(engine: EngineManifest, database: string): Promise<void> {
+  if (engine.database !== database) {
+    throw new BackupProblem(
+      `the backup is of the database ${engine.database}, the configuration names ${database}: set clickhouse.database to ${engine.database}`,
+    );
+  }
+  const known = await readMigrations();
+  for (const { version, checksum } of engine.migrations) {
+    if (known[version - 1]?.checksum === checksum) continue;
+    throw new BackupProblem(
+      `the tables of the backup have migration ${version} as this program does not know it: restore it with the version that made it`,
+    );
+  }
+}
+
+/** Throws `BackupProblem` when the database has a table already, of whatever kind, on any shard. */
+export async function refuseFilledDatabase(access: EngineAccess): Promise<void> {
+  await withSystem(access, (holders) =>
+    onEach(holders, async ({ writer, database }) => {
+      const { rows } = await writer.rows({
+        name: 'restore-target',
+        sql: sql`SELECT count() FROM system.tables WHERE database IN (${text(access.database)}, ${text(database)})`,
+        maxSeconds: MAX_SECONDS,
+        maxRows: 1,
+      });
+      if (Number(rows[0]?.[0]) === 0) return;
+      throw new BackupProblem(
+        `the database ${access.database} has tables already: a backup is put back where nothing is`,
+      );
+    }),
+  );
+}
+
+export interface RestoreRun {
+  /** Of the backup; the statements have names of their own. */
+  readonly id: string;
+  readonly attempt: string;
+  readonly signal: AbortSignal;
+  say(line: string): void;
+  readonly onPoll: () => void;
+}
+
+/**
+ * Puts the tables back, on all shards at once: all of the structure, then the rows. Parts are attached as they are, so no view sees
+ * them and nothing is computed anew. What reaches over all shards is not in a backup: migrations make it.
+ */
+export async function restoreEngine(
+  access: EngineAccess,
+  engine: EngineManifest,
+  run: RestoreRun,
+): Promise<void> {
+  await withSystem(access, async (holders) => {
+    for (const part of [STRUCTURE, ...GROUPS] as const)
+      await onEach(holders, (holder) => restorePart(holder, engine, { ...run, part }));
+  });
+  run.say(`${engine.tables.length} tables are back`);
+}
+
+function restorePart(
+  { writer, database, path }: HeldWriter,
+  { disk, tables, base }: EngineManifest,
+  { id, attempt, part, signal, onPoll }: RestoreRun & { readonly part: typeof STRUCTURE | Group },
+): Promise<void> {
+  const isStructure = part === STRUCTURE;
+  const what = isStructure ? `DATABASE ${database}` : namesOf(database, tables, part);
+  const added = base === null ? [] : [`base_backup = ${onDisk({ disk, path: `${base.id}/${path}${part}` })}`];
+  return runBackupStatement(writer, {
+    id: `${attempt}-${path}${part}`,
+    statement: `RESTORE ${what} FROM ${onDisk({ disk, path: `${id}/${path}${part}` })}`,
+    settings: isStructure ? ['structure_only = 1'] : added,
+    signal,
+    onPoll,
+  });
+}
+
+/** A connection that names a missing database fails whatever it asks; `system` is there on every server. */
+function withSystem(access: EngineAccess, work: (holders: HeldWriters) => Promise<void>): Promise<void> {
+  return withWriters(access, { database: 'system' }, work);
 }

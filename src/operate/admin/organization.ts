@@ -2,9 +2,15 @@ import { type Command, Option } from 'commander';
 import { commandText } from '../../../core/command-text.ts';
 import { PLAN_IDS, type PlanId } from '../../../core/domain/plan.ts';
 import { NO_UNITS } from '../../../core/domain/query-unit.ts';
-import { type AdminDeps, type CommandOutput, columns, type RunAdmin, timeOf } from './command-output.ts';
-import { allOrganizations, findOrganization } from './find-organization.ts';
-import { AdminProblem } from './problem.ts';
+import type { ControlStore, Organization } from '../../accounts/store.ts';
+import {
+  type AdminDeps,
+  AdminProblem,
+  type CommandOutput,
+  columns,
+  type RunAdmin,
+  timeOf,
+} from './command-output.ts';
 
 /** `admin organization create | list | plan`. */
 
@@ -102,4 +108,38 @@ async function changePlan({ store }: AdminDeps, id: string, plan: string): Promi
     json: { id, plan: wanted, plan_before: before },
     lines: [before === wanted ? `${id} has the plan ${wanted} already` : `${id}: ${before} → ${wanted}`],
   };
+}
+
+type Accounts = ControlStore['accounts'];
+
+const PAGE = 500;
+/** Names shown when one is misspelled. */
+const SHOWN_MAX = 10;
+
+/** Throws `AdminProblem` with the names that exist. */
+export async function findOrganization(accounts: Accounts, id: string): Promise<Organization> {
+  const organization = await accounts.findOrganization(id);
+  if (organization !== null) return organization;
+  const some = await accounts.listOrganizations({ after: null, limit: SHOWN_MAX });
+  throw new AdminProblem(
+    some.length === 0
+      ? `There is no organization "${id}", nor any other. Create one: ${commandText('admin organization create --help')}`
+      : `There is no organization "${id}". There is: ${some.map((one) => one.id).join(', ')}${some.length < SHOWN_MAX ? '' : ', …'}. All of them: ${commandText('admin organization list')}`,
+  );
+}
+
+export async function allOrganizations(accounts: Accounts): Promise<Organization[]> {
+  return readAll((after) => accounts.listOrganizations({ after, limit: PAGE }));
+}
+
+/** Reads a list that is paged by id to its end. */
+export async function readAll<Row extends { readonly id: string }>(
+  page: (after: string | null, limit: number) => Promise<readonly Row[]>,
+): Promise<Row[]> {
+  const rows: Row[] = [];
+  for (;;) {
+    const next = await page(rows.at(-1)?.id ?? null, PAGE);
+    rows.push(...next);
+    if (next.length < PAGE) return rows;
+  }
 }

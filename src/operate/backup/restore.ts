@@ -3,15 +3,13 @@ import { migrate } from '../../../clickhouse/migrate/migrate.ts';
 import type { Config } from '../../../core/config/config.ts';
 import { attachOrStartEngine } from '../../attach-engine.ts';
 import { engineHome } from '../../engine-home.ts';
-import { refuseAccounts, restoreAccounts } from './accounts.ts';
-import type { BackupDeps } from './backup-command.ts';
-import { checkFiles } from './checksums.ts';
-import { type Chain, engineDirectory, linkBackups, readChain } from './engine-links.ts';
-import { refuseFilledDatabase, refuseForeignIndex, restoreEngine } from './engine-restore.ts';
+import { refuseAccounts, refuseOtherKeys, restoreAccounts, restoreKeys } from './accounts.ts';
+import type { BackupDeps } from './backup.ts';
+import { refuseFilledDatabase, refuseForeignIndex, restoreEngine } from './engine.ts';
+import { type Chain, engineDirectory, linkBackups, readChain } from './engine-files.ts';
 import type { EngineManifest, Manifest } from './manifest.ts';
-import { BackupProblem } from './problem.ts';
-import { refuseOtherKeys, restoreKeys } from './secrets.ts';
-import { tellBytes } from './told-progress.ts';
+import { BackupProblem, checkFiles } from './manifest.ts';
+import { tellBytes } from './progress.ts';
 
 /** The options of the command line, as commander gives them. */
 export interface RestoreArguments {

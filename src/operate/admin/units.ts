@@ -2,10 +2,16 @@ import { randomUUID } from 'node:crypto';
 import type { Command } from 'commander';
 import { UNITS_MAX } from '../../../core/domain/query-unit.ts';
 import type { LedgerEntry } from '../../accounts/store.ts';
-import { type AdminDeps, type CommandOutput, columns, type RunAdmin, timeOf } from './command-output.ts';
-import { findOrganization } from './find-organization.ts';
-import { AdminProblem } from './problem.ts';
-import { wholeNumber } from './whole-number.ts';
+import {
+  type AdminDeps,
+  AdminProblem,
+  type CommandOutput,
+  columns,
+  type RunAdmin,
+  timeOf,
+  wholeNumber,
+} from './command-output.ts';
+import { findOrganization } from './organization.ts';
 
 /** `admin grant` and `admin ledger`. */
 

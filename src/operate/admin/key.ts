@@ -5,15 +5,15 @@ import { keyDigest, mintApiKey } from '../../../core/domain/api-key.ts';
 import type { KeyRecord } from '../../accounts/store.ts';
 import {
   type AdminDeps,
+  AdminProblem,
   type CommandOutput,
   columns,
   type RunAdmin,
   timeOf,
   timeOrNull,
+  wholeNumber,
 } from './command-output.ts';
-import { allOrganizations, findOrganization, readAll } from './find-organization.ts';
-import { AdminProblem } from './problem.ts';
-import { wholeNumber } from './whole-number.ts';
+import { allOrganizations, findOrganization, readAll } from './organization.ts';
 
 /** `admin key create | list | rotate | revoke`. A key in the clear is printed once, on stdout, and written nowhere. */
 
@@ -21,7 +21,7 @@ const DAY_MS = 86_400_000;
 const EXPIRES_DAYS_MAX = 36_500;
 const LABEL_MAX_CHARS = 200;
 const HOUR_MS = 3_600_000;
-/** Time for whoever has the key to put the new one in its place. */
+/** Time for the holder of the key to replace it with the new one. */
 const OVERLAP_HOURS = 24;
 const OVERLAP_HOURS_MAX = 24 * 90;
 
@@ -144,8 +144,8 @@ async function list(
       deps.store.accounts.listKeys({ organizationId, after, limit });
     keys.push(...(await readAll(page)));
   }
-  const told = keys.map((key) => shown(key, deps.nowMs));
-  const rows = told.map((key) => [
+  const listed = keys.map((key) => shown(key, deps.nowMs));
+  const rows = listed.map((key) => [
     key.id,
     key.organization ?? '(trial)',
     key.state,
@@ -154,7 +154,7 @@ async function list(
     key.label,
   ]);
   return {
-    json: { keys: told },
+    json: { keys: listed },
     lines:
       rows.length === 0
         ? ['there is no such key']
