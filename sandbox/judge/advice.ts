@@ -3,7 +3,7 @@ import { nearest } from '../../core/nearest-name.ts';
 import { type SqlPolicy, TABLE_FUNCTIONS } from '../policy/policy.ts';
 import type { Refusal, RefusalCode } from './refusal.ts';
 
-/** What to write instead: every refusal says it, also where the rule that refused knows no better (api.md 5). */
+/** What to write instead: every refusal says it, also where the rule that refused knows no better. */
 
 const SCHEMA = 'GET /v0/sql/schema lists the tables, and the columns of one `table`.';
 const BEGIN = 'Begin with SELECT or WITH.';

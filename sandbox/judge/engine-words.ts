@@ -5,7 +5,7 @@ import type { Refusal } from './refusal.ts';
 /**
  * The engine's words as a caller may read them. It names databases, users, settings, internal aliases and pieces of the views'
  * bodies; all of that stands in parts of a sentence that are cut, or in names that are replaced. What still looks like ours after
- * that is not shown at all: better no words than one too many (api.md 5).
+ * that is not shown at all: better no words than one too many.
  */
 
 /** Where a sentence stops speaking to its reader: the query again, the plan's expressions, parts and paths. */

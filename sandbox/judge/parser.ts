@@ -1,7 +1,7 @@
 import { EngineError, type Guest } from '../../clickhouse/engine/engine.ts';
 
 /**
- * The engine as a parser: the same server and version that will run the text (sandbox.md C). Nothing here executes what a
+ * The engine as a parser: the same server and version that will run the text (docs/design/sandbox.md). Nothing here executes what a
  * caller wrote: `parse` sends it as a hex literal, `tree` and `ast` only ever get the canonical text that `parse` gave.
  */
 export interface SqlParser {

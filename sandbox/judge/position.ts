@@ -1,11 +1,5 @@
 import type { Token } from './parser.ts';
-import type { Refusal } from './refusal.ts';
-
-/** Where in the caller's own text, both from 1; columns count characters. */
-export interface Position {
-  readonly line: number;
-  readonly column: number;
-}
+import type { Position, Refusal } from './refusal.ts';
 
 /** Adds where in the caller's own text the refusal points to, when that can be told. */
 export function placed(refusal: Refusal, text: string, written: readonly Token[]): Refusal {

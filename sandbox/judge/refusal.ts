@@ -1,5 +1,3 @@
-import type { Position } from './position.ts';
-
 /**
  * Why a text is not run. `code` names the rule for tests and logs, `detail` says in words what and where, `hint` what to write
  * instead. A refusal never names anything that the caller did not write. (docs/design/sandbox.md)
@@ -25,6 +23,12 @@ export const REFUSALS = {
 } as const;
 
 export type RefusalCode = keyof typeof REFUSALS;
+
+/** Where in the caller's own text, both from 1; columns count characters. */
+export interface Position {
+  readonly line: number;
+  readonly column: number;
+}
 
 export interface Refusal {
   readonly code: RefusalCode;

@@ -15,9 +15,8 @@ import { checkParameters, checkValues, parametersOf, type QueryParameter } from 
 import { checkMatchedTimes, withPlainTimes } from './literals/times.ts';
 import { checkFunctions, checkSecondView, checkTableFunctions, checkTables, checkWords } from './names.ts';
 import type { Parsed, QueryParameters } from './parser.ts';
-import type { Position } from './position.ts';
 import type { TreeNode } from './query-tree.ts';
-import { refuse } from './refusal.ts';
+import { type Position, refuse } from './refusal.ts';
 import { checkRepeatedStates, checkStates } from './states.ts';
 import { checkWork } from './work/block-time.ts';
 import { checkFrames } from './work/frames.ts';

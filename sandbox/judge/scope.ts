@@ -84,7 +84,7 @@ export function functionName(node: TreeNode): string {
  */
 export interface NamedValue {
   readonly node: TreeNode;
-  /** A lambda is given the elements of the arrays beside it. */
+  /** It stands for an element of the arrays that its lambda is given with. */
   readonly isElement: boolean;
 }
 

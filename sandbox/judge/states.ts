@@ -12,11 +12,11 @@ import {
 } from './scope.ts';
 
 /**
- * No bytes of a caller's may become a state of an aggregate function, which the engine trusts as its own (sandbox.md C, 4).
- * Bytes become one by a type, and where the engine converts a text to the type of a state beside it. Tried on 26.7.2.1: a type
+ * No bytes of a caller's may become a state of an aggregate function, which the engine trusts as its own (docs/design/sandbox.md).
+ * Bytes become one by a type, and where the engine converts a text to the type of a state in the same expression. Tried on 26.7.2.1: a type
  * may be computed, or hold comments and quotes; `transform` and CASE convert the texts that they compare with; IN converts
  * its left side to what its subquery gives; INTERPOLATE converts what it fills in. Everything else answers that the two types do not
- * go together, as long as the guest's profile makes no Variant of them (guest-settings.ts).
+ * go together, as long as the guest's profile makes no Variant of them (clickhouse/guest/settings.ts).
  */
 
 /** Functions that take a type by its name, and at which argument. JSONExtract refuses states by itself. */
@@ -93,7 +93,7 @@ function checkConversion(node: TreeNode, root: TreeNode): void {
   if (node.kind === 'INTERPOLATE') {
     refuse('function', {
       near: 'INTERPOLATE',
-      detail: 'INTERPOLATE is not available beside -State functions and bitmaps.',
+      detail: 'INTERPOLATE is not available together with -State functions and bitmaps.',
       hint: 'Finish the aggregation in a subquery, and fill its rows outside.',
     });
   }
@@ -102,7 +102,7 @@ function checkConversion(node: TreeNode, root: TreeNode): void {
   if (CONVERTS_TEXTS.test(name)) {
     refuse('function', {
       near: /^transform$/i.test(name) ? name : 'CASE',
-      detail: 'transform and CASE x WHEN … are not available beside -State functions and bitmaps.',
+      detail: 'transform and CASE x WHEN … are not available together with -State functions and bitmaps.',
       hint: 'Write multiIf(x = …, …, …), or aggregate without -State.',
     });
   }
@@ -131,7 +131,7 @@ function makesStates(node: TreeNode, root: TreeNode, seen: Set<string>): boolean
 
 /**
  * A state of an aggregate function that a join, an arrayJoin, a lambda or a constant repeats is one state with many pointers to it, so
- * memory does not bound how often a block merges it: `uniqExactMerge(s)` of a million values beside three hundred rows ran on for
+ * memory does not bound how often a block merges it: `uniqExactMerge(s)` of a million values joined to three hundred rows ran on for
  * more than 5 s after its KILL (26.7.2.1). States that are merged in a few steps, whatever they have seen, may be repeated.
  */
 

@@ -15,7 +15,7 @@ import { CallerLeft, StoppedLate } from './watchdog.ts';
 /**
  * What a query would read, by the engine's own index analysis. Nothing is run, with one exception that the engine makes:
  * subqueries that give a single value are computed to plan the rest. So the question is bounded in time, and has places of its
- * own. A bare `count()` is under-estimated: the engine knows it without reading (sandbox.md C).
+ * own. A bare `count()` is under-estimated: the engine knows it without reading (docs/design/sandbox.md).
  */
 export interface EstimateDeps extends PlanningDeps {
   /** One of each shard, because each shard knows only what it holds; a single engine has one. */

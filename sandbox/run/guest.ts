@@ -14,7 +14,7 @@ import type { Log } from '../../core/log.ts';
 /**
  * Whether the guest is what the second wall takes it for: its settings are read back, and it is tried whether it is refused what
  * it must be. A users file that an engine ignores, or a remote engine whose operator gave the guest more, fails open otherwise
- * (sandbox.md B.2, C).
+ * (docs/design/sandbox.md).
  */
 
 /** The guest may do more than it should, or less than it needs; the message is for the operator. */

@@ -2,8 +2,8 @@ import { KNOWN_CHAINS } from '../../../core/domain/known-chains.ts';
 import type { ColumnDomain } from '../../../core/domain/public-tables.ts';
 import { nearest } from '../../../core/nearest-name.ts';
 import type { ColumnMeanings } from '../columns.ts';
-import type { Position } from '../position.ts';
 import { attribute, listIn, type TreeNode, walk } from '../query-tree.ts';
+import type { Position } from '../refusal.ts';
 import { functionName } from '../scope.ts';
 
 /** What of an accepted text is not what its writer thinks. */

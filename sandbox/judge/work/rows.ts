@@ -1,46 +1,6 @@
 import { attribute, listIn, type TreeNode, walk } from '../query-tree.ts';
-import { ctesInSight, functionName, isTablePlace, queryAround } from '../scope.ts';
-import type { ValueSizes } from './value-size.ts';
-
-/** How many rows a query can give, told from its tree alone; infinite where nothing that is written there bounds them. */
-
-const MANY = Number.POSITIVE_INFINITY;
-
-/** Rows of what stands in a table's place: a query, a union, or the name of a CTE. */
-export function rowsOf(node: TreeNode, seen: ReadonlySet<TreeNode> = new Set()): number {
-  if (seen.has(node)) return MANY;
-  const within = new Set([...seen, node]);
-  if (node.kind === 'QUERY') return Math.min(limitOf(node), rowsRead(node, within));
-  if (node.kind !== 'IDENTIFIER') return MANY;
-  const ctes = ctesInSight(node, attribute(node, 'identifier') ?? '');
-  return ctes.length === 0 ? MANY : Math.max(...ctes.map((cte) => rowsOf(cte, within)));
-}
-
-/** Rows that a query reads, where it reads one bounded query and makes none of its own. */
-export function rowsRead(query: TreeNode, seen: ReadonlySet<TreeNode> = new Set()): number {
-  const [table, ...others] = query.children.filter(isTablePlace);
-  if (table === undefined || others.length > 0) return MANY;
-  // Rows that are added: one for each element, one for each gap, and those of subtotals.
-  if ([...walk(query)].some(addsRows)) return MANY;
-  return rowsOf(table, seen);
-}
-
-function addsRows({ kind, section, attributes }: TreeNode): boolean {
-  if (kind === 'ARRAY_JOIN' || section.startsWith('FILL ')) return true;
-  if (/^(arrayjoin|unnest)$/i.test(attributes.get('function_name') ?? '')) return true;
-  return (
-    attributes.get('with_fill') === '1' ||
-    [...attributes.keys()].some((name) => name.startsWith('is_group_by_with'))
-  );
-}
-
-/** `LIMIT 5`, and nothing that adds to it. */
-function limitOf(query: TreeNode): number {
-  if (query.attributes.has('is_limit_with_ties')) return MANY;
-  const limit = query.children.find(({ section }) => section === 'LIMIT');
-  const value = /^constant_value: UInt64_(\d+),/.exec(limit?.kind === 'CONSTANT' ? limit.rest : '')?.[1];
-  return value === undefined ? MANY : Number(value);
-}
+import { functionName, isTablePlace, queryAround } from '../scope.ts';
+import { rowsRead, type ValueSizes } from './value-size.ts';
 
 /**
  * How many times a function is computed for one block: for each row of the block, and for each element of the arrays whose lambda it
@@ -84,7 +44,7 @@ export function callRows(root: TreeNode, { bytesOf }: ValueSizes): CallRows {
     // They have to be of one length.
     return counts.length === 0 ? Number.POSITIVE_INFINITY : Math.max(1, Math.min(...counts));
   };
-  const besides = (node: TreeNode): readonly TreeNode[] =>
+  const siblings = (node: TreeNode): readonly TreeNode[] =>
     (node.parent?.children ?? []).filter((one) => one !== node);
   /** Times that what stands at a node is computed for each row. */
   const times = (node: TreeNode, seen: ReadonlySet<TreeNode>): number => {
@@ -97,9 +57,9 @@ export function callRows(root: TreeNode, { bytesOf }: ValueSizes): CallRows {
     if (seen.has(lambda)) return Number.POSITIVE_INFINITY;
     const within = new Set([...seen, lambda]);
     const isArgument = lambda.parent?.kind === 'LIST' && lambda.parent.parent?.kind === 'FUNCTION';
-    const direct = isArgument ? elements(besides(lambda)) : 0;
+    const direct = isArgument ? elements(siblings(lambda)) : 0;
     const named = users.of(attribute(lambda, 'alias')).map((user) => {
-      const each = user.kind === 'IDENTIFIER' ? elements(besides(user)) : 1;
+      const each = user.kind === 'IDENTIFIER' ? elements(siblings(user)) : 1;
       return each * times(user, within);
     });
     return Math.max(

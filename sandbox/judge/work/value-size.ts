@@ -1,8 +1,7 @@
 import { PUBLIC_COLUMNS } from '../columns.ts';
 import { isValues } from '../names.ts';
 import { attribute, listIn, type TreeNode, walk } from '../query-tree.ts';
-import { functionName, namedValues, queryAround } from '../scope.ts';
-import { rowsRead } from './rows.ts';
+import { ctesInSight, functionName, isTablePlace, namedValues, queryAround } from '../scope.ts';
 
 /**
  * How many bytes a value of a query may have, told from its tree alone: literals have their length, columns of tables that of a
@@ -52,8 +51,8 @@ const ENDLESS_BEGINNINGS =
 const GATHERERS = /^group(Uniq)?Array(Last|Sorted|Sample)?(If|Distinct)*$/;
 const TOPS = /^(topK(Weighted)?|approx_top_(k|count|sum))(If|Distinct)*$/;
 const TOPS_UNLESS_TOLD = 10;
-/** What stands beside each value in an array. */
-const GATHERED_BESIDE_BYTES = 32;
+/** What each value of an array takes in addition to its own bytes. */
+const GATHERED_OVERHEAD_BYTES = 32;
 const ENDLESS_ENDINGS = /[a-z](Array|Map|Mapped|Resample|ForEach|State)$/;
 
 interface Sized {
@@ -141,7 +140,7 @@ export function createValueSizes(root: TreeNode, hasHiddenNames: boolean): Value
     if (/^arrayjoin$/i.test(name)) return elementBytes(args[0] ?? node);
     // One of its own is a lambda.
     if (named.has(name)) return ENDLESSLY;
-    if (isEndless(name)) return SCALAR_BYTES + gatheredBy(node) * (GATHERED_BESIDE_BYTES + sum(args));
+    if (isEndless(name)) return SCALAR_BYTES + gatheredBy(node) * (GATHERED_OVERHEAD_BYTES + sum(args));
     return SCALAR_BYTES + sum(args) * timesOf(name);
   };
   /** Of an array that an aggregation has gathered, a value that went in; of any other, no more than all of it. */
@@ -183,4 +182,44 @@ function unnamedBytes(root: TreeNode, isAllShown: boolean): (name: string) => nu
     if (/[^\w]/.test(column)) return ENDLESSLY;
     return isMade ? ENDLESSLY : written;
   };
+}
+
+/** How many rows a query can give, told from its tree alone; infinite where nothing that is written there bounds them. */
+
+const MANY = Number.POSITIVE_INFINITY;
+
+/** Rows of what stands in a table's place: a query, a union, or the name of a CTE. */
+function rowsOf(node: TreeNode, seen: ReadonlySet<TreeNode> = new Set()): number {
+  if (seen.has(node)) return MANY;
+  const within = new Set([...seen, node]);
+  if (node.kind === 'QUERY') return Math.min(limitOf(node), rowsRead(node, within));
+  if (node.kind !== 'IDENTIFIER') return MANY;
+  const ctes = ctesInSight(node, attribute(node, 'identifier') ?? '');
+  return ctes.length === 0 ? MANY : Math.max(...ctes.map((cte) => rowsOf(cte, within)));
+}
+
+/** Rows that a query reads, where it reads one bounded query and makes none of its own. */
+export function rowsRead(query: TreeNode, seen: ReadonlySet<TreeNode> = new Set()): number {
+  const [table, ...others] = query.children.filter(isTablePlace);
+  if (table === undefined || others.length > 0) return MANY;
+  // Rows that are added: one for each element, one for each gap, and those of subtotals.
+  if ([...walk(query)].some(addsRows)) return MANY;
+  return rowsOf(table, seen);
+}
+
+function addsRows({ kind, section, attributes }: TreeNode): boolean {
+  if (kind === 'ARRAY_JOIN' || section.startsWith('FILL ')) return true;
+  if (/^(arrayjoin|unnest)$/i.test(attributes.get('function_name') ?? '')) return true;
+  return (
+    attributes.get('with_fill') === '1' ||
+    [...attributes.keys()].some((name) => name.startsWith('is_group_by_with'))
+  );
+}
+
+/** `LIMIT 5`, and nothing that adds to it. */
+function limitOf(query: TreeNode): number {
+  if (query.attributes.has('is_limit_with_ties')) return MANY;
+  const limit = query.children.find(({ section }) => section === 'LIMIT');
+  const value = /^constant_value: UInt64_(\d+),/.exec(limit?.kind === 'CONSTANT' ? limit.rest : '')?.[1];
+  return value === undefined ? MANY : Number(value);
 }

@@ -154,7 +154,7 @@ function unfit(says: string): Finding {
 
 /**
  * Builds in which a nested `SETTINGS readonly = 0` lifts the read-only mode of a query (ClickHouse issue 116028), by the release
- * line in which it was mended. Source: sandbox.md B, docs/operators.md.
+ * line in which it was mended. Source: docs/design/sandbox.md, docs/operators.md.
  */
 const MENDED_IN: Readonly<Record<string, readonly [patch: number, build: number]>> = {
   '26.3': [27, 4],
