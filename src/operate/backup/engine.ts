@@ -1,6 +1,7 @@
 import type { EngineAccess, Writer } from '../../../clickhouse/engine/engine.ts';
 import { sql, text } from '../../../clickhouse/engine/sql.ts';
 import { readMigrations } from '../../../clickhouse/migrate/migrations.ts';
+import { type BackupGroup, TABLE_FACTS } from '../../../clickhouse/tables/table-facts.ts';
 import { UserError } from '../../../core/user-error.ts';
 import {
   type HeldWriter,
@@ -26,30 +27,18 @@ import { tellBytes } from './progress.ts';
  *
  * A regrade changes rows in the middle of the history, which no checkpoint covers: a copy during one is refused (below).
  */
-const FIRST = ['checkpoints'];
-const DONE = [
-  'blocks',
-  'rollup_state',
-  'ring_passes',
-  'relayer_total_passes',
-  'catalogue_passes',
-  'catalogue_changes',
-  'regrade_progress',
-];
-const MARKS = ['retracted_keys', 'hour_ver', 'agent_changes', 'agent_wallets', 'wallet_seen'];
+export const GROUPS = ['checkpoints', 'done', 'rows', 'marks'] as const satisfies readonly BackupGroup[];
+export type Group = BackupGroup;
 
-export const GROUPS = ['checkpoints', 'done', 'rows', 'marks'] as const;
-export type Group = (typeof GROUPS)[number];
-
-/** The group of a table; one that is not named here holds rows. */
+/** The group of a table; one that names none holds rows. */
 export function groupOf(table: string): Group {
-  if (FIRST.includes(table)) return 'checkpoints';
-  if (DONE.includes(table)) return 'done';
-  return MARKS.includes(table) ? 'marks' : 'rows';
+  return (Object.hasOwn(TABLE_FACTS, table) ? TABLE_FACTS[table]?.backup : undefined) ?? 'rows';
 }
 
 /** Tables whose place in the order matters, for the test that they exist. */
-export const ORDERED_TABLES: readonly string[] = [...FIRST, ...DONE, ...MARKS];
+export const ORDERED_TABLES: readonly string[] = Object.entries(TABLE_FACTS).flatMap(([table, { backup }]) =>
+  backup === undefined ? [] : [table],
+);
 
 const MAX_SECONDS = 60;
 const TABLES_MAX = 1_000;
@@ -73,7 +62,7 @@ export interface EngineBackupOrder {
 type TableEntry = EngineManifest['tables'][number];
 
 /**
- * Copies the tables with the engine's own BACKUP, group by group (table-order.ts), of all shards at once, while others write to
+ * Copies the tables with the engine's own BACKUP, group by group, of all shards at once, while others write to
  * them. Throws `UserError` when a regrade was under way, and when an engine refuses.
  */
 export async function backUpEngine(holders: HeldWriters, order: EngineBackupOrder): Promise<EngineManifest> {

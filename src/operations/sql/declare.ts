@@ -43,7 +43,7 @@ import {
   textWarnings,
 } from './shapes.ts';
 
-/** Analysts' SQL over the public tables. Source: api.md 5, read-api.md 2.2, 4.9. */
+/** Analysts' SQL over the public tables. */
 
 const SQL_PARAMS = {
   sql: sqlParam,

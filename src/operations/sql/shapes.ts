@@ -8,7 +8,7 @@ import { WARNINGS } from '../index-state/freshness.ts';
 import { META_EXAMPLE, MetaShape } from '../meta.ts';
 import { CountShape, keyOf, oneOf, orNull } from '../shapes.ts';
 
-/** What SQL answers look like in JSON. Source: api.md 5. */
+/** What SQL answers look like in JSON. */
 
 /** What SQL answers warn of: the closed vocabulary, beside that of every answer. */
 export const SQL_WARNINGS = {

@@ -141,7 +141,7 @@ describe('attacks', () => {
     expect(await refusalOf(sql)).toBe(code);
   });
 
-  // The scalar function file() is the known hole of the second wall (sandbox.md): only the first one stops it.
+  // The scalar function file() is the known hole of the second wall: only the first one stops it.
   test.each(ATTACKS.filter(([, sql, code]) => /table|function/.test(code) && !/\bfile\b/.test(sql)))(
     '%s stops at the second wall too, or gives nothing away',
     async (_what, sql) => {
