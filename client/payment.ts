@@ -3,7 +3,7 @@ import { DOLLAR_TOKENS } from './dollar-tokens.ts';
 import { SettlementIndexError } from './errors.ts';
 import { microsOfAtoms, usdMicros, usdText } from './usd.ts';
 
-/** Paying for single calls over x402. Source: read-api.md 2.5–2.7, 4.12. */
+/** Paying for single calls over x402. */
 
 /** One way to pay, as x402 version 2 writes it. */
 export interface PaymentTerms {

@@ -5,7 +5,7 @@ import { SqlFile, type SqlFileFormat } from './sql-file.ts';
 import { SqlRows } from './sql-rows.ts';
 import type { SqlEstimate, SqlResult, SqlTier } from './wire.ts';
 
-/** Queries: `POST /sql` in the form that fits what is done with the rows. Source: api.md 5, docs/sql.md. */
+/** Queries: `POST /sql` in the form that fits what is done with the rows. */
 
 /** A value of a placeholder `{name:Type}`. Numbers beyond 2^53 as texts. */
 export type SqlParam = string | number | boolean | null | readonly SqlParam[];

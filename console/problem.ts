@@ -1,4 +1,4 @@
-/** What the API answers when it refuses, `application/problem+json`; the fields that the console uses. Source: RFC 9457, api.md 1. */
+/** What the API answers when it refuses, `application/problem+json`; the fields that the console uses. Source: RFC 9457. */
 export interface ProblemBody {
   readonly title: string;
   readonly status: number;

@@ -3,7 +3,7 @@ import type { Resource } from './domain/resources.ts';
 
 /**
  * Every error this program answers with, once. Status, title and retry advice are projected into answers, OpenAPI,
- * docs/reference/errors.md and the tests. Source: read-api.md 7, api.md 1.
+ * docs/reference/errors.md and the tests.
  */
 
 interface ErrorEntry {
@@ -214,7 +214,7 @@ export type ErrorCode = keyof typeof ERRORS;
 
 export const ERROR_CODES = Object.keys(ERRORS) as readonly ErrorCode[];
 
-/** Where and why, in the caller's own text. Source: api.md 5. */
+/** Where and why, in the caller's own text. */
 export interface QueryTrouble {
   /** Of `query_failed`, and of an `invalid_query` that the engine found in planning: a closed list. */
   readonly reason?: string;

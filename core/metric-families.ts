@@ -1,5 +1,5 @@
 /**
- * Every metric of the program, declared once: the exporter, the table of docs/metrics.md and the tests of dashboard and alerts
+ * Every metric of the program, declared once: the exporter, the table of docs/observe.md and the tests of dashboard and alerts
  * read it. Labels have few values, known before: ids of operations, codes, names of statements and chains, hosts of RPC
  * providers. Never a path, an address, a key or anything else that callers choose.
  */

@@ -16,7 +16,7 @@ import { createSentTransactions, type SentTransactions } from './sent-transactio
 /**
  * A real x402 facilitator, v1 and v2, exact and upto, as a process of its own: POST /verify, POST /settle, GET /supported.
  * The first stdin line brings its key, so that the key is in no argument and no environment; when stdin closes it exits, so
- * that it never outlives the demo. The guards around the packages are those of protocol.md 1.9.
+ * that it never outlives the demo. The packages throw where an authorization is malformed, and put signatures into reasons: both are caught here.
  */
 
 /** A payment is about 1 KiB; anything much larger is not one. */
@@ -34,7 +34,7 @@ const RESEND_EVERY_MS = 250;
 type WalletOfFacilitator = Parameters<typeof toFacilitatorEvmSigner>[0];
 
 function buildFacilitator(boot: FacilitatorBootstrap): x402Facilitator {
-  // Without viem's nonceManager, parallel settles race on the relayer's nonce: 1 of 10 succeeded (protocol.md 0.7).
+  // Without viem's nonceManager, parallel settles race on the relayer's nonce: 1 of 10 succeeded.
   // Its source never falls back to a nonce that was sent: after a rollback the node counts fewer, until they are sent again.
   const sent = createSentTransactions();
   const { request, resend, count } = remembering(boot.rpcUrl, sent, walletAddress(boot.privateKey));

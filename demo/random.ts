@@ -41,7 +41,7 @@ export function seededRandom(seed: number): Random {
 
 /**
  * Zipf-like rank sampler over `count` items: item k is drawn with weight 1/(k+1). Real x402 payees look like this: a few
- * resources take most payments (protocol.md 5.3).
+ * resources take most payments.
  */
 export function zipfSampler(random: Random, count: number): () => number {
   const cumulative: number[] = [];
@@ -66,7 +66,7 @@ export function zipfSampler(random: Random, count: number): () => number {
 const TAIL_SHARE = 0.05;
 
 /**
- * An amount of USDC in atomic units: mostly 0.001–0.01, with a tail up to a few dollars (protocol.md 5.3 "good defaults").
+ * An amount of USDC in atomic units: mostly 0.001–0.01, with a tail up to a few dollars.
  */
 export function paymentAmount(random: Random): bigint {
   if (!random.chance(TAIL_SHARE)) return BigInt(1_000 + random.below(9) * 1_000 + random.below(2) * 500);

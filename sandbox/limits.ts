@@ -1,6 +1,6 @@
 import { RESULT_READ_MAX_SECONDS } from '../clickhouse/guest/settings.ts';
 
-/** Limits of the sandbox that are ours and not the engine's (those: clickhouse/guest/settings.ts). Source: sandbox.md C, api.md 5. */
+/** Limits of the sandbox that are ours and not the engine's (those: clickhouse/guest/settings.ts). */
 
 /** Queries that run at once on a machine of `cores`; those of the longer tiers always leave one core to the others. */
 export function placesOf(cores: number): { readonly all: number; readonly heavy: number } {
@@ -23,7 +23,7 @@ export const KILL_POLL_MS = 100;
 
 /** An estimate plans the query, for which the engine computes its scalar subqueries: never for long. */
 export const ESTIMATE_MAX_SECONDS = 2;
-/** They are free of charge, so they have no more than one place between them, and nobody waits long for it. */
+/** Estimates are free of charge, so they share one place, and wait for it briefly. */
 export const ESTIMATE_PLACES = 1;
 export const ESTIMATE_WAIT_MAX_MS = 5_000;
 
@@ -54,7 +54,7 @@ export const UNSTOPPABLE_POLL_MS = 5_000;
 /** Between two checks of a guest that did not pass. */
 export const GUEST_CHECK_RETRY_MS = 1_000;
 
-/** Results that the engine holds in memory at once: of guest-http.ts' `HELD_IN_MEMORY_BYTES` each. */
+/** Results that the engine holds in memory at once: `HELD_IN_MEMORY_BYTES` each (clickhouse/guest/engine.ts). */
 export const RESULTS_IN_MEMORY_MAX = 2;
 
 /** Results that have not been read to their end, of all callers and of one, and how long reading one may take. */

@@ -5,18 +5,21 @@ import type { QueryParameters } from './judge/parser.ts';
 
 /**
  * The sandbox as operations see it: judge a text, run what was accepted, or say what running it would cost. Nothing runs that
- * was not judged: `run` and `estimate` take the verdict, not the text. Source: sandbox.md C, api.md 5.
+ * was not judged: `run` and `estimate` take the verdict, not the text (docs/design/sandbox.md).
  */
 export interface SqlSandbox {
-  /** Whose SQL is run now. Whoever lets callers in asks before anything of theirs is judged. */
+  /** Whose SQL is run by this deployment; the gate asks before it lets a call in. */
   openTo(): SqlCallers;
   /** Whose queries are run at this moment: by `openTo`, and by the penalties for queries that could not be stopped. */
   openNow(): OpenTo;
-  /** Rejects only when the engine cannot be asked. Verdicts are remembered by the full digest of engine, policy and text. */
-  inspect(text: string, parameters: QueryParameters): Promise<Verdict>;
   /**
-   * Waits for its turn, then resolves when the engine has finished: everything about the run is known, no byte has left, and
-   * reading `body` slowly costs nobody anything. Rejects with `SandboxBusy`, `Refused`, `QueryFailed`, `QueryAbandoned`, or `EngineError`
+   * Rejects with `SandboxBusy` where the caller's queries are not run at the moment, with `EngineError` when the engine cannot be asked,
+   * and for no other reason. Verdicts are remembered by the full digest of engine, policy, text and parameters.
+   */
+  inspect(text: SandboxText): Promise<Verdict>;
+  /**
+   * Waits for its turn, then resolves when the engine has finished: everything about the run is known, no byte has left, and a slow
+   * reader of `body` holds up no other query. Rejects with `SandboxBusy`, `Refused`, `QueryFailed`, `QueryAbandoned`, or `EngineError`
    * where the engine and not the query is at fault.
    */
   run(query: SandboxQuery, signal: AbortSignal): Promise<SandboxResult>;
@@ -35,6 +38,13 @@ export type OpenTo = (typeof OPEN_TO)[number];
 export const RESULT_FORMATS = ['rows', 'ndjson', 'csv', 'parquet', 'arrow'] as const;
 export type ResultFormat = (typeof RESULT_FORMATS)[number];
 
+export interface SandboxText {
+  readonly text: string;
+  readonly parameters: QueryParameters;
+  /** As in `SandboxQuery`. */
+  readonly caller: string;
+}
+
 export interface SandboxQuery {
   readonly accepted: Accepted;
   readonly parameters: QueryParameters;
@@ -47,7 +57,7 @@ export interface SandboxQuery {
    * cut afterwards (parquet, arrow) is asked for the caller's own number.
    */
   readonly maxRows: number;
-  /** Whose turn it takes: callers wait in turns, not in one line. Holds no secret. */
+  /** Names the caller, whose queries take turns with those of others and share its penalties. Holds no secret. */
   readonly caller: string;
 }
 
@@ -146,7 +156,7 @@ export const BUSY_REASONS = {
 } as const;
 export type BusyReason = keyof typeof BUSY_REASONS;
 
-/** `places`: the turns are taken, and the queue or its patience is at its end. The others: penalties.ts. */
+/** `places`: no place is free, and the queue is full or the wait was too long. The others: penalties.ts. */
 export class SandboxBusy extends Error {
   readonly retryAfterSeconds: number;
   readonly reason: BusyReason;

@@ -7,7 +7,7 @@ import { createLog } from '../core/log.ts';
 import { readBootstrap } from '../core/process/bootstrap.ts';
 import { runRollupWorker } from '../ingest/rollup/worker.ts';
 import { runIngest } from '../ingest/worker.ts';
-import { openObservation, WORKER_PORT_OFFSET } from './observe/observe.ts';
+import { openObservation, WORKER_PORT_OFFSET } from './observe/open.ts';
 
 /**
  * Entry of the ingest and the rollup worker as a child of the service. A process of its own, because parsing a node's answers

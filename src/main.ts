@@ -12,8 +12,8 @@ import { UserError } from '../core/user-error.ts';
 import type { RegradeArguments } from '../ingest/grading/regrade/command.ts';
 import type { ImportArguments } from '../ingest/import/options.ts';
 import type { attachOrStartEngine } from './attach-engine.ts';
-import type { BackupArguments, BackupDeps } from './operate/backup/backup-command.ts';
-import type { RestoreArguments } from './operate/backup/restore-command.ts';
+import type { BackupArguments, BackupDeps } from './operate/backup/backup.ts';
+import type { RestoreArguments } from './operate/backup/restore.ts';
 import { type Actions, commandLine, type Options } from './operate/command-line.ts';
 import { whatToOpen } from './what-to-open.ts';
 
@@ -127,14 +127,14 @@ async function runRegrade(options: Options, given: RegradeArguments): Promise<vo
 }
 
 async function runBackup(options: Options, directory: string, given: BackupArguments): Promise<void> {
-  const { backUp } = await import('./operate/backup/backup-command.ts');
+  const { backUp } = await import('./operate/backup/backup.ts');
   await withBackupDeps(options, 'backup', async (deps) => {
     await backUp(deps, directory, given);
   });
 }
 
 async function runRestore(options: Options, directory: string, given: RestoreArguments): Promise<void> {
-  const { restore } = await import('./operate/backup/restore-command.ts');
+  const { restore } = await import('./operate/backup/restore.ts');
   await withBackupDeps(options, 'restore', (deps) => restore(deps, directory, given));
 }
 

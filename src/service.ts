@@ -17,16 +17,17 @@ import { type SupervisedChild, superviseChild } from '../core/process/supervise.
 import { runRollupWorker } from '../ingest/rollup/worker.ts';
 import { runIngest } from '../ingest/worker.ts';
 import { untilAcknowledged } from '../ingest/write/until-acknowledged.ts';
+import { type OpenSandbox, openSandbox } from '../sandbox/open.ts';
 import type { ControlStore } from './accounts/store.ts';
 import { makeEngineHome } from './engine-home.ts';
 import { buildApp } from './http/app.ts';
 import { createDrain, type Drain } from './http/drain.ts';
 import type { IngestBootstrap } from './ingest-process.ts';
-import * as observed from './observe/api-observation.ts';
-import { type Observation, openObservation } from './observe/observe.ts';
+import { type Observation, openObservation } from './observe/open.ts';
+import * as observed from './observe/ports.ts';
 import { openAccess } from './open-access.ts';
 import { openControlStore } from './open-control-store.ts';
-import { type OpenSandbox, openSandbox } from './open-sandbox.ts';
+import { sqlTierSeconds } from './operations/prices.ts';
 import { remoteAccess } from './remote-access.ts';
 
 /**
@@ -170,6 +171,7 @@ async function openApi(
       log,
       cores: availableParallelism(),
       restartEngine: restart,
+      secondsOf: sqlTierSeconds,
       openTo: () => (walls === null || hasFileWall(walls()) ? 'everyone' : 'organizations'),
       observeGuest,
     }),

@@ -30,7 +30,7 @@ const DAYS_QUICK = 20;
 export const GROWTH = 5;
 
 const DAY_SECONDS = 86_400;
-/** Twice what a settlement takes on disk in all tables (engine.md 4.2), because merges hold old and new parts. */
+/** Twice what a settlement takes on disk in all tables, because merges hold old and new parts. */
 const DISK_BYTES_PER_ROW = 500;
 
 export async function openLab(context: BenchContext): Promise<Lab> {

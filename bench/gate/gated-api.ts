@@ -140,7 +140,7 @@ const OPEN_GATE: Gate = {
     const { operation, deps, surface, charging, progress } = request;
     const facts = { chains: deps.deployment.chains, cursorKeys: deps.cursorKeys };
     const call = operation.prepare(request.raw(), facts);
-    await call.review?.(deps);
+    await call.review?.(deps, ANYBODY.callerName);
     progress.onRun(ANYBODY.lane);
     const { idempotencyKey } = charging;
     const outcome = await call.run(deps, { ...ANYBODY, surface, idempotencyKey });

@@ -1,6 +1,6 @@
 import { createGuest } from '../../clickhouse/guest/engine.ts';
-import { createEngineParser } from '../../sandbox/judge/engine-parser.ts';
 import type { SqlParser } from '../../sandbox/judge/parser.ts';
+import { createEngineParser } from '../../sandbox/judge/parser.ts';
 import { startBenchEngine } from '../support/bench-engine.ts';
 import type { Workspace } from '../support/workspace.ts';
 

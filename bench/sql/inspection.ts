@@ -21,9 +21,9 @@ export async function measureInspection(context: BenchContext): Promise<Figure[]
   const again: number[] = [];
   for (let round = 0; round < rounds + WARM_UP; round++) {
     const text = query(round + 1);
-    const unseen = await timed(() => sandbox.inspect(text, {}));
+    const unseen = await timed(() => sandbox.inspect({ text, parameters: {}, caller: 'bench' }));
     if ('refused' in unseen.result) throw new Error(unseen.result.refused.detail);
-    const seen = await timed(() => sandbox.inspect(text, {}));
+    const seen = await timed(() => sandbox.inspect({ text, parameters: {}, caller: 'bench' }));
     if (round < WARM_UP) continue;
     first.push(unseen.ms);
     again.push(seen.ms);

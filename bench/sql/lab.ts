@@ -3,8 +3,9 @@ import { trustedText } from '../../clickhouse/engine/sql.ts';
 import { systemClock } from '../../core/clock.ts';
 import { loadConfig } from '../../core/config/load.ts';
 import { PUBLIC_TABLES } from '../../core/domain/public-tables.ts';
+import { type OpenSandbox, openSandbox } from '../../sandbox/open.ts';
 import { buildApp } from '../../src/http/app.ts';
-import { type OpenSandbox, openSandbox } from '../../src/open-sandbox.ts';
+import { sqlTierSeconds } from '../../src/operations/prices.ts';
 import { addKey, createOrganization, openTestAccess } from '../../test/kit/access.ts';
 import { type BenchEngine, benchLog, startBenchEngine } from '../support/bench-engine.ts';
 import type { BenchContext } from '../support/run-bench.ts';
@@ -48,7 +49,13 @@ async function openLab({ quick, workspace, say }: BenchContext): Promise<SqlLab>
   await mergeClosedMonths(engine, say);
   await copyPlain(engine, say);
   const log = benchLog();
-  const sandbox = openSandbox({ access: engine.access, log, cores: cpus().length, restartEngine: null });
+  const sandbox = openSandbox({
+    access: engine.access,
+    log,
+    cores: cpus().length,
+    restartEngine: null,
+    secondsOf: sqlTierSeconds,
+  });
   workspace.defer(() => sandbox.close());
   const { url, keys } = await startApi(engine, sandbox, workspace);
   let calls = 0;

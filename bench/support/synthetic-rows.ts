@@ -1,7 +1,7 @@
 import { type Sql, sql, text, uint8, uint32, uint64 } from '../../clickhouse/engine/sql.ts';
 
 /**
- * Settlements made inside the engine, with the distribution behind the numbers of engine.md 4: log-uniform ("zipf-ish") ranks
+ * Settlements made inside the engine, with the distribution behind the measurements of docs/design/storage.md: log-uniform ("zipf-ish") ranks
  * of payers (663,000 of them show up in 10 million rows) and payees, five chains, three rows of one timestamp, 180 days, 200
  * relayers, 24 facilitators. One row in 64 is paid by an address that is a payee elsewhere, one in 512 by its own payee.
  */

@@ -251,7 +251,7 @@ async function restartChild(child: SupervisedChild): Promise<void> {
 }
 
 /**
- * Answers the engine's version. A missing configuration file is silently ignored by the engine (sandbox.md B), so this logs in
+ * Answers the engine's version. A missing configuration file is silently ignored by the engine, so this logs in
  * with the generated password: the answer proves that users.xml is in force and that this port is this engine's.
  */
 async function probe(url: string, { writer }: EngineUsers, port: number): Promise<string> {

@@ -8,7 +8,7 @@ import type { EngineWalls } from './walls.ts';
  */
 
 /**
- * No account has to be made: the number is one that neither systemd (`UIDS-GIDS.md`: 60578 to 61183 are unused) nor Debian gives to
+ * No account has to be made: the number is one that neither systemd (its UIDS-GIDS: 60578 to 61183 are unused) nor Debian gives to
  * anybody, and below 65536, which is all that containers of ordinary users have.
  */
 export const ENGINE_USER_ID = 60_842;

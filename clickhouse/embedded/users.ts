@@ -16,7 +16,7 @@ import { guestGrants } from '../guest/sql.ts';
  * The engine's two configuration files. Users come from a file because the embedded engine has no writable access storage.
  *
  * The local session logs in as `default` without a password, and an open HTTP port would let every process of the machine do
- * the same and read our files with the function `file()` (sandbox.md B). `default` cannot be closed to HTTP by its networks:
+ * the same and read our files with the function `file()`. `default` cannot be closed to HTTP by its networks:
  * the local session counts as 127.0.0.1. So the port serves queries only below a random path, which `EngineAccess.url` holds.
  */
 

@@ -1,5 +1,5 @@
 /**
- * Writes rows in ClickHouse's RowBinary into one growing buffer: the fastest form that every server reads (engine.md 3.1).
+ * Writes rows in ClickHouse's RowBinary into one growing buffer: the fastest form that every server reads.
  * Enum8 travels as its byte, LowCardinality as its plain type, Decimal(18, 6) as an Int64 of millionths.
  * Every method throws on a value that its column cannot hold: a wrapped number would be a silent lie in the table.
  */

@@ -11,7 +11,7 @@ import { publicDatabaseOf } from './public-database.ts';
 
 /**
  * The public tables as views in a database of their own. The guest may read these and nothing else; they read with the rights
- * of who made them (design.md 3, sandbox.md C layer 2). Made anew at every start from the one declaration, so they are no
+ * of who made them (docs/design/storage.md, docs/design/sandbox.md). Made anew at every start from the one declaration, so they are no
  * migrations; the indexes that they lean on are.
  *
  * A hex column is spelled exactly as its skip index spells it: only then does `payer = '0x…'` prune. Columns of the table are

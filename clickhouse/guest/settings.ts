@@ -1,5 +1,5 @@
 /**
- * What the engine itself holds the guest to, whatever text reaches it: the second wall (sandbox.md C, layer 2). The embedded
+ * What the engine itself holds the guest to, whatever text reaches it: the second wall (docs/design/sandbox.md). The embedded
  * engine gets these as a profile in its users file, a remote one as the SQL that docs/operators.md shows; the sandbox reads
  * them back before it runs anything.
  */

@@ -28,7 +28,7 @@ const registry = onFirst(
 );
 const directory = onFirst('offers are joined with each other, and there are some ten thousand');
 
-/** When a table is copied while the index is written to; src/operate/backup/table-order.ts says why in this order. */
+/** When a table is copied while the index is written to; src/operate/backup/engine.ts says why in this order. */
 export type BackupGroup = 'checkpoints' | 'done' | 'rows' | 'marks';
 
 export interface TableFacts {

@@ -12,7 +12,7 @@ const UPPER = /^0x[0-9A-F]{40}$/;
 
 /**
  * Reads an address in any case. All-lower and all-upper carry no checksum and pass; mixed case must match EIP-55.
- * Source: EIP-55; api.md 1.
+ * Source: EIP-55.
  */
 export function readAddress(text: string): Address | AddressProblem {
   if (LOWER.test(text)) return text as Address;

@@ -1,7 +1,7 @@
 import type { Address } from './address.ts';
 import type { Hash } from './settlement.ts';
 
-/** Files that ERC-8004 points to, as far as we keep them. Source: ERC8004SPEC.md, protocol.md 4.3 and 4.4. */
+/** Files that ERC-8004 points to, as far as we keep them. Source: ERC-8004. */
 
 export interface AgentService {
   /** web, A2A, MCP, OASF, ENS, DID, email, …; as the card spells it. */

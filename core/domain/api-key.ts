@@ -2,7 +2,7 @@ import { hash, randomBytes } from 'node:crypto';
 
 /**
  * API keys: `six_live_` or `six_trial_` and 43 base62 characters (256 bits). Only the SHA-256 digest is ever stored; with that
- * much entropy a fast hash is enough, because there is nothing to guess from. Source: api.md 4.
+ * much entropy a fast hash is enough, because there is nothing to guess from. See docs/design/gate.md.
  */
 export type ApiKeyKind = 'live' | 'trial';
 

@@ -1,4 +1,4 @@
-/** A chain by its CAIP-2 name, for example `eip155:8453`. Source: CAIP-2, api.md 1. */
+/** A chain by its CAIP-2 name, for example `eip155:8453`. Source: CAIP-2. */
 export type Chain = `eip155:${number}`;
 
 const SHAPE = /^eip155:(0|[1-9][0-9]{0,15})$/;

@@ -16,7 +16,7 @@ const MARKED = /^(?:\$\s*(?<dollars>[\d.]+)|(?<number>[\d.]+)\s*(?:USDC?|usdc?|d
 /**
  * A declared price: `"$0.01"`, `"0.01 USD"`, `"0.01"`, or a number of dollars. Null for anything else. A whole number in a text
  * without a mark (`"10000"`) is refused: listings write atomic units like that, and the two must not be confused
- * (read-api.md 2.7). `isDollars`: the name of the field says dollars, so that a bare `"2"` means two.
+ *. `isDollars`: the name of the field says dollars, so that a bare `"2"` means two.
  */
 export function readDollars(declared: unknown, { isDollars = false } = {}): bigint | null {
   if (typeof declared === 'number') return Number.isFinite(declared) ? microsOf(plainText(declared)) : null;

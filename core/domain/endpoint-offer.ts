@@ -1,6 +1,6 @@
 import type { Chain } from './chain.ts';
 
-/** One way to pay for one priced resource, as a listing publishes it, read tolerantly. Source: protocol.md 1.10. */
+/** One way to pay for one priced resource, as a listing publishes it, read tolerantly. Source: the x402 specification, discovery. */
 export interface EndpointOffer {
   /** Absolute http or https URL, without credentials and fragment. */
   readonly resource: string;

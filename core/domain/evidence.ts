@@ -1,6 +1,6 @@
 /**
  * How sure we are that a transfer was an x402 settlement. The ladder is one table; the engine's Enum8, the answers, the
- * `min_probability` filter and docs/methodology.md are read off it. Source: api.md 2, protocol.md 3.5.
+ * `min_probability` filter and docs/methodology.md are read off it. See docs/design/evidence.md.
  */
 
 export type EvidenceTier = 'proven' | 'probable' | 'unproven' | 'not_x402' | 'ungraded';

@@ -2,7 +2,7 @@ import { type Address, address } from './address.ts';
 
 /**
  * Facts about the chains we can index: CAIP-2 id, public RPC, EIP-3009 tokens with their EIP-712 domain, ERC-8004 registries,
- * timing. Source: protocol.md 2.6 (every domain separator recomputed) and 4.1, chain documentation for RPC and timing.
+ * timing. Every domain separator was recomputed and compared with the token’s answer; RPC and timing are from the chains’ documentation.
  */
 
 export interface TokenFacts {
@@ -44,7 +44,7 @@ const usdc = (at: string, name: 'USD Coin' | 'USDC'): TokenFacts => ({
   domain: { name, version: '2' },
 });
 
-/** The same on every mainnet. Source: protocol.md 4.1 (erc-8004/erc-8004-contracts b9e466c2). */
+/** The same on every mainnet. Source: erc-8004/erc-8004-contracts b9e466c2. */
 const MAINNET_REGISTRIES: Registries = {
   identity: address('0x8004A169FB4a3325136EB29fA0ceB6D2e539a432'),
   reputation: address('0x8004BAa17C55a88189AE136b182e5fdA19dE9b63'),

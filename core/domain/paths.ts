@@ -1,7 +1,7 @@
 /** Where a deployment serves what, below its public URL. */
 
-/** The two base paths serve identical answers (read-api.md 9.2). */
+/** The two base paths serve identical answers. */
 export const BASE_PATHS = ['/v0', '/api/v0'] as const;
 
-/** Where agents find the MCP surface; the same under each base path (read-api.md 4.8, 9.2). */
+/** Where agents find the MCP surface; the same under each base path. */
 export const MCP_PATHS = ['/mcp', ...BASE_PATHS.map((base) => `${base}/mcp`)] as const;

@@ -1,7 +1,7 @@
 import type { Address } from './address.ts';
 import type { Chain } from './chain.ts';
 
-/** Values of the x402 lane that more than one layer speaks of. Wire forms are in src/payment. Source: read-api.md 2.5–2.7, 7.3. */
+/** Values of the x402 lane that more than one layer speaks of. Wire forms are in src/payment. */
 
 /** Where a payment failed, and whether the same one may be sent again. One table for answers, documentation and tests. */
 export const PAYMENT_STAGES = {

@@ -1,4 +1,4 @@
-/** What an organization may do. Plans are configuration; these three exist unless it changes them. Source: api.md 4, 5. */
+/** What an organization may do. Plans are configuration; these three exist unless it changes them. See docs/design/gate.md. */
 export const PLAN_IDS = ['free', 'pro', 'enterprise'] as const;
 export type PlanId = (typeof PLAN_IDS)[number];
 

@@ -1,7 +1,7 @@
 import type { Address } from './address.ts';
 import type { Hash } from './settlement.ts';
 
-/** What a feedback file says of a payment, held against the settlements. Source: ERC-8004, protocol.md 4.4. */
+/** What a feedback file says of a payment, held against the settlements. Source: ERC-8004. */
 
 /** A payment that a feedback file names. */
 export interface ProofOfPayment {

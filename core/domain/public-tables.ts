@@ -2,7 +2,7 @@ import { EVIDENCE_METHODS, EVIDENCE_TIERS } from './evidence.ts';
 
 /**
  * What analysts may query, declared once: the engine's views, `/sql/schema`, docs/sql.md and the sandbox's allow-list are read
- * off it. Addresses and hashes are lower-case hex text, chains are CAIP-2. What is unknown is NULL. Source: api.md 5.
+ * off it. Addresses and hashes are lower-case hex text, chains are CAIP-2. What is unknown is NULL.
  */
 
 export interface PublicColumn {

@@ -1,4 +1,4 @@
-/** Query Units: what calls on the credit lane are counted in. Whole numbers only. Source: read-api.md 2.2, api.md 4. */
+/** Query Units: what calls on the credit lane are counted in. Whole numbers only. See docs/design/gate.md. */
 
 /** The largest number of units one grant, hold or balance may name: exact as a JSON number and in Lua (2^53). */
 export const UNITS_MAX = 1_000_000_000_000;
@@ -15,7 +15,7 @@ export interface UnitBalance {
 
 export const NO_UNITS: UnitBalance = { granted: 0, balance: 0, held: 0, spent: 0 };
 
-/** One QU per started five seconds, at least one. Source: read-api.md 2.2. */
+/** One QU per started five seconds, at least one. */
 export const SQL_SECONDS_PER_QU = 5;
 
 /** What a query that took `milliseconds` of engine time costs. */

@@ -1,7 +1,7 @@
 import type { Address } from './address.ts';
 import type { Hash, Position } from './settlement.ts';
 
-/** What the three ERC-8004 registries' logs say, decoded. Source: ERC-8004, protocol.md 4.2. */
+/** What the three ERC-8004 registries' logs say, decoded. Source: ERC-8004. */
 
 /**
  * How much of a registry's text is kept, in bytes on chain. Anybody may write any length there, and gas on an L2 is cheap: what

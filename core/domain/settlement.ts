@@ -5,7 +5,7 @@ import type { EvidenceMethod } from './evidence.ts';
 /** A 32-byte hash: `0x` and 64 lower-case hex digits. */
 export type Hash = `0x${string}`;
 
-/** Where an event stands in the feed. Unique per event; the whole sort key of every settlement list (engine.md 4.4 rule 9). */
+/** Where an event stands in the feed. Unique per event; the whole sort key of every settlement list. */
 export interface Position {
   /** Unix seconds, UTC. */
   readonly blockTime: number;

@@ -13,7 +13,7 @@ import {
 /**
  * Keeps one child Node process of ours alive: the embedded engine, the ingest worker.
  *
- * The child has its own process group, because `SYSTEM SHUTDOWN` inside the engine kills the whole group (engine.md 1). Its
+ * The child has its own process group, because `SYSTEM SHUTDOWN` inside the engine kills the whole group. Its
  * stdin is a pipe that carries the bootstrap, one JSON line, so that secrets are never in an argument list or an environment
  * that other users of the machine can read. When the pipe closes the child ends itself: a supervisor that is killed with
  * `kill -9` leaves no orphan.

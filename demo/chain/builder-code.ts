@@ -3,7 +3,7 @@ import { concatHex, type Hex, stringToHex } from 'viem';
 
 const MARKER = '0x80218021802180218021802180218021';
 
-/** ERC-8021 schema 2: `w` names the facilitator, `a` the app, `s` services (protocol.md 2.5). By the package's own encoder. */
+/** ERC-8021 schema 2: `w` names the facilitator, `a` the app, `s` services. By the package's own encoder. */
 export function withBuilderCode(
   calldata: Hex,
   codes: { readonly w?: string; readonly a?: string; readonly s?: string[] },

@@ -13,10 +13,10 @@ export interface ChainToken {
   readonly domainSeparator: Hex;
 }
 
-/** Canonical USDC of Base Sepolia (protocol.md 2.6). */
+/** Canonical USDC of Base Sepolia. */
 export const USDC = address('0x036cbd53842c5426634e7929541ec2318f3dcf7e');
 
-/** Circle's proxy predates EIP-1967 and keeps implementation and admin in these slots (protocol.md 1.11). */
+/** Circle's proxy predates EIP-1967 and keeps implementation and admin in these slots. */
 const IMPLEMENTATION_SLOT = '0x7050c9e0f4ca769c69bd3a8ef740bc37934f8e2c036e5a723fd8ee048ed3f8c3';
 const ADMIN_SLOT = '0x10d6a54a4754c8869d6886b5f5d7fbfa5b4522237ea5c60d11bc4e7a1ff9390b';
 const LIBRARY = address('0x00000000000000000000000000000000000f1a01');
@@ -61,7 +61,7 @@ function link({ deployedBytecode, deployedLinkReferences }: Artifact, library: A
 
 /**
  * Circle's real FiatTokenV2_2 behind its real proxy at the canonical address, initialised in one mined block. On chain id
- * 84532 its domain separator equals the one of the real Base Sepolia USDC (protocol.md 1.11).
+ * 84532 its domain separator equals the one of the real Base Sepolia USDC.
  */
 export async function deployUsdc(rpc: Rpc, sender: Sender): Promise<ChainToken> {
   const library = artifact('util/SignatureChecker.sol/SignatureChecker');

@@ -34,7 +34,7 @@ export interface SignedAuthorization extends Authorization {
   readonly signature: Hex;
 }
 
-/** Type hashes of protocol.md 2.1. `receive` may only be sent by the payee. */
+/** Type hashes of EIP-3009. `receive` may only be sent by the payee. */
 const TYPE_HASH = {
   transfer: '0x7c7c6cdb67a18743f49ec6fa9b35f50d52ed05cbed4cc592e13b44501c1a2267',
   receive: '0xd099cc98ef71107a616c4f0f941f04c322d8e254fe26b3c6668db87aae413de8',

@@ -16,7 +16,7 @@ import type { ChainToken } from './deploy-usdc.ts';
 import type { Rpc } from './json-rpc.ts';
 import type { Wallet } from './wallets.ts';
 
-/** Canonical addresses, the same on every chain (protocol.md 1.8). */
+/** Canonical addresses, the same on every chain. */
 export const PERMIT2 = address('0x000000000022d473030f116ddee9f6b43ac78ba3');
 export const EXACT_PROXY = address('0x402085c248eea27d92e8b30b2c58ed07f9e20001');
 export const UPTO_PROXY = address('0x4020a4f3b7b90cca423b9fabcc0ce57c6c240002');

@@ -28,7 +28,7 @@ export interface RegistryAddresses {
   readonly validation: Address;
 }
 
-/** Canonical addresses on test networks (protocol.md 4.1). */
+/** Canonical addresses on test networks (ERC-8004). */
 export const TESTNET_REGISTRIES: RegistryAddresses = {
   identity: address('0x8004a818bfb912233c491871b3d84c89a494bd9e'),
   reputation: address('0x8004b663056a597dffe9eccc1965a193b7388713'),

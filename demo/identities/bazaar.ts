@@ -7,7 +7,7 @@ import { type CardHost, json } from './card-host.ts';
 import { listedSellers, type Offer, offerOf } from './offers.ts';
 
 /**
- * Bazaars of the demo's facilitators, `GET <url>/discovery/resources` (protocol.md 1.10): one that lists in the shape of version
+ * Bazaars of the demo's facilitators, `GET <url>/discovery/resources` (x402 specification, discovery): one that lists in the shape of version
  * 1, one in that of version 2 with Coinbase's extras, both with items among them that nobody should believe.
  */
 

@@ -5,7 +5,7 @@ import { bytes, type CardHost } from './card-host.ts';
 import { cidOf } from './cid.ts';
 import { offerOf } from './offers.ts';
 
-/** Registration files (protocol.md 4.3) and the ways in which a URI names one. */
+/** Registration files (ERC-8004) and the ways in which a URI names one. */
 
 export const REGISTRY = `eip155:${DEMO_CHAIN_ID}:${TESTNET_REGISTRIES.identity}`;
 /** Where a domain proves which agents are its own. */

@@ -5,7 +5,7 @@ import { DEMO_CHAIN_ID } from '../chain/anvil.ts';
 import { bytes, type CardHost } from './card-host.ts';
 import { REGISTRY } from './cards.ts';
 
-/** Feedback files (protocol.md 4.4), true and false ones. */
+/** Feedback files (ERC-8004), true and false ones. */
 
 /** A payment that a file may point to. */
 export interface Payment {

@@ -1,15 +1,151 @@
+import type { Token } from './parser.ts';
 import { type TreeNode, walk } from './query-tree.ts';
 import { refuse } from './refusal.ts';
 
-/** Clauses that parse, and do not what they say here. */
-export interface ClauseFacts {
-  /** Its row is none of the result, and no format of ours has a place for it. */
-  readonly hasTotals: boolean;
+/**
+ * Clauses, most of which the engine's lexer shows and its tree does not: the first word, FORMAT, INTO OUTFILE, SETTINGS. The rules
+ * here also refuse every text that the tree would print raw and that could therefore forge a line of it (docs/design/sandbox.md).
+ * The tokens are those of the canonical text: no comments, keywords in capitals, one space between words.
+ */
+
+const FORBIDDEN_KINDS = new Set(['Semicolon', 'Comment', 'HereDoc', 'VerticalDelimiter', 'At', 'DoubleAt']);
+/** A comma or a line break in a name could pass for the end of a line or an attribute of the printed tree. */
+const RAW_UNSAFE = /[,\\`"\p{Cc}\p{Zl}\p{Zp}]/u;
+/** Words before a string literal that the tree prints without quotes: patterns of columns, and collations. */
+const RAW_LITERAL_AFTER = new Set(['EXCEPT', 'STRICT', 'COLLATE', 'LIKE', 'ILIKE', 'REGEXP']);
+
+/** Endings that a caller may leave in the text; the request's own `format` decides. Others, such as Null, ask for something else. */
+const FORMAT_DROPPED =
+  /^(JSON|JSON(Compact|Strings|Columns)\w*|JSONEachRow|NDJSON|JSONLines|CSV\w*|TSV\w*|TabSeparated\w*|Pretty\w*|Vertical|Values|Markdown|Parquet|Arrow|ArrowStream)$/i;
+
+/** The FORMAT at the end, which is dropped: the request says the format. `at` counts bytes of the canonical text. */
+export interface TrailingFormat {
+  readonly name: string;
+  readonly at: number;
 }
 
-/** Throws `Refused` (`forbidden_clause`). */
-export function checkClauses(root: TreeNode): ClauseFacts {
-  let hasTotals = false;
+/** The first word as it was written: the engine rewrites `TABLE t`, another statement, to a SELECT. Throws `Refused` (`not_select`). */
+export function checkFirstWord(written: readonly Token[], canonical: readonly Token[]): void {
+  const first = written.find(({ kind }) => kind !== 'OpeningRoundBracket' && kind !== 'Comment');
+  checkBeginning(first, /^(SELECT|WITH|FROM)$/i);
+  checkBeginning(
+    canonical.find(({ kind }) => kind !== 'OpeningRoundBracket'),
+    /^(SELECT|WITH)$/,
+  );
+}
+
+function checkBeginning(first: Token | undefined, words: RegExp): void {
+  if (first === undefined) refuse('empty');
+  if (first.kind === 'BareWord' && words.test(first.text)) return;
+  refuse('not_select', { near: first.text, hint: 'Begin with SELECT or WITH.' });
+}
+
+/** Throws `Refused` (`not_select`, `syntax`). */
+export function checkKinds(tokens: readonly Token[]): void {
+  for (const token of tokens) checkKind(token);
+}
+
+/** Throws `Refused` (`identifier`). */
+export function checkQuotedNames(tokens: readonly Token[]): void {
+  for (const token of tokens) checkName(token);
+}
+
+/** Throws `Refused` (`forbidden_clause`, `settings`, `function`). */
+export function checkClauses(tokens: readonly Token[]): void {
+  for (const at of tokens.keys()) checkClause(tokens, at);
+}
+
+/** Throws `Refused` (`identifier`). */
+export function checkRawLiterals(tokens: readonly Token[]): void {
+  for (const at of tokens.keys()) checkRawLiteral(tokens, at);
+}
+
+function checkKind({ kind, text }: Token): void {
+  if (kind === 'Semicolon')
+    refuse('not_select', { near: text, hint: 'Send one statement without a semicolon.' });
+  if (FORBIDDEN_KINDS.has(kind) || kind.startsWith('Error')) refuse('syntax', { near: text });
+}
+
+function checkName({ kind, text }: Token): void {
+  if (kind !== 'QuotedIdentifier' || !RAW_UNSAFE.test(text.slice(1, -1))) return;
+  refuse('identifier', {
+    near: text,
+    hint: 'Quoted names may hold no comma, quote, backslash or control character.',
+  });
+}
+
+function checkClause(tokens: readonly Token[], at: number): void {
+  const token = tokens[at];
+  if (token?.kind !== 'BareWord') return;
+  const before = tokens[at - 1];
+  if (token.text === 'OUTFILE' && before?.text === 'INTO')
+    refuse('forbidden_clause', {
+      near: 'INTO OUTFILE',
+      hint: 'The answer itself is the file: choose `format`.',
+    });
+  if (token.text === 'WITH' && before?.text === 'PARALLEL')
+    refuse('forbidden_clause', { near: 'PARALLEL WITH' });
+  // `FROM t STREAM`; behind AS it is a name.
+  if (token.text === 'STREAM' && isName(before) && before?.text !== 'AS')
+    refuse('forbidden_clause', { near: 'STREAM' });
+  if (token.text === '_CAST') refuse('function', { near: '_CAST', hint: 'Write CAST(value AS Type).' });
+  if (token.text === 'SETTINGS' && isSettingsClause(tokens, at)) {
+    refuse('settings', {
+      near: 'SETTINGS',
+      hint: 'Time and memory come with `tier`, rows with `max_rows`, the form of the answer with `format`.',
+    });
+  }
+}
+
+/** `SETTINGS name = value`; a column called settings is not followed by a name and an equals sign. */
+function isSettingsClause(tokens: readonly Token[], at: number): boolean {
+  const name = tokens[at + 1];
+  return (isName(name) || name?.kind === 'QuotedIdentifier') && tokens[at + 2]?.kind === 'Equals';
+}
+
+function isName(token: Token | undefined): boolean {
+  return token?.kind === 'BareWord' || token?.kind === 'QuotedIdentifier';
+}
+
+/** A literal that is printed raw may hold no escape: an escaped line break would begin a line of the tree. */
+function checkRawLiteral(tokens: readonly Token[], at: number): void {
+  const token = tokens[at];
+  if (token?.kind !== 'StringLiteral') return;
+  const before = tokens[at - 1];
+  const isColumns = before?.kind === 'OpeningRoundBracket' && tokens[at - 2]?.text === 'COLUMNS';
+  const isPattern = before?.kind === 'BareWord' && RAW_LITERAL_AFTER.has(before.text);
+  if (!isColumns && !isPattern) return;
+  // A LIKE between two values is printed quoted and may hold anything; only one that selects columns follows an asterisk.
+  if (isPattern && /^(LIKE|ILIKE|REGEXP)$/.test(before?.text ?? '') && tokens[at - 2]?.kind !== 'Asterisk')
+    return;
+  // Pairs of backslashes are one real backslash, as patterns need it; any other escape is a character we cannot see.
+  if (!token.text.replaceAll('\\\\', '').includes('\\')) return;
+  refuse('identifier', {
+    near: token.text,
+    hint: 'A pattern of column names may hold no escaped character but a doubled backslash.',
+  });
+}
+
+/**
+ * Formats stand last: canonical text puts nothing after them but SETTINGS, which are refused. Throws `Refused` (`forbidden_clause`)
+ * for one that asks for something else than a form of the answer, such as Null.
+ */
+export function trailingFormat(tokens: readonly Token[]): TrailingFormat | null {
+  const name = tokens.at(-1);
+  const word = tokens.at(-2);
+  if (word?.kind !== 'BareWord' || word.text !== 'FORMAT' || !isName(name) || name === undefined) return null;
+  // `SELECT a AS FORMAT b` does not parse, so two last words FORMAT x are the clause and nothing else.
+  const format = name.text.replace(/[`"]/g, '');
+  if (!FORMAT_DROPPED.test(format))
+    refuse('forbidden_clause', {
+      near: name.text,
+      hint: 'Leave FORMAT out and choose `format` in the request.',
+    });
+  return { name: format, at: word.at };
+}
+
+/** PREWHERE and SAMPLE parse, and do not do what they say here. Throws `Refused` (`forbidden_clause`). */
+export function checkViewClauses(root: TreeNode): void {
   for (const node of walk(root)) {
     if (node.section === 'PREWHERE') {
       refuse('forbidden_clause', {
@@ -26,7 +162,10 @@ export function checkClauses(root: TreeNode): ClauseFacts {
         hint: 'Sample by a hash: WHERE cityHash64(payer) % 10 = 0 keeps a tenth of the payers.',
       });
     }
-    hasTotals ||= node.attributes.has('is_group_by_with_totals');
   }
-  return { hasTotals };
+}
+
+/** Whether the query has WITH TOTALS, whose row belongs to no result: no format of ours has a place for it. */
+export function hasTotals(root: TreeNode): boolean {
+  return [...walk(root)].some(({ attributes }) => attributes.has('is_group_by_with_totals'));
 }

@@ -1,14 +1,21 @@
-import { PUBLIC_TABLES, type PublicTableName } from '../../core/domain/public-tables.ts';
+import {
+  type ColumnDomain,
+  PUBLIC_TABLE_NAMES,
+  PUBLIC_TABLES,
+  type PublicColumn,
+  type PublicTableName,
+} from '../../core/domain/public-tables.ts';
 import { nearest } from '../../core/nearest-name.ts';
 import type { FunctionCatalogue } from '../policy/function-catalogue.ts';
 import type { Token } from './parser.ts';
-import { attribute, type TreeNode, walk } from './query-tree.ts';
+import { attribute, listIn, type TreeNode, walk } from './query-tree.ts';
 import { refuse } from './refusal.ts';
-import { argumentNames, isTablePlace } from './scope.ts';
+import { argumentNames, functionName, isTablePlace, type NamedValues, namedValues } from './scope.ts';
 
 /**
- * Names that are no column of any table that is read and nothing that the query declares, wherever it does: these can mean nothing, so
- * the query is refused before it costs anything, with the names that there are. What may mean something is left to the engine.
+ * Refuses names that are no column of any table that the query reads and that the query does not declare anywhere. They can mean
+ * nothing, so the refusal comes before the query costs anything, and lists the columns that there are. A name that may mean something is
+ * left to the engine.
  */
 export interface NamesOfQuery {
   readonly root: TreeNode;
@@ -72,7 +79,7 @@ function declaredNames(nodes: readonly TreeNode[], query: NamesOfQuery): Declare
 /** Undefined where they cannot be told. */
 function madeColumns(node: TreeNode): readonly string[] | undefined {
   if (node.kind === 'APPLY COLUMN TRANSFORMER') return undefined;
-  if (NAMELESS.test(attribute(node, 'function_name') ?? '')) return undefined;
+  if (NAMELESS.test(functionName(node))) return undefined;
   if (node.kind !== 'TABLE_FUNCTION') return [];
   const made = COLUMNS_OF_TABLE_FUNCTIONS[(attribute(node, 'table_function_name') ?? '').toLowerCase()];
   return made === undefined ? undefined : [made];
@@ -130,11 +137,17 @@ function refuseColumn(name: string, { values, tables }: Declared, query: NamesOf
   });
 }
 
+/** Names of the columns of a public table; none for any other name. */
 export function columnsOf(table: string): readonly string[] {
-  return Object.hasOwn(PUBLIC_TABLES, table)
-    ? PUBLIC_TABLES[table as PublicTableName].columns.map(({ name }) => name) // by the line above
-    : [];
+  return publicColumns(table).map(({ name }) => name);
 }
+
+function publicColumns(table: string): readonly PublicColumn[] {
+  return Object.hasOwn(PUBLIC_TABLES, table) ? PUBLIC_TABLES[table as PublicTableName].columns : []; // by the check before it
+}
+
+/** Names of all columns of all public tables. */
+export const PUBLIC_COLUMNS: ReadonlySet<string> = new Set(PUBLIC_TABLE_NAMES.flatMap(columnsOf));
 
 export function columnsHint(tables: readonly string[]): string {
   const [table] = tables;
@@ -142,4 +155,107 @@ export function columnsHint(tables: readonly string[]): string {
   return names.length > 0
     ? `${table} has ${names.join(', ')}. A subquery gives only the columns that it selects.`
     : 'GET /v0/sql/schema lists the columns of one `table`; a subquery gives only those that it selects.';
+}
+
+/**
+ * Which public column an expression is the value of, as far as names tell it: for help with constants, never for a wall. A name that
+ * may mean two things means nothing here.
+ */
+export interface ColumnMeanings {
+  domainOf(node: TreeNode): ColumnDomain | undefined;
+  /** Whether it is a column of texts that is NULL, and never empty, where its value is unknown. */
+  mayBeNull(node: TreeNode): boolean;
+  timeOf(node: TreeNode): TimeKind | undefined;
+}
+
+/** A time to the second in UTC, or a day. */
+export type TimeKind = 'time' | 'day';
+
+/** Names lead to names: an alias of an alias of a column is common, more is not. */
+const STEPS_MAX = 8;
+/** Give one of the values of their first argument, as it is. */
+const SAME_VALUE =
+  /^(any|anylast|any_value|first_value|last_value|min|max|argmin|argmax|assumenotnull|tonullable|materialize|identity|laginframe|leadinframe|lag|lead|nth_value)(if|ornull)*$/i;
+/** Leave a text that is in lower case as it is. */
+const AS_TEXT = /^(lower|lcase|lowerutf8|trim|tostring)$/i;
+/** Of a time in UTC, a time in UTC; another argument would be a time zone. */
+const KEEPS_TIME = /^tostartof(second|minute|fiveminutes|tenminutes|fifteenminutes|hour|day)$/i;
+const MAKES_DAY = /^(todate|tomonday|tostartof(week|month|quarter|year)|tolastdayofmonth)$/i;
+const PLUS_INTERVAL = /^(plus|minus)$/i;
+const INTERVAL = /^tointerval/i;
+
+export function columnMeanings(root: TreeNode, tables: readonly string[]): ColumnMeanings {
+  const columns = tables.flatMap(publicColumns);
+  const named = namedValues(root);
+  return {
+    domainOf: (node) => meaningOf(node, { columns, named, of: ({ domain }) => domain, through: sameText }),
+    mayBeNull: (node) => meaningOf(node, { columns, named, of: nullableText, through: sameText }) === true,
+    timeOf: (node) => meaningOf(node, { columns, named, of: timeKind, through: timeThrough }),
+  };
+}
+
+function timeKind({ type }: PublicColumn): TimeKind | undefined {
+  if (/\bDateTime\('UTC'\)/.test(type)) return 'time';
+  return /\bDate\b/.test(type) ? 'day' : undefined;
+}
+
+function nullableText({ type }: PublicColumn): boolean {
+  return type.includes('Nullable(String)');
+}
+
+interface Question<Meaning> {
+  readonly columns: readonly PublicColumn[];
+  readonly named: NamedValues;
+  readonly of: (column: PublicColumn) => Meaning | undefined;
+  /** What a function makes of the meaning of its first argument. */
+  readonly through: (call: TreeNode, meaning: Meaning) => Meaning | undefined;
+}
+
+function meaningOf<Meaning>(
+  node: TreeNode,
+  question: Question<Meaning>,
+  steps = STEPS_MAX,
+): Meaning | undefined {
+  if (steps === 0) return undefined;
+  if (node.kind === 'IDENTIFIER') return meaningOfName(node, question, steps);
+  const [first] = node.kind === 'FUNCTION' ? listIn(node, 'ARGUMENTS') : [];
+  if (first === undefined) return undefined;
+  const meaning = meaningOf(first, question, steps - 1);
+  return meaning === undefined ? undefined : question.through(node, meaning);
+}
+
+function meaningOfName<Meaning>(
+  node: TreeNode,
+  question: Question<Meaning>,
+  steps: number,
+): Meaning | undefined {
+  const name = (attribute(node, 'identifier') ?? '').split('.').at(-1) ?? '';
+  const values = question.named.get(name) ?? [];
+  const meanings = [
+    ...question.columns.filter((column) => column.name === name).map(question.of),
+    ...values
+      .filter((value) => value?.node !== node)
+      .map((value) =>
+        value === null || value.isElement ? undefined : meaningOf(value.node, question, steps - 1),
+      ),
+  ];
+  const [one] = meanings;
+  return meanings.every((meaning) => meaning === one) ? one : undefined;
+}
+
+function sameValue<Meaning>(call: TreeNode, meaning: Meaning): Meaning | undefined {
+  return SAME_VALUE.test(functionName(call)) ? meaning : undefined;
+}
+
+function sameText<Meaning>(call: TreeNode, meaning: Meaning): Meaning | undefined {
+  return AS_TEXT.test(functionName(call)) ? meaning : sameValue(call, meaning);
+}
+
+function timeThrough(call: TreeNode, kind: TimeKind): TimeKind | undefined {
+  const name = functionName(call);
+  const [, second] = listIn(call, 'ARGUMENTS');
+  if (second === undefined && MAKES_DAY.test(name)) return 'day';
+  if (second === undefined && kind === 'time' && KEEPS_TIME.test(name)) return 'time';
+  const isMoved = PLUS_INTERVAL.test(name) && INTERVAL.test(functionName(second ?? call));
+  return isMoved && kind === 'time' ? 'time' : sameValue(call, kind);
 }

@@ -3,7 +3,7 @@ import { refuse } from './refusal.ts';
 /**
  * The printed query tree as a tree again. Strict: a line of an unknown kind ends the inspection, so that a newer engine's
  * constructs are refused until somebody has looked at them. Names are read from the front of a line only, up to the first
- * attribute that holds free text, so that no literal can pass for an attribute (sandbox.md C).
+ * attribute that holds free text, so that no literal can pass for an attribute (docs/design/sandbox.md).
  */
 
 export interface TreeNode {

@@ -1,6 +1,6 @@
 /**
  * Why a text is not run. `code` names the rule for tests and logs, `detail` says in words what and where, `hint` what to write
- * instead. A refusal never names anything that the caller did not write. Source: sandbox.md C, api.md 5.
+ * instead. A refusal never names anything that the caller did not write. (docs/design/sandbox.md)
  */
 export const REFUSALS = {
   empty: 'The query is empty.',

@@ -5,7 +5,7 @@ import type { QueryParameters } from './parser.ts';
 /**
  * Verdicts that were given before. A verdict follows from the engine's version, the policy, the text and the values of its
  * parameters: a value can be the name of a function, or not fit its type. The key is the full SHA-256 of all of them: a
- * shortened one could let a text pass under another's verdict (sandbox.md C).
+ * shortened one could let a text pass under another's verdict (docs/design/sandbox.md).
  */
 export interface VerdictCache {
   /** The verdict of before, or that of `judge`, which is kept. A rejection is not. */

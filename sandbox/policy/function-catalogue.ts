@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
-import type { Work } from '../judge/function-work.ts';
 import { refusalOf } from './function-policy.ts';
+import type { Work } from './function-work.ts';
 
 /** The pinned allow-list as `functions.json` holds it. Generated: `npm run gen -- functions`. */
 export interface FunctionFile {
@@ -32,7 +32,7 @@ export interface FunctionCatalogue {
   costOf(name: string): FunctionEntry | null;
 }
 
-/** `sumIfOrNull` has two; more than this is nobody's question. */
+/** `sumIfOrNull` has two; no real question needs more. */
 const COMBINATORS_MAX = 4;
 
 export function loadFunctionCatalogue(): FunctionCatalogue {

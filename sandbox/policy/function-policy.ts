@@ -1,7 +1,7 @@
 /**
  * Which of the engine's functions are not for callers, and why. `npm run gen -- functions` lays this over `system.functions` and
  * writes the pinned allow-list (functions.json); a function that a newer engine adds is refused until it is listed there.
- * Source: sandbox.md B.5, B.6; every group was tried against the engine as the guest user.
+ * Source: docs/design/sandbox.md; every group was tried against the engine as the guest user.
  */
 export interface RefusedFunctions {
   readonly why: string;
@@ -163,7 +163,7 @@ export const REFUSED_FUNCTIONS: readonly RefusedFunctions[] = [
   },
   {
     why: 'cannot be stopped once it decomposes a long series',
-    hint: 'Use avg(x) OVER (ORDER BY day ROWS BETWEEN 6 PRECEDING AND CURRENT ROW) for the trend, and what is left of x beside it.',
+    hint: 'Use avg(x) OVER (ORDER BY day ROWS BETWEEN 6 PRECEDING AND CURRENT ROW) for the trend, and subtract it from x for the rest.',
     names: ['seriesdecomposestl'],
   },
   {

@@ -12,7 +12,7 @@ export interface CountedRows {
 
 /**
  * Passes on what `wholeRows` would. `tally` is up to date once the rows have ended. Where the cap cuts, the rest is read to
- * its end and counted: that tells how many rows were passed on. The first row comes in one chunk, for whoever looks at it.
+ * its end and counted: that tells how many rows were passed on. The first row comes in one chunk, because its names are checked.
  */
 export async function* countedRows(
   body: AsyncIterable<Buffer>,

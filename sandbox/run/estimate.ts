@@ -1,39 +1,43 @@
 import { EngineError, type Guest, type Row } from '../../clickhouse/engine/engine.ts';
 import { PUBLIC_TABLES, type PublicTableName } from '../../core/domain/public-tables.ts';
-import type { Resolve } from '../judge/resolve.ts';
 import { type Estimate, QueryAbandoned, type SqlSandbox } from '../sandbox.ts';
+import type { Admission } from './admission.ts';
 import { explainFailure } from './explain-failure.ts';
-import type { Places } from './places.ts';
-import { openPlanning, type PlannedQuery, type Planning, type PlanningDeps } from './planning.ts';
+import {
+  openPlanning,
+  type PlannedQuery,
+  type Planning,
+  type PlanningDeps,
+  type Resolve,
+} from './planning.ts';
 import { CallerLeft, StoppedLate } from './watchdog.ts';
 
 /**
  * What a query would read, by the engine's own index analysis. Nothing is run, with one exception that the engine makes:
  * subqueries that give a single value are computed to plan the rest. So the question is bounded in time, and has places of its
- * own. A bare `count()` is under-estimated: the engine knows it without reading (sandbox.md C).
+ * own. A bare `count()` is under-estimated: the engine knows it without reading (docs/design/sandbox.md).
  */
 export interface EstimateDeps extends PlanningDeps {
-  /** One of each shard, that knows what the shard holds; the only one of an engine by itself. */
+  /** One of each shard, because each shard knows only what it holds; a single engine has one. */
   readonly guests: readonly Pick<Guest, 'explain'>[];
-  readonly places: Places;
+  readonly admission: Pick<Admission, 'admit' | 'punish'>;
   readonly resolve: Resolve;
 }
 
 export function createEstimate(deps: EstimateDeps): SqlSandbox['estimate'] {
-  return async (query, signal) => {
-    deps.quarantine.check(query.accepted.text);
-    deps.penalties.check(query.caller);
-    const place = await deps.places.take({ caller: query.caller, heavy: false }, signal);
-    const planning = openPlanning(deps, query, signal);
-    try {
-      deps.penalties.check(query.caller);
-      await deps.resolve(query, planning);
-      return await estimateIn(deps, query, planning);
-    } catch (error) {
-      return unknownUnless(error, query, signal);
-    } finally {
-      planning.leave(place);
-    }
+  return (query, signal) => {
+    const wanted = { caller: query.caller, text: query.accepted.text, load: 'plan' as const };
+    return deps.admission.admit(wanted, signal, async (place) => {
+      const planning = openPlanning(deps, query, signal);
+      try {
+        await deps.resolve(query, planning);
+        return await estimateIn(deps, query, planning);
+      } catch (error) {
+        return unknownUnless(error, query, signal);
+      } finally {
+        planning.leave(place);
+      }
+    });
   };
 }
 
@@ -108,7 +112,7 @@ function listOf(value: unknown): readonly Readonly<Record<string, unknown>>[] {
   return Array.isArray(value) ? value : [];
 }
 
-/** What stands behind the public tables that read anything (clickhouse/guest/public-views.ts). */
+/** The physical tables behind the public ones (clickhouse/guest/public-views.ts). */
 const PUBLIC_NAME: Readonly<Record<string, PublicTableName>> = {
   settlements: 'settlements',
   wallet_log: 'wallet_settlements',

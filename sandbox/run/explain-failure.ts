@@ -5,9 +5,9 @@ import { cleanWords } from '../judge/engine-words.ts';
 import type { Accepted } from '../judge/inspect.ts';
 import { QUERY_FAILURES, QueryFailed, type QueryFailure, type RunFigures } from '../sandbox.ts';
 
-/** From what the engine said while it ran an accepted query to what its writer is told. Source: api.md 5. */
+/** From what the engine said while it ran an accepted query to what its writer is told. */
 
-/** What the engine's codes mean to whoever wrote the query. Names as in ClickHouse's ErrorCodes.cpp. */
+/** What the engine's codes mean to the author of the query. Names as in ClickHouse's ErrorCodes.cpp. */
 const CODES: Readonly<Record<Exclude<QueryFailure, 'other'>, readonly number[]>> = {
   timeout: [159, 160], // TIMEOUT_EXCEEDED, TOO_SLOW
   memory: [241], // MEMORY_LIMIT_EXCEEDED
@@ -34,7 +34,7 @@ const REASON_OF_CODE: ReadonlyMap<number, QueryFailure> = new Map(
   ), // the keys are those of the record
 );
 
-/** Said in our own words: the engine's name settings, or rights that nobody may ask for. */
+/** Said in our own words: the engine's name settings, or rights that no caller can have. */
 const OWN_WORDS: ReadonlySet<QueryFailure> = new Set(['timeout', 'memory', 'rows_read', 'result_size']);
 /** Shorter names are near to too many others. */
 const SUGGESTED_FROM_CHARS = 3;

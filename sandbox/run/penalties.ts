@@ -1,11 +1,12 @@
+import { createHash } from 'node:crypto';
 import { isOrganizationName, rangeName } from '../../core/domain/caller-name.ts';
-import { type OpenTo, SandboxBusy } from '../sandbox.ts';
+import { type OpenTo, QueryFailed, SandboxBusy } from '../sandbox.ts';
 
 /**
- * What follows a query that the engine could not be stopped from running: the queries of all others end with the engine. Its caller
- * waits, and so does everybody of the same range of addresses, because addresses of a range cost nothing. Where it happens again and
- * again, whoever does it has more ranges than one: then SQL is for organizations only, and then for no caller until an operator has
- * looked and starts the service anew. Texts are remembered elsewhere (quarantine.ts).
+ * What follows a query that the engine could not be stopped from running, because ending it ended the queries of all others too. Its
+ * caller waits, and so do all callers of the same address range, because addresses of one range cost nothing. If it happens again and
+ * again, the attacker has several ranges: then SQL is for organizations only, and then for no caller until an operator has looked and
+ * restarts the service. The text itself is quarantined.
  */
 export interface Penalties {
   /** Throws `SandboxBusy` (`penalty`, `organizations_only`, `closed`) where the caller's queries are not run at the moment. */
@@ -25,7 +26,7 @@ export interface PenaltyLimits {
   readonly organizationsOnlyMs: number;
   /** Further ones while it is for organizations only, after which it is for no caller. */
   readonly closedAfter: number;
-  /** Told of each change, with the number of unstoppable queries that led to it. */
+  /** Called on each change, with the number of unstoppable queries that led to it. */
   readonly onChange?: (openTo: OpenTo, unstoppable: number) => void;
 }
 
@@ -95,4 +96,39 @@ function createServicePenalty(limits: PenaltyLimits, now: () => number): Service
       else if (state === 'organizations' && times.length >= limits.closedAfter) change('no_caller');
     },
   };
+}
+
+/** Texts that the engine could not be stopped from running or planning: each would force another restart, so none is run again. */
+export interface Quarantine {
+  /** Throws `QueryFailed` (`unsupported`) for a text that is in it. */
+  check(text: string): void;
+  add(text: string): void;
+}
+
+/** `max`: texts that are remembered; beyond it the oldest is forgotten. */
+export function createQuarantine(max: number): Quarantine {
+  const digests = new Set<string>();
+  return {
+    check(text) {
+      if (digests.has(digestOf(text))) throw quarantined();
+    },
+    add(text) {
+      digests.add(digestOf(text));
+      const [oldest] = digests;
+      if (digests.size > max && oldest !== undefined) digests.delete(oldest);
+    },
+  };
+}
+
+function quarantined(): QueryFailed {
+  return new QueryFailed({
+    reason: 'unsupported',
+    detail: 'This query could not be stopped when it ran before. It is not run again.',
+    hint: 'Write it with smaller values: a single step of it takes longer than its tier.',
+    figures: null,
+  });
+}
+
+export function digestOf(text: string): string {
+  return createHash('sha256').update(text).digest('hex');
 }

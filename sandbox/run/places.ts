@@ -8,7 +8,7 @@ import { QueryAbandoned, SandboxBusy } from '../sandbox.ts';
 export interface Places {
   /** Rejects with `SandboxBusy` when the queue is full or the wait too long, with `QueryAbandoned` when the caller leaves. */
   take(wanted: Wanted, signal: AbortSignal): Promise<Place>;
-  /** A place that is free right now, or null: whoever gets none may wait with `take`. Needs no signal, because nothing waits. */
+  /** A place that is free right now, or null: a caller that gets none may wait with `take`. Needs no signal, because nothing waits. */
   takeFree(wanted: Wanted): Place | null;
   /**
    * How many places there are, how many are taken, how many queries wait, and how many run on although their place was given back.
@@ -89,7 +89,7 @@ export function createPlaces(limits: PlaceLimits): Places {
     [...waiting].filter((one) => one.caller === caller).length >= limits.waitingMaxPerCaller;
 
   const takeFree = (wanted: Wanted, since = performance.now()): Place | null => {
-    // Nobody waits who would fit: `leave` has seen to that.
+    // No waiting query would fit: `leave` starts those that do.
     if (!fits(wanted)) return null;
     turns.serve(turns.next(wanted.caller));
     occupy(wanted);

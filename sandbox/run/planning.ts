@@ -1,21 +1,23 @@
 import { randomUUID } from 'node:crypto';
-import type { Guest, Row } from '../../clickhouse/engine/engine.ts';
-import { parametersAsSent } from '../judge/parameter-texts.ts';
+import { EngineError, type Guest, type Row } from '../../clickhouse/engine/engine.ts';
+import type { Accepted } from '../judge/inspect.ts';
+import { parametersAsSent } from '../judge/literals/parameters.ts';
+import { refuse } from '../judge/refusal.ts';
+import { checkResolved, RESOLVE_QUESTION, type ResolvedPolicy } from '../judge/resolved.ts';
 import { ESTIMATE_MAX_SECONDS } from '../limits.ts';
 import type { SandboxQuery } from '../sandbox.ts';
-import type { Penalties } from './penalties.ts';
+import type { Admission } from './admission.ts';
 import type { Place } from './places.ts';
-import type { Quarantine } from './quarantine.ts';
-import type { Watchdog, Watched } from './watchdog.ts';
+import { StoppedLate, type Watchdog, type Watched } from './watchdog.ts';
 
 /**
  * Questions to the engine about how it would run an accepted query: `EXPLAIN …`. While the engine plans it computes constants and
- * subqueries that give a single value, so these statements are watched as queries are, and bounded in time together.
+ * subqueries that give a single value, so these statements are watched as queries are, and one deadline bounds all of them.
  */
 export interface Planning {
   /** The engine's lines. Rejects with `StoppedLate`, `CallerLeft` or `EngineError`. */
   ask(question: PlanQuestion): Promise<readonly Row[]>;
-  /** Gives the place back when the engine is free again: it is the engine's and not the caller's. */
+  /** Gives the place back when the engine has ended every question, which may be after the caller left. */
   leave(place: Place): void;
 }
 
@@ -33,15 +35,16 @@ export interface PlanQuestion {
 
 export interface PlanningDeps {
   readonly watchdog: Watchdog;
-  readonly penalties: Penalties;
-  readonly quarantine: Quarantine;
+  readonly admission: Pick<Admission, 'punish'>;
 }
 
 export type PlannedQuery = Pick<SandboxQuery, 'accepted' | 'parameters' | 'caller'>;
 
-export function openPlanning(deps: PlanningDeps, query: PlannedQuery, signal: AbortSignal): Planning {
-  const { watchdog, penalties, quarantine } = deps;
-  const { accepted, parameters } = query;
+export function openPlanning(
+  { watchdog, admission }: PlanningDeps,
+  { accepted, parameters, caller }: PlannedQuery,
+  signal: AbortSignal,
+): Planning {
   const deadline = performance.now() + ESTIMATE_MAX_SECONDS * 1_000;
   const asked: Pick<Watched<unknown>, 'gone' | 'free'>[] = [];
   return {
@@ -51,10 +54,7 @@ export function openPlanning(deps: PlanningDeps, query: PlannedQuery, signal: Ab
         queryId,
         maxMs: Math.max(0, deadline - performance.now()),
         caller: signal,
-        onUnstoppable: () => {
-          quarantine.add(accepted.text);
-          penalties.add(query.caller);
-        },
+        onUnstoppable: () => admission.punish({ text: accepted.text, caller }),
       };
       const statement = {
         name,
@@ -74,4 +74,57 @@ export function openPlanning(deps: PlanningDeps, query: PlannedQuery, signal: Ab
       void Promise.all(asked.map((one) => one.free)).then(() => place.leaveBehind(gone));
     },
   };
+}
+
+/** Asks the engine what the names of an accepted query mean, and judges that (judge/resolved.ts). Once for each verdict. */
+export type Resolve = (query: PlannedQuery, planning: Planning) => Promise<void>;
+
+export interface ResolveDeps {
+  readonly guest: Pick<Guest, 'explain'>;
+  readonly policy: ResolvedPolicy;
+}
+
+/** Rejects with `Refused`, `EngineError` or `CallerLeft`. */
+export function createResolve({ guest, policy }: ResolveDeps): Resolve {
+  // A verdict is remembered for the engine, the policy, the text and the parameters: this judgement follows from the same four.
+  const resolved = new WeakSet<Accepted>();
+  return async ({ accepted }, planning) => {
+    if (resolved.has(accepted)) return;
+    checkResolved(await resolvedLines(guest, planning), policy);
+    resolved.add(accepted);
+  };
+}
+
+/**
+ * Without rows first: what names mean follows from types alone, and subqueries that give a single value cost nothing then. Such a
+ * subquery is NULL where a constant may be needed, as in `LIMIT (SELECT …)`: what fails is asked again with the rows there.
+ */
+async function resolvedLines(guest: Pick<Guest, 'explain'>, planning: Planning): Promise<readonly string[]> {
+  const ask = async (withoutRows: boolean): Promise<readonly string[]> => {
+    const question = {
+      guest,
+      name: 'sql-resolve',
+      question: RESOLVE_QUESTION,
+      withoutRows,
+      showScalars: true,
+    };
+    return (await planning.ask(question)).map(([line]) => String(line));
+  };
+  try {
+    return await ask(true).catch((error: unknown) => {
+      if (error instanceof EngineError && error.problem === 'engine_refused') return ask(false);
+      throw error;
+    });
+  } catch (error) {
+    if (!tookTooMuch(error)) throw error;
+    return refuse('too_complex', {
+      detail: `Its constants and the subqueries that give a single value take longer than ${ESTIMATE_MAX_SECONDS} seconds to compute.`,
+      hint: 'Write such a subquery as WITH name AS (SELECT …) and join it.',
+    });
+  }
+}
+
+function tookTooMuch(error: unknown): boolean {
+  if (error instanceof StoppedLate) return error.obeyed;
+  return error instanceof EngineError && ['timeout', 'memory', 'too_many_rows'].includes(error.problem);
 }

@@ -12,8 +12,7 @@ import {
 } from '../../clickhouse/guest/settings.ts';
 import type { SqlTierId } from '../../core/domain/plan.ts';
 import type { Log } from '../../core/log.ts';
-import { parametersAsSent } from '../judge/parameter-texts.ts';
-import type { Resolve } from '../judge/resolve.ts';
+import { parametersAsSent } from '../judge/literals/parameters.ts';
 import { WATCHDOG_GRACE_MS } from '../limits.ts';
 import {
   QueryAbandoned,
@@ -24,27 +23,24 @@ import {
   type SandboxResult,
   type SqlSandbox,
 } from '../sandbox.ts';
+import type { Admission } from './admission.ts';
 import { explainFailure } from './explain-failure.ts';
-import type { HeldResults } from './held-results.ts';
-import type { Penalties } from './penalties.ts';
-import type { Place, Places } from './places.ts';
-import { openPlanning } from './planning.ts';
-import { digestOf, type Quarantine } from './quarantine.ts';
-import type { UnreadResults } from './unread-results.ts';
+import { digestOf } from './penalties.ts';
+import type { Place } from './places.ts';
+import { openPlanning, type Resolve } from './planning.ts';
+import type { HeldResults, UnreadResults } from './results.ts';
 import { CallerLeft, StoppedLate, type Watchdog } from './watchdog.ts';
 
-/** From an accepted text to its result: a place, a query of the guest under the eyes of the watchdog, and what became of it. */
+/** From an accepted text to its result: admission, the second judgement, a watched query of the guest, and how it ended. */
 
 export interface RunDeps {
   readonly guest: Pick<Guest, 'query'>;
-  readonly places: Places;
+  readonly admission: Pick<Admission, 'admit' | 'punish'>;
   readonly unread: UnreadResults;
   readonly held: HeldResults;
   readonly watchdog: Watchdog;
-  readonly penalties: Penalties;
   readonly resolve: Resolve;
   readonly secondsOf: (tier: SqlTierId) => number;
-  readonly quarantine: Quarantine;
   readonly log: Pick<Log, 'error'>;
 }
 
@@ -58,21 +54,13 @@ const ENGINE_FORMATS: Readonly<Record<ResultFormat, string>> = {
 };
 
 export function createRun(deps: RunDeps): SqlSandbox['run'] {
-  return async (query, signal) => {
-    deps.quarantine.check(query.accepted.text);
-    deps.penalties.check(query.caller);
-    deps.unread.check(query.caller);
-    const wanted = { caller: query.caller, heavy: query.tier !== 'standard' };
-    const place = await deps.places.take(wanted, signal);
-    try {
-      // Again: its caller may have come by one while it waited.
-      deps.penalties.check(query.caller);
-    } catch (error) {
-      place.leave();
-      throw error;
-    }
-    await resolveIn(place, query, signal, deps);
-    return runIn(place, query, signal, deps);
+  return (query, signal) => {
+    const { caller, tier, accepted } = query;
+    const load = tier === 'standard' ? 'light' : 'heavy';
+    return deps.admission.admit({ caller, text: accepted.text, load }, signal, async (place) => {
+      await resolveIn(place, query, signal, deps);
+      return runIn(place, query, signal, deps);
+    });
   };
 }
 
@@ -105,16 +93,13 @@ async function runIn(
   place: Place,
   query: SandboxQuery,
   signal: AbortSignal,
-  { guest, watchdog, unread, held, penalties, secondsOf, log, quarantine }: RunDeps,
+  { guest, admission, watchdog, unread, held, secondsOf, log }: RunDeps,
 ): Promise<SandboxResult> {
   const ofTier = secondsOf(query.tier);
   const maxSeconds = Math.min(ofTier, query.maxSeconds ?? ofTier);
   const queryId = randomUUID();
   // Also when its caller has left by then.
-  const onUnstoppable = (): void => {
-    quarantine.add(query.accepted.text);
-    penalties.add(query.caller);
-  };
+  const onUnstoppable = (): void => admission.punish({ text: query.accepted.text, caller: query.caller });
   const inMemory = held.take();
   const began = performance.now();
   const { outcome, gone, free } = watchdog.watch(
@@ -136,7 +121,7 @@ async function runIn(
         until,
       ),
   );
-  // The place is the engine's, not the caller's: it is free when the engine is, or when waiting for that has an end.
+  // Not when the caller leaves: the place is free when the engine has ended the query, or when the wait for that is over.
   void free.then(() => place.leaveBehind(gone));
   try {
     const result = resultOf(await outcome, place);

@@ -4,7 +4,7 @@ import type { Log } from '../../core/log.ts';
 
 /**
  * Sees to it that every query ends: by the wall clock of its tier, or because its caller left. The engine is told to stop it;
- * where it does not obey, a kernel that looks at no clock (sandbox.md B.6), the engine itself is started anew.
+ * where it does not obey, a kernel that looks at no clock (docs/design/sandbox.md), the engine itself is started anew.
  */
 export interface Watchdog {
   watch<Result>(order: WatchOrder, work: (signal: AbortSignal) => Promise<Result>): Watched<Result>;
@@ -78,7 +78,7 @@ export function createWatchdog(deps: WatchdogDeps): Watchdog {
         giveUp.abort();
         end();
       };
-      // The engine gets the chance to say what the query took; after that nobody waits for it any more.
+      // The engine gets the chance to say what the query took; after that its answer is not waited for.
       const timer = setTimeout(() => void end().obeyed.then(() => giveUp.abort()), maxMs);
       caller.addEventListener('abort', onLeave, { once: true });
       const settled = unlessRestarted(() => work(giveUp.signal), {
@@ -194,7 +194,7 @@ async function unlessRestarted<Result>(
 }
 
 interface Restart {
-  /** Whoever asks while one is under way waits for that one. */
+  /** A call during a restart waits for that one. */
   (): Promise<void>;
   /** How many there have been. */
   begun(): number;

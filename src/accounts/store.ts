@@ -10,7 +10,7 @@ import type { UnitBalance } from '../../core/domain/query-unit.ts';
  * epoch and come from the caller, so that tests can hold them still; no method reads a clock of its own. Ids, labels and notes
  * are any text without NUL and lone surrogates, kept and compared exactly: two texts are never taken for one another. "By id,
  * ascending" is by the bytes of UTF-8. Limits of pages are whole numbers from 1. After `close`, which may be repeated, every
- * other method rejects with `StoreUnavailable`. Source: design.md 6, api.md 4.
+ * other method rejects with `StoreUnavailable`. See docs/design/accounts.md, docs/design/gate.md.
  */
 export interface ControlStore {
   readonly accounts: AccountStore;

@@ -1,14 +1,12 @@
-import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
+import { weakTag } from '../../core/weak-tag.ts';
 import type { AnyOperation } from '../operations/define.ts';
-import { INDEX_DESCRIPTION, indexPage, missingPage } from './index-page.ts';
 import { llmsFullText, llmsText, pageMarkdown } from './llms.ts';
 import { drawingFiles } from './markdown.ts';
 import { DOCS_PAGES, type DocsPage, findPage } from './pages.ts';
-import { type RenderedPage, renderPage } from './render-page.ts';
-import { searchData } from './search.ts';
-import { shell } from './shell.ts';
+import { type RenderedPage, renderPage, searchData } from './render-page.ts';
+import { INDEX_DESCRIPTION, indexPage, missingPage, shell } from './shell.ts';
 
 /** Everything that the documentation serves. Each text is made when it is first asked for, and kept. */
 export interface DocsSite {
@@ -30,7 +28,6 @@ export interface DocsSite {
 export interface ServedText {
   readonly type: string;
   readonly body: string;
-  /** Weak: the same text leaves in several encodings. */
   readonly etag: string;
 }
 
@@ -129,6 +126,5 @@ function pageHtml(page: DocsPage, { html, headings }: RenderedPage, base: string
 }
 
 export function servedText(type: string, body: string): ServedText {
-  const digest = createHash('sha256').update(body).digest('base64url');
-  return { type, body, etag: `W/"${digest.slice(0, 27)}"` };
+  return { type, body, etag: weakTag(body) };
 }

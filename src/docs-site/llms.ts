@@ -1,14 +1,13 @@
 import type { AnyOperation } from '../operations/define.ts';
 import { priceInShort } from '../operations/prices.ts';
-import { headingNames } from './html.ts';
-import { markdownOf } from './markdown.ts';
+import { headingNames, markdownOf } from './markdown.ts';
 import { DOCS_PAGES, type DocsPage, pagesOf, READER_IDS, READERS } from './pages.ts';
 
 /** The documentation for language models: a list of what there is, and everything in one text. Source: llmstxt.org. */
 
 /** So that the list can be read before every task; a model reads about four bytes per token. */
 export const LLMS_MAX_BYTES = 12_000;
-/** So that the whole fits into a context window beside some work. */
+/** So that the whole fits into a context window and leaves room for work. */
 export const LLMS_FULL_MAX_BYTES = 330_000;
 
 export interface LlmsFacts {

@@ -2,11 +2,38 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { posix } from 'node:path';
 import { DOCS_PAGES, type DocsPage } from './pages.ts';
 
+/** Text for HTML, between tags and inside of quoted attributes. */
+export function escapeHtml(text: string): string {
+  return text
+    .replaceAll('&', '&amp;')
+    .replaceAll('<', '&lt;')
+    .replaceAll('>', '&gt;')
+    .replaceAll('"', '&quot;')
+    .replaceAll("'", '&#39;');
+}
+
+/**
+ * Makes the names of headings as GitHub makes them, so that one link works in both places. A name that is taken gets a number.
+ */
+export function headingNames(): (text: string) => string {
+  const taken = new Map<string, number>();
+  return (text) => {
+    const name = text
+      .trim()
+      .toLowerCase()
+      .replace(/[^\p{L}\p{M}\p{N}_\- ]/gu, '')
+      .replaceAll(' ', '-');
+    const times = taken.get(name) ?? 0;
+    taken.set(name, times + 1);
+    return times === 0 ? name : `${name}-${times}`;
+  };
+}
+
 /** Pages as they are written, for those who read Markdown: links lead to where the reader is, and marks of the generator are gone. */
 
 const DOCS_ROOT = new URL('../../docs/', import.meta.url);
 
-/** Files beside the pages that pages link to, relative to docs/, and where they are served. */
+/** Files other than pages that pages link to, relative to docs/, and where they are served. */
 const SERVED_ELSEWHERE: Readonly<Record<string, string>> = {
   'reference/openapi.json': '/openapi.json',
   '../README.md': '/docs',

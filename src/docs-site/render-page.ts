@@ -1,7 +1,13 @@
+import type { HLJSApi, Language } from 'highlight.js';
+import highlighter from 'highlight.js/lib/core';
+import bash from 'highlight.js/lib/languages/bash';
+import ini from 'highlight.js/lib/languages/ini';
+import json from 'highlight.js/lib/languages/json';
+import sql from 'highlight.js/lib/languages/sql';
+import typescript from 'highlight.js/lib/languages/typescript';
 import { Marked, Renderer, type RendererObject, type Token, type Tokens } from 'marked';
-import { highlighted } from './highlight.ts';
-import { escapeHtml, headingNames } from './html.ts';
-import { linkTarget, readDrawing, readPage } from './markdown.ts';
+import type { Options } from 'minisearch';
+import { escapeHtml, headingNames, linkTarget, readDrawing, readPage } from './markdown.ts';
 import type { DocsPage } from './pages.ts';
 
 /** One page of Markdown as HTML, its table of contents, and its sections for the search. */
@@ -62,7 +68,7 @@ function rendererOf(page: DocsPage, base: string, names: ReadonlyMap<Token, stri
     code: ({ text, lang }) => codeBlock(text, lang ?? ''),
     table(token) {
       const table = Renderer.prototype.table.call(this, token);
-      // Wide tables scroll by themselves; who has no mouse scrolls what has the focus.
+      // Wide tables scroll by themselves; the keyboard scrolls the one that has the focus.
       return `<div class="table" tabindex="0" role="region" aria-label="Table">${table}</div>\n`;
     },
     // Marks of the generator go; anything else in angle brackets is text.
@@ -142,4 +148,83 @@ function unescaped(text: string): string {
     .replaceAll('&quot;', '"')
     .replaceAll('&#39;', "'")
     .replaceAll('&amp;', '&');
+}
+
+/** What the library’s SQL, which is the standard’s, does not know of ClickHouse. */
+const MORE_KEYWORDS = [
+  'limit',
+  'final',
+  'sample',
+  'settings',
+  'prewhere',
+  'qualify',
+  'asof',
+  'anti',
+  'semi',
+  'profile',
+  'identified',
+];
+/** A name in front of a parenthesis; our keywords are in capitals. */
+const FUNCTION_CALL = { scope: 'built_in', begin: /\b[a-z]\w*(?=\()/, relevance: 0 };
+
+function clickhouse(api: HLJSApi): Language {
+  const standard = sql(api);
+  const keywords = standard.keywords as unknown as { readonly keyword: readonly string[] }; // as sql.js of the library has it
+  return {
+    ...standard,
+    keywords: { ...keywords, keyword: [...keywords.keyword, ...MORE_KEYWORDS] },
+    contains: [...standard.contains, FUNCTION_CALL],
+  };
+}
+
+/** What the pages write code in. The names are those of the fences. */
+const LANGUAGES = { sh: bash, conf: ini, json, sql: clickhouse, ts: typescript };
+
+for (const [name, language] of Object.entries(LANGUAGES)) highlighter.registerLanguage(name, language);
+
+/** Code as HTML, with a class for each kind of word. */
+export function highlighted(code: string, language: string): string {
+  if (!(language in LANGUAGES)) return escapeHtml(code);
+  return highlighter.highlight(code, { language }).value;
+}
+
+/** What the browser searches: every section of every page. It makes the index itself, at the first search. */
+export interface SearchData {
+  readonly options: Options;
+  readonly sections: readonly SearchSection[];
+}
+
+export interface SearchSection {
+  readonly id: number;
+  readonly url: string;
+  readonly page: string;
+  readonly heading: string;
+  readonly text: string;
+  /** What its score is multiplied by: guides stand before pages about how it is built. */
+  readonly weight: number;
+}
+
+const DESIGN_WEIGHT = 0.3;
+
+/** A word of a heading says more than one of the text; unfinished words are found, and those with a typing error. */
+const SEARCH_OPTIONS: Options = {
+  fields: ['heading', 'page', 'text'],
+  storeFields: ['url', 'page', 'heading', 'text', 'weight'],
+  searchOptions: { boost: { heading: 4, page: 2 }, prefix: true, fuzzy: 0.15, combineWith: 'AND' },
+};
+
+export function searchData(
+  pages: readonly { readonly page: DocsPage; readonly rendered: RenderedPage }[],
+  base: string,
+): SearchData {
+  const sections = pages.flatMap(({ page, rendered }) =>
+    rendered.sections.map(({ name, heading, text }) => ({
+      url: `${base}/docs/${page.slug}${name === '' ? '' : `#${name}`}`,
+      page: page.title,
+      heading: heading === '' ? page.title : heading,
+      text: text.replace(/\s+/g, ' '),
+      weight: page.reader === 'design' ? DESIGN_WEIGHT : 1,
+    })),
+  );
+  return { options: SEARCH_OPTIONS, sections: sections.map((section, id) => ({ id, ...section })) };
 }

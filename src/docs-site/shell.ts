@@ -1,4 +1,4 @@
-import { escapeHtml } from './html.ts';
+import { escapeHtml } from './markdown.ts';
 import { DOCS_PAGES, type DocsPage, pagesOf, READER_IDS, READERS } from './pages.ts';
 import type { Heading } from './render-page.ts';
 
@@ -16,7 +16,7 @@ export interface ShellParts {
   readonly base: string;
 }
 
-/** Headings that the table of contents beside a page has. */
+/** Headings in the table of contents next to a page. */
 const CONTENTS_DEPTH_MAX = 3;
 const CONTENTS_ENTRIES_MIN = 2;
 
@@ -66,7 +66,7 @@ function header(base: string): string {
 <div id="results" class="results" hidden></div>
 <p id="found" class="unseen" role="status"></p>
 </form>
-<nav class="beside" aria-label="Beside the documentation"><a href="${base}/console">Console</a> <a href="${base}/openapi.json">OpenAPI</a> <a href="${base}/llms.txt">llms.txt</a></nav>
+<nav class="beside" aria-label="Other ways in"><a href="${base}/console">Console</a> <a href="${base}/openapi.json">OpenAPI</a> <a href="${base}/llms.txt">llms.txt</a></nav>
 <label class="theme scripted"><span class="unseen">Colours</span><select id="theme"><option value="system">System</option><option value="light">Light</option><option value="dark">Dark</option></select></label>
 </header>`;
 }
@@ -100,4 +100,35 @@ function contents(headings: readonly Heading[]): string {
     ({ depth, name, text }) => `<li class="depth-${depth}"><a href="#${name}">${escapeHtml(text)}</a></li>`,
   );
   return `<nav class="contents" aria-label="On this page"><h2>On this page</h2><ul>${links.join('')}</ul></nav>`;
+}
+
+export const INDEX_DESCRIPTION =
+  'A public index of agent payments: x402 settlements and ERC-8004 agent identities, as JSON, MCP tools and SQL.';
+
+/** /docs itself: who reads what. */
+export function indexPage(base: string): string {
+  const groups = READER_IDS.map((reader) => {
+    const { title, summary } = READERS[reader];
+    return `<section aria-labelledby="${reader}"><h2 id="${reader}">${title}</h2><p>${escapeHtml(summary)}</p><ul>${pageLinks(reader, base)}</ul></section>`;
+  });
+  return `<h1>Settlement Index</h1>
+<p class="lead">An index of agent payments. It reads x402 settlements and ERC-8004 agent identities from EVM chains, grades how sure it is that each payment is what it seems, and serves all of it as JSON, as MCP tools and to your SQL. Every row carries its evidence, every answer its freshness.</p>
+<p>In a hurry: <a href="${base}/docs/quickstart">first call in five minutes</a>. For programs: <a href="${base}/openapi.json">openapi.json</a>, and <a href="${base}/llms.txt">llms.txt</a> or all of these pages but the design in one text, <a href="${base}/llms-full.txt">llms-full.txt</a>. Every page is also Markdown: add <code>.md</code> to its address.</p>
+<div class="readers">${groups.join('\n')}</div>
+`;
+}
+
+function pageLinks(reader: (typeof READER_IDS)[number], base: string): string {
+  return pagesOf(reader)
+    .map(
+      ({ slug, title, description }) =>
+        `<li><a href="${base}/docs/${slug}">${escapeHtml(title)}</a> ${escapeHtml(description)}</li>`,
+    )
+    .join('');
+}
+
+export function missingPage(base: string): string {
+  return `<h1>There is no such page</h1>
+<p>The address leads nowhere. All pages are in the navigation and <a href="${base}/docs">on one page</a>; the routes of the API are in <a href="${base}/docs/operations">the reference</a>.</p>
+`;
 }

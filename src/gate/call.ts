@@ -135,7 +135,7 @@ async function call(gate: GateTools, request: GateRequest): Promise<GateAnswer> 
       const place = await takePlace(gate, request, access, callerName);
       try {
         // The last check is the engine's. Whatever is refused up to here costs nothing.
-        await prepared.review?.(deps);
+        await prepared.review?.(deps, callerName);
         const run: Run = (payment) =>
           runNow(gate, request, { prepared, identity, access, callerName, payment });
         switch (access.by) {

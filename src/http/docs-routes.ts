@@ -4,7 +4,7 @@ import type { DocsSite, ServedText } from '../docs-site/docs-site.ts';
 import { matchesEtag, pagePolicy } from './headers.ts';
 import { installRefusedMethods } from './methods.ts';
 
-/** Long enough that a reader who turns pages asks for the look of them once. */
+/** A reader who goes from page to page loads styles and scripts once. */
 const TEXT_MAX_AGE_SECONDS = 300;
 
 const PAGE_POLICY = pagePolicy("'self'");

@@ -1,8 +1,8 @@
-import { createHash } from 'node:crypto';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { TrustedProxies } from '../../core/config/config.ts';
 import type { SqlTierId } from '../../core/domain/plan.ts';
 import { isWithin, parseAddress, parseNetwork } from '../../core/ip-address.ts';
+import { weakTag } from '../../core/weak-tag.ts';
 import type { RateDecision } from '../accounts/store.ts';
 import { RATE_WINDOW_SECONDS } from '../gate/rate-limit.ts';
 
@@ -144,10 +144,7 @@ export function nextPageLink(base: string, url: string, next: NextPage): string 
  * the rows do not. Weak because two answers with one tag differ in those bytes. Source: RFC 9110 8.8.
  */
 export function weakEtag(body: Readonly<Record<string, unknown>>): string {
-  const digest = createHash('sha256')
-    .update(JSON.stringify(stablePart(body)))
-    .digest('base64url');
-  return `W/"${digest.slice(0, 27)}"`;
+  return weakTag(JSON.stringify(stablePart(body)));
 }
 
 function stablePart(body: Readonly<Record<string, unknown>>): unknown {

@@ -167,8 +167,8 @@ class RequestSandbox implements BoundSandbox {
     return this.sandbox.openNow();
   }
 
-  inspect(...[text, parameters]: Parameters<BoundSandbox['inspect']>): ReturnType<BoundSandbox['inspect']> {
-    return counted(this.facts, () => this.sandbox.inspect(text, parameters));
+  inspect(text: Parameters<BoundSandbox['inspect']>[0]): ReturnType<BoundSandbox['inspect']> {
+    return counted(this.facts, () => this.sandbox.inspect(text));
   }
 
   estimate(query: Parameters<BoundSandbox['estimate']>[0]): ReturnType<BoundSandbox['estimate']> {

@@ -79,7 +79,7 @@ function joined(sentences: readonly string[]): string {
   return sentences.filter((sentence) => sentence !== '').join(' ');
 }
 
-/** An answer that holds nothing is easily taken for a failure, or for proof that there is nothing. Source: read-api.md 1. */
+/** An answer that holds nothing is easily taken for a failure, or for proof that there is nothing. */
 function nothingOf(
   { operation }: AnsweredCall,
   body: Readonly<Record<string, unknown>>,

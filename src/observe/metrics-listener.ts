@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { asListenProblem } from '../../core/config/listen-problem.ts';
 import type { PrometheusMeter } from './prometheus-meter.ts';
 
-/** Where a process shows its metrics: a listener of its own, so that the public one has nothing to hide. */
+/** Where a process shows its metrics: on a listener of its own, apart from the public one. */
 export interface MetricsListener {
   readonly url: string;
   close(): Promise<void>;
@@ -46,7 +46,7 @@ function listening(server: Server, host: string, port: number): Promise<void> {
     server.once('error', refuse);
     server.listen({ host, port }, () => {
       server.off('error', refuse);
-      // Nobody waits for scrapes: a process that has nothing else to do may end.
+      // A process that has nothing else to do may end: scrapes do not keep it alive.
       server.unref();
       resolve();
     });

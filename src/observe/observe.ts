@@ -1,56 +1,105 @@
-import type { EngineAccess, Guest, Reader, Writer } from '../../clickhouse/engine/engine.ts';
-import type { Config } from '../../core/config/config.ts';
-import type { Log } from '../../core/log.ts';
 import type { Meter } from '../../core/meter.ts';
-import type { Tracer } from '../../core/tracer.ts';
-import { meteredEngine } from './metered-engine.ts';
-import { openMetrics } from './open-metrics.ts';
-import { openTracing } from './open-tracing.ts';
-import { tracedAccess, tracedEngine } from './traced-engine.ts';
+import type { OpenSpan, SpanFacts, Tracer } from '../../core/tracer.ts';
 
 /**
- * Metrics and traces of one process, put around its ports from outside: the parts themselves know of neither. What is switched off is
- * not there at all, and costs nothing.
+ * The one decorator that puts a port under observation. The port and its callers know nothing of it: every call passes all its
+ * arguments on, and its answer or rejection comes back as it was. Usage: `observe(sandbox, { run: { span: …, count: … } }, observers)`.
  */
-export interface Observation {
-  readonly meter: Meter | null;
-  readonly tracer: Tracer | null;
-  /** Where metrics are served; null where they are not. */
-  readonly metricsUrl: string | null;
-  access(access: EngineAccess): EngineAccess;
-  engine<Port extends Reader | Writer | Guest>(port: Port, user: 'reader' | 'writer' | 'guest'): Port;
-  close(): Promise<void>;
+export function observe<Port extends object>(port: Port, views: Views<Port>, observers: Observers): Port {
+  if (observers.meter === null && observers.tracer === null) return port;
+  const observed = Object.entries(port).map(([method, call]: [string, unknown]) => {
+    const view = Reflect.get(views, method) as AnyView | undefined; // by the type of `views`
+    if (typeof call !== 'function' || view === undefined) return [method, call];
+    const work = (args: readonly unknown[]): Promise<unknown> => Reflect.apply(call, port, args);
+    return [method, (...args: readonly unknown[]) => observeCall(work, args, view, observers)];
+  });
+  return Object.fromEntries(observed) as Port; // the same methods under the same names
 }
 
-/** Port of the workers of role `all`, above that of the process with the API. */
-export const WORKER_PORT_OFFSET = 1;
+/** What is switched off is null. */
+export interface Observers {
+  readonly meter: Meter | null;
+  readonly tracer: Tracer | null;
+}
 
-/**
- * Opens what the configuration asks for. `role` names the process: `api`, `ingest`, `rollup`, `all`, `worker`. Rejects with `MissingPackage`
- * where traces are to be sent and cannot be.
- */
-export async function openObservation(deps: {
-  readonly config: Pick<Config, 'metrics' | 'tracing'>;
-  readonly role: string;
-  readonly version: string;
-  readonly portOffset?: number;
-  readonly log: Log;
-}): Promise<Observation> {
-  const { config, role, version, log, portOffset: offset = 0 } = deps;
-  const metrics = await openMetrics({ config, role, version, offset, log });
-  const tracer = await openTracing({ config, role, version, log });
-  const { meter } = metrics;
-  return {
-    meter,
-    tracer,
-    metricsUrl: metrics.url,
-    access: (access) => (tracer === null ? access : tracedAccess(access, tracer)),
-    engine(port, user) {
-      const counted = meter === null ? port : meteredEngine(port, user, meter);
-      return tracer === null ? counted : tracedEngine(counted, user, tracer);
-    },
-    async close() {
-      await Promise.all([metrics.close(), tracer?.close()]);
-    },
+/** Methods that give no promise have no view, and are passed on as they are. */
+export type Views<Port> = {
+  readonly [Method in keyof Port]?: NonNullable<Port[Method]> extends (
+    ...args: infer Args
+  ) => Promise<infer Answer>
+    ? View<Args, Answer>
+    : never;
+};
+
+export interface View<Args extends readonly unknown[], Answer> {
+  /** The span around a call; none where it is not given. */
+  readonly span?: (...args: Args) => { readonly name: string; readonly facts: SpanFacts };
+  /** Facts of the span that only the answer has. */
+  readonly told?: (answer: Answer) => SpanFacts;
+  /** Counts a call that has ended. Labels are bounded: never a text of a caller. */
+  readonly count?: (meter: Meter, ended: Ended<Answer>, ...args: Args) => void;
+  /** Counts only calls that reject, and adds less to those that do not. */
+  readonly countFailure?: (meter: Meter, error: unknown) => void;
+  /** Puts an answer that is itself a port under observation. */
+  readonly within?: (answer: Answer, observers: Observers) => Answer;
+}
+
+export type Ended<Answer> = { readonly seconds: number } & (
+  | { readonly answer: Answer; readonly failed: false }
+  | { readonly error: unknown; readonly failed: true }
+);
+
+/** The type of one view is lost where the views of a port are looked up by name. */
+type AnyView = View<readonly unknown[], unknown>;
+
+const MS_PER_SECOND = 1_000;
+
+function observeCall(
+  work: (args: readonly unknown[]) => Promise<unknown>,
+  args: readonly unknown[],
+  view: AnyView,
+  { meter, tracer }: Observers,
+): Promise<unknown> {
+  const counted = (): Promise<unknown> => (meter === null ? work(args) : countCall(work, args, view, meter));
+  const spanned = (): Promise<unknown> => {
+    if (tracer === null || view.span === undefined) return counted();
+    const { name, facts } = view.span(...args);
+    return tracer.span(name, facts, async (span: OpenSpan) => {
+      const answer = await counted();
+      if (view.told !== undefined) span.tell(view.told(answer));
+      return answer;
+    });
   };
+  const { within } = view;
+  return within === undefined ? spanned() : spanned().then((answer) => within(answer, { meter, tracer }));
+}
+
+async function countCall(
+  work: (args: readonly unknown[]) => Promise<unknown>,
+  args: readonly unknown[],
+  { count, countFailure }: AnyView,
+  meter: Meter,
+): Promise<unknown> {
+  const startedMs = performance.now();
+  const seconds = (): number => (performance.now() - startedMs) / MS_PER_SECOND;
+  try {
+    const answer = await work(args);
+    count?.(meter, { answer, failed: false, seconds: seconds() }, ...args);
+    return answer;
+  } catch (error) {
+    countFailure?.(meter, error);
+    count?.(meter, { error, failed: true, seconds: seconds() }, ...args);
+    throw error;
+  }
+}
+
+/** The same view for every method of a port that gives a promise, but for those named in `except`. */
+export function everyMethod<Port extends object>(
+  port: Port,
+  viewOf: (method: string) => View<readonly unknown[], unknown>,
+  except: readonly (keyof Port)[] = [],
+): Views<Port> {
+  const left: readonly PropertyKey[] = except;
+  const methods = Object.keys(port).filter((method) => !left.includes(method));
+  return Object.fromEntries(methods.map((method) => [method, viewOf(method)])) as Views<Port>; // views of any call
 }

@@ -4,7 +4,7 @@ import { advertisedPrice, rangeAnswer } from '../operations/route-price.ts';
 import { SETTLEMENT_EXAMPLE } from '../operations/settlements/shape.ts';
 import type { Json } from './schemas.ts';
 
-/** What x402 carries in headers and 402 bodies, for the OpenAPI document. Source: read-api.md 2.5–2.7, protocol.md 1.2–1.4. */
+/** What x402 carries in headers and 402 bodies, for the OpenAPI document. Source: the x402 specification, versions 1 and 2. */
 
 const NETWORK_V1: Json = { type: 'string', description: 'Name of the chain in version 1: `base`.' };
 const CHAIN: Json = {
@@ -130,7 +130,7 @@ const ADVERTISED_PRICE: Json = {
   },
 };
 
-/** What `/.well-known/x402` answers. Source: protocol.md 1.10. */
+/** What `/.well-known/x402` answers. Source: the x402 specification, discovery. */
 export const OFFER_LIST_SCHEMA: Json = {
   title: 'OfferList',
   type: 'object',

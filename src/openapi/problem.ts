@@ -14,7 +14,7 @@ import {
 import { oneOf, timeText } from '../operations/shapes.ts';
 import { PAYMENT_OFFER_SCHEMA } from './payments.ts';
 
-/** The error answer, `application/problem+json`. Source: RFC 9457, api.md 1. */
+/** The error answer, `application/problem+json`. Source: RFC 9457. */
 
 /** Every error that reaches a surface becomes a `Failure`; one that is none is a bug, and its text is not shown. */
 export function asFailure(error: unknown): Failure {
@@ -129,7 +129,7 @@ export function problemOf(code: ErrorCode, context: FailureContext, place: Probl
   };
 }
 
-/** Source: api.md 5. */
+/** */
 function queryPart({ reason, position, near, hint }: QueryTrouble) {
   return {
     ...(reason === undefined ? {} : { reason }),
@@ -143,7 +143,7 @@ function usagePart({ heldQu, chargedQu, balance }: ChargeFacts) {
   return { units_held: heldQu, units_charged: chargedQu, balance };
 }
 
-/** The 402 body of x402 version 1, inside the problem. Source: read-api.md 2.7, protocol.md 1.2. */
+/** The 402 body of x402 version 1, inside the problem. Source: the x402 specification, versions 1 and 2. */
 function offerPart(code: ErrorCode, { accepts }: PaymentOffer) {
   const error = code === 'payment_required' ? 'X-PAYMENT header is required' : code;
   // Only chains without a version 1 name are sold: an empty list would read as an offer of nothing; the header has the offer.
@@ -151,7 +151,7 @@ function offerPart(code: ErrorCode, { accepts }: PaymentOffer) {
   return { x402Version: 1 as const, error, accepts: [...accepts] };
 }
 
-/** Source: read-api.md 7.3. A code may promise more than its stage: a payment in use is worth sending again. */
+/** A code may promise more than its stage: a payment in use is worth sending again. */
 function troublePart(code: ErrorCode, trouble: PaymentTrouble) {
   const { stage, reason, transaction, authorizationNonce, sinceMs } = trouble;
   return {

@@ -4,9 +4,9 @@ import { nearest } from '../../core/nearest-name.ts';
 import type { RegradeArguments } from '../../ingest/grading/regrade/command.ts';
 import { IMPORT_HELP, IMPORT_OPTIONS, type ImportArguments } from '../../ingest/import/options.ts';
 import { addAdminCommands } from './admin/command.ts';
-import type { BackupArguments } from './backup/backup-command.ts';
-import { addBackupCommands } from './backup/command-words.ts';
-import type { RestoreArguments } from './backup/restore-command.ts';
+import type { BackupArguments } from './backup/backup.ts';
+import { addBackupCommands } from './backup/command.ts';
+import type { RestoreArguments } from './backup/restore.ts';
 import { addDoctorCommand } from './doctor/command.ts';
 
 /** What every command takes. */

@@ -20,7 +20,7 @@ const PROBLEM_TEXT: Readonly<Record<EngineError['problem'], string>> = {
 };
 
 /**
- * Runs a statement; an engine that fails becomes 503 `upstream_unavailable` naming `resource`. A failure never becomes an empty answer (read-api.md 1.3).
+ * Runs a statement; an engine that fails becomes 503 `upstream_unavailable` naming `resource`. A failure never becomes an empty answer.
  */
 export async function ask(reader: Reader, resource: Resource, statement: Statement): Promise<Rows> {
   try {

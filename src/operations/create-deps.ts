@@ -78,7 +78,7 @@ function unbound(sandbox: SqlSandbox): OperationDeps['sql'] {
   return {
     openTo: () => sandbox.openTo(),
     openNow: () => sandbox.openNow(),
-    inspect: (text, parameters) => sandbox.inspect(text, parameters),
+    inspect: (text) => sandbox.inspect(text),
     run: (query) => sandbox.run(query, signal),
     estimate: (query) => sandbox.estimate(query, signal),
   };

@@ -231,7 +231,7 @@ interface UsageOperation<P extends Params, Output extends TObject, Checked, Revi
    * Refuses what only the engine sees is invalid. Asked when the caller is known and counted and before a lane is chosen: what it
    * refuses costs nothing.
    */
-  review(input: Checked, deps: OperationDeps): Promise<Reviewed>;
+  review(input: Checked, deps: OperationDeps, callerName: string): Promise<Reviewed>;
   /**
    * Finds what the run would fail on before it did anything. Asked once a fixed payment is verified and before it is settled,
    * which no failure gives back; rejects with a `Failure` for what it is sure of, and with nothing else.
@@ -267,7 +267,7 @@ export interface AnyOperation extends Omit<Operation, 'run' | 'check'> {
 export interface PreparedCall {
   readonly terms: CallTerms;
   /** The last check, by the engine. */
-  review?(deps: OperationDeps): Promise<void>;
+  review?(deps: OperationDeps, callerName: string): Promise<void>;
   /** Asked before a fixed payment is claimed: rejects with what the run is sure to fail on. */
   preflight?(deps: OperationDeps, callerName: string): Promise<void>;
   run(deps: OperationDeps, context: CallContext): Promise<Outcome>;
@@ -301,15 +301,16 @@ export function registerMetered<P extends Params, Output extends TObject, Checke
     prepare(raw, facts) {
       const input = checked(operation.params, check, raw, facts);
       let verdict: Promise<Reviewed> | undefined;
-      const reviewed = (deps: OperationDeps): Promise<Reviewed> => {
-        verdict ??= review(input, deps);
+      const reviewed = (deps: OperationDeps, callerName: string): Promise<Reviewed> => {
+        verdict ??= review(input, deps, callerName);
         return verdict;
       };
       return {
         terms: terms(input),
-        review: async (deps) => void (await reviewed(deps)),
-        preflight: async (deps, callerName) => preflight?.(await reviewed(deps), deps, callerName),
-        run: async (deps, context) => run(await reviewed(deps), deps, context),
+        review: async (deps, callerName) => void (await reviewed(deps, callerName)),
+        preflight: async (deps, callerName) =>
+          preflight?.(await reviewed(deps, callerName), deps, callerName),
+        run: async (deps, context) => run(await reviewed(deps, context.callerName), deps, context),
       };
     },
   };

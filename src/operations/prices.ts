@@ -104,6 +104,11 @@ export type SqlTier = (typeof SQL_TIERS)[number];
 /** The tier that single calls over x402 can buy. */
 export const SQL_TIER_SOLD: SqlTier = SQL_TIERS[0];
 
+/** How long a query of a tier may run. */
+export function sqlTierSeconds(tier: SqlTierId): number {
+  return sqlTierOf(tier).timeoutSeconds;
+}
+
 export function sqlTierOf(id: SqlTierId): SqlTier {
   return SQL_TIERS.find(({ tier }) => tier === id) ?? SQL_TIER_SOLD;
 }

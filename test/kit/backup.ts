@@ -1,7 +1,7 @@
 import type { Writer } from '../../clickhouse/engine/engine.ts';
 import { sql, trustedText } from '../../clickhouse/engine/sql.ts';
 import { loadConfig } from '../../core/config/load.ts';
-import type { BackupDeps } from '../../src/operate/backup/backup-command.ts';
+import type { BackupDeps } from '../../src/operate/backup/backup.ts';
 import { testLog } from './engine.ts';
 
 /** What the two commands are given by the program, with the lines that they say. */

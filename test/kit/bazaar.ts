@@ -1,6 +1,6 @@
 import { createServer, type ServerResponse } from 'node:http';
 
-/** A facilitator's discovery API over HTTP, as protocol.md 1.10 has it, whose manners a test can change while it runs. */
+/** A facilitator's discovery API over HTTP, as the x402 specification has it, whose manners a test can change while it runs. */
 export interface Bazaar {
   readonly url: string;
   items: unknown[];

@@ -2,7 +2,8 @@ import type { Browser } from 'playwright-core';
 import { createReader } from '../../clickhouse/engine/http-engine.ts';
 import { loadConfig } from '../../core/config/load.ts';
 import { keyDigest, mintApiKey } from '../../core/domain/api-key.ts';
-import { openSandbox } from '../../src/open-sandbox.ts';
+import { openSandbox } from '../../sandbox/open.ts';
+import { sqlTierSeconds } from '../../src/operations/prices.ts';
 import { createOrganization } from './access.ts';
 import { type TestApi, testApi } from './api.ts';
 import { startBrowser } from './browser.ts';
@@ -36,7 +37,13 @@ export async function openConsole({
   await seed(engine);
   const log = watchedLog('console');
   const reader = createReader(engine.access, log);
-  const sandbox = openSandbox({ access: engine.access, log, cores: CORES, restartEngine: null });
+  const sandbox = openSandbox({
+    access: engine.access,
+    log,
+    cores: CORES,
+    restartEngine: null,
+    secondsOf: sqlTierSeconds,
+  });
   const visitorKey = mintApiKey('live');
   watchSecret(visitorKey);
   const { console: lent } = loadConfig({ env: {} });

@@ -131,7 +131,7 @@ function rowsOfReceipt(receipt: Receipt, block: Block, input: Hex, catalogue: Na
   return rows.sort((a, b) => a.log_index - b.log_index);
 }
 
-/** protocol.md 2.2: the next Transfer of the authorizer before the next authorization, else the one right before. */
+/** The rule of docs/design/evidence.md: the next Transfer of the authorizer before the next authorization, else the one right before. */
 function transferOf(
   authorization: Decoded,
   mine: readonly Decoded[],
@@ -211,7 +211,7 @@ function rowOf(
   };
 }
 
-/** api.md 2, first row that holds. */
+/** The ladder of docs/design/evidence.md: the first rule that holds. */
 function methodOf(seen: {
   marker: string;
   receives: boolean;

@@ -57,7 +57,7 @@ export function attestation(fields: Partial<Attestation> = {}): Attestation {
   };
 }
 
-/** What `register(uri)` logs: mint, registration, wallet (protocol.md 4.2). */
+/** What `register(uri)` logs: mint, registration, wallet. */
 export function registration(fields: Partial<AgentEvent> = {}): AgentEvent[] {
   const { logIndex = 0, text = '', ...others } = fields;
   return [

@@ -3,7 +3,8 @@ import { ENGINE_OUTAGE_MAX_MS } from '../../clickhouse/engine/outage.ts';
 import { EXACT_OUTPUT } from '../../clickhouse/guest/settings.ts';
 import type { PlanId } from '../../core/domain/plan.ts';
 import type { UnitBalance } from '../../core/domain/query-unit.ts';
-import { openSandbox, type SandboxOptions } from '../../src/open-sandbox.ts';
+import { openSandbox, type SandboxOptions } from '../../sandbox/open.ts';
+import { sqlTierSeconds } from '../../src/operations/prices.ts';
 import { addKey, createOrganization } from './access.ts';
 import { type TestApi, testApi } from './api.ts';
 import { type SandboxEngine, sandboxEngine } from './sandbox-engine.ts';
@@ -41,7 +42,7 @@ export interface SqlReply {
 /** Of the machine that the tests believe to run on. */
 const CORES = 2;
 
-type Over = Pick<SandboxOptions, 'secondsOf' | 'openTo' | 'policy' | 'killObeyedMaxMs'> & {
+type Over = Partial<Pick<SandboxOptions, 'secondsOf' | 'openTo' | 'policy' | 'killObeyedMaxMs'>> & {
   /** Whether the engine is started anew for a query that cannot be stopped, as the service does with its own. */
   readonly restarts?: boolean;
 };
@@ -51,7 +52,14 @@ export async function sqlApi({ restarts = false, ...over }: Over = {}): Promise<
   const log = watchedLog('sql');
   const reader = createReader(engine.access, log, restarts ? ENGINE_OUTAGE_MAX_MS : 0);
   const restartEngine = restarts ? engine.restart : null;
-  const sandbox = openSandbox({ access: engine.access, log, cores: CORES, restartEngine, ...over });
+  const sandbox = openSandbox({
+    access: engine.access,
+    log,
+    cores: CORES,
+    restartEngine,
+    secondsOf: sqlTierSeconds,
+    ...over,
+  });
   const api = await testApi(reader, { sandbox });
   const { store } = api.access.access;
   return {

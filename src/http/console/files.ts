@@ -6,7 +6,7 @@ import { buildConsole, type ConsoleBuild, type ConsoleFile } from './build.ts';
 
 /** Where the console's files come from, and their compressed forms. */
 
-/** What `npm run build` leaves beside the compiled service: the files, and this list. */
+/** What `npm run build` writes next to the compiled service: the files, and this list. */
 export const CONSOLE_MANIFEST = 'manifest.json';
 
 export interface ConsoleManifest {

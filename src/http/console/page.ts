@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { weakTag } from '../../../core/weak-tag.ts';
 import type { ConsoleBuild } from './build.ts';
 
 /** The sign of the index, as the tab shows it. Scripts and styles in it would not run: it is a picture. */
@@ -34,6 +34,5 @@ ${visitor}<link rel="icon" href="${ICON}">
 </body>
 </html>
 `;
-  const digest = createHash('sha256').update(text).digest('base64url').slice(0, 27);
-  return { text, etag: `W/"${digest}"` };
+  return { text, etag: weakTag(text) };
 }

@@ -108,7 +108,7 @@ async function sendFile(
     .send(Buffer.from(file.bytes.buffer, file.bytes.byteOffset, file.bytes.byteLength));
 }
 
-/** Made at the first request, shared by all; a failure is told and tried again by the next one. */
+/** Made at the first request and shared by all; after a failure the next request tries again. */
 function once<Made>(make: () => Promise<Made>): () => Promise<Made> {
   let made: Promise<Made> | undefined;
   return () => {

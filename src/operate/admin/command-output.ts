@@ -1,4 +1,5 @@
 import type { Config } from '../../../core/config/config.ts';
+import { UserError } from '../../../core/user-error.ts';
 import type { ControlStore } from '../../accounts/store.ts';
 
 /** What a command may use. */
@@ -41,4 +42,15 @@ export function columns(head: readonly string[], rows: readonly (readonly string
       .join('  ')
       .trimEnd(),
   );
+}
+
+/** Reads a whole number of a command line, or throws `UserError` with the range. */
+export function wholeNumber(
+  name: string,
+  text: string,
+  { min, max }: { readonly min: number; readonly max: number },
+): number {
+  const value = /^\d+$/.test(text) ? Number(text) : Number.NaN;
+  if (value >= min && value <= max) return value;
+  throw new UserError(`${name} takes a whole number from ${min} to ${max}, not "${text}".`);
 }

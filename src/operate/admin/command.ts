@@ -5,16 +5,16 @@ import type { Config } from '../../../core/config/config.ts';
 import { createLog } from '../../../core/log.ts';
 import { StoreUnavailable } from '../../accounts/store.ts';
 import type { AdminDeps, CommandOutput } from './command-output.ts';
-import { addKeyCommands } from './key-commands.ts';
-import { addOrganizationCommands } from './organization-commands.ts';
-import { addReconcileCommand } from './reconcile-command.ts';
-import { addRotateCommands } from './rotate-commands.ts';
-import { addUnitCommands } from './unit-commands.ts';
+import { addKeyCommands } from './key.ts';
+import { addOrganizationCommands } from './organization.ts';
+import { addReconcileCommand } from './reconcile.ts';
+import { addRotateCommands } from './secrets.ts';
+import { addUnitCommands } from './units.ts';
 
 const EXIT_FAILED = 1;
 
 const HELP = `
-Works beside a running service, on its Redis or, on its machine, its SQLite file: give the same --config and environment.
+Works while the service runs, on its Redis or, on its machine, its SQLite file: give the same --config and environment.
 Exit codes: 0 done, 1 failed or (reconcile) something differs, 2 the command must be corrected.`;
 
 /** `admin …`: what operators do with accounts. `load` reads the configuration that the command line names. */
@@ -51,10 +51,10 @@ async function runAdmin(
   const { openControlStore } = await import('../../open-control-store.ts');
   const store = openControlStore({ config, log: createLog('warn', 'settlement-index') });
   try {
-    const told = await work({ store, nowMs: systemClock.nowMs(), config });
-    for (const line of told.asides ?? []) process.stderr.write(`${line}\n`);
-    process.stdout.write(`${json ? JSON.stringify(told.json) : told.lines.join('\n')}\n`);
-    if (told.failed === true) process.exitCode = EXIT_FAILED;
+    const output = await work({ store, nowMs: systemClock.nowMs(), config });
+    for (const line of output.asides ?? []) process.stderr.write(`${line}\n`);
+    process.stdout.write(`${json ? JSON.stringify(output.json) : output.lines.join('\n')}\n`);
+    if (output.failed === true) process.exitCode = EXIT_FAILED;
   } catch (error) {
     if (!(error instanceof StoreUnavailable)) throw error;
     process.stderr.write(`${error.message}: is it running, and does the configuration name it?\n`);

@@ -5,9 +5,9 @@ import { inspectRedis, type RedisFacts } from '../../accounts/redis/inspect.ts';
 import { NewerStore } from '../../accounts/sqlite/failures.ts';
 import type { ControlStore } from '../../accounts/store.ts';
 import { StoreUnavailable } from '../../accounts/store.ts';
-import { findDifferences } from '../admin/reconcile-command.ts';
-import { judgeClock } from './clock.ts';
+import { findDifferences } from '../admin/reconcile.ts';
 import { type Finding, failure, ok, skipped, warning } from './finding.ts';
+import { judgeClock } from './machine.ts';
 
 /** Whether accounts, units and payments are kept, and whether their books are right. */
 

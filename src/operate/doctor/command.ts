@@ -9,7 +9,7 @@ const EXIT_FAILED = 1;
 
 const HELP = `
 Looks at Node, the configuration, disks, the engine (answers, version, what its guest is refused), clocks, every RPC URL, how far the
-index is, the control store and the ledger of units. Works beside a running service, and without one. Changes nothing; without one an empty data directory is made.
+index is, the control store and the ledger of units. Works with or without a running service. Changes nothing; without one an empty data directory is made.
 Exit codes: 0 nothing failed (there may be warnings), 1 something failed, 2 the command must be corrected.`;
 
 const MARKS: Readonly<Record<Verdict, string>> = {

@@ -1,3 +1,5 @@
+import { request } from 'undici';
+import { type EngineWalls, hasFileWall, spellWalls } from '../../../clickhouse/embedded/walls.ts';
 import {
   type EngineAccess,
   EngineError,
@@ -6,8 +8,10 @@ import {
 } from '../../../clickhouse/engine/engine.ts';
 import { sql } from '../../../clickhouse/engine/sql.ts';
 import { commandText } from '../../../core/command-text.ts';
-import { checkGuest, GuestUnfit } from '../../../sandbox/run/guest-check.ts';
-import { liftsReadonly, MENDED_VERSIONS } from './engine-versions.ts';
+import type { Config } from '../../../core/config/config.ts';
+import { METRIC_PREFIX } from '../../../core/metric-families.ts';
+import { checkGuest, GuestUnfit } from '../../../sandbox/run/guest.ts';
+import { OPEN_TO } from '../../../sandbox/sandbox.ts';
 import { type Finding, failure, ok, skipped, warning } from './finding.ts';
 
 /** Whether the engine answers, which build it is, and whether its guest is kept in. */
@@ -145,5 +149,134 @@ function unfit(says: string): Finding {
     'guest',
     says,
     'No SQL of callers runs until this is mended: give the guest the profile and the one grant of docs/operators.md, "Callers’ SQL on your engine".',
+  );
+}
+
+/**
+ * Builds in which a nested `SETTINGS readonly = 0` lifts the read-only mode of a query (ClickHouse issue 116028), by the release
+ * line in which it was mended. Source: docs/design/sandbox.md, docs/operators.md.
+ */
+const MENDED_IN: Readonly<Record<string, readonly [patch: number, build: number]>> = {
+  '26.3': [27, 4],
+  '26.6': [4, 51],
+  '26.7': [6, 49],
+  '26.8': [2, 2],
+};
+/** Lines from here on were cut after it was mended. */
+const NEWEST_LINE = [26, 8] as const;
+
+export const MENDED_VERSIONS = Object.entries(MENDED_IN)
+  .map(([line, [patch, build]]) => `${line}.${patch}.${build}`)
+  .join(', ');
+
+/** Whether a version has the fault; null for a text that is no version. */
+export function liftsReadonly(version: string): boolean | null {
+  const parts = /^(\d+)\.(\d+)\.(\d+)(?:\.(\d+))?/.exec(version);
+  if (parts === null) return null;
+  const [major = 0, minor = 0, patch = 0, build = 0] = parts.slice(1).map((part) => Number(part ?? 0));
+  const mended = MENDED_IN[`${major}.${minor}`];
+  if (mended !== undefined) return patch < mended[0] || (patch === mended[0] && build < mended[1]);
+  const [newestMajor, newestMinor] = NEWEST_LINE;
+  return major < newestMajor || (major === newestMajor && minor < newestMinor);
+}
+
+/** What stands between callers' SQL and the files of the engine's machine, behind the inspector of their texts. */
+
+/** On every Linux machine, and none of them the engine's: what reads one reads others. */
+const FOREIGN_FILES = ['/etc/hostname', '/etc/passwd', '/proc/self/environ'];
+
+const SECTION = 'docs/operators.md, "Walls around the engine"';
+
+/** The walls that a running embedded engine has; undefined where a service of an older version does not say. */
+export function judgeWalls(walls: EngineWalls | undefined): Finding {
+  if (walls === undefined)
+    return skipped('walls', 'the running service does not tell them: it is of an older version');
+  const says = spellWalls(walls);
+  if (!walls.cleanEnvironment)
+    return failure('walls', says, 'Report this: the engine is given an environment of its own.');
+  if (!hasFileWall(walls))
+    return warning(
+      'walls',
+      `${says}; so SQL is for organizations only`,
+      `Use a kernel with Landlock (Linux 5.19 or newer), or start the service as root: ${SECTION}.`,
+    );
+  return ok('walls', says);
+}
+
+/**
+ * Reads files as the guest, past the inspector. `files`: those that must be closed, in addition to the usual ones. Nothing of what is
+ * read is shown.
+ */
+export async function tryFiles(guest: Guest, files: readonly string[] = FOREIGN_FILES): Promise<Finding> {
+  const read: string[] = [];
+  for (const file of files) {
+    const reading = await readsFile(guest, file);
+    if (reading === 'no answer') return skipped('files', 'the engine did not answer the guest');
+    if (reading === 'read') read.push(file);
+  }
+  if (read.length === 0) return ok('files', `the function file() opens none of ${files.join(', ')}`);
+  return failure(
+    'files',
+    `as the guest, the function file() opens ${read.join(', ')}: the inspector of callers’ SQL is the only wall`,
+    `Confine it: user_files_path of a server to an empty directory, or what ${SECTION} says of the embedded engine.`,
+  );
+}
+
+async function readsFile(guest: Guest, file: string): Promise<'read' | 'closed' | 'no answer'> {
+  try {
+    await guest.explain({
+      name: 'doctor-file',
+      text: `SELECT length(file('${file.replaceAll(/[\\']/g, '\\$&')}'))`,
+      maxSeconds: MAX_SECONDS,
+    });
+    return 'read';
+  } catch (error) {
+    if (!(error instanceof EngineError)) throw error;
+    return error.problem === 'engine_refused' ? 'closed' : 'no answer';
+  }
+}
+
+/** Which files must be closed to an embedded engine: with a user of its own alone, what every user may read stays open. */
+export function closedFiles(walls: EngineWalls | undefined, secret: string): readonly string[] {
+  if (walls === undefined || 'abi' in walls.landlock) return [secret, ...FOREIGN_FILES];
+  return hasFileWall(walls) ? [secret] : [];
+}
+
+const TIMEOUT_MS = 3_000;
+const OPEN = new RegExp(`^${METRIC_PREFIX}sql_open_to(?:\\{[^}]*\\})? (\\d)$`, 'm');
+
+/** Whose SQL the running service runs, which only it knows: read from its `/metrics`. */
+export async function checkSql({ metrics: { host, port } }: Pick<Config, 'metrics'>): Promise<Finding> {
+  if (port === null || port === 0)
+    return skipped('sql', 'metrics.port is not set; the log of the service says whose SQL it runs');
+  let text: string;
+  try {
+    const timeout = { headersTimeout: TIMEOUT_MS, bodyTimeout: TIMEOUT_MS };
+    const { body } = await request(urlOf(host, port), timeout);
+    text = await body.text();
+  } catch {
+    return skipped('sql', 'no service answers at metrics.port');
+  }
+  const value = OPEN.exec(text)?.[1];
+  if (value === undefined) return skipped('sql', 'what answers at metrics.port runs no SQL');
+  return judgeOpenTo(OPEN_TO[OPEN_TO.length - 1 - Number(value)]);
+}
+
+function urlOf(host: string, port: number): URL {
+  return new URL(`http://${host.includes(':') ? `[${host}]` : host}:${port}/metrics`);
+}
+
+function judgeOpenTo(openTo: (typeof OPEN_TO)[number] | undefined): Finding {
+  if (openTo === 'everyone') return ok('sql', 'run for everyone');
+  if (openTo === 'organizations')
+    return warning(
+      'sql',
+      'run for organizations only: several queries could not be stopped',
+      'It is run for everyone again an hour after the last one. See "Queries that cannot be stopped" in docs/operators.md.',
+    );
+  return failure(
+    'sql',
+    'run for no caller: queries could not be stopped again and again',
+    'See "Queries that cannot be stopped" in docs/operators.md, then start the service anew.',
   );
 }

@@ -13,14 +13,16 @@ import { attachOrStartEngine, type CommandEngine } from '../../attach-engine.ts'
 import { engineHome } from '../../engine-home.ts';
 import { openControlStore } from '../../open-control-store.ts';
 import { checkAccounts } from './accounts.ts';
-import { checkEngineClock } from './clock.ts';
-import { checkEngine, checkGuestUser } from './engine.ts';
+import { checkIndex, checkRpc } from './chains.ts';
+import { checkEngine, checkGuestUser, checkSql, closedFiles, judgeWalls, tryFiles } from './engine.ts';
 import { type Finding, failure, skipped } from './finding.ts';
-import { checkIndex } from './index.ts';
-import { checkConfiguration, checkDataDirectory, checkEngineDisks, checkNode } from './machine.ts';
-import { checkRpc } from './rpc.ts';
-import { checkSql } from './sql.ts';
-import { closedFiles, judgeWalls, tryFiles } from './walls.ts';
+import {
+  checkConfiguration,
+  checkDataDirectory,
+  checkEngineClock,
+  checkEngineDisks,
+  checkNode,
+} from './machine.ts';
 
 export interface DoctorDeps {
   readonly config: Config;
@@ -28,7 +30,7 @@ export interface DoctorDeps {
 }
 
 /**
- * Looks at everything a deployment needs, beside a running service or without one: without, an embedded engine is started for the
+ * Looks at everything a deployment needs, with or without a running service: without, an embedded engine is started for the
  * time of the look. Changes nothing. Throws only for a bug of ours.
  */
 export async function runDoctor({ config, log }: DoctorDeps): Promise<readonly Finding[]> {

@@ -8,7 +8,7 @@ import { PRICES, SQL_PRICE, SQL_TIERS } from '../prices.ts';
 import { RoutePriceShape, rangeAnswer, routePrice } from '../route-price.ts';
 import { CountShape, nowText, oneOf, orNull, TimeShape } from '../shapes.ts';
 
-/** Who the caller is and what everything costs. Source: read-api.md 2.1, 2.2, 3, 4.1. */
+/** Who the caller is and what everything costs. */
 
 const OrganisationShape = Type.Object(
   { id: Type.String(), display_name: Type.String() },
@@ -220,7 +220,7 @@ function sqlTiers(
   return tiers;
 }
 
-/** Without an organization the tier is bought call by call: x402 is offered for the first one only (api.md 5). */
+/** Without an organization the tier is bought call by call: x402 is offered for the first one only. */
 function mayBuy(
   tier: SqlTier['tier'],
   { plans, sellsCalls }: Pick<Deployment, 'plans' | 'sellsCalls'>,

@@ -7,7 +7,7 @@ import { defineOperation, PUBLIC_URL_MARK } from '../define.ts';
 import { PRICES } from '../prices.ts';
 import { AddressShape, ChainShape, nowText, TimeShape } from '../shapes.ts';
 
-/** A key with no account behind it, for one settlement. Source: read-api.md 4.7, 5.5, api.md 4. */
+/** A key with no account behind it, for one settlement. See docs/design/gate.md. */
 
 /** A shorter Idempotency-Key could be guessed by whoever reads the payment off the chain, and shows no key again. */
 export const IDEMPOTENCY_KEY_MIN_CHARS = 16;

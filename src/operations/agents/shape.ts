@@ -59,7 +59,7 @@ export const TAG_SCORE_EXAMPLES: Static<typeof TagScoreShape>[] = [
   { tag: 'responseTime', mean: 412.5, is_rating: false, feedback_count: 34, distinct_clients: 21 },
 ];
 
-/** An ERC-8004 agent as /agents, /leaderboard and the profiles show it. Source: api.md 3; protocol.md 4. */
+/** An ERC-8004 agent as /agents, /leaderboard and the profiles show it. Source: ERC-8004. */
 
 const NullableText = orNull(Type.String());
 const NullableTime = orNull(TimeShape);

@@ -25,7 +25,7 @@ import type { ProvenPayments } from './proofs.ts';
 import type { AttestationFacts, FeedbackFileState } from './read.ts';
 import { type AttestationRow, URI_READ_MAX_CHARS } from './row.ts';
 
-/** A log of the reputation or validation registry as /attestations shows it. Source: api.md 3; protocol.md 4.2, 4.4. */
+/** A log of the reputation or validation registry as /attestations shows it. Source: ERC-8004. */
 
 const LABEL_MAX_CHARS = 256;
 /** A `data:` URI is the file itself. */

@@ -5,7 +5,7 @@ import type { EndpointClaimant, EndpointOfferRow, EndpointRow, ObservedPayments 
 import type { ConfiguredSourceState, EndpointSourceState } from './sources.ts';
 import { isSourceStale } from './sources.ts';
 
-/** A row of the endpoint directory. Source: api.md 3, protocol.md 1.10. */
+/** A row of the endpoint directory. Source: the x402 specification, discovery. */
 
 const NullableTime = orNull(Type.String({ format: 'date-time' }));
 const NullableText = orNull(Type.String());

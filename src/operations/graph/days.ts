@@ -18,7 +18,7 @@ interface DaySpan {
 }
 
 const DAY_SECONDS = 86_400;
-/** 0.2 µs a row at 50 M rows on two threads (engine.md 4.2): some four seconds on the one thread that a graph gets. */
+/** 0.2 µs a row at 50 M rows on two threads: some four seconds on the one thread that a graph gets. */
 export const GRAPH_ROWS_SCANNED_MAX = 10_000_000;
 const COUNT_MAX_SECONDS = 5;
 /** Below the bound of a request (25 s), waiting for the turn included. */

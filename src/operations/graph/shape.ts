@@ -78,7 +78,7 @@ function wholeOf(raw: unknown, name: string): number {
   });
 }
 
-/** Shapes of the payment graph. Source: api.md 3. */
+/** Shapes of the payment graph. */
 
 const NullableCount = orNull(Type.Integer({ minimum: 1 }));
 const NullableText = orNull(Type.String());

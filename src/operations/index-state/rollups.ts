@@ -8,7 +8,7 @@ import { ask, bigintField, cached, integerField, textField } from '../ask.ts';
 /**
  * Which part of time the rollups answer for. A slice (a day, or an hour of a busy day) that is dirty or was never computed is
  * open: its figures come from the rows themselves. So every answer is exact whatever the rollup worker has or has not done
- * (design.md 3 rule 5).
+ * (docs/design/storage.md).
  */
 
 /** Unix seconds, from included, to excluded; null: no end. */

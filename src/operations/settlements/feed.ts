@@ -124,7 +124,7 @@ function windowStatement(query: FeedQuery, { ceiling, since, limit }: Slice): St
   };
 }
 
-/** `block_time <=` repeats what the tuple says because only it prunes: 12 ms against 163 ms (engine.md 4.1). */
+/** `block_time <=` repeats what the tuple says because only it prunes: 12 ms against 163 ms. */
 export function underCeiling(ceiling: Ceiling): Sql[] {
   switch (ceiling.kind) {
     case 'open':

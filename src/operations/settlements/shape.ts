@@ -23,7 +23,7 @@ import {
 } from '../shapes.ts';
 import type { ListedSettlement } from './row.ts';
 
-/** The settlement row of every list. Source: api.md 2, read-api.md 2.3. */
+/** The settlement row of every list. See docs/design/evidence.md. */
 
 const EvidenceShape = Type.Object(
   {

@@ -3,7 +3,7 @@ import type { Position } from '../../../core/domain/settlement.ts';
 
 /**
  * Gathers the newest rows below a place from slices of time that start small and grow downwards. FINAL over all of a table
- * costs 185 ms at 10 M rows, over a slice 10 ms (engine.md 4.1). Slices are cut between seconds and never overlap: a second is
+ * costs 185 ms at 10 M rows, over a slice 10 ms. Slices are cut between seconds and never overlap: a second is
  * merged whole or not at all, so no row can be seen twice or missed.
  */
 

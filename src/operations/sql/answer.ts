@@ -16,7 +16,7 @@ import type { Meta } from '../meta.ts';
 import { SQL_MEDIA, type SqlFormat } from './params.ts';
 import type { SqlWarning } from './shapes.ts';
 
-/** A result of the sandbox as an answer, in the format that was asked for. Source: api.md 5. */
+/** A result of the sandbox as an answer, in the format that was asked for. */
 
 /** Of rows, in any format. Reaching it is said as `truncated`. */
 export const SQL_ANSWER_MAX_BYTES = 64 * 1024 * 1024;

@@ -3,8 +3,8 @@ import { EngineError } from '../../../clickhouse/engine/engine.ts';
 import { quForMilliseconds } from '../../../core/domain/query-unit.ts';
 import { type Failure, fail } from '../../../core/errors.ts';
 import type { Accepted } from '../../../sandbox/judge/inspect.ts';
+import { wordPosition } from '../../../sandbox/judge/position.ts';
 import { type Refusal, Refused } from '../../../sandbox/judge/refusal.ts';
-import { wordPosition } from '../../../sandbox/judge/word-position.ts';
 import {
   BUSY_REASONS,
   QueryAbandoned,
@@ -43,7 +43,7 @@ import {
   textWarnings,
 } from './shapes.ts';
 
-/** Analysts' SQL over the public tables. Source: api.md 5, read-api.md 2.2, 4.9. */
+/** Analysts' SQL over the public tables. */
 
 const SQL_PARAMS = {
   sql: sqlParam,
@@ -104,8 +104,9 @@ export const runSql = defineUsageOperation({
     input.explain_only
       ? { price: PRICES.free, byUse: false, tier: null }
       : { price: sqlPrice(sqlTierOf(input.tier), budgetOf(input)), byUse: true, tier: input.tier },
-  review: async (input, { sql }): Promise<ReviewedQuery> => {
-    const verdict = await sql.inspect(textOf(input), input.params).catch(asEngineTrouble);
+  review: async (input, { sql }, callerName): Promise<ReviewedQuery> => {
+    const text = { text: textOf(input), parameters: input.params, caller: callerName };
+    const verdict = await sql.inspect(text).catch(asNotJudged);
     if ('refused' in verdict) throw invalidQuery(verdict.refused);
     return { input, accepted: verdict.accepted };
   },
@@ -313,12 +314,7 @@ function asFailureOf(error: unknown, buyer: Buyer): never {
       ...(error.engineMs === null ? {} : { usedQu: unitsFor(error.engineMs, buyer.budget) }),
       cause: error,
     });
-  if (error instanceof SandboxBusy)
-    throw fail('rate_limited', {
-      detail: BUSY_REASONS[error.reason],
-      retryAfterSeconds: error.retryAfterSeconds,
-    });
-  return asEngineTrouble(error);
+  return asNotJudged(error);
 }
 
 function failureOfQuery(error: QueryFailed, { budget, hasKey, text }: Buyer): Failure {
@@ -339,6 +335,11 @@ function failureOfQuery(error: QueryFailed, { budget, hasKey, text }: Buyer): Fa
   });
 }
 
-function asEngineTrouble(error: unknown): never {
+function asNotJudged(error: unknown): never {
+  if (error instanceof SandboxBusy)
+    throw fail('rate_limited', {
+      detail: BUSY_REASONS[error.reason],
+      retryAfterSeconds: error.retryAfterSeconds,
+    });
   throw error instanceof EngineError ? asUnavailable(RESOURCE, error) : error;
 }

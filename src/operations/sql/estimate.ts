@@ -7,7 +7,7 @@ import { SQL_TIERS, type SqlBudget, type SqlTier } from '../prices.ts';
 import type { SqlEstimateShape } from './shapes.ts';
 import { type SqlWarning, type SqlWarningCode, sqlWarning } from './shapes.ts';
 
-/** What `explain_only` answers: what a query would read, and so what it may cost. Source: api.md 5. */
+/** What `explain_only` answers: what a query would read, and so what it may cost. */
 
 /**
  * Rows that one query reads in a second on the smallest machine this runs on, measured over the public views at 10 M rows:

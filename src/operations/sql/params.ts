@@ -8,7 +8,7 @@ import { nearest } from '../../../core/nearest-name.ts';
 import { invalid, type Param, quoted } from '../params.ts';
 import { SQL_QU_USD_MICROS, SQL_TIERS, sqlTierOf } from '../prices.ts';
 
-/** The fields of a SQL request, once: how they are read and what they mean. Source: api.md 5. */
+/** The fields of a SQL request, once: how they are read and what they mean. */
 
 export const SQL_FORMATS = ['json', 'json_compact', 'ndjson', 'csv', 'parquet', 'arrow'] as const;
 export type SqlFormat = (typeof SQL_FORMATS)[number];

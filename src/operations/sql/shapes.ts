@@ -1,14 +1,14 @@
 import { type Static, Type } from '@sinclair/typebox';
 import { SQL_TIER_IDS } from '../../../core/domain/plan.ts';
 import type { Accepted } from '../../../sandbox/judge/inspect.ts';
-import { warningsOfNamed } from '../../../sandbox/judge/matched-constants.ts';
-import type { QueryWarning } from '../../../sandbox/judge/warnings.ts';
+import type { QueryWarning } from '../../../sandbox/judge/literals/constants.ts';
+import { warningsOfNamed } from '../../../sandbox/judge/literals/constants.ts';
 import type { NamedExample, OperationDeps } from '../define.ts';
 import { WARNINGS } from '../index-state/freshness.ts';
 import { META_EXAMPLE, MetaShape } from '../meta.ts';
 import { CountShape, keyOf, oneOf, orNull } from '../shapes.ts';
 
-/** What SQL answers look like in JSON. Source: api.md 5. */
+/** What SQL answers look like in JSON. */
 
 /** What SQL answers warn of: the closed vocabulary, beside that of every answer. */
 export const SQL_WARNINGS = {

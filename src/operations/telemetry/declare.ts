@@ -11,7 +11,7 @@ import { PRICES } from '../prices.ts';
 import { CountShape, keyOf, nowText, oneOf, orNull, TimeShape, timeTextOrNull } from '../shapes.ts';
 import { IDENTITIES_EXAMPLE, IdentitiesShape, identitiesAnswer } from './identities.ts';
 
-/** Health of the index, not totals (read-api.md 1.4). */
+/** Health of the index, not totals. */
 
 const NullableTime = orNull(Type.String({ format: 'date-time' }));
 const NullableInteger = orNull(Type.Integer({ minimum: 0 }));

@@ -10,7 +10,7 @@ import { fromWalletRows, keyConditions, PROFILE_RESOURCE, type ProfileScope } fr
 /**
  * Rows of a wallet that a scan of its newest ones reads at most, versions included. FINAL reads about three and a half times as many, because
  * it takes whole granules of every part; these are merged and grouped in about 20 ms. Above the cap the totals come from the
- * rollups, which cost the same for any wallet; all rows of the hottest one at 50 M settlements took 388 ms (engine.md 4.2).
+ * rollups, which cost the same for any wallet; all rows of the hottest one at 50 M settlements took 388 ms.
  */
 export const SCAN_ROWS_MAX = 20_000;
 

@@ -6,7 +6,7 @@ import { MetaShape } from '../meta.ts';
 import { AddressShape, ChainShape, CountShape, oneOf, orNull, TimeShape, UsdShape } from '../shapes.ts';
 import { WALLET_AGENTS_COUNTED_MAX, WALLET_AGENTS_SHOWN_MAX, WALLET_ENDPOINTS_MAX } from './owners.ts';
 
-/** The answer of /merchants/{address} and /agents/{wallet}. Source: api.md 3. */
+/** The answer of /merchants/{address} and /agents/{wallet}. */
 
 const DateShape = Type.String({ format: 'date', description: 'UTC day.' });
 const NullableTime = orNull(TimeShape);

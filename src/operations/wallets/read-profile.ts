@@ -150,7 +150,7 @@ type WholeWalletQuery = ProfileScope & { readonly role: JudgedRole; readonly cha
 
 /**
  * Totals and counterparties of a wallet from all of its rows, exact, in one pass over its log: reading it is most of the work, and
- * for a wallet that fits into a scan rollups would only cost more (9 ms against 44, engine.md 4.2).
+ * for a wallet that fits into a scan rollups would only cost more (9 ms against 44).
  */
 export function readWholeWallet(reader: Reader, query: WholeWalletQuery): Promise<WholeWallet> {
   return readWhole(query, (statement) => ask(reader, PROFILE_RESOURCE, statement));

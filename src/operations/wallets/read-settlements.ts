@@ -12,7 +12,7 @@ import { mergeSlice, type WalletRole, type WalletVersion } from './slice.ts';
 /**
  * One page of a wallet's settlements, newest first, from the table ordered by wallet. FINAL would merge the whole log of a
  * hot wallet (89 ms); instead a slice of versions is read in key order, about three for each row wanted, and merged here
- * (14 ms, engine.md 4.1). The trap is the cut: see `mergeSlice`.
+ * (14 ms). The trap is the cut: see `mergeSlice`.
  */
 
 interface WalletQuery {
@@ -77,7 +77,7 @@ async function readSlice(reader: Reader, query: WalletQuery, slice: Slice): Prom
 /**
  * `ver` stays out of the order: with it the engine sorts instead of reading in order (25 ms against 11). Only columns that
  * identify the event are filtered before merging: role, chain and block are in the key, and another counterparty at the same place
- * is preceded by a tombstone of the old one (engine.md 4.4 rule 9).
+ * is preceded by a tombstone of the old one.
  */
 function sliceStatement(query: WalletQuery, { below, limit }: Slice): Statement {
   const conditions: Sql[] = [

@@ -11,15 +11,16 @@ import {
 import { createReader, createWriter } from '../../../clickhouse/engine/http-engine.ts';
 import { createGuest } from '../../../clickhouse/guest/engine.ts';
 import { migrate } from '../../../clickhouse/migrate/migrate.ts';
-import { createEngineParser } from '../../../sandbox/judge/engine-parser.ts';
 import { inspect } from '../../../sandbox/judge/inspect.ts';
-import { parametersAsSent } from '../../../sandbox/judge/parameter-texts.ts';
+import { parametersAsSent } from '../../../sandbox/judge/literals/parameters.ts';
+import { createEngineParser } from '../../../sandbox/judge/parser.ts';
+import { openSandbox } from '../../../sandbox/open.ts';
 import { loadPolicy } from '../../../sandbox/policy/policy.ts';
-import { openSandbox } from '../../../src/open-sandbox.ts';
 import { OPERATIONS } from '../../../src/operations/index.ts';
 import { createFreshness } from '../../../src/operations/index-state/freshness.ts';
 import { createRollups } from '../../../src/operations/index-state/rollups.ts';
 import { createNames } from '../../../src/operations/names.ts';
+import { sqlTierSeconds } from '../../../src/operations/prices.ts';
 import { answerProfile } from '../../../src/operations/wallets/merchant.ts';
 import { type TestApi, testApi, testClock } from '../../kit/api.ts';
 import { startCluster, type TestCluster } from '../../kit/cluster.ts';
@@ -76,7 +77,13 @@ async function fill(access: EngineAccess, parts: readonly EngineAccess[]): Promi
   }
   await writer.close();
   const reader = createReader(access, testLog);
-  const sandbox = openSandbox({ access, log: testLog, cores: 2, restartEngine: null });
+  const sandbox = openSandbox({
+    access,
+    log: testLog,
+    cores: 2,
+    restartEngine: null,
+    secondsOf: sqlTierSeconds,
+  });
   const api = await testApi(reader, { sandbox });
   const guest = createGuest(access);
   return {

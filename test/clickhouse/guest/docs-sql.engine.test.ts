@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Settlement } from '../../../core/domain/settlement.ts';
-import { createEngineParser } from '../../../sandbox/judge/engine-parser.ts';
 import { type InspectDeps, inspect, type Verdict } from '../../../sandbox/judge/inspect.ts';
+import { createEngineParser } from '../../../sandbox/judge/parser.ts';
 import { loadPolicy } from '../../../sandbox/policy/policy.ts';
 import { type DocsQuestion, docsQuestions, readDocsPage } from '../../kit/docs-questions.ts';
 import { BUYER, marketRows, RIVAL, SHOP } from '../../kit/market.ts';

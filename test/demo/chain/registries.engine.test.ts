@@ -29,7 +29,7 @@ import { mine, type Transaction } from '../../../demo/chain/sender.ts';
 import { walletOf } from '../../../demo/chain/wallets.ts';
 import { type ReceiptLog, readReceipts } from '../../kit/receipts.ts';
 
-/** Of protocol.md 4.2, literally: an indexer of the deployed registries goes by these and nothing else. */
+/** Of ERC-8004, literally: an indexer of the deployed registries goes by these and nothing else. */
 const TOPIC = {
   Registered: '0xca52e62c367d81bb2e328eb795f7c7ba24afb478408a26c0e201d155c449bc4a',
   URIUpdated: '0x3a2c7fffc2cba7582c690e3b82c453ea02a308326a98a3ad7576c606336409fb',

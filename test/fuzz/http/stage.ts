@@ -2,7 +2,8 @@ import type { AddressInfo } from 'node:net';
 import { createReader } from '../../../clickhouse/engine/http-engine.ts';
 import type { PlanId } from '../../../core/domain/plan.ts';
 import type { UnitBalance } from '../../../core/domain/query-unit.ts';
-import { openSandbox } from '../../../src/open-sandbox.ts';
+import { openSandbox } from '../../../sandbox/open.ts';
+import { sqlTierSeconds } from '../../../src/operations/prices.ts';
 import { addKey, createOrganization } from '../../kit/access.ts';
 import { deriveAll, registerAgent } from '../../kit/agents.ts';
 import { type TestApi, type TestClock, testApi, testClock } from '../../kit/api.ts';
@@ -51,7 +52,13 @@ export async function openStage(): Promise<Stage> {
   await fill(engine);
   const log = watchedLog('fuzz-http');
   const reader = createReader(engine.access, log);
-  const sandbox = openSandbox({ access: engine.access, log, cores: CORES, restartEngine: null });
+  const sandbox = openSandbox({
+    access: engine.access,
+    log,
+    cores: CORES,
+    restartEngine: null,
+    secondsOf: sqlTierSeconds,
+  });
   const facilitator = await startScriptedFacilitator();
   facilitator.onVerify = () =>
     jsonReply({ isValid: false, invalidReason: 'invalid_exact_evm_payload_signature' });

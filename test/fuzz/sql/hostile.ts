@@ -3,7 +3,7 @@ import type { Vocabulary } from './vocabulary.ts';
 
 /**
  * Pieces that must never be accepted, or only where they mean nothing: they stand wherever the grammar puts a name, a call, a
- * literal or a clause. The attacks are those of sandbox.md A and B.
+ * literal or a clause. The attacks are those of test/attacks.
  */
 export interface Hostile {
   /** Whether a hostile piece stands here. */

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { EngineError } from '../../../clickhouse/engine/engine.ts';
-import { createEngineParser } from '../../../sandbox/judge/engine-parser.ts';
 import { type Accepted, type InspectDeps, inspect, type Verdict } from '../../../sandbox/judge/inspect.ts';
+import { createEngineParser } from '../../../sandbox/judge/parser.ts';
 import { loadPolicy } from '../../../sandbox/policy/policy.ts';
 import { type FuzzEngine, OVERLOADED_RETRIES_MAX, type RunOutcome } from './fuzz-engine.ts';
 import { createOracle, readLog, type Violation } from './oracle.ts';

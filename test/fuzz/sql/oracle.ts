@@ -51,7 +51,7 @@ const SECOND_WALL_CODES: ReadonlySet<number | null> = new Set([164, 358, 497, 81
 const STATEMENT_SYNTAX = /^Syntax error(?: \(Multi-statements[^)]*\))?: failed at position/;
 /** A type of internal states, by its name: its values are bytes that the engine would take for its own. */
 const STATE_TYPE = /AggregateFunction/;
-/** Table functions of sandbox.md B.4, spelled out here a second time, in lower case. */
+/** Table functions that read nothing, spelled out here a second time, in lower case. */
 const TABLE_FUNCTIONS = new Set(['numbers', 'values', 'generateseries', 'generate_series']);
 /** Functions that planning adds by itself, such as `__getScalar`; in a text they would be the caller's. */
 const ADDED_BY_ENGINE = /^(__\w+|getSubcolumn)$/;
@@ -59,7 +59,7 @@ const ADDED_BY_ENGINE = /^(__\w+|getSubcolumn)$/;
 const TEMPORARY_TABLE = /^_temporary_and_external_tables\.`_(tmp|data)_[0-9a-f_-]+`$/;
 /** Read by a query without FROM. */
 const NO_TABLE = 'system.one';
-/** Never, whatever the reviewed list says (sandbox.md B.5). */
+/** Never, whatever the reviewed list says. */
 const NEVER =
   /^(file|sleep\w*|joinGet\w*|dictGet\w*|getSetting\w*|getServerSetting|getMacro|hostName|FQDN|serverUUID|version|currentUser|currentDatabase|currentRoles|hasColumnInTable|addressTo\w*|demangle|logTrace|throwIf|aggThrow|catboost\w*|filesystem\w*|globalVariable|evalMLMethod)$/i;
 

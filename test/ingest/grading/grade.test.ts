@@ -57,7 +57,7 @@ const graded = (over: Partial<UngradedSettlement> = {}) => {
   return { method, facilitator, reasons: reasonsOf(seen) };
 };
 
-describe('the ladder of api.md 2', () => {
+describe('the evidence ladder', () => {
   test('a named relayer proves a payment', () => {
     expect(graded({ relayer: NAMED })).toEqual({
       method: 'facilitator_relay',

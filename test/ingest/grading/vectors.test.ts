@@ -34,7 +34,7 @@ const VECTORS: Vector[] = JSON.parse(
   readFileSync(new URL('../../fixtures/settlement-vectors.json', import.meta.url), 'utf8'),
 );
 const BASE = chainOf(8453);
-/** Base has a block every 2 s since its genesis (protocol.md 2.6). */
+/** Base has a block every 2 s since its genesis. */
 const timeOf = (block: number) => 1_686_789_347 + 2 * block;
 
 const argument = (input: string, index: number): string => input.slice(10 + 64 * index, 74 + 64 * index);
@@ -42,7 +42,7 @@ const addressArgument = (input: string, index: number): Address =>
   address(`0x${argument(input, index).slice(24)}`);
 const uintArgument = (input: string, index: number): bigint => BigInt(`0x${argument(input, index)}`);
 
-/** The logs that Circle's token emits for this calldata (protocol.md 2.2). */
+/** The logs that Circle's token emits for this calldata. */
 function eventsOf({ input, from }: Vector): readonly Event[] {
   if (input.startsWith('0xa9059cbb'))
     return [transfer(address(from), addressArgument(input, 0), uintArgument(input, 1))];

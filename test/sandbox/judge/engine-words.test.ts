@@ -1,8 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { EngineError } from '../../../clickhouse/engine/engine.ts';
-import { cleanWords } from '../../../sandbox/judge/engine-words.ts';
-import { explainSyntax } from '../../../sandbox/judge/explain-syntax.ts';
-import { parametersAsSent } from '../../../sandbox/judge/parameter-texts.ts';
+import { cleanWords, explainSyntax } from '../../../sandbox/judge/engine-words.ts';
+import { parametersAsSent } from '../../../sandbox/judge/literals/parameters.ts';
 import { explainFailure } from '../../../sandbox/run/explain-failure.ts';
 import { QUERY_FAILURES, QueryFailed } from '../../../sandbox/sandbox.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { dayText, isoTimeOf, secondText } from '../../../sandbox/judge/iso-time.ts';
+import { dayText, isoTimeOf, secondText } from '../../../sandbox/judge/literals/times.ts';
 
 describe('isoTimeOf', () => {
   test.each([

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { patternSteps } from '../../../sandbox/judge/pattern-size.ts';
+import { patternSteps } from '../../../sandbox/judge/work/pattern-size.ts';
 
 test.each([
   ['^0x[0-9a-f]{40}$', 100, 300],

@@ -5,8 +5,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { trustedText } from '../../../clickhouse/engine/sql.ts';
 import { publicDatabaseOf } from '../../../clickhouse/guest/public-database.ts';
 import { GUEST_MEMORY_MAX_BYTES } from '../../../clickhouse/guest/settings.ts';
-import { createEngineParser } from '../../../sandbox/judge/engine-parser.ts';
 import { type InspectDeps, inspect } from '../../../sandbox/judge/inspect.ts';
+import { createEngineParser } from '../../../sandbox/judge/parser.ts';
 import { loadPolicy } from '../../../sandbox/policy/policy.ts';
 import { type AttackCase, attackCases } from '../../kit/attack-cases.ts';
 import {

@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { EngineError } from '../../../clickhouse/engine/engine.ts';
-import { createEngineParser } from '../../../sandbox/judge/engine-parser.ts';
 import { type InspectDeps, inspect, type Verdict } from '../../../sandbox/judge/inspect.ts';
-import { parametersAsSent } from '../../../sandbox/judge/parameter-texts.ts';
+import { parametersAsSent } from '../../../sandbox/judge/literals/parameters.ts';
+import { createEngineParser } from '../../../sandbox/judge/parser.ts';
 import type { RefusalCode } from '../../../sandbox/judge/refusal.ts';
 import { loadPolicy } from '../../../sandbox/policy/policy.ts';
 import { type SandboxEngine, sandboxEngine } from '../../kit/sandbox-engine.ts';
@@ -141,7 +141,7 @@ describe('attacks', () => {
     expect(await refusalOf(sql)).toBe(code);
   });
 
-  // The scalar function file() is the known hole of the second wall (sandbox.md): only the first one stops it.
+  // The scalar function file() is the known hole of the second wall: only the first one stops it.
   test.each(ATTACKS.filter(([, sql, code]) => /table|function/.test(code) && !/\bfile\b/.test(sql)))(
     '%s stops at the second wall too, or gives nothing away',
     async (_what, sql) => {

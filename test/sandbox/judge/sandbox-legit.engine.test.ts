@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { EngineError } from '../../../clickhouse/engine/engine.ts';
-import { createEngineParser } from '../../../sandbox/judge/engine-parser.ts';
 import { type InspectDeps, inspect } from '../../../sandbox/judge/inspect.ts';
-import { parametersAsSent } from '../../../sandbox/judge/parameter-texts.ts';
+import { parametersAsSent } from '../../../sandbox/judge/literals/parameters.ts';
+import { createEngineParser } from '../../../sandbox/judge/parser.ts';
 import { loadPolicy } from '../../../sandbox/policy/policy.ts';
 import { type DocumentedStatement, documentedStatements } from '../../kit/documented-selects.ts';
 import {

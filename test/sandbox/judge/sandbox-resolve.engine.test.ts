@@ -4,13 +4,13 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { EngineError } from '../../../clickhouse/engine/engine.ts';
 import { publicDatabaseOf } from '../../../clickhouse/guest/public-database.ts';
-import { createEngineParser } from '../../../sandbox/judge/engine-parser.ts';
 import { inspect } from '../../../sandbox/judge/inspect.ts';
-import { parametersAsSent } from '../../../sandbox/judge/parameter-texts.ts';
+import { parametersAsSent } from '../../../sandbox/judge/literals/parameters.ts';
+import { createEngineParser } from '../../../sandbox/judge/parser.ts';
 import { Refused } from '../../../sandbox/judge/refusal.ts';
-import { checkResolved, RESOLVE_QUESTION } from '../../../sandbox/judge/resolved-tree.ts';
+import { checkResolved, RESOLVE_QUESTION } from '../../../sandbox/judge/resolved.ts';
+import { openSandbox } from '../../../sandbox/open.ts';
 import { loadPolicy } from '../../../sandbox/policy/policy.ts';
-import { openSandbox } from '../../../src/open-sandbox.ts';
 import { attackCases } from '../../kit/attack-cases.ts';
 import { documentedStatements } from '../../kit/documented-selects.ts';
 import { testLog } from '../../kit/engine.ts';
@@ -150,6 +150,7 @@ describe('the sandbox asks before it runs', () => {
       log: testLog,
       cores: 2,
       restartEngine: null,
+      secondsOf: () => 15,
       observeGuest: (guest) => ({
         ...guest,
         explain: (statement, signal) => {
@@ -158,7 +159,7 @@ describe('the sandbox asks before it runs', () => {
         },
       }),
     });
-    const verdict = await sandbox.inspect(text, {});
+    const verdict = await sandbox.inspect({ text, parameters: {}, caller: 'a' });
     if ('refused' in verdict) throw new Error(JSON.stringify(verdict.refused));
     const query = {
       accepted: verdict.accepted,

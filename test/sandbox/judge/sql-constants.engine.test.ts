@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createEngineParser } from '../../../sandbox/judge/engine-parser.ts';
 import { type Accepted, type InspectDeps, inspect } from '../../../sandbox/judge/inspect.ts';
-import { warningsOfNamed } from '../../../sandbox/judge/matched-constants.ts';
+import { warningsOfNamed } from '../../../sandbox/judge/literals/constants.ts';
+import { createEngineParser } from '../../../sandbox/judge/parser.ts';
 import { loadPolicy } from '../../../sandbox/policy/policy.ts';
 import { docsQuestions } from '../../kit/docs-questions.ts';
 import { type SandboxEngine, sandboxEngine } from '../../kit/sandbox-engine.ts';

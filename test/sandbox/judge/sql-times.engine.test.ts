@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { text as textOf } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createEngineParser } from '../../../sandbox/judge/engine-parser.ts';
 import { type InspectDeps, inspect } from '../../../sandbox/judge/inspect.ts';
-import { parametersAsSent } from '../../../sandbox/judge/parameter-texts.ts';
+import { parametersAsSent } from '../../../sandbox/judge/literals/parameters.ts';
+import { createEngineParser } from '../../../sandbox/judge/parser.ts';
 import { loadPolicy } from '../../../sandbox/policy/policy.ts';
 import { rollUp } from '../../kit/roll-up.ts';
 import { insertSettlements, NOON, settlement } from '../../kit/rows.ts';

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type OpenSandbox, openSandbox } from '../../../sandbox/open.ts';
 import type { Estimate } from '../../../sandbox/sandbox.ts';
 import { QueryFailed } from '../../../sandbox/sandbox.ts';
-import { type OpenSandbox, openSandbox } from '../../../src/open-sandbox.ts';
 import { testLog } from '../../kit/engine.ts';
 import { rollUp } from '../../kit/roll-up.ts';
 import { insertSettlements, NOON, settlement, wallet } from '../../kit/rows.ts';
@@ -16,7 +16,13 @@ const PER_DAY = 4_000;
 
 beforeAll(async () => {
   engine = await sandboxEngine();
-  sandbox = openSandbox({ access: engine.access, log: testLog, cores: 2, restartEngine: engine.restart });
+  sandbox = openSandbox({
+    access: engine.access,
+    log: testLog,
+    cores: 2,
+    restartEngine: engine.restart,
+    secondsOf: () => 15,
+  });
   const rows = Array.from({ length: DAYS * PER_DAY }, (_, at) =>
     settlement({
       blockNumber: 1_000 + at,
@@ -38,7 +44,7 @@ const dayOf = (time: number): string => new Date(time * 1_000).toISOString().sli
 const LAST_DAY = dayOf(NOON + (DAYS - 1) * DAY);
 
 async function estimate(text: string): Promise<Estimate> {
-  const verdict = await sandbox.inspect(text, {});
+  const verdict = await sandbox.inspect({ text, parameters: {}, caller: 'a' });
   if ('refused' in verdict) throw new Error(JSON.stringify(verdict.refused));
   return sandbox.estimate({ accepted: verdict.accepted, parameters: {}, caller: 'a' }, NEVER);
 }

@@ -6,6 +6,7 @@ import { RESULT_MAX_BYTES } from '../../../clickhouse/guest/settings.ts';
 import { createLog } from '../../../core/log.ts';
 import type { Accepted } from '../../../sandbox/judge/inspect.ts';
 import { WATCHDOG_GRACE_MS } from '../../../sandbox/limits.ts';
+import { type OpenSandbox, openSandbox, type SandboxOptions } from '../../../sandbox/open.ts';
 import { loadPolicy } from '../../../sandbox/policy/policy.ts';
 import {
   QueryAbandoned,
@@ -14,7 +15,6 @@ import {
   type SandboxQuery,
   type SandboxResult,
 } from '../../../sandbox/sandbox.ts';
-import { type OpenSandbox, openSandbox, type SandboxOptions } from '../../../src/open-sandbox.ts';
 import { testLog } from '../../kit/engine.ts';
 import { type SandboxEngine, sandboxEngine } from '../../kit/sandbox-engine.ts';
 import { waitUntil } from '../../kit/wait-until.ts';
@@ -29,6 +29,7 @@ const open = (options: Partial<SandboxOptions> = {}): OpenSandbox => {
     log: testLog,
     cores: 2,
     restartEngine: engine.restart,
+    secondsOf: () => 15,
     ...options,
   });
   opened.push(one);
@@ -77,7 +78,7 @@ async function run(
   wanted: Partial<SandboxQuery> = {},
   signal: AbortSignal = NEVER,
 ): Promise<SandboxResult> {
-  const verdict = await sandbox.inspect(text, wanted.parameters ?? {});
+  const verdict = await sandbox.inspect({ text, parameters: wanted.parameters ?? {}, caller: 'a' });
   if ('refused' in verdict) throw new Error(JSON.stringify(verdict.refused));
   return sandbox.run(asked(verdict.accepted, wanted), signal);
 }
@@ -183,7 +184,7 @@ describe('a query that fails', () => {
     'SELECT max(s) FROM (SELECT length(groupUniqArray(number) OVER (ORDER BY number ROWS BETWEEN 10000 PRECEDING AND CURRENT ROW)) AS s FROM numbers(5000000))',
   ])('with a frame that moves is stopped in time: %s', async (text) => {
     const hasty = open({ secondsOf: () => 1 });
-    const verdict = await hasty.inspect(text, {});
+    const verdict = await hasty.inspect({ text, parameters: {}, caller: 'a' });
     if ('refused' in verdict) throw new Error(JSON.stringify(verdict.refused));
     const error = await failureOf(hasty.run(asked(verdict.accepted), NEVER));
     expect(error).toMatchObject({ name: 'QueryFailed', reason: 'timeout' });
@@ -369,7 +370,9 @@ describe('a guest that is not what the second wall needs', () => {
     const lines: string[] = [];
     const log = createLog('error', 'test', { write: (line: string) => void lines.push(line) });
     const careless = open({ access: { ...engine.access, guest: engine.access[user] }, log });
-    expect(await failureOf(careless.inspect('SELECT 1', {}))).toBeInstanceOf(EngineError);
+    expect(
+      await failureOf(careless.inspect({ text: 'SELECT 1', parameters: {}, caller: 'a' })),
+    ).toBeInstanceOf(EngineError);
     expect(await failureOf(careless.run(asked(unjudged('SELECT 1')), NEVER))).toBeInstanceOf(EngineError);
     expect(lines.filter((line) => line.includes('not fit'))).toHaveLength(1);
   });

@@ -7,8 +7,9 @@ import { type EngineAccess, EngineError } from '../../../clickhouse/engine/engin
 import { createReader, createWriter } from '../../../clickhouse/engine/http-engine.ts';
 import { sql } from '../../../clickhouse/engine/sql.ts';
 import { migrate } from '../../../clickhouse/migrate/migrate.ts';
-import { openSandbox } from '../../../src/open-sandbox.ts';
-import { backUp } from '../../../src/operate/backup/backup-command.ts';
+import { openSandbox } from '../../../sandbox/open.ts';
+import { backUp } from '../../../src/operate/backup/backup.ts';
+import { sqlTierSeconds } from '../../../src/operations/prices.ts';
 import { testBackup } from '../../kit/backup.ts';
 import { startDeployedEngine } from '../../kit/deployed-engine.ts';
 import { testLog } from '../../kit/engine.ts';
@@ -56,8 +57,18 @@ test('the writer makes the tables, the reader reads and writes nothing, and the 
   const insert = { name: 'deploy', sql: sql`INSERT INTO checkpoints (chain) VALUES ('x')`, maxSeconds: 10 };
   await expect(asReader.run(insert)).rejects.toThrow(EngineError);
   await asReader.close();
-  const sandbox = openSandbox({ access: engine.access, log: testLog, cores: 2, restartEngine: null });
-  const verdict = await sandbox.inspect('SELECT count() FROM settlements', {});
+  const sandbox = openSandbox({
+    access: engine.access,
+    log: testLog,
+    cores: 2,
+    restartEngine: null,
+    secondsOf: sqlTierSeconds,
+  });
+  const verdict = await sandbox.inspect({
+    text: 'SELECT count() FROM settlements',
+    parameters: {},
+    caller: 'a',
+  });
   expect(verdict).toHaveProperty('accepted');
   await sandbox.close();
 });

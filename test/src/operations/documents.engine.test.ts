@@ -7,9 +7,10 @@ import { clusterStatements, guestStatements } from '../../../clickhouse/guest/sq
 import { ENVIRONMENT } from '../../../core/config/environment.ts';
 import { loadConfig } from '../../../core/config/load.ts';
 import { walletOf } from '../../../demo/chain/wallets.ts';
+import { openSandbox } from '../../../sandbox/open.ts';
 import { openSqliteStore } from '../../../src/accounts/sqlite/store.ts';
-import { openSandbox } from '../../../src/open-sandbox.ts';
 import { OPERATIONS } from '../../../src/operations/index.ts';
+import { sqlTierSeconds } from '../../../src/operations/prices.ts';
 import { addKey, createOrganization } from '../../kit/access.ts';
 import { type TestApi, testApi, testClock } from '../../kit/api.ts';
 import { docsQuestions } from '../../kit/docs-questions.ts';
@@ -65,7 +66,13 @@ beforeAll(async () => {
   await reportChain(engine.writer, BASE);
   const log = watchedLog('documents');
   const reader = createReader(engine.access, log);
-  const sandbox = openSandbox({ access: engine.access, log, cores: 2, restartEngine: null });
+  const sandbox = openSandbox({
+    access: engine.access,
+    log,
+    cores: 2,
+    restartEngine: null,
+    secondsOf: sqlTierSeconds,
+  });
   const clock = testClock(Math.floor(Date.now() / 1_000));
   api = await testApi(reader, { sandbox, clock, config: sellingThrough(facilitator.url) });
   url = await api.app.listen({ host: '127.0.0.1', port: 0 });

@@ -12,7 +12,7 @@ import { atomicUnits, offerOf, quoteOf, requirementOf } from '../../../src/payme
 import type { Order } from '../../../src/payment/payment-lane.ts';
 
 const PAY_TO = address('0x209693bc6afc0c5328ba36faf03c514ef312287c');
-/** Networks that x402@1.2.0 knows; its client refuses a whole offer for any other (protocol.md 1.2). */
+/** Networks that x402@1.2.0 knows; its client refuses a whole offer for any other. */
 const V1_CLIENT_NETWORKS = new Set(
   'abstract abstract-testnet base-sepolia base avalanche-fuji avalanche iotex solana-devnet solana sei sei-testnet polygon polygon-amoy peaq story educhain skale-base-sepolia'.split(
     ' ',

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { UnitBalance } from '../../../../core/domain/query-unit.ts';
 import type { LedgerEntry, UnitStore } from '../../../../src/accounts/store.ts';
-import { reconcileOne } from '../../../../src/operate/admin/reconcile-command.ts';
+import { reconcileOne } from '../../../../src/operate/admin/reconcile.ts';
 
 /** Ten granted; one call captured with a rest, one failed, one overdue, one running. */
 const BOOKS: readonly LedgerEntry[] = [

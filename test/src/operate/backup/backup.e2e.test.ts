@@ -7,8 +7,8 @@ import { createReader, createWriter } from '../../../../clickhouse/engine/http-e
 import { unfinishedPasses } from '../../../../ingest/grading/regrade/passes.ts';
 import { openSqliteStore } from '../../../../src/accounts/sqlite/store.ts';
 import type { ControlStore } from '../../../../src/accounts/store.ts';
-import { backUp } from '../../../../src/operate/backup/backup-command.ts';
-import { restore } from '../../../../src/operate/backup/restore-command.ts';
+import { backUp } from '../../../../src/operate/backup/backup.ts';
+import { restore } from '../../../../src/operate/backup/restore.ts';
 import { readCoverage } from '../../../../src/operations/index-state/rollups.ts';
 import { createOrganization } from '../../../kit/access.ts';
 import { testBackup } from '../../../kit/backup.ts';

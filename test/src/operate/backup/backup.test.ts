@@ -2,12 +2,17 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { checkFiles, digestFiles } from '../../../../src/operate/backup/checksums.ts';
-import { readChain } from '../../../../src/operate/backup/engine-links.ts';
+import { groupOf } from '../../../../src/operate/backup/engine.ts';
+import { readChain } from '../../../../src/operate/backup/engine-files.ts';
 import { onDisk } from '../../../../src/operate/backup/engine-statements.ts';
-import { type Manifest, readManifest, writeManifest } from '../../../../src/operate/backup/manifest.ts';
-import { groupOf } from '../../../../src/operate/backup/table-order.ts';
-import { spellProgress, tellBytes } from '../../../../src/operate/backup/told-progress.ts';
+import {
+  checkFiles,
+  digestFiles,
+  type Manifest,
+  readManifest,
+  writeManifest,
+} from '../../../../src/operate/backup/manifest.ts';
+import { spellProgress, tellBytes } from '../../../../src/operate/backup/progress.ts';
 
 let root: string;
 beforeEach(() => {

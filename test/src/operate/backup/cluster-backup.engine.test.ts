@@ -12,9 +12,9 @@ import {
   viewedDatabaseOf,
 } from '../../../../clickhouse/guest/public-database.ts';
 import { migrate } from '../../../../clickhouse/migrate/migrate.ts';
-import { type BackupDeps, backUp } from '../../../../src/operate/backup/backup-command.ts';
+import { type BackupDeps, backUp } from '../../../../src/operate/backup/backup.ts';
 import { readManifest } from '../../../../src/operate/backup/manifest.ts';
-import { restore } from '../../../../src/operate/backup/restore-command.ts';
+import { restore } from '../../../../src/operate/backup/restore.ts';
 import { contentsOf, testBackup } from '../../../kit/backup.ts';
 import { startCluster, type TestCluster } from '../../../kit/cluster.ts';
 import { testLog } from '../../../kit/engine.ts';

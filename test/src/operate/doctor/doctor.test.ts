@@ -9,14 +9,20 @@ import type { EngineWalls } from '../../../../clickhouse/embedded/walls.ts';
 import { loadConfig } from '../../../../core/config/load.ts';
 import { openSqliteStore } from '../../../../src/accounts/sqlite/store.ts';
 import { checkAccounts, judgeDurability } from '../../../../src/operate/doctor/accounts.ts';
-import { judgeClock } from '../../../../src/operate/doctor/clock.ts';
-import { judgeVersion } from '../../../../src/operate/doctor/engine.ts';
-import { liftsReadonly } from '../../../../src/operate/doctor/engine-versions.ts';
-import { judgeChain } from '../../../../src/operate/doctor/index.ts';
-import { checkConfiguration, checkNode, judgeSpace } from '../../../../src/operate/doctor/machine.ts';
-import { checkRpc } from '../../../../src/operate/doctor/rpc.ts';
-import { checkSql } from '../../../../src/operate/doctor/sql.ts';
-import { closedFiles, judgeWalls } from '../../../../src/operate/doctor/walls.ts';
+import { checkRpc, judgeChain } from '../../../../src/operate/doctor/chains.ts';
+import {
+  checkSql,
+  closedFiles,
+  judgeVersion,
+  judgeWalls,
+  liftsReadonly,
+} from '../../../../src/operate/doctor/engine.ts';
+import {
+  checkConfiguration,
+  checkNode,
+  judgeClock,
+  judgeSpace,
+} from '../../../../src/operate/doctor/machine.ts';
 import type { ChainStatus } from '../../../../src/operations/index-state/chain-status.ts';
 import { watchedLog } from '../../../kit/secrets-watch.ts';
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { knownChain } from '../../../../core/domain/known-chains.ts';
 import { createChainStatus } from '../../../../ingest/follow/chain-status.ts';
-import { judgeChain } from '../../../../src/operate/doctor/index.ts';
+import { judgeChain } from '../../../../src/operate/doctor/chains.ts';
 import type { ChainStatus } from '../../../../src/operations/index-state/chain-status.ts';
 import { chainFreshness, finalityOf, warningsOf } from '../../../../src/operations/index-state/freshness.ts';
 

@@ -11,7 +11,7 @@ import {
   wallet,
 } from '../../../kit/rows.ts';
 
-/** Which chain an answer is about: api.md 1. The tests' deployment has Base first, then Polygon. */
+/** Which chain an answer is about. The tests' deployment has Base first, then Polygon. */
 
 const SHOP = wallet(0xb2);
 const AGENT = wallet(0xa1);

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { SqlPolicy } from '../../../../sandbox/judge/tree.ts';
 import {
   ORGANIZATIONS_ONLY_AFTER,
   ORGANIZATIONS_ONLY_MS,
   UNSTOPPABLE_WINDOW_MS,
 } from '../../../../sandbox/limits.ts';
+import type { SqlPolicy } from '../../../../sandbox/policy/policy.ts';
 import { loadPolicy } from '../../../../sandbox/policy/policy.ts';
 import { BUSY_REASONS } from '../../../../sandbox/sandbox.ts';
 import { unstoppableKernels } from '../../../attacks/unstoppable-kernels.ts';

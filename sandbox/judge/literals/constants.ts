@@ -1,0 +1,308 @@
+import { KNOWN_CHAINS } from '../../../core/domain/known-chains.ts';
+import type { ColumnDomain } from '../../../core/domain/public-tables.ts';
+import { nearest } from '../../../core/nearest-name.ts';
+import type { ColumnMeanings } from '../columns.ts';
+import { attribute, listIn, type TreeNode, walk } from '../query-tree.ts';
+import type { Position } from '../refusal.ts';
+import { functionName } from '../scope.ts';
+
+/** What of an accepted text is not what its writer thinks. */
+export interface QueryWarning {
+  readonly code: 'format_ignored' | 'totals_left_out' | 'constant_matches_nothing';
+  /** What holds for this query; absent where the code says it all. */
+  readonly message?: string;
+  /** The constant. */
+  readonly near?: string;
+  /** Where it stands in the caller's own text; absent for the value of a parameter. */
+  readonly position?: Position;
+  /** The literal to write instead, with its quotes. */
+  readonly replacement?: string;
+}
+
+/** A constant that is well formed, and of which only what is indexed tells whether it occurs. */
+export interface NamedConstant {
+  readonly of: 'chain' | 'facilitator';
+  readonly text: string;
+  readonly position?: Position;
+}
+
+/** Texts that a query holds as constants, and what it compares them with. */
+
+/** A text, a list or tuple of values, or null for a value of another type. */
+type ConstantValue = string | null | readonly ConstantValue[];
+
+/** A constant as the printed tree has it: `'it\'s'`, `Array_['a', 'b']`, `Tuple_('a', UInt64_1)`. */
+function valueIn(node: TreeNode): ConstantValue {
+  const printed = /^constant_value: (.*)$/s.exec(node.rest)?.[1];
+  return printed === undefined ? null : readValue(printed, 0).value;
+}
+
+interface Read {
+  readonly value: ConstantValue;
+  readonly end: number;
+}
+
+const ESCAPED: Readonly<Record<string, string>> = { n: '\n', t: '\t', r: '\r', b: '\b', f: '\f', 0: '\0' };
+const TEXT = /'((?:[^'\\]|\\.)*)'/sy;
+const OPENING = /(?:Array|Tuple|Map)_[[(]/y;
+const SEPARATOR = /,\s*/y;
+const OTHER = /[^,()[\]]*/y;
+
+function readValue(printed: string, at: number): Read {
+  const text = matchAt(TEXT, printed, at);
+  if (text !== null)
+    return {
+      value: (text[1] ?? '').replace(/\\(.)/gs, (_, letter: string) => ESCAPED[letter] ?? letter),
+      end: at + text[0].length,
+    };
+  const opening = matchAt(OPENING, printed, at);
+  if (opening === null) return { value: null, end: at + (matchAt(OTHER, printed, at)?.[0].length ?? 0) };
+  const values: ConstantValue[] = [];
+  let end = at + opening[0].length;
+  while (end < printed.length && !/[\])]/.test(printed[end] ?? '')) {
+    const read = readValue(printed, end);
+    values.push(read.value);
+    const next = read.end + (matchAt(SEPARATOR, printed, read.end)?.[0].length ?? 0);
+    if (next === end) return { value: values, end };
+    end = next;
+  }
+  return { value: values, end: end + 1 };
+}
+
+function matchAt(pattern: RegExp, text: string, at: number): RegExpExecArray | null {
+  pattern.lastIndex = at;
+  return pattern.exec(text);
+}
+
+function textsIn(value: ConstantValue): string[] {
+  if (value === null) return [];
+  return typeof value === 'string' ? [value] : value.flatMap(textsIn);
+}
+
+/** Every text in a constant of the tree, as often as it is there. */
+export function constantTexts(root: TreeNode): string[] {
+  return [...walk(root)].flatMap((node) => (node.kind === 'CONSTANT' ? textsIn(valueIn(node)) : []));
+}
+
+export interface Comparison {
+  readonly expression: TreeNode;
+  /** With each of which it is compared. */
+  readonly texts: readonly string[];
+}
+
+const EITHER_SIDE =
+  /^(equals|notequals|less|greater|lessorequals|greaterorequals|isdistinctfrom|isnotdistinctfrom|nullif)$/i;
+const IN = /^(global)?(not)?(null)?in(ignoreset)?$/i;
+/** The values that are looked through stand first. */
+const ARRAY_FIRST = /^(has|indexof|countequal)$/i;
+const TRANSFORM = /^transform$/i;
+const CASE = /^casewithexpression$/i;
+
+/** What a query compares with texts that are constants. */
+export function comparisons(root: TreeNode): Comparison[] {
+  return [...walk(root)].flatMap((node) => (node.kind === 'FUNCTION' ? comparisonsOf(node) : []));
+}
+
+function comparisonsOf(node: TreeNode): Comparison[] {
+  const name = functionName(node);
+  const [first, second, ...others] = listIn(node, 'ARGUMENTS');
+  if (first === undefined || second === undefined) return [];
+  if (EITHER_SIDE.test(name)) return [...compared(first, second, false), ...compared(second, first, false)];
+  if (IN.test(name)) return compared(first, second, true);
+  if (ARRAY_FIRST.test(name)) return compared(second, first, true);
+  if (TRANSFORM.test(name)) return compared(first, second, true);
+  if (!CASE.test(name)) return [];
+  // CASE x WHEN a THEN b … ELSE c: every second argument is a value, save the last of them all.
+  const rest = [second, ...others];
+  const values = rest.filter((_, at) => at % 2 === 0 && at < rest.length - 1);
+  return values.flatMap((value) => compared(first, value, false));
+}
+
+/** `isSet`: the other side is a list of what is compared. */
+function compared(expression: TreeNode, other: TreeNode, isSet: boolean): Comparison[] {
+  if (isConstant(expression)) return [];
+  const value = constantOf(other);
+  if (value === undefined) return [];
+  return pairs(expression, isSet && Array.isArray(value) ? membersOf(expression, value) : [value]);
+}
+
+/** `IN (a, b)` of one tuple is that tuple, and not a list. */
+function membersOf(expression: TreeNode, values: readonly ConstantValue[]): readonly ConstantValue[] {
+  const isTuple = attribute(expression, 'function_name') === 'tuple';
+  return isTuple && !values.some((value) => Array.isArray(value)) ? [values] : values;
+}
+
+function pairs(expression: TreeNode, values: readonly ConstantValue[]): Comparison[] {
+  if (attribute(expression, 'function_name') !== 'tuple') {
+    const texts = values.filter((value) => typeof value === 'string');
+    return texts.length === 0 ? [] : [{ expression, texts }];
+  }
+  return listIn(expression, 'ARGUMENTS').flatMap((part, at) =>
+    pairs(
+      part,
+      values.flatMap((value) => (Array.isArray(value) ? [value[at] ?? null] : [])),
+    ),
+  );
+}
+
+function isConstant(node: TreeNode): boolean {
+  return constantOf(node) !== undefined;
+}
+
+/** Also of a parameter, which is a constant that is cast, and of a list that holds some constants. */
+function constantOf(node: TreeNode): ConstantValue | undefined {
+  if (node.kind === 'CONSTANT') return valueIn(node);
+  const name = functionName(node);
+  const args = listIn(node, 'ARGUMENTS');
+  if (name === '_CAST' && args[0]?.kind === 'CONSTANT') return valueIn(args[0]);
+  if (!/^(array|tuple)$/.test(name)) return undefined;
+  const values = args.map((one) => constantOf(one));
+  return values.every((value) => value === undefined) ? undefined : values.map((value) => value ?? null);
+}
+
+/**
+ * Constants that no row can equal: `payer = '0xAb…'`, `chain = 'base'`, a tier that there is none of. The query runs, and its answer
+ * looks like one, so the caller is told what to write.
+ */
+export interface ConstantFacts {
+  readonly warnings: readonly QueryWarning[];
+  readonly named: readonly NamedConstant[];
+}
+
+/** More than these say nothing new, and headers are short. */
+const CONSTANTS_MAX = 5;
+const NEAR_MAX_CHARS = 80;
+
+export function checkConstants(
+  root: TreeNode,
+  meanings: ColumnMeanings,
+  positionOfText: (text: string) => Position | undefined,
+): ConstantFacts {
+  const warnings = new Map<string, QueryWarning>();
+  const named = new Map<string, NamedConstant>();
+  for (const { expression, texts } of comparisons(root)) {
+    const domain = meanings.domainOf(expression);
+    for (const text of texts) {
+      const trouble = troubleWith(text, domain, meanings.mayBeNull(expression));
+      // Looking for its position reads the whole text, so it is done for the few that are shown.
+      const position = (): { readonly position?: Position } => {
+        const at = positionOfText(text);
+        return at === undefined ? {} : { position: at };
+      };
+      if (trouble !== undefined) {
+        if (warnings.size < CONSTANTS_MAX) warnings.set(text, warningOf(text, trouble, position()));
+      } else if ((domain === 'chain' || domain === 'facilitator') && named.size < CONSTANTS_MAX)
+        named.set(`${domain} ${text}`, { of: domain, text, ...position() });
+    }
+  }
+  return {
+    warnings: [...warnings.values()],
+    named: [...named.values()],
+  };
+}
+
+export interface Trouble {
+  readonly message: string;
+  /** Without quotes. */
+  readonly meant?: string | undefined;
+}
+
+export function warningOf(
+  text: string,
+  { message, meant }: Trouble,
+  position: { readonly position?: Position },
+): QueryWarning {
+  return {
+    code: 'constant_matches_nothing',
+    message,
+    near: text.slice(0, NEAR_MAX_CHARS),
+    ...position,
+    ...(meant === undefined ? {} : { replacement: `'${meant}'` }),
+  };
+}
+
+/** Undefined where a row may have the text. */
+function troubleWith(
+  text: string,
+  domain: ColumnDomain | undefined,
+  isNullable: boolean,
+): Trouble | undefined {
+  if (text === '' && isNullable)
+    return { message: 'What is unknown is NULL, not an empty text: write IS NULL.' };
+  if (domain === undefined || domain === 'facilitator') return undefined;
+  if (domain === 'address') return hexTrouble(text, ADDRESS_DIGITS, 'Addresses');
+  if (domain === 'tx_hash') return hexTrouble(text, HASH_DIGITS, 'Hashes of transactions');
+  return domain === 'chain' ? chainTrouble(text) : listTrouble(text, domain);
+}
+
+const ADDRESS_DIGITS = 40;
+const HASH_DIGITS = 64;
+
+function hexTrouble(text: string, digits: number, what: string): Trouble | undefined {
+  const hex = /^(?:0x)?([0-9a-f]+)$/i.exec(text.trim())?.[1]?.toLowerCase();
+  const meant = hex?.length === digits ? `0x${hex}` : undefined;
+  if (meant === text) return undefined;
+  return { message: `${what} are lower-case texts here: 0x and ${digits} digits.`, meant };
+}
+
+const CHAIN = /^[-a-z0-9]{3,8}:[-_a-zA-Z0-9]{1,32}$/;
+const EVM_CHAIN = /^eip155:(\d+)$/i;
+
+function chainTrouble(text: string): Trouble | undefined {
+  const number = EVM_CHAIN.exec(text)?.[1];
+  if (number !== undefined ? text === `eip155:${number}` : isOtherChain(text)) return undefined;
+  const meant = number ?? (/^\d+$/.test(text) ? text : chainIdNamed(text));
+  return {
+    message: 'Chains are called by their CAIP-2 names here, such as eip155:8453 for Base.',
+    meant: meant === undefined ? undefined : `eip155:${meant}`,
+  };
+}
+
+function isOtherChain(text: string): boolean {
+  return CHAIN.test(text) && !/^eip155:/i.test(text);
+}
+
+function chainIdNamed(text: string): string | undefined {
+  const names = new Map(
+    KNOWN_CHAINS.flatMap(({ chainId, slug, name }) => [
+      [slug, String(chainId)],
+      [name.toLowerCase(), String(chainId)],
+    ]),
+  );
+  const wanted = text.trim().toLowerCase();
+  return names.get(wanted) ?? names.get(nearest(wanted, [...names.keys()]) ?? '');
+}
+
+function listTrouble(text: string, values: readonly string[]): Trouble | undefined {
+  if (values.includes(text)) return undefined;
+  const spelled = text
+    .trim()
+    .toLowerCase()
+    .replaceAll(/[\s-]+/g, '_');
+  return {
+    message: `No row has this value: the values are ${values.join(', ')}.`,
+    meant: values.find((value) => value === spelled) ?? nearest(spelled, values),
+  };
+}
+
+/** Of constants that the sandbox let pass: what is indexed here, and which facilitators are known. */
+export function warningsOfNamed(
+  named: readonly NamedConstant[],
+  known: { readonly chains: readonly string[]; readonly facilitators: readonly string[] },
+): QueryWarning[] {
+  return named.flatMap(({ of, text, ...position }) => {
+    const names = of === 'chain' ? known.chains : known.facilitators;
+    if (names.includes(text) || names.length === 0) return [];
+    const message =
+      of === 'chain'
+        ? `This chain is not indexed here: the chains are ${names.join(', ')}.`
+        : 'No facilitator has this id: the table facilitators lists them.';
+    const meant = of === 'chain' ? undefined : facilitatorMeant(text, names);
+    return [warningOf(text, { message, meant }, position)];
+  });
+}
+
+function facilitatorMeant(text: string, ids: readonly string[]): string | undefined {
+  const spelled = text.trim().toLowerCase();
+  return ids.find((id) => id.toLowerCase() === spelled) ?? nearest(spelled, ids);
+}

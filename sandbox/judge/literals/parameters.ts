@@ -1,0 +1,177 @@
+import type { QueryParameters, Token } from '../parser.ts';
+import { refuse } from '../refusal.ts';
+import { dayText, isoTimeOf } from './times.ts';
+
+export interface QueryParameter {
+  readonly name: string;
+  readonly type: string;
+}
+
+const PARAMETER_TYPE_REFUSED = /Identifier|AggregateFunction|Dynamic|Object/i;
+
+/** The `{name:Type}` placeholders of a query. Throws `Refused` (`parameter`) for a type that is not available. */
+export function parametersOf(tokens: readonly Token[]): QueryParameter[] {
+  const found: QueryParameter[] = [];
+  for (const [at, token] of tokens.entries()) {
+    const name = tokens[at + 1];
+    if (token.kind !== 'OpeningCurlyBrace' || name?.kind !== 'BareWord' || tokens[at + 2]?.kind !== 'Colon')
+      continue;
+    const end = tokens.findIndex(({ kind }, index) => index > at && kind === 'ClosingCurlyBrace');
+    const type = tokens
+      .slice(at + 3, end)
+      .map(({ text }) => text)
+      .join('');
+    if (PARAMETER_TYPE_REFUSED.test(type))
+      refuse('parameter', {
+        near: name.text,
+        hint: 'Parameters carry values: a number, text, date, array or map.',
+      });
+    found.push({ name: name.text, type });
+  }
+  return found;
+}
+
+/** Throws `Refused` (`parameter`) where a placeholder has no value, or a value no placeholder. */
+export function checkParameters(wanted: readonly QueryParameter[], given: QueryParameters): void {
+  const missing = wanted.find(({ name }) => !Object.hasOwn(given, name));
+  if (missing) {
+    refuse('parameter', {
+      near: missing.name,
+      detail: `The query names {${missing.name}:${missing.type}}, but params has no ${missing.name}.`,
+    });
+  }
+  const unused = Object.keys(given).find((name) => !wanted.some((one) => one.name === name));
+  if (unused !== undefined) {
+    refuse('parameter', {
+      detail: `params has ${unused}, but the query has no placeholder {${unused}:Type}.`,
+    });
+  }
+}
+
+/** Types whose values the engine reads as literals; all others it reads as fields of a tab-separated file. */
+const READ_AS_LITERAL =
+  /^(Array|Map|Tuple|Nested|Point|Ring|LineString|MultiLineString|Polygon|MultiPolygon)\b/i;
+const MAY_BE_NULL = /^(LowCardinality\(\s*)?Nullable\b/i;
+/** Lists, however deep, of numbers. */
+const LIST_OF_NUMBERS = /^(?:(?:Array|LowCardinality|Nullable)\()+(?:U?Int\d+|B?Float\d+|Decimal\d*\b|Bool)/i;
+const QUOTED_NUMBER = /'([+-]?(?:\d+(?:\.\d*)?(?:e[+-]?\d+)?|nan|inf(?:inity)?))'/gi;
+/** What stands for NULL in place of a whole value. */
+export const NULL_TEXT = '\\N';
+
+const ESCAPES: Readonly<Record<string, string>> = {
+  '\\': '\\\\',
+  '\t': '\\t',
+  '\n': '\\n',
+  '\r': '\\r',
+  '\0': '\\0',
+};
+
+/**
+ * The values of `{name:Type}` placeholders as the engine reads them off the wire, which depends on the type: `it's` and `a\b` travel
+ * as escaped text where a String is wanted, `['it\'s']` as it is where an Array is (tried on 26.7.2.1).
+ */
+export function parametersAsSent(
+  declared: readonly QueryParameter[],
+  values: QueryParameters,
+): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(values).map(([name, value]) => {
+      const type = declared.find((one) => one.name === name)?.type ?? '';
+      return [name, asSent(type, value)];
+    }),
+  );
+}
+
+/** A time, or a list of times, however wrapped. Only the type says what a text means: `{t:String}` is sent as it is. */
+const TIME_TYPE = /^(?:(?:Array|LowCardinality|Nullable)\()*(Date|Date32|DateTime|DateTime64)\b/i;
+const QUOTED = /'([^'\\]*)'/g;
+
+function asSent(type: string, value: string): string {
+  const time = TIME_TYPE.exec(type)?.[1];
+  const sent = time === undefined ? value : timesAsSent(time, value, READ_AS_LITERAL.test(type));
+  if (sent !== value) return sent;
+  // JSON keeps large numbers as texts only, and a list of the engine's has no texts among its numbers.
+  if (LIST_OF_NUMBERS.test(type)) return value.replaceAll(QUOTED_NUMBER, '$1');
+  if (READ_AS_LITERAL.test(type)) return value;
+  if (value === NULL_TEXT && mayBeNull(type)) return value;
+  return value.replaceAll(/[\\\t\n\r\0]/g, (letter) => ESCAPES[letter] ?? letter);
+}
+
+function timesAsSent(type: string, value: string, isList: boolean): string {
+  if (!isList) return timeAsSent(type, value);
+  return value.replaceAll(QUOTED, (_, text: string) => `'${timeAsSent(type, text)}'`);
+}
+
+/** Seconds since 1970 where it was ISO 8601: they mean the same in every time zone that a type may name. */
+function timeAsSent(type: string, value: string): string {
+  const time = isoTimeOf(value);
+  if (time === undefined) return value;
+  if (/^Date(32)?$/i.test(type)) return dayText(time) ?? value;
+  const { unixSeconds, fraction } = time;
+  return fraction === '' ? String(unixSeconds) : `${unixSeconds}.${fraction}`;
+}
+
+/** Whether NULL is a value of a type. */
+export function mayBeNull(type: string): boolean {
+  return MAY_BE_NULL.test(type);
+}
+
+/**
+ * Values that the engine reads as others without a word: numbers beyond their type come round at its other end, days that no month
+ * has become 1970-01-01, and NULL where there is none becomes a text (tried on 26.7.2.1). Everything else it refuses by itself.
+ */
+
+const WRAPPED = /^(?:(?:LowCardinality|Nullable)\()+(.*?)\)+$/;
+const INTEGER_TYPE = /^(U?)Int(8|16|32|64|128|256)$/;
+const INTEGER = /^[+-]?\d+$/;
+const ONE_TIME_TYPE = /^(Date|Date32|DateTime|DateTime64)(?:\(.*\))?$/;
+const WRITTEN_TIME = /^(\d{4})-(\d{1,2})-(\d{1,2})(?:[ T](\d{1,2}):(\d{1,2})(?::(\d{1,2})(?:\.\d*)?)?)?/;
+/** First and last year that values of a type can have. */
+const YEARS: Readonly<Record<string, readonly [number, number]>> = {
+  Date: [1970, 2149],
+  DateTime: [1970, 2106],
+  Date32: [1900, 2299],
+  DateTime64: [1900, 2299],
+};
+
+/** Throws `Refused` (`parameter`). */
+export function checkValues(declared: readonly QueryParameter[], values: QueryParameters): void {
+  for (const { name, type } of declared) {
+    const value = values[name] ?? '';
+    if (isKept(type, value)) continue;
+    refuse('parameter', {
+      near: name,
+      detail: `The value of ${name} in params cannot be read as ${type}.`,
+      hint:
+        value === NULL_TEXT
+          ? `Declare it as Nullable(${type}), or send a value.`
+          : 'Send a value that the type can hold, or change the type of the placeholder.',
+    });
+  }
+}
+
+function isKept(type: string, value: string): boolean {
+  if (value === NULL_TEXT) return mayBeNull(type);
+  const plain = WRAPPED.exec(type)?.[1] ?? type;
+  const [, unsigned, bits] = INTEGER_TYPE.exec(plain) ?? [];
+  if (bits !== undefined && INTEGER.test(value)) return fits(BigInt(value), Number(bits), unsigned === 'U');
+  const kind = ONE_TIME_TYPE.exec(plain)?.[1];
+  return kind === undefined || isTime(kind, value);
+}
+
+function fits(value: bigint, bits: number, isUnsigned: boolean): boolean {
+  return isUnsigned ? BigInt.asUintN(bits, value) === value : BigInt.asIntN(bits, value) === value;
+}
+
+/** Also for what is written in another way, which the engine judges. */
+function isTime(kind: string, value: string): boolean {
+  const parts = WRITTEN_TIME.exec(value)
+    ?.slice(1)
+    .map((part) => Number(part ?? 0));
+  if (parts === undefined) return true;
+  const [year = 0, month = 0, day = 0, hour = 0, minute = 0, second = 0] = parts;
+  const [first, last] = YEARS[kind] ?? [0, 0];
+  const date = new Date(Date.UTC(year, month - 1, day));
+  const isDay = date.getUTCMonth() === month - 1 && date.getUTCDate() === day;
+  return isDay && year >= first && year <= last && hour < 24 && minute < 60 && second < 60;
+}

@@ -1,0 +1,291 @@
+import type { SqlPolicy } from '../policy/policy.ts';
+import {
+  checkClauses,
+  checkFirstWord,
+  checkKinds,
+  checkQuotedNames,
+  checkRawLiterals,
+  checkViewClauses,
+  hasTotals,
+  trailingFormat,
+} from './clauses.ts';
+import { checkColumns, columnMeanings } from './columns.ts';
+import { checkConstants, type NamedConstant, type QueryWarning } from './literals/constants.ts';
+import { checkParameters, checkValues, parametersOf, type QueryParameter } from './literals/parameters.ts';
+import { checkMatchedTimes, withPlainTimes } from './literals/times.ts';
+import { checkFunctions, checkSecondView, checkTableFunctions, checkTables, checkWords } from './names.ts';
+import type { Parsed, QueryParameters } from './parser.ts';
+import type { TreeNode } from './query-tree.ts';
+import { type Position, refuse } from './refusal.ts';
+import { checkRepeatedStates, checkStates } from './states.ts';
+import { checkWork } from './work/block-time.ts';
+import { checkFrames } from './work/frames.ts';
+import { checkLambdas, checkReadings, isSafeToPlan } from './work/planning.ts';
+
+/**
+ * The first judgement, rule by rule, in the order in which inspect.ts applies them. A rule throws `Refused`, or gives facts that later
+ * rules and the run use. To add one: write its function in the file of its subject, and its entry here. The second judgement, of what
+ * the engine resolved the names to, is resolved.ts.
+ */
+
+export const QUERY_MAX_BYTES = 64 * 1024;
+
+/** What the rules have found; each rule sees the facts of those before it. */
+export interface Facts {
+  /** The canonical text, as far as the rules have changed it. */
+  readonly text: string;
+  /** Public tables that are read. */
+  readonly tables: readonly string[];
+  /** Every name in a table's place: public tables, CTEs and table functions. */
+  readonly tableNames: ReadonlySet<string>;
+  readonly functions: ReadonlySet<string>;
+  readonly parameters: readonly QueryParameter[];
+  readonly warnings: readonly QueryWarning[];
+  readonly namedConstants: readonly NamedConstant[];
+  readonly needsSmallBlocks: boolean;
+  readonly needsLittleMemory: boolean;
+  readonly safeToPlan: boolean;
+}
+
+/** What a rule may look at, by what it is applied to. */
+interface Subjects {
+  /** The text as it was sent. */
+  readonly text: string;
+  /** The engine's tokens of the canonical text, and of the text as it was written. */
+  readonly tokens: ParsedQuery;
+  /** The engine's tree, nothing in it resolved or computed. */
+  readonly tree: TreeQuery;
+  /** The engine's other printed form of the same text: `EXPLAIN AST`. */
+  readonly ast: TreeQuery & { readonly astLines: readonly string[] };
+}
+export type Subject = keyof Subjects;
+
+export interface ParsedQuery extends Parsed, Facts {
+  /** Values as they were sent. */
+  readonly values: QueryParameters;
+  readonly policy: SqlPolicy;
+}
+
+export interface TreeQuery extends ParsedQuery {
+  readonly root: TreeNode;
+  /** Where a text of the query stands in what the caller sent. */
+  positionOf(literal: string): Position | undefined;
+}
+
+export type Rule = {
+  readonly [On in Subject]: {
+    readonly name: string;
+    readonly on: On;
+    /** What holds for every query that is run. */
+    readonly says: string;
+    /** Throws `Refused`. */
+    check?(subject: Subjects[On]): void;
+    /** What it gives to the rules behind it and to the run; throws `Refused` as well. */
+    find?(subject: Subjects[On]): Partial<Facts>;
+  };
+}[Subject];
+
+export const RULES: readonly Rule[] = [
+  {
+    name: 'size',
+    on: 'text',
+    says: 'The text is not empty, not longer than 64 KiB, and holds no NUL byte.',
+    check: checkText,
+  },
+  {
+    name: 'first-word',
+    on: 'tokens',
+    says: 'It begins with SELECT or WITH, as it was written and as the engine understood it.',
+    check: ({ written, tokens }) => checkFirstWord(written, tokens),
+  },
+  {
+    name: 'token-kinds',
+    on: 'tokens',
+    says: 'It is one statement without heredocs, session variables and signs that the lexer does not know.',
+    check: ({ tokens }) => checkKinds(tokens),
+  },
+  {
+    name: 'quoted-names',
+    on: 'tokens',
+    says: 'No quoted name holds a character that could forge a line of the printed tree.',
+    check: ({ tokens }) => checkQuotedNames(tokens),
+  },
+  {
+    name: 'clauses',
+    on: 'tokens',
+    says: 'It has no INTO OUTFILE, PARALLEL WITH, STREAM or SETTINGS.',
+    check: ({ tokens }) => checkClauses(tokens),
+  },
+  {
+    name: 'raw-literals',
+    on: 'tokens',
+    says: 'No literal that the tree prints without quotes holds an escape.',
+    check: ({ tokens }) => checkRawLiterals(tokens),
+  },
+  {
+    name: 'format',
+    on: 'tokens',
+    says: 'A FORMAT at its end is dropped with a warning, and one that is no form of the answer is refused.',
+    find({ tokens, canonical, warnings }) {
+      const format = trailingFormat(tokens);
+      if (format === null) return {};
+      const text = Buffer.from(canonical).subarray(0, format.at).toString('utf8').trimEnd();
+      return { text, warnings: [...warnings, { code: 'format_ignored' }] };
+    },
+  },
+  {
+    name: 'parameter-types',
+    on: 'tokens',
+    says: 'Its placeholders stand for values, not for names or states.',
+    find: ({ tokens }) => ({ parameters: parametersOf(tokens) }),
+  },
+  {
+    name: 'parameters',
+    on: 'tokens',
+    says: 'Every placeholder has a value, and every value a placeholder.',
+    check: ({ parameters, values }) => checkParameters(parameters, values),
+  },
+  {
+    name: 'parameter-values',
+    on: 'tokens',
+    says: 'The type of a placeholder can hold its value, which the engine would otherwise read as another.',
+    check: ({ parameters, values }) => checkValues(parameters, values),
+  },
+  {
+    name: 'table-functions',
+    on: 'tree',
+    says: 'Its table functions make rows from their arguments and read nothing.',
+    find: (query) => ({ tableNames: checkTableFunctions(query) }),
+  },
+  {
+    name: 'tables',
+    on: 'tree',
+    says: 'It reads public tables, and what it declares in WITH.',
+    find(query) {
+      const names = checkTables(query);
+      return {
+        tableNames: new Set([...query.tableNames, ...names]),
+        tables: [...names].filter((name) => query.policy.tables.has(name)),
+      };
+    },
+  },
+  {
+    name: 'functions',
+    on: 'tree',
+    says: 'Every function that it calls or names in a string is on the reviewed list.',
+    find: (query) => ({ functions: checkFunctions(query) }),
+  },
+  {
+    name: 'words',
+    on: 'tree',
+    says: 'No other word is the name of a refused function or of a virtual column.',
+    check: (query) => checkWords(query),
+  },
+  {
+    name: 'lambda-calls',
+    on: 'tree',
+    says: 'Its named lambdas become few calls when the engine opens them.',
+    check: ({ root }) => checkLambdas(root),
+  },
+  {
+    name: 'frames',
+    on: 'tree',
+    says: 'Its window frames reach only as far as the engine can be stopped while it computes them.',
+    find: ({ root, needsSmallBlocks }) => ({ needsSmallBlocks: checkFrames(root) || needsSmallBlocks }),
+  },
+  {
+    name: 'table-readings',
+    on: 'tree',
+    says: 'It reads few tables, counting a CTE each time it is named.',
+    check: (query) => checkReadings(query),
+  },
+  {
+    name: 'states',
+    on: 'tree',
+    says: 'No bytes of the caller become a state of an aggregate function, which the engine trusts.',
+    check: ({ root }) => checkStates(root),
+  },
+  {
+    name: 'repeated-states',
+    on: 'tree',
+    says: 'No join, array or lambda repeats a state that takes long to merge.',
+    check: ({ root }) => checkRepeatedStates(root),
+  },
+  {
+    name: 'block-time',
+    on: 'tree',
+    says: 'One block of it takes at most 2 s, because the engine looks at its clock between blocks only.',
+    find({ root, tokens, policy, needsSmallBlocks }) {
+      const care = checkWork(root, tokens, policy.functions);
+      return {
+        needsSmallBlocks: care.needsSmallBlocks || needsSmallBlocks,
+        needsLittleMemory: care.needsLittleMemory,
+      };
+    },
+  },
+  {
+    name: 'columns',
+    on: 'tree',
+    says: 'Every name is a column of a table that it reads, or declared in it.',
+    check: (query) => checkColumns({ ...query, functions: query.policy.functions }),
+  },
+  {
+    name: 'view-clauses',
+    on: 'tree',
+    says: 'It has no PREWHERE and no SAMPLE, which do not work on views.',
+    check: ({ root }) => checkViewClauses(root),
+  },
+  {
+    name: 'totals',
+    on: 'tree',
+    says: 'The row of WITH TOTALS is left out with a warning.',
+    find: ({ root, warnings }) =>
+      hasTotals(root) ? { warnings: [...warnings, { code: 'totals_left_out' }] } : {},
+  },
+  {
+    name: 'matched-times',
+    on: 'tree',
+    says: 'CASE x WHEN and transform match no time with a text, which would equal none.',
+    check: ({ root, tables }) => checkMatchedTimes(root, columnMeanings(root, tables)),
+  },
+  {
+    name: 'constants',
+    on: 'tree',
+    says: 'A constant that no row can equal is run with a warning.',
+    find({ root, tables, positionOf, warnings }) {
+      const found = checkConstants(root, columnMeanings(root, tables), positionOf);
+      return { warnings: [...warnings, ...found.warnings], namedConstants: found.named };
+    },
+  },
+  {
+    name: 'plain-times',
+    on: 'tree',
+    says: 'An ISO 8601 time that a column of times is compared with is written in the form that the engine reads.',
+    find: ({ root, tables, text, tokens }) => ({
+      text: withPlainTimes(text, tokens, root, columnMeanings(root, tables)),
+    }),
+  },
+  {
+    name: 'safe-to-plan',
+    on: 'tree',
+    says: 'It is planned for a caller without a key only if planning it computes nothing that takes long.',
+    find: ({ root }) => ({ safeToPlan: isSafeToPlan(root) }),
+  },
+  {
+    name: 'second-view',
+    on: 'ast',
+    says: 'The engine’s other printed form shows no table and no function that the rules above did not see.',
+    check: ({ astLines, ...judged }) => checkSecondView(astLines, judged),
+  },
+];
+
+/** The rules of one subject, in their order. */
+export function rulesOn<On extends Subject>(subject: On): readonly Extract<Rule, { on: On }>[] {
+  return RULES.filter((rule): rule is Extract<Rule, { on: On }> => rule.on === subject);
+}
+
+function checkText(text: string): void {
+  if (text.trim() === '') refuse('empty');
+  if (Buffer.byteLength(text) > QUERY_MAX_BYTES) refuse('too_long');
+  if (text.includes('\0')) refuse('nul_byte');
+}

@@ -1,0 +1,215 @@
+import {
+  GUEST_BLOCK_ROWS,
+  GUEST_LITTLE_MEMORY_BYTES,
+  GUEST_MEMORY_MAX_BYTES,
+  GUEST_SMALL_BLOCK_ROWS,
+} from '../../../clickhouse/guest/settings.ts';
+import type { FunctionCatalogue } from '../../policy/function-catalogue.ts';
+import type { Token } from '../parser.ts';
+import { attribute, listIn, type TreeNode, walk } from '../query-tree.ts';
+import { refuse } from '../refusal.ts';
+import { functionName, type NamedValues, namedValues } from '../scope.ts';
+import { BLOCK_SHARE, type BlockSize, type Call, functionTime, type Known } from './function-time.ts';
+import { stepsOf } from './pattern-size.ts';
+import { type CallRows, callRows } from './rows.ts';
+import { createValueSizes, type ValueSizes } from './value-size.ts';
+
+/**
+ * The engine looks at its clock between blocks of rows and nowhere else: all functions of a SELECT are computed over one block before
+ * it does. So the time of one block is bounded before a query runs: for each function (function-time.ts), for sorting, and for all of
+ * them together. Where 8,192 rows are too many, 256 are tried (clickhouse/guest/settings.ts), and then a query that may hold less at once.
+ */
+
+/** How a query has to be run so that it can be stopped. */
+export interface Care {
+  readonly needsSmallBlocks: boolean;
+  readonly needsLittleMemory: boolean;
+}
+
+/** Of one block, in nanoseconds of an idle core; a KILL has five seconds (limits.ts), on a machine that others use too. */
+const BLOCK_NS_MAX = 2_000_000_000;
+/** Above it a query is run in small blocks, so that it stops soon after its time is over. */
+const LARGE_BLOCK_NS_MAX = 500_000_000;
+/** Steps of a regular expression: the library takes up to about ten times as many. */
+const PATTERN_STEPS_MAX = 4_000;
+
+const LEVELS: readonly (BlockSize & Care & { readonly nsMax: number })[] = [
+  {
+    blockRows: GUEST_BLOCK_ROWS,
+    memoryBytes: GUEST_MEMORY_MAX_BYTES,
+    nsMax: LARGE_BLOCK_NS_MAX,
+    needsSmallBlocks: false,
+    needsLittleMemory: false,
+  },
+  {
+    blockRows: GUEST_SMALL_BLOCK_ROWS,
+    memoryBytes: GUEST_MEMORY_MAX_BYTES,
+    nsMax: BLOCK_NS_MAX,
+    needsSmallBlocks: true,
+    needsLittleMemory: false,
+  },
+  {
+    blockRows: GUEST_SMALL_BLOCK_ROWS,
+    memoryBytes: GUEST_LITTLE_MEMORY_BYTES,
+    nsMax: BLOCK_NS_MAX,
+    needsSmallBlocks: true,
+    needsLittleMemory: true,
+  },
+];
+
+/** Throws `Refused` (`too_complex`). `tokens` of the canonical text. */
+export function checkWork(root: TreeNode, tokens: readonly Token[], functions: FunctionCatalogue): Care {
+  const nodes = [...walk(root)];
+  const named = namedValues(root);
+  const sizes = createValueSizes(root, renamesColumns(tokens));
+  const known: Known = {
+    functions,
+    sizes,
+    named,
+    rows: callRows(root, sizes),
+    isSameForAllRows: samenessOf(named, functions),
+    hasMaps: nodes.some(makesMap),
+  };
+  for (const node of nodes) if (node.kind === 'IDENTIFIER') checkName(node, known);
+  const calls = nodes.flatMap((node) => callOf(node, known));
+  for (const call of calls) checkPattern(call, known);
+  // Large blocks are left for small ones only where that helps.
+  const works = LEVELS.map((level) => calls.map((call) => functionTime(call, level, known)));
+  const sorting = LEVELS.map(({ blockRows, memoryBytes }) =>
+    sortingTime(nodes, { ...known, blockRows, blockBytes: memoryBytes * BLOCK_SHARE }),
+  );
+  const totals = works.map((of, index) => of.reduce((sum, ns) => sum + ns, sorting[index] ?? 0));
+  const at = LEVELS.findIndex((level, index) => (totals[index] ?? 0) <= level.nsMax);
+  const level = LEVELS[at];
+  if (level !== undefined) return level;
+  if ((sorting.at(-1) ?? 0) > BLOCK_NS_MAX) refuseSorting();
+  return refuseLongest(calls, works.at(-1) ?? []);
+}
+
+/** A name that the query declares is a lambda, whose body stands in the tree by itself. */
+function callOf(node: TreeNode, { functions, named }: Known): Call[] {
+  const name = attribute(node, 'function_name');
+  if (node.kind !== 'FUNCTION' || name === undefined) return [];
+  const entry = functions.costOf(name);
+  if (entry === null && named.has(name)) return [];
+  return [{ node, name, entry, args: listIn(node, 'ARGUMENTS') }];
+}
+
+function checkPattern({ name, entry, args }: Call, { sizes, named }: Known): void {
+  const pattern = entry?.regexp === undefined ? undefined : args[entry.regexp];
+  if (pattern === undefined) return;
+  if (stepsOf(pattern, Math.min(sizes.bytesOf(pattern), PATTERN_STEPS_MAX), named) <= PATTERN_STEPS_MAX)
+    return;
+  refuse('too_complex', {
+    near: name,
+    detail: `The pattern of ${name} is too large, with its counted repeats written out, or is made of values that only the run knows.`,
+    hint: 'Write the pattern out, and repeat with * or + instead of {1,1000}.',
+  });
+}
+
+function refuseLongest(calls: readonly Call[], works: readonly number[]): never {
+  const longest = works.indexOf(Math.max(...works));
+  const name = calls[longest]?.name ?? 'A function';
+  refuse('too_complex', {
+    near: name,
+    detail: `${name} cannot be stopped in time: one block of this query may take longer than ${BLOCK_NS_MAX / 1e9} s, by the sizes of its values, the elements of its arrays and the rows of the block.`,
+    hint: 'Give it columns and short texts; write out how long a value is with LIMIT inside a subquery; join large lists as tables, or use x IN (SELECT …).',
+  });
+}
+
+function makesMap(node: TreeNode): boolean {
+  if (node.kind === 'CONSTANT') return /Map\(|Map_/.test(node.rest);
+  const name = functionName(node);
+  return /map/i.test(name) && !/^arraymap$/i.test(name);
+}
+
+/** `WITH t (a, b) AS (…)` and `(…) AS t(a, b)`, which no view of the tree shows. */
+function renamesColumns(tokens: readonly Token[]): boolean {
+  return tokens.some((token, at) => {
+    if (token.text !== 'AS' || tokens[at - 1]?.kind !== 'ClosingRoundBracket') return false;
+    return [tokens[at + 1], tokens[at + 2]].some((next) => next?.kind === 'OpeningRoundBracket');
+  });
+}
+
+/** `arrayMap(hasAny, xs, ys)`: a function that is named as a value has no arguments to look at. */
+function checkName(node: TreeNode, { named, functions }: Known): void {
+  const name = attribute(node, 'identifier') ?? '';
+  const isArgument = node.parent?.kind === 'LIST' && node.parent.section === 'ARGUMENTS';
+  if (!isArgument || named.has(name)) return;
+  const entry = functions.costOf(name);
+  if (entry === null || entry.aggregate === true || entry.work === 'flat') return;
+  refuse('too_complex', {
+    near: name,
+    detail: `${name} is not available as the name of a function in an argument.`,
+    hint: `Write it as a lambda: (x, y) -> ${name}(x, y).`,
+  });
+}
+
+/**
+ * Whether a value is made of constants and of subqueries that give one value, so that it is not held for each row. A name that leads
+ * back to itself is a column.
+ */
+function samenessOf(named: NamedValues, functions: FunctionCatalogue): (node: TreeNode) => boolean {
+  const known = new Map<TreeNode, boolean>();
+  const judged = (node: TreeNode): boolean => {
+    if (node.kind === 'CONSTANT' || node.kind === 'QUERY' || node.kind === 'UNION') return true;
+    // An aggregation has a value for each group.
+    if (functions.costOf(functionName(node))?.aggregate === true) return false;
+    if (node.kind !== 'IDENTIFIER') return listIn(node, 'ARGUMENTS').every(isSame);
+    const meant = named.get(attribute(node, 'identifier') ?? '') ?? [];
+    // Elements that a lambda is given are held as a column of their own.
+    return meant.some((one) => one !== null && !one.isElement && isSame(one.node));
+  };
+  const isSame = (node: TreeNode): boolean => {
+    const before = known.get(node);
+    if (before !== undefined) return before;
+    known.set(node, false);
+    const same = judged(node);
+    known.set(node, same);
+    return same;
+  };
+  return isSame;
+}
+
+/**
+ * COLLATE: the time of sorting one block in the order of a language, which the engine compares character by character and looks at no clock:
+ * 8,192 texts of 5,000 bytes that begin alike ran on for more than 5 s after a KILL (26.7.2.1). Other orders compare bytes, which is
+ * fast enough for whatever can be held.
+ */
+
+/** For a byte of each comparison. */
+const COLLATED_NS = 13;
+/** A sort of n values makes n (log2 n - 1.44) comparisons at best, and hardly more. */
+const SAVED_STEPS = 1.44;
+
+interface Sorting {
+  readonly rows: CallRows;
+  readonly sizes: ValueSizes;
+  readonly blockRows: number;
+  /** Of all values of a block together. */
+  readonly blockBytes: number;
+}
+
+/** Nanoseconds for one block. */
+function sortingTime(nodes: readonly TreeNode[], sorting: Sorting): number {
+  return nodes.filter(isCollated).reduce((sum, sort) => sum + sortTime(sort, sorting), 0);
+}
+
+function isCollated({ kind, rest }: TreeNode): boolean {
+  return kind === 'SORT' && rest.startsWith('collator: ');
+}
+
+function sortTime(sort: TreeNode, { rows, sizes, blockRows, blockBytes }: Sorting): number {
+  const sorted = rows.of(sort, blockRows);
+  const bytes = sort.children.reduce((sum, one) => sum + sizes.bytesOf(one), 0);
+  const steps = Math.max(1, Math.log2(sorted) - SAVED_STEPS);
+  return COLLATED_NS * Math.min(sorted * bytes, blockBytes) * steps;
+}
+
+function refuseSorting(): never {
+  refuse('too_complex', {
+    near: 'COLLATE',
+    detail: 'ORDER BY … COLLATE cannot be stopped in time where texts may be so long.',
+    hint: 'Sort by the first characters, substring(x, 1, 100), or without COLLATE.',
+  });
+}

@@ -1,0 +1,181 @@
+import { shardsOf } from '../clickhouse/cluster/nodes.ts';
+import type { EngineAccess, Guest, QueryKiller } from '../clickhouse/engine/engine.ts';
+import { createQueryKiller } from '../clickhouse/engine/query-killer.ts';
+import { createGuest } from '../clickhouse/guest/engine.ts';
+import { publicDatabaseOf, viewedDatabaseOf } from '../clickhouse/guest/public-database.ts';
+import type { SqlCallers, SqlTierId } from '../core/domain/plan.ts';
+import type { Log } from '../core/log.ts';
+import { type InspectDeps, inspect } from './judge/inspect.ts';
+import { createEngineParser } from './judge/parser.ts';
+import { createVerdictCache } from './judge/verdict-cache.ts';
+import * as limits from './limits.ts';
+import { loadPolicy, policyVersion, type SqlPolicy } from './policy/policy.ts';
+import { type Admission, createAdmission } from './run/admission.ts';
+import { createEstimate } from './run/estimate.ts';
+import { checkGuest, createGuestGate, type GuestGate } from './run/guest.ts';
+import { createPenalties, createQuarantine, type Penalties } from './run/penalties.ts';
+import { createPlaces, type Places } from './run/places.ts';
+import { createResolve } from './run/planning.ts';
+import { createHeldResults, createUnreadResults, type UnreadResults } from './run/results.ts';
+import { createRun } from './run/run-query.ts';
+import { createWatchdog, type Watchdog } from './run/watchdog.ts';
+import { OPEN_TO, type OpenTo, type SqlSandbox } from './sandbox.ts';
+
+export interface SandboxOptions {
+  readonly access: EngineAccess;
+  readonly log: Log;
+  /** Of the machine that the engine runs on. */
+  readonly cores: number;
+  /** Resolves when a new engine answers; null for an engine that is not ours to start. */
+  readonly restartEngine: (() => Promise<void>) | null;
+  /** Whose SQL is run, by the walls of the engine; everyone's where it is not given. */
+  readonly openTo?: () => SqlCallers;
+  /** How long a query of a tier may run. */
+  readonly secondsOf: (tier: SqlTierId) => number;
+  /** For tests, which cannot wait for the real one. */
+  readonly killObeyedMaxMs?: number;
+  /** Instead of the pinned one: for tests of what the engine does with a text that neither judgement lets pass. */
+  readonly policy?: SqlPolicy;
+  readonly placeKeptMaxMs?: number;
+  /** Counts and traces what the guest is asked. */
+  readonly observeGuest?: (guest: Guest) => Guest;
+}
+
+export interface OpenSandbox extends SqlSandbox {
+  /** Of the places for queries. */
+  load: Places['load'];
+  /** Checks the guest now instead of with the first call, for the log. Never rejects. */
+  check(): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** The sandbox of an API process, over the guest of its engine. Every call rejects with `EngineError` until the guest has passed its check. */
+export function openSandbox(options: SandboxOptions): OpenSandbox {
+  const { access, log, secondsOf, policy = loadPolicy(), openTo = () => 'everyone' as const } = options;
+  const { observeGuest = (guest: Guest) => guest } = options;
+  const guest = observeGuest(createGuest(access));
+  const shards = access.cluster === undefined ? [guest] : shardsOf(access).map((shard) => createGuest(shard));
+  const killer = createQueryKiller(access);
+  const check = (): ReturnType<typeof checkGuest> => checkGuest(guest, access.database);
+  const gate = createGuestGate({ check, log, retryAfterMs: limits.GUEST_CHECK_RETRY_MS });
+  const unread = unreadResults();
+  const runPlaces = queryPlaces(options.cores);
+  const admission = createAdmission({
+    penalties: loggedPenalties(log),
+    quarantine: createQuarantine(limits.QUARANTINE_MAX),
+    unread,
+    guest: gate,
+    runPlaces,
+    planPlaces: estimatePlaces(),
+  });
+  const watchdog = openWatchdog(options, killer);
+  const databases = new Set([publicDatabaseOf(access.database), viewedDatabaseOf(access.database)]);
+  const resolve = createResolve({ guest, policy: { ...policy, databases } });
+  const held = createHeldResults(limits.RESULTS_IN_MEMORY_MAX);
+  return {
+    openTo,
+    inspect: rememberedInspect({ parser: createEngineParser(guest), policy }, admission),
+    run: createRun({ resolve, guest, admission, unread, held, watchdog, secondsOf, log }),
+    estimate: createEstimate({ resolve, guests: shards, admission, watchdog }),
+    load: () => runPlaces.load(),
+    openNow: () => narrower(openTo(), admission.openTo()),
+    // The log says why it does not pass.
+    check: () => settled(gate),
+    async close() {
+      await Promise.all([guest, ...shards, killer].map((part) => part.close()));
+    },
+  };
+}
+
+function settled(gate: GuestGate): Promise<void> {
+  return gate.facts().then(
+    () => undefined,
+    () => undefined,
+  );
+}
+
+function openWatchdog(
+  { restartEngine, log, killObeyedMaxMs, placeKeptMaxMs }: SandboxOptions,
+  killer: QueryKiller,
+): Watchdog {
+  return createWatchdog({
+    killer,
+    restartEngine,
+    log,
+    obeyMaxMs: killObeyedMaxMs ?? limits.KILL_OBEYED_MAX_MS,
+    pollMs: limits.KILL_POLL_MS,
+    placeKeptMaxMs: placeKeptMaxMs ?? limits.PLACE_KEPT_MAX_MS,
+    unstoppablePollMs: limits.UNSTOPPABLE_POLL_MS,
+  });
+}
+
+function loggedPenalties(log: Log): Penalties {
+  return createPenalties({
+    lastsMs: limits.PENALTY_MS,
+    callersMax: limits.PENALTY_CALLERS_MAX,
+    organizationsOnlyAfter: limits.ORGANIZATIONS_ONLY_AFTER,
+    windowMs: limits.UNSTOPPABLE_WINDOW_MS,
+    organizationsOnlyMs: limits.ORGANIZATIONS_ONLY_MS,
+    closedAfter: limits.CLOSED_AFTER,
+    onChange: (openTo, unstoppable) => {
+      if (openTo === 'everyone') log.info('SQL is run for everyone again');
+      else log.error({ openTo, unstoppable }, SQL_IS_CLOSED[openTo]);
+    },
+  });
+}
+
+/** Of two answers the one that lets fewer callers in. */
+function narrower(one: OpenTo, other: OpenTo): OpenTo {
+  return OPEN_TO.indexOf(one) > OPEN_TO.indexOf(other) ? one : other;
+}
+
+const SQL_IS_CLOSED = {
+  organizations:
+    'several queries could not be stopped: SQL is for organizations only until an hour has passed without another one',
+  no_caller:
+    'queries could not be stopped again and again: SQL is closed for every caller until this service is started anew; look at the quarantined digests in the log first (docs/operators.md)',
+} as const;
+
+function rememberedInspect(deps: InspectDeps, admission: Admission): SqlSandbox['inspect'] {
+  const version = policyVersion(deps.policy);
+  const cache = createVerdictCache({
+    entriesMax: limits.VERDICTS_MAX,
+    charsMax: limits.VERDICTS_MAX_CHARS,
+  });
+  return ({ text, parameters, caller }) =>
+    admission.inspect(caller, ({ engineVersion }) =>
+      cache.verdict({ engineVersion, policyVersion: version, text, parameters }, () =>
+        inspect(text, parameters, deps),
+      ),
+    );
+}
+
+function unreadResults(): UnreadResults {
+  return createUnreadResults({
+    max: limits.UNREAD_RESULTS_MAX,
+    maxPerCaller: limits.UNREAD_RESULTS_MAX_PER_CALLER,
+    readMaxMs: limits.RESULT_READ_MAX_MS,
+    retryAfterSeconds: limits.QUEUE_RETRY_AFTER_SECONDS,
+  });
+}
+
+function queryPlaces(cores: number): Places {
+  return createPlaces({
+    ...limits.placesOf(cores),
+    waitingMax: limits.QUEUE_MAX,
+    waitingMaxPerCaller: limits.QUEUE_MAX_PER_CALLER,
+    waitMaxMs: limits.QUEUE_WAIT_MAX_MS,
+    retryAfterSeconds: limits.QUEUE_RETRY_AFTER_SECONDS,
+  });
+}
+
+function estimatePlaces(): Places {
+  return createPlaces({
+    all: limits.ESTIMATE_PLACES,
+    heavy: 0,
+    waitingMax: limits.QUEUE_MAX,
+    waitingMaxPerCaller: limits.QUEUE_MAX_PER_CALLER,
+    waitMaxMs: limits.ESTIMATE_WAIT_MAX_MS,
+    retryAfterSeconds: limits.QUEUE_RETRY_AFTER_SECONDS,
+  });
+}

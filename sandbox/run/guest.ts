@@ -1,0 +1,207 @@
+import { randomUUID } from 'node:crypto';
+import { EngineError, type Guest } from '../../clickhouse/engine/engine.ts';
+import {
+  EXACT_OUTPUT,
+  GUEST_BLOCK_ROWS,
+  GUEST_LITTLE_MEMORY_BYTES,
+  GUEST_SECONDS_MAX,
+  GUEST_SMALL_BLOCK_ROWS,
+  RESULT_MAX_BYTES,
+  STANDARD_NULLS,
+} from '../../clickhouse/guest/settings.ts';
+import type { Log } from '../../core/log.ts';
+
+/**
+ * Whether the guest is what the second wall takes it for: its settings are read back, and it is tried whether it is refused what
+ * it must be. A users file that an engine ignores, or a remote engine whose operator gave the guest more, fails open otherwise
+ * (docs/design/sandbox.md).
+ */
+
+/** The guest may do more than it should, or less than it needs; the message is for the operator. */
+export class GuestUnfit extends Error {
+  constructor(why: string) {
+    super(`the guest user of the engine is not fit for callers’ SQL: ${why}`);
+    this.name = 'GuestUnfit';
+  }
+}
+
+export interface GuestFacts {
+  readonly engineVersion: string;
+}
+
+const CHECK_SECONDS = 5;
+const NEVER = new AbortController().signal;
+
+const EXACTLY: Readonly<Record<string, string | number>> = {
+  readonly: 1,
+  cancel_http_readonly_queries_on_client_close: 1,
+  result_overflow_mode: 'break',
+  enable_lazy_columns_replication: 0,
+  max_result_bytes: RESULT_MAX_BYTES,
+  ...STANDARD_NULLS,
+  ...EXACT_OUTPUT,
+};
+/** 0 means without a bound. */
+const BOUNDED: Readonly<Record<string, number>> = {
+  max_memory_usage: Number.MAX_SAFE_INTEGER,
+  max_rows_to_read: Number.MAX_SAFE_INTEGER,
+  max_temporary_data_on_disk_size_for_query: Number.MAX_SAFE_INTEGER,
+  max_block_size: GUEST_BLOCK_ROWS,
+};
+
+/** Throws `GuestUnfit`, or `EngineError` where the engine cannot be asked or has no public tables yet. */
+export async function checkGuest(guest: Guest, database: string): Promise<GuestFacts> {
+  const engineVersion = await checkSettings(guest);
+  await guest.explain({
+    name: 'guest-reads',
+    text: 'SELECT 1 FROM settlements LIMIT 0',
+    maxSeconds: CHECK_SECONDS,
+  });
+  await checkChangeable(guest);
+  await mustBeRefused(
+    guest,
+    `SELECT count() FROM ${database}.settlements`,
+    'it can read tables that are not public',
+  );
+  await mustBeRefused(guest, "SELECT 1 FROM file('guest-check', 'LineAsString')", 'it can read files');
+  await mustBeRefused(guest, 'SELECT count() FROM system.processes', 'it can see the queries of others');
+  return { engineVersion };
+}
+
+async function checkSettings(guest: Guest): Promise<string> {
+  const names = [...Object.keys(EXACTLY), ...Object.keys(BOUNDED)];
+  const columns = names.map((name) => `toString(getSetting('${name}'))`);
+  const [row] = await guest.explain({
+    name: 'guest-settings',
+    text: `SELECT version(), ${columns.join(', ')}`,
+    maxSeconds: CHECK_SECONDS,
+  });
+  const [version, ...values] = row ?? [];
+  for (const [at, name] of names.entries()) checkSetting(name, plain(String(values[at])));
+  return String(version);
+}
+
+/** Some switches are numbers, others are not. */
+function plain(value: string): string {
+  if (value === 'true') return '1';
+  return value === 'false' ? '0' : value;
+}
+
+function checkSetting(name: string, value: string): void {
+  const wanted = EXACTLY[name];
+  if (wanted !== undefined && value !== String(wanted))
+    throw new GuestUnfit(`its ${name} is ${value} and must be ${wanted}`);
+  const max = BOUNDED[name];
+  if (max !== undefined && (Number(value) < 1 || Number(value) > max))
+    throw new GuestUnfit(`its ${name} is ${value} and must be bounded`);
+}
+
+/** Each query is sent with its own seconds and rows, some with smaller blocks, less memory, or empty tables. */
+async function checkChangeable(guest: Guest): Promise<void> {
+  try {
+    await guest.explain({
+      name: 'guest-without-rows',
+      text: 'SELECT 1 FROM settlements LIMIT 0',
+      maxSeconds: CHECK_SECONDS,
+      withoutRows: true,
+      showScalars: true,
+    });
+    const { figures, body } = await guest.query(
+      {
+        name: 'guest-changeable',
+        text: 'SELECT number FROM numbers(2)',
+        queryId: randomUUID(),
+        format: 'CSV',
+        maxRows: 1,
+        blockRows: GUEST_SMALL_BLOCK_ROWS,
+        memoryBytes: GUEST_LITTLE_MEMORY_BYTES,
+        maxSeconds: GUEST_SECONDS_MAX,
+      },
+      NEVER,
+    );
+    body.resume();
+    if (figures.resultRows !== 1) throw new GuestUnfit('limit does not bound its rows');
+  } catch (error) {
+    if (isRefusal(error))
+      throw new GuestUnfit(
+        'it may not send max_execution_time, limit, max_block_size, max_memory_usage, additional_table_filters and enable_scalar_subquery_optimization (docs/operators.md, the guest of a remote engine)',
+      );
+    throw error;
+  }
+}
+
+async function mustBeRefused(guest: Guest, text: string, otherwise: string): Promise<void> {
+  try {
+    await guest.explain({ name: 'guest-refused', text, maxSeconds: CHECK_SECONDS });
+  } catch (error) {
+    if (isRefusal(error)) return;
+    throw error;
+  }
+  throw new GuestUnfit(otherwise);
+}
+
+/** ACCESS_DENIED, READONLY, SETTING_CONSTRAINT_VIOLATION. */
+const REFUSALS = new Set([497, 164, 452]);
+
+function isRefusal(error: unknown): boolean {
+  return error instanceof EngineError && error.engineCode !== null && REFUSALS.has(error.engineCode);
+}
+
+/** Nothing is judged or run before the guest has passed its check, and after an outage not before it has passed again. */
+export interface GuestGate {
+  /** Rejects with `EngineError` while the check does not pass. */
+  facts(): Promise<GuestFacts>;
+  /** Does `work` once the check has passed. An engine that could not be reached may come back as another one, so it is checked again. */
+  pass<Result>(work: (facts: GuestFacts) => Promise<Result>): Promise<Result>;
+}
+
+export interface GuestGateDeps {
+  check(): Promise<GuestFacts>;
+  readonly log: Pick<Log, 'info' | 'warn' | 'error'>;
+  /** Between two checks while it does not pass. */
+  readonly retryAfterMs: number;
+}
+
+export function createGuestGate({ check, log, retryAfterMs }: GuestGateDeps): GuestGate {
+  let passed: Promise<GuestFacts> | undefined;
+  let said: string | undefined;
+  const tell = (error: unknown): void => {
+    const message = error instanceof Error ? error.message : String(error);
+    if (message === said) return;
+    said = message;
+    if (error instanceof GuestUnfit) log.error({ err: error }, 'SQL of callers is not run');
+    else log.warn({ err: error }, 'SQL of callers waits for the engine');
+  };
+  const attempt = async (): Promise<GuestFacts> => {
+    try {
+      const facts = await check();
+      if (said !== undefined) log.info('SQL of callers is run again');
+      said = undefined;
+      return facts;
+    } catch (error) {
+      tell(error);
+      setTimeout(forget, retryAfterMs).unref();
+      throw new EngineError('unreachable', 'guest-check', null, error);
+    }
+  };
+  const forget = (): void => {
+    passed = undefined;
+  };
+  const facts = (): Promise<GuestFacts> => {
+    passed ??= attempt();
+    return passed;
+  };
+  return {
+    facts,
+    async pass(work) {
+      const current = facts();
+      const passedFacts = await current;
+      try {
+        return await work(passedFacts);
+      } catch (error) {
+        if (error instanceof EngineError && error.problem === 'unreachable' && passed === current) forget();
+        throw error;
+      }
+    },
+  };
+}

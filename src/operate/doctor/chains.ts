@@ -1,0 +1,157 @@
+import type { Reader } from '../../../clickhouse/engine/engine.ts';
+import type { ChainConfig } from '../../../core/config/config.ts';
+import { Failure } from '../../../core/errors.ts';
+import { createEndpoint, type RpcOutcome } from '../../../ingest/chain/rpc/endpoint.ts';
+import { RPC_LIMITS } from '../../../ingest/chain/rpc/limits.ts';
+import { type ChainStatus, isImported, readChainStatus } from '../../operations/index-state/chain-status.ts';
+import { chainFreshness, INDEX_LAG_WARNING_SECONDS } from '../../operations/index-state/freshness.ts';
+import { type Finding, failure, ok, skipped, warning } from './finding.ts';
+
+/** Asks every RPC URL which chain it serves, how old its tip is, and whether it still has the first block that is indexed. */
+
+const REQUEST_TIMEOUT_MS = 8_000;
+/** A minute of the slowest chain; ingest warns at two. */
+const HEAD_AGE_WARNING_SECONDS = 120;
+/** A node that is ahead of us by more than a block’s time tells that our clock is behind. */
+const AHEAD_WARNING_SECONDS = 30;
+
+export interface RpcFacts {
+  readonly provider: string;
+  readonly chainId: number | null;
+  /** Unix seconds of the newest block; null where the node did not tell. */
+  readonly headTime: number | null;
+  /** Whether the block from which on is indexed can be read; null where that was not asked. */
+  readonly hasStart: boolean | null;
+}
+
+export function judgeRpc(
+  facts: RpcFacts,
+  expected: { readonly chain: string; readonly chainId: number; readonly nowSeconds: number },
+): Finding {
+  const { provider, chainId, headTime, hasStart } = facts;
+  const whose = `${expected.chain} at ${provider}`;
+  const elsewhere = 'Correct rpcUrls; the others are used meanwhile.';
+  if (chainId === null || headTime === null)
+    return failure('rpc', `${whose} does not answer`, `The provider is away or refuses. ${elsewhere}`);
+  if (chainId !== expected.chainId)
+    return failure('rpc', `${whose} serves chain ${chainId}, not ${expected.chainId}`, elsewhere);
+  const age = expected.nowSeconds - headTime;
+  if (age < -AHEAD_WARNING_SECONDS)
+    return warning(
+      'rpc',
+      `${whose} has a block of ${-age} s in the future`,
+      'Look at the clock of this machine.',
+    );
+  if (age > HEAD_AGE_WARNING_SECONDS)
+    return warning('rpc', `${whose} stands still: its newest block is ${age} s old`, elsewhere);
+  if (hasStart === false)
+    return warning(
+      'rpc',
+      `${whose} does not have the block at startBlock`,
+      'Backfilling needs a node with older blocks.',
+    );
+  return ok('rpc', `${whose}: chain ${chainId}, newest block ${Math.max(0, age)} s old`);
+}
+
+export async function checkRpc(chain: ChainConfig, nowMs: () => number): Promise<readonly Finding[]> {
+  const expected = { chain: chain.facts.slug, chainId: chain.facts.chainId };
+  const found = await Promise.all(
+    chain.rpcUrls.map(async (url) => {
+      const ending = new AbortController();
+      // Of a websocket the connection would stay, and with it the process.
+      const facts = await askNode(url, chain, ending.signal).finally(() => ending.abort());
+      const finding = judgeRpc(facts, { ...expected, nowSeconds: Math.floor(nowMs() / 1_000) });
+      return { finding, isAway: facts.chainId === null || facts.headTime === null };
+    }),
+  );
+  // One that is away costs nothing while another answers; one of another chain is a mistake in any case.
+  const isServed = found.some(({ finding }) => finding.verdict === 'ok');
+  return found.map(({ finding, isAway }) =>
+    isServed && isAway ? { ...finding, verdict: 'warning' } : finding,
+  );
+}
+
+async function askNode(
+  url: string,
+  { startBlock, requestsPerSecond }: ChainConfig,
+  signal: AbortSignal,
+): Promise<RpcFacts> {
+  const limits = { ...RPC_LIMITS, requestTimeoutMs: REQUEST_TIMEOUT_MS };
+  const endpoint = createEndpoint(url, { requestsPerSecond, limits, signal });
+  const block = (tag: string) => ({ method: 'eth_getBlockByNumber', params: [tag, false] });
+  const [id, head] = await endpoint.exchange([{ method: 'eth_chainId', params: [] }, block('latest')]);
+  const facts = { provider: endpoint.name, chainId: numberOf(id), headTime: fieldOf(head, 'timestamp') };
+  const headNumber = fieldOf(head, 'number');
+  if (headNumber === null) return { ...facts, hasStart: null };
+  const start = startBlock >= 0 ? startBlock : Math.max(0, headNumber + startBlock);
+  if (start > headNumber) return { ...facts, hasStart: null };
+  const [first] = await endpoint.exchange([block(`0x${start.toString(16)}`)]);
+  return { ...facts, hasStart: fieldOf(first, 'number') === start };
+}
+
+function numberOf(outcome: RpcOutcome | undefined): number | null {
+  return outcome !== undefined && 'result' in outcome ? quantity(outcome.result) : null;
+}
+
+function fieldOf(outcome: RpcOutcome | undefined, name: string): number | null {
+  if (outcome === undefined || !('result' in outcome)) return null;
+  const { result } = outcome;
+  if (typeof result !== 'object' || result === null) return null;
+  return quantity(Object.entries(result).find(([field]) => field === name)?.[1]);
+}
+
+/** A node’s answer is data, not truth: a quantity, or nothing. */
+function quantity(value: unknown): number | null {
+  if (typeof value !== 'string' || !/^0x[0-9a-f]{1,13}$/i.test(value)) return null;
+  return Number(value);
+}
+
+/** How far the index is, as ingest last reported it. */
+
+/** Ingest reports every two seconds. */
+const SILENT_AFTER_SECONDS = 60;
+
+export function judgeChain(
+  { chain, facts: { slug } }: Pick<ChainConfig, 'chain' | 'facts'>,
+  status: ChainStatus | undefined,
+  nowMs: number,
+): Finding {
+  if (status === undefined)
+    return warning('index', `${slug} was never reported`, 'Start the service with the role all or ingest.');
+  if (status.state === 'stopped')
+    return failure(
+      'index',
+      `${slug} is stopped (${status.lastError})`,
+      'It waits for you: docs/operators.md, "Chains and nodes", says what the code means.',
+    );
+  const silentSeconds = Math.floor(nowMs / 1_000) - (status.updatedAt ?? 0);
+  if (silentSeconds > SILENT_AFTER_SECONDS)
+    return warning(
+      'index',
+      `${slug} was last reported ${silentSeconds} s ago: no ingest runs, or it cannot write`,
+      'Start it, or look into its log.',
+    );
+  if (isImported(status)) return ok('index', `${slug} has no node and holds what was imported`);
+  const { lagSeconds } = chainFreshness(chain, status, nowMs);
+  if (lagSeconds === null || lagSeconds > INDEX_LAG_WARNING_SECONDS || status.state === 'unreachable')
+    return warning(
+      'index',
+      `${slug} is ${status.state}, ${lagSeconds === null ? 'nothing indexed yet' : `${lagSeconds} s behind`}`,
+      'Look at its RPC URLs above; a backfill goes on by itself.',
+    );
+  return ok('index', `${slug} is ${status.state}, ${lagSeconds} s behind`);
+}
+
+export async function checkIndex(
+  reader: Reader,
+  chains: readonly ChainConfig[],
+  nowMs: () => number,
+): Promise<readonly Finding[]> {
+  try {
+    const statuses = await readChainStatus(reader);
+    return chains.map((chain) => judgeChain(chain, statuses.get(chain.chain), nowMs()));
+  } catch (error) {
+    if (!(error instanceof Failure)) throw error;
+    return [skipped('index', 'there are no tables yet, or the engine does not answer')];
+  }
+}
