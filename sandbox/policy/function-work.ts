@@ -1,5 +1,5 @@
 /**
- * How the time of a function grows with its values, for the functions that were reviewed. `npm run gen:functions` lays this
+ * How the time of a function grows with its values, for the functions that were reviewed. `npm run gen -- functions` lays this
  * over `system.functions` and writes it to functions.json, with the arguments that the catalogue itself says are patterns or texts to
  * look for. A function that is not here, such as one that a newer engine adds, counts as `unknown`: as if it compared all its bytes
  * with all its bytes. The weights were measured on 26.7.2.1, on one core.

@@ -78,7 +78,7 @@ function unbound(sandbox: SqlSandbox): OperationDeps['sql'] {
   return {
     openTo: () => sandbox.openTo(),
     openNow: () => sandbox.openNow(),
-    inspect: (text) => sandbox.inspect(text),
+    inspect: (query) => sandbox.inspect(query),
     run: (query) => sandbox.run(query, signal),
     estimate: (query) => sandbox.estimate(query, signal),
   };

@@ -11,6 +11,7 @@ import {
 import { createPrometheusMeter } from '../../../src/observe/prometheus-meter.ts';
 import type { Facilitator } from '../../../src/payment/facilitator.ts';
 import type { PaymentLane, SettledCall } from '../../../src/payment/payment-lane.ts';
+import { openHandedLane } from '../../kit/gate.ts';
 import { readScrape } from '../../kit/scraped.ts';
 
 /** What is counted where, and that nothing but the count is added. */
@@ -103,6 +104,13 @@ test('a lane is asked with everything that its caller gave', async () => {
   const args = [{ order: {}, header: 'a', preflight: () => Promise.resolve() }] as const;
   await Reflect.apply(lane.take, lane, args);
   expect(given).toEqual([args]);
+});
+
+test('a lane that is counted still refuses, before it claims the payment, what is sure to fail', async () => {
+  const lane = observedLane(openHandedLane(), { meter: open(), tracer: null });
+  const preflight = () => Promise.reject(new Error('the engine is away'));
+  const taken = lane.take({ order: { priceUsdMicros: 1n } as never, header: 'a', preflight });
+  await expect(taken).rejects.toThrow('the engine is away');
 });
 
 test('labels that were not bounded after all end in one series, and every count is kept', async () => {
