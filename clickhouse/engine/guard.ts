@@ -7,7 +7,7 @@ import { type Sql, sql, text, uint64 } from './sql.ts';
  *
  * The engine reads the fence when it begins with a statement, after the statement is in `system.processes`. (Over HTTP it begins
  * once the body has ended or 256 KiB of it are there: what is paused before that is refused like anything that comes later.) So of any write under an older token one of two things is true once a new token is acknowledged: it is
- * refused, or `system.processes` shows it. Whoever takes over waits for the latter (ingest/write/running-inserts.ts), and nothing of
+ * refused, or `system.processes` shows it. The process that takes over waits for the latter (ingest/write/running-inserts.ts), and nothing of
  * a predecessor lands afterwards, however long that one was paused and whatever its clock says.
  */
 

@@ -1,6 +1,6 @@
 import { Agent, WebSocket } from 'undici';
 
-/** One answer or announcement of a node, of any form: read by whoever asked. */
+/** One answer or announcement of a node, of any form: the caller that sent the request reads it. */
 export type RpcMessage = Readonly<Record<string, unknown>>;
 
 /** JSON-RPC over one websocket. Answers are paired with calls by their id. */

@@ -47,7 +47,7 @@ export function sqlTablesBlock(): string {
 }
 
 const FUNCTIONS_INTRO = `Every function of the engine that is not listed here is available in SQL, with every combinator (\`sumIf\`, \`uniqMerge\`, \`maxOrNull\`, …),
-as of the engine that this release pins; functions that a newer engine adds are refused until somebody has read about them. *Beginnings*
+as of the engine that this release pins; functions that a newer engine adds are refused until they have been reviewed. *Beginnings*
 stand for every name that starts so. Case does not matter here.
 
 `;

@@ -106,9 +106,9 @@ const QUOTED_OR_NAME = /'(?:[^'\\]|\\.|'')*'|"[^"]*"|[A-Za-z_]\w*(?:\.[A-Za-z_]\
 const ADVICE: Partial<Record<ErrorCode, string>> = {
   invalid_parameter: 'Correct the argument named in `parameter`; nothing was run or charged.',
   invalid_api_key:
-    'Ask whoever configured this server for a valid key, sent as the header X-API-Key or Authorization: Bearer. get_account says what answers without one.',
+    'Ask the person who configured this server for a valid key, sent as the header X-API-Key or Authorization: Bearer. get_account says what answers without one.',
   api_key_required:
-    'Ask whoever configured this server for a key, sent as the header X-API-Key or Authorization: Bearer. Free tools answer without one: get_account has the prices, mint_trial_key says whether and how a key can be bought.',
+    'Ask the person who configured this server for a key, sent as the header X-API-Key or Authorization: Bearer. Free tools answer without one: get_account has the prices, mint_trial_key says whether and how a key can be bought.',
   payment_required:
     'No payment can be sent over MCP. Use the key of an organization with units, or pay for the same call over HTTP.',
   insufficient_qu:
