@@ -71,7 +71,7 @@ module.exports = {
       'only-tracing-knows-opentelemetry',
       { path: '^(core|src|clickhouse|ingest|sandbox)', pathNot: '^src/observe/otel-tracer' },
       { path: 'node_modules/@opentelemetry' },
-      'Parts trace through the port of core/tracer.ts.',
+      'Parts trace through the port of core/meter.ts.',
     ),
     only(
       'otel-is-loaded-on-demand',

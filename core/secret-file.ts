@@ -1,4 +1,4 @@
-import { randomBytes, randomUUID } from 'node:crypto';
+import { createHash, hkdfSync, randomBytes, randomUUID } from 'node:crypto';
 import {
   closeSync,
   fsyncSync,
@@ -11,6 +11,51 @@ import {
   writeSync,
 } from 'node:fs';
 import { join } from 'node:path';
+import type { Config } from './config/config.ts';
+import type { CursorKeys } from './domain/cursor.ts';
+
+export const CURSOR_KEY_FILE = 'cursor.key';
+const DAY_MS = 86_400_000;
+/** Cursors of a key that was rotated are good for so long. A walk is a matter of minutes; somebody may have noted one down. */
+export const CURSOR_KEY_KEPT_DAYS = 7;
+export const CURSOR_KEY_KEPT_MS = CURSOR_KEY_KEPT_DAYS * DAY_MS;
+
+/**
+ * The keys that sign cursors: the configured ones, or one generated key that stays in the data directory with those that it replaced
+ * lately, so that a walk survives a restart and a rotation. Several API processes must share configured keys.
+ */
+export function loadCursorKeys(
+  config: Pick<Config, 'cursorSecrets' | 'dataDir'>,
+  nowMs: number = Date.now(),
+): CursorKeys {
+  const [newest, ...older] = config.cursorSecrets.map((secret) =>
+    createHash('sha256').update(secret).digest(),
+  );
+  if (newest !== undefined) return { keys: [newest, ...older] };
+  return { keys: loadOrMakeSecrets(config.dataDir, CURSOR_KEY_FILE, { keptMs: CURSOR_KEY_KEPT_MS, nowMs }) };
+}
+
+const PURPOSE = 'settlement-index key issue v1';
+export const KEY_ISSUE_FILE = 'key-issue.key';
+/** As long as payments are remembered (docs/upkeep.md): the key that one bought can be shown again until then. */
+export const KEY_ISSUE_KEPT_DAYS = 90;
+export const KEY_ISSUE_KEPT_MS = KEY_ISSUE_KEPT_DAYS * DAY_MS;
+
+/**
+ * The secrets that repeatable trial keys are made of, newest first: derived from `cursorSecrets` where they are configured,
+ * because several API processes must share both, otherwise generated ones in the data directory. HKDF keeps the two uses
+ * apart: whoever learned a cursor's key could not make an API key.
+ */
+export function loadKeyIssueSecrets(
+  config: Pick<Config, 'cursorSecrets' | 'dataDir'>,
+  nowMs: number = Date.now(),
+): readonly [Uint8Array, ...Uint8Array[]] {
+  const [newest, ...older] = config.cursorSecrets.map(
+    (secret) => new Uint8Array(hkdfSync('sha256', secret, '', PURPOSE, SECRET_BYTES)),
+  );
+  if (newest !== undefined) return [newest, ...older];
+  return loadOrMakeSecrets(config.dataDir, KEY_ISSUE_FILE, { keptMs: KEY_ISSUE_KEPT_MS, nowMs });
+}
 
 export const SECRET_BYTES = 32;
 /** When a secret was put aside, Unix milliseconds, before each older secret. */

@@ -1,5 +1,5 @@
 import { mkdirSync } from 'node:fs';
-import { type ApiKey, keyDigest, mintApiKey } from '../core/domain/api-key.ts';
+import { type ApiKey, keyDigest, mintApiKey } from '../core/domain/caller.ts';
 import type { Log } from '../core/log.ts';
 import { openControlStore } from '../src/open-control-store.ts';
 

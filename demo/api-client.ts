@@ -1,4 +1,4 @@
-import type { ApiKey } from '../core/domain/api-key.ts';
+import type { ApiKey } from '../core/domain/caller.ts';
 
 /** The few questions that the demo asks the service, as any client would, over HTTP. */
 export interface ApiClient {

@@ -9,7 +9,7 @@ import { BuilderCodeFacilitatorExtension } from '@x402/extensions/builder-code';
 import { createWalletClient, custom, type EIP1193RequestFn, type Hex, http, publicActions } from 'viem';
 import { createNonceManager, privateKeyToAccount } from 'viem/accounts';
 import { baseSepolia } from 'viem/chains';
-import { readBootstrap } from '../core/process/bootstrap.ts';
+import { readBootstrap } from '../core/process/child-process.ts';
 import type { FacilitatorBootstrap } from './facilitator.ts';
 import { createSentTransactions, type SentTransactions } from './sent-transactions.ts';
 

@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import type { Static } from '@sinclair/typebox';
+import type { ConfigSchema } from '../core/config/config.ts';
 import { ENVIRONMENT } from '../core/config/environment.ts';
-import type { ConfigSchema } from '../core/config/schema.ts';
 
 /** What a configuration file may say; everything else takes its default. */
 export type ServiceConfig = DeepPartial<Static<typeof ConfigSchema>>;

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { ApiKey } from '../core/domain/api-key.ts';
+import type { ApiKey } from '../core/domain/caller.ts';
 import type { Log } from '../core/log.ts';
 import { freePort } from '../core/process/free-port.ts';
 import { DEMO_PLAN, openAccount } from './account.ts';

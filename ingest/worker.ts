@@ -1,6 +1,7 @@
 import { setMaxListeners } from 'node:events';
 import type { Writer } from '../clickhouse/engine/engine.ts';
-import type { ChainConfig, Config } from '../core/config/config.ts';
+import type { ChainConfig } from '../core/config/chains.ts';
+import type { Config } from '../core/config/config.ts';
 import type { Log } from '../core/log.ts';
 import { runTogether } from '../core/process/run-together.ts';
 import { runIdentities } from './agents/run.ts';

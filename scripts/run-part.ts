@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { constants } from 'node:os';
-import { nearest } from '../core/nearest-name.ts';
+import { nearest } from '../core/command-text.ts';
 
 /** One program behind a script of package.json: `npm run bench -- sql --quick` runs the part `sql` with `--quick`. */
 export interface Part {

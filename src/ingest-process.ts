@@ -4,7 +4,7 @@ import { createWriter } from '../clickhouse/engine/http-engine.ts';
 import { systemClock } from '../core/clock.ts';
 import type { Config } from '../core/config/config.ts';
 import { createLog } from '../core/log.ts';
-import { readBootstrap } from '../core/process/bootstrap.ts';
+import { readBootstrap } from '../core/process/child-process.ts';
 import { runRollupWorker } from '../ingest/rollup/worker.ts';
 import { runIngest } from '../ingest/worker.ts';
 import { openObservation, WORKER_PORT_OFFSET } from './observe/open.ts';

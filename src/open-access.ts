@@ -1,7 +1,7 @@
 import type { Clock } from '../core/clock.ts';
 import type { Config } from '../core/config/config.ts';
-import { loadKeyIssueSecrets } from '../core/key-issue-secrets.ts';
 import type { Log } from '../core/log.ts';
+import { loadKeyIssueSecrets } from '../core/secret-file.ts';
 import { createAccounts } from './accounts/accounts.ts';
 import type { ControlStore, PaymentRecord } from './accounts/store.ts';
 import { createBearerTokens } from './gate/bearer-token.ts';

@@ -1,7 +1,7 @@
 import type { Writer } from '../../clickhouse/engine/engine.ts';
 import { sql, text } from '../../clickhouse/engine/sql.ts';
 import { address } from '../../core/domain/address.ts';
-import type { Chain } from '../../core/domain/chain.ts';
+import type { Chain } from '../../core/domain/chains.ts';
 import { buildCatalogue } from '../../ingest/grading/catalogue.ts';
 import { changeCatalogue, sweepPasses } from '../../ingest/grading/regrade/regrade.ts';
 import { createVersions } from '../../ingest/write/versions.ts';

@@ -4,7 +4,7 @@ import type { Reader } from '../../clickhouse/engine/engine.ts';
 import { systemClock } from '../../core/clock.ts';
 import type { Config } from '../../core/config/config.ts';
 import { loadConfig } from '../../core/config/load.ts';
-import { type ApiKey, keyDigest, mintApiKey } from '../../core/domain/api-key.ts';
+import { type ApiKey, keyDigest, mintApiKey } from '../../core/domain/caller.ts';
 import type { CursorKeys } from '../../core/domain/cursor.ts';
 import type { ControlStore } from '../../src/accounts/store.ts';
 import type { Gate } from '../../src/gate/gate.ts';

@@ -1,5 +1,5 @@
 import { empty, type Sql, sql, text, uint32 } from '../../clickhouse/engine/sql.ts';
-import type { Chain } from '../../core/domain/chain.ts';
+import type { Chain } from '../../core/domain/chains.ts';
 import { mintCursor } from '../../core/domain/cursor.ts';
 import type { RouteQuestion } from './ask-route.ts';
 import { type IdentityLab, oneRow } from './lab.ts';

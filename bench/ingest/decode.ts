@@ -1,7 +1,6 @@
 import { type Abi, decodeEventLog, parseAbi } from 'viem';
 import { address } from '../../core/domain/address.ts';
-import { chainOf } from '../../core/domain/chain.ts';
-import { KNOWN_CHAINS } from '../../core/domain/known-chains.ts';
+import { chainOf, KNOWN_CHAINS } from '../../core/domain/chains.ts';
 import type { Hash } from '../../core/domain/settlement.ts';
 import type { BlockBatch, BlockRef, RawLog, TransactionFacts } from '../../ingest/chain/block-source.ts';
 import { decodeContextOf } from '../../ingest/decode/context.ts';

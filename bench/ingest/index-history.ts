@@ -4,7 +4,7 @@ import { sql } from '../../clickhouse/engine/sql.ts';
 import { TABLES } from '../../clickhouse/tables/schema.ts';
 import { systemClock } from '../../core/clock.ts';
 import type { Config } from '../../core/config/config.ts';
-import type { Tracer } from '../../core/tracer.ts';
+import type { Tracer } from '../../core/meter.ts';
 import { runIngest } from '../../ingest/worker.ts';
 import { buildApp } from '../../src/http/app.ts';
 import { openTestAccess } from '../../test/kit/access.ts';

@@ -1,6 +1,6 @@
 import type { Reader } from '../../clickhouse/engine/engine.ts';
 import { sql, uint64 } from '../../clickhouse/engine/sql.ts';
-import { type Chain, isChain } from '../../core/domain/chain.ts';
+import { type Chain, isChain } from '../../core/domain/chains.ts';
 import { mintCursor } from '../../core/domain/cursor.ts';
 import type { Position } from '../../core/domain/settlement.ts';
 import type { Figure } from '../support/figure.ts';

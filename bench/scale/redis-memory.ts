@@ -1,6 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { Redis } from 'ioredis';
-import type { KeyDigest } from '../../core/domain/api-key.ts';
+import type { KeyDigest } from '../../core/domain/caller.ts';
 import { openRedisStore } from '../../src/accounts/redis/store.ts';
 import type { ControlStore, KeyRecord } from '../../src/accounts/store.ts';
 import { startRedisServer } from '../../test/kit/redis-server.ts';

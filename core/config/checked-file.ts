@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import type { Static, TSchema } from '@sinclair/typebox';
 import { Value, type ValueError, ValueErrorType } from '@sinclair/typebox/value';
-import { nearest } from '../nearest-name.ts';
+import { nearest } from '../command-text.ts';
 import { ENVIRONMENT } from './environment.ts';
 import { configProblems, hideSecrets } from './problem.ts';
 

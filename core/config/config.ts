@@ -1,69 +1,246 @@
-import type { Address } from '../domain/address.ts';
-import type { Chain } from '../domain/chain.ts';
-import type { ChainFacts, Registries, TokenFacts } from '../domain/known-chains.ts';
-import type { FileConfig } from './schema.ts';
+import { type Static, type TSchema, Type } from '@sinclair/typebox';
+import { LOG_LEVELS } from '../log.ts';
+import {
+  AccessSchema,
+  ControlSchema,
+  OauthSchema,
+  type PaymentConfig,
+  PaymentSchema,
+  PlansSchema,
+} from './access.ts';
+import { CatalogueSchema, type CatalogueSection } from './catalogue.ts';
+import { type ChainConfig, ChainSchema } from './chains.ts';
 
-/** A chain as the program uses it: built-in facts with the configuration laid over them. */
-export interface ChainConfig {
-  readonly chain: Chain;
-  readonly facts: ChainFacts;
-  readonly rpcUrls: readonly string[];
-  readonly startBlock: number;
-  readonly tokens: readonly TokenFacts[];
-  readonly registries: Registries;
-  readonly logWindowMax: number;
-  readonly requestsPerSecond: number;
-  readonly parallelWindows: number;
-  readonly completeness: 'every-block' | 'settlement-blocks';
-  readonly pollMs: number;
-  readonly finalityDepth: number;
-  /** Rows up to this block are sample data; null: none are. */
-  readonly sampleDataTo: number | null;
-}
+export const MetricsSchema = Type.Object(
+  {
+    host: Type.String({
+      default: '127.0.0.1',
+      description: 'Address on which `/metrics` is served. Never the public one: figures are for operators.',
+    }),
+    port: Type.Union([Type.Integer({ minimum: 0, maximum: 65534 }), Type.Null()], {
+      default: null,
+      description:
+        'Port of `/metrics` (9464 is usual). Role `all` takes the next one too, for its workers, which are a process of their own. 0 picks free ones; null serves none.',
+    }),
+  },
+  { default: {}, additionalProperties: false },
+);
 
-export interface FacilitatorConfig {
-  readonly id: string;
-  readonly name: string;
-  readonly builderCodes: readonly string[];
-  /** Its API, which may hold credentials: never logged. */
-  readonly url?: string;
-  readonly relayers: readonly {
-    readonly chain: Chain;
-    readonly address: Address;
-    readonly firstSeen: string;
-  }[];
-}
+export const TracingSchema = Type.Object(
+  {
+    endpoint: Type.Union([Type.String({ pattern: '^https?://' }), Type.Null()], {
+      default: null,
+      description:
+        'Where spans go: the base URL of an OTLP/HTTP receiver, without `/v1/traces`. Null: no traces, and nothing of their library is loaded.',
+    }),
+    sampleRatio: Type.Number({
+      default: 1,
+      minimum: 0,
+      maximum: 1,
+      description: 'Share of the requests that are traced; one that comes with a `traceparent` follows that.',
+    }),
+  },
+  { default: {}, additionalProperties: false },
+);
 
-export interface PayeeConfig {
-  readonly chain: Chain;
-  readonly address: Address;
-  readonly name: string;
-  readonly resource: string;
-}
+/** The key `identities`. Whatever is fetched here is named by strangers: docs/identities.md tells how that is kept from harming. */
+export const IdentitiesSchema = Type.Object(
+  {
+    fetch: Type.Boolean({
+      default: true,
+      description:
+        'Whether files that strangers name are fetched: agents’ registration files, feedback files, and /.well-known/x402 of contested resources’ origins.',
+    }),
+    fetchConcurrency: Type.Integer({
+      default: 16,
+      minimum: 1,
+      maximum: 256,
+      description: 'Files that are fetched at once. One host is asked for one at a time.',
+    }),
+    ipfsGateways: Type.Array(Type.String(), {
+      default: ['https://ipfs.io', 'https://dweb.link', 'https://gateway.pinata.cloud'],
+      description:
+        'Base URLs of IPFS gateways, tried in turn. They are the operator’s word: a gateway may be in a private network.',
+    }),
+    ports: Type.Array(Type.Integer({ minimum: 1, maximum: 65535 }), {
+      default: [],
+      description: 'Ports of strangers’ hosts that are asked, beside 80, 443, 8080 and 8443.',
+    }),
+    allowHttp: Type.Boolean({
+      default: false,
+      description: 'Whether files are fetched over http: too, where anyone on the way may change them.',
+    }),
+    allowPrivateHosts: Type.Boolean({
+      default: false,
+      description:
+        'For trials: opens loopback, at any port and over http:, to whoever registers an agent. Other private networks stay closed.',
+    }),
+  },
+  { default: {}, additionalProperties: false },
+);
 
-/** What one source says about facilitators and payees. */
-export interface CatalogueSection {
-  readonly facilitators: readonly FacilitatorConfig[];
-  readonly payees: readonly PayeeConfig[];
-  /** Origins whose /.well-known/x402 is read. */
-  readonly wellKnown?: readonly string[];
-  /** Items as a bazaar lists them, not yet read; a catalogue file alone may have them. */
-  readonly endpoints?: readonly unknown[];
-}
+export const ConsoleSchema = Type.Object(
+  {
+    visitorKey: Type.Union([Type.String({ pattern: '^six_live_[0-9A-Za-z]{43}$' }), Type.Null()], {
+      default: null,
+      description:
+        'API key that the web console lends to visitors without one. Everybody who opens /console can read it: give it an organization of its own, with as many units as you give away. Null: visitors see what is free, and enter a key for the rest.',
+    }),
+  },
+  { default: {}, additionalProperties: false },
+);
 
-/** One way in which we are paid: a token on a chain, to an address of ours. */
-export interface AcceptedPayment {
-  readonly chain: Chain;
-  /** The chain's short name, which the v1 wire uses where it knows it. */
-  readonly slug: string;
-  readonly token: TokenFacts;
-  readonly payTo: Address;
-  /** RPC URLs of the chain, when it is configured; may hold credentials: never logged. */
-  readonly rpcUrls: readonly string[];
-}
+const UserSchema = Type.Object(
+  { user: Type.String({ minLength: 1 }), password: Type.String() },
+  { additionalProperties: false },
+);
 
-export interface PaymentConfig extends Omit<FileConfig['payment'], 'accept'> {
-  readonly accept: readonly AcceptedPayment[];
+/**
+ * The one configuration schema. A JSON file (`settlement-index.config.json`) gives values, environment variables override
+ * them, defaults fill the rest. docs/reference/configuration.md is generated from here.
+ */
+export const ConfigSchema = Type.Object(
+  {
+    role: Type.Union(
+      [Type.Literal('all'), Type.Literal('api'), Type.Literal('ingest'), Type.Literal('rollup')],
+      {
+        default: 'all',
+        description: 'What this process does. Every role but `all` needs `clickhouse.url`.',
+      },
+    ),
+    dataDir: Type.String({
+      default: './data',
+      description: 'Where the embedded engine and the generated secrets live.',
+    }),
+    logLevel: Type.Union(
+      LOG_LEVELS.map((level) => Type.Literal(level)),
+      { default: 'info', description: 'Structured log lines go to stderr.' },
+    ),
+    http: Type.Object(
+      {
+        host: Type.String({ default: '127.0.0.1', description: 'Listening address.' }),
+        port: Type.Integer({
+          default: 8402,
+          minimum: 0,
+          maximum: 65535,
+          description: 'Listening port; 0 picks a free one.',
+        }),
+        publicUrl: Type.Union([Type.String(), Type.Null()], {
+          default: null,
+          description: 'The URL callers use, for links in answers.',
+        }),
+        trustProxy: Type.Union(
+          [Type.Boolean(), Type.Integer({ minimum: 1 }), Type.Array(Type.String(), { minItems: 1 })],
+          {
+            default: false,
+            description:
+              'Whose X-Forwarded-For names the caller: the number of proxies in front of this process, or a list of their addresses and networks (CIDR). False: the header is ignored; the caller is the address that connects.',
+          },
+        ),
+        maxConnections: Type.Integer({
+          default: 4096,
+          minimum: 1,
+          description: 'Connections served at once; one beyond is answered 503 and closed.',
+        }),
+        requestsPerMinute: Type.Integer({
+          default: 600,
+          minimum: 1,
+          description: 'Requests a minute per anonymous address.',
+        }),
+      },
+      { default: {}, additionalProperties: false },
+    ),
+    clickhouse: Type.Object(
+      {
+        url: Type.Union([Type.String(), Type.Null()], {
+          default: null,
+          description: 'A ClickHouse HTTP URL. Null: run the embedded engine.',
+        }),
+        database: Type.String({
+          default: 'settlement_index',
+          pattern: '^[a-z][a-z0-9_]{0,62}$',
+          description: 'Database of our tables.',
+        }),
+        writer: Type.Union([UserSchema, Type.Null()], {
+          default: null,
+          description: 'User for DDL and inserts (remote engine).',
+        }),
+        reader: Type.Union([UserSchema, Type.Null()], {
+          default: null,
+          description: 'User for reads (remote engine). Default: the writer.',
+        }),
+        guest: Type.Union([UserSchema, Type.Null()], {
+          default: null,
+          description: 'User for analysts’ SQL (remote engine).',
+        }),
+        cluster: Type.Union([Type.String({ pattern: '^[A-Za-z_][A-Za-z0-9_]{0,62}$' }), Type.Null()], {
+          default: null,
+          description: 'Name of a cluster in `remote_servers`: tables then reach over all its shards.',
+        }),
+        shards: Type.Array(Type.Array(Type.String({ minLength: 1 }), { minItems: 1 }), {
+          default: [],
+          description:
+            'HTTP URLs of the replicas of each shard, in the order of `remote_servers`. In the variable as the engine spells it: `,` between shards, `|` between replicas.',
+        }),
+        replicated: Type.Boolean({
+          default: false,
+          description:
+            'Whether tables are Replicated: the nodes need a Keeper and the macros `shard` and `replica`.',
+        }),
+        maxMemoryMegabytes: Type.Integer({
+          default: 4096,
+          minimum: 512,
+          description: 'Memory cap of the embedded engine.',
+        }),
+      },
+      { default: {}, additionalProperties: false },
+    ),
+    chains: Type.Array(ChainSchema, {
+      default: [{ chain: 'base' }],
+      minItems: 1,
+      description: 'Chains to index and serve. The first is the default of questions about one chain.',
+    }),
+    ingest: Type.Object(
+      {
+        jobsAtOnce: Type.Integer({
+          default: 2,
+          minimum: 1,
+          maximum: 64,
+          description:
+            'Range jobs that an ingest process works on at once, where several share the backfill over Redis.',
+        }),
+      },
+      { default: {}, additionalProperties: false },
+    ),
+    catalogue: CatalogueSchema,
+    identities: IdentitiesSchema,
+    access: AccessSchema,
+    plans: PlansSchema,
+    payment: PaymentSchema,
+    oauth: OauthSchema,
+    control: ControlSchema,
+    console: ConsoleSchema,
+    metrics: MetricsSchema,
+    tracing: TracingSchema,
+    cursorSecrets: Type.Array(Type.String({ minLength: 32 }), {
+      default: [],
+      description: 'Keys that sign cursors, newest first. Default: one generated key in the data directory.',
+    }),
+  },
+  { additionalProperties: false },
+);
+
+/** The configuration as written: checked and with defaults, names not yet resolved. */
+export type FileConfig = Static<typeof ConfigSchema>;
+
+/** The schema of one configuration key, for the generated documentation. */
+export function configKeys(schema: TSchema = ConfigSchema, prefix = ''): { key: string; schema: TSchema }[] {
+  const properties: Record<string, TSchema> = schema['properties'] ?? {};
+  return Object.entries(properties).flatMap(([name, inner]) =>
+    inner['type'] === 'object' && inner['properties']
+      ? configKeys(inner, `${prefix}${name}.`)
+      : [{ key: `${prefix}${name}`, schema: inner }],
+  );
 }
 
 /** Which proxies' X-Forwarded-For is believed: none, that of so many proxies in front, or that of these networks (CIDR). */

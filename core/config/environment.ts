@@ -1,4 +1,4 @@
-import { knownChain } from '../domain/known-chains.ts';
+import { knownChain } from '../domain/chains.ts';
 
 /** What `process.env` is; tests give their own. */
 export type Environment = Readonly<Record<string, string | undefined>>;

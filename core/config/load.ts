@@ -1,15 +1,14 @@
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { chainIdOf, chainOf } from '../domain/chain.ts';
-import { knownChain } from '../domain/known-chains.ts';
-import { readCatalogueFile } from './catalogue-file.ts';
+import { chainIdOf, chainOf, knownChain, type TokenFacts } from '../domain/chains.ts';
+import { parseNetwork } from '../ip-address.ts';
+import { checkOauth, resolvePayment } from './access.ts';
+import { readCatalogueFile, resolveSection } from './catalogue.ts';
+import { type ChainConfig, resolveAddress, resolveRegistries, unknownChain } from './chains.ts';
 import { checked, readJsonObject } from './checked-file.ts';
-import type { Config } from './config.ts';
-import { type Environment, overrideFromEnvironment } from './environment.ts';
-import { configProblems } from './problem.ts';
-import { resolveConfig } from './resolve.ts';
-import { ConfigSchema } from './schema.ts';
-import { withValueFiles } from './value-files.ts';
+import { type Config, ConfigSchema, type FileConfig, type TrustedProxies } from './config.ts';
+import { ENVIRONMENT, type Environment, overrideFromEnvironment } from './environment.ts';
+import { configProblems, hideSecrets } from './problem.ts';
 
 /** With the id of the chain, and perhaps the file that holds the value. */
 const RPC_URL_OF = /^RPC_URL_(\d{1,15})(?:_FILE)?$/;
@@ -50,4 +49,170 @@ function configPath(named: string | undefined, env: Environment): string | null 
   if (named !== undefined || env['SETTLEMENT_INDEX_CONFIG'] !== undefined)
     throw configProblems([`there is no file ${path}`]);
   return null;
+}
+
+const SUFFIX = '_FILE';
+const RPC_URL = /^RPC_URL_\d+$/;
+
+/**
+ * Values that lie in files: `CLICKHOUSE_PASSWORD_FILE=/run/secrets/clickhouse` stands for `CLICKHOUSE_PASSWORD` with the text of that
+ * file, without the line's end. So no secret is in the environment, which every child inherits and `docker inspect` shows. Throws
+ * `UserError` for a file that cannot be read, and where both are set.
+ */
+export function withValueFiles(env: Environment): Environment {
+  const problems: string[] = [];
+  const values: Record<string, string> = {};
+  for (const [name, path] of Object.entries(env)) {
+    const base = name.slice(0, -SUFFIX.length);
+    if (!name.endsWith(SUFFIX) || !(base in ENVIRONMENT || RPC_URL.test(base)) || !path) continue;
+    if (env[base]) problems.push(`${base} and ${name} are both set`);
+    else values[base] = readValue(name, path, problems);
+  }
+  if (problems.length > 0) throw configProblems(problems);
+  return { ...env, ...values };
+}
+
+function readValue(name: string, path: string, problems: string[]): string {
+  try {
+    return readFileSync(path, 'utf8').trimEnd();
+  } catch {
+    problems.push(`${name} names a file that cannot be read: ${path}`);
+    return '';
+  }
+}
+
+/** One day of Base: enough to see something at once, small enough for a public RPC. */
+const DEFAULT_START_BLOCK = -43_200;
+const DEFAULT_REQUESTS_PER_SECOND = 50;
+const DEFAULT_PARALLEL_WINDOWS = 4;
+
+/**
+ * Looks up chains, checks addresses and lays the entries over the built-in facts. `configFile` is where the values came from.
+ * Throws `UserError`.
+ */
+export function resolveConfig(file: FileConfig, configFile: string | null): Config {
+  const problems: string[] = [];
+  const chains = file.chains.map((entry, index) => resolveChain(entry, `chains.${index}`, problems));
+  const section = resolveSection(file.catalogue, 'catalogue.', problems);
+  const seen = new Set<string>();
+  for (const entry of file.chains) {
+    const name = knownChain(entry.chain)?.slug ?? entry.chain;
+    if (seen.has(name)) problems.push(`chains: ${name} is configured twice`);
+    seen.add(name);
+  }
+  if (file.role !== 'all' && file.clickhouse.url === null) {
+    problems.push(`role ${file.role} needs clickhouse.url: the embedded engine belongs to role "all"`);
+  }
+  checkCluster(file.clickhouse, problems);
+  const payment = resolvePayment(file.payment, chains, problems);
+  checkOauth(file.oauth, problems);
+  const trustProxy = resolveProxies(file.http.trustProxy, problems);
+  checkGateways(file.identities.ipfsGateways, problems);
+  if (problems.length > 0) throw configProblems(problems.map(hideSecrets));
+  const catalogueFile = file.catalogue.file === null ? null : resolve(file.catalogue.file);
+  return {
+    ...file,
+    configFile,
+    dataDir: resolve(file.dataDir),
+    http: { ...file.http, trustProxy },
+    chains,
+    payment,
+    catalogue: { ...section, file: catalogueFile },
+  };
+}
+
+function checkGateways(gateways: readonly string[], problems: string[]): void {
+  for (const gateway of gateways)
+    if (!/^https?:$/.test(URL.canParse(gateway) ? new URL(gateway).protocol : ''))
+      problems.push('identities.ipfsGateways: every entry must be an http or https URL');
+}
+
+function resolveChain(entry: FileConfig['chains'][number], at: string, problems: string[]): ChainConfig {
+  const facts = knownChain(entry.chain) ?? unknownChain(entry.chain, at, problems);
+  const added = (entry.tokens ?? []).map(
+    (token, index): TokenFacts => ({
+      address: resolveAddress(token.address, `${at}.tokens.${index}.address`, problems),
+      symbol: token.symbol,
+      decimals: token.decimals,
+      domain: { name: token.name ?? token.symbol, version: token.version ?? '1' },
+    }),
+  );
+  const rpcUrls = entry.rpcUrls ?? facts.publicRpcUrls;
+  for (const url of rpcUrls) {
+    if (!/^(https?|wss?):$/.test(URL.canParse(url) ? new URL(url).protocol : '')) {
+      problems.push(`${at}.rpcUrls: every entry must be an http, https, ws or wss URL`);
+    }
+  }
+  const tokens = [
+    ...facts.tokens.filter((token) => !added.some((own) => own.address === token.address)),
+    ...added,
+  ];
+  return {
+    chain: chainOf(facts.chainId),
+    facts,
+    rpcUrls,
+    startBlock: entry.startBlock ?? DEFAULT_START_BLOCK,
+    tokens,
+    registries: resolveRegistries(entry.registries, { facts, tokens }, `${at}.registries`, problems),
+    logWindowMax: entry.logWindowMax ?? facts.logWindowMax,
+    requestsPerSecond: entry.requestsPerSecond ?? DEFAULT_REQUESTS_PER_SECOND,
+    parallelWindows: entry.parallelWindows ?? DEFAULT_PARALLEL_WINDOWS,
+    completeness: entry.completeness ?? 'every-block',
+    pollMs: entry.pollMs ?? Math.max(250, Math.floor(facts.blockTimeMs / 2)),
+    finalityDepth: entry.finalityDepth ?? facts.finalityDepth,
+    sampleDataTo: entry.sampleDataTo ?? null,
+  };
+}
+
+/** Whether the keys of a cluster fit together. A URL may hold a secret path, so none is told. */
+export function checkCluster(
+  { url, cluster, shards, replicated }: FileConfig['clickhouse'],
+  problems: string[],
+): void {
+  if (cluster === null) {
+    if (shards.length > 0) problems.push('clickhouse.shards needs clickhouse.cluster');
+    if (replicated) problems.push('clickhouse.replicated needs clickhouse.cluster');
+    return;
+  }
+  if (url === null) problems.push('clickhouse.cluster needs clickhouse.url: where questions are sent');
+  if (shards.length === 0) problems.push('clickhouse.cluster needs clickhouse.shards: the URLs of its nodes');
+  const urls = shards.flat();
+  if (!urls.every(isHttpUrl)) problems.push('clickhouse.shards: every entry must be an http or https URL');
+  if (new Set(urls).size !== urls.length) problems.push('clickhouse.shards names a node twice');
+  if (!replicated && shards.some((replicas) => replicas.length > 1))
+    problems.push('clickhouse.shards: without clickhouse.replicated a shard has one node');
+}
+
+function isHttpUrl(url: string): boolean {
+  return URL.canParse(url) && /^https?:$/.test(new URL(url).protocol);
+}
+
+/**
+ * Checks `http.trustProxy`. What believes every address, or the whole of X-Forwarded-For, lets a caller choose the address that its
+ * requests count for, and is refused. Adds what is wrong to `problems`.
+ */
+export function resolveProxies(
+  value: boolean | number | readonly string[],
+  problems: string[],
+): TrustedProxies {
+  if (value === true) {
+    problems.push(
+      'http.trustProxy (TRUST_PROXY): true would believe whatever a caller writes into X-Forwarded-For; give the number of proxies in front of this process, such as 1, or a list of their addresses and networks, such as ["10.0.0.0/8"]',
+    );
+    return false;
+  }
+  if (typeof value !== 'object') return value;
+  for (const [index, text] of value.entries()) {
+    const network = parseNetwork(text);
+    const at = `http.trustProxy.${index} (TRUST_PROXY)`;
+    if (network === null)
+      problems.push(
+        `${at}: must be an address or a network such as 10.0.0.0/8 or fd00::/8, not ${JSON.stringify(text)}`,
+      );
+    else if (network.bits === 0)
+      problems.push(
+        `${at}: ${text} is every address, and every caller could write X-Forwarded-For; name the proxies`,
+      );
+  }
+  return value;
 }

@@ -13,3 +13,34 @@ export function hideSecrets(problem: string): string {
     ? problem.replace(/, not .*$/s, '')
     : problem;
 }
+
+/** What a process listens at, and which setting says so. */
+export interface ListenPlace {
+  readonly host: string;
+  readonly port: number;
+  /** Both settings with their variables: `http.host (HOST)`. */
+  readonly hostSetting: string;
+  readonly portSetting: string;
+}
+
+/** The problem in the words of the settings, where listening failed for what a user can correct; the error itself otherwise. */
+export function asListenProblem(error: unknown, place: ListenPlace): unknown {
+  const code = error instanceof Error && 'code' in error ? error.code : undefined;
+  const problem = problemOf(code, place);
+  return problem === undefined ? error : configProblems([problem]);
+}
+
+function problemOf(code: unknown, { host, port, hostSetting, portSetting }: ListenPlace): string | undefined {
+  switch (code) {
+    case 'EADDRINUSE':
+      return `${portSetting}: something listens on ${host}:${port} already; stop it or choose another port`;
+    case 'EACCES':
+      return `${portSetting}: this user may not listen on port ${port}; choose one above 1023`;
+    case 'EADDRNOTAVAIL':
+    case 'ENOTFOUND':
+    case 'EAI_AGAIN':
+      return `${hostSetting}: ${host} is no address of this machine`;
+    default:
+      return undefined;
+  }
+}

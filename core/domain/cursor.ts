@@ -1,6 +1,6 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { type Address, isAddress, readAddress } from './address.ts';
-import { type Chain, isChain } from './chain.ts';
+import { type Chain, isChain } from './chains.ts';
 import type { Position } from './settlement.ts';
 
 /** What a client sends back as `before`. Opaque to clients. */

@@ -1,3 +1,11 @@
+/** Where a deployment serves what, below its public URL. */
+
+/** The two base paths serve identical answers. */
+export const BASE_PATHS = ['/v0', '/api/v0'] as const;
+
+/** Where agents find the MCP surface; the same under each base path. */
+export const MCP_PATHS = ['/mcp', ...BASE_PATHS.map((base) => `${base}/mcp`)] as const;
+
 /**
  * What an answer can be missing, as `resource` of an error names it: the nouns of the documentation, and nothing of how they are
  * stored or asked for. A closed list; clients may branch on it.

@@ -1,5 +1,5 @@
 import type { Address } from './address.ts';
-import type { Chain } from './chain.ts';
+import type { Chain } from './chains.ts';
 import type { EvidenceMethod } from './evidence.ts';
 
 /** A 32-byte hash: `0x` and 64 lower-case hex digits. */
@@ -42,3 +42,14 @@ export interface Settlement extends Position {
 
 /** `head` can still be undone by a reorg; `finalized` cannot. */
 export type Finality = 'head' | 'finalized';
+
+/**
+ * Versions of written rows (`ver`, `gen`) are the clock in milliseconds times this (ingest/write/versions.ts). The rollup worker and
+ * telemetry read the time back from them.
+ */
+export const VERSION_UNITS_PER_MS = 1_000_000n;
+
+/** When a version was given, milliseconds since the Unix epoch. Ahead of the clock where the clock was set back. */
+export function versionTimeMs(version: bigint): number {
+  return Number(version / VERSION_UNITS_PER_MS);
+}

@@ -1,5 +1,12 @@
 import { setMaxListeners } from 'node:events';
 
+/** Aborts at the first SIGINT or SIGTERM, so that a command can end in order. A second one ends the process as usual. */
+export function stoppedBySignal(): AbortSignal {
+  const stopping = new AbortController();
+  for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, () => stopping.abort());
+  return stopping.signal;
+}
+
 /**
  * Runs parts that end together: when one fails, the others are told by the signal, and the failure is thrown when all of them
  * have ended. So nothing of them is under way any more afterwards.

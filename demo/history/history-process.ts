@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { loadConfig } from '../../core/config/load.ts';
 import { createLog } from '../../core/log.ts';
-import { readBootstrap } from '../../core/process/bootstrap.ts';
+import { readBootstrap } from '../../core/process/child-process.ts';
 import { castOf } from '../actors.ts';
 import { seededRandom } from '../random.ts';
 import type { HistoryBootstrap } from './history.ts';

@@ -1,5 +1,5 @@
 import type { Address } from '../../core/domain/address.ts';
-import { isOnRatingScale, isRatingTag, PRIOR_CLIENTS, PRIOR_MEAN } from '../../core/domain/reputation.ts';
+import { isOnRatingScale, isRatingTag, PRIOR_CLIENTS, PRIOR_MEAN } from '../../core/domain/agent.ts';
 import type { ApiClient, ServedAgent } from '../api-client.ts';
 import type { FeedbackView, RegistryViews } from '../chain/registry-views.ts';
 

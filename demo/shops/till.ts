@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import { mkdirSync } from 'node:fs';
 import { systemClock } from '../../core/clock.ts';
-import type { AcceptedPayment } from '../../core/config/config.ts';
+import type { AcceptedPayment } from '../../core/config/access.ts';
 import type { Address } from '../../core/domain/address.ts';
-import { knownChain } from '../../core/domain/known-chains.ts';
+import { knownChain } from '../../core/domain/chains.ts';
 import type { Log } from '../../core/log.ts';
 import { openControlStore } from '../../src/open-control-store.ts';
 import { openConfirmers } from '../../src/payment/confirm.ts';

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Writer } from '../../clickhouse/engine/engine.ts';
 import { type Sql, sql, uint32, uint64 } from '../../clickhouse/engine/sql.ts';
-import { VERSION_UNITS_PER_MS } from '../../core/domain/version-time.ts';
+import { VERSION_UNITS_PER_MS } from '../../core/domain/settlement.ts';
 import type { Log } from '../../core/log.ts';
 
 /** How a queue of files is worked off. */

@@ -5,7 +5,7 @@ import {
   RATING_MAX,
   RATING_TAGS,
   TAG_SCORES_MAX,
-} from '../../core/domain/reputation.ts';
+} from '../../core/domain/agent.ts';
 
 /**
  * Statements that derive table `agents`. State is a function of the registries' events, the fetched cards and the feedback that
@@ -105,7 +105,7 @@ function stateOf(due: Sql): Sql {
 }
 
 /**
- * What the feedback that stands makes of agents (core/domain/reputation.ts). All means are exact: values are brought to 18 decimals as
+ * What the feedback that stands makes of agents (core/domain/agent.ts). All means are exact: values are brought to 18 decimals as
  * 256-bit integers (an int128 with 18 more digits fits), and every quotient is cut toward zero there.
  */
 

@@ -1,4 +1,4 @@
-import type { ChainConfig } from '../../core/config/config.ts';
+import type { ChainConfig } from '../../core/config/chains.ts';
 import type { Address } from '../../core/domain/address.ts';
 import type { Log } from '../../core/log.ts';
 import { retry } from '../../core/process/retry.ts';

@@ -1,7 +1,7 @@
 import type { Writer } from '../../clickhouse/engine/engine.ts';
 import { guardedWriter, Overtaken } from '../../clickhouse/engine/guard.ts';
-import type { ChainConfig } from '../../core/config/config.ts';
-import type { Chain } from '../../core/domain/chain.ts';
+import type { ChainConfig } from '../../core/config/chains.ts';
+import type { Chain } from '../../core/domain/chains.ts';
 import type { Log } from '../../core/log.ts';
 import type { BlockSource } from '../chain/block-source.ts';
 import { decodeContextOf } from '../decode/context.ts';

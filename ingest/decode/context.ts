@@ -1,7 +1,6 @@
-import type { ChainConfig } from '../../core/config/config.ts';
+import type { ChainConfig } from '../../core/config/chains.ts';
 import type { Address } from '../../core/domain/address.ts';
-import type { Chain } from '../../core/domain/chain.ts';
-import { REGISTRY_ROLES, type RegistryRole, type TokenFacts } from '../../core/domain/known-chains.ts';
+import { type Chain, REGISTRY_ROLES, type RegistryRole, type TokenFacts } from '../../core/domain/chains.ts';
 import { permit2ProxiesOf, settlementRoutersOf } from '../grading/built-in.ts';
 import type { Catalogue } from '../grading/catalogue.ts';
 

@@ -1,4 +1,4 @@
-import type { Chain } from '../../core/domain/chain.ts';
+import type { Chain } from '../../core/domain/chains.ts';
 import type { Hash } from '../../core/domain/settlement.ts';
 import type { RawLog } from '../chain/block-source.ts';
 

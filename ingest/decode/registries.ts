@@ -1,5 +1,5 @@
 import { type Address, address } from '../../core/domain/address.ts';
-import { type AgentEvent, type Attestation, REGISTRY_LIMITS } from '../../core/domain/registry-event.ts';
+import { type AgentEvent, type Attestation, REGISTRY_LIMITS } from '../../core/domain/agent.ts';
 import type { Hash } from '../../core/domain/settlement.ts';
 import type { BlockRef, RawLog } from '../chain/block-source.ts';
 import { abiData, MalformedData } from './abi-data.ts';

@@ -1,6 +1,6 @@
 import type { Address } from '../../core/domain/address.ts';
 import { USD_MICROS_MAX, usdMicros } from '../../core/domain/amount.ts';
-import type { TokenFacts } from '../../core/domain/known-chains.ts';
+import type { TokenFacts } from '../../core/domain/chains.ts';
 import type { Hash, Settlement } from '../../core/domain/settlement.ts';
 import type { BlockBatch, BlockRef, RawLog, TransactionFacts } from '../chain/block-source.ts';
 import { builderSuffixOf, parseBuilderSuffix } from './builder-code.ts';

@@ -1,4 +1,4 @@
-import type { RegistryRole } from '../../core/domain/known-chains.ts';
+import type { RegistryRole } from '../../core/domain/chains.ts';
 import type { Hash } from '../../core/domain/settlement.ts';
 
 /** topic0 values of the events that make a settlement. Source: EIP-3009 (computed with viem, proved on Circle's bytecode). */

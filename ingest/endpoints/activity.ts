@@ -1,6 +1,6 @@
 import type { Writer } from '../../clickhouse/engine/engine.ts';
 import { dateTime, type Sql, sql, texts, uint32, uint64 } from '../../clickhouse/engine/sql.ts';
-import type { Chain } from '../../core/domain/chain.ts';
+import type { Chain } from '../../core/domain/chains.ts';
 import { EVIDENCE_LADDER, EVIDENCE_METHODS } from '../../core/domain/evidence.ts';
 import { IS_PUBLISHED, IS_RANGE, ORIGIN } from './offers.ts';
 

@@ -1,15 +1,15 @@
 import type { Config } from '../../core/config/config.ts';
 import { isAddress, readAddress } from '../../core/domain/address.ts';
-import { type Chain, chainOf } from '../../core/domain/chain.ts';
-import { displayText } from '../../core/domain/display-text.ts';
-import { dollarsOfAmount, readDollars } from '../../core/domain/dollar-price.ts';
+import { ENDPOINT_METHODS, type EndpointMethod, type EndpointOffer } from '../../core/domain/capability.ts';
 import {
-  ENDPOINT_METHODS,
-  type EndpointMethod,
-  type EndpointOffer,
-} from '../../core/domain/endpoint-offer.ts';
-import { KNOWN_CHAINS, type TokenFacts } from '../../core/domain/known-chains.ts';
-import { chainOfNetwork } from '../../core/domain/x402-networks.ts';
+  type Chain,
+  chainOf,
+  chainOfNetwork,
+  KNOWN_CHAINS,
+  type TokenFacts,
+} from '../../core/domain/chains.ts';
+import { displayText } from '../../core/domain/display-text.ts';
+import { dollarsOfAmount, readDollars } from '../../core/domain/plan.ts';
 import { fieldAt, fieldOf, firstText, listOf } from '../fetch/json-fields.ts';
 
 /**

@@ -4,9 +4,13 @@ import { RowBinary } from '../../clickhouse/engine/row-binary.ts';
 import { type Sql, sql, text, texts, uint32, uint64 } from '../../clickhouse/engine/sql.ts';
 import { ENDPOINT_OFFER_COLUMNS, TABLES } from '../../clickhouse/tables/schema.ts';
 import { microsFromDecimal } from '../../core/domain/amount.ts';
-import { CAPABILITY_RULE_VERSION, capabilitiesOf } from '../../core/domain/capability.ts';
-import { type Chain, isChain } from '../../core/domain/chain.ts';
-import type { EndpointMethod, EndpointOffer } from '../../core/domain/endpoint-offer.ts';
+import {
+  CAPABILITY_RULE_VERSION,
+  capabilitiesOf,
+  type EndpointMethod,
+  type EndpointOffer,
+} from '../../core/domain/capability.ts';
+import { type Chain, isChain } from '../../core/domain/chains.ts';
 import type { Log } from '../../core/log.ts';
 import { untilAcknowledged } from '../write/until-acknowledged.ts';
 import type { Versions } from '../write/versions.ts';

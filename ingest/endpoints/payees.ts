@@ -1,9 +1,9 @@
 import type { Writer } from '../../clickhouse/engine/engine.ts';
 import { sql, texts, uint32, uint64 } from '../../clickhouse/engine/sql.ts';
-import type { PayeeConfig } from '../../core/config/config.ts';
+import type { PayeeConfig } from '../../core/config/catalogue.ts';
 import { address } from '../../core/domain/address.ts';
-import { type Chain, isChain } from '../../core/domain/chain.ts';
-import { VERSION_UNITS_PER_MS } from '../../core/domain/version-time.ts';
+import { type Chain, isChain } from '../../core/domain/chains.ts';
+import { VERSION_UNITS_PER_MS } from '../../core/domain/settlement.ts';
 
 /**
  * The addresses that listed offers are paid to, as payees of the catalogue: a relayed payment to one of them is the payment of

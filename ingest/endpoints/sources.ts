@@ -1,6 +1,6 @@
 import type { Writer } from '../../clickhouse/engine/engine.ts';
 import { sql, uint32 } from '../../clickhouse/engine/sql.ts';
-import type { FacilitatorConfig } from '../../core/config/config.ts';
+import type { FacilitatorConfig } from '../../core/config/catalogue.ts';
 import { providerName } from '../../core/log.ts';
 import type { DocumentFetcher } from '../fetch/document.ts';
 import { fieldOf, isObject, parseJson } from '../fetch/json-fields.ts';

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { ChainConfig } from '../../core/config/config.ts';
+import type { ChainConfig } from '../../core/config/chains.ts';
 import { type AdaptiveWindow, createAdaptiveWindow } from '../chain/adaptive-window.ts';
 import type { Checkpoints, FinishedRange } from '../write/checkpoints.ts';
 import { type BlockRange, countBlocks, createWindows } from '../write/coverage.ts';

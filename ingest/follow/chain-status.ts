@@ -1,4 +1,4 @@
-import type { Chain } from '../../core/domain/chain.ts';
+import type { Chain } from '../../core/domain/chains.ts';
 import type { BlockRef, BlockSource } from '../chain/block-source.ts';
 
 /** What the API calls a chain's state. `stopped` needs an operator; `imported` has no node. */

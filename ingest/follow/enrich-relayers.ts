@@ -3,7 +3,7 @@ import type { Writer } from '../../clickhouse/engine/engine.ts';
 import { RowBinary } from '../../clickhouse/engine/row-binary.ts';
 import { type Sql, sql, text, uint32 } from '../../clickhouse/engine/sql.ts';
 import { RELAYER_ACCOUNT_COLUMNS, TABLES } from '../../clickhouse/tables/schema.ts';
-import type { ChainConfig } from '../../core/config/config.ts';
+import type { ChainConfig } from '../../core/config/chains.ts';
 import { type Address, address } from '../../core/domain/address.ts';
 import type { Log } from '../../core/log.ts';
 import { type AccountFacts, AccountsUnread, type BlockSource } from '../chain/block-source.ts';

@@ -1,4 +1,4 @@
-import type { ChainConfig } from '../../core/config/config.ts';
+import type { ChainConfig } from '../../core/config/chains.ts';
 import type { Log } from '../../core/log.ts';
 import { type BlockRef, type BlockSource, ReadAbandoned } from '../chain/block-source.ts';
 import type { Checkpoints, HeadRange } from '../write/checkpoints.ts';

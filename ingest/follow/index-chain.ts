@@ -1,5 +1,5 @@
 import type { Writer } from '../../clickhouse/engine/engine.ts';
-import type { ChainConfig } from '../../core/config/config.ts';
+import type { ChainConfig } from '../../core/config/chains.ts';
 import type { Log } from '../../core/log.ts';
 import type { BlockRef, BlockSource } from '../chain/block-source.ts';
 import { WrongChain } from '../chain/rpc/failure.ts';

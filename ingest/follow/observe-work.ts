@@ -1,5 +1,4 @@
-import { type Meter, secondsSince } from '../../core/meter.ts';
-import type { Tracer } from '../../core/tracer.ts';
+import { type Meter, secondsSince, type Tracer } from '../../core/meter.ts';
 import { type BlockSource, ReadAbandoned } from '../chain/block-source.ts';
 import type { RpcSourceDeps } from '../chain/source.ts';
 import type { DocumentFetcher } from '../fetch/document.ts';

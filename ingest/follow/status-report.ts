@@ -3,7 +3,7 @@ import type { Writer } from '../../clickhouse/engine/engine.ts';
 import { Overtaken } from '../../clickhouse/engine/guard.ts';
 import { RowBinary } from '../../clickhouse/engine/row-binary.ts';
 import { sql, text } from '../../clickhouse/engine/sql.ts';
-import type { Chain } from '../../core/domain/chain.ts';
+import type { Chain } from '../../core/domain/chains.ts';
 import type { Log } from '../../core/log.ts';
 import type { Versions } from '../write/versions.ts';
 import { type ChainStatus, type Counters, newsKey, type StatusSnapshot } from './chain-status.ts';

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { type Static, Type } from '@sinclair/typebox';
 import { Value } from '@sinclair/typebox/value';
 import { type Address, address } from '../../core/domain/address.ts';
-import { type Chain, chainIdOf } from '../../core/domain/chain.ts';
+import { type Chain, chainIdOf } from '../../core/domain/chains.ts';
 
 /** The dated relayer table that ships with the program, as its file spells it. */
 const FileSchema = Type.Object({

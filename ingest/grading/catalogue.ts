@@ -1,7 +1,7 @@
-import type { CatalogueSection, FacilitatorConfig, PayeeConfig } from '../../core/config/config.ts';
+import type { CatalogueSection, FacilitatorConfig, PayeeConfig } from '../../core/config/catalogue.ts';
 import { configProblems } from '../../core/config/problem.ts';
 import { type Address, address } from '../../core/domain/address.ts';
-import { type Chain, chainOf } from '../../core/domain/chain.ts';
+import { type Chain, chainOf } from '../../core/domain/chains.ts';
 import {
   BUILT_IN_BUILDER_CODES,
   type BuiltInRelayer,

@@ -1,5 +1,5 @@
 import type { Address } from '../../core/domain/address.ts';
-import type { Chain } from '../../core/domain/chain.ts';
+import type { Chain } from '../../core/domain/chains.ts';
 import type { CatalogueEntries } from './catalogue.ts';
 
 /** One key of a catalogue under which rows may be graded differently; `before` and `after` are null where it is not listed. */

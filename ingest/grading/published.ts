@@ -9,9 +9,9 @@ import {
   FACILITATOR_RELAYER_COLUMNS,
   TABLES,
 } from '../../clickhouse/tables/schema.ts';
-import type { PayeeConfig } from '../../core/config/config.ts';
+import type { PayeeConfig } from '../../core/config/catalogue.ts';
 import { address } from '../../core/domain/address.ts';
-import { isChain } from '../../core/domain/chain.ts';
+import { isChain } from '../../core/domain/chains.ts';
 import type { Log } from '../../core/log.ts';
 import { publishedPass } from '../coordinate/fence.ts';
 import { untilAcknowledged } from '../write/until-acknowledged.ts';

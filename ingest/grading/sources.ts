@@ -1,6 +1,11 @@
 import { statSync } from 'node:fs';
-import { readCatalogueFile, readConfiguredCatalogue } from '../../core/config/catalogue-file.ts';
-import type { CatalogueSection, Config, PayeeConfig } from '../../core/config/config.ts';
+import {
+  type CatalogueSection,
+  type PayeeConfig,
+  readCatalogueFile,
+  readConfiguredCatalogue,
+} from '../../core/config/catalogue.ts';
+import type { Config } from '../../core/config/config.ts';
 import type { Log } from '../../core/log.ts';
 import { UserError } from '../../core/user-error.ts';
 import type { Listings } from '../endpoints/sources.ts';

@@ -1,8 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Writer } from '../../clickhouse/engine/engine.ts';
 import { sql, text } from '../../clickhouse/engine/sql.ts';
-import type { ChainConfig } from '../../core/config/config.ts';
-import type { Chain } from '../../core/domain/chain.ts';
+import type { ChainConfig } from '../../core/config/chains.ts';
+import type { Chain } from '../../core/domain/chains.ts';
 import type { Log } from '../../core/log.ts';
 import type { BlockSource } from '../chain/block-source.ts';
 import { createChainStatus } from '../follow/chain-status.ts';

@@ -1,6 +1,6 @@
 import { InvalidArgumentError, Option } from 'commander';
 import type { Writer } from '../../clickhouse/engine/engine.ts';
-import type { ChainConfig } from '../../core/config/config.ts';
+import type { ChainConfig } from '../../core/config/chains.ts';
 import type { Log } from '../../core/log.ts';
 import type { Versions } from '../write/versions.ts';
 import type { Grading } from './grading.ts';

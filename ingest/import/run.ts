@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { chainIdOf } from '../../core/domain/chain.ts';
+import { chainIdOf } from '../../core/domain/chains.ts';
 import { decodeContextOf } from '../decode/context.ts';
 import { emittersOf } from '../decode/log-kind.ts';
 import { loadCounters } from '../follow/status-report.ts';

@@ -6,7 +6,7 @@ import {
   SETTLEMENT_COLUMNS,
   TABLES,
 } from '../../clickhouse/tables/schema.ts';
-import type { AgentEvent, Attestation } from '../../core/domain/registry-event.ts';
+import type { AgentEvent, Attestation } from '../../core/domain/agent.ts';
 import type { Settlement } from '../../core/domain/settlement.ts';
 import type { BlockBatch } from '../chain/block-source.ts';
 import type { DecodeContext } from '../decode/context.ts';

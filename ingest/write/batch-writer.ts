@@ -1,6 +1,6 @@
 import { setTimeout as delay, setImmediate as nextTurn } from 'node:timers/promises';
 import type { Guard, Writer } from '../../clickhouse/engine/engine.ts';
-import type { Chain } from '../../core/domain/chain.ts';
+import type { Chain } from '../../core/domain/chains.ts';
 import type { Log } from '../../core/log.ts';
 import { GRADES_SCOPE } from '../coordinate/fence.ts';
 import { type BatchRows, type EncodedBatch, encodeBatch, TARGETS } from './batch-rows.ts';

@@ -4,7 +4,7 @@ import { RowBinary } from '../../clickhouse/engine/row-binary.ts';
 import { sql, text, uint64 } from '../../clickhouse/engine/sql.ts';
 import { BLOCK_COLUMNS } from '../../clickhouse/tables/schema.ts';
 import type { Address } from '../../core/domain/address.ts';
-import type { Chain } from '../../core/domain/chain.ts';
+import type { Chain } from '../../core/domain/chains.ts';
 import type { Hash } from '../../core/domain/settlement.ts';
 import type { BlockRef } from '../chain/block-source.ts';
 import { type BlockRange, mergeRanges } from './coverage.ts';

@@ -1,7 +1,7 @@
 import { RowBinary } from '../../clickhouse/engine/row-binary.ts';
-import type { Chain } from '../../core/domain/chain.ts';
+import type { AgentEvent, Attestation, AttestationKind } from '../../core/domain/agent.ts';
+import type { Chain } from '../../core/domain/chains.ts';
 import { EVIDENCE_LADDER } from '../../core/domain/evidence.ts';
-import type { AgentEvent, Attestation, AttestationKind } from '../../core/domain/registry-event.ts';
 import type { Settlement } from '../../core/domain/settlement.ts';
 import type { BlockRef } from '../chain/block-source.ts';
 import type { DeadLetter } from '../decode/dead-letter.ts';

@@ -1,7 +1,7 @@
 import type { Writer } from '../../clickhouse/engine/engine.ts';
 import { dateTime, type Sql, sql, text, trustedText, uint64 } from '../../clickhouse/engine/sql.ts';
 import { TABLES } from '../../clickhouse/tables/schema.ts';
-import type { Chain } from '../../core/domain/chain.ts';
+import type { Chain } from '../../core/domain/chains.ts';
 import type { Versions } from './versions.ts';
 
 /** A reorg touches at most the rows of the reorg window; a minute is far more than that ever took (33 ms). */

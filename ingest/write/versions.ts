@@ -1,7 +1,7 @@
 import type { Writer } from '../../clickhouse/engine/engine.ts';
 import { type Sql, sql, trustedText } from '../../clickhouse/engine/sql.ts';
 import { TABLE_FACTS } from '../../clickhouse/tables/table-facts.ts';
-import { VERSION_UNITS_PER_MS } from '../../core/domain/version-time.ts';
+import { VERSION_UNITS_PER_MS } from '../../core/domain/settlement.ts';
 
 /**
  * `ver` of a write attempt: strictly rising, never reused, above everything the tables already hold. The clock survives a

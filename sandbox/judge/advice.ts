@@ -1,5 +1,5 @@
+import { nearest } from '../../core/command-text.ts';
 import { PUBLIC_TABLE_NAMES } from '../../core/domain/public-tables.ts';
-import { nearest } from '../../core/nearest-name.ts';
 import { type SqlPolicy, TABLE_FUNCTIONS } from '../policy/policy.ts';
 import type { Refusal, RefusalCode } from './refusal.ts';
 

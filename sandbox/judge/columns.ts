@@ -1,3 +1,4 @@
+import { nearest } from '../../core/command-text.ts';
 import {
   type ColumnDomain,
   PUBLIC_TABLE_NAMES,
@@ -5,7 +6,6 @@ import {
   type PublicColumn,
   type PublicTableName,
 } from '../../core/domain/public-tables.ts';
-import { nearest } from '../../core/nearest-name.ts';
 import type { FunctionCatalogue } from '../policy/function-catalogue.ts';
 import type { Token } from './parser.ts';
 import { attribute, listIn, type TreeNode, walk } from './query-tree.ts';

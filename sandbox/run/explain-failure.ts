@@ -1,5 +1,5 @@
 import type { EngineError } from '../../clickhouse/engine/engine.ts';
-import { nearest } from '../../core/nearest-name.ts';
+import { nearest } from '../../core/command-text.ts';
 import { columnsHint, columnsOf } from '../judge/columns.ts';
 import { cleanWords } from '../judge/engine-words.ts';
 import type { Accepted } from '../judge/inspect.ts';

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { isOrganizationName, rangeName } from '../../core/domain/caller-name.ts';
+import { isOrganizationName, rangeName } from '../../core/domain/caller.ts';
 import { type OpenTo, QueryFailed, SandboxBusy } from '../sandbox.ts';
 
 /**

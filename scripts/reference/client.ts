@@ -1,4 +1,4 @@
-import { KNOWN_CHAINS } from '../../core/domain/known-chains.ts';
+import { KNOWN_CHAINS } from '../../core/domain/chains.ts';
 import type { AnyOperation } from '../../src/operations/define.ts';
 
 /** The parts of `client/` that follow from the declarations. */

@@ -1,5 +1,5 @@
+import { configKeys } from '../../core/config/config.ts';
 import { ENVIRONMENT } from '../../core/config/environment.ts';
-import { configKeys } from '../../core/config/schema.ts';
 import { code, generatedHead, table } from './markdown.ts';
 
 const INTRO = `One schema, read from \`settlement-index.config.json\` in the working directory (or the file named by \`--config\` or \`SETTLEMENT_INDEX_CONFIG\`);
@@ -28,7 +28,7 @@ function environmentOf(key: string): string {
 }
 
 export function configurationPage(): string {
-  return `${generatedHead('Configuration', 'core/config/schema.ts')}${INTRO}${configurationTable()}\n## A chain (entry of \`chains\`)\n\n${entryTable('chains')}\n## A facilitator (entry of \`catalogue.facilitators\`)\n\n${entryTable('catalogue.facilitators')}\n## A payee (entry of \`catalogue.payees\`)\n\n${entryTable('catalogue.payees')}`;
+  return `${generatedHead('Configuration', 'core/config/config.ts')}${INTRO}${configurationTable()}\n## A chain (entry of \`chains\`)\n\n${entryTable('chains')}\n## A facilitator (entry of \`catalogue.facilitators\`)\n\n${entryTable('catalogue.facilitators')}\n## A payee (entry of \`catalogue.payees\`)\n\n${entryTable('catalogue.payees')}`;
 }
 
 function entryTable(key: string): string {

@@ -1,7 +1,6 @@
 import { usdNumber } from '../../core/domain/amount.ts';
-import { DEFAULT_PLANS, PLAN_IDS, type SqlTierId } from '../../core/domain/plan.ts';
+import { DEFAULT_PLANS, PLAN_IDS, SQL_SECONDS_PER_QU, type SqlTierId } from '../../core/domain/plan.ts';
 import { PUBLIC_TABLE_NAMES, PUBLIC_TABLES, type PublicTable } from '../../core/domain/public-tables.ts';
-import { SQL_SECONDS_PER_QU } from '../../core/domain/query-unit.ts';
 import { REFUSED_FUNCTIONS } from '../../sandbox/policy/function-policy.ts';
 import { QUERY_FAILURES } from '../../sandbox/sandbox.ts';
 import {

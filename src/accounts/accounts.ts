@@ -1,6 +1,6 @@
 import { createHmac, randomUUID } from 'node:crypto';
 import type { Clock } from '../../core/clock.ts';
-import { type ApiKey, apiKeyFromBytes, keyDigest, mintApiKey } from '../../core/domain/api-key.ts';
+import { type ApiKey, apiKeyFromBytes, keyDigest, mintApiKey } from '../../core/domain/caller.ts';
 import type { SettledPayment } from '../../core/domain/payment.ts';
 import { IDEMPOTENCY_KEY_MIN_CHARS } from '../operations/account/trial-key.ts';
 import type { Accounts } from '../operations/define.ts';

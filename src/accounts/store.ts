@@ -1,6 +1,5 @@
-import type { KeyDigest } from '../../core/domain/api-key.ts';
-import type { PlanId } from '../../core/domain/plan.ts';
-import type { UnitBalance } from '../../core/domain/query-unit.ts';
+import type { KeyDigest } from '../../core/domain/caller.ts';
+import type { PlanId, UnitBalance } from '../../core/domain/plan.ts';
 
 /**
  * What the service must remember about callers: organizations, keys, units, payments, rates. Two adapters, SQLite and Redis,

@@ -1,4 +1,4 @@
-import type { Lane, Surface } from '../../core/domain/lane.ts';
+import type { Lane, Surface } from '../../core/domain/caller.ts';
 import { PLAN_IDS, type Plan, type PlanId, type SqlCallers, type SqlTierId } from '../../core/domain/plan.ts';
 import { fail } from '../../core/errors.ts';
 import type { RateDecision } from '../accounts/store.ts';

@@ -8,9 +8,9 @@ import {
 } from 'jose';
 import { readBounded } from '../../core/bounded-body.ts';
 import type { Clock } from '../../core/clock.ts';
+import { isTrustworthyUrl } from '../../core/config/access.ts';
 import type { Config } from '../../core/config/config.ts';
-import { isTrustworthyUrl } from '../../core/config/resolve-access.ts';
-import { MCP_PATHS } from '../../core/domain/paths.ts';
+import { MCP_PATHS } from '../../core/domain/resources.ts';
 import { fail } from '../../core/errors.ts';
 import { withDeadline } from '../../core/process/deadline.ts';
 

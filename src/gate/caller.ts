@@ -1,7 +1,12 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { Clock } from '../../core/clock.ts';
-import { isApiKey, type KeyDigest, keyDigest } from '../../core/domain/api-key.ts';
-import { addressName, organizationName } from '../../core/domain/caller-name.ts';
+import {
+  addressName,
+  isApiKey,
+  type KeyDigest,
+  keyDigest,
+  organizationName,
+} from '../../core/domain/caller.ts';
 import type { Plan, PlanId } from '../../core/domain/plan.ts';
 import { type Failure, fail } from '../../core/errors.ts';
 import { customerOf, parseAddress } from '../../core/ip-address.ts';

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Clock } from '../../core/clock.ts';
 import type { PaymentOffer } from '../../core/domain/payment.ts';
-import type { UnitBalance } from '../../core/domain/query-unit.ts';
+import type { UnitBalance } from '../../core/domain/plan.ts';
 import { Failure, fail } from '../../core/errors.ts';
 import type { Log } from '../../core/log.ts';
 import { pauseUntil, retry } from '../../core/process/retry.ts';

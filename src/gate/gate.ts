@@ -1,4 +1,4 @@
-import type { Lane, Surface } from '../../core/domain/lane.ts';
+import type { Lane, Surface } from '../../core/domain/caller.ts';
 import type { SqlTierId } from '../../core/domain/plan.ts';
 import type { RateDecision } from '../accounts/store.ts';
 import type { Answer } from '../operations/answer.ts';

@@ -1,5 +1,5 @@
 import type { Clock } from '../../core/clock.ts';
-import type { KeyDigest } from '../../core/domain/api-key.ts';
+import type { KeyDigest } from '../../core/domain/caller.ts';
 import { fail } from '../../core/errors.ts';
 import { createMemoryRates } from '../accounts/memory-rates.ts';
 import { type RateDecision, type RateStore, StoreUnavailable } from '../accounts/store.ts';

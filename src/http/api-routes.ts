@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from 'fastify';
-import { BASE_PATHS } from '../../core/domain/paths.ts';
+import { BASE_PATHS } from '../../core/domain/resources.ts';
 import type { SqlSandbox } from '../../sandbox/sandbox.ts';
 import type { Gate } from '../gate/gate.ts';
 import { answerSchema } from '../openapi/document.ts';

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { Lane } from '../../core/domain/lane.ts';
+import type { Lane } from '../../core/domain/caller.ts';
 import type { SqlSandbox } from '../../sandbox/sandbox.ts';
 import type { CallProgress, GateRequest, Offers, Sender } from '../gate/gate.ts';
 import type { AnyOperation, CallTerms, OperationDeps } from '../operations/define.ts';

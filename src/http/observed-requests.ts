@@ -1,6 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { type Meter, secondsSince } from '../../core/meter.ts';
-import type { RequestSpan, Tracer } from '../../core/tracer.ts';
+import { type Meter, type RequestSpan, secondsSince, type Tracer } from '../../core/meter.ts';
 import { installRequestFacts } from './request-facts.ts';
 
 /** What one request is counted and traced as: the id of its operation, or the kind of its route. Never its path. */

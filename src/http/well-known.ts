@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import type { Config } from '../../core/config/config.ts';
-import { BASE_PATHS } from '../../core/domain/paths.ts';
+import { BASE_PATHS } from '../../core/domain/resources.ts';
 import { fail } from '../../core/errors.ts';
 import { METADATA_PATHS, type ProtectedResource } from '../gate/bearer-token.ts';
 import type { AnyOperation } from '../operations/define.ts';

@@ -1,5 +1,5 @@
+import { nearest } from '../../core/command-text.ts';
 import { ERRORS, type ErrorCode, type Failure } from '../../core/errors.ts';
-import { nearest } from '../../core/nearest-name.ts';
 import type { AnyOperation } from '../operations/define.ts';
 import { SQL_MEDIA } from '../operations/sql/params.ts';
 import { MCP_ROWS_DEFAULT } from './exchange.ts';

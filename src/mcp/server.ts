@@ -6,9 +6,9 @@ import {
   ResourceNotFoundError,
   Server,
 } from '@modelcontextprotocol/server';
+import { nearest } from '../../core/command-text.ts';
 import { ERRORS } from '../../core/errors.ts';
 import type { Log } from '../../core/log.ts';
-import { nearest } from '../../core/nearest-name.ts';
 import { markdownOf } from '../docs-site/markdown.ts';
 import { DOCS_PAGES, type DocsPage } from '../docs-site/pages.ts';
 import type { Gate } from '../gate/gate.ts';

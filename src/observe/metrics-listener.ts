@@ -1,6 +1,6 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { asListenProblem } from '../../core/config/listen-problem.ts';
+import { asListenProblem } from '../../core/config/problem.ts';
 import type { PrometheusMeter } from './prometheus-meter.ts';
 
 /** Where a process shows its metrics: on a listener of its own, apart from the public one. */

@@ -1,5 +1,4 @@
-import type { Meter } from '../../core/meter.ts';
-import type { OpenSpan, SpanFacts, Tracer } from '../../core/tracer.ts';
+import type { Meter, OpenSpan, SpanFacts, Tracer } from '../../core/meter.ts';
 
 /**
  * The one decorator that puts a port under observation. The port and its callers know nothing of it: every call passes all its

@@ -1,9 +1,8 @@
 import type { EngineAccess, Guest, Reader, Writer } from '../../clickhouse/engine/engine.ts';
 import type { Config } from '../../core/config/config.ts';
 import type { Log } from '../../core/log.ts';
-import type { Meter } from '../../core/meter.ts';
-import { isMissingPackage, MissingPackage } from '../../core/missing-package.ts';
-import type { Tracer } from '../../core/tracer.ts';
+import type { Meter, Tracer } from '../../core/meter.ts';
+import { isMissingPackage, MissingPackage } from '../../core/user-error.ts';
 import { listenForScrapes } from './metrics-listener.ts';
 import type { Observers } from './observe.ts';
 import { observedEngine } from './ports.ts';

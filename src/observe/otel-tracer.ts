@@ -20,7 +20,7 @@ import {
 import { EngineError } from '../../clickhouse/engine/engine.ts';
 import { Failure } from '../../core/errors.ts';
 import type { Log } from '../../core/log.ts';
-import type { OpenSpan, RequestSpan, SpanFacts, Tracer } from '../../core/tracer.ts';
+import type { OpenSpan, RequestSpan, SpanFacts, Tracer } from '../../core/meter.ts';
 
 /**
  * The tracer over OpenTelemetry, sent as OTLP over HTTP. Nothing of it is registered globally: two services in one process, as tests

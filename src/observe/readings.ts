@@ -1,7 +1,7 @@
 import type { EngineWalls } from '../../clickhouse/embedded/walls.ts';
 import type { Reader } from '../../clickhouse/engine/engine.ts';
 import type { Clock } from '../../core/clock.ts';
-import type { Chain } from '../../core/domain/chain.ts';
+import type { Chain } from '../../core/domain/chains.ts';
 import type { Meter, Reading } from '../../core/meter.ts';
 import type { ControlStore } from '../accounts/store.ts';
 import {

@@ -1,6 +1,6 @@
 import { Command } from 'commander';
+import { nearest } from '../../core/command-text.ts';
 import type { Config } from '../../core/config/config.ts';
-import { nearest } from '../../core/nearest-name.ts';
 import type { RegradeArguments } from '../../ingest/grading/regrade/command.ts';
 import { IMPORT_HELP, IMPORT_OPTIONS, type ImportArguments } from '../../ingest/import/options.ts';
 import { addAdminCommands } from './admin/command.ts';

@@ -1,6 +1,6 @@
 import { type Static, Type } from '@sinclair/typebox';
 import { usdNumber } from '../../core/domain/amount.ts';
-import type { Chain } from '../../core/domain/chain.ts';
+import type { Chain } from '../../core/domain/chains.ts';
 import { UNCOUNTED_METHOD } from '../../core/domain/evidence.ts';
 import type { ChainStatus } from './index-state/chain-status.ts';
 import type { DatasetFacts, TableFacts } from './index-state/dataset.ts';

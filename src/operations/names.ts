@@ -2,7 +2,7 @@ import type { Reader } from '../../clickhouse/engine/engine.ts';
 import { sql, texts, uint32 } from '../../clickhouse/engine/sql.ts';
 import type { Clock } from '../../core/clock.ts';
 import type { Address } from '../../core/domain/address.ts';
-import type { Chain } from '../../core/domain/chain.ts';
+import type { Chain } from '../../core/domain/chains.ts';
 import { createFindImitated, type FindImitated } from '../../core/domain/imitated-name.ts';
 import { ask, cached, textField } from './ask.ts';
 

@@ -1,11 +1,11 @@
 import { type TSchema, Type } from '@sinclair/typebox';
+import { nearest } from '../../core/command-text.ts';
 import { type Address, isAddress, readAddress } from '../../core/domain/address.ts';
 import { CAPABILITIES } from '../../core/domain/capability.ts';
-import { type Chain, isChain } from '../../core/domain/chain.ts';
+import { type Chain, isChain } from '../../core/domain/chains.ts';
 import { CURSOR_MAX_CHARS } from '../../core/domain/cursor.ts';
 import { EVIDENCE_TIERS, type EvidenceTier } from '../../core/domain/evidence.ts';
 import { fail } from '../../core/errors.ts';
-import { nearest } from '../../core/nearest-name.ts';
 import type { FinalityFilter } from './index-state/finality.ts';
 
 /**

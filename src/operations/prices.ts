@@ -1,6 +1,5 @@
 import { usdNumber } from '../../core/domain/amount.ts';
-import type { SqlTierId } from '../../core/domain/plan.ts';
-import { SQL_SECONDS_PER_QU } from '../../core/domain/query-unit.ts';
+import { SQL_SECONDS_PER_QU, type SqlTierId } from '../../core/domain/plan.ts';
 
 /**
  * What a call costs, on each lane, and how a price is put into words. `/account`, OpenAPI and the documentation are read off it.

@@ -1,5 +1,5 @@
+import { nearest } from '../../core/command-text.ts';
 import { fail } from '../../core/errors.ts';
-import { nearest } from '../../core/nearest-name.ts';
 import { type InputOf, type ParamFacts, type Params, quoted } from './params.ts';
 
 /**

@@ -1,5 +1,5 @@
 import type { Address } from '../../core/domain/address.ts';
-import type { Chain } from '../../core/domain/chain.ts';
+import type { Chain } from '../../core/domain/chains.ts';
 
 /**
  * A facilitator: checks signed payments and settles them on chain, for a service that holds no key and pays no gas. One

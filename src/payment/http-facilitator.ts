@@ -1,6 +1,5 @@
 import { isAddress, readAddress } from '../../core/domain/address.ts';
-import { type Chain, isChain } from '../../core/domain/chain.ts';
-import { namesChain } from '../../core/domain/x402-networks.ts';
+import { type Chain, isChain, namesChain } from '../../core/domain/chains.ts';
 import type { Facilitator, PaymentToSettle, Settling, UptoSigner, Verdict } from './facilitator.ts';
 import { getJson, type JsonAnswer, NoAnswer, postJson } from './post-json.ts';
 

@@ -1,5 +1,5 @@
 import type { Clock } from '../../core/clock.ts';
-import type { PaymentConfig } from '../../core/config/config.ts';
+import type { PaymentConfig } from '../../core/config/access.ts';
 import type { Log } from '../../core/log.ts';
 import type { ControlStore } from '../accounts/store.ts';
 import type { ChainConfirmer } from './confirm.ts';

@@ -1,10 +1,9 @@
 import { encodePaymentRequiredHeader } from '@x402/core/http';
-import type { AcceptedPayment } from '../../core/config/config.ts';
+import type { AcceptedPayment } from '../../core/config/access.ts';
 import { type Address, toChecksum } from '../../core/domain/address.ts';
 import { USD_DECIMALS } from '../../core/domain/amount.ts';
-import type { Chain } from '../../core/domain/chain.ts';
+import { type Chain, v1NameOf } from '../../core/domain/chains.ts';
 import type { PaymentOffer } from '../../core/domain/payment.ts';
-import { v1NameOf } from '../../core/domain/x402-networks.ts';
 import type { Order } from './payment-lane.ts';
 
 /** One way to pay for one order: what is checked, and the same thing as each wire version writes it. */

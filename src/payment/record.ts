@@ -1,5 +1,5 @@
 import { encodePaymentResponseHeader } from '@x402/core/http';
-import { networkName } from '../../core/domain/x402-networks.ts';
+import { networkName } from '../../core/domain/chains.ts';
 import type { AuthorizationId, PaymentStore } from '../accounts/store.ts';
 import type { LaneDeps } from './lane-deps.ts';
 import type { SettledCall } from './payment-lane.ts';

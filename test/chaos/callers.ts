@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { registerExactEvmScheme } from '@x402/evm/exact/client';
 import { wrapFetchWithPayment, x402Client } from '@x402/fetch';
 import { privateKeyToAccount } from 'viem/accounts';
-import { keyDigest, mintApiKey } from '../../core/domain/api-key.ts';
+import { keyDigest, mintApiKey } from '../../core/domain/caller.ts';
 import type { Wallet } from '../../demo/chain/wallets.ts';
 import type { Random } from '../../demo/random.ts';
 import type { ControlStore } from '../../src/accounts/store.ts';

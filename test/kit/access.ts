@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Clock } from '../../core/clock.ts';
 import type { Config } from '../../core/config/config.ts';
-import { type ApiKey, keyDigest, mintApiKey } from '../../core/domain/api-key.ts';
+import { type ApiKey, keyDigest, mintApiKey } from '../../core/domain/caller.ts';
 import type { PlanId } from '../../core/domain/plan.ts';
 import type { Log } from '../../core/log.ts';
 import { openSqliteStore } from '../../src/accounts/sqlite/store.ts';

@@ -1,8 +1,8 @@
 import type { Writer } from '../../clickhouse/engine/engine.ts';
 import { sql, text, texts, trustedText, uint8, uint64 } from '../../clickhouse/engine/sql.ts';
 import type { Address } from '../../core/domain/address.ts';
-import type { AgentCard } from '../../core/domain/agent-card.ts';
-import type { Chain } from '../../core/domain/chain.ts';
+import type { AgentCard } from '../../core/domain/agent.ts';
+import type { Chain } from '../../core/domain/chains.ts';
 import { deriveDue } from '../../ingest/agents/derive.ts';
 import { createVersions } from '../../ingest/write/versions.ts';
 import { testLog } from './engine.ts';

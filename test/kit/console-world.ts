@@ -1,7 +1,7 @@
 import type { Browser } from 'playwright-core';
 import { createReader } from '../../clickhouse/engine/http-engine.ts';
 import { loadConfig } from '../../core/config/load.ts';
-import { keyDigest, mintApiKey } from '../../core/domain/api-key.ts';
+import { keyDigest, mintApiKey } from '../../core/domain/caller.ts';
 import { openSandbox } from '../../sandbox/open.ts';
 import { sqlTierSeconds } from '../../src/operations/prices.ts';
 import { createOrganization } from './access.ts';

@@ -1,6 +1,5 @@
-import type { Chain } from '../../core/domain/chain.ts';
-import type { ExpectedRow } from './naive-reader.ts';
-import { readRangeNaively } from './naive-reader.ts';
+import type { Chain } from '../../core/domain/chains.ts';
+import { type ExpectedRow, readRangeNaively } from './naive-reader.ts';
 import type { SimulatedCatalogue, SimulatedChain } from './simulated-world.ts';
 
 /**

@@ -1,6 +1,6 @@
 import type { Writer } from '../../clickhouse/engine/engine.ts';
 import { AGENT_EVENT_COLUMNS, ATTESTATION_COLUMNS, TABLES } from '../../clickhouse/tables/schema.ts';
-import type { AgentEvent, Attestation } from '../../core/domain/registry-event.ts';
+import type { AgentEvent, Attestation } from '../../core/domain/agent.ts';
 import { encodeAgentEvents, encodeAttestations } from '../../ingest/write/encode.ts';
 import { BASE, hash, NOON, nextVer, wallet } from './rows.ts';
 

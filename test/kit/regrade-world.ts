@@ -1,6 +1,6 @@
 import type { Writer } from '../../clickhouse/engine/engine.ts';
 import { type Sql, sql } from '../../clickhouse/engine/sql.ts';
-import type { CatalogueSection } from '../../core/config/config.ts';
+import type { CatalogueSection } from '../../core/config/catalogue.ts';
 import type { Settlement } from '../../core/domain/settlement.ts';
 import type { UngradedSettlement } from '../../ingest/decode/settlements.ts';
 import type { DepositContract } from '../../ingest/grading/built-in.ts';

@@ -2,7 +2,7 @@ import type { Writer } from '../../clickhouse/engine/engine.ts';
 import { trustedText } from '../../clickhouse/engine/sql.ts';
 import { SETTLEMENT_COLUMNS, TABLES } from '../../clickhouse/tables/schema.ts';
 import { type Address, address } from '../../core/domain/address.ts';
-import type { Chain } from '../../core/domain/chain.ts';
+import type { Chain } from '../../core/domain/chains.ts';
 import { SEEN } from '../../core/domain/evidence.ts';
 import type { Hash, Settlement } from '../../core/domain/settlement.ts';
 import { encodeSettlements } from '../../ingest/write/encode.ts';

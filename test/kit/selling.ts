@@ -1,6 +1,6 @@
 import type { Config } from '../../core/config/config.ts';
 import { loadConfig } from '../../core/config/load.ts';
-import { knownChain } from '../../core/domain/known-chains.ts';
+import { knownChain } from '../../core/domain/chains.ts';
 import { walletOf } from '../../demo/chain/wallets.ts';
 
 /** A configuration that sells calls on Base Sepolia through the facilitator at `url`; no chain is asked. */

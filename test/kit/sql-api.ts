@@ -1,8 +1,7 @@
 import { createReader } from '../../clickhouse/engine/http-engine.ts';
 import { ENGINE_OUTAGE_MAX_MS } from '../../clickhouse/engine/outage.ts';
 import { EXACT_OUTPUT } from '../../clickhouse/guest/settings.ts';
-import type { PlanId } from '../../core/domain/plan.ts';
-import type { UnitBalance } from '../../core/domain/query-unit.ts';
+import type { PlanId, UnitBalance } from '../../core/domain/plan.ts';
 import { openSandbox, type SandboxOptions } from '../../sandbox/open.ts';
 import { sqlTierSeconds } from '../../src/operations/prices.ts';
 import { addKey, createOrganization } from './access.ts';

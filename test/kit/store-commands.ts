@@ -2,9 +2,8 @@ import { createHash } from 'node:crypto';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import fc from 'fast-check';
 import { expect } from 'vitest';
-import type { KeyDigest } from '../../core/domain/api-key.ts';
-import { PLAN_IDS } from '../../core/domain/plan.ts';
-import { UNITS_MAX } from '../../core/domain/query-unit.ts';
+import type { KeyDigest } from '../../core/domain/caller.ts';
+import { PLAN_IDS, UNITS_MAX } from '../../core/domain/plan.ts';
 import {
   type AuthorizationId,
   type ControlStore,

@@ -1,5 +1,5 @@
 import { renameSync, writeFileSync } from 'node:fs';
-import { readBootstrap } from '../../core/process/bootstrap.ts';
+import { readBootstrap } from '../../core/process/child-process.ts';
 
 /** What the supervised child of the tests is told to do. */
 export interface ChildOrders {

@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import { NO_UNITS, type UnitBalance } from '../../core/domain/query-unit.ts';
+import { NO_UNITS, type UnitBalance } from '../../core/domain/plan.ts';
 import type { ControlStore, LedgerEntry } from '../../src/accounts/store.ts';
 
 const PAGE_ROWS = 1_000;

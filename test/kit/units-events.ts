@@ -1,4 +1,4 @@
-import type { UnitBalance } from '../../core/domain/query-unit.ts';
+import type { UnitBalance } from '../../core/domain/plan.ts';
 import type { Hold, LedgerEntry } from '../../src/accounts/store.ts';
 import type { ControlPlace } from './open-control.ts';
 

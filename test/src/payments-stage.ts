@@ -7,7 +7,7 @@ import { wrapFetchWithPayment, x402Client } from '@x402/fetch';
 import { privateKeyToAccount } from 'viem/accounts';
 import { startEmbeddedEngine } from '../../clickhouse/embedded/supervisor.ts';
 import { loadConfig } from '../../core/config/load.ts';
-import { type ApiKey, keyDigest, mintApiKey } from '../../core/domain/api-key.ts';
+import { type ApiKey, keyDigest, mintApiKey } from '../../core/domain/caller.ts';
 import { freePort } from '../../core/process/free-port.ts';
 import { type Wallet, walletOf } from '../../demo/chain/wallets.ts';
 import type { ControlStore } from '../../src/accounts/store.ts';

@@ -1,7 +1,7 @@
 import { isIP } from 'node:net';
-import type { AgentCard } from '../../../core/domain/agent-card.ts';
+import type { AgentCard } from '../../../core/domain/agent.ts';
 import { CAPABILITY_RULE_VERSION, capabilitiesOf } from '../../../core/domain/capability.ts';
-import type { Chain } from '../../../core/domain/chain.ts';
+import type { Chain } from '../../../core/domain/chains.ts';
 import { type DocumentFetcher, FILE_MEDIA_TYPES } from '../../fetch/document.ts';
 import {
   isMutable,

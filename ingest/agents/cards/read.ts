@@ -1,4 +1,4 @@
-import type { AgentCard, AgentService } from '../../../core/domain/agent-card.ts';
+import type { AgentCard, AgentService } from '../../../core/domain/agent.ts';
 import {
   fieldOf,
   isObject,

@@ -1,7 +1,7 @@
 import type { Writer } from '../../../clickhouse/engine/engine.ts';
 import { RowBinary } from '../../../clickhouse/engine/row-binary.ts';
 import { dateTime, type Sql, sql, trustedText } from '../../../clickhouse/engine/sql.ts';
-import { type Chain, isChain } from '../../../core/domain/chain.ts';
+import { type Chain, isChain } from '../../../core/domain/chains.ts';
 import { type DueDocuments, type DueKind, type DueQuery, readDueDocuments } from '../queue.ts';
 
 /** One row of table `agent_cards`: the newest try, and the last card that could be read. Times are Unix seconds, UTC. */

@@ -1,6 +1,6 @@
 import { type Address, isAddress, readAddress } from '../../../core/domain/address.ts';
-import type { FeedbackFile } from '../../../core/domain/agent-card.ts';
-import { isChain } from '../../../core/domain/chain.ts';
+import type { FeedbackFile } from '../../../core/domain/agent.ts';
+import { isChain } from '../../../core/domain/chains.ts';
 import type { Hash } from '../../../core/domain/settlement.ts';
 import { fieldOf, type JsonProblem, parseBounded, readAgentId, readRegistry } from '../values.ts';
 

@@ -3,7 +3,7 @@ import type { Writer } from '../../../clickhouse/engine/engine.ts';
 import { TABLES } from '../../../clickhouse/tables/schema.ts';
 import type { Clock } from '../../../core/clock.ts';
 import type { Config } from '../../../core/config/config.ts';
-import type { FeedbackFile } from '../../../core/domain/agent-card.ts';
+import type { FeedbackFile } from '../../../core/domain/agent.ts';
 import type { Log } from '../../../core/log.ts';
 import { type DocumentFetcher, FILE_MEDIA_TYPES } from '../../fetch/document.ts';
 import { laneOptions, lanesOf, runLanes } from '../../fetch/host-lanes.ts';

@@ -2,8 +2,8 @@ import type { Writer } from '../../../clickhouse/engine/engine.ts';
 import { RowBinary } from '../../../clickhouse/engine/row-binary.ts';
 import { dateTime, type Sql, sql } from '../../../clickhouse/engine/sql.ts';
 import { type Address, address } from '../../../core/domain/address.ts';
-import type { FeedbackFile } from '../../../core/domain/agent-card.ts';
-import { type Chain, isChain } from '../../../core/domain/chain.ts';
+import type { FeedbackFile } from '../../../core/domain/agent.ts';
+import { type Chain, isChain } from '../../../core/domain/chains.ts';
 import type { Hash } from '../../../core/domain/settlement.ts';
 import { type DueDocuments, type DueKind, type DueQuery, readDueDocuments } from '../queue.ts';
 

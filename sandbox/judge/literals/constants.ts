@@ -1,6 +1,6 @@
-import { KNOWN_CHAINS } from '../../../core/domain/known-chains.ts';
+import { nearest } from '../../../core/command-text.ts';
+import { KNOWN_CHAINS } from '../../../core/domain/chains.ts';
 import type { ColumnDomain } from '../../../core/domain/public-tables.ts';
-import { nearest } from '../../../core/nearest-name.ts';
 import type { ColumnMeanings } from '../columns.ts';
 import { attribute, listIn, type TreeNode, walk } from '../query-tree.ts';
 import type { Position } from '../refusal.ts';

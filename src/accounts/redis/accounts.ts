@@ -1,4 +1,4 @@
-import type { KeyDigest } from '../../../core/domain/api-key.ts';
+import type { KeyDigest } from '../../../core/domain/caller.ts';
 import { PLAN_IDS } from '../../../core/domain/plan.ts';
 import type { AccountStore, Credential, KeyRecord, Organization } from '../store.ts';
 import type { RedisConnection } from './connection.ts';

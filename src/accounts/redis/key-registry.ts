@@ -1,4 +1,4 @@
-import type { KeyDigest } from '../../../core/domain/api-key.ts';
+import type { KeyDigest } from '../../../core/domain/caller.ts';
 import type { KeyRecord } from '../store.ts';
 import type { RedisConnection } from './connection.ts';
 import { jsonObject, nullable, numberOf, oneOf, textOf } from './decode.ts';

@@ -1,4 +1,4 @@
-import { NO_UNITS, UNITS_MAX, type UnitBalance } from '../../../core/domain/query-unit.ts';
+import { NO_UNITS, UNITS_MAX, type UnitBalance } from '../../../core/domain/plan.ts';
 import { HOLD_KEPT_MS, HOLDS_FORGOTTEN_PER_HOLD } from '../retention.ts';
 import { LEDGER_KINDS, type LedgerEntry, type UnitStore } from '../store.ts';
 import type { RedisConnection } from './connection.ts';

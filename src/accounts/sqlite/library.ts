@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module';
 import type Database from 'libsql';
-import { isMissingPackage, MissingPackage } from '../../../core/missing-package.ts';
+import { isMissingPackage, MissingPackage } from '../../../core/user-error.ts';
 
 const load = createRequire(import.meta.url);
 

@@ -1,5 +1,5 @@
-import type { KeyDigest } from '../../../core/domain/api-key.ts';
-import type { UnitBalance } from '../../../core/domain/query-unit.ts';
+import type { KeyDigest } from '../../../core/domain/caller.ts';
+import type { UnitBalance } from '../../../core/domain/plan.ts';
 import type {
   AuthorizationId,
   Credential,

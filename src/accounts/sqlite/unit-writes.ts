@@ -1,5 +1,5 @@
 import type Database from 'libsql';
-import { NO_UNITS, UNITS_MAX, type UnitBalance } from '../../../core/domain/query-unit.ts';
+import { NO_UNITS, UNITS_MAX, type UnitBalance } from '../../../core/domain/plan.ts';
 import { HOLD_KEPT_MS, HOLDS_FORGOTTEN_PER_HOLD } from '../retention.ts';
 import type { Hold, LedgerEntry } from '../store.ts';
 import { BALANCE_COLUMNS, HOLD_COLUMNS } from './columns.ts';

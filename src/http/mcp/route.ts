@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { MCP_PATHS } from '../../../core/domain/paths.ts';
+import { MCP_PATHS } from '../../../core/domain/resources.ts';
 import type { SqlSandbox } from '../../../sandbox/sandbox.ts';
 import type { Gate } from '../../gate/gate.ts';
 import type { McpExchange } from '../../mcp/exchange.ts';

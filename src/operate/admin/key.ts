@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Command } from 'commander';
 import { commandText } from '../../../core/command-text.ts';
-import { keyDigest, mintApiKey } from '../../../core/domain/api-key.ts';
+import { keyDigest, mintApiKey } from '../../../core/domain/caller.ts';
 import { UserError } from '../../../core/user-error.ts';
 
 import type { KeyRecord } from '../../accounts/store.ts';

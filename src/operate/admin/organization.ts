@@ -1,7 +1,6 @@
 import { type Command, Option } from 'commander';
 import { commandText } from '../../../core/command-text.ts';
-import { PLAN_IDS, type PlanId } from '../../../core/domain/plan.ts';
-import { NO_UNITS } from '../../../core/domain/query-unit.ts';
+import { NO_UNITS, PLAN_IDS, type PlanId } from '../../../core/domain/plan.ts';
 import { UserError } from '../../../core/user-error.ts';
 import type { ControlStore, Organization } from '../../accounts/store.ts';
 import { type AdminDeps, type CommandOutput, columns, type RunAdmin, timeOf } from './command-output.ts';

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { NO_UNITS, type UnitBalance } from '../../../core/domain/query-unit.ts';
+import { NO_UNITS, type UnitBalance } from '../../../core/domain/plan.ts';
 import type { LedgerEntry, UnitStore } from '../../accounts/store.ts';
 import type { AdminDeps, CommandOutput, RunAdmin } from './command-output.ts';
 import { allOrganizations, findOrganization } from './organization.ts';

@@ -1,7 +1,13 @@
 import type { Command } from 'commander';
-import { CURSOR_KEY_FILE, CURSOR_KEY_KEPT_DAYS, CURSOR_KEY_KEPT_MS } from '../../../core/cursor-keys.ts';
-import { KEY_ISSUE_FILE, KEY_ISSUE_KEPT_DAYS, KEY_ISSUE_KEPT_MS } from '../../../core/key-issue-secrets.ts';
-import { rotateSecret } from '../../../core/secret-file.ts';
+import {
+  CURSOR_KEY_FILE,
+  CURSOR_KEY_KEPT_DAYS,
+  CURSOR_KEY_KEPT_MS,
+  KEY_ISSUE_FILE,
+  KEY_ISSUE_KEPT_DAYS,
+  KEY_ISSUE_KEPT_MS,
+  rotateSecret,
+} from '../../../core/secret-file.ts';
 import { UserError } from '../../../core/user-error.ts';
 
 import type { AdminDeps, CommandOutput, RunAdmin } from './command-output.ts';

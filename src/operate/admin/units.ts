@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Command } from 'commander';
-import { UNITS_MAX } from '../../../core/domain/query-unit.ts';
+import { UNITS_MAX } from '../../../core/domain/plan.ts';
 import { UserError } from '../../../core/user-error.ts';
 
 import type { LedgerEntry } from '../../accounts/store.ts';

@@ -1,5 +1,5 @@
 import type { Reader } from '../../../clickhouse/engine/engine.ts';
-import type { ChainConfig } from '../../../core/config/config.ts';
+import type { ChainConfig } from '../../../core/config/chains.ts';
 import { Failure } from '../../../core/errors.ts';
 import { createEndpoint, type RpcOutcome } from '../../../ingest/chain/rpc/endpoint.ts';
 import { RPC_LIMITS } from '../../../ingest/chain/rpc/limits.ts';

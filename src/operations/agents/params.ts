@@ -1,8 +1,8 @@
 import { Type } from '@sinclair/typebox';
 import { type Sql, sql, text } from '../../../clickhouse/engine/sql.ts';
 import type { Address } from '../../../core/domain/address.ts';
+import { ATTESTATION_KINDS, type AttestationKind } from '../../../core/domain/agent.ts';
 import { displayText } from '../../../core/domain/display-text.ts';
-import { ATTESTATION_KINDS, type AttestationKind } from '../../../core/domain/registry-event.ts';
 import {
   ADDRESS_SCHEMA,
   capabilityFilter,

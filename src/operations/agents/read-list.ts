@@ -1,7 +1,7 @@
 import type { Reader } from '../../../clickhouse/engine/engine.ts';
 import { allOf, type Sql, sql, text, texts, uint8, uint32 } from '../../../clickhouse/engine/sql.ts';
 import type { Address } from '../../../core/domain/address.ts';
-import type { Chain } from '../../../core/domain/chain.ts';
+import type { Chain } from '../../../core/domain/chains.ts';
 import type { AgentPosition } from '../../../core/domain/cursor.ts';
 import { ask, bigintField, textField } from '../ask.ts';
 import { saysAllWords } from './params.ts';

@@ -1,7 +1,7 @@
 import { type Sql, sql } from '../../../clickhouse/engine/sql.ts';
 import type { Address } from '../../../core/domain/address.ts';
-import type { AgentService } from '../../../core/domain/agent-card.ts';
-import type { Chain } from '../../../core/domain/chain.ts';
+import type { AgentService } from '../../../core/domain/agent.ts';
+import type { Chain } from '../../../core/domain/chains.ts';
 import { bigintField, integerField, textField } from '../ask.ts';
 
 /** An ERC-8004 agent as the index has derived it. Times are Unix seconds; texts are safe to show. */
@@ -34,7 +34,7 @@ export interface AgentRow {
   readonly domainProof: 'unchecked' | 'proven' | 'refuted' | 'unreachable';
   readonly feedbackCount: number;
   readonly distinctClients: number;
-  /** Bayesian mean of the clients' ratings (core/domain/reputation.ts), as exact decimal text; null without any rating. */
+  /** Bayesian mean of the clients' ratings (core/domain/agent.ts), as exact decimal text; null without any rating. */
   readonly score: string | null;
   /** Without the prior. */
   readonly ratingMean: string | null;

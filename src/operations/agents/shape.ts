@@ -1,13 +1,13 @@
 import { type Static, Type } from '@sinclair/typebox';
 import type { Address } from '../../../core/domain/address.ts';
-import { displayText } from '../../../core/domain/display-text.ts';
 import {
   PRIOR_CLIENTS,
   PRIOR_MEAN,
   RATING_MAX,
   RATING_TAGS,
   TAG_SCORES_MAX,
-} from '../../../core/domain/reputation.ts';
+} from '../../../core/domain/agent.ts';
+import { displayText } from '../../../core/domain/display-text.ts';
 import type { Directory } from '../names.ts';
 import {
   AddressShape,

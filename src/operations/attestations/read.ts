@@ -1,9 +1,9 @@
 import type { Reader } from '../../../clickhouse/engine/engine.ts';
 import { allOf, type Sql, sql, text, texts, uint32, uint64s } from '../../../clickhouse/engine/sql.ts';
 import type { Address } from '../../../core/domain/address.ts';
-import type { Chain } from '../../../core/domain/chain.ts';
-import type { ProofOfPayment } from '../../../core/domain/proof-of-payment.ts';
-import type { AttestationKind } from '../../../core/domain/registry-event.ts';
+import type { AttestationKind } from '../../../core/domain/agent.ts';
+import type { Chain } from '../../../core/domain/chains.ts';
+import type { ProofOfPayment } from '../../../core/domain/payment.ts';
 import type { Hash, Position } from '../../../core/domain/settlement.ts';
 import { type TagScore, tagScoresField } from '../agents/row.ts';
 import { ask, integerField, textField } from '../ask.ts';

@@ -1,7 +1,7 @@
 import { type Sql, sql, uint32 } from '../../../clickhouse/engine/sql.ts';
 import type { Address } from '../../../core/domain/address.ts';
-import type { Chain } from '../../../core/domain/chain.ts';
-import type { Attestation, AttestationKind } from '../../../core/domain/registry-event.ts';
+import type { Attestation, AttestationKind } from '../../../core/domain/agent.ts';
+import type { Chain } from '../../../core/domain/chains.ts';
 import type { Hash } from '../../../core/domain/settlement.ts';
 import { bigintField, integerField, textField } from '../ask.ts';
 

@@ -1,4 +1,5 @@
 import { type Static, Type } from '@sinclair/typebox';
+import { ATTESTATION_KINDS, isOnRatingScale, isRatingTag } from '../../../core/domain/agent.ts';
 import { usdNumber } from '../../../core/domain/amount.ts';
 import { displayText } from '../../../core/domain/display-text.ts';
 import {
@@ -6,9 +7,7 @@ import {
   type ProofOfPayment,
   type ProvenPayment,
   proofStatus,
-} from '../../../core/domain/proof-of-payment.ts';
-import { ATTESTATION_KINDS } from '../../../core/domain/registry-event.ts';
-import { isOnRatingScale, isRatingTag } from '../../../core/domain/reputation.ts';
+} from '../../../core/domain/payment.ts';
 import type { Finality } from '../../../core/domain/settlement.ts';
 import { AgentIdShape, TAG_SCORE_EXAMPLES, TagScoreShape, tagScoreAnswer } from '../agents/shape.ts';
 import {

@@ -2,7 +2,7 @@ import type { Reader } from '../../../clickhouse/engine/engine.ts';
 import { type Sql, sql, text, uint32 } from '../../../clickhouse/engine/sql.ts';
 import type { Clock } from '../../../core/clock.ts';
 import { CAPABILITIES } from '../../../core/domain/capability.ts';
-import type { Chain } from '../../../core/domain/chain.ts';
+import type { Chain } from '../../../core/domain/chains.ts';
 import type { AgentPosition } from '../../../core/domain/cursor.ts';
 import { readAgents } from '../agents/read-list.ts';
 import type { AgentRow } from '../agents/row.ts';

@@ -1,6 +1,6 @@
 import { Type } from '@sinclair/typebox';
 import { isAddress, readAddress } from '../../../core/domain/address.ts';
-import { readDollarLimit } from '../../../core/domain/dollar-price.ts';
+import { readDollarLimit } from '../../../core/domain/plan.ts';
 import { capabilityFilter, invalid, type Param, quoted } from '../params.ts';
 
 /** Parameters of the endpoint directory. */

@@ -4,7 +4,7 @@ import { allOf, type Sql, sql, texts, uint32 } from '../../../clickhouse/engine/
 import type { Clock } from '../../../core/clock.ts';
 import type { Address } from '../../../core/domain/address.ts';
 import { microsFromDecimal } from '../../../core/domain/amount.ts';
-import type { Chain } from '../../../core/domain/chain.ts';
+import type { Chain } from '../../../core/domain/chains.ts';
 import { ask, bigintField, cached, integerField, TWO_THREADS, textField } from '../ask.ts';
 import { openRows, type RollupCoverage, type Rollups } from '../index-state/rollups.ts';
 import { unionAll } from '../wallets/profile-totals.ts';

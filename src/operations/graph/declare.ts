@@ -1,7 +1,7 @@
 import { Type } from '@sinclair/typebox';
 import type { Address } from '../../../core/domain/address.ts';
 import { usdNumber } from '../../../core/domain/amount.ts';
-import type { Chain } from '../../../core/domain/chain.ts';
+import type { Chain } from '../../../core/domain/chains.ts';
 import { fail } from '../../../core/errors.ts';
 import { defineOperation } from '../define.ts';
 import { finalOnly } from '../index-state/finality.ts';

@@ -4,7 +4,7 @@ import { allOf, dateTime, type Sql, sql, text, uint32 } from '../../../clickhous
 import type { Clock } from '../../../core/clock.ts';
 import type { Address } from '../../../core/domain/address.ts';
 import { microsFromDecimal } from '../../../core/domain/amount.ts';
-import type { Chain } from '../../../core/domain/chain.ts';
+import type { Chain } from '../../../core/domain/chains.ts';
 import type { PaymentPair } from '../../../core/domain/payment-graph.ts';
 import { ask, integerField, TWO_THREADS, textField } from '../ask.ts';
 import { type FinalBlock, onlyFinal } from '../index-state/finality.ts';

@@ -1,6 +1,6 @@
 import type { Reader } from '../../../clickhouse/engine/engine.ts';
 import { sql } from '../../../clickhouse/engine/sql.ts';
-import type { Chain } from '../../../core/domain/chain.ts';
+import type { Chain } from '../../../core/domain/chains.ts';
 import { ask, integerField, numberField, textField } from '../ask.ts';
 
 /** What ingest last reported of a chain (table `chain_status`). Times are Unix seconds, null where never set. */

@@ -4,9 +4,9 @@ import { type Sql, sql, texts, trustedText } from '../../../clickhouse/engine/sq
 import { NODE_VIEWS } from '../../../clickhouse/guest/node-views.ts';
 import { PUBLIC_TABLE_STORES } from '../../../clickhouse/guest/public-views.ts';
 import type { Clock } from '../../../core/clock.ts';
-import type { Chain } from '../../../core/domain/chain.ts';
+import type { Chain } from '../../../core/domain/chains.ts';
 import { PUBLIC_TABLE_NAMES, type PublicTableName } from '../../../core/domain/public-tables.ts';
-import { versionTimeMs } from '../../../core/domain/version-time.ts';
+import { versionTimeMs } from '../../../core/domain/settlement.ts';
 import { ask, bigintField, cached, integerField, TWO_THREADS, textField } from '../ask.ts';
 import { closedRelayers, readRelayerTotals } from '../facilitators/totals.ts';
 import { unionAll } from '../wallets/profile-totals.ts';

@@ -1,6 +1,6 @@
 import type { Reader } from '../../../clickhouse/engine/engine.ts';
 import type { Clock } from '../../../core/clock.ts';
-import type { Chain } from '../../../core/domain/chain.ts';
+import type { Chain } from '../../../core/domain/chains.ts';
 import type { Finality } from '../../../core/domain/settlement.ts';
 import { cached } from '../ask.ts';
 import { type ChainStatus, isImported, readChainStatus } from './chain-status.ts';

@@ -1,7 +1,7 @@
 import type { Reader } from '../../../clickhouse/engine/engine.ts';
 import { dateTime, type Sql, sql } from '../../../clickhouse/engine/sql.ts';
 import type { Clock } from '../../../core/clock.ts';
-import type { Chain } from '../../../core/domain/chain.ts';
+import type { Chain } from '../../../core/domain/chains.ts';
 import { ask, cached, integerField, textField } from '../ask.ts';
 
 /** What is indexed of the registries, and how far deriving and fetching are, for telemetry. */

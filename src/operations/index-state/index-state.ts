@@ -1,7 +1,7 @@
 import type { Reader } from '../../../clickhouse/engine/engine.ts';
 import { sql } from '../../../clickhouse/engine/sql.ts';
 import type { Clock } from '../../../core/clock.ts';
-import type { Chain } from '../../../core/domain/chain.ts';
+import type { Chain } from '../../../core/domain/chains.ts';
 import { Failure } from '../../../core/errors.ts';
 import { ask, integerField } from '../ask.ts';
 import type { EndpointSourceState, EndpointSources } from '../endpoints/sources.ts';

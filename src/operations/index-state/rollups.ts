@@ -2,7 +2,7 @@ import type { Reader } from '../../../clickhouse/engine/engine.ts';
 import { dateTime, type Sql, sql, texts, uint32 } from '../../../clickhouse/engine/sql.ts';
 import { IS_OPEN, sliceStart } from '../../../clickhouse/tables/rollup-basis.ts';
 import type { Clock } from '../../../core/clock.ts';
-import { versionTimeMs } from '../../../core/domain/version-time.ts';
+import { versionTimeMs } from '../../../core/domain/settlement.ts';
 import { ask, bigintField, cached, integerField, textField } from '../ask.ts';
 
 /**

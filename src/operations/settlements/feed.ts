@@ -11,7 +11,7 @@ import {
 } from '../../../clickhouse/engine/sql.ts';
 import type { Clock } from '../../../core/clock.ts';
 import type { Address } from '../../../core/domain/address.ts';
-import type { Chain } from '../../../core/domain/chain.ts';
+import type { Chain } from '../../../core/domain/chains.ts';
 import { type EvidenceTier, methodsOfTier } from '../../../core/domain/evidence.ts';
 import type { Position } from '../../../core/domain/settlement.ts';
 import { ask, integerField, textField } from '../ask.ts';

@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
 import { EngineError } from '../../../clickhouse/engine/engine.ts';
-import { quForMilliseconds } from '../../../core/domain/query-unit.ts';
+import { quForMilliseconds } from '../../../core/domain/plan.ts';
 import { type Failure, fail } from '../../../core/errors.ts';
 import type { Accepted } from '../../../sandbox/judge/inspect.ts';
 import { wordPosition } from '../../../sandbox/judge/position.ts';

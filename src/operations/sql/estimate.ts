@@ -1,11 +1,10 @@
 import type { Static } from '@sinclair/typebox';
-import { quForMilliseconds } from '../../../core/domain/query-unit.ts';
+import { quForMilliseconds } from '../../../core/domain/plan.ts';
 import type { Accepted } from '../../../sandbox/judge/inspect.ts';
 import type { Estimate } from '../../../sandbox/sandbox.ts';
 import type { Meta } from '../meta.ts';
 import { SQL_TIERS, type SqlBudget, type SqlTier } from '../prices.ts';
-import type { SqlEstimateShape } from './shapes.ts';
-import { type SqlWarning, type SqlWarningCode, sqlWarning } from './shapes.ts';
+import { type SqlEstimateShape, type SqlWarning, type SqlWarningCode, sqlWarning } from './shapes.ts';
 
 /** What `explain_only` answers: what a query would read, and so what it may cost. */
 

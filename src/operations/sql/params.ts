@@ -1,10 +1,9 @@
 import { type TSchema, Type } from '@sinclair/typebox';
+import { nearest } from '../../../core/command-text.ts';
 import { usdNumber } from '../../../core/domain/amount.ts';
-import { SQL_TIER_IDS, type SqlTierId } from '../../../core/domain/plan.ts';
+import { SQL_SECONDS_PER_QU, SQL_TIER_IDS, type SqlTierId } from '../../../core/domain/plan.ts';
 import { PUBLIC_TABLE_NAMES, type PublicTableName } from '../../../core/domain/public-tables.ts';
-import { SQL_SECONDS_PER_QU } from '../../../core/domain/query-unit.ts';
 import { fail } from '../../../core/errors.ts';
-import { nearest } from '../../../core/nearest-name.ts';
 import { invalid, type Param, quoted } from '../params.ts';
 import { SQL_QU_USD_MICROS, SQL_TIERS, sqlTierOf } from '../prices.ts';
 

@@ -1,11 +1,11 @@
 import { type Static, Type } from '@sinclair/typebox';
+import { SQL_SECONDS_PER_QU } from '../../../core/domain/plan.ts';
 import {
   PUBLIC_TABLE_NAMES,
   PUBLIC_TABLES,
   type PublicTable,
   type PublicTableName,
 } from '../../../core/domain/public-tables.ts';
-import { SQL_SECONDS_PER_QU } from '../../../core/domain/query-unit.ts';
 import { loadFunctionCatalogue } from '../../../sandbox/policy/function-catalogue.ts';
 import { TABLE_FUNCTIONS } from '../../../sandbox/policy/policy.ts';
 import { defineOperation } from '../define.ts';

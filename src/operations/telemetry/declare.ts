@@ -1,5 +1,5 @@
 import { type Static, Type } from '@sinclair/typebox';
-import type { Chain } from '../../../core/domain/chain.ts';
+import type { Chain } from '../../../core/domain/chains.ts';
 import { OPEN_TO, type OpenTo } from '../../../sandbox/sandbox.ts';
 import { defineOperation } from '../define.ts';
 import { backfillLeft, type ChainStatus, isImported } from '../index-state/chain-status.ts';

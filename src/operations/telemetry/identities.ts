@@ -1,5 +1,5 @@
 import { type Static, Type } from '@sinclair/typebox';
-import type { Chain } from '../../../core/domain/chain.ts';
+import type { Chain } from '../../../core/domain/chains.ts';
 import { EndpointSourceShape, sourceAnswer } from '../endpoints/shape.ts';
 import { configuredOf, type EndpointSourceState } from '../endpoints/sources.ts';
 import type { FileCounts, IdentityState } from '../index-state/identity-state.ts';

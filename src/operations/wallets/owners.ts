@@ -1,7 +1,7 @@
 import type { Reader } from '../../../clickhouse/engine/engine.ts';
 import { allOf, sql, text, uint32 } from '../../../clickhouse/engine/sql.ts';
 import type { Address } from '../../../core/domain/address.ts';
-import type { Chain } from '../../../core/domain/chain.ts';
+import type { Chain } from '../../../core/domain/chains.ts';
 import { AGENTS_RESOURCE, readAgents } from '../agents/read-list.ts';
 import type { AgentRow } from '../agents/row.ts';
 import { ask, bigintField, integerField, textField } from '../ask.ts';

@@ -1,5 +1,5 @@
 import { type Static, Type } from '@sinclair/typebox';
-import type { Chain } from '../../../core/domain/chain.ts';
+import type { Chain } from '../../../core/domain/chains.ts';
 import { SIGNALS, VERDICTS } from '../../../core/domain/data-quality.ts';
 import { AGENT_EXAMPLE, AgentShape } from '../agents/shape.ts';
 import { MetaShape } from '../meta.ts';

@@ -3,7 +3,7 @@ import type { Reader } from '../../../clickhouse/engine/engine.ts';
 import { allOf, dateTime, type Sql, sql, text, uint32 } from '../../../clickhouse/engine/sql.ts';
 import type { Address } from '../../../core/domain/address.ts';
 import { microsFromDecimal } from '../../../core/domain/amount.ts';
-import type { Chain } from '../../../core/domain/chain.ts';
+import type { Chain } from '../../../core/domain/chains.ts';
 import { ask, integerField, textField } from '../ask.ts';
 import { type FinalBlock, onFinalChain, onlyFinal } from '../index-state/finality.ts';
 import { closedSlices, DAY_SECONDS, openRows, type RollupCoverage } from '../index-state/rollups.ts';

@@ -1,13 +1,12 @@
 import type { Reader } from '../../../clickhouse/engine/engine.ts';
 import { allOf, type Sql, sql, text, uint32 } from '../../../clickhouse/engine/sql.ts';
 import type { Address } from '../../../core/domain/address.ts';
-import type { Chain } from '../../../core/domain/chain.ts';
+import type { Chain } from '../../../core/domain/chains.ts';
 import { ask, integerField, textField } from '../ask.ts';
 import { type FinalBlock, finalCoverage, onFinalChain, onlyFinal } from '../index-state/finality.ts';
 import { openRows, type RollupCoverage } from '../index-state/rollups.ts';
 import { onChain } from '../settlements/row.ts';
-import type { WalletRole } from './slice.ts';
-import { type ListedWallet, type WalletRange, walletFigures } from './slice.ts';
+import { type ListedWallet, type WalletRange, type WalletRole, walletFigures } from './slice.ts';
 
 /**
  * One page of all wallets, highest address first. The tables are ordered by wallet, so a page is a range of addresses: first

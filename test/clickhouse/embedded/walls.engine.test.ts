@@ -21,8 +21,8 @@ import {
 import { ENGINE_USER_ID } from '../../../clickhouse/embedded/user.ts';
 import { hasFileWall } from '../../../clickhouse/embedded/walls.ts';
 import type { EngineUser } from '../../../clickhouse/engine/engine.ts';
-import { loadCursorKeys } from '../../../core/cursor-keys.ts';
 import { createLog } from '../../../core/log.ts';
+import { loadCursorKeys } from '../../../core/secret-file.ts';
 import { engineHome, makeEngineHome } from '../../../src/engine-home.ts';
 import { waitUntil } from '../../kit/wait-until.ts';
 

@@ -9,7 +9,7 @@ import {
 } from '../../../clickhouse/tables/schema.ts';
 import { address } from '../../../core/domain/address.ts';
 import { microsFromDecimal, USD_MICROS_MAX } from '../../../core/domain/amount.ts';
-import { chainOf } from '../../../core/domain/chain.ts';
+import { chainOf } from '../../../core/domain/chains.ts';
 import { EVIDENCE_METHODS } from '../../../core/domain/evidence.ts';
 import type { Settlement } from '../../../core/domain/settlement.ts';
 import type { DeadLetter } from '../../../ingest/decode/dead-letter.ts';

@@ -2,11 +2,15 @@ import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeEach, expect, test } from 'vitest';
-import { CURSOR_KEY_KEPT_MS, loadCursorKeys } from '../../../core/cursor-keys.ts';
 import { isAddress, readAddress } from '../../../core/domain/address.ts';
 import { mintWalletCursor, readWalletCursor } from '../../../core/domain/cursor.ts';
-import { KEY_ISSUE_KEPT_MS, loadKeyIssueSecrets } from '../../../core/key-issue-secrets.ts';
-import { rotateSecret } from '../../../core/secret-file.ts';
+import {
+  CURSOR_KEY_KEPT_MS,
+  KEY_ISSUE_KEPT_MS,
+  loadCursorKeys,
+  loadKeyIssueSecrets,
+  rotateSecret,
+} from '../../../core/secret-file.ts';
 
 /** `admin rotate-cursor-key` and `rotate-issue-key`: what the old secret is good for, and for how long. */
 

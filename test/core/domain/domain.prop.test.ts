@@ -9,7 +9,7 @@ import {
   usdMicros,
   usdNumber,
 } from '../../../core/domain/amount.ts';
-import type { Chain } from '../../../core/domain/chain.ts';
+import type { Chain } from '../../../core/domain/chains.ts';
 import { type CursorKeys, mintCursor, readCursor } from '../../../core/domain/cursor.ts';
 
 const hexAddress = fc

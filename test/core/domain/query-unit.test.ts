@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { quForMilliseconds } from '../../../core/domain/query-unit.ts';
+import { quForMilliseconds } from '../../../core/domain/plan.ts';
 
 test.each([
   [0, 1],

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { checked } from '../../../core/config/checked-file.ts';
-import { resolveConfig } from '../../../core/config/resolve.ts';
-import { ConfigSchema } from '../../../core/config/schema.ts';
+import { ConfigSchema } from '../../../core/config/config.ts';
+import { resolveConfig } from '../../../core/config/load.ts';
 import { createLog } from '../../../core/log.ts';
 import { castOf } from '../../../demo/actors.ts';
 import { blocksOf } from '../../../demo/history/sample-blocks.ts';

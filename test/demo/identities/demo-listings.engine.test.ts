@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { sql } from '../../../clickhouse/engine/sql.ts';
 import { checked } from '../../../core/config/checked-file.ts';
-import { resolveConfig } from '../../../core/config/resolve.ts';
-import { ConfigSchema } from '../../../core/config/schema.ts';
+import { ConfigSchema } from '../../../core/config/config.ts';
+import { resolveConfig } from '../../../core/config/load.ts';
 import { castOf } from '../../../demo/actors.ts';
 import { USDC } from '../../../demo/chain/deploy-usdc.ts';
 import { listingSources, listSince } from '../../../demo/history/list-offers.ts';

@@ -1,4 +1,4 @@
-import type { UnitBalance } from '../../../core/domain/query-unit.ts';
+import type { UnitBalance } from '../../../core/domain/plan.ts';
 import type { DescribedOperation } from './document.ts';
 import type { FuzzRequest } from './requests.ts';
 import type { FuzzAnswer } from './send.ts';

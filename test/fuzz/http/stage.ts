@@ -1,7 +1,6 @@
 import type { AddressInfo } from 'node:net';
 import { createReader } from '../../../clickhouse/engine/http-engine.ts';
-import type { PlanId } from '../../../core/domain/plan.ts';
-import type { UnitBalance } from '../../../core/domain/query-unit.ts';
+import type { PlanId, UnitBalance } from '../../../core/domain/plan.ts';
 import { openSandbox } from '../../../sandbox/open.ts';
 import { sqlTierSeconds } from '../../../src/operations/prices.ts';
 import { addKey, createOrganization } from '../../kit/access.ts';

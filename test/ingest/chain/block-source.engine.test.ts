@@ -1,6 +1,6 @@
 import { pino } from 'pino';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import type { ChainConfig } from '../../../core/config/config.ts';
+import type { ChainConfig } from '../../../core/config/chains.ts';
 import { loadConfig } from '../../../core/config/load.ts';
 import { startAnvil } from '../../../demo/chain/anvil.ts';
 import { type DemoChain, startDemoChain } from '../../../demo/chain/demo-chain.ts';

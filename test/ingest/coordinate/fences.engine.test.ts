@@ -4,7 +4,7 @@ import type { Guard, Writer } from '../../../clickhouse/engine/engine.ts';
 import { guardedWriter, highestToken, Overtaken } from '../../../clickhouse/engine/guard.ts';
 import { sql, text } from '../../../clickhouse/engine/sql.ts';
 import { SETTLEMENT_COLUMNS } from '../../../clickhouse/tables/schema.ts';
-import type { Chain } from '../../../core/domain/chain.ts';
+import type { Chain } from '../../../core/domain/chains.ts';
 import type { Settlement } from '../../../core/domain/settlement.ts';
 import { engineLeases } from '../../../ingest/coordinate/engine.ts';
 import { claimFence, publishedPass, raiseGrades, writeFence } from '../../../ingest/coordinate/fence.ts';

@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import type { Guard } from '../../../clickhouse/engine/engine.ts';
 import { guardedWriter } from '../../../clickhouse/engine/guard.ts';
 import { sql, text } from '../../../clickhouse/engine/sql.ts';
-import type { ChainConfig } from '../../../core/config/config.ts';
+import type { ChainConfig } from '../../../core/config/chains.ts';
 import { loadConfig } from '../../../core/config/load.ts';
 import { closeQuietly, createRedis } from '../../../core/redis-client.ts';
 import { seededRandom } from '../../../demo/random.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { address } from '../../../core/domain/address.ts';
-import { chainOf } from '../../../core/domain/chain.ts';
+import { chainOf } from '../../../core/domain/chains.ts';
 import { type DecodeContext, decodeContextOf } from '../../../ingest/decode/context.ts';
 import { logFilterOf } from '../../../ingest/decode/log-kind.ts';
 import { TOPIC } from '../../../ingest/decode/topics.ts';

@@ -1,9 +1,8 @@
 import { keccak256, pad, stringToHex, toEventSelector } from 'viem';
 import { describe, expect, test } from 'vitest';
 import type { Address } from '../../../core/domain/address.ts';
-import { chainOf } from '../../../core/domain/chain.ts';
-import { KNOWN_CHAINS } from '../../../core/domain/known-chains.ts';
-import { REGISTRY_LIMITS } from '../../../core/domain/registry-event.ts';
+import { REGISTRY_LIMITS } from '../../../core/domain/agent.ts';
+import { chainOf, KNOWN_CHAINS } from '../../../core/domain/chains.ts';
 import { decodeContextOf } from '../../../ingest/decode/context.ts';
 import { rawLogDataMaxChars } from '../../../ingest/decode/dead-letter.ts';
 import { logFilterOf } from '../../../ingest/decode/log-kind.ts';

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Address } from '../../../core/domain/address.ts';
-import { chainOf } from '../../../core/domain/chain.ts';
+import { chainOf } from '../../../core/domain/chains.ts';
 import type { RawLog } from '../../../ingest/chain/block-source.ts';
 import { decodeContextOf } from '../../../ingest/decode/context.ts';
 import { kindsOf } from '../../../ingest/decode/log-kind.ts';

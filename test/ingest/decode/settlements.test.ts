@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { chainOf } from '../../../core/domain/chain.ts';
+import { chainOf } from '../../../core/domain/chains.ts';
 import type { BlockBatch } from '../../../ingest/chain/block-source.ts';
 import type { DecodeContext } from '../../../ingest/decode/context.ts';
 import { rawLogDataMaxChars } from '../../../ingest/decode/dead-letter.ts';

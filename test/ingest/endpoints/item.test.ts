@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { loadConfig } from '../../../core/config/load.ts';
-import { chainOfNetwork } from '../../../core/domain/x402-networks.ts';
+import { chainOfNetwork } from '../../../core/domain/chains.ts';
 import { dollarTokens, type ItemFacts, readItem } from '../../../ingest/endpoints/item.ts';
 import { BASE_USDC, listedItem } from '../../kit/bazaar.ts';
 

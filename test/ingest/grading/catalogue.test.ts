@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import type { FacilitatorConfig } from '../../../core/config/config.ts';
+import type { FacilitatorConfig } from '../../../core/config/catalogue.ts';
 import { address } from '../../../core/domain/address.ts';
-import { chainOf } from '../../../core/domain/chain.ts';
+import { chainOf } from '../../../core/domain/chains.ts';
 import { UserError } from '../../../core/user-error.ts';
 import { FACILITATOR_NAMES, readBuiltInRelayers } from '../../../ingest/grading/built-in.ts';
 import { buildCatalogue, catalogueOf, createCatalogueHolder } from '../../../ingest/grading/catalogue.ts';

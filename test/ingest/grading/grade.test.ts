@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { address } from '../../../core/domain/address.ts';
-import { type Chain, chainOf } from '../../../core/domain/chain.ts';
+import { type Chain, chainOf } from '../../../core/domain/chains.ts';
 import { EVIDENCE_LADDER, type Reason, reasonsOf, SEEN } from '../../../core/domain/evidence.ts';
 import type { UngradedSettlement } from '../../../ingest/decode/settlements.ts';
 import { buildCatalogue } from '../../../ingest/grading/catalogue.ts';

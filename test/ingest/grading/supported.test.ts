@@ -1,6 +1,6 @@
 import { createServer, type RequestListener, type Server } from 'node:http';
 import { afterEach, describe, expect, test } from 'vitest';
-import { chainOf } from '../../../core/domain/chain.ts';
+import { chainOf } from '../../../core/domain/chains.ts';
 import { askSupported, readSupported } from '../../../ingest/grading/supported.ts';
 import { wallet } from '../../kit/chain-logs.ts';
 

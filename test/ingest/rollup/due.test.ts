@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { versionTimeMs } from '../../../core/domain/version-time.ts';
+import { versionTimeMs } from '../../../core/domain/settlement.ts';
 import { createWaiting, isClosable, isPartlyClosable } from '../../../ingest/rollup/due.ts';
 import { DAY_SECONDS, HOUR_SECONDS, rangeOf, sliceName } from '../../../ingest/rollup/slice.ts';
 import { createRollupReport, rollupProgress } from '../../../ingest/rollup/worker.ts';

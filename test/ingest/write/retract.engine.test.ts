@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { sql, trustedText } from '../../../clickhouse/engine/sql.ts';
 import { SETTLEMENT_COLUMNS } from '../../../clickhouse/tables/schema.ts';
 import { address } from '../../../core/domain/address.ts';
-import type { Chain } from '../../../core/domain/chain.ts';
+import type { Chain } from '../../../core/domain/chains.ts';
 import type { Hash, Settlement } from '../../../core/domain/settlement.ts';
 import { encodeSettlements } from '../../../ingest/write/encode.ts';
 import { retractAbove } from '../../../ingest/write/retract.ts';

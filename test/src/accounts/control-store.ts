@@ -1,7 +1,7 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { afterEach, describe, expect, test } from 'vitest';
-import type { KeyDigest } from '../../../core/domain/api-key.ts';
-import { NO_UNITS, UNITS_MAX } from '../../../core/domain/query-unit.ts';
+import type { KeyDigest } from '../../../core/domain/caller.ts';
+import { NO_UNITS, UNITS_MAX } from '../../../core/domain/plan.ts';
 import { HOLD_KEPT_MS, HOLDS_FORGOTTEN_PER_HOLD, PAYMENT_KEPT_MS } from '../../../src/accounts/retention.ts';
 import {
   type AuthorizationId,

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { keyDigest, mintApiKey } from '../../../core/domain/api-key.ts';
+import { keyDigest, mintApiKey } from '../../../core/domain/caller.ts';
 import { createKnownQuotas, isSameQuota } from '../../../src/gate/rate-limit.ts';
 
 const quota = { key: 'org:a', requestsPerMinute: 5, whose: 'the keys of this organization' };

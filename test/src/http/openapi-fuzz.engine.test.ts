@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { UnitBalance } from '../../../core/domain/query-unit.ts';
+import type { UnitBalance } from '../../../core/domain/plan.ts';
 import { chargeComplaints } from '../../fuzz/http/charges.ts';
 import { type DescribedOperation, readDocument } from '../../fuzz/http/document.ts';
 import { judge } from '../../fuzz/http/judge.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
+import { nearest } from '../../../core/command-text.ts';
 import { Failure } from '../../../core/errors.ts';
-import { nearest } from '../../../core/nearest-name.ts';
 import {
   beforeParam,
   chainOrAllParam,

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { address } from '../../../core/domain/address.ts';
-import { knownChain } from '../../../core/domain/known-chains.ts';
+import { knownChain } from '../../../core/domain/chains.ts';
 import { findFault, findPermitFault } from '../../../src/payment/fault.ts';
 import { quoteOf, type Terms } from '../../../src/payment/offer.ts';
 import { UPTO_PROXY } from '../../../src/payment/permit2.ts';

@@ -2,12 +2,18 @@ import { decodePaymentRequiredHeader } from '@x402/core/http';
 import { PaymentRequiredV1Schema, parsePaymentRequired } from '@x402/core/schemas';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { AcceptedPayment } from '../../../core/config/config.ts';
+import type { AcceptedPayment } from '../../../core/config/access.ts';
 import { address, isAddress, readAddress, toChecksum } from '../../../core/domain/address.ts';
 import { usdMicros } from '../../../core/domain/amount.ts';
-import { chainOf } from '../../../core/domain/chain.ts';
-import { type ChainFacts, KNOWN_CHAINS, type TokenFacts } from '../../../core/domain/known-chains.ts';
-import { namesChain, networkName, v1NameOf } from '../../../core/domain/x402-networks.ts';
+import {
+  type ChainFacts,
+  chainOf,
+  KNOWN_CHAINS,
+  namesChain,
+  networkName,
+  type TokenFacts,
+  v1NameOf,
+} from '../../../core/domain/chains.ts';
 import { atomicUnits, offerOf, quoteOf, requirementOf } from '../../../src/payment/offer.ts';
 import type { Order } from '../../../src/payment/payment-lane.ts';
 

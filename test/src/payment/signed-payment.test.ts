@@ -1,10 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { address } from '../../../core/domain/address.ts';
-import { knownChain } from '../../../core/domain/known-chains.ts';
+import { knownChain } from '../../../core/domain/chains.ts';
 import { Failure } from '../../../core/errors.ts';
-import type { Quote } from '../../../src/payment/offer.ts';
-import { quoteOf } from '../../../src/payment/offer.ts';
+import { type Quote, quoteOf } from '../../../src/payment/offer.ts';
 import { readPurchase, toConfirm, toSettle, toVerify } from '../../../src/payment/purchase.ts';
 import { PAYMENT_HEADER_CHARS_MAX, readPayment } from '../../../src/payment/signed-payment.ts';
 

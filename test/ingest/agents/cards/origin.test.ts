@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { AgentCard } from '../../../../core/domain/agent-card.ts';
+import type { AgentCard } from '../../../../core/domain/agent.ts';
 import { claimedOrigin } from '../../../../ingest/agents/cards/fetch.ts';
 
 function cardWith(...services: readonly (readonly [name: string, endpoint: string])[]): AgentCard {

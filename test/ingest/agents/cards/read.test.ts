@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { AgentCard } from '../../../../core/domain/agent-card.ts';
+import type { AgentCard } from '../../../../core/domain/agent.ts';
 import { readCard } from '../../../../ingest/agents/cards/read.ts';
 
 const bytes = (text: string): Uint8Array => Buffer.from(text, 'utf8');

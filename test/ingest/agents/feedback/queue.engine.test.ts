@@ -2,7 +2,7 @@ import { keccak_256 } from '@noble/hashes/sha3.js';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { sql } from '../../../../clickhouse/engine/sql.ts';
 import { ATTESTATION_COLUMNS, TABLES } from '../../../../clickhouse/tables/schema.ts';
-import type { Attestation } from '../../../../core/domain/registry-event.ts';
+import type { Attestation } from '../../../../core/domain/agent.ts';
 import type { Hash } from '../../../../core/domain/settlement.ts';
 import {
   type FeedbackQueueDeps,

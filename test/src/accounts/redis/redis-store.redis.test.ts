@@ -3,7 +3,7 @@ import { Writable } from 'node:stream';
 import { Redis } from 'ioredis';
 import pino from 'pino';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import type { KeyDigest } from '../../../../core/domain/api-key.ts';
+import type { KeyDigest } from '../../../../core/domain/caller.ts';
 import { openConnection, type RedisConnection } from '../../../../src/accounts/redis/connection.ts';
 import { openRedisStore, storeOver } from '../../../../src/accounts/redis/store.ts';
 import { PAYMENT_KEPT_MS } from '../../../../src/accounts/retention.ts';

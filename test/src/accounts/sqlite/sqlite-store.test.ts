@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import Database from 'libsql';
 import { afterEach, expect, test, vi } from 'vitest';
-import type { KeyDigest } from '../../../../core/domain/api-key.ts';
+import type { KeyDigest } from '../../../../core/domain/caller.ts';
 import { PAYMENT_KEPT_MS } from '../../../../src/accounts/retention.ts';
 import { openForReading } from '../../../../src/accounts/sqlite/database.ts';
 import { NewerStore } from '../../../../src/accounts/sqlite/failures.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { UnitBalance } from '../../../../core/domain/query-unit.ts';
+import type { UnitBalance } from '../../../../core/domain/plan.ts';
 import type { LedgerEntry, UnitStore } from '../../../../src/accounts/store.ts';
 import { reconcileOne } from '../../../../src/operate/admin/reconcile.ts';
 

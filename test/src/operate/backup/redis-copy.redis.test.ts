@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { Redis } from 'ioredis';
 import pino from 'pino';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { keyDigest, mintApiKey } from '../../../../core/domain/api-key.ts';
+import { keyDigest, mintApiKey } from '../../../../core/domain/caller.ts';
 import { openRedisStore } from '../../../../src/accounts/redis/store.ts';
 import type { AuthorizationId, ControlStore } from '../../../../src/accounts/store.ts';
 import { backUpAccounts, refuseAccounts, restoreAccounts } from '../../../../src/operate/backup/accounts.ts';

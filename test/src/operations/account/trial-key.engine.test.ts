@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type ApiKey, isApiKey, keyDigest } from '../../../../core/domain/api-key.ts';
+import { type ApiKey, isApiKey, keyDigest } from '../../../../core/domain/caller.ts';
 import { createLog } from '../../../../core/log.ts';
 import { createAccounts } from '../../../../src/accounts/accounts.ts';
 import { type ControlStore, StoreUnavailable } from '../../../../src/accounts/store.ts';

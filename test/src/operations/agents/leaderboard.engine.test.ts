@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import type { Chain } from '../../../../core/domain/chain.ts';
-import type { Attestation } from '../../../../core/domain/registry-event.ts';
+import type { Attestation } from '../../../../core/domain/agent.ts';
+import type { Chain } from '../../../../core/domain/chains.ts';
 import { deriveAll, registerAgent } from '../../../kit/agents.ts';
 import { type TestApi, testApi } from '../../../kit/api.ts';
 import { type TestEngine, testEngine } from '../../../kit/engine.ts';

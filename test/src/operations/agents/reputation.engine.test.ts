@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { TABLES } from '../../../../clickhouse/tables/schema.ts';
-import type { Attestation } from '../../../../core/domain/registry-event.ts';
+import type { Attestation } from '../../../../core/domain/agent.ts';
 import type { Settlement } from '../../../../core/domain/settlement.ts';
 import { recheckProofs } from '../../../../ingest/agents/derive.ts';
 import {

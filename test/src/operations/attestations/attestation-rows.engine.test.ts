@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { sql } from '../../../../clickhouse/engine/sql.ts';
 import { TABLES } from '../../../../clickhouse/tables/schema.ts';
-import type { Attestation } from '../../../../core/domain/registry-event.ts';
+import type { Attestation } from '../../../../core/domain/agent.ts';
 import {
   encodeFeedback,
   FEEDBACK_FILE_COLUMNS,

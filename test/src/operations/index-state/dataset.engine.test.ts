@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { systemClock } from '../../../../core/clock.ts';
-import type { Chain } from '../../../../core/domain/chain.ts';
+import type { Chain } from '../../../../core/domain/chains.ts';
 import { mergeRelayerTotals } from '../../../../ingest/rollup/relayer-totals.ts';
 import { createVersions } from '../../../../ingest/write/versions.ts';
 import { createDatasetFacts } from '../../../../src/operations/index-state/dataset.ts';

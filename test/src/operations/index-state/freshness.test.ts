@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { Chain } from '../../../../core/domain/chain.ts';
+import type { Chain } from '../../../../core/domain/chains.ts';
 import { cached } from '../../../../src/operations/ask.ts';
 import type { ChainStatus } from '../../../../src/operations/index-state/chain-status.ts';
 import {

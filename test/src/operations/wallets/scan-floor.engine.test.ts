@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { Chain } from '../../../../core/domain/chain.ts';
+import type { Chain } from '../../../../core/domain/chains.ts';
 import { readScanFloor } from '../../../../src/operations/wallets/counterparties.ts';
 import { type TestEngine, testEngine } from '../../../kit/engine.ts';
 import { BASE, insertSettlements, NOON, POLYGON, settlement, wallet } from '../../../kit/rows.ts';

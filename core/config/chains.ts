@@ -1,4 +1,15 @@
-import { Type } from '@sinclair/typebox';
+import { type Static, Type } from '@sinclair/typebox';
+import { type Address, isAddress, readAddress } from '../domain/address.ts';
+import {
+  type Chain,
+  type ChainFacts,
+  chainOf,
+  KNOWN_CHAINS,
+  knownChain,
+  REGISTRY_ROLES,
+  type Registries,
+  type TokenFacts,
+} from '../domain/chains.ts';
 
 const TokenSchema = Type.Object(
   {
@@ -93,3 +104,70 @@ export const ChainSchema = Type.Object(
   },
   { additionalProperties: false },
 );
+
+/** Each of these adds what is wrong to `problems` and answers something usable, so that all problems are told at once. */
+export function resolveChainName(name: string, at: string, problems: string[]): Chain {
+  return chainOf((knownChain(name) ?? unknownChain(name, at, problems)).chainId);
+}
+
+export function unknownChain(name: string, at: string, problems: string[]): ChainFacts {
+  problems.push(
+    `${at}: unknown chain "${name}"; known: ${KNOWN_CHAINS.map(({ slug, chainId }) => `${slug} (eip155:${chainId})`).join(', ')}`,
+  );
+  return KNOWN_CHAINS[0] as ChainFacts; // never used: the problem above ends the load
+}
+
+export function resolveAddress(text: string, at: string, problems: string[]): Address {
+  const outcome = readAddress(text);
+  if (isAddress(outcome)) return outcome;
+  problems.push(
+    `${at}: ${outcome === 'checksum' ? 'the EIP-55 checksum is wrong' : 'not an address'}: ${text}`,
+  );
+  return '' as Address; // never used: the problem above ends the load
+}
+
+type RegistriesEntry = Static<typeof ChainSchema>['registries'];
+
+/**
+ * Lays the configured registries over the built-in ones. What a log means is told by its emitter, so no contract may have two
+ * roles, nor be a token as well: that is a problem.
+ */
+export function resolveRegistries(
+  entry: RegistriesEntry,
+  chain: { readonly facts: Pick<ChainFacts, 'registries'>; readonly tokens: readonly TokenFacts[] },
+  at: string,
+  problems: string[],
+): Registries {
+  if (entry === false) return {};
+  const taken = new Set<Address>(chain.tokens.map((token) => token.address));
+  const resolved: { -readonly [role in keyof Registries]: Registries[role] } = {};
+  for (const role of REGISTRY_ROLES) {
+    const given = entry?.[role];
+    if (given === false) continue;
+    const known = chain.facts.registries[role];
+    const address = given === undefined ? known : resolveAddress(given, `${at}.${role}`, problems);
+    if (address === undefined) continue;
+    if (taken.has(address)) problems.push(`${at}.${role}: ${address} is a token or another registry as well`);
+    taken.add(address);
+    resolved[role] = address;
+  }
+  return resolved;
+}
+
+/** A chain as the program uses it: built-in facts with the configuration laid over them. */
+export interface ChainConfig {
+  readonly chain: Chain;
+  readonly facts: ChainFacts;
+  readonly rpcUrls: readonly string[];
+  readonly startBlock: number;
+  readonly tokens: readonly TokenFacts[];
+  readonly registries: Registries;
+  readonly logWindowMax: number;
+  readonly requestsPerSecond: number;
+  readonly parallelWindows: number;
+  readonly completeness: 'every-block' | 'settlement-blocks';
+  readonly pollMs: number;
+  readonly finalityDepth: number;
+  /** Rows up to this block are sample data; null: none are. */
+  readonly sampleDataTo: number | null;
+}
