@@ -40,8 +40,12 @@ export function isWithin(address: IpAddress, network: IpNetwork): boolean {
   return address.kind() === network.address.kind() && address.match(network.address, network.bits);
 }
 
-/** Whom an address stands for: an IPv4 address, or the /64 of an IPv6 address. */
-export function customerOf(address: IpAddress): string {
+/** Whom an address stands for: an IPv4 address, or the /64 of an IPv6 address. The text itself where it is no address. */
+export function customerOf(text: string): string {
+  // The only spelling of this address that `isIP` takes; every request comes here.
+  if (isIP(text) === 4) return text;
+  const address = parseAddress(text);
+  if (address === null) return text;
   if (address instanceof ipaddr.IPv4) return address.toString();
   const network = ipaddr.IPv6.networkAddressFromCIDR(
     `${address.toNormalizedString().split('%')[0]}/${CUSTOMER_BITS}`,

@@ -22,6 +22,7 @@ import type { ControlStore } from './accounts/store.ts';
 import { makeEngineHome } from './engine-home.ts';
 import { buildApp } from './http/app.ts';
 import { createDrain, type Drain } from './http/drain.ts';
+import { keepRequestsYoung } from './http/server.ts';
 import type { IngestBootstrap } from './ingest-process.ts';
 import { type Observation, openObservation } from './observe/open.ts';
 import * as observed from './observe/ports.ts';
@@ -180,6 +181,7 @@ async function openApi(
   observed.showHealth(observation, { reader: unseen, store, clock: systemClock, config, walls });
   const gate = observed.observedGate(observation, gated.gate);
   const operations = observed.observedOperations(observation);
+  keepRequestsYoung();
   const app = buildApp({
     ...deps,
     ...gated,

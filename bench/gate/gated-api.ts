@@ -9,6 +9,7 @@ import type { CursorKeys } from '../../core/domain/cursor.ts';
 import type { ControlStore } from '../../src/accounts/store.ts';
 import type { Gate } from '../../src/gate/gate.ts';
 import { buildApp } from '../../src/http/app.ts';
+import { keepRequestsYoung } from '../../src/http/server.ts';
 import { openAccess } from '../../src/open-access.ts';
 import { NOT_CHARGED } from '../../src/operations/answer.ts';
 import type { CallContext } from '../../src/operations/define.ts';
@@ -53,6 +54,7 @@ export async function openGatedApi(store: ControlStore, { workspace }: BenchCont
   const log = benchLog();
   const clock = systemClock;
   const access = openAccess({ config, clock, log }, store);
+  keepRequestsYoung();
   const start = async (gate: Gate): Promise<FastifyInstance> => {
     const cursorKeys: CursorKeys = { keys: [randomBytes(32)] };
     const app = buildApp({

@@ -9,7 +9,7 @@ import {
 } from '../../core/domain/caller.ts';
 import type { Plan, PlanId } from '../../core/domain/plan.ts';
 import { type Failure, fail } from '../../core/errors.ts';
-import { customerOf, parseAddress } from '../../core/ip-address.ts';
+import { customerOf } from '../../core/ip-address.ts';
 import type { AccountStore, Credential, Organization } from '../accounts/store.ts';
 import { askStore } from '../accounts/store-failure.ts';
 import type { Caller } from '../operations/define.ts';
@@ -101,9 +101,8 @@ export async function identify(
 }
 
 export function addressQuota(address: string, deps: Pick<IdentityDeps, 'requestsPerMinute'>): Quota {
-  const parsed = parseAddress(address);
   return {
-    key: addressName(parsed === null ? address : customerOf(parsed)),
+    key: addressName(customerOf(address)),
     requestsPerMinute: deps.requestsPerMinute,
     whose: 'this address',
   };

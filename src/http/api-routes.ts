@@ -8,6 +8,7 @@ import type { AnyOperation, OperationDeps } from '../operations/define.ts';
 import { exposedWith, matchesEtag, type NextPage, nextPageLink, weakEtag } from './headers.ts';
 import { httpCall, whenSent } from './http-call.ts';
 import { installRefusedMethods } from './methods.ts';
+import { type PrintAnswer, sharingPrinter } from './print-answer.ts';
 import { JSON_BODY_MAX_BYTES } from './request-input.ts';
 
 interface ApiDeps {
@@ -19,7 +20,11 @@ interface ApiDeps {
 interface OperationRoute {
   readonly operation: AnyOperation;
   readonly api: ApiDeps;
+  /** Null where Fastify prints. */
+  readonly print: PrintAnswer | null;
 }
+
+const JSON_TYPE = 'application/json; charset=utf-8';
 
 /** Turns the declared operations into their routes, once under each base path. */
 export function installOperations(
@@ -42,7 +47,7 @@ export function installOperations(
 }
 
 function installRoute(app: FastifyInstance, url: string, operation: AnyOperation, api: ApiDeps): void {
-  const route: OperationRoute = { operation, api };
+  const route: OperationRoute = { operation, api, print: sharingPrinter(operation) };
   app.route({
     method: operation.method,
     url,
@@ -93,7 +98,7 @@ interface Answered {
   readonly mayBeNotModified: boolean;
 }
 
-function sendAnswer({ operation, api }: OperationRoute, answered: Answered): unknown {
+function sendAnswer({ operation, api, print }: OperationRoute, answered: Answered): unknown {
   const { request, reply, body, mayBeNotModified } = answered;
   const { publicUrl } = api.deps.deployment;
   const next = nextPage(operation, body);
@@ -101,12 +106,13 @@ function sendAnswer({ operation, api }: OperationRoute, answered: Answered): unk
   if (next !== undefined) reply.header('link', nextPageLink(publicUrl, request.url, next));
   if (operation.caching === 'no-store') {
     reply.header('cache-control', 'no-store');
-    return body;
+    return print === null ? body : reply.type(JSON_TYPE).send(print(reply, body));
   }
   const etag = weakEtag(body);
   // `private`: answers will differ by caller; `no-cache`: keep it, but ask with the tag each time.
   reply.header('cache-control', 'private, no-cache').header('etag', etag);
-  if (!mayBeNotModified || !matchesEtag(request.headers['if-none-match'], etag)) return body;
+  if (!mayBeNotModified || !matchesEtag(request.headers['if-none-match'], etag))
+    return print === null ? body : reply.type(JSON_TYPE).send(print(reply, body));
   return reply.code(304).send();
 }
 

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { setFlagsFromString } from 'node:v8';
 import fastifyCompress from '@fastify/compress';
 import fastifyCors from '@fastify/cors';
 import Fastify, { type FastifyInstance, LogController } from 'fastify';
@@ -31,6 +32,16 @@ const KEEP_ALIVE_MS = 72_000;
 const SENT_AHEAD_BYTES = 256 * 1024;
 const COMPRESS_ABOVE_BYTES = 1_024;
 const PREFLIGHT_MAX_AGE_SECONDS = 86_400;
+
+/**
+ * For a process that serves requests, before its first one. V8 allocates among the old objects what used to outlive a collection of
+ * young ones. While the young space is small (1 MiB at the start) that is everything a request makes, and the decision stays: each
+ * dead request among the old then keeps the young objects that it refers to until the next full collection. Measured by
+ * `npm run bench -- gate --only account`: 10 µs of the 60 µs that a request takes.
+ */
+export function keepRequestsYoung(): void {
+  setFlagsFromString('--no-allocation-site-pretenuring');
+}
 
 export interface ServerOptions {
   readonly config: Pick<Config, 'http'>;

@@ -6,7 +6,7 @@ import type { McpExchange } from '../../mcp/exchange.ts';
 import type { McpSurface } from '../../mcp/server.ts';
 import type { OperationDeps } from '../../operations/define.ts';
 import { type FailureOptions, httpFailure } from '../failures.ts';
-import { baseUrl, progressOf, senderOf, whenSent } from '../http-call.ts';
+import { AnswerHeaders, baseUrl, HttpSender, whenSent } from '../http-call.ts';
 import { installRefusedMethods } from '../methods.ts';
 import { boundDeps, factsOf, type RequestFacts } from '../request-facts.ts';
 import { JSON_BODY_MAX_BYTES } from '../request-input.ts';
@@ -76,9 +76,9 @@ function exchangeOf({ deps, sandbox }: McpRouteOptions, exchanged: Exchanged): M
   return {
     requestId: request.id,
     url: baseUrl(request, deps.deployment.publicUrl),
-    sender: senderOf(request, facts),
+    sender: new HttpSender(request, facts),
     deps: boundDeps(deps, sandbox, facts),
-    progress: progressOf(reply, facts, () => watch.onRun()),
+    progress: new AnswerHeaders(reply, facts, () => watch.onRun()),
     onRefused: (failure) => watch.onRefused(failure),
     whenSent: (delivered) => void sent.push(delivered),
   };

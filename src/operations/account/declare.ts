@@ -92,6 +92,7 @@ export const getAccount = defineOperation({
   }),
   fails: ['upstream_unavailable'],
   paging: 'none',
+  shared: ['metered_routes', 'sql_tiers'],
   caching: 'no-store',
   acceptsUnknownKey: true,
   example: {
