@@ -4,7 +4,7 @@ import type { ChainConfig } from '../core/config/chains.ts';
 import type { Config } from '../core/config/config.ts';
 import type { Log } from '../core/log.ts';
 import { runTogether } from '../core/process/run-together.ts';
-import { runIdentities } from './agents/run.ts';
+import { runIdentities } from './agents/derive.ts';
 import type { BlockSource } from './chain/block-source.ts';
 import { createRpcSource } from './chain/source.ts';
 import type { Coordination, Held } from './coordinate/coordination.ts';

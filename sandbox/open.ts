@@ -5,18 +5,22 @@ import { createGuest } from '../clickhouse/guest/engine.ts';
 import { publicDatabaseOf, viewedDatabaseOf } from '../clickhouse/guest/public-database.ts';
 import type { SqlCallers, SqlTierId } from '../core/domain/plan.ts';
 import type { Log } from '../core/log.ts';
-import { type InspectDeps, inspect } from './judge/inspect.ts';
+import { createVerdictCache, type InspectDeps, inspect } from './judge/inspect.ts';
 import { createEngineParser } from './judge/parser.ts';
-import { createVerdictCache } from './judge/verdict-cache.ts';
 import * as limits from './limits.ts';
 import { loadPolicy, policyVersion, type SqlPolicy } from './policy/policy.ts';
-import { type Admission, createAdmission } from './run/admission.ts';
+import {
+  type Admission,
+  createAdmission,
+  createHeldResults,
+  createUnreadResults,
+  type UnreadResults,
+} from './run/admission.ts';
 import { createEstimate } from './run/estimate.ts';
 import { checkGuest, createGuestGate, type GuestGate } from './run/guest.ts';
 import { createPenalties, createQuarantine, type Penalties } from './run/penalties.ts';
 import { createPlaces, type Places } from './run/places.ts';
 import { createResolve } from './run/planning.ts';
-import { createHeldResults, createUnreadResults, type UnreadResults } from './run/results.ts';
 import { createRun } from './run/run-query.ts';
 import { createWatchdog, type Watchdog } from './run/watchdog.ts';
 import { OPEN_TO, type OpenTo, type SqlSandbox } from './sandbox.ts';

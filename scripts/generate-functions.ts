@@ -7,9 +7,9 @@ import { createWriter } from '../clickhouse/engine/http-engine.ts';
 import { sql } from '../clickhouse/engine/sql.ts';
 import { migrate } from '../clickhouse/migrate/migrate.ts';
 import { createLog } from '../core/log.ts';
-import type { FunctionEntry, FunctionFile } from '../sandbox/policy/function-catalogue.ts';
 import { refusalOf, UNLISTED_FUNCTIONS } from '../sandbox/policy/function-policy.ts';
 import { type LookedFor, lookedForIn, reviewedWork } from '../sandbox/policy/function-work.ts';
+import type { FunctionEntry, FunctionFile } from '../sandbox/policy/policy.ts';
 
 /**
  * `npm run gen -- functions`: reads the functions of the engine that is installed, leaves out what sandbox/policy/function-policy.ts

@@ -1,4 +1,4 @@
-import { readAccessFile } from '../clickhouse/embedded/access-file.ts';
+import { readAccessFile } from '../clickhouse/embedded/directory.ts';
 import { EngineUnavailable } from '../clickhouse/embedded/library.ts';
 import { type EmbeddedEngineOptions, startEmbeddedEngine } from '../clickhouse/embedded/supervisor.ts';
 import { type EngineAccess, EngineError } from '../clickhouse/engine/engine.ts';

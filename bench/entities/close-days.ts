@@ -1,8 +1,7 @@
 import type { Writer } from '../../clickhouse/engine/engine.ts';
-import { closeSlice } from '../../ingest/rollup/close.ts';
+import { closeSlice, mergeRelayerTotals } from '../../ingest/rollup/close.ts';
 import { formOf, loadDirtySlices, ROLLUP_LIMITS } from '../../ingest/rollup/due.ts';
-import { mergeRelayerTotals } from '../../ingest/rollup/relayer-totals.ts';
-import type { Slice } from '../../ingest/rollup/slice.ts';
+import type { Slice } from '../../ingest/rollup/statements.ts';
 import { createVersions } from '../../ingest/write/versions.ts';
 import { benchLog } from '../support/bench-engine.ts';
 import { timed } from '../support/quantiles.ts';

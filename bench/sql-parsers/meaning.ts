@@ -1,5 +1,5 @@
 import { isProblem, type QueryParameters, type SqlParser } from '../../sandbox/judge/parser.ts';
-import { loadFunctionCatalogue } from '../../sandbox/policy/function-catalogue.ts';
+import { loadFunctionCatalogue } from '../../sandbox/policy/policy.ts';
 
 /**
  * Whether two texts mean the same, decided by the engine: their unresolved query trees are equal. The tree shows tables, join

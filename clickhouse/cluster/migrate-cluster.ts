@@ -4,21 +4,28 @@ import { UserError } from '../../core/user-error.ts';
 import type { EngineAccess, EngineCluster, Writer } from '../engine/engine.ts';
 import { createWriter } from '../engine/http-engine.ts';
 import { sql, text, trustedText } from '../engine/sql.ts';
-import { NODE_VIEWS, nodeViewStatements } from '../guest/node-views.ts';
 import { localDatabaseOf, publicDatabaseOf, viewedDatabaseOf } from '../guest/public-database.ts';
-import { publicViewStatements } from '../guest/public-views.ts';
-import { createDatabases } from '../migrate/create-databases.ts';
-import { applyMigrations, type Migrated, type Migration, runDdl } from '../migrate/migrations.ts';
+import { NODE_VIEWS, nodeViewStatements, publicViewStatements } from '../guest/public-views.ts';
+import {
+  applyMigrations,
+  createDatabases,
+  type Migrated,
+  type Migration,
+  runDdl,
+} from '../migrate/migrations.ts';
 import {
   type Columns,
+  crossingTarget,
+  type Definitions,
   type DistributedTable,
   distributedStatement,
+  localStatement,
+  readDefinitions,
+  replicaStatement,
   statementsOfAllNodes,
   viewOfAllNodes,
-} from './cluster-ddl.ts';
-import { crossingTarget, localStatement } from './local-ddl.ts';
+} from './ddl.ts';
 import { PLACEMENTS } from './placement.ts';
-import { type Definitions, readDefinitions, replicaStatement } from './replica-ddl.ts';
 
 /**
  * Brings one node after the other up to date: its local tables by the numbered files, then what reaches over all nodes. Each node

@@ -1,6 +1,18 @@
 import { randomBytes } from 'node:crypto';
-import { mkdirSync, readdirSync, rmSync, statSync } from 'node:fs';
+import {
+  lchownSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
+import { type Static, Type } from '@sinclair/typebox';
+import { Value } from '@sinclair/typebox/value';
 import { backupsDirOf, type EngineFiles, writeEngineFiles } from './users.ts';
 
 /**
@@ -57,4 +69,92 @@ function removeStaleConfigs(configRoot: string, mine: string): void {
     const age = Date.now() - (statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? Date.now());
     if (path !== mine && age > STALE_CONFIG_MS) rmSync(path, { recursive: true, force: true });
   }
+}
+
+/** Whose files are, where we are root and the engine has a user of its own. */
+
+/** Whether everything below a directory is known to be this user's: see `giveTo`. */
+export function belongsTo(directory: string, id: number): boolean {
+  return lstatSync(directory).uid === id;
+}
+
+/**
+ * Makes a user the owner of a directory and of all below it. The directory itself is last: when it is the user's, everything is,
+ * and nothing has to be looked through. Links are not followed.
+ */
+export function giveTo(directory: string, id: number): void {
+  if (!belongsTo(directory, id)) give(directory, id);
+}
+
+function give(path: string, id: number): void {
+  const found = lstatSync(path);
+  if (found.isDirectory()) for (const name of readdirSync(path)) give(join(path, name), id);
+  if (found.uid !== id) lchownSync(path, id, id);
+}
+
+/** Makes this process the owner of all below a directory that an engine's own user has written to. Only root has to and can. */
+export function takeAll(directory: string): void {
+  const me = process.geteuid?.();
+  if (me !== 0) return;
+  for (const name of readdirSync(directory)) give(join(directory, name), me);
+}
+
+/**
+ * Where a running embedded engine can be reached and as whom, for commands that work beside the service: the engine locks its
+ * directory, so a second one cannot be started. The file holds this start's passwords; it is readable by this user only, lies
+ * in the directory whose rows it opens anyway, and is removed when the engine stops.
+ */
+
+const UserShape = Type.Object({ user: Type.String(), password: Type.String() });
+
+const MissingShape = Type.Object({ missing: Type.String() });
+
+const WallsShape = Type.Object({
+  landlock: Type.Union([Type.Object({ abi: Type.Number() }), MissingShape]),
+  ownUser: Type.Union([Type.Object({ id: Type.Number() }), MissingShape]),
+  cleanEnvironment: Type.Boolean(),
+});
+
+const AccessShape = Type.Object({
+  url: Type.String({ pattern: '^http://127\\.0\\.0\\.1:[0-9]+/' }),
+  writer: UserShape,
+  reader: UserShape,
+  guest: UserShape,
+  /** What stands between this engine and the files of others; absent from the file of an older version. */
+  walls: Type.Optional(WallsShape),
+});
+
+/** `EngineAccess` without the database, which every command takes from its own configuration. */
+export type AccessRecord = Static<typeof AccessShape>;
+
+const FILE_NAME = 'access.json';
+
+/** `dataDir` is the engine's own directory. */
+export function accessFileOf(dataDir: string): string {
+  return join(dataDir, FILE_NAME);
+}
+
+/** Replaces the file as a whole: a reader never sees half of it. `dataDir` is the engine's own directory. */
+export function writeAccessFile(dataDir: string, access: AccessRecord): void {
+  const half = join(dataDir, `${FILE_NAME}.${randomBytes(6).toString('hex')}`);
+  const { url, writer, reader, guest, walls } = access;
+  writeFileSync(half, JSON.stringify({ url, writer, reader, guest, walls }), { mode: 0o600 });
+  renameSync(half, accessFileOf(dataDir));
+}
+
+/** What the last engine of this directory wrote, or null. After a `kill -9` it may name an engine that is gone. */
+export function readAccessFile(dataDir: string): AccessRecord | null {
+  try {
+    const record: unknown = JSON.parse(readFileSync(accessFileOf(dataDir), 'utf8'));
+    return Value.Check(AccessShape, record) ? record : null;
+  } catch (error) {
+    if (error instanceof SyntaxError) return null;
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return null;
+    throw error;
+  }
+}
+
+/** Removes the file unless another engine has replaced it meanwhile. */
+export function removeAccessFile(dataDir: string, access: Pick<AccessRecord, 'url'>): void {
+  if (readAccessFile(dataDir)?.url === access.url) rmSync(accessFileOf(dataDir), { force: true });
 }

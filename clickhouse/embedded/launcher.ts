@@ -1,12 +1,11 @@
 import { closeSync, existsSync, openSync, readSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { becomeUser, callLibc, LibcError } from './become-user.ts';
+import { belongsTo, giveTo } from './directory.ts';
 import { engineRules, HOST_SCRIPT, mappedFiles } from './files.ts';
 import { type HostBootstrap, parseBootstrap } from './host-bootstrap.ts';
 import { confineThisThread, keepOpen, landlockAbi } from './landlock.ts';
-import { callLibc, LibcError } from './libc.ts';
-import { belongsTo, giveTo } from './owner.ts';
-import { becomeUser } from './user-calls.ts';
 import { REPORT_MARK } from './walls.ts';
 
 /**

@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { CLUSTER_SETTINGS } from '../cluster/cluster-settings.ts';
+import { CLUSTER_SETTINGS } from '../cluster/nodes.ts';
 import type { EngineUser } from '../engine/engine.ts';
 import { localDatabaseOf, publicDatabaseOf } from '../guest/public-database.ts';
 import {

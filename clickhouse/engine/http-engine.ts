@@ -2,14 +2,12 @@ import { randomUUID } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { type ClickHouseClient, ClickHouseLogLevel, createClient } from '@clickhouse/client';
 import type { Log } from '../../core/log.ts';
-import { CLUSTER_SETTINGS } from '../cluster/cluster-settings.ts';
-import { nodesOf } from '../cluster/nodes.ts';
+import { CLUSTER_SETTINGS, nodesOf } from '../cluster/nodes.ts';
 import type { EngineAccess, EngineUser, Guard, Reader, Statement, Writer } from './engine.ts';
-import { engineErrorOf, withinSeconds } from './error.ts';
+import { createEngineOutage, engineErrorOf, withinSeconds } from './error.ts';
 import { guardedInsert, guardedName, guardedStatement } from './guard.ts';
 import { createEngineHttp } from './http.ts';
 import { type RowSource, readRowBinary, readRows } from './http-rows.ts';
-import { createEngineOutage } from './outage.ts';
 import { render, type Sql, sql, trustedText } from './sql.ts';
 
 /** The ports over ClickHouse's HTTP interface, embedded or remote alike. Reads are lean (engine-http.ts), writes the client's. */

@@ -1,9 +1,15 @@
 import { randomUUID } from 'node:crypto';
 import { retry } from '../../core/process/retry.ts';
 import type { Row, Rows, Statement } from './engine.ts';
-import { engineErrorOf, isBrokenConnection, isConnectionRefused, withinSeconds } from './error.ts';
+import {
+  createEngineOutage,
+  type EngineOutage,
+  engineErrorOf,
+  isBrokenConnection,
+  isConnectionRefused,
+  withinSeconds,
+} from './error.ts';
 import { type EngineHttp, isSuccess, refusalOf, WHOLE_ANSWER } from './http.ts';
-import { createEngineOutage, type EngineOutage } from './outage.ts';
 import { render, type SqlValue } from './sql.ts';
 
 /** SELECTs over plain HTTP, answers whole in memory: each is bounded by the statement's `maxRows`. */

@@ -1,4 +1,4 @@
-import { CLUSTER_SETTINGS } from '../cluster/cluster-settings.ts';
+import { CLUSTER_SETTINGS } from '../cluster/nodes.ts';
 import { localDatabaseOf, publicDatabaseOf, viewedDatabaseOf } from './public-database.ts';
 import { GUEST_MEMORY_MAX_BYTES, guestChangeable, guestSettings } from './settings.ts';
 

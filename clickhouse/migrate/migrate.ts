@@ -3,12 +3,11 @@ import { migrateCluster } from '../cluster/migrate-cluster.ts';
 import type { EngineAccess } from '../engine/engine.ts';
 import { createWriter } from '../engine/http-engine.ts';
 import { trustedText } from '../engine/sql.ts';
-import { nodeViewStatements } from '../guest/node-views.ts';
 import { publicDatabaseOf } from '../guest/public-database.ts';
-import { publicViewStatements } from '../guest/public-views.ts';
-import { createDatabases } from './create-databases.ts';
+import { nodeViewStatements, publicViewStatements } from '../guest/public-views.ts';
 import {
   applyMigrations,
+  createDatabases,
   MIGRATIONS_DIRECTORY,
   type Migrated,
   readMigrations,

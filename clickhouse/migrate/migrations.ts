@@ -2,9 +2,9 @@ import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import type { Log } from '../../core/log.ts';
 import { UserError } from '../../core/user-error.ts';
-import type { Writer } from '../engine/engine.ts';
+import type { EngineAccess, Writer } from '../engine/engine.ts';
+import { createWriter } from '../engine/http-engine.ts';
 import { type Sql, sql, text, trustedText, uint32 } from '../engine/sql.ts';
-import { splitStatements } from './split-statements.ts';
 
 /**
  * Applies the numbered `.sql` files. ClickHouse has no transactional DDL and no lock without Keeper, so safety comes from
@@ -135,4 +135,40 @@ function fullName({ version, name }: Pick<Migration, 'version' | 'name'>): strin
 
 function numbered(version: number): string {
   return String(version).padStart(4, '0');
+}
+
+/** Matches, in this order: a comment, a quoted text or identifier, a semicolon, or anything else up to the next of those. */
+const TOKEN =
+  /--[^\n]*|\/\*[\s\S]*?\*\/|'(?:[^'\\]|\\[\s\S]|'')*'|`(?:[^`\\]|\\[\s\S])*`|"(?:[^"\\]|\\[\s\S])*"|;|[^;'`"/-]+|[\s\S]/g;
+
+/** Splits a migration into statements without comments; a semicolon inside quotes or a comment does not end one. */
+export function splitStatements(script: string): string[] {
+  const statements: string[] = [];
+  let current = '';
+  for (const [token] of script.matchAll(TOKEN)) {
+    if (token.startsWith('--') || token.startsWith('/*')) current += ' ';
+    else if (token === ';') {
+      statements.push(current.trim());
+      current = '';
+    } else current += token;
+  }
+  statements.push(current.trim());
+  return statements.filter((statement) => statement !== '');
+}
+
+/** Atomic always: the embedded engine's `default` database is an Overlay that refuses parts of the DDL. */
+export async function createDatabases(access: EngineAccess, names: readonly string[]): Promise<void> {
+  // A connection that names a missing database fails whatever it asks; `system` is there on every server.
+  const writer = createWriter({ ...access, database: 'system' });
+  try {
+    for (const name of names) {
+      await runDdl(
+        writer,
+        'create-database',
+        sql`CREATE DATABASE IF NOT EXISTS ${trustedText(name)} ENGINE = Atomic`,
+      );
+    }
+  } finally {
+    await writer.close();
+  }
 }

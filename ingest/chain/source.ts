@@ -1,6 +1,7 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import type { ChainConfig } from '../../core/config/chains.ts';
 import type { Address } from '../../core/domain/address.ts';
-import type { Log } from '../../core/log.ts';
+import { type Log, providerName } from '../../core/log.ts';
 import { retry } from '../../core/process/retry.ts';
 import { createAdaptiveWindow } from './adaptive-window.ts';
 import {
@@ -10,15 +11,14 @@ import {
   type BlockSource,
   ReadAbandoned,
 } from './block-source.ts';
-import { announceHeads } from './new-heads.ts';
 import { createProver } from './prove-complete.ts';
 import { blockQuestion, readBlock, refOf } from './read-answers.ts';
 import { createRangeReader } from './read-range.ts';
 import { createEndpoint, isWebSocket, type OnExchange, observedEndpoint } from './rpc/endpoint.ts';
 import { ProviderContradiction, RpcFailure } from './rpc/failure.ts';
-import { RPC_LIMITS, type RpcLimits } from './rpc/limits.ts';
+import { type RateLimitOf, RPC_LIMITS, type RpcLimits } from './rpc/limits.ts';
 import { createPool, type Question, type RpcPool, restAfter, type Trouble } from './rpc/pool.ts';
-import type { RateLimitOf } from './rpc/rate-limit.ts';
+import { openWebSocketClient } from './web-socket-client.ts';
 
 export interface RpcSourceDeps {
   readonly log: Log;
@@ -185,4 +185,41 @@ function accountQuestion(
     },
     givesUp: (_trouble, attempts) => attempts >= ACCOUNT_ATTEMPTS_MAX,
   };
+}
+
+/** How long a lost subscription rests before it is made anew; polling goes on meanwhile. */
+const RESUBSCRIBE_AFTER_MS = 5_000;
+/** A header has less than 2 kB. */
+const ANNOUNCEMENT_MAX_BYTES = 1024 * 1024;
+
+/**
+ * Calls `listener` on every new block that the node announces over a websocket, until the signal aborts. Only a hint that
+ * asking for the tip pays now: what is in the announcement is not used, and polling covers whatever is not announced.
+ */
+export async function announceHeads(
+  url: string,
+  listener: () => void,
+  log: Log,
+  signal: AbortSignal,
+): Promise<void> {
+  while (!signal.aborted) {
+    try {
+      await untilSubscriptionEnds(url, listener, signal);
+    } catch {
+      // The reason may quote the URL, which may hold a key.
+      log.debug({ provider: providerName(url) }, 'no subscription to new heads, polling goes on');
+    }
+    await delay(RESUBSCRIBE_AFTER_MS, undefined, { signal }).catch(() => undefined); // an abort ends the loop above
+  }
+}
+
+async function untilSubscriptionEnds(url: string, listener: () => void, signal: AbortSignal): Promise<void> {
+  const client = await openWebSocketClient(url, { maxMessageBytes: ANNOUNCEMENT_MAX_BYTES, signal });
+  try {
+    await client.subscribeToHeads(listener);
+    await client.ended;
+    if (!signal.aborted) throw new Error('the connection ended');
+  } finally {
+    client.close();
+  }
 }

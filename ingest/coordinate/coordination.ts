@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import type { Guard } from '../../clickhouse/engine/engine.ts';
-import type { RateLimitOf } from '../chain/rpc/rate-limit.ts';
+import type { RateLimitOf } from '../chain/rpc/limits.ts';
 import type { JobQueue } from './job-queue.ts';
 import type { Lead, LeadDeps } from './lead.ts';
 

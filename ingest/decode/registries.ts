@@ -3,10 +3,9 @@ import { type AgentEvent, type Attestation, REGISTRY_LIMITS } from '../../core/d
 import type { Hash } from '../../core/domain/settlement.ts';
 import type { BlockRef, RawLog } from '../chain/block-source.ts';
 import { abiData, MalformedData } from './abi-data.ts';
-import type { DecodeContext } from './context.ts';
-import { type DeadLetter, deadLetterOf } from './dead-letter.ts';
+import { type DeadLetter, type DecodeContext, deadLetterOf } from './context.ts';
 import { addressInWord } from './hex-word.ts';
-import { AGENT_WALLET_KEY, REGISTRY_TOPIC } from './topics.ts';
+import { AGENT_WALLET_KEY, REGISTRY_TOPIC } from './log-kind.ts';
 
 export interface DecodedRegistries {
   readonly agentEvents: AgentEvent[];

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
+import { fieldOf, isObject, listOf, parseJson } from '../fetch/document.ts';
 import { askFacilitator, type FacilitatorAnswer } from '../fetch/facilitator.ts';
-import { fieldOf, isObject, listOf, parseJson } from '../fetch/json-fields.ts';
-import { type ListingOutcome, type ListingProblem, partly, type TakeItems } from './listing.ts';
+import { type ListingOutcome, type ListingProblem, partly, type TakeItems } from './list.ts';
 
 /**
  * Pages through `GET <facilitator>/discovery/resources` (x402 Bazaar). The list changes while it is read, and the server may be

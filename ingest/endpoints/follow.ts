@@ -6,12 +6,11 @@ import type { Log } from '../../core/log.ts';
 import { createSafeFetcher } from '../fetch/safe-fetch.ts';
 import { untilAcknowledged } from '../write/until-acknowledged.ts';
 import type { Versions } from '../write/versions.ts';
-import { countActivity } from './activity.ts';
+import { countActivity, createListedPayees, type ListedPayees, loadListedPayees } from './activity.ts';
 import type { BazaarLimits } from './bazaar.ts';
 import { dollarTokens } from './item.ts';
 import { deriveList } from './list.ts';
 import { remapOffers } from './offers.ts';
-import { createListedPayees, type ListedPayees, loadListedPayees } from './payees.ts';
 import { type ContestedOrigin, configuredSources, type Listings, loadContestedOrigins } from './sources.ts';
 import {
   createSourceWatch,

@@ -10,7 +10,7 @@ import {
 } from '../../core/domain/chains.ts';
 import { displayText } from '../../core/domain/display-text.ts';
 import { dollarsOfAmount, readDollars } from '../../core/domain/plan.ts';
-import { fieldAt, fieldOf, firstText, listOf } from '../fetch/json-fields.ts';
+import { fieldAt, fieldOf, firstText, listOf } from '../fetch/document.ts';
 
 /**
  * Reads one item of a listing, of version 1 or 2, Coinbase's extras or not. It is untrusted: whatever cannot be used is

@@ -2,10 +2,9 @@ import type { Writer } from '../../clickhouse/engine/engine.ts';
 import { sql, uint32 } from '../../clickhouse/engine/sql.ts';
 import type { FacilitatorConfig } from '../../core/config/catalogue.ts';
 import { providerName } from '../../core/log.ts';
-import type { DocumentFetcher } from '../fetch/document.ts';
-import { fieldOf, isObject, parseJson } from '../fetch/json-fields.ts';
+import { type DocumentFetcher, fieldOf, isObject, parseJson } from '../fetch/document.ts';
 import { BAZAAR_LIMITS, type BazaarLimits, readBazaar } from './bazaar.ts';
-import { type ListingOutcome, partly, type TakeItems, WHOLE } from './listing.ts';
+import { type ListingOutcome, partly, type TakeItems, WHOLE } from './list.ts';
 import { ORIGIN } from './offers.ts';
 import type { EndpointSource } from './sync.ts';
 

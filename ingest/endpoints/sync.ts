@@ -4,7 +4,7 @@ import type { Log } from '../../core/log.ts';
 import { untilAcknowledged } from '../write/until-acknowledged.ts';
 import type { Versions } from '../write/versions.ts';
 import { type ItemFacts, readItem } from './item.ts';
-import type { ListingOutcome, SourceKind, TakeItems } from './listing.ts';
+import type { ListingOutcome, SourceKind, TakeItems } from './list.ts';
 import {
   type KnownOffers,
   loadOffers,

@@ -1,8 +1,8 @@
 import type { Config } from '../../core/config/config.ts';
 import { untilAcknowledged } from '../write/until-acknowledged.ts';
-import { loadSourceStates, type SourceState, saveSourceState } from './listing.ts';
+import type { ListedPayees } from './activity.ts';
+import { loadSourceStates, type SourceState, saveSourceState } from './list.ts';
 import { loadOffers, tombstoneOffers } from './offers.ts';
-import type { ListedPayees } from './payees.ts';
 import type { ContestedOrigin } from './sources.ts';
 import { type EndpointSource, type SyncDeps, type SyncOutcome, syncSource } from './sync.ts';
 

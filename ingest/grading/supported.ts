@@ -8,8 +8,8 @@ import type { Config } from '../../core/config/config.ts';
 import { type Address, address, isAddress, readAddress } from '../../core/domain/address.ts';
 import { type Chain, chainOfNetwork, isChain } from '../../core/domain/chains.ts';
 import { type Log, providerName } from '../../core/log.ts';
+import { fieldOf, isObject, listOf, parseJson } from '../fetch/document.ts';
 import { type AskProblem, askFacilitator } from '../fetch/facilitator.ts';
-import { fieldOf, isObject, listOf, parseJson } from '../fetch/json-fields.ts';
 import { untilAcknowledged } from '../write/until-acknowledged.ts';
 import type { SupportedSigner } from './catalogue.ts';
 

@@ -1,8 +1,7 @@
 import { runPool } from '../../core/process/pool.ts';
 import type { BlockBatch } from '../chain/block-source.ts';
 import type { DecodeContext } from '../decode/context.ts';
-import { emittersOf } from '../decode/log-kind.ts';
-import { TOPIC } from '../decode/topics.ts';
+import { emittersOf, TOPIC } from '../decode/log-kind.ts';
 import { rowsOfBatch } from '../write/batch-rows.ts';
 import type { BatchWriter } from '../write/batch-writer.ts';
 import type { Checkpoints } from '../write/checkpoints.ts';

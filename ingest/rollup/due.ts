@@ -2,7 +2,7 @@ import type { Writer } from '../../clickhouse/engine/engine.ts';
 import { sql } from '../../clickhouse/engine/sql.ts';
 import { IS_OPEN } from '../../clickhouse/tables/rollup-basis.ts';
 import { versionTimeMs } from '../../core/domain/settlement.ts';
-import { type DirtySlice, HOUR_SECONDS, inSlice, rangeOf, type Slice, sliceName } from './slice.ts';
+import { type DirtySlice, HOUR_SECONDS, inSlice, rangeOf, type Slice, sliceName } from './statements.ts';
 
 const MAX_SECONDS = 30;
 /** A century of days, or four years of hours. */

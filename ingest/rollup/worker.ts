@@ -6,7 +6,7 @@ import { formatDuration } from '../follow/status-report.ts';
 import { runRings } from '../rings/pass.ts';
 import { untilAcknowledged } from '../write/until-acknowledged.ts';
 import { createVersions, highestVersion, type Versions } from '../write/versions.ts';
-import { closeSlice } from './close.ts';
+import { closeSlice, mergeRelayerTotals } from './close.ts';
 import {
   createWaiting,
   formOf,
@@ -17,8 +17,7 @@ import {
   type RollupLimits,
   type Waiting,
 } from './due.ts';
-import { mergeRelayerTotals } from './relayer-totals.ts';
-import type { DirtySlice } from './slice.ts';
+import type { DirtySlice } from './statements.ts';
 
 /**
  * The work of role `rollup`, and in role `all` next to ingest: closes slices, merges totals and searches for payment rings until

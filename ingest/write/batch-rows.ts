@@ -9,8 +9,7 @@ import {
 import type { AgentEvent, Attestation } from '../../core/domain/agent.ts';
 import type { Settlement } from '../../core/domain/settlement.ts';
 import type { BlockBatch } from '../chain/block-source.ts';
-import type { DecodeContext } from '../decode/context.ts';
-import type { DeadLetter } from '../decode/dead-letter.ts';
+import type { DeadLetter, DecodeContext } from '../decode/context.ts';
 import { decodeRegistries } from '../decode/registries.ts';
 import { decodeBatch } from '../decode/settlements.ts';
 import type { Catalogue } from '../grading/catalogue.ts';

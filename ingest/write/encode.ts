@@ -4,7 +4,7 @@ import type { Chain } from '../../core/domain/chains.ts';
 import { EVIDENCE_LADDER } from '../../core/domain/evidence.ts';
 import type { Settlement } from '../../core/domain/settlement.ts';
 import type { BlockRef } from '../chain/block-source.ts';
-import type { DeadLetter } from '../decode/dead-letter.ts';
+import type { DeadLetter } from '../decode/context.ts';
 
 /** `1` marks a tombstone: the row at this key vanished with a reorg. */
 export type Del = 0 | 1;

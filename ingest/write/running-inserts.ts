@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Writer } from '../../clickhouse/engine/engine.ts';
 import { type Sql, sql, text, texts, trustedText } from '../../clickhouse/engine/sql.ts';
-import { NODE_VIEWS } from '../../clickhouse/guest/node-views.ts';
+import { NODE_VIEWS } from '../../clickhouse/guest/public-views.ts';
 
 /**
  * Inserts that run in the engine now. A worker that was killed, or an attempt that timed out, can leave one behind; what such a

@@ -6,7 +6,7 @@ import {
   type PublicColumn,
   type PublicTableName,
 } from '../../core/domain/public-tables.ts';
-import type { FunctionCatalogue } from '../policy/function-catalogue.ts';
+import type { FunctionCatalogue } from '../policy/policy.ts';
 import type { Token } from './parser.ts';
 import { attribute, listIn, type TreeNode, walk } from './query-tree.ts';
 import { refuse } from './refusal.ts';

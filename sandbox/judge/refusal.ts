@@ -1,3 +1,5 @@
+import type { Token } from './parser.ts';
+
 /**
  * Why a text is not run. `code` names the rule for tests and logs, `detail` says in words what and where, `hint` what to write
  * instead. A refusal never names anything that the caller did not write. (docs/design/sandbox.md)
@@ -58,4 +60,65 @@ export function refuse(
 ): never {
   const { detail, ...rest } = facts;
   throw new Refused({ code, detail: detail ?? REFUSALS[code], ...rest });
+}
+
+/** Adds where in the caller's own text the refusal points to, when that can be told. */
+export function placed(refusal: Refusal, text: string, written: readonly Token[]): Refusal {
+  if (refusal.position !== undefined) return refusal;
+  const at = refusal.near === undefined ? undefined : offsetOf(refusal.near, written);
+  return at === undefined ? refusal : { ...refusal, position: positionOf(text, at) };
+}
+
+/** Signs that the engine's tree calls by the name of a function. */
+const SPELLED: ReadonlyMap<string, string> = new Map([
+  ['globalVariable', '@@'],
+  ['_CAST', '::'],
+]);
+
+function offsetOf(near: string, written: readonly Token[]): number | undefined {
+  const parts = /^["`]/.test(near) ? [near] : (SPELLED.get(near) ?? near).split(/[\s.]/);
+  const [wanted = '', next] = parts.map(bare);
+  // Of a name with a dot both words, or the first that is like its table would be taken for it.
+  const whole = written.find(
+    (token, at) =>
+      bare(token.text) === wanted &&
+      written[at + 1]?.kind === 'Dot' &&
+      bare(written[at + 2]?.text ?? '') === next,
+  );
+  if (whole !== undefined) return whole.at;
+  const isNear = (token: Token): boolean => bare(token.text) === wanted;
+  // Inside a text, such as the type in CAST(x, 'Type').
+  const holds = (token: Token): boolean =>
+    token.kind === 'StringLiteral' && bare(token.text).includes(wanted);
+  return (written.find(isNear) ?? written.find(holds))?.at;
+}
+
+/** Where a literal of this text stands first; an escape in it is not looked into. */
+export function literalOffset(literal: string, written: readonly Token[]): number | undefined {
+  return written.find(({ kind, text }) => kind === 'StringLiteral' && text.slice(1, -1) === literal)?.at;
+}
+
+function bare(word: string): string {
+  return word.replace(/[`"']/g, '').toLowerCase();
+}
+
+/** Line and column of a byte offset, both from 1; columns count characters. */
+export function positionOf(text: string, at: number): Position {
+  const before = Buffer.from(text).subarray(0, at).toString('utf8');
+  const lines = before.split('\n');
+  return { line: lines.length, column: [...(lines.at(-1) ?? '')].length + 1 };
+}
+
+/** Texts, comments and quoted names whole; words with their dots. Cut roughly as the engine's lexer does, which is enough to show a place. */
+const PARTS =
+  /'(?:[^'\\]|\\.|'')*'|--[^\n]*|#[ !][^\n]*|\/\*[\s\S]*?\*\/|"(?:[^"\\]|\\.)*"|`(?:[^`\\]|\\.)*`|[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*/g;
+
+/** Where a word stands first in a text, outside of texts and comments. */
+export function wordPosition(text: string, word: string): Position | undefined {
+  for (const { 0: part, index } of text.matchAll(PARTS)) {
+    if (part !== word && part !== `"${word}"` && part !== `\`${word}\``) continue;
+    const lines = text.slice(0, index).split('\n');
+    return { line: lines.length, column: [...(lines.at(-1) ?? '')].length + 1 };
+  }
+  return undefined;
 }

@@ -1,6 +1,8 @@
 import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 import { PUBLIC_TABLE_NAMES, PUBLIC_TABLES } from '../../core/domain/public-tables.ts';
-import { type FunctionCatalogue, loadFunctionCatalogue } from './function-catalogue.ts';
+import { refusalOf } from './function-policy.ts';
+import type { Work } from './function-work.ts';
 
 /** Table functions that make rows from their arguments and read nothing. Of all others some read files, URLs or hidden tables. */
 export const TABLE_FUNCTIONS = ['numbers', 'values', 'generateSeries', 'generate_series'] as const;
@@ -31,4 +33,82 @@ export function loadPolicy(): SqlPolicy {
 export function policyVersion({ tables, columns, functions, tableFunctions }: SqlPolicy): string {
   const names = [tables, columns, functions.names, tableFunctions].map((of) => [...of].sort());
   return createHash('sha256').update(JSON.stringify(names)).digest('base64');
+}
+
+/** The pinned allow-list as `functions.json` holds it. Generated: `npm run gen -- functions`. */
+export interface FunctionFile {
+  /** The engine that it was read from. */
+  readonly engine: string;
+  readonly allowed: readonly FunctionEntry[];
+  /** Suffixes that make a function of an aggregate function. */
+  readonly combinators: readonly string[];
+}
+
+export interface FunctionEntry {
+  readonly name: string;
+  readonly aggregate?: true;
+  /** Whether the engine takes the name in any case. */
+  readonly anyCase?: true;
+  /** How its time grows with its values (function-work.ts); `unknown` where it is not given. */
+  readonly work?: Work;
+  /** The argument that is a regular expression, or a text or a LIKE pattern to look for, by the engine's documentation. */
+  readonly regexp?: number;
+  readonly needle?: number;
+}
+
+export interface FunctionCatalogue {
+  allows(name: string): boolean;
+  /** Why a name is refused, in words for the caller; null when there is no such function. */
+  refusal(name: string): { readonly why: string; readonly hint: string } | null;
+  readonly names: readonly string[];
+  /** What the catalogue knows of the time that a function takes; null for a name that is not in it, such as a lambda's. */
+  costOf(name: string): FunctionEntry | null;
+}
+
+/** `sumIfOrNull` has two; no real question needs more. */
+const COMBINATORS_MAX = 4;
+
+export function loadFunctionCatalogue(): FunctionCatalogue {
+  const text = readFileSync(new URL('./functions.json', import.meta.url), 'utf8');
+  return createFunctionCatalogue(JSON.parse(text) as FunctionFile); // our own file, written by the generator
+}
+
+export function createFunctionCatalogue({ allowed, combinators }: FunctionFile): FunctionCatalogue {
+  const exact = new Map(allowed.map((entry) => [entry.name, entry]));
+  const anyCase = new Map(
+    allowed.filter((entry) => entry.anyCase).map((entry) => [entry.name.toLowerCase(), entry]),
+  );
+  const find = (name: string): FunctionEntry | undefined =>
+    exact.get(name) ?? anyCase.get(name.toLowerCase());
+  const suffixes = [...combinators].sort((a, b) => b.length - a.length);
+  const allows = (name: string): boolean => {
+    if (refusalOf(name) !== undefined) return false;
+    if (find(name) !== undefined) return true;
+    return bases(name, suffixes).some(
+      (base) => find(base)?.aggregate === true && refusalOf(base) === undefined,
+    );
+  };
+  return {
+    allows,
+    refusal(name) {
+      const refused = [name, ...bases(name, suffixes)].map(refusalOf).find((found) => found !== undefined);
+      return refused ?? null;
+    },
+    names: allowed.map(({ name }) => name),
+    costOf: (name) =>
+      find(name) ??
+      bases(name, suffixes)
+        .map(find)
+        .find((base) => base?.aggregate === true) ??
+      null,
+  };
+}
+
+/** What is left of a name after one, two … combinators: every way to read it. */
+function bases(name: string, suffixes: readonly string[], depth = 1): string[] {
+  if (depth > COMBINATORS_MAX) return [];
+  return suffixes
+    .filter((suffix) => name.length > suffix.length && name.endsWith(suffix))
+    .map((suffix) => name.slice(0, -suffix.length))
+    .flatMap((base) => [base, ...bases(base, suffixes, depth + 1)]);
 }

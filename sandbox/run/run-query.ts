@@ -23,12 +23,11 @@ import {
   type SandboxResult,
   type SqlSandbox,
 } from '../sandbox.ts';
-import type { Admission } from './admission.ts';
+import type { Admission, HeldResults, UnreadResults } from './admission.ts';
 import { explainFailure } from './explain-failure.ts';
 import { digestOf } from './penalties.ts';
 import type { Place } from './places.ts';
 import { openPlanning, type Resolve } from './planning.ts';
-import type { HeldResults, UnreadResults } from './results.ts';
 import { CallerLeft, StoppedLate, type Watchdog } from './watchdog.ts';
 
 /** From an accepted text to its result: admission, the second judgement, a watched query of the guest, and how it ended. */

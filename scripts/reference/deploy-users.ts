@@ -1,4 +1,4 @@
-import { CLUSTER_SETTINGS } from '../../clickhouse/cluster/cluster-settings.ts';
+import { CLUSTER_SETTINGS } from '../../clickhouse/cluster/nodes.ts';
 import { publicDatabaseOf } from '../../clickhouse/guest/public-database.ts';
 import {
   GUEST_MEMORY_MAX_BYTES,

@@ -2,7 +2,7 @@ import { type Address, address } from '../../core/domain/address.ts';
 import type { TokenFacts } from '../../core/domain/chains.ts';
 import type { Hash } from '../../core/domain/settlement.ts';
 import type { BlockBatch, BlockRef, RawLog, TransactionFacts } from '../../ingest/chain/block-source.ts';
-import { TOPIC } from '../../ingest/decode/topics.ts';
+import { TOPIC } from '../../ingest/decode/log-kind.ts';
 
 /** Builds batches as a source would hand them over: transactions are named by a number, logs numbered as they are emitted. */
 

@@ -1,7 +1,7 @@
 import type { Writer } from '../../clickhouse/engine/engine.ts';
 import { loadConfig } from '../../core/config/load.ts';
 import { dollarTokens } from '../../ingest/endpoints/item.ts';
-import { WHOLE } from '../../ingest/endpoints/listing.ts';
+import { WHOLE } from '../../ingest/endpoints/list.ts';
 import { syncSource } from '../../ingest/endpoints/sync.ts';
 import { createVersions } from '../../ingest/write/versions.ts';
 import { deriveAll, registerAgent } from './agents.ts';

@@ -2,8 +2,8 @@ import type { EngineAccess } from '../../clickhouse/engine/engine.ts';
 import { createWriter } from '../../clickhouse/engine/http-engine.ts';
 import { sql, text, trustedText } from '../../clickhouse/engine/sql.ts';
 import { publicDatabaseOf } from '../../clickhouse/guest/public-database.ts';
-import { createDatabases } from '../../clickhouse/migrate/create-databases.ts';
 import { migrate } from '../../clickhouse/migrate/migrate.ts';
+import { createDatabases } from '../../clickhouse/migrate/migrations.ts';
 import type { Log } from '../../core/log.ts';
 
 /**

@@ -2,7 +2,7 @@ import { setMaxListeners } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
 import { EngineError, type Writer } from '../../clickhouse/engine/engine.ts';
 import { createLog } from '../../core/log.ts';
-import { createMemoryQueue } from '../../ingest/coordinate/memory-queue.ts';
+import { createMemoryQueue } from '../../ingest/coordinate/engine.ts';
 import { workRanges } from '../../ingest/coordinate/work-ranges.ts';
 import { decodeContextOf } from '../../ingest/decode/context.ts';
 import { emittersOf } from '../../ingest/decode/log-kind.ts';

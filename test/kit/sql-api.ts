@@ -1,5 +1,5 @@
+import { ENGINE_OUTAGE_MAX_MS } from '../../clickhouse/engine/error.ts';
 import { createReader } from '../../clickhouse/engine/http-engine.ts';
-import { ENGINE_OUTAGE_MAX_MS } from '../../clickhouse/engine/outage.ts';
 import { EXACT_OUTPUT } from '../../clickhouse/guest/settings.ts';
 import type { PlanId, UnitBalance } from '../../core/domain/plan.ts';
 import { openSandbox, type SandboxOptions } from '../../sandbox/open.ts';

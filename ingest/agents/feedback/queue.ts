@@ -19,13 +19,14 @@ import {
   runQueue,
 } from '../queue.ts';
 import { JSON_PROBLEMS } from '../values.ts';
-import { FEEDBACK_FILE_MAX_BYTES, readFeedbackFile } from './file.ts';
 import {
   type DueFeedback,
   encodeFeedback,
   FEEDBACK_FILE_COLUMNS,
+  FEEDBACK_FILE_MAX_BYTES,
   type FeedbackOutcome,
   readDueFeedback,
+  readFeedbackFile,
   ZERO_HASH,
 } from './row.ts';
 

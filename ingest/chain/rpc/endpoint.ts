@@ -2,9 +2,8 @@ import { providerName } from '../../../core/log.ts';
 import { withDeadline } from '../../../core/process/deadline.ts';
 import { openWebSocketClient, type WebSocketClient } from '../web-socket-client.ts';
 import { failureOfRpcError, failureOfStatus, RpcFailure } from './failure.ts';
-import type { RpcLimits } from './limits.ts';
+import { createRateLimit, type RateLimitOf, type RpcLimits } from './limits.ts';
 import { createJsonPoster, type PostedAnswer } from './post-json.ts';
-import { createRateLimit, type RateLimitOf } from './rate-limit.ts';
 
 export interface RpcCall {
   readonly method: string;

@@ -1,21 +1,201 @@
 import { setMaxListeners } from 'node:events';
 import type { EngineAccess, Writer } from '../../../clickhouse/engine/engine.ts';
 import { createWriter } from '../../../clickhouse/engine/http-engine.ts';
-import { sql, text } from '../../../clickhouse/engine/sql.ts';
+import { dateTime, type Sql, sql, text, texts, uint8s, uint32 } from '../../../clickhouse/engine/sql.ts';
 import { migrate } from '../../../clickhouse/migrate/migrate.ts';
 import { TABLES } from '../../../clickhouse/tables/schema.ts';
 import { commandText } from '../../../core/command-text.ts';
 import type { Config } from '../../../core/config/config.ts';
+import { SEEN } from '../../../core/domain/evidence.ts';
 import type { Log } from '../../../core/log.ts';
 import { UserError } from '../../../core/user-error.ts';
 import { createVersions, highestVersion } from '../../write/versions.ts';
 import type { Catalogue } from '../catalogue.ts';
-import { readPublishedListed } from '../published.ts';
+import { type CatalogueChange, catalogueChanges } from '../changes.ts';
+import { readPublishedCatalogue, readPublishedListed } from '../published.ts';
 import { createCatalogueSources } from '../sources.ts';
 import { loadSigners } from '../supported.ts';
+import { batchesOf, REGRADE_SETTINGS, type RegradeBatch, touchedHours } from './batch.ts';
 import { awaitService, isIngestRunning } from './follow.ts';
-import { type PreviewLine, previewRegrade, type RegradePreview } from './preview.ts';
+import {
+  type CatalogueSql,
+  IS_STALE,
+  PUBLISHED_CATALOGUE,
+  recordedKeys,
+  regradedSql,
+  touchedBy,
+} from './grade-sql.ts';
+import { unfinishedPasses } from './passes.ts';
 import { changeCatalogue, type SweepOutcome, type SweepProgress, sweepPasses } from './regrade.ts';
+
+/** What one change of the catalogue does to rows of one grade. */
+export interface PreviewLine {
+  /** `relayer eip155:8453 0x…`, `payee …`, `code …`, `deposit 0x…`; `unfinished pass` where a pass that was begun would do it. */
+  readonly change: string;
+  readonly from: Grade;
+  /** Null: the row goes, because its payee is catalogued no more. */
+  readonly to: Grade | null;
+  readonly rows: number;
+  /** Days of the first and the last of them, UTC. */
+  readonly firstDay: string;
+  readonly lastDay: string;
+}
+
+export interface Grade {
+  readonly method: string;
+  readonly facilitator: string;
+}
+
+export interface RegradePreview {
+  readonly changes: readonly CatalogueChange[];
+  /** A row that two changes concern is in the lines of both, and once in `rows`. */
+  readonly lines: readonly PreviewLine[];
+  readonly rows: number;
+}
+
+/** The changes travel with every statement as parameters, which the engine bounds to 128 KiB each: 43 bytes an address. */
+const PREVIEW_CHANGES_MAX = 2_500;
+const BATCH_MAX_SECONDS = 300;
+const LINES_MAX = 1_000_000;
+
+/** What a regrade to `wanted` would change. Writes nothing. Throws `UserError` when there are too many changes. */
+export async function previewRegrade(writer: Writer, wanted: Catalogue): Promise<RegradePreview> {
+  const changes = catalogueChanges(await readPublishedCatalogue(writer), wanted);
+  if (changes.length > PREVIEW_CHANGES_MAX) {
+    throw new UserError(
+      `${changes.length} entries of the catalogue change; a preview takes ${PREVIEW_CHANGES_MAX} at most`,
+    );
+  }
+  const unfinished = await unfinishedPasses(writer);
+  const named = changedTables(changes);
+  const touched = sql`(${touchedBy(CHANGED_KEYS)} OR ${touchedBy(recordedKeys(unfinished))})`;
+  const batches = batchesOf(await touchedHours(writer, touched, named));
+  const lines = new Map<string, PreviewLine>();
+  let rows = 0;
+  for (const batch of batches) {
+    for (const found of await staleRows(writer, { named, touched, batch })) {
+      rows += found.rows;
+      for (const change of found.changes) addTo(lines, { ...found, change });
+    }
+  }
+  return { changes, lines: [...lines.values()].sort(byChangeAndDay), rows };
+}
+
+const CHANGED_KEYS = {
+  relayers: sql`SELECT chain, address FROM changed_relayers`,
+  payees: sql`SELECT chain, address FROM changed_payees`,
+  codes: sql`SELECT code FROM changed_codes`,
+  deposits: sql`SELECT address FROM changed_deposits`,
+};
+
+/** The changes as named subqueries, so that each value travels once however often it is used. */
+function changedTables(changes: readonly CatalogueChange[]): Sql {
+  const relayers = changes.flatMap((change) => (change.kind === 'relayer' ? [change] : []));
+  const payees = changes.flatMap((change) => (change.kind === 'payee' ? [change] : []));
+  const codes = changes.flatMap((change) => (change.kind === 'code' ? [change] : []));
+  const deposits = changes.flatMap((change) => (change.kind === 'deposit' ? [change] : []));
+  const chainsOf = (placed: readonly { readonly chain: string }[]) => texts(placed.map(({ chain }) => chain));
+  const hexOf = (placed: readonly { readonly address: string }[]) =>
+    texts(placed.map(({ address }) => address.slice(2)));
+  const addressIn = (hex: Sql) => sql`toFixedString(unhex(${hex}), 20) AS address`;
+  const place = sql`entry.1 AS chain, ${addressIn(sql`entry.2`)}`;
+  return sql`WITH
+    changed_relayers AS (SELECT ${place}, entry.3 AS facilitator, toDate(entry.4) AS first_seen FROM (SELECT arrayJoin(arrayZip(
+      ${chainsOf(relayers)}, ${hexOf(relayers)}, ${texts(relayers.map(({ after }) => after?.facilitator ?? ''))},
+      ${texts(relayers.map(({ after }) => after?.firstSeen ?? '1970-01-01'))})) AS entry)),
+    changed_payees AS (SELECT ${place}, entry.3 AS kept FROM (SELECT arrayJoin(arrayZip(
+      ${chainsOf(payees)}, ${hexOf(payees)}, ${uint8s(payees.map(({ after }) => (after ? 1 : 0)))})) AS entry)),
+    changed_codes AS (SELECT entry.1 AS code, entry.2 AS facilitator FROM (SELECT arrayJoin(arrayZip(
+      ${texts(codes.map(({ code }) => code))}, ${texts(codes.map(({ after }) => after ?? ''))})) AS entry)),
+    changed_deposits AS (SELECT ${addressIn(sql`entry.1`)}, entry.2 AS kept FROM (SELECT arrayJoin(arrayZip(
+      ${hexOf(deposits)}, ${uint8s(deposits.map(({ after }) => (after ? 1 : 0)))})) AS entry))`;
+}
+
+/** The published catalogue with the changes laid over it. */
+const WANTED_CATALOGUE: CatalogueSql = {
+  relayers: sql`SELECT chain, address, facilitator, first_seen FROM (${PUBLISHED_CATALOGUE.relayers})
+    WHERE (chain, address) NOT IN (${CHANGED_KEYS.relayers})
+    UNION ALL SELECT chain, address, facilitator, first_seen FROM changed_relayers WHERE facilitator != ''`,
+  payees: sql`SELECT chain, address FROM (${PUBLISHED_CATALOGUE.payees}) WHERE (chain, address) NOT IN (${CHANGED_KEYS.payees})
+    UNION ALL SELECT chain, address FROM changed_payees WHERE kept = 1`,
+  codes: sql`SELECT code, facilitator FROM (${PUBLISHED_CATALOGUE.codes}) WHERE code NOT IN (${CHANGED_KEYS.codes})
+    UNION ALL SELECT code, facilitator FROM changed_codes WHERE facilitator != ''`,
+  deposits: sql`SELECT address FROM (${PUBLISHED_CATALOGUE.deposits}) WHERE address NOT IN (${CHANGED_KEYS.deposits})
+    UNION ALL SELECT address FROM changed_deposits WHERE kept = 1`,
+};
+
+/** An entry may change without a change for the row: a relayer that counts from a later day on, and the row is later still. */
+const IS_OWNED_OTHERWISE = sql`facilitator != new_facilitator`;
+const isSeenOtherwise = (bit: number): Sql => sql`bitAnd(bitXor(seen, new_seen), ${uint32(bit)}) != 0`;
+
+interface StaleRows extends Omit<PreviewLine, 'change'> {
+  readonly changes: readonly string[];
+}
+
+async function staleRows(
+  writer: Writer,
+  { named, touched, batch }: { readonly named: Sql; readonly touched: Sql; readonly batch: RegradeBatch },
+): Promise<StaleRows[]> {
+  const graded = regradedSql(
+    sql`SELECT * FROM settlements FINAL
+      WHERE block_time >= ${dateTime(batch.from)} AND block_time < ${dateTime(batch.to)} AND del = 0 AND ${touched}`,
+    WANTED_CATALOGUE,
+  );
+  const placed = (address: Sql) => sql`concat(chain, ' 0x', lower(hex(${address})))`;
+  const { rows } = await writer.rows({
+    name: 'preview-regrade',
+    sql: sql`${named}
+      SELECT arrayFilter(change -> change != '', [
+          if((chain, relayer) IN (${CHANGED_KEYS.relayers}) AND (${IS_OWNED_OTHERWISE} OR ${isSeenOtherwise(SEEN.relayer_named)}),
+            concat('relayer ', ${placed(sql`relayer`)}), ''),
+          if((chain, payee) IN (${CHANGED_KEYS.payees}) AND (new_del != del OR ${isSeenOtherwise(SEEN.payee_catalogued)}),
+            concat('payee ', ${placed(sql`payee`)}), ''),
+          if(builder_facilitator IN (${CHANGED_KEYS.codes}) AND ${IS_OWNED_OTHERWISE},
+            concat('code ', builder_facilitator), ''),
+          if(payee IN (${CHANGED_KEYS.deposits}) AND ${isSeenOtherwise(SEEN.channel_deposit)},
+            concat('deposit 0x', lower(hex(payee))), '')]) AS changes,
+        toString(method), facilitator, new_method, new_facilitator, new_del,
+        count(), toString(min(toDate(block_time))), toString(max(toDate(block_time)))
+      FROM (${graded}) WHERE ${IS_STALE}
+      GROUP BY changes, method, facilitator, new_method, new_facilitator, new_del`,
+    maxSeconds: BATCH_MAX_SECONDS,
+    maxRows: LINES_MAX,
+    settings: REGRADE_SETTINGS,
+  });
+  return rows.map(([changes, ...rest]) => {
+    const [method = '', facilitator = '', toMethod = '', toFacilitator = '', gone = '', count = '', ...days] =
+      rest.map(String);
+    const [firstDay = '', lastDay = ''] = days;
+    const names = (changes as readonly string[]).map(String); // decoder of our own Array(String)
+    return {
+      changes: names.length === 0 ? ['unfinished pass'] : names,
+      from: { method, facilitator },
+      to: gone === '1' ? null : { method: toMethod, facilitator: toFacilitator },
+      rows: Number(count),
+      firstDay,
+      lastDay,
+    };
+  });
+}
+
+function byChangeAndDay(a: PreviewLine, b: PreviewLine): number {
+  if (a.change !== b.change) return a.change < b.change ? -1 : 1;
+  return a.firstDay < b.firstDay ? -1 : 1;
+}
+
+function addTo(lines: Map<string, PreviewLine>, added: PreviewLine): void {
+  const { change, from, to, rows, firstDay, lastDay } = added;
+  const key = JSON.stringify([change, from, to]);
+  const line = lines.get(key);
+  lines.set(key, {
+    change,
+    from,
+    to,
+    rows: rows + (line?.rows ?? 0),
+    firstDay: line === undefined || firstDay < line.firstDay ? firstDay : line.firstDay,
+    lastDay: line === undefined || lastDay > line.lastDay ? lastDay : line.lastDay,
+  });
+}
 
 /** The options of the command line, as commander gives them. */
 export interface RegradeArguments {

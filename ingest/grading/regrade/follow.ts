@@ -4,7 +4,7 @@ import { sql, uint32 } from '../../../clickhouse/engine/sql.ts';
 import type { Config } from '../../../core/config/config.ts';
 import type { Log } from '../../../core/log.ts';
 import { UserError } from '../../../core/user-error.ts';
-import { createListedPayees, type ListedPayees } from '../../endpoints/payees.ts';
+import { createListedPayees, type ListedPayees } from '../../endpoints/activity.ts';
 import type { Listings } from '../../endpoints/sources.ts';
 import { untilAcknowledged } from '../../write/until-acknowledged.ts';
 import type { Versions } from '../../write/versions.ts';

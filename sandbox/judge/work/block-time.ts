@@ -4,7 +4,7 @@ import {
   GUEST_MEMORY_MAX_BYTES,
   GUEST_SMALL_BLOCK_ROWS,
 } from '../../../clickhouse/guest/settings.ts';
-import type { FunctionCatalogue } from '../../policy/function-catalogue.ts';
+import type { FunctionCatalogue } from '../../policy/policy.ts';
 import type { Token } from '../parser.ts';
 import { attribute, listIn, type TreeNode, walk } from '../query-tree.ts';
 import { refuse } from '../refusal.ts';

@@ -1,4 +1,4 @@
-import type { FunctionCatalogue, FunctionEntry } from '../../policy/function-catalogue.ts';
+import type { FunctionCatalogue, FunctionEntry } from '../../policy/policy.ts';
 import { attribute, type TreeNode, walk } from '../query-tree.ts';
 import type { NamedValues } from '../scope.ts';
 import { stepsOf } from './pattern-size.ts';

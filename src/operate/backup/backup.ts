@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { mkdirSync, readdirSync } from 'node:fs';
 import { relative, resolve } from 'node:path';
-import { takeAll } from '../../../clickhouse/embedded/owner.ts';
+import { takeAll } from '../../../clickhouse/embedded/directory.ts';
 import type { Config } from '../../../core/config/config.ts';
 import type { Log } from '../../../core/log.ts';
 import { UserError } from '../../../core/user-error.ts';

@@ -1,4 +1,4 @@
-import { accessFileOf, readAccessFile } from '../../../clickhouse/embedded/access-file.ts';
+import { accessFileOf, readAccessFile } from '../../../clickhouse/embedded/directory.ts';
 import { EngineUnavailable } from '../../../clickhouse/embedded/library.ts';
 import type { EngineAccess, Guest } from '../../../clickhouse/engine/engine.ts';
 import { createReader } from '../../../clickhouse/engine/http-engine.ts';

@@ -1,8 +1,7 @@
 import { IS_COUNTED } from '../../../clickhouse/engine/counted-rows.ts';
 import type { Reader } from '../../../clickhouse/engine/engine.ts';
 import { type Sql, sql, texts, trustedText } from '../../../clickhouse/engine/sql.ts';
-import { NODE_VIEWS } from '../../../clickhouse/guest/node-views.ts';
-import { PUBLIC_TABLE_STORES } from '../../../clickhouse/guest/public-views.ts';
+import { NODE_VIEWS, PUBLIC_TABLE_STORES } from '../../../clickhouse/guest/public-views.ts';
 import type { Clock } from '../../../core/clock.ts';
 import type { Chain } from '../../../core/domain/chains.ts';
 import { PUBLIC_TABLE_NAMES, type PublicTableName } from '../../../core/domain/public-tables.ts';

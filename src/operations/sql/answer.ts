@@ -1,8 +1,7 @@
 import { Readable } from 'node:stream';
 import type { SqlTierId } from '../../../core/domain/plan.ts';
-import { countedRows } from '../../../sandbox/results/counted-rows.ts';
+import { countedRows, readAhead } from '../../../sandbox/results/counted-rows.ts';
 import { jsonAnswer } from '../../../sandbox/results/json-answer.ts';
-import { readAhead } from '../../../sandbox/results/read-ahead.ts';
 import {
   beforeTotals,
   csvLineEnds,

@@ -3,8 +3,7 @@ import { EngineError } from '../../../clickhouse/engine/engine.ts';
 import { quForMilliseconds } from '../../../core/domain/plan.ts';
 import { type Failure, fail } from '../../../core/errors.ts';
 import type { Accepted } from '../../../sandbox/judge/inspect.ts';
-import { wordPosition } from '../../../sandbox/judge/position.ts';
-import { type Refusal, Refused } from '../../../sandbox/judge/refusal.ts';
+import { type Refusal, Refused, wordPosition } from '../../../sandbox/judge/refusal.ts';
 import {
   BUSY_REASONS,
   QueryAbandoned,

@@ -6,8 +6,7 @@ import {
   type PublicTable,
   type PublicTableName,
 } from '../../../core/domain/public-tables.ts';
-import { loadFunctionCatalogue } from '../../../sandbox/policy/function-catalogue.ts';
-import { TABLE_FUNCTIONS } from '../../../sandbox/policy/policy.ts';
+import { loadFunctionCatalogue, TABLE_FUNCTIONS } from '../../../sandbox/policy/policy.ts';
 import { defineOperation } from '../define.ts';
 import { MetaShape, metaAnswer } from '../meta.ts';
 import { PRICES, SQL_TIERS } from '../prices.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { createdTable, crossingTarget, localStatement } from '../../../clickhouse/cluster/local-ddl.ts';
+import { createdTable, crossingTarget, localStatement } from '../../../clickhouse/cluster/ddl.ts';
 import { PLACEMENTS } from '../../../clickhouse/cluster/placement.ts';
 import { readMigrations } from '../../../clickhouse/migrate/migrations.ts';
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { localStatement } from '../../../clickhouse/cluster/local-ddl.ts';
+import { localStatement } from '../../../clickhouse/cluster/ddl.ts';
 import { shardsOf } from '../../../clickhouse/cluster/nodes.ts';
 import { PLACEMENTS } from '../../../clickhouse/cluster/placement.ts';
 import type { EngineAccess, Guest, Reader, Writer } from '../../../clickhouse/engine/engine.ts';
@@ -10,7 +10,7 @@ import { localDatabaseOf, publicDatabaseOf } from '../../../clickhouse/guest/pub
 import { migrate } from '../../../clickhouse/migrate/migrate.ts';
 import { readMigrations } from '../../../clickhouse/migrate/migrations.ts';
 import type { Settlement } from '../../../core/domain/settlement.ts';
-import { mergeRelayerTotals } from '../../../ingest/rollup/relayer-totals.ts';
+import { mergeRelayerTotals } from '../../../ingest/rollup/close.ts';
 import { runRollupWorker } from '../../../ingest/rollup/worker.ts';
 import { createBatchWriter } from '../../../ingest/write/batch-writer.ts';
 import { createVersions, highestVersion } from '../../../ingest/write/versions.ts';

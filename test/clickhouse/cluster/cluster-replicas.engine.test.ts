@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { readDefinitions } from '../../../clickhouse/cluster/ddl.ts';
 import { nodesOf } from '../../../clickhouse/cluster/nodes.ts';
-import { readDefinitions } from '../../../clickhouse/cluster/replica-ddl.ts';
 import type { EngineAccess, Writer } from '../../../clickhouse/engine/engine.ts';
 import { createWriter } from '../../../clickhouse/engine/http-engine.ts';
 import { type Sql, sql, trustedText } from '../../../clickhouse/engine/sql.ts';

@@ -2,7 +2,7 @@ import { existsSync, mkdtempSync, readdirSync, renameSync, rmSync, statSync } fr
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { readAccessFile, writeAccessFile } from '../../../clickhouse/embedded/access-file.ts';
+import { readAccessFile, writeAccessFile } from '../../../clickhouse/embedded/directory.ts';
 import { startEmbeddedEngine } from '../../../clickhouse/embedded/supervisor.ts';
 import { createWriter } from '../../../clickhouse/engine/http-engine.ts';
 import { loadConfig } from '../../../core/config/load.ts';

@@ -4,7 +4,7 @@ import {
   type LandlockAccess,
   rightsOfAbi,
   rightsOfRule,
-} from '../../../clickhouse/embedded/landlock-rights.ts';
+} from '../../../clickhouse/embedded/landlock.ts';
 
 const ACCESSES: readonly LandlockAccess[] = ['read', 'run', 'use', 'own'];
 /** As `linux/landlock.h` counts them: the highest right that each ABI knows. */

@@ -12,7 +12,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pino } from 'pino';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { accessFileOf, readAccessFile } from '../../../clickhouse/embedded/access-file.ts';
+import { accessFileOf, readAccessFile } from '../../../clickhouse/embedded/directory.ts';
 import {
   type EmbeddedEngine,
   type EmbeddedEngineOptions,

@@ -12,7 +12,7 @@ import { microsFromDecimal, USD_MICROS_MAX } from '../../../core/domain/amount.t
 import { chainOf } from '../../../core/domain/chains.ts';
 import { EVIDENCE_METHODS } from '../../../core/domain/evidence.ts';
 import type { Settlement } from '../../../core/domain/settlement.ts';
-import type { DeadLetter } from '../../../ingest/decode/dead-letter.ts';
+import type { DeadLetter } from '../../../ingest/decode/context.ts';
 import { buildCatalogue } from '../../../ingest/grading/catalogue.ts';
 import { publishCatalogue } from '../../../ingest/grading/published.ts';
 import { encodeBlocks, encodeDeadLetters, encodeSettlements } from '../../../ingest/write/encode.ts';

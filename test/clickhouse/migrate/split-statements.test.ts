@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { splitStatements } from '../../../clickhouse/migrate/split-statements.ts';
+import { splitStatements } from '../../../clickhouse/migrate/migrations.ts';
 
 describe('a migration is split at the semicolons that end statements', () => {
   test.each([

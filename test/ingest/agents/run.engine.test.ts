@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { sql, trustedText } from '../../../clickhouse/engine/sql.ts';
 import { ATTESTATION_COLUMNS, TABLES } from '../../../clickhouse/tables/schema.ts';
-import { runIdentities } from '../../../ingest/agents/run.ts';
+import { runIdentities } from '../../../ingest/agents/derive.ts';
 import { encodeAttestations } from '../../../ingest/write/encode.ts';
 import { createVersions } from '../../../ingest/write/versions.ts';
 import { type TestEngine, testEngine, testLog } from '../../kit/engine.ts';

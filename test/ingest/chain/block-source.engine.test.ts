@@ -18,7 +18,7 @@ import {
   WrongChain,
 } from '../../../ingest/chain/rpc/failure.ts';
 import { createRpcSource, type RpcSourceDeps } from '../../../ingest/chain/source.ts';
-import { TOPIC } from '../../../ingest/decode/topics.ts';
+import { TOPIC } from '../../../ingest/decode/log-kind.ts';
 import { lengthOf } from '../../kit/lengths.ts';
 import { type Lie, type LyingRpc, startLyingRpc } from '../../kit/lying-rpc.ts';
 import { waitUntil } from '../../kit/wait-until.ts';

@@ -38,7 +38,7 @@ import {
 import { reorg, reorgToEmpty } from '../../../demo/chain/reorg.ts';
 import { mine, mineMany, requireSuccess } from '../../../demo/chain/sender.ts';
 import { walletOf } from '../../../demo/chain/wallets.ts';
-import { TOPIC } from '../../../ingest/decode/topics.ts';
+import { TOPIC } from '../../../ingest/decode/log-kind.ts';
 import { IS_NIGHTLY } from '../../kit/lengths.ts';
 import { readReceipts } from '../../kit/receipts.ts';
 

@@ -1,6 +1,6 @@
 import { seededRandom } from '../../../demo/random.ts';
 import type { LogFilter } from '../../../ingest/chain/block-source.ts';
-import { TOPIC } from '../../../ingest/decode/topics.ts';
+import { TOPIC } from '../../../ingest/decode/log-kind.ts';
 import { PROXY, USDC } from '../../kit/chain-logs.ts';
 import { createModelChain } from '../../kit/model-chain.ts';
 import { randomBlock } from '../../kit/model-traffic.ts';

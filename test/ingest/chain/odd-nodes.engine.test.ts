@@ -9,7 +9,7 @@ import { mine } from '../../../demo/chain/sender.ts';
 import { walletOf } from '../../../demo/chain/wallets.ts';
 import { type BlockSource, type LogFilter, ReadAbandoned } from '../../../ingest/chain/block-source.ts';
 import { createRpcSource } from '../../../ingest/chain/source.ts';
-import { TOPIC } from '../../../ingest/decode/topics.ts';
+import { TOPIC } from '../../../ingest/decode/log-kind.ts';
 import { expectEqual, readTruth } from './block-source.ts';
 import { type Call, type Reply, type RewritingNode, startRewritingNode } from './rewriting-node.ts';
 

@@ -2,7 +2,7 @@ import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { closeQuietly, createRedis } from '../../../core/redis-client.ts';
-import { createMemoryQueue } from '../../../ingest/coordinate/memory-queue.ts';
+import { createMemoryQueue } from '../../../ingest/coordinate/engine.ts';
 import { bullmqQueue } from '../../../ingest/coordinate/redis/queue.ts';
 import { type RedisServer, redisIsThere, startRedisServer } from '../../kit/redis-server.ts';
 import { watchedLog } from '../../kit/secrets-watch.ts';

@@ -2,8 +2,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { closeQuietly, createRedis } from '../../../core/redis-client.ts';
 import type { Lease } from '../../../ingest/coordinate/lead.ts';
+import { sharedRates } from '../../../ingest/coordinate/redis/coordination.ts';
 import { type LeaseTimes, redisLeases } from '../../../ingest/coordinate/redis/leases.ts';
-import { sharedRates } from '../../../ingest/coordinate/redis/rates.ts';
 import { type RedisServer, redisIsThere, startRedisServer } from '../../kit/redis-server.ts';
 import { waitUntil } from '../../kit/wait-until.ts';
 

@@ -2,8 +2,7 @@ import { expect, test } from 'vitest';
 import { address } from '../../../core/domain/address.ts';
 import { chainOf } from '../../../core/domain/chains.ts';
 import { type DecodeContext, decodeContextOf } from '../../../ingest/decode/context.ts';
-import { logFilterOf } from '../../../ingest/decode/log-kind.ts';
-import { TOPIC } from '../../../ingest/decode/topics.ts';
+import { logFilterOf, TOPIC } from '../../../ingest/decode/log-kind.ts';
 import { buildCatalogue } from '../../../ingest/grading/catalogue.ts';
 import {
   batchOf,

@@ -4,9 +4,8 @@ import type { Address } from '../../../core/domain/address.ts';
 import { chainOf } from '../../../core/domain/chains.ts';
 import type { RawLog } from '../../../ingest/chain/block-source.ts';
 import { decodeContextOf } from '../../../ingest/decode/context.ts';
-import { kindsOf } from '../../../ingest/decode/log-kind.ts';
+import { kindsOf, TOPIC } from '../../../ingest/decode/log-kind.ts';
 import { MARKER, pairLogs } from '../../../ingest/decode/pair.ts';
-import { TOPIC } from '../../../ingest/decode/topics.ts';
 import { buildCatalogue } from '../../../ingest/grading/catalogue.ts';
 import { rowsOfBatch } from '../../../ingest/write/batch-rows.ts';
 import {

@@ -1,10 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import { chainOf } from '../../../core/domain/chains.ts';
 import type { BlockBatch } from '../../../ingest/chain/block-source.ts';
-import type { DecodeContext } from '../../../ingest/decode/context.ts';
-import { rawLogDataMaxChars } from '../../../ingest/decode/dead-letter.ts';
+import { type DecodeContext, rawLogDataMaxChars } from '../../../ingest/decode/context.ts';
+import { TOPIC } from '../../../ingest/decode/log-kind.ts';
 import { decodeBatch } from '../../../ingest/decode/settlements.ts';
-import { TOPIC } from '../../../ingest/decode/topics.ts';
 import {
   batchOf,
   blockRef,

@@ -7,7 +7,7 @@ import { type Sql, sql } from '../../../clickhouse/engine/sql.ts';
 import { loadConfig } from '../../../core/config/load.ts';
 import { SEEN } from '../../../core/domain/evidence.ts';
 import { openEndpoints } from '../../../ingest/endpoints/follow.ts';
-import { WHOLE } from '../../../ingest/endpoints/listing.ts';
+import { WHOLE } from '../../../ingest/endpoints/list.ts';
 import { syncSource } from '../../../ingest/endpoints/sync.ts';
 import type { EndpointLimits } from '../../../ingest/endpoints/watch.ts';
 import { openCatalogue } from '../../../ingest/grading/regrade/follow.ts';

@@ -3,7 +3,7 @@ import { createReader } from '../../../clickhouse/engine/http-engine.ts';
 import { trustedText } from '../../../clickhouse/engine/sql.ts';
 import { loadConfig } from '../../../core/config/load.ts';
 import { dollarTokens } from '../../../ingest/endpoints/item.ts';
-import { WHOLE } from '../../../ingest/endpoints/listing.ts';
+import { WHOLE } from '../../../ingest/endpoints/list.ts';
 import { syncSource } from '../../../ingest/endpoints/sync.ts';
 import { createVersions } from '../../../ingest/write/versions.ts';
 import { listedItem } from '../../kit/bazaar.ts';

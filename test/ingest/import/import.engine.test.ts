@@ -12,7 +12,7 @@ import type { Config } from '../../../core/config/config.ts';
 import { loadConfig } from '../../../core/config/load.ts';
 import { USDC } from '../../../demo/chain/deploy-usdc.ts';
 import { decodeContextOf } from '../../../ingest/decode/context.ts';
-import { TOPIC } from '../../../ingest/decode/topics.ts';
+import { TOPIC } from '../../../ingest/decode/log-kind.ts';
 import { buildCatalogue } from '../../../ingest/grading/catalogue.ts';
 import { importFiles } from '../../../ingest/import/command.ts';
 import { readImportFiles } from '../../../ingest/import/files.ts';

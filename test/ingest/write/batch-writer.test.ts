@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import type { Writer } from '../../../clickhouse/engine/engine.ts';
 import type { Hash } from '../../../core/domain/settlement.ts';
 import { createLog } from '../../../core/log.ts';
-import type { DeadLetter } from '../../../ingest/decode/dead-letter.ts';
+import type { DeadLetter } from '../../../ingest/decode/context.ts';
 import { type BatchRows, NO_ROWS } from '../../../ingest/write/batch-rows.ts';
 import { createBatchWriter } from '../../../ingest/write/batch-writer.ts';
 import { createVersions } from '../../../ingest/write/versions.ts';

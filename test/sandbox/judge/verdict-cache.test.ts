@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { Verdict } from '../../../sandbox/judge/inspect.ts';
-import { createVerdictCache, type Subject } from '../../../sandbox/judge/verdict-cache.ts';
+import { createVerdictCache, type Subject, type Verdict } from '../../../sandbox/judge/inspect.ts';
 
 const verdictOf = (text: string): Verdict => ({
   accepted: {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { wordPosition } from '../../../sandbox/judge/position.ts';
+import { wordPosition } from '../../../sandbox/judge/refusal.ts';
 
 test.each([
   ['SELECT payr FROM settlements', 'payr', 1, 8],

@@ -2,10 +2,8 @@ import { Readable } from 'node:stream';
 import { text as readText } from 'node:stream/consumers';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { countedRows } from '../../../sandbox/results/counted-rows.ts';
-import { jsonAnswer } from '../../../sandbox/results/json-answer.ts';
-import { columnsOf, objectWriter, valueTexts } from '../../../sandbox/results/json-rows.ts';
-import { readAhead } from '../../../sandbox/results/read-ahead.ts';
+import { countedRows, readAhead } from '../../../sandbox/results/counted-rows.ts';
+import { columnsOf, jsonAnswer, objectWriter, valueTexts } from '../../../sandbox/results/json-answer.ts';
 import {
   beforeTotals,
   csvLineEnds,

@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import { finished } from 'node:stream/promises';
 import { describe, expect, test } from 'vitest';
-import { createHeldResults } from '../../../sandbox/run/results.ts';
+import { createHeldResults } from '../../../sandbox/run/admission.ts';
 
 describe('results in the engine’s memory', () => {
   test('are never more than so many, and one that was read or given up makes room', async () => {

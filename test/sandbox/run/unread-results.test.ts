@@ -1,7 +1,7 @@
 import { PassThrough } from 'node:stream';
 import { text as readText } from 'node:stream/consumers';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { createUnreadResults } from '../../../sandbox/run/results.ts';
+import { createUnreadResults } from '../../../sandbox/run/admission.ts';
 import { SandboxBusy } from '../../../sandbox/sandbox.ts';
 
 beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] }));

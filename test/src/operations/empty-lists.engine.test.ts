@@ -1,8 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { loadConfig } from '../../../core/config/load.ts';
 import { dollarTokens } from '../../../ingest/endpoints/item.ts';
-import { deriveList } from '../../../ingest/endpoints/list.ts';
-import { WHOLE } from '../../../ingest/endpoints/listing.ts';
+import { deriveList, WHOLE } from '../../../ingest/endpoints/list.ts';
 import { syncSource } from '../../../ingest/endpoints/sync.ts';
 import { createVersions } from '../../../ingest/write/versions.ts';
 import { deriveAll, registerAgent } from '../../kit/agents.ts';

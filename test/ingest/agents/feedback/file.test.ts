@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { readFeedbackFile } from '../../../../ingest/agents/feedback/file.ts';
+import { readFeedbackFile } from '../../../../ingest/agents/feedback/row.ts';
 import { hash, wallet } from '../../../kit/rows.ts';
 
 const read = (value: unknown): unknown => readFeedbackFile(Buffer.from(JSON.stringify(value)));

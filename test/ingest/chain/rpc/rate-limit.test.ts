@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createRateLimit } from '../../../../ingest/chain/rpc/rate-limit.ts';
+import { createRateLimit } from '../../../../ingest/chain/rpc/limits.ts';
 
 test('calls are spaced so that no more than the permitted number starts per second', async () => {
   const limit = createRateLimit(1_000);

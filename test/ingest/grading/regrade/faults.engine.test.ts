@@ -1,9 +1,8 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { EngineError, type Writer } from '../../../../clickhouse/engine/engine.ts';
 import { type Sql, sql } from '../../../../clickhouse/engine/sql.ts';
-import { previewLines } from '../../../../ingest/grading/regrade/command.ts';
+import { previewLines, previewRegrade } from '../../../../ingest/grading/regrade/command.ts';
 import { recordPass, unfinishedPasses } from '../../../../ingest/grading/regrade/passes.ts';
-import { previewRegrade } from '../../../../ingest/grading/regrade/preview.ts';
 import { sweepPasses } from '../../../../ingest/grading/regrade/regrade.ts';
 import { retractAbove } from '../../../../ingest/write/retract.ts';
 import { VERSION_STEP } from '../../../../ingest/write/versions.ts';

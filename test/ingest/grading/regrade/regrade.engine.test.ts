@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { sql, text } from '../../../../clickhouse/engine/sql.ts';
 import { address } from '../../../../core/domain/address.ts';
 import { DEPOSIT_CONTRACTS } from '../../../../ingest/grading/built-in.ts';
-import { previewRegrade } from '../../../../ingest/grading/regrade/preview.ts';
+import { previewRegrade } from '../../../../ingest/grading/regrade/command.ts';
 import { VERSION_STEP } from '../../../../ingest/write/versions.ts';
 import { type TestEngine, testEngine } from '../../../kit/engine.ts';
 import {

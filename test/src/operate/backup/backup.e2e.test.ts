@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, expect, test } from 'vitest';
-import { readAccessFile } from '../../../../clickhouse/embedded/access-file.ts';
+import { readAccessFile } from '../../../../clickhouse/embedded/directory.ts';
 import { createReader, createWriter } from '../../../../clickhouse/engine/http-engine.ts';
 import { unfinishedPasses } from '../../../../ingest/grading/regrade/passes.ts';
 import { openSqliteStore } from '../../../../src/accounts/sqlite/store.ts';

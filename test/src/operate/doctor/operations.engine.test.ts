@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { readAccessFile } from '../../../../clickhouse/embedded/access-file.ts';
+import { readAccessFile } from '../../../../clickhouse/embedded/directory.ts';
 import { hasFileWall } from '../../../../clickhouse/embedded/walls.ts';
 import type { EngineAccess } from '../../../../clickhouse/engine/engine.ts';
 import { createReader, createWriter } from '../../../../clickhouse/engine/http-engine.ts';

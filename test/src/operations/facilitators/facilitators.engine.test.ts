@@ -4,7 +4,7 @@ import { trustedText } from '../../../../clickhouse/engine/sql.ts';
 import type { Address } from '../../../../core/domain/address.ts';
 import type { Chain } from '../../../../core/domain/chains.ts';
 import type { Settlement } from '../../../../core/domain/settlement.ts';
-import { mergeRelayerTotals } from '../../../../ingest/rollup/relayer-totals.ts';
+import { mergeRelayerTotals } from '../../../../ingest/rollup/close.ts';
 import { createVersions } from '../../../../ingest/write/versions.ts';
 import { type TestApi, testApi } from '../../../kit/api.ts';
 import { closeDays } from '../../../kit/close-days.ts';

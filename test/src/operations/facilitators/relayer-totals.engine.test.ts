@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { sql, trustedText } from '../../../../clickhouse/engine/sql.ts';
-import { mergeRelayerTotals } from '../../../../ingest/rollup/relayer-totals.ts';
+import { mergeRelayerTotals } from '../../../../ingest/rollup/close.ts';
 import { createVersions } from '../../../../ingest/write/versions.ts';
 import {
   closedRelayers,

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { systemClock } from '../../../../core/clock.ts';
 import type { Chain } from '../../../../core/domain/chains.ts';
-import { mergeRelayerTotals } from '../../../../ingest/rollup/relayer-totals.ts';
+import { mergeRelayerTotals } from '../../../../ingest/rollup/close.ts';
 import { createVersions } from '../../../../ingest/write/versions.ts';
 import { createDatasetFacts } from '../../../../src/operations/index-state/dataset.ts';
 import { createFreshness } from '../../../../src/operations/index-state/freshness.ts';

@@ -5,7 +5,7 @@ import { address } from '../../../../core/domain/address.ts';
 import type { Settlement } from '../../../../core/domain/settlement.ts';
 import { countActivity } from '../../../../ingest/endpoints/activity.ts';
 import { dollarTokens } from '../../../../ingest/endpoints/item.ts';
-import { WHOLE } from '../../../../ingest/endpoints/listing.ts';
+import { WHOLE } from '../../../../ingest/endpoints/list.ts';
 import { syncSource } from '../../../../ingest/endpoints/sync.ts';
 import { PASS_LIMITS, readEdges } from '../../../../ingest/rings/edges.ts';
 import { createVersions } from '../../../../ingest/write/versions.ts';

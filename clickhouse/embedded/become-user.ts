@@ -1,4 +1,5 @@
 import { DataType, load, open } from 'ffi-rs';
+import type { HostUser } from './host-bootstrap.ts';
 
 /** Calls of the C library that Node has none of its own for. Only for the engine's launcher, on Linux with glibc. */
 
@@ -46,4 +47,33 @@ function isFailure(value: number): boolean {
 function typeOf(argument: LibcArgument): DataType {
   if (typeof argument === 'number') return DataType.I64;
   return typeof argument === 'string' ? DataType.String : DataType.U8Array;
+}
+
+/** The launcher's calls as root, to become the engine's user (engine-user.ts decides whether). */
+
+const PR_SET_KEEPCAPS = 8;
+const PR_CAP_AMBIENT = 47;
+const PR_CAP_AMBIENT_RAISE = 2;
+const CAP_DAC_OVERRIDE = 1;
+const CAPABILITY_VERSION_3 = 0x2008_0522;
+const CAPABILITY_SETS_BYTES = 24;
+const U32_BYTES = 4;
+
+/** For good: the program that is executed next cannot become root again. The group has the same number. */
+export function becomeUser({ id, passesPermissions }: HostUser): void {
+  if (passesPermissions) callLibc('prctl', [PR_SET_KEEPCAPS, 1, 0, 0, 0]);
+  process.setgroups?.([]);
+  process.setgid?.(id);
+  process.setuid?.(id);
+  if (passesPermissions) keepCapability(CAP_DAC_OVERRIDE);
+}
+
+/** Every other one is given up. Ambient: it outlives the execution of a program by a user that is not root. */
+function keepCapability(capability: number): void {
+  const header = Buffer.alloc(2 * U32_BYTES); // struct __user_cap_header_struct, this thread
+  header.writeUInt32LE(CAPABILITY_VERSION_3);
+  const sets = Buffer.alloc(CAPABILITY_SETS_BYTES); // effective, permitted, inheritable; then the same for numbers from 32 on
+  for (let set = 0; set < 3; set += 1) sets.writeUInt32LE(2 ** capability, set * U32_BYTES);
+  callLibc('capset', [header, sets]);
+  callLibc('prctl', [PR_CAP_AMBIENT, PR_CAP_AMBIENT_RAISE, capability, 0, 0]);
 }
