@@ -1,5 +1,5 @@
 import type { Address } from '../core/domain/address.ts';
-import { type Wallet, walletOf } from './chain/wallets.ts';
+import { type Wallet, walletOf } from './chain/sender.ts';
 
 /** One that pays or is paid. The key is derived from the seed and signs for the local chain's token only. */
 export interface Actor extends Wallet {

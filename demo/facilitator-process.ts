@@ -6,12 +6,59 @@ import { toFacilitatorEvmSigner } from '@x402/evm';
 import { registerExactEvmScheme } from '@x402/evm/exact/facilitator';
 import { UptoEvmScheme } from '@x402/evm/upto/facilitator';
 import { BuilderCodeFacilitatorExtension } from '@x402/extensions/builder-code';
-import { createWalletClient, custom, type EIP1193RequestFn, type Hex, http, publicActions } from 'viem';
+import {
+  createWalletClient,
+  custom,
+  type EIP1193RequestFn,
+  type Hex,
+  http,
+  parseTransaction,
+  publicActions,
+} from 'viem';
 import { createNonceManager, privateKeyToAccount } from 'viem/accounts';
 import { baseSepolia } from 'viem/chains';
 import { readBootstrap } from '../core/process/child-process.ts';
 import type { FacilitatorBootstrap } from './facilitator.ts';
-import { createSentTransactions, type SentTransactions } from './sent-transactions.ts';
+
+/** The transactions of one sender, by nonce, so that what a reorg took out of the chain can be sent again as it was signed. */
+export interface SentTransactions {
+  /** `raw` is what `eth_sendRawTransaction` was given. */
+  record(raw: Hex): void;
+  /** Above every nonce that was ever sent; 0 before the first. */
+  readonly next: number;
+  /**
+   * Sends again what the node no longer knows: without it, every later transaction waits for a nonce that never comes.
+   * `nextNonce` is what the node counts, its pool included.
+   */
+  resend(nextNonce: number, send: (raw: Hex) => Promise<unknown>): Promise<void>;
+}
+
+/** Far more than the blocks of the deepest reorg hold. */
+const KEPT = 1_000;
+
+export function createSentTransactions(): SentTransactions {
+  const byNonce = new Map<number, Hex>();
+  let next = 0;
+  return {
+    record(raw) {
+      const { nonce = 0 } = parseTransaction(raw);
+      byNonce.set(nonce, raw);
+      next = Math.max(next, nonce + 1);
+      byNonce.delete(nonce - KEPT);
+    },
+    get next() {
+      return next;
+    },
+    async resend(nextNonce, send) {
+      for (let nonce = nextNonce; ; nonce++) {
+        const raw = byNonce.get(nonce);
+        if (raw === undefined) return;
+        // Refused where it came back by itself meanwhile; the next look counts again.
+        await send(raw).catch(() => undefined);
+      }
+    },
+  };
+}
 
 /**
  * A real x402 facilitator, v1 and v2, exact and upto, as a process of its own: POST /verify, POST /settle, GET /supported.

@@ -1,5 +1,4 @@
-import { type DataDir, freshDataDir } from './data-dir.ts';
-import { type DemoOptions, parseOptions } from './options.ts';
+import { type DataDir, type DemoOptions, freshDataDir, parseOptions } from './options.ts';
 
 /** `npm run demo`: the whole project on one machine, offline. */
 

@@ -1,13 +1,12 @@
 import { createLog } from '../core/log.ts';
+import { whatToOpen } from '../src/what-to-open.ts';
 import { createPace, endlessLive } from './endless.ts';
 import { SAMPLE_DAYS } from './history/sample-world.ts';
-import { runMinutes } from './minutes.ts';
-import { HISTORY_SHARE, runOnce } from './once.ts';
+import { closeBooks, HISTORY_SHARE, runOnce } from './once.ts';
 import type { DemoOptions } from './options.ts';
 import { lateProgress, showProgress, showStatus } from './progress.ts';
 import { openStage, type Stage } from './stage.ts';
 import { isTrue, type Outcome, summarize } from './summary.ts';
-import { welcome } from './welcome.ts';
 
 /** Enough for pages and a backfill to look at, few enough that the first answer is not kept waiting, and blocks enough for some to be final. */
 const CONTINUOUS_HISTORY = 700;
@@ -83,4 +82,87 @@ async function statusLine({ client, traffic }: Stage): Promise<string> {
     return `${traffic.ledger.count} settlements on the chain (${tiers}); the API does not answer`;
   const lag = seen.lag_seconds === null ? 'not started' : `lag ${seen.lag_seconds} s`;
   return `${traffic.ledger.count} settlements (${tiers}) | block ${seen.indexed_block} of ${seen.head_block}, ${lag} | ${seen.reorgs} reorgs`;
+}
+
+/** What the demo prints once everything runs: a few lines to try, what runs with it, and at the end what to open. */
+export function welcome(stage: Stage, directory: string): string {
+  const { sample, traffic, identities } = stage;
+  const history = sample === null ? '' : `${SAMPLE_DAYS} days of sample data on three chains, `;
+  return `
+The demo runs: ${history}${traffic.ledger.count} settlements and ${identities.registered} agents of history, and a new block every second.
+
+${linesToTry(stage)}
+${partners(stage, directory)}
+Ctrl-C stops everything and removes the data.
+${whatToOpen(stage.service.url, testAccount(stage))}`;
+}
+
+/** README's five, with the key of an organization that the demo made. */
+function linesToTry({ service: { url }, apiKey, world, shops }: Stage): string {
+  const withKey = `curl -s -H 'X-API-Key: ${apiKey}'`;
+  const wallet = world.cast.merchants[0]?.address ?? '';
+  const question =
+    'SELECT evidence_tier, count() AS n, sum(amount_usd) AS usd FROM settlements GROUP BY evidence_tier ORDER BY usd DESC';
+  const lines = [
+    `${withKey} '${url}/v0/flows?limit=3'`,
+    `${withKey} '${url}/v0/merchants/${wallet}'`,
+    `${withKey} -H 'content-type: application/json' '${url}/v0/sql' -d '{"sql": "${question}"}'`,
+    `curl -s '${url}/v0/endpoints?q=unit%20conversion'`,
+    ...[...shops.examples, `${url}/v0/flows?limit=3`].map((goods) => `npm run demo:pay -- '${goods}'`),
+  ];
+  return `Try the newest payments, a seller's profile, SQL, what agents sell, and buying it with the test account, without a key:
+
+${lines.map((line) => `  ${line}\n`).join('')}
+More to try: ${url}/docs/quickstart
+`;
+}
+
+function partners({ world, facilitatorUrl, shops, identities }: Stage, directory: string): string {
+  return `With the API run:
+
+  chain          ${world.chain.url} (Base Sepolia's chain id, 84532)
+  facilitator    ${facilitatorUrl}/supported (agents pay the API through it, to ${world.cast.api.address})
+  shops          ${shops.origin} (three of the directory’s endpoints that really sell)
+  agents’ files  ${identities.host.origin} (cards and feedback, honest and hostile, and two bazaars)
+  data and log   ${directory} (service.log)
+`;
+}
+
+function testAccount({ world: { cast } }: Stage): [string, string][] {
+  const { address, privateKey } = cast.visitor;
+  return [
+    ['test account', `${address} with a million USDC and gas money, for trying payments`],
+    [
+      'its key',
+      `${privateKey} (of this local chain only, and known to all: never send it anything of value)`,
+    ],
+  ];
+}
+
+const MS_PER_MINUTE = 60_000;
+const SECONDS_PER_MINUTE = 60;
+const CATCH_UP_TIMEOUT_MS = 60_000;
+/** The slowest the audit may be; a longer run has more to compare. */
+const AUDITED_ROWS_PER_SECOND = 500;
+
+/** Runs the demo as `npm run demo` does for so long, visitors included, then compares everything with the chain. */
+export async function runMinutes(stage: Stage, minutes: number): Promise<Outcome> {
+  const live = endlessLive(stage);
+  const pace = createPace(stage, live);
+  const progress = showProgress('seconds', minutes * SECONDS_PER_MINUTE);
+  const began = performance.now();
+  for (let ms = 0; ms < minutes * MS_PER_MINUTE; ms = performance.now() - began) {
+    await pace.step();
+    progress.update(Math.floor(ms / 1_000));
+  }
+  progress.finish();
+  await live.settleDown();
+  const timeoutMs = CATCH_UP_TIMEOUT_MS + (stage.traffic.ledger.count / AUDITED_ROWS_PER_SECOND) * 1_000;
+  const closed = await closeBooks(stage, performance.now() + timeoutMs);
+  return {
+    ...closed,
+    wanted: null,
+    history: null,
+    purchases: live.purchases,
+  };
 }

@@ -2,13 +2,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { ApiKey } from '../core/domain/caller.ts';
 import type { Log } from '../core/log.ts';
 import { freePort } from '../core/process/free-port.ts';
-import { DEMO_PLAN, openAccount } from './account.ts';
 import { X402_BUILDER_CODE, X402_FACILITATOR_ID } from './actors.ts';
-import { type ApiClient, createApiClient } from './api-client.ts';
+import { type ApiClient, createApiClient, DEMO_PLAN, openAccount } from './api-client.ts';
 import { startFacilitator } from './facilitator.ts';
 import { type History, startHistory } from './history/history.ts';
-import { sampleOnlyChains, samplePayees } from './history/sample-config.ts';
-import { FIRST_LIVE_BLOCK } from './history/sample-world.ts';
+import { FIRST_LIVE_BLOCK, sampleOnlyChains, samplePayees } from './history/sample-world.ts';
 import { startCardHost } from './identities/card-host.ts';
 import {
   createIdentities,

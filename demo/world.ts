@@ -1,6 +1,5 @@
 import { type Cast, castOf } from './actors.ts';
-import { DEMO_CHAIN_ID } from './chain/anvil.ts';
-import { type DemoChain, startDemoChain } from './chain/demo-chain.ts';
+import { DEMO_CHAIN_ID, type DemoChain, startDemoChain } from './chain/anvil.ts';
 import { mintUsdc } from './chain/deploy-usdc.ts';
 import { callApprovePermit2 } from './chain/permit2.ts';
 import { mine, requireSuccess } from './chain/sender.ts';

@@ -1,12 +1,57 @@
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
 import { readAccessFile } from '../clickhouse/embedded/directory.ts';
 import { EngineUnavailable } from '../clickhouse/embedded/library.ts';
 import { type EmbeddedEngineOptions, startEmbeddedEngine } from '../clickhouse/embedded/supervisor.ts';
-import { type EngineAccess, EngineError } from '../clickhouse/engine/engine.ts';
+import { openForSearch } from '../clickhouse/embedded/user.ts';
+import { type EngineAccess, type EngineCluster, EngineError } from '../clickhouse/engine/engine.ts';
 import { createWriter } from '../clickhouse/engine/http-engine.ts';
 import type { Config } from '../core/config/config.ts';
 import type { Log } from '../core/log.ts';
-import { makeEngineHome } from './engine-home.ts';
-import { remoteAccess } from './remote-access.ts';
+
+/** Not to be listed by others; what is in it says itself who may read it. */
+const DIRECTORY_MODE = 0o700;
+
+/** The directory of the embedded engine, in the data directory: apart from the service's secrets and accounts, which lie beside it. */
+export function engineHome({ dataDir }: Pick<Config, 'dataDir'>): string {
+  return join(dataDir, 'clickhouse');
+}
+
+/** Makes it. Where we are root, the engine runs as a user of its own, who has to pass the data directory to get to it. */
+export function makeEngineHome(config: Pick<Config, 'dataDir'>): string {
+  const home = engineHome(config);
+  try {
+    mkdirSync(home, { recursive: true, mode: DIRECTORY_MODE });
+    if (process.geteuid?.() === 0) openForSearch(config.dataDir);
+  } catch {
+    // The engine's start comes to the same end, and says it in words for the operator.
+  }
+  return home;
+}
+
+/** Users of a remote engine: the reader defaults to the writer, so that one user is enough to begin with. Null: embedded. */
+export function remoteAccess({ clickhouse }: Pick<Config, 'clickhouse'>): EngineAccess | null {
+  if (clickhouse.url === null) return null;
+  const writer = clickhouse.writer ?? { user: 'default', password: '' };
+  const reader = clickhouse.reader ?? writer;
+  const cluster = clusterOf(clickhouse);
+  return {
+    url: clickhouse.url,
+    database: clickhouse.database,
+    writer,
+    reader,
+    guest: clickhouse.guest ?? reader,
+    ...(cluster === null ? {} : { cluster }),
+  };
+}
+
+function clusterOf({ cluster, shards, replicated }: Config['clickhouse']): EngineCluster | null {
+  if (cluster === null) return null;
+  const filled = shards.flatMap(([first, ...others]): [string, ...string[]][] =>
+    first === undefined ? [] : [[first, ...others]],
+  );
+  return { name: cluster, shards: filled, isReplicated: replicated };
+}
 
 /** An engine for a command that does its work and ends. */
 export interface CommandEngine {

@@ -19,7 +19,7 @@ import { runIngest } from '../ingest/worker.ts';
 import { untilAcknowledged } from '../ingest/write/until-acknowledged.ts';
 import { type OpenSandbox, openSandbox } from '../sandbox/open.ts';
 import type { ControlStore } from './accounts/store.ts';
-import { makeEngineHome } from './engine-home.ts';
+import { makeEngineHome, remoteAccess } from './attach-engine.ts';
 import { buildApp } from './http/app.ts';
 import { createDrain, type Drain } from './http/drain.ts';
 import { keepRequestsYoung } from './http/server.ts';
@@ -29,7 +29,6 @@ import * as observed from './observe/ports.ts';
 import { openAccess } from './open-access.ts';
 import { openControlStore } from './open-control-store.ts';
 import { sqlTierSeconds } from './operations/prices.ts';
-import { remoteAccess } from './remote-access.ts';
 
 /**
  * Puts the parts of one process together: the engine (a child, or somebody else's), the API, the ingest worker (a child).

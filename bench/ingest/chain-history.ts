@@ -1,7 +1,6 @@
 import { type Address, address } from '../../core/domain/address.ts';
-import { type DemoChain, startDemoChain } from '../../demo/chain/demo-chain.ts';
-import { mintUsdc } from '../../demo/chain/deploy-usdc.ts';
-import { callBatch, MULTICALL3 } from '../../demo/chain/multicall3.ts';
+import { type DemoChain, startDemoChain } from '../../demo/chain/anvil.ts';
+import { callBatch, MULTICALL3, mintUsdc } from '../../demo/chain/deploy-usdc.ts';
 import { authorizeWillingly, callTransferBytes } from '../../demo/chain/payments.ts';
 import { installWillingPayers } from '../../demo/chain/permit2.ts';
 import { mine, mineMany, requireSuccess, type Transaction } from '../../demo/chain/sender.ts';

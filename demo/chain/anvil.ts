@@ -1,7 +1,12 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
+import type { Hex } from 'viem';
+import { type ChainToken, deployUsdc, installMulticall3 } from './deploy-usdc.ts';
 import { createRpc, type Rpc } from './json-rpc.ts';
+import { installDoubles } from './permit2.ts';
+import { installRegistries } from './registries.ts';
+import { createSender, mine, type Sender } from './sender.ts';
 
 /** When blocks appear: one per transaction, only on `evm_mine`, or every so many seconds. */
 export type Mining = 'auto' | 'manual' | { readonly everySeconds: number };
@@ -144,4 +149,52 @@ async function listeningPort(child: ChildProcess): Promise<number> {
     child.stderr?.on('data', look);
     child.once('exit', ended);
   });
+}
+
+/** A running local chain with Circle's token, Multicall3, the Permit2 doubles and the ERC-8004 registries on it. */
+export interface DemoChain extends Anvil {
+  readonly sender: Sender;
+  readonly token: ChainToken;
+}
+
+/** Starts it; about a second. Block 1 initialises the token; nothing else is mined. Stop it, or end: it dies with us. */
+export async function startDemoChain(options: AnvilOptions = {}): Promise<DemoChain> {
+  const anvil = await startAnvil(options);
+  const sender = createSender(anvil.rpc);
+  await installMulticall3(anvil.rpc);
+  await installDoubles(anvil.rpc);
+  await installRegistries(anvil.rpc);
+  return { ...anvil, sender, token: await deployUsdc(anvil.rpc, sender) };
+}
+
+/** One replacement block: send what it shall contain; it is mined right after. */
+export type FillBlock = (position: number) => Promise<void>;
+
+/**
+ * Undoes the newest `depth` blocks and mines others in their place, one `fill` per new block. With fewer blocks than `depth`
+ * the chain is shorter than before, until more are mined: a node that is asked in between sees a lower head. The undone
+ * transactions do not return to the pool. New blocks get later timestamps than the old ones had, so that even an empty one
+ * has another hash.
+ */
+export async function reorg(
+  chain: { readonly rpc: Rpc; readonly sender: Sender },
+  options: { readonly depth: number; readonly blocks: number; readonly fill?: FillBlock },
+): Promise<void> {
+  const { rpc, sender } = chain;
+  const oldHead = await rpc.call<{ timestamp: Hex }>('eth_getBlockByNumber', 'latest', false);
+  await rpc.call('anvil_rollback', options.depth);
+  sender.forget();
+  for (let position = 0; position < options.blocks; position++) {
+    await options.fill?.(position);
+    await mine(rpc, Number(oldHead.timestamp) + 1 + position);
+  }
+}
+
+/** The same in one step on the node's side: `depth` blocks become as many empty ones, and the head never shrinks. */
+export async function reorgToEmpty(
+  chain: { readonly rpc: Rpc; readonly sender: Sender },
+  depth: number,
+): Promise<void> {
+  await chain.rpc.call('anvil_reorg', depth, []);
+  chain.sender.forget();
 }

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { encodeBuilderCodeSuffix } from '@x402/extensions/builder-code';
 import {
   concatHex,
   encodeAbiParameters,
@@ -8,11 +9,30 @@ import {
   parseAbi,
   parseAbiParameters,
   parseSignature,
+  stringToHex,
 } from 'viem';
 import { sign } from 'viem/accounts';
 import type { Address } from '../../core/domain/address.ts';
 import type { ChainToken } from './deploy-usdc.ts';
-import type { Wallet } from './wallets.ts';
+import type { Wallet } from './sender.ts';
+
+const MARKER = '0x80218021802180218021802180218021';
+
+/** ERC-8021 schema 2: `w` names the facilitator, `a` the app, `s` services. By the package's own encoder. */
+export function withBuilderCode(
+  calldata: Hex,
+  codes: { readonly w?: string; readonly a?: string; readonly s?: string[] },
+): Hex {
+  const suffix = encodeBuilderCodeSuffix(codes);
+  return concatHex([calldata, suffix.startsWith('0x') ? suffix : `0x${suffix}`]);
+}
+
+/** ERC-8021 schema 0: ASCII codes joined by commas, then their length in one byte. */
+export function withPlainBuilderCodes(calldata: Hex, codes: readonly string[]): Hex {
+  const text = stringToHex(codes.join(','));
+  const length = (text.length - 2) / 2;
+  return concatHex([calldata, text, `0x${length.toString(16).padStart(2, '0')}`, '0x00', MARKER]);
+}
 
 /**
  * Every way a payment reaches the chain, as calldata. Who sends it (the relayer), to which contract and in which block is

@@ -14,7 +14,7 @@ import { type Address, address } from '../../core/domain/address.ts';
 import doubles from './contracts/doubles.json' with { type: 'json' };
 import type { ChainToken } from './deploy-usdc.ts';
 import type { Rpc } from './json-rpc.ts';
-import type { Wallet } from './wallets.ts';
+import type { Wallet } from './sender.ts';
 
 /** Canonical addresses, the same on every chain. */
 export const PERMIT2 = address('0x000000000022d473030f116ddee9f6b43ac78ba3');

@@ -14,8 +14,7 @@ import type { Hash } from '../../core/domain/settlement.ts';
 import identityRegistry from './contracts/identity-registry.json' with { type: 'json' };
 import registries from './contracts/registries.json' with { type: 'json' };
 import type { Rpc } from './json-rpc.ts';
-import type { Transaction } from './sender.ts';
-import type { Wallet } from './wallets.ts';
+import type { Transaction, Wallet } from './sender.ts';
 
 /**
  * The ERC-8004 registries of a local chain: how they get there and every write as calldata. Reads are in registry-views.ts.

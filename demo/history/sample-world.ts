@@ -4,8 +4,33 @@ import { type Address, address } from '../../core/domain/address.ts';
 import { knownChain } from '../../core/domain/chains.ts';
 import { readBuiltInRelayers } from '../../ingest/grading/built-in.ts';
 import type { Cast } from '../actors.ts';
-import { withBuilderCode } from '../chain/builder-code.ts';
+import { withBuilderCode } from '../chain/payments.ts';
 import { offerOf } from '../identities/offers.ts';
+import type { ServiceConfig } from '../service.ts';
+
+/** What the service is told of chains that hold nothing but sample data: no node is asked for them, and /telemetry says so. */
+
+type Chains = NonNullable<ServiceConfig['chains']>;
+
+/** The demo's own chain has a node. */
+function sampleOnly(cast: Cast): SampleChain[] {
+  return sampleChains(cast).filter(({ slug }) => slug !== 'base-sepolia');
+}
+
+export function sampleOnlyChains(cast: Cast): Chains {
+  return sampleOnly(cast).map(({ slug, lastBlock }) => ({
+    chain: slug,
+    rpcUrls: [],
+    sampleDataTo: lastBlock,
+  }));
+}
+
+/** Payees of the catalogue, which gives sellers their names. */
+export function samplePayees(cast: Cast) {
+  return sampleOnly(cast).flatMap(({ slug, sellers }) =>
+    sellers.map(({ address, name, resource }) => ({ chain: slug as string, address, name, resource })),
+  );
+}
 
 /** Who pays whom in the sample history, chain by chain: invented payers and sellers, relayers of facilitators that exist. */
 

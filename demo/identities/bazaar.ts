@@ -2,7 +2,7 @@ import type { Address } from '../../core/domain/address.ts';
 import type { Actor, Cast } from '../actors.ts';
 import { DEMO_CHAIN_ID } from '../chain/anvil.ts';
 import { USDC } from '../chain/deploy-usdc.ts';
-import { walletOf } from '../chain/wallets.ts';
+import { walletOf } from '../chain/sender.ts';
 import { type CardHost, json } from './card-host.ts';
 import { listedSellers, type Offer, offerOf } from './offers.ts';
 

@@ -7,7 +7,7 @@ import { knownChain } from '../../core/domain/chains.ts';
 import type { Log } from '../../core/log.ts';
 import { openControlStore } from '../../src/open-control-store.ts';
 import { openConfirmers } from '../../src/payment/confirm.ts';
-import { createHttpFacilitator } from '../../src/payment/http-facilitator.ts';
+import { createHttpFacilitator } from '../../src/payment/facilitator.ts';
 import { createPaymentLane } from '../../src/payment/lane.ts';
 import type { Order, PaymentLane } from '../../src/payment/payment-lane.ts';
 import { createUptoSigners } from '../../src/payment/upto-signers.ts';

@@ -1,8 +1,7 @@
 import type { PaymentConfig } from '../../core/config/access.ts';
 import { knownChain } from '../../core/domain/chains.ts';
 import type { AuthorizationId } from '../accounts/store.ts';
-import { type JsonRpc, openJsonRpc } from './json-rpc.ts';
-import { PERMIT2, permit2NonceOf } from './permit2.ts';
+import { type JsonRpc, openJsonRpc } from './post-json.ts';
 import {
   CANCELED_TOPIC,
   type ChainLog,
@@ -14,6 +13,7 @@ import {
   uptoProofIn,
   word,
 } from './proof.ts';
+import { PERMIT2, permit2NonceOf } from './signed-payment.ts';
 
 /**
  * Asks the chain what became of an authorization: for outcomes that the facilitator left unknown, and because a facilitator's

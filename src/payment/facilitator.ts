@@ -1,5 +1,6 @@
-import type { Address } from '../../core/domain/address.ts';
-import type { Chain } from '../../core/domain/chains.ts';
+import { type Address, isAddress, readAddress } from '../../core/domain/address.ts';
+import { type Chain, isChain, namesChain } from '../../core/domain/chains.ts';
+import { getJson, type JsonAnswer, NoAnswer, postJson } from './post-json.ts';
 
 /**
  * A facilitator: checks signed payments and settles them on chain, for a service that holds no key and pays no gas. One
@@ -53,3 +54,174 @@ export type Settling =
   /** No connection could be made: certainly nothing was settled. */
   | { readonly outcome: 'unsent'; readonly cause: unknown }
   | { readonly outcome: 'unknown'; readonly reason: string | null; readonly cause: unknown };
+
+/** A facilitator behind HTTP. Its answers are read strictly: one that says less than all of it says nothing. */
+
+export interface HttpFacilitatorOptions {
+  /** Its base URL; `/verify` and `/settle` lie below. May hold a path key: appears in no error. */
+  readonly url: string;
+  /** Sent with every request, such as its API key. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** After which a settlement's outcome counts as unknown. */
+  readonly settleTimeoutMs: number;
+  /** Default: VERIFY_TIMEOUT_MS. */
+  readonly verifyTimeoutMs?: number;
+}
+
+/** Verifying reads the chain a few times. */
+const VERIFY_TIMEOUT_MS = 10_000;
+/** A verdict is a few hundred bytes. */
+const ANSWER_BYTES_MAX = 64 * 1024;
+const SUPPORTED_TIMEOUT_MS = 5_000;
+/** The largest answer seen has some fifty kinds: 20 kB. */
+const SUPPORTED_BYTES_MAX = 512 * 1024;
+/** The packages put whole transactions, signature included, into some reasons; only plain codes may leave. */
+const HARMLESS_REASON = /^[a-z0-9_]{1,80}$/;
+const TRANSACTION = /^0x[0-9a-fA-F]{64}$/;
+
+/** Said of a transaction that was broadcast and is not mined yet; it is no failure. */
+const PENDING_REASON = 'settlement_pending';
+/**
+ * Stands for an error in the middle of settling. So does a reason that is no code: the v1 scheme of @x402/evm 2.27.0 puts the
+ * text of the error there, also of the time-out that waits for the receipt of a transaction already sent.
+ */
+const DOUBTFUL_REASON = 'unexpected_settle_error';
+
+export function createHttpFacilitator(options: HttpFacilitatorOptions): Facilitator {
+  const base = options.url.replace(/\/+$/, '');
+  const ask = (path: string, payment: PaymentToSettle, timeoutMs: number, signal?: AbortSignal) => {
+    const { x402Version, paymentPayload, paymentRequirements } = payment;
+    return postJson({
+      url: `${base}${path}`,
+      body: { x402Version, paymentPayload, paymentRequirements },
+      headers: options.headers,
+      timeoutMs,
+      bytesMax: ANSWER_BYTES_MAX,
+      signal,
+    });
+  };
+  return {
+    async verify(payment, signal) {
+      try {
+        const timeoutMs = options.verifyTimeoutMs ?? VERIFY_TIMEOUT_MS;
+        return readVerdict(await ask('/verify', payment, timeoutMs, signal), payment);
+      } catch (cause) {
+        return { outcome: 'unreachable', cause };
+      }
+    },
+    async settle(payment) {
+      try {
+        return readSettling(await ask('/settle', payment, options.settleTimeoutMs), payment);
+      } catch (cause) {
+        if (cause instanceof NoAnswer && !cause.sent) return { outcome: 'unsent', cause };
+        return { outcome: 'unknown', reason: null, cause };
+      }
+    },
+    async announced() {
+      try {
+        const { status, body } = await getJson({
+          url: `${base}/supported`,
+          headers: options.headers,
+          timeoutMs: SUPPORTED_TIMEOUT_MS,
+          bytesMax: SUPPORTED_BYTES_MAX,
+        });
+        const upto = isOk(status) ? readUptoSigners(body) : null;
+        return upto === null
+          ? { outcome: 'unreachable', cause: nonsense(status) }
+          : { outcome: 'announced', upto };
+      } catch (cause) {
+        return { outcome: 'unreachable', cause };
+      }
+    },
+  };
+}
+
+function readVerdict({ status, body }: JsonAnswer, payment: PaymentToSettle): Verdict {
+  const fields = fieldsOf(body);
+  const { isValid } = fields;
+  // A refusal counts with any status: some facilitators answer 4xx with it.
+  if (isValid === false) return { outcome: 'invalid', reason: harmless(fields['invalidReason']) };
+  if (isValid === true && isOk(status) && isPayer(fields['payer'], payment)) return { outcome: 'valid' };
+  return { outcome: 'unreachable', cause: nonsense(status) };
+}
+
+function readSettling({ status, body }: JsonAnswer, payment: PaymentToSettle): Settling {
+  const fields = fieldsOf(body);
+  const { success, transaction } = fields;
+  if (success === false) {
+    const reason = harmless(fields['errorReason']);
+    if (reason === PENDING_REASON)
+      return { outcome: 'unknown', reason, cause: new Error('the facilitator waits for the transaction') };
+    return { outcome: reason === null || reason === DOUBTFUL_REASON ? 'doubtful' : 'failed', reason };
+  }
+  const isWhole =
+    success === true &&
+    isOk(status) &&
+    namesChain(fields['network'], payment.chain) &&
+    isAmount(fields['amount'], payment) &&
+    isPayer(fields['payer'], payment);
+  if (isWhole && typeof transaction === 'string' && TRANSACTION.test(transaction))
+    return { outcome: 'settled', transaction: transaction.toLowerCase() };
+  return { outcome: 'unknown', reason: null, cause: nonsense(status) };
+}
+
+function fieldsOf(body: unknown): Readonly<Record<string, unknown>> {
+  return typeof body === 'object' && body !== null ? (body as Record<string, unknown>) : {}; // JSON; fields are checked one by one
+}
+
+function isOk(status: number): boolean {
+  return status >= 200 && status < 300;
+}
+
+/** Version 2 may leave the payer out; another one is another payment. */
+function isPayer(payer: unknown, payment: PaymentToSettle): boolean {
+  if (payer === undefined || payer === null) return true;
+  return typeof payer === 'string' && payer.toLowerCase() === payment.payer;
+}
+
+/** Told of ceilings only; another amount is not what was asked for. */
+function isAmount(amount: unknown, { paymentRequirements }: PaymentToSettle): boolean {
+  if (amount === undefined || amount === null) return true;
+  return amount === (paymentRequirements['amount'] ?? paymentRequirements['maxAmountRequired']);
+}
+
+function harmless(reason: unknown): string | null {
+  return typeof reason === 'string' && HARMLESS_REASON.test(reason) ? reason : null;
+}
+
+function nonsense(status: number): Error {
+  return new Error(`the facilitator answered ${status} without a verdict that can be used`);
+}
+
+/**
+ * `GET /supported` of a facilitator, read for the scheme `upto` alone: the address of each kind first, then the other signers of
+ * its network, with which the same facilitator may settle too.
+ */
+
+/** Facilitators relay with some dozens of addresses. */
+const SIGNERS_MAX = 1_000;
+
+/** Null for an answer that is none. Entries that cannot be read are passed over. */
+export function readUptoSigners(answer: unknown): readonly UptoSigner[] | null {
+  const { kinds, signers } = fieldsOf(answer);
+  if (!Array.isArray(kinds)) return null;
+  const found: UptoSigner[] = [];
+  for (const kind of kinds) {
+    const { x402Version, scheme, network, extra } = fieldsOf(kind);
+    if (x402Version !== 2 || scheme !== 'upto' || typeof network !== 'string' || !isChain(network)) continue;
+    const own = signersOf(network, fieldsOf(extra)['facilitatorAddress']);
+    // Without its address in the kind there is nothing that a payer could sign.
+    if (own.length > 0) found.push(...own, ...othersOf(network, fieldsOf(signers)));
+    if (found.length > SIGNERS_MAX) return null;
+  }
+  return found;
+}
+
+function othersOf(chain: Chain, signers: Readonly<Record<string, unknown>>): readonly UptoSigner[] {
+  return [signers[chain], signers['eip155:*']].flat().flatMap((address) => signersOf(chain, address));
+}
+
+function signersOf(chain: Chain, raw: unknown): readonly UptoSigner[] {
+  const address = typeof raw === 'string' ? readAddress(raw) : 'malformed';
+  return isAddress(address) ? [{ chain, address }] : [];
+}

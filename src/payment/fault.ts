@@ -1,11 +1,11 @@
 import { isAddress, readAddress, toChecksum } from '../../core/domain/address.ts';
 import { ceilingOf, OPEN_CALL_SECONDS, type Quote, type Terms } from './offer.ts';
-import { UPTO_PROXY } from './permit2.ts';
-import type {
-  PermitAuthorization,
-  SignedAuthorization,
-  SignedPayment,
-  SignedTransfer,
+import {
+  type PermitAuthorization,
+  type SignedAuthorization,
+  type SignedPayment,
+  type SignedTransfer,
+  UPTO_PROXY,
 } from './signed-payment.ts';
 
 /** What is wrong with a payment: a code, and a sentence that says what to do. */

@@ -1,9 +1,18 @@
 import { createHash } from 'node:crypto';
 import type { PaymentRecord } from '../accounts/store.ts';
 import { findFault } from './fault.ts';
-import { DEFAULT_LANE_LIMITS, type LaneDeps, type LaneLimits } from './lane-deps.ts';
 import { OPEN_CALL_SECONDS, offerOf, type Quote, quoteOf } from './offer.ts';
-import type { Order, PaidCall, PaymentLane, SentPayment, SettledCall, TermsOf } from './payment-lane.ts';
+import {
+  DEFAULT_LANE_LIMITS,
+  type LaneDeps,
+  type LaneLimits,
+  type Order,
+  type PaidCall,
+  type PaymentLane,
+  type SentPayment,
+  type SettledCall,
+  type TermsOf,
+} from './payment-lane.ts';
 import { type Purchase, readPurchase, toSettle, toVerify } from './purchase.ts';
 import { claim, recordSettlement, serve, settlingMs } from './record.ts';
 import {

@@ -1,5 +1,5 @@
 import type { AuthorizationId } from '../accounts/store.ts';
-import { UPTO_PROXY } from './permit2.ts';
+import { UPTO_PROXY } from './signed-payment.ts';
 
 /** What one transaction proves about one authorization: pure functions over its logs and calldata. */
 

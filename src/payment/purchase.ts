@@ -5,9 +5,8 @@ import type { SettlementQuestion } from './confirm.ts';
 import type { PaymentToSettle } from './facilitator.ts';
 import { chooseTerms } from './fault.ts';
 import { type Quote, requirementOf, type Terms } from './offer.ts';
-import { permit2NonceId } from './permit2.ts';
 import { malformed, unacceptable } from './refusals.ts';
-import { payloadFor, readPayment, type SignedPayment } from './signed-payment.ts';
+import { payloadFor, permit2NonceId, readPayment, type SignedPayment } from './signed-payment.ts';
 
 /** A request with the payment that came with it and the terms which that payment is for. */
 export interface Purchase {

@@ -3,7 +3,7 @@ import { type ErrorCode, type Failure, type FailureContext, fail } from '../../c
 import type { AuthorizationId } from '../accounts/store.ts';
 import type { PaymentFault } from './fault.ts';
 import { offerOf, type Quote, type Terms } from './offer.ts';
-import { nonceHex, PERMIT2 } from './permit2.ts';
+import { nonceHex, PERMIT2 } from './signed-payment.ts';
 
 /** Every answer of the x402 lane that is not a paid call: what happened to the money, and what to do now. */
 

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { PaymentRecord } from '../accounts/store.ts';
 import { type ChainFinding, noConfirmer, type SettlementQuestion } from './confirm.ts';
 import type { Settling } from './facilitator.ts';
-import type { LaneDeps } from './lane-deps.ts';
+import type { LaneDeps } from './payment-lane.ts';
 import { type Purchase, toConfirm, toVerify } from './purchase.ts';
 import { leaveOpen } from './record.ts';
 import { ended, facilitatorUnavailable, settlementFailed, settlementUnknown } from './refusals.ts';

@@ -4,7 +4,7 @@ import { registerExactEvmScheme } from '@x402/evm/exact/client';
 import { wrapFetchWithPayment, x402Client } from '@x402/fetch';
 import { privateKeyToAccount } from 'viem/accounts';
 import { keyDigest, mintApiKey } from '../../core/domain/caller.ts';
-import type { Wallet } from '../../demo/chain/wallets.ts';
+import type { Wallet } from '../../demo/chain/sender.ts';
 import type { Random } from '../../demo/random.ts';
 import type { ControlStore } from '../../src/accounts/store.ts';
 import type { Ear, Heard } from './answers.ts';

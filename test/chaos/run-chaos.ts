@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Log } from '../../core/log.ts';
-import type { Wallet } from '../../demo/chain/wallets.ts';
+import type { Wallet } from '../../demo/chain/sender.ts';
 import { type Random, seededRandom } from '../../demo/random.ts';
 import { createEar, type Ear } from './answers.ts';
 import {

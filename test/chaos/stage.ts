@@ -6,8 +6,7 @@ import { type EmbeddedEngine, startEmbeddedEngine } from '../../clickhouse/embed
 import type { Log } from '../../core/log.ts';
 import { freePort } from '../../core/process/free-port.ts';
 import { mintUsdc } from '../../demo/chain/deploy-usdc.ts';
-import { mine } from '../../demo/chain/sender.ts';
-import { type Wallet, walletOf } from '../../demo/chain/wallets.ts';
+import { mine, type Wallet, walletOf } from '../../demo/chain/sender.ts';
 import { type Facilitator, startFacilitator } from '../../demo/facilitator.ts';
 import { openRedisStore } from '../../src/accounts/redis/store.ts';
 import type { ControlStore } from '../../src/accounts/store.ts';

@@ -5,7 +5,7 @@ import { privateKeyToAccount } from 'viem/accounts';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type ClientOptions, createClient, payWith } from '../../client/index.ts';
 import { loadConfig } from '../../core/config/load.ts';
-import type { Wallet } from '../../demo/chain/wallets.ts';
+import type { Wallet } from '../../demo/chain/sender.ts';
 import { type OwnApi, ownApi } from '../kit/own-api.ts';
 import { NOON } from '../kit/rows.ts';
 import { watchSecret } from '../kit/secrets-watch.ts';

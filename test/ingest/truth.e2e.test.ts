@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterEach, expect, test } from 'vitest';
-import { reorg } from '../../demo/chain/reorg.ts';
+import { reorg } from '../../demo/chain/anvil.ts';
 import { caughtUp, expectTruth, telemetry } from '../kit/catch-up.ts';
 import { IS_NIGHTLY, lengthOf } from '../kit/lengths.ts';
 import { type Lie, type LyingRpc, startLyingRpc } from '../kit/lying-rpc.ts';

@@ -3,7 +3,7 @@ import { UptoEvmScheme } from '@x402/evm/upto/client';
 import { x402Client } from '@x402/fetch';
 import { privateKeyToAccount } from 'viem/accounts';
 import type { PaymentOffer } from '../../core/domain/payment.ts';
-import type { Wallet } from '../../demo/chain/wallets.ts';
+import type { Wallet } from '../../demo/chain/sender.ts';
 import { watchSecret } from './secrets-watch.ts';
 import { signatures } from './x402-world.ts';
 

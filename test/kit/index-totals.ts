@@ -1,6 +1,6 @@
 import type { Reader } from '../../clickhouse/engine/engine.ts';
 import { type Sql, sql, trustedText } from '../../clickhouse/engine/sql.ts';
-import { closedRelayers, type RelayerTotals } from '../../src/operations/facilitators/totals.ts';
+import { closedRelayers, type RelayerTotals } from '../../src/operations/facilitators/read.ts';
 import {
   closedHours,
   closedSlices,

@@ -1,5 +1,5 @@
 import { type Address, address } from '../../core/domain/address.ts';
-import { withBuilderCode } from '../../demo/chain/builder-code.ts';
+import { withBuilderCode } from '../../demo/chain/payments.ts';
 import type { Random } from '../../demo/random.ts';
 import { callData, type Event, PROXY, settled, transfer, used, wallet } from './chain-logs.ts';
 import type { ModelBlock, ModelTransaction } from './model-chain.ts';

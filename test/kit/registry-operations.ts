@@ -20,8 +20,7 @@ import {
   toReputation,
   toValidation,
 } from '../../demo/chain/registries.ts';
-import type { Transaction } from '../../demo/chain/sender.ts';
-import { type Wallet, walletOf } from '../../demo/chain/wallets.ts';
+import { type Transaction, type Wallet, walletOf } from '../../demo/chain/sender.ts';
 
 /** Random use of the ERC-8004 registries: operations as data, so that fast-check can shrink them, and what they send. */
 

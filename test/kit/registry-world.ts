@@ -1,6 +1,6 @@
 import type { Hex } from 'viem';
 import type { Address } from '../../core/domain/address.ts';
-import { type DemoChain, startDemoChain } from '../../demo/chain/demo-chain.ts';
+import { type DemoChain, reorg, startDemoChain } from '../../demo/chain/anvil.ts';
 import { installHastyOwner, TESTNET_REGISTRIES } from '../../demo/chain/registries.ts';
 import {
   type AgentView,
@@ -8,7 +8,6 @@ import {
   type FeedbackView,
   type RegistryViews,
 } from '../../demo/chain/registry-views.ts';
-import { reorg } from '../../demo/chain/reorg.ts';
 import { mine } from '../../demo/chain/sender.ts';
 import { type ReceiptLog, readReceipts } from './receipts.ts';
 import {

@@ -1,7 +1,7 @@
 import type { Config } from '../../core/config/config.ts';
 import { loadConfig } from '../../core/config/load.ts';
 import { knownChain } from '../../core/domain/chains.ts';
-import { walletOf } from '../../demo/chain/wallets.ts';
+import { walletOf } from '../../demo/chain/sender.ts';
 
 /** A configuration that sells calls on Base Sepolia through the facilitator at `url`; no chain is asked. */
 export function sellingThrough(url: string): Pick<Config, 'payment'> {

@@ -1,6 +1,6 @@
 import { EngineError } from '../../clickhouse/engine/engine.ts';
 import { Failure } from '../../core/errors.ts';
-import { readRelayerTotals } from '../../src/operations/facilitators/totals.ts';
+import { readRelayerTotals } from '../../src/operations/facilitators/read.ts';
 import { type RollupCoverage, readCoverage } from '../../src/operations/index-state/rollups.ts';
 import { readIndex, readMergedRelayers } from './index-totals.ts';
 import type { KillableEngine } from './killable-engine.ts';

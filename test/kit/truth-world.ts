@@ -1,8 +1,6 @@
 import { type Address, address } from '../../core/domain/address.ts';
-import { withBuilderCode } from '../../demo/chain/builder-code.ts';
-import { type DemoChain, startDemoChain } from '../../demo/chain/demo-chain.ts';
-import { mintUsdc, USDC } from '../../demo/chain/deploy-usdc.ts';
-import { callBatch, MULTICALL3 } from '../../demo/chain/multicall3.ts';
+import { type DemoChain, reorg, startDemoChain } from '../../demo/chain/anvil.ts';
+import { callBatch, MULTICALL3, mintUsdc, USDC } from '../../demo/chain/deploy-usdc.ts';
 import {
   callBareTransfer,
   callReceive,
@@ -10,6 +8,7 @@ import {
   callTransfer,
   callTransferBytes,
   signAuthorization,
+  withBuilderCode,
 } from '../../demo/chain/payments.ts';
 import {
   callApprovePermit2,
@@ -19,9 +18,7 @@ import {
   ROUTER,
   UPTO_PROXY,
 } from '../../demo/chain/permit2.ts';
-import { reorg } from '../../demo/chain/reorg.ts';
-import { mine, type Transaction } from '../../demo/chain/sender.ts';
-import { type Wallet, walletOf } from '../../demo/chain/wallets.ts';
+import { mine, type Transaction, type Wallet, walletOf } from '../../demo/chain/sender.ts';
 import { type Random, seededRandom } from '../../demo/random.ts';
 import type { NaiveCatalogue } from './naive-reader.ts';
 

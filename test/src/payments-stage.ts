@@ -9,7 +9,7 @@ import { startEmbeddedEngine } from '../../clickhouse/embedded/supervisor.ts';
 import { loadConfig } from '../../core/config/load.ts';
 import { type ApiKey, keyDigest, mintApiKey } from '../../core/domain/caller.ts';
 import { freePort } from '../../core/process/free-port.ts';
-import { type Wallet, walletOf } from '../../demo/chain/wallets.ts';
+import { type Wallet, walletOf } from '../../demo/chain/sender.ts';
 import type { ControlStore } from '../../src/accounts/store.ts';
 import { startService } from '../../src/service.ts';
 import type { ApiAnswer } from '../kit/api.ts';

@@ -8,7 +8,7 @@ import { privateKeyToAccount } from 'viem/accounts';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createClient, payWith } from '../../client/index.ts';
 import { DEFAULT_PLANS } from '../../core/domain/plan.ts';
-import type { Wallet } from '../../demo/chain/wallets.ts';
+import type { Wallet } from '../../demo/chain/sender.ts';
 import { openRedisStore } from '../../src/accounts/redis/store.ts';
 import { openSqliteStore } from '../../src/accounts/sqlite/store.ts';
 import type { ControlStore } from '../../src/accounts/store.ts';

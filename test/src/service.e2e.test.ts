@@ -6,7 +6,7 @@ import { afterEach, expect, test } from 'vitest';
 import { startEmbeddedEngine } from '../../clickhouse/embedded/supervisor.ts';
 import { createLog } from '../../core/log.ts';
 import { freePort } from '../../core/process/free-port.ts';
-import { startDemoChain } from '../../demo/chain/demo-chain.ts';
+import { startDemoChain } from '../../demo/chain/anvil.ts';
 import { expectTruth, telemetry } from '../kit/catch-up.ts';
 import { startTestService, until } from '../kit/service.ts';
 import { startTruthWorld } from '../kit/truth-world.ts';

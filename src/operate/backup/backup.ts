@@ -6,8 +6,7 @@ import type { Config } from '../../../core/config/config.ts';
 import type { Log } from '../../../core/log.ts';
 import { UserError } from '../../../core/user-error.ts';
 
-import { attachOrStartEngine } from '../../attach-engine.ts';
-import { engineHome } from '../../engine-home.ts';
+import { attachOrStartEngine, engineHome } from '../../attach-engine.ts';
 import { backUpAccounts, backUpSecrets } from './accounts.ts';
 import { backUpEngine } from './engine.ts';
 import { type Chain, engineDirectory, linkBackups, readChain, stageBackup } from './engine-files.ts';

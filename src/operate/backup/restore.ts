@@ -3,14 +3,12 @@ import { migrate } from '../../../clickhouse/migrate/migrate.ts';
 import type { Config } from '../../../core/config/config.ts';
 import { UserError } from '../../../core/user-error.ts';
 
-import { attachOrStartEngine } from '../../attach-engine.ts';
-import { engineHome } from '../../engine-home.ts';
+import { attachOrStartEngine, engineHome } from '../../attach-engine.ts';
 import { refuseAccounts, refuseOtherKeys, restoreAccounts, restoreKeys } from './accounts.ts';
 import type { BackupDeps } from './backup.ts';
 import { refuseFilledDatabase, refuseForeignIndex, restoreEngine } from './engine.ts';
 import { type Chain, engineDirectory, linkBackups, readChain } from './engine-files.ts';
-import type { EngineManifest, Manifest } from './manifest.ts';
-import { checkFiles } from './manifest.ts';
+import { checkFiles, type EngineManifest, type Manifest } from './manifest.ts';
 import { tellBytes } from './progress.ts';
 
 /** The options of the command line, as commander gives them. */

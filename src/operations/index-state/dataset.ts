@@ -7,7 +7,7 @@ import type { Chain } from '../../../core/domain/chains.ts';
 import { PUBLIC_TABLE_NAMES, type PublicTableName } from '../../../core/domain/public-tables.ts';
 import { versionTimeMs } from '../../../core/domain/settlement.ts';
 import { ask, bigintField, cached, integerField, TWO_THREADS, textField } from '../ask.ts';
-import { closedRelayers, readRelayerTotals } from '../facilitators/totals.ts';
+import { closedRelayers, readRelayerTotals } from '../facilitators/read.ts';
 import { unionAll } from '../wallets/profile-totals.ts';
 import type { Freshness } from './freshness.ts';
 import { openRows, type Rollups } from './rollups.ts';

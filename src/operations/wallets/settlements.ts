@@ -1,7 +1,12 @@
 import { Type } from '@sinclair/typebox';
+import type { Reader, Statement } from '../../../clickhouse/engine/engine.ts';
+import { allOf, type Sql, sql, text, uint32 } from '../../../clickhouse/engine/sql.ts';
 import type { Address } from '../../../core/domain/address.ts';
+import type { Chain } from '../../../core/domain/chains.ts';
+import type { Position } from '../../../core/domain/settlement.ts';
+import { ask, bigintField, integerField, textField } from '../ask.ts';
 import { defineOperation } from '../define.ts';
-import { finalOnly } from '../index-state/finality.ts';
+import { type FinalBlock, finalOnly, onlyFinal } from '../index-state/finality.ts';
 import { finalityOf } from '../index-state/freshness.ts';
 import { META_EXAMPLE, SettlementMetaShape, settlementMeta } from '../meta.ts';
 import {
@@ -14,6 +19,8 @@ import {
   walletParam,
 } from '../params.ts';
 import { PRICES } from '../prices.ts';
+import { isBelow } from '../settlements/feed.ts';
+import { decodeSettlement, type ListedSettlement, onChain, type SettlementPage } from '../settlements/row.ts';
 import {
   NAMED_SETTLEMENT_EXAMPLE,
   NamedSettlementShape,
@@ -22,7 +29,115 @@ import {
 } from '../settlements/shape.ts';
 import { AddressShape, NextBeforeShape } from '../shapes.ts';
 import { nextBefore, readBefore, SETTLEMENT_CURSOR } from '../walk.ts';
-import { readWalletPage } from './read-settlements.ts';
+import { mergeSlice, type WalletRole, type WalletVersion } from './slice.ts';
+
+/**
+ * One page of a wallet's settlements, newest first, from the table ordered by wallet. FINAL would merge the whole log of a
+ * hot wallet (89 ms); instead a slice of versions is read in key order, about three for each row wanted, and merged here
+ * (14 ms). The trap is the cut: see `mergeSlice`.
+ */
+
+interface WalletQuery {
+  readonly wallet: Address;
+  /** Rows wanted, 1 to 100. */
+  readonly limit: number;
+  readonly before: Position | undefined;
+  readonly role: WalletRole | 'any';
+  readonly counterparty: Address | undefined;
+  readonly chain: Chain | undefined;
+  /** Only rows at or below these blocks; undefined: all. */
+  readonly final: readonly FinalBlock[] | undefined;
+}
+
+const RESOURCE = 'settlements';
+const MAX_SECONDS = 10;
+const VERSIONS_PER_ROW = 3;
+/** A slice that held one key only (a row rewritten that often) is read again, larger, up to this. */
+const SLICE_ROWS_MAX = 10_000;
+/** Runs of tombstones longer than this end the page early, with a cursor to go on from. */
+const SLICES_MAX = 12;
+
+export async function readWalletPage(
+  deps: { readonly reader: Reader },
+  query: WalletQuery,
+): Promise<SettlementPage> {
+  const rows: ListedSettlement[] = [];
+  let below = query.before;
+  let sliceRows = (query.limit + 1) * VERSIONS_PER_ROW;
+  for (let slices = 0; slices < SLICES_MAX; slices++) {
+    const versions = await readSlice(deps.reader, query, { below, limit: sliceRows });
+    const slice = mergeSlice(versions, { wasFull: versions.length >= sliceRows });
+    rows.push(...slice.live);
+    if (rows.length > query.limit) {
+      const page = rows.slice(0, query.limit);
+      return { rows: page, nextBefore: page.at(-1) };
+    }
+    if (slice.resumeBelow === 'end') return { rows, nextBefore: undefined };
+    if (slice.resumeBelow === 'larger') sliceRows = growSlice(sliceRows);
+    else below = slice.resumeBelow;
+  }
+  return { rows, nextBefore: below };
+}
+
+function growSlice(sliceRows: number): number {
+  if (sliceRows >= SLICE_ROWS_MAX) {
+    throw new Error(`one settlement has more than ${SLICE_ROWS_MAX} unmerged versions in wallet_log`);
+  }
+  return Math.min(sliceRows * 4, SLICE_ROWS_MAX);
+}
+
+interface Slice {
+  readonly below: Position | undefined;
+  readonly limit: number;
+}
+
+async function readSlice(reader: Reader, query: WalletQuery, slice: Slice): Promise<WalletVersion[]> {
+  const { rows } = await ask(reader, RESOURCE, sliceStatement(query, slice));
+  return rows.map(decodeVersion);
+}
+
+/**
+ * `ver` stays out of the order: with it the engine sorts instead of reading in order (25 ms against 11). Only columns that
+ * identify the event are filtered before merging: role, chain and block are in the key, and another counterparty at the same place
+ * is preceded by a tombstone of the old one.
+ */
+function sliceStatement(query: WalletQuery, { below, limit }: Slice): Statement {
+  const conditions: Sql[] = [
+    sql`wallet = ${text(query.wallet)}`,
+    ...(below === undefined ? [] : [isBelow(below)]),
+    ...onChain(query.chain),
+    ...onlyFinal(query.final),
+    ...(query.role === 'any' ? [] : [sql`role = ${text(query.role)}`]),
+    ...(query.counterparty === undefined
+      ? []
+      : [sql`counterparty = unhex(${text(query.counterparty.slice(2))})`]),
+  ];
+  return {
+    name: 'wallet-slice',
+    maxSeconds: MAX_SECONDS,
+    maxRows: limit,
+    settings: { read_in_order_use_virtual_row: 1 },
+    sql: sql`SELECT ${WALLET_COLUMNS} FROM wallet_log WHERE ${allOf(conditions)}
+      ORDER BY wallet DESC, block_time DESC, chain DESC, block_number DESC, log_index DESC, role DESC
+      LIMIT ${uint32(limit)}`,
+  };
+}
+
+/** The order of `LISTED_COLUMNS`, with payer and payee put together from the wallet and its counterparty. */
+const WALLET_COLUMNS: Sql = sql`toUnixTimestamp(block_time), chain, block_number, log_index, lower(hex(tx_hash)),
+  if(role = 'payer', substring(wallet, 3), lower(hex(counterparty))),
+  if(role = 'payer', lower(hex(counterparty)), substring(wallet, 3)),
+  lower(hex(asset)), asset_symbol, toString(amount), toString(amount_usd), lower(hex(relayer)), facilitator,
+  toString(method), seen, toString(role), toString(ver), del`;
+
+function decodeVersion(row: readonly unknown[]): WalletVersion {
+  return {
+    settlement: decodeSettlement(row),
+    role: textField(row[15]) === 'payer' ? 'payer' : 'payee',
+    ver: bigintField(row[16]),
+    del: integerField(row[17]) !== 0,
+  };
+}
 
 const ID = 'listEntitySettlements';
 

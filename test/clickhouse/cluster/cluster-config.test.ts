@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { nodesOf, shardsOf } from '../../../clickhouse/cluster/nodes.ts';
 import { loadConfig } from '../../../core/config/load.ts';
 import { UserError } from '../../../core/user-error.ts';
-import { remoteAccess } from '../../../src/remote-access.ts';
+import { remoteAccess } from '../../../src/attach-engine.ts';
 
 const CLUSTER = {
   CLICKHOUSE_URL: 'http://a1:8123',

@@ -23,7 +23,7 @@ import { hasFileWall } from '../../../clickhouse/embedded/walls.ts';
 import type { EngineUser } from '../../../clickhouse/engine/engine.ts';
 import { createLog } from '../../../core/log.ts';
 import { loadCursorKeys } from '../../../core/secret-file.ts';
-import { engineHome, makeEngineHome } from '../../../src/engine-home.ts';
+import { engineHome, makeEngineHome } from '../../../src/attach-engine.ts';
 import { waitUntil } from '../../kit/wait-until.ts';
 
 /** Raw SQL of the guest, past the inspector, against a real engine: what is behind the first wall. */

@@ -2,7 +2,7 @@ import { type Hex, keccak256, stringToHex, toFunctionSelector } from 'viem';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Address, address } from '../../../core/domain/address.ts';
 import type { Hash } from '../../../core/domain/settlement.ts';
-import { type DemoChain, startDemoChain } from '../../../demo/chain/demo-chain.ts';
+import { type DemoChain, startDemoChain } from '../../../demo/chain/anvil.ts';
 import {
   callAppendResponse,
   callApproveAgent,
@@ -25,8 +25,7 @@ import {
   toValidation,
 } from '../../../demo/chain/registries.ts';
 import { createRegistryViews, type RegistryViews } from '../../../demo/chain/registry-views.ts';
-import { mine, type Transaction } from '../../../demo/chain/sender.ts';
-import { walletOf } from '../../../demo/chain/wallets.ts';
+import { mine, type Transaction, walletOf } from '../../../demo/chain/sender.ts';
 import { type ReceiptLog, readReceipts } from '../../kit/receipts.ts';
 
 /** Of ERC-8004, literally: an indexer of the deployed registries goes by these and nothing else. */

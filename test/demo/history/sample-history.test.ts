@@ -4,10 +4,14 @@ import { ConfigSchema } from '../../../core/config/config.ts';
 import { resolveConfig } from '../../../core/config/load.ts';
 import { createLog } from '../../../core/log.ts';
 import { castOf } from '../../../demo/actors.ts';
-import { blocksOf } from '../../../demo/history/sample-blocks.ts';
-import { sampleOnlyChains, samplePayees } from '../../../demo/history/sample-config.ts';
 import { planPayments } from '../../../demo/history/sample-payments.ts';
-import { SAMPLE_DAYS, sampleChains } from '../../../demo/history/sample-world.ts';
+import {
+  SAMPLE_DAYS,
+  sampleChains,
+  sampleOnlyChains,
+  samplePayees,
+} from '../../../demo/history/sample-world.ts';
+import { blocksOf } from '../../../demo/history/write-history.ts';
 import { seededRandom } from '../../../demo/random.ts';
 import { decodeContextOf } from '../../../ingest/decode/context.ts';
 import { createCatalogueSources } from '../../../ingest/grading/sources.ts';

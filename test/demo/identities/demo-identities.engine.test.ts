@@ -11,11 +11,10 @@ import {
   startCardHost,
   trickle,
 } from '../../../demo/identities/card-host.ts';
-import { CARD_VARIANTS } from '../../../demo/identities/card-variants.ts';
 import { PROOF_PATH } from '../../../demo/identities/cards.ts';
 import { createIdentities, playAfter, playBefore } from '../../../demo/identities/identities.ts';
 import { listedSellers } from '../../../demo/identities/offers.ts';
-import { registryCast } from '../../../demo/identities/registry-cast.ts';
+import { CARD_VARIANTS, registryCast } from '../../../demo/identities/registry-cast.ts';
 import { makeTraffic } from '../../../demo/traffic.ts';
 import { startWorld } from '../../../demo/world.ts';
 import { CARD_MAX_BYTES, readCard } from '../../../ingest/agents/cards/read.ts';

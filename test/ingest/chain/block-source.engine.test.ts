@@ -2,15 +2,11 @@ import { pino } from 'pino';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import type { ChainConfig } from '../../../core/config/chains.ts';
 import { loadConfig } from '../../../core/config/load.ts';
-import { startAnvil } from '../../../demo/chain/anvil.ts';
-import { type DemoChain, startDemoChain } from '../../../demo/chain/demo-chain.ts';
-import { mintUsdc, USDC } from '../../../demo/chain/deploy-usdc.ts';
-import { callBatch, MULTICALL3 } from '../../../demo/chain/multicall3.ts';
+import { type DemoChain, reorg, startAnvil, startDemoChain } from '../../../demo/chain/anvil.ts';
+import { callBatch, MULTICALL3, mintUsdc, USDC } from '../../../demo/chain/deploy-usdc.ts';
 import { authorizeWillingly, callTransferBytes } from '../../../demo/chain/payments.ts';
 import { installWillingPayers } from '../../../demo/chain/permit2.ts';
-import { reorg } from '../../../demo/chain/reorg.ts';
-import { mine } from '../../../demo/chain/sender.ts';
-import { walletOf } from '../../../demo/chain/wallets.ts';
+import { mine, walletOf } from '../../../demo/chain/sender.ts';
 import type { LogFilter } from '../../../ingest/chain/block-source.ts';
 import {
   type ProviderContradiction,

@@ -3,7 +3,7 @@ import { keccak256 } from 'viem';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { address } from '../../../core/domain/address.ts';
 import type { Hash } from '../../../core/domain/settlement.ts';
-import { withBuilderCode, withPlainBuilderCodes } from '../../../demo/chain/builder-code.ts';
+import { type DemoChain, reorg, reorgToEmpty, startDemoChain } from '../../../demo/chain/anvil.ts';
 import {
   type Artifact,
   CONTRACT_FILES,
@@ -11,9 +11,7 @@ import {
   compilationDigest,
   compileContracts,
 } from '../../../demo/chain/compile-contracts.ts';
-import { type DemoChain, startDemoChain } from '../../../demo/chain/demo-chain.ts';
-import { mintUsdc } from '../../../demo/chain/deploy-usdc.ts';
-import { callBatch, MULTICALL3 } from '../../../demo/chain/multicall3.ts';
+import { callBatch, MULTICALL3, mintUsdc } from '../../../demo/chain/deploy-usdc.ts';
 import {
   authorizeWillingly,
   callBareTransfer,
@@ -23,6 +21,8 @@ import {
   callTransfer,
   callTransferBytes,
   signAuthorization,
+  withBuilderCode,
+  withPlainBuilderCodes,
 } from '../../../demo/chain/payments.ts';
 import {
   callApprovePermit2,
@@ -35,9 +35,7 @@ import {
   ROUTER,
   UPTO_PROXY,
 } from '../../../demo/chain/permit2.ts';
-import { reorg, reorgToEmpty } from '../../../demo/chain/reorg.ts';
-import { mine, mineMany, requireSuccess } from '../../../demo/chain/sender.ts';
-import { walletOf } from '../../../demo/chain/wallets.ts';
+import { mine, mineMany, requireSuccess, walletOf } from '../../../demo/chain/sender.ts';
 import { TOPIC } from '../../../ingest/decode/log-kind.ts';
 import { IS_NIGHTLY } from '../../kit/lengths.ts';
 import { readReceipts } from '../../kit/receipts.ts';

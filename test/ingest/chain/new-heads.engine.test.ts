@@ -3,7 +3,7 @@ import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { loadConfig } from '../../../core/config/load.ts';
 import { createLog } from '../../../core/log.ts';
-import { type DemoChain, startDemoChain } from '../../../demo/chain/demo-chain.ts';
+import { type DemoChain, startDemoChain } from '../../../demo/chain/anvil.ts';
 import { mine } from '../../../demo/chain/sender.ts';
 import { ReadAbandoned } from '../../../ingest/chain/block-source.ts';
 import { announceHeads, createRpcSource } from '../../../ingest/chain/source.ts';

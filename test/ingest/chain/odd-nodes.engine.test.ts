@@ -1,12 +1,11 @@
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
 import { loadConfig } from '../../../core/config/load.ts';
 import { createLog } from '../../../core/log.ts';
-import { type DemoChain, startDemoChain } from '../../../demo/chain/demo-chain.ts';
+import { type DemoChain, startDemoChain } from '../../../demo/chain/anvil.ts';
 import { mintUsdc, USDC } from '../../../demo/chain/deploy-usdc.ts';
 import { authorizeWillingly, callTransferBytes } from '../../../demo/chain/payments.ts';
 import { installWillingPayers } from '../../../demo/chain/permit2.ts';
-import { mine } from '../../../demo/chain/sender.ts';
-import { walletOf } from '../../../demo/chain/wallets.ts';
+import { mine, walletOf } from '../../../demo/chain/sender.ts';
 import { type BlockSource, type LogFilter, ReadAbandoned } from '../../../ingest/chain/block-source.ts';
 import { createRpcSource } from '../../../ingest/chain/source.ts';
 import { TOPIC } from '../../../ingest/decode/log-kind.ts';

@@ -16,7 +16,7 @@ if (url === undefined) {
   process.stderr.write('usage: node test/peers/x402-fetch/run.mjs <url>\n');
   process.exit(2);
 }
-/** The first agent of the demo's default seed (demo/actors.ts, demo/chain/wallets.ts). */
+/** The first agent of the demo's default seed (demo/actors.ts, demo/chain/sender.ts). */
 const DEMO_AGENT = keccak256(stringToHex('settlement-index local world: 1/x402-agent-0'));
 const payer = privateKeyToAccount(process.env['PAYER_KEY'] ?? DEMO_AGENT);
 

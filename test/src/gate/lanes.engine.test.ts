@@ -1,6 +1,6 @@
 import { decodePaymentRequiredHeader, decodePaymentResponseHeader } from '@x402/core/http';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { walletOf } from '../../../demo/chain/wallets.ts';
+import { walletOf } from '../../../demo/chain/sender.ts';
 import type { ControlStore } from '../../../src/accounts/store.ts';
 import { addKey, createOrganization } from '../../kit/access.ts';
 import { ANONYMOUS, type ApiAnswer, type TestApi, testApi, testClock } from '../../kit/api.ts';

@@ -1,7 +1,7 @@
 import { Type } from '@sinclair/typebox';
 import Fastify from 'fastify';
 import { expect, test } from 'vitest';
-import { sharingPrinter } from '../../../src/http/print-answer.ts';
+import { sharingPrinter } from '../../../src/http/api-routes.ts';
 import type { AnyOperation } from '../../../src/operations/define.ts';
 import { OPERATIONS } from '../../../src/operations/index.ts';
 

@@ -6,7 +6,7 @@ import { createReader } from '../../../clickhouse/engine/http-engine.ts';
 import { clusterStatements, guestStatements } from '../../../clickhouse/guest/sql.ts';
 import { ENVIRONMENT } from '../../../core/config/environment.ts';
 import { loadConfig } from '../../../core/config/load.ts';
-import { walletOf } from '../../../demo/chain/wallets.ts';
+import { walletOf } from '../../../demo/chain/sender.ts';
 import { openSandbox } from '../../../sandbox/open.ts';
 import { openSqliteStore } from '../../../src/accounts/sqlite/store.ts';
 import { OPERATIONS } from '../../../src/operations/index.ts';

@@ -11,15 +11,15 @@ import { address } from '../../../core/domain/address.ts';
 import { PAYMENT_STAGES } from '../../../core/domain/payment.ts';
 import { ERRORS, Failure } from '../../../core/errors.ts';
 import { callBareTransfer } from '../../../demo/chain/payments.ts';
-import type { Wallet } from '../../../demo/chain/wallets.ts';
+import type { Wallet } from '../../../demo/chain/sender.ts';
 import { openSqliteStore } from '../../../src/accounts/sqlite/store.ts';
 import { type ControlStore, type PaymentStore, StoreUnavailable } from '../../../src/accounts/store.ts';
 import { noConfirmer, openConfirmers } from '../../../src/payment/confirm.ts';
-import { createHttpFacilitator } from '../../../src/payment/http-facilitator.ts';
+import { createHttpFacilitator } from '../../../src/payment/facilitator.ts';
 import { createPaymentLane } from '../../../src/payment/lane.ts';
 import type { OpenCall, Order, PaymentLane, SettledCall } from '../../../src/payment/payment-lane.ts';
-import { permit2NonceId } from '../../../src/payment/permit2.ts';
 import { resolveUnsettled } from '../../../src/payment/settle.ts';
+import { permit2NonceId } from '../../../src/payment/signed-payment.ts';
 import { createUptoSigners } from '../../../src/payment/upto-signers.ts';
 import {
   type CeilingWish,

@@ -3,7 +3,6 @@ import { address } from '../../../core/domain/address.ts';
 import { knownChain } from '../../../core/domain/chains.ts';
 import { findFault, findPermitFault } from '../../../src/payment/fault.ts';
 import { quoteOf, type Terms } from '../../../src/payment/offer.ts';
-import { UPTO_PROXY } from '../../../src/payment/permit2.ts';
 import {
   type ChainLog,
   proofIn,
@@ -13,10 +12,11 @@ import {
   word,
 } from '../../../src/payment/proof.ts';
 import { expiryMs, type Purchase } from '../../../src/payment/purchase.ts';
-import type {
-  PermitAuthorization,
-  SignedAuthorization,
-  SignedTransfer,
+import {
+  type PermitAuthorization,
+  type SignedAuthorization,
+  type SignedTransfer,
+  UPTO_PROXY,
 } from '../../../src/payment/signed-payment.ts';
 
 /** The edges of the checks that are made without asking anybody, and of what logs prove. */

@@ -3,9 +3,8 @@ import { encodeFunctionData, type Hex, parseAbi, parseSignature } from 'viem';
 import { privateKeyToAccount } from 'viem/accounts';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import type { Address } from '../../../core/domain/address.ts';
-import { type DemoChain, startDemoChain } from '../../../demo/chain/demo-chain.ts';
-import { mintUsdc } from '../../../demo/chain/deploy-usdc.ts';
-import { callBatch, MULTICALL3 } from '../../../demo/chain/multicall3.ts';
+import { type DemoChain, startDemoChain } from '../../../demo/chain/anvil.ts';
+import { callBatch, MULTICALL3, mintUsdc } from '../../../demo/chain/deploy-usdc.ts';
 import {
   callBareTransfer,
   callReceive,
@@ -17,11 +16,14 @@ import {
   signAuthorization,
 } from '../../../demo/chain/payments.ts';
 import { callApprovePermit2, callUptoSettle, ROUTER, UPTO_PROXY } from '../../../demo/chain/permit2.ts';
-import { mine, mineMany } from '../../../demo/chain/sender.ts';
-import { type Wallet, walletOf } from '../../../demo/chain/wallets.ts';
-import type { ChainFinding, SettlementQuestion } from '../../../src/payment/confirm.ts';
-import { createRpcConfirmer, openConfirmers } from '../../../src/payment/confirm.ts';
-import { permit2NonceId } from '../../../src/payment/permit2.ts';
+import { mine, mineMany, type Wallet, walletOf } from '../../../demo/chain/sender.ts';
+import {
+  type ChainFinding,
+  createRpcConfirmer,
+  openConfirmers,
+  type SettlementQuestion,
+} from '../../../src/payment/confirm.ts';
+import { permit2NonceId } from '../../../src/payment/signed-payment.ts';
 import {
   type Call,
   type Reply,

@@ -1,6 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import type { Settling, Verdict } from '../../../src/payment/facilitator.ts';
-import { createHttpFacilitator } from '../../../src/payment/http-facilitator.ts';
+import { createHttpFacilitator, type Settling, type Verdict } from '../../../src/payment/facilitator.ts';
 import {
   jsonReply,
   type ScriptedAct,

@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { address } from '../../../core/domain/address.ts';
-import type { Announcement } from '../../../src/payment/facilitator.ts';
-import { readUptoSigners } from '../../../src/payment/http-facilitator.ts';
+import { type Announcement, readUptoSigners } from '../../../src/payment/facilitator.ts';
 import { createUptoSigners } from '../../../src/payment/upto-signers.ts';
 import { keepingLog } from '../../kit/x402-world.ts';
 

@@ -6,7 +6,7 @@ import {
   closedRelayers,
   type RelayerTotals,
   readRelayerTotals,
-} from '../../../../src/operations/facilitators/totals.ts';
+} from '../../../../src/operations/facilitators/read.ts';
 import { readCoverage } from '../../../../src/operations/index-state/rollups.ts';
 import { closeDays, dayOf } from '../../../kit/close-days.ts';
 import { emptyTables } from '../../../kit/empty-tables.ts';

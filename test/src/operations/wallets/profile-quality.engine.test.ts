@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { sql, trustedText } from '../../../../clickhouse/engine/sql.ts';
-import { SCAN_ROWS_MAX } from '../../../../src/operations/wallets/counterparties.ts';
+import { SCAN_ROWS_MAX } from '../../../../src/operations/wallets/read-profile.ts';
 import { type TestApi, testApi } from '../../../kit/api.ts';
 import { type TestEngine, testEngine } from '../../../kit/engine.ts';
 import {

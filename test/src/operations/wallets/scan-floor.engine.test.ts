@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Chain } from '../../../../core/domain/chains.ts';
-import { readScanFloor } from '../../../../src/operations/wallets/counterparties.ts';
+import { readScanFloor } from '../../../../src/operations/wallets/read-profile.ts';
 import { type TestEngine, testEngine } from '../../../kit/engine.ts';
 import { BASE, insertSettlements, NOON, POLYGON, settlement, wallet } from '../../../kit/rows.ts';
 

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Address } from '../../../../core/domain/address.ts';
-import { NOBODY_SCANNED } from '../../../../src/operations/wallets/counterparties.ts';
 import { NO_FLOWS } from '../../../../src/operations/wallets/profile-totals.ts';
 import {
+  NOBODY_SCANNED,
   readSmallWallet,
   readWholeWallet,
   WHOLE_ROWS_READ_MAX,
