@@ -1,4 +1,5 @@
 import type { Reader, Statement } from '../../../clickhouse/engine/engine.ts';
+import { integerField, textField } from '../../../clickhouse/engine/row-reader.ts';
 import {
   allOf,
   dateTime,
@@ -14,7 +15,7 @@ import type { Address } from '../../../core/domain/address.ts';
 import type { Chain } from '../../../core/domain/chains.ts';
 import { type EvidenceTier, methodsOfTier } from '../../../core/domain/evidence.ts';
 import type { Position } from '../../../core/domain/settlement.ts';
-import { ask, integerField, textField } from '../ask.ts';
+import { ask } from '../ask.ts';
 import { type FinalBlock, onlyFinal } from '../index-state/finality.ts';
 import {
   decodeSettlement,

@@ -1,10 +1,10 @@
+import { bigintField, integerField, textField } from '../../../clickhouse/engine/row-reader.ts';
 import { type Sql, sql, text } from '../../../clickhouse/engine/sql.ts';
 import type { Address } from '../../../core/domain/address.ts';
 import { microsFromDecimal } from '../../../core/domain/amount.ts';
 import type { Chain } from '../../../core/domain/chains.ts';
 import { EVIDENCE_METHODS, type EvidenceMethod } from '../../../core/domain/evidence.ts';
 import type { Position, Settlement } from '../../../core/domain/settlement.ts';
-import { bigintField, integerField, textField } from '../ask.ts';
 
 /** What lists show of a settlement. */
 export type ListedSettlement = Omit<Settlement, 'blockHash' | 'builderFacilitator' | 'builderApps'>;
