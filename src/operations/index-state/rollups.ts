@@ -1,7 +1,7 @@
 import type { Reader } from '../../../clickhouse/engine/engine.ts';
 import { bigintField, integerField, textField } from '../../../clickhouse/engine/row-reader.ts';
 import { dateTime, type Sql, sql, texts, uint32 } from '../../../clickhouse/engine/sql.ts';
-import { IS_OPEN, sliceStart } from '../../../clickhouse/tables/rollup-basis.ts';
+import { IS_OPEN, sliceStart } from '../../../clickhouse/tables/rollups.ts';
 import type { Clock } from '../../../core/clock.ts';
 import { versionTimeMs } from '../../../core/domain/settlement.ts';
 import { ask, cached } from '../ask.ts';

@@ -10,6 +10,11 @@ import {
   uint32,
   uint64,
 } from '../../../clickhouse/engine/sql.ts';
+import {
+  decodeSettlement,
+  LISTED_COLUMNS,
+  type ListedSettlement,
+} from '../../../clickhouse/tables/settlements.ts';
 import type { Clock } from '../../../core/clock.ts';
 import type { Address } from '../../../core/domain/address.ts';
 import type { Chain } from '../../../core/domain/chains.ts';
@@ -17,14 +22,7 @@ import { type EvidenceTier, methodsOfTier } from '../../../core/domain/evidence.
 import type { Position } from '../../../core/domain/settlement.ts';
 import { ask } from '../ask.ts';
 import { type FinalBlock, onlyFinal } from '../index-state/finality.ts';
-import {
-  decodeSettlement,
-  floorOfSecond,
-  LISTED_COLUMNS,
-  type ListedSettlement,
-  onChain,
-  type SettlementPage,
-} from './row.ts';
+import { floorOfSecond, onChain, type SettlementPage } from './row.ts';
 import { type Ceiling, type Slice, type SliceSource, type SliceStart, walkSlices } from './slice-walk.ts';
 
 /** One page of the feed, newest first, gathered from slices of time (slice-walk.ts). */

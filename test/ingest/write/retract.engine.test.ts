@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { sql, trustedText } from '../../../clickhouse/engine/sql.ts';
-import { SETTLEMENT_COLUMNS } from '../../../clickhouse/tables/schema.ts';
+import { SETTLEMENTS, type Settlement } from '../../../clickhouse/tables/settlements.ts';
+import { insertRows } from '../../../clickhouse/tables/table.ts';
 import { address } from '../../../core/domain/address.ts';
 import type { Chain } from '../../../core/domain/chains.ts';
-import type { Hash, Settlement } from '../../../core/domain/settlement.ts';
-import { encodeSettlements } from '../../../ingest/write/encode.ts';
+import type { Hash } from '../../../core/domain/settlement.ts';
 import { retractAbove } from '../../../ingest/write/retract.ts';
 import { createVersions } from '../../../ingest/write/versions.ts';
 import { type TestEngine, testEngine } from '../../kit/engine.ts';
@@ -40,9 +40,8 @@ const settlement = (chain: Chain, blockNumber: number, payee = 2): Settlement =>
 });
 
 async function write(rows: readonly Settlement[]): Promise<void> {
-  await engine.writer.insert('test-rows', 'settlements', SETTLEMENT_COLUMNS, [
-    encodeSettlements(rows, versions.next(), 0),
-  ]);
+  const fixed = { ver: versions.next(), del: 0 } as const;
+  await insertRows(engine.writer, { name: 'test-rows', table: SETTLEMENTS, rows, fixed });
 }
 
 async function liveBlocks(table: string, chain: Chain): Promise<number[]> {

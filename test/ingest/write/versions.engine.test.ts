@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { sql } from '../../../clickhouse/engine/sql.ts';
-import { VERSIONED } from '../../../ingest/write/versions.ts';
+import { VERSIONED } from '../../../clickhouse/tables/all-tables.ts';
 import { type TestEngine, testEngine } from '../../kit/engine.ts';
 
 let engine: TestEngine;
