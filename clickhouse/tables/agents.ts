@@ -100,6 +100,7 @@ export const AGENT_FEEDBACK_FILES = {
   columns: {},
   placement: REGISTRY_PLACEMENT,
   versions: ['ver'],
+  retraction: { tombstones: 'byNumber' },
 } as const satisfies Table;
 
 /** Agents as they are now. The engine derives them (ingest/agents/derive.ts). */

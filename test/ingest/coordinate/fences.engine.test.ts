@@ -113,12 +113,18 @@ describe('a holder that was overtaken', () => {
     expect(await liveBlocks(chain)).toEqual([1, 3]);
   });
 
-  test('loads nothing and drops no partition', async () => {
+  test('loads nothing, drops no partition and runs no DDL', async () => {
     const chain = freshChain();
     const old = guardedWriter(engine.writer, [await claim(chain, 'old')]);
     await claim(chain, 'young');
     const drop = { name: 'drop-of-old', table: 'relayer_totals', partition: 1n, maxSeconds: 10 };
     await expect(old.dropPartition(drop)).rejects.toThrow(new Overtaken(chain));
+    const ddl = {
+      name: 'ddl-of-old',
+      sql: sql`CREATE TABLE of_old (n UInt8) ENGINE = Memory`,
+      maxSeconds: 10,
+    };
+    await expect(old.run({ ...ddl, kind: 'other' })).rejects.toThrow(new Overtaken(chain));
     const body = new PassThrough().end(`['${chain}']`);
     const load = {
       name: 'load-of-old',
@@ -133,6 +139,12 @@ describe('a holder that was overtaken', () => {
       maxRows: 1,
     });
     expect(Number(rows[0]?.[0])).toBe(0);
+  });
+
+  test('cannot run a statement that the guard has no place in, unless it says that it is no insert', async () => {
+    const guarded = guardedWriter(engine.writer, [await claim(freshChain(), 'one')]);
+    const insert = { name: 'odd-insert', sql: sql`insert into fences (scope) select 'odd'`, maxSeconds: 10 };
+    await expect(guarded.run(insert)).rejects.toThrow(TypeError);
   });
 
   test('retracts nothing: each statement of a retraction is refused by itself', async () => {

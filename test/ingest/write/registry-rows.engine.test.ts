@@ -144,6 +144,7 @@ const TABLES_OF_REGISTRIES = [
   'agent_attestations',
   'feedback_revocations',
   'feedback_files',
+  'agent_feedback_files',
 ] as const;
 
 async function liveBlocks(table: string, chain: Chain): Promise<number[]> {
@@ -203,10 +204,11 @@ test('everything above the ancestor is gone from every table, and every other ch
 test.each([
   ['agent_attestations', chainOf(15)],
   ['feedback_files', chainOf(14)],
+  ['agent_feedback_files', chainOf(19)],
   ['feedback_revocations', chainOf(18)],
 ] as const)('a row that a crash left in %s alone is retracted too', async (table, chain) => {
   await writeBlocks(chain, [1]);
-  const time = table === 'feedback_files' ? sql`` : sql`, block_time + 10 AS block_time`;
+  const time = table.endsWith('feedback_files') ? sql`` : sql`, block_time + 10 AS block_time`;
   await engine.writer.run({
     name: 'orphan',
     sql: sql`INSERT INTO ${trustedText(table)} SELECT * REPLACE(6 AS block_number${time})
