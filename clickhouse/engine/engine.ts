@@ -115,14 +115,14 @@ export interface Guest {
 
 /** Ends queries of the guest. For the watchdog only. */
 export interface QueryKiller {
-  /** Resolves when the engine has been told; it may take a moment to obey, or not obey. Unknown ids are fine. */
+  /** Resolves when the engine has the request; the query may end a moment later, or go on. Unknown ids are fine. */
   kill(queryId: string): Promise<void>;
   isRunning(queryId: string): Promise<boolean>;
   close(): Promise<void>;
 }
 
 export interface GuestQuery extends GuestStatement {
-  /** Ours, random: what `QueryKiller` is told. */
+  /** Ours, random: the id that `QueryKiller` takes. */
   readonly queryId: string;
   /** The engine's name of the format. */
   readonly format: string;
@@ -160,7 +160,7 @@ export interface GuestStatement {
   /** Values of `{name:Type}` placeholders, as the engine reads them off the wire (sandbox/judge/parameter-texts.ts). */
   readonly parameters?: Readonly<Record<string, string>>;
   readonly maxSeconds: number;
-  /** What `QueryKiller` is told, for a statement that is watched. */
+  /** The id that `QueryKiller` takes, for a statement that is watched. */
   readonly queryId?: string;
   /** Whether the public tables look empty to it: for a question that types alone answer. */
   readonly withoutRows?: boolean;
@@ -207,7 +207,7 @@ export class EngineError extends Error {
 
 /** Where an engine is and who may do what there. Passwords never enter a log or a command line. */
 export interface EngineAccess {
-  /** Sent with every request, asked for each: which trace it belongs to. Absent where nobody traces. */
+  /** Sent with every request, and called for each: the trace that it belongs to. Absent without tracing. */
   readonly headers?: () => Readonly<Record<string, string>>;
   /** Where queries are sent. Its path is kept; the embedded engine's is a secret, so a URL never enters a log either. */
   readonly url: string;

@@ -57,7 +57,6 @@ export const AGENT_CARDS = {
   placement: REGISTRY_PLACEMENT,
   versions: ['ver'],
 } as const satisfies Table;
-export type AgentCardRow = TableRow<typeof AGENT_CARDS>;
 
 /** The files that feedback names, by log. A view makes a row when the log arrives; the fetched file replaces it. */
 export const FEEDBACK_FILES = {

@@ -60,7 +60,6 @@ export const ENDPOINT_OFFERS = {
   placement: DIRECTORY,
   versions: ['ver'],
 } as const satisfies Table;
-export type EndpointOfferRow = TableRow<typeof ENDPOINT_OFFERS>;
 
 /** How each source answered last. */
 export const ENDPOINT_SOURCES = {

@@ -58,7 +58,7 @@ export const CHAIN_STATUS = {
     indexed_time: time,
     head_block: uint64,
     head_time: time,
-    /** When the node last told its head; 0 for never. */
+    /** When the node last gave its head; 0 for never. */
     head_seen_at: time,
     finalized_block: uint64,
     backfill_blocks_done: named('backfillDone', uint64),

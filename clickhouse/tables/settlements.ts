@@ -121,11 +121,8 @@ export function gradedSettlement(found: Omit<Settlement, keyof Grade>, grade: Gr
   };
 }
 
-/** What lists show of a settlement. */
-export type ListedSettlement = Omit<Settlement, 'blockHash' | 'builderFacilitator' | 'builderApps'>;
-
 /** The columns behind `decodeSettlement`, in its order: the sort key first. */
-export const LISTED_COLUMNS = reading(SETTLEMENTS, [
+const LISTED = reading(SETTLEMENTS, [
   'block_time',
   'chain',
   'block_number',
@@ -141,7 +138,11 @@ export const LISTED_COLUMNS = reading(SETTLEMENTS, [
   'facilitator',
   'method',
   'seen',
-]).columns;
+]);
+export const LISTED_COLUMNS = LISTED.columns;
+
+/** What lists show of a settlement. */
+export type ListedSettlement = ReturnType<typeof LISTED.read>;
 
 const METHODS: ReadonlySet<string> = new Set(EVIDENCE_METHODS);
 

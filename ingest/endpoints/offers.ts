@@ -165,7 +165,7 @@ export async function tombstoneOffers(
 
 /**
  * The terms of an offer, as expressions over table `endpoint_offers`: a payment fits them by payee, chain, asset and amount. Offers
- * of one origin on the same terms cannot be told apart by what was paid; offers of two origins must not share it.
+ * of one origin on the same terms cannot be distinguished by what was paid; offers of two origins must not share it.
  */
 
 /** Scheme, host and port of the resource: the host that answers there. */

@@ -50,8 +50,8 @@ export interface BatchWriter {
   /**
    * Resolves when all of it is acknowledged. `gradedBy` is the pass whose catalogue graded the rows, null where one process alone
    * grades. Rejects with `Overtaken` when they were graded by an outdated one, with `RangeError` for a row that its table cannot
-   * hold, else only when the worker must stop. While
-   * `isMoreComing` says so, the rows may wait for others, up to `GATHERED_MS_MAX`; without it they never do.
+   * hold, else only when the worker must stop. While `isMoreComing` says so, the rows may wait for others, up to `GATHERED_MS_MAX`;
+   * without it they never do.
    */
   write(rows: BatchRows, gradedBy?: bigint | null, isMoreComing?: () => boolean): Promise<void>;
 }
@@ -137,7 +137,7 @@ function createEncoding(): (rows: BatchRows) => Promise<EncodedBatch> {
   };
 }
 
-/** Whether all who wait would rather wait for others that are still to come. */
+/** Whether all callers that wait expect more rows soon, and there are too few for an insert. */
 function isWaitingForMore(queue: readonly Pending[]): boolean {
   const rows = queue.reduce((sum, { batch }) => sum + batch.rows, 0);
   return rows < ROWS_PER_INSERT_WANTED && queue.every(({ isMoreComing }) => isMoreComing());
@@ -155,7 +155,7 @@ function createArrivals(): { tell(): void; next(): Promise<void> } {
   };
 }
 
-/** While one insert is under way the next ones gather by themselves; the first caller never waits for company. */
+/** While one insert runs, the next ones gather; the first caller never waits for others. */
 function takeGroup(queue: Pending[]): Pending[] {
   const group: Pending[] = [];
   let rows = 0;
