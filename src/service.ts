@@ -16,7 +16,7 @@ import { type SupervisedChild, superviseChild } from '../core/process/supervise.
 import { loadCursorKeys } from '../core/secret-file.ts';
 import { runRollupWorker } from '../ingest/rollup/worker.ts';
 import { runIngest } from '../ingest/worker.ts';
-import { untilAcknowledged } from '../ingest/write/until-acknowledged.ts';
+import { untilAcknowledged } from '../ingest/write/batch-writer.ts';
 import { type OpenSandbox, openSandbox } from '../sandbox/open.ts';
 import type { ControlStore } from './accounts/store.ts';
 import { makeEngineHome } from './engine-home.ts';

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { NODE_VIEWS } from '../guest/node-views.ts';
 import { localDatabaseOf, publicDatabaseOf, viewedDatabaseOf } from '../guest/public-database.ts';
-import type { Placement } from '../tables/table-facts.ts';
+import type { Placement } from '../tables/table.ts';
 
 /** The tables that reach over all nodes: the names that the program and its guests use, without a row of their own. */
 

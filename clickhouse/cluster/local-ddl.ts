@@ -1,5 +1,5 @@
 import { localDatabaseOf } from '../guest/public-database.ts';
-import { PLACEMENTS } from './placement.ts';
+import { PLACEMENTS } from '../tables/all-tables.ts';
 
 /**
  * Statements of the migrations as a node of a cluster runs them, in its database of local tables. The files are the same for one

@@ -9,6 +9,7 @@ import { localDatabaseOf, publicDatabaseOf, viewedDatabaseOf } from '../guest/pu
 import { publicViewStatements } from '../guest/public-views.ts';
 import { createDatabases } from '../migrate/create-databases.ts';
 import { applyMigrations, type Migrated, type Migration, runDdl } from '../migrate/migrations.ts';
+import { PLACEMENTS } from '../tables/all-tables.ts';
 import {
   type Columns,
   type DistributedTable,
@@ -17,7 +18,6 @@ import {
   viewOfAllNodes,
 } from './cluster-ddl.ts';
 import { crossingTarget, localStatement } from './local-ddl.ts';
-import { PLACEMENTS } from './placement.ts';
 import { type Definitions, readDefinitions, replicaStatement } from './replica-ddl.ts';
 
 /**

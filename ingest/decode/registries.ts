@@ -1,10 +1,12 @@
-import { type Address, address } from '../../core/domain/address.ts';
-import { type AgentEvent, type Attestation, REGISTRY_LIMITS } from '../../core/domain/agent.ts';
-import type { Hash } from '../../core/domain/settlement.ts';
+import type { DeadLetter } from '../../clickhouse/tables/ingest-state.ts';
+import type { AgentEvent, Attestation } from '../../clickhouse/tables/registries.ts';
+import { type Address, ZERO_ADDRESS } from '../../core/domain/address.ts';
+import { REGISTRY_LIMITS } from '../../core/domain/agent.ts';
+import { type Hash, ZERO_HASH } from '../../core/domain/settlement.ts';
 import type { BlockRef, RawLog } from '../chain/block-source.ts';
 import { abiData, MalformedData } from './abi-data.ts';
 import type { DecodeContext } from './context.ts';
-import { type DeadLetter, deadLetterOf } from './dead-letter.ts';
+import { deadLetterOf } from './dead-letter.ts';
 import { addressInWord } from './hex-word.ts';
 import { AGENT_WALLET_KEY, REGISTRY_TOPIC } from './topics.ts';
 
@@ -239,9 +241,6 @@ function attestation(
     ...fields,
   };
 }
-
-const ZERO_ADDRESS = address(`0x${'0'.repeat(40)}`);
-const ZERO_HASH: Hash = `0x${'0'.repeat(64)}`;
 
 type Indexed<Count extends 2 | 3> = Count extends 2 ? readonly [Hash, Hash] : readonly [Hash, Hash, Hash];
 

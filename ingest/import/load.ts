@@ -4,7 +4,7 @@ import { empty, type Sql, sql, texts, trustedText, uint64 } from '../../clickhou
 import type { DecodeContext } from '../decode/context.ts';
 import { emittersOf } from '../decode/log-kind.ts';
 import { REGISTRY_TOPIC, TOPIC } from '../decode/topics.ts';
-import type { BlockRange } from '../write/coverage.ts';
+import type { BlockRange } from '../write/checkpoints.ts';
 import type { FoundColumn, FoundColumns } from './columns.ts';
 import type { ImportFile } from './files.ts';
 import { importProblems } from './problem.ts';

@@ -1,9 +1,10 @@
 import type { Writer } from '../../clickhouse/engine/engine.ts';
-import { sql, text, trustedText, uint64 } from '../../clickhouse/engine/sql.ts';
-import { TABLES } from '../../clickhouse/tables/schema.ts';
+import { isOfScope } from '../../clickhouse/engine/guard.ts';
+import { sql, trustedText, uint64 } from '../../clickhouse/engine/sql.ts';
+import { ROLLUP_STATE } from '../../clickhouse/tables/rollups.ts';
 import type { Log } from '../../core/log.ts';
 import type { Versions } from '../write/versions.ts';
-import { dayName, inSlice, type Slice, sliceColumns, sliceName } from './slice.ts';
+import { inSlice, rollupScope, type Slice, sliceColumns, sliceName } from './slice.ts';
 import { rollupStatements } from './statements.ts';
 
 /** A million rows take about two seconds; a machine under load may need a multiple of it. */
@@ -77,7 +78,7 @@ async function isBeingComputed(writer: Writer, slice: Slice): Promise<boolean> {
     name: 'rollup-running',
     sql: sql`SELECT count() FROM system.processes
              WHERE query_kind = 'Insert' AND current_database = currentDatabase()
-               AND match(Settings['log_comment'], concat('^rollup-[a-z-]+ ', ${text(dayName(slice))}))`,
+               AND ${isOfScope(rollupScope(slice))}`,
     maxSeconds: LOOK_MAX_SECONDS,
     maxRows: 1,
   });
@@ -116,7 +117,8 @@ async function record(writer: Writer, slice: Slice, { ver, writes }: Changes, ge
   const [day, hour] = sliceColumns(slice);
   await writer.run({
     name: `rollup-record ${sliceName(slice)}`,
-    sql: sql`INSERT INTO ${trustedText(TABLES.rollupState)} (day, hour, ver, writes, gen)
+    scopes: [rollupScope(slice)],
+    sql: sql`INSERT INTO ${trustedText(ROLLUP_STATE.name)} (day, hour, ver, writes, gen)
              SELECT ${day.value}, ${hour.value}, ${uint64(ver)}, ${uint64(writes)}, ${uint64(gen)}`,
     maxSeconds: LOOK_MAX_SECONDS,
   });

@@ -1,7 +1,12 @@
 import type { Writer } from '../../clickhouse/engine/engine.ts';
 import { dateTime, sql, text, uint64 } from '../../clickhouse/engine/sql.ts';
-import { dropOldGenerations, ownGeneration } from '../../clickhouse/tables/generations.ts';
-import { IS_OPEN, rollupBasis, sliceStart } from '../../clickhouse/tables/rollup-basis.ts';
+import {
+  dropOldGenerations,
+  ownGeneration,
+  RELAYER_TOTAL_PASSES,
+  RELAYER_TOTALS,
+} from '../../clickhouse/tables/generations.ts';
+import { IS_OPEN, rollupBasis, sliceStart } from '../../clickhouse/tables/rollups.ts';
 import { VERSION_STEP, type Versions } from '../write/versions.ts';
 import { COMPUTE_SETTINGS } from './close.ts';
 
@@ -54,11 +59,7 @@ export async function mergeRelayerTotals({
     maxSeconds: LOOK_MAX_SECONDS,
     sql: sql`INSERT INTO relayer_total_passes (gen, until, basis) SELECT ${uint64(gen)}, ${dateTime(until)}, ${text(basis)}`,
   });
-  await dropOldGenerations(
-    writer,
-    { rows: 'relayer_totals', passes: 'relayer_total_passes' },
-    GENERATIONS_KEPT,
-  );
+  await dropOldGenerations(writer, { rows: RELAYER_TOTALS, passes: RELAYER_TOTAL_PASSES }, GENERATIONS_KEPT);
   return 'merged';
 }
 

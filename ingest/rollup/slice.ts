@@ -39,6 +39,11 @@ export function sliceName(slice: Slice): string {
   return slice.hour === null ? dayName(slice) : `${dayName(slice)}T${String(slice.hour).padStart(2, '0')}`;
 }
 
+/** What statements that compute a slice of the day belong to. */
+export function rollupScope(slice: Pick<Slice, 'dayStart'>): string {
+  return `rollup:${dayName(slice)}`;
+}
+
 /** A column of a statement that writes rows of a slice. */
 export interface Column {
   readonly name: string;

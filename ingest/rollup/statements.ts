@@ -1,7 +1,7 @@
 import { IS_COUNTED } from '../../clickhouse/engine/counted-rows.ts';
 import { type Sql, sql, trustedText, uint64 } from '../../clickhouse/engine/sql.ts';
-import { TABLES } from '../../clickhouse/tables/schema.ts';
-import { type Column, inSlice, type Slice, sliceColumns, sliceName } from './slice.ts';
+import { CHAIN_HOUR, PAYEE_DAY, PAYER_DAY, RELAYER_DAY } from '../../clickhouse/tables/rollups.ts';
+import { type Column, inSlice, rollupScope, type Slice, sliceColumns, sliceName } from './slice.ts';
 
 /**
  * The statements that compute one slice anew. Each writes every key that the slice has or ever had: a key without live rows
@@ -9,6 +9,7 @@ import { type Column, inSlice, type Slice, sliceColumns, sliceName } from './sli
  */
 export interface RollupStatement {
   readonly name: string;
+  readonly scopes: readonly string[];
   readonly sql: Sql;
 }
 
@@ -53,7 +54,7 @@ const CHAIN: KeyColumn = { name: 'chain', by: sql`chain`, value: sql`chain` };
 
 const ROLLUP_TABLES: readonly RollupTable[] = [
   {
-    table: TABLES.payeeDay,
+    table: PAYEE_DAY.name,
     keys: [{ name: 'payee', by: sql`payee`, value: hexText(sql`payee`) }, CHAIN],
     measures: [...TOTALS, ...PARTS, ...TIMES],
     states: [{ name: 'payers', value: sql`uniqCombined64IfState(12)(payer, live)` }],
@@ -61,7 +62,7 @@ const ROLLUP_TABLES: readonly RollupTable[] = [
     source: rowsAndRetracted,
   },
   {
-    table: TABLES.payerDay,
+    table: PAYER_DAY.name,
     keys: [{ name: 'payer', by: sql`payer`, value: hexText(sql`payer`) }, CHAIN],
     measures: [...TOTALS, ...PARTS, ...TIMES],
     states: [{ name: 'payees', value: sql`uniqCombined64IfState(12)(payee, live)` }],
@@ -69,7 +70,7 @@ const ROLLUP_TABLES: readonly RollupTable[] = [
     source: rowsAndRetracted,
   },
   {
-    table: TABLES.relayerDay,
+    table: RELAYER_DAY.name,
     keys: [CHAIN, { name: 'relayer', by: sql`relayer`, value: sql`relayer` }],
     measures: [...TOTALS, ...TIMES],
     states: [
@@ -80,7 +81,7 @@ const ROLLUP_TABLES: readonly RollupTable[] = [
     source: rowsAndRetracted,
   },
   {
-    table: TABLES.chainHour,
+    table: CHAIN_HOUR.name,
     keys: [
       CHAIN,
       { name: 'hour', by: sql`toStartOfHour(block_time)`, value: sql`toStartOfHour(block_time)` },
@@ -96,8 +97,8 @@ const ROLLUP_TABLES: readonly RollupTable[] = [
 /** In the order in which they are run; each may be repeated. `gen` must have been given before the first of them reads. */
 export function rollupStatements(slice: Slice, gen: bigint): RollupStatement[] {
   return ROLLUP_TABLES.map((table) => ({
-    // Names end in the slice, never in a chain: ingest waits for inserts whose names end in its chain (ingest/write/retract.ts).
     name: `rollup-${table.table.replaceAll('_', '-')} ${sliceName(slice)}`,
+    scopes: [rollupScope(slice)],
     sql: insertInto(table, slice, gen),
   }));
 }

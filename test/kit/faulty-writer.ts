@@ -121,7 +121,7 @@ export function createFaultyWriter(
       return process.isDead ? Promise.reject(new SimulatedDeath()) : inner.rows(statement, signal);
     },
     run: (statement) => write(statement.name, () => inner.run(statement)),
-    insert: (name, table, columns, body) => write(name, () => inner.insert(name, table, columns, body)),
+    insert: (name, ...insert) => write(name, () => inner.insert(name, ...insert)),
     arm,
     sibling: () => createFaultyWriter(inner, world, process),
   };

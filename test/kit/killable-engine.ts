@@ -89,7 +89,7 @@ function countingWrites(writer: Writer, ended: () => void): Writer {
   return {
     ...writer,
     run: (statement) => writer.run(statement).finally(ended),
-    insert: (name, table, columns, body) => writer.insert(name, table, columns, body).finally(ended),
+    insert: (...insert) => writer.insert(...insert).finally(ended),
   };
 }
 

@@ -1,4 +1,4 @@
-import type { Settlement } from '../../core/domain/settlement.ts';
+import type { Settlement } from '../../clickhouse/tables/settlements.ts';
 
 /** The other way to the answers of docs/sql.md: plain loops over the rows, dollars in millionths, days as numbers since 1970. */
 

@@ -1,6 +1,6 @@
+import type { Settlement } from '../../clickhouse/tables/settlements.ts';
 import { type Address, address } from '../../core/domain/address.ts';
 import { type EvidenceMethod, SEEN } from '../../core/domain/evidence.ts';
-import type { Settlement } from '../../core/domain/settlement.ts';
 import { BASE, POLYGON, settlement, wallet } from './rows.ts';
 
 /**

@@ -13,8 +13,7 @@ import {
   createCatalogueHolder,
 } from '../../ingest/grading/catalogue.ts';
 import { changeCatalogue, type RecordedPass, sweepPasses } from '../../ingest/grading/regrade/regrade.ts';
-import { contractsName, createCheckpoints } from '../../ingest/write/checkpoints.ts';
-import { missingRanges } from '../../ingest/write/coverage.ts';
+import { contractsName, createCheckpoints, missingRanges } from '../../ingest/write/checkpoints.ts';
 import { createVersions } from '../../ingest/write/versions.ts';
 import type { SimulatedChain } from './simulated-world.ts';
 

@@ -5,7 +5,7 @@ import { createLog } from '../../core/log.ts';
 import type { RollupLimits } from '../../ingest/rollup/due.ts';
 import { mergeRelayerTotals } from '../../ingest/rollup/relayer-totals.ts';
 import { runRollup } from '../../ingest/rollup/worker.ts';
-import { untilAcknowledged } from '../../ingest/write/until-acknowledged.ts';
+import { untilAcknowledged } from '../../ingest/write/batch-writer.ts';
 import { createVersions } from '../../ingest/write/versions.ts';
 import { freshLooks } from './fresh-looks.ts';
 import type { KillableEngine } from './killable-engine.ts';

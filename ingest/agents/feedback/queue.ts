@@ -1,14 +1,14 @@
 import { keccak_256 } from '@noble/hashes/sha3.js';
 import type { Writer } from '../../../clickhouse/engine/engine.ts';
-import { TABLES } from '../../../clickhouse/tables/schema.ts';
 import type { Clock } from '../../../core/clock.ts';
 import type { Config } from '../../../core/config/config.ts';
 import type { FeedbackFile } from '../../../core/domain/agent.ts';
+import { ZERO_HASH } from '../../../core/domain/settlement.ts';
 import type { Log } from '../../../core/log.ts';
 import { type DocumentFetcher, FILE_MEDIA_TYPES } from '../../fetch/document.ts';
 import { laneOptions, lanesOf, runLanes } from '../../fetch/host-lanes.ts';
 import { isWorthATry, NEVER, type RetryTimes, retryAt } from '../../fetch/retry-times.ts';
-import { untilAcknowledged } from '../../write/until-acknowledged.ts';
+import { untilAcknowledged } from '../../write/batch-writer.ts';
 import {
   collectRows,
   type FetchedBatch,
@@ -20,14 +20,7 @@ import {
 } from '../queue.ts';
 import { JSON_PROBLEMS } from '../values.ts';
 import { FEEDBACK_FILE_MAX_BYTES, readFeedbackFile } from './file.ts';
-import {
-  type DueFeedback,
-  encodeFeedback,
-  FEEDBACK_FILE_COLUMNS,
-  type FeedbackOutcome,
-  readDueFeedback,
-  ZERO_HASH,
-} from './row.ts';
+import { type DueFeedback, type FeedbackOutcome, readDueFeedback, saveFeedback } from './row.ts';
 
 /**
  * Fetches the files that feedback names, each until it was read once: what a file said when it was rated is what counts. May be
@@ -80,9 +73,7 @@ export async function fetchDueFeedback(deps: FeedbackQueueDeps, look: Look = 'al
   );
   const lookedMs = performance.now() - beganMs;
   const rows = collectRows<readonly [DueFeedback, FeedbackOutcome]>(limits, (full) =>
-    untilAcknowledged(log, signal, () =>
-      writer.insert('feedback-save', TABLES.feedbackFiles, FEEDBACK_FILE_COLUMNS, [encodeFeedback(full)]),
-    ),
+    untilAcknowledged(log, signal, () => saveFeedback(writer, full)),
   );
   const registries = new Map(config.chains.map(({ chain, registries: { identity } }) => [chain, identity]));
   const options = laneOptions(config.identities.fetchConcurrency, signal, limits);

@@ -6,7 +6,7 @@ import type { Log } from '../../../core/log.ts';
 import { UserError } from '../../../core/user-error.ts';
 import { createListedPayees, type ListedPayees } from '../../endpoints/payees.ts';
 import type { Listings } from '../../endpoints/sources.ts';
-import { untilAcknowledged } from '../../write/until-acknowledged.ts';
+import { untilAcknowledged } from '../../write/batch-writer.ts';
 import type { Versions } from '../../write/versions.ts';
 import { type Catalogue, type CatalogueHolder, createCatalogueHolder } from '../catalogue.ts';
 import { catalogueChanges } from '../changes.ts';

@@ -1,11 +1,12 @@
 import { IS_COUNTED } from '../../../clickhouse/engine/counted-rows.ts';
 import type { Reader } from '../../../clickhouse/engine/engine.ts';
+import { bigintField, integerField, textField } from '../../../clickhouse/engine/row-reader.ts';
 import { allOf, type Sql, sql, texts, uint32 } from '../../../clickhouse/engine/sql.ts';
 import type { Clock } from '../../../core/clock.ts';
 import type { Address } from '../../../core/domain/address.ts';
 import { microsFromDecimal } from '../../../core/domain/amount.ts';
 import type { Chain } from '../../../core/domain/chains.ts';
-import { ask, bigintField, cached, integerField, TWO_THREADS, textField } from '../ask.ts';
+import { ask, cached, TWO_THREADS } from '../ask.ts';
 import { openRows, type RollupCoverage, type Rollups } from '../index-state/rollups.ts';
 import { unionAll } from '../wallets/profile-totals.ts';
 import { closedRelayers, type RelayerTotals, readRelayerTotals } from './totals.ts';

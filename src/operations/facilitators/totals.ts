@@ -1,8 +1,9 @@
 import type { Reader } from '../../../clickhouse/engine/engine.ts';
+import { bigintField, integerField } from '../../../clickhouse/engine/row-reader.ts';
 import { allOf, dateTime, type Sql, sql, uint64 } from '../../../clickhouse/engine/sql.ts';
-import { rollupBasis, sliceStart } from '../../../clickhouse/tables/rollup-basis.ts';
+import { rollupBasis, sliceStart } from '../../../clickhouse/tables/rollups.ts';
 import type { Resource } from '../../../core/domain/resources.ts';
-import { ask, bigintField, integerField } from '../ask.ts';
+import { ask } from '../ask.ts';
 import { closedSlices, type RollupCoverage } from '../index-state/rollups.ts';
 
 /**

@@ -1,7 +1,8 @@
 import type { Reader } from '../../../clickhouse/engine/engine.ts';
+import { integerField, textField } from '../../../clickhouse/engine/row-reader.ts';
 import { allOf, dateTime, type Sql, sql, text } from '../../../clickhouse/engine/sql.ts';
 import type { PaymentPair } from '../../../core/domain/payment-graph.ts';
-import { ask, integerField, textField } from '../ask.ts';
+import { ask } from '../ask.ts';
 import {
   decodePair,
   GRAPH_RESOURCE,

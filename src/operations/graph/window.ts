@@ -1,12 +1,13 @@
 import { IS_COUNTED } from '../../../clickhouse/engine/counted-rows.ts';
 import type { Reader } from '../../../clickhouse/engine/engine.ts';
+import { integerField, textField } from '../../../clickhouse/engine/row-reader.ts';
 import { allOf, dateTime, type Sql, sql, text, uint32 } from '../../../clickhouse/engine/sql.ts';
 import type { Clock } from '../../../core/clock.ts';
 import type { Address } from '../../../core/domain/address.ts';
 import { microsFromDecimal } from '../../../core/domain/amount.ts';
 import type { Chain } from '../../../core/domain/chains.ts';
 import type { PaymentPair } from '../../../core/domain/payment-graph.ts';
-import { ask, integerField, TWO_THREADS, textField } from '../ask.ts';
+import { ask, TWO_THREADS } from '../ask.ts';
 import { type FinalBlock, onlyFinal } from '../index-state/finality.ts';
 import { underCeiling } from '../settlements/feed.ts';
 import { onChain } from '../settlements/row.ts';

@@ -1,8 +1,9 @@
 import type { Reader } from '../../../clickhouse/engine/engine.ts';
+import { bigintField, integerField } from '../../../clickhouse/engine/row-reader.ts';
 import { allOf, dateTime, type Sql, sql, text, uint32 } from '../../../clickhouse/engine/sql.ts';
 import type { Address } from '../../../core/domain/address.ts';
 import type { JudgedRole } from '../../../core/domain/data-quality.ts';
-import { ask, bigintField, integerField } from '../ask.ts';
+import { ask } from '../ask.ts';
 import { fromWalletRows, keyConditions, PROFILE_RESOURCE, type ProfileScope } from './profile-totals.ts';
 
 /** Who a wallet deals with, from its newest rows. What sums per day cannot tell: shares, reciprocity, exact distinct counts. */

@@ -1,8 +1,9 @@
 import type { Reader } from '../../../clickhouse/engine/engine.ts';
+import { integerField, textField } from '../../../clickhouse/engine/row-reader.ts';
 import { allOf, type Sql, sql, text, uint32 } from '../../../clickhouse/engine/sql.ts';
 import type { Address } from '../../../core/domain/address.ts';
 import type { Chain } from '../../../core/domain/chains.ts';
-import { ask, integerField, textField } from '../ask.ts';
+import { ask } from '../ask.ts';
 import { type FinalBlock, finalCoverage, onFinalChain, onlyFinal } from '../index-state/finality.ts';
 import { openRows, type RollupCoverage } from '../index-state/rollups.ts';
 import { onChain } from '../settlements/row.ts';

@@ -1,12 +1,14 @@
 import type { Reader, Statement } from '../../../clickhouse/engine/engine.ts';
+import { bigintField, integerField, textField } from '../../../clickhouse/engine/row-reader.ts';
 import { allOf, type Sql, sql, text, uint32 } from '../../../clickhouse/engine/sql.ts';
+import { decodeSettlement, type ListedSettlement } from '../../../clickhouse/tables/settlements.ts';
 import type { Address } from '../../../core/domain/address.ts';
 import type { Chain } from '../../../core/domain/chains.ts';
 import type { Position } from '../../../core/domain/settlement.ts';
-import { ask, bigintField, integerField, textField } from '../ask.ts';
+import { ask } from '../ask.ts';
 import { type FinalBlock, onlyFinal } from '../index-state/finality.ts';
 import { isBelow } from '../settlements/feed.ts';
-import { decodeSettlement, type ListedSettlement, onChain, type SettlementPage } from '../settlements/row.ts';
+import { onChain, type SettlementPage } from '../settlements/row.ts';
 import { mergeSlice, type WalletRole, type WalletVersion } from './slice.ts';
 
 /**

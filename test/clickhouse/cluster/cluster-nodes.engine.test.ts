@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { localStatement } from '../../../clickhouse/cluster/local-ddl.ts';
 import { shardsOf } from '../../../clickhouse/cluster/nodes.ts';
-import { PLACEMENTS } from '../../../clickhouse/cluster/placement.ts';
 import type { EngineAccess, Guest, Reader, Writer } from '../../../clickhouse/engine/engine.ts';
 import { createReader, createWriter } from '../../../clickhouse/engine/http-engine.ts';
 import { sql, texts, trustedText } from '../../../clickhouse/engine/sql.ts';
@@ -9,7 +8,8 @@ import { createGuest } from '../../../clickhouse/guest/engine.ts';
 import { localDatabaseOf, publicDatabaseOf } from '../../../clickhouse/guest/public-database.ts';
 import { migrate } from '../../../clickhouse/migrate/migrate.ts';
 import { readMigrations } from '../../../clickhouse/migrate/migrations.ts';
-import type { Settlement } from '../../../core/domain/settlement.ts';
+import { PLACEMENTS } from '../../../clickhouse/tables/all-tables.ts';
+import type { Settlement } from '../../../clickhouse/tables/settlements.ts';
 import { mergeRelayerTotals } from '../../../ingest/rollup/relayer-totals.ts';
 import { runRollupWorker } from '../../../ingest/rollup/worker.ts';
 import { createBatchWriter } from '../../../ingest/write/batch-writer.ts';

@@ -1,21 +1,15 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Sql, sql } from '../../../clickhouse/engine/sql.ts';
-import {
-  BLOCK_COLUMNS,
-  DEAD_LETTER_COLUMNS,
-  SETTLEMENT_COLUMNS,
-  TABLES,
-} from '../../../clickhouse/tables/schema.ts';
+import { BLOCKS, DEAD_LETTERS, type DeadLetter } from '../../../clickhouse/tables/ingest-state.ts';
+import { SETTLEMENTS, type Settlement, writeSettlement } from '../../../clickhouse/tables/settlements.ts';
+import { columnNames, encodeEvents, insertRows } from '../../../clickhouse/tables/table.ts';
 import { address } from '../../../core/domain/address.ts';
 import { microsFromDecimal, USD_MICROS_MAX } from '../../../core/domain/amount.ts';
 import { chainOf } from '../../../core/domain/chains.ts';
 import { EVIDENCE_METHODS } from '../../../core/domain/evidence.ts';
-import type { Settlement } from '../../../core/domain/settlement.ts';
-import type { DeadLetter } from '../../../ingest/decode/dead-letter.ts';
 import { buildCatalogue } from '../../../ingest/grading/catalogue.ts';
 import { publishCatalogue } from '../../../ingest/grading/published.ts';
-import { encodeBlocks, encodeDeadLetters, encodeSettlements } from '../../../ingest/write/encode.ts';
 import { blockRef, wallet, word } from '../../kit/chain-logs.ts';
 import { type TestEngine, testEngine } from '../../kit/engine.ts';
 
@@ -94,9 +88,9 @@ describe('what is encoded is what the engine reads', () => {
     const drawn = fc.sample(settlement, { numRuns: 2_000, seed: 8021 });
     const rows = drawn.map((row, logIndex): Settlement => ({ ...row, logIndex }));
     const ver = 2n ** 64n - 1n;
-    await engine.writer.insert('settlements', TABLES.settlements, SETTLEMENT_COLUMNS, [
-      encodeSettlements(rows.slice(0, 1_500), ver, 0),
-      encodeSettlements(rows.slice(1_500), ver, 1),
+    await engine.writer.insert('settlements', SETTLEMENTS.name, columnNames(SETTLEMENTS), [
+      encodeEvents(rows.slice(0, 1_500), writeSettlement, 0).at(ver),
+      encodeEvents(rows.slice(1_500), writeSettlement, 1).at(ver),
     ]);
     const back = (await rowsOf(READ_BACK)).map((row) =>
       row.map((field, column) => (column === 11 ? microsFromDecimal(String(field)) : field)),
@@ -114,17 +108,23 @@ describe('what is encoded is what the engine reads', () => {
       reason: 'malformed_log',
       rawLog: JSON.stringify({ data: `0x${'ab'.repeat(5_000)}`, note: 'tab\tand ₮ and "quotes"' }),
     };
-    await engine.writer.insert('dead-letters', TABLES.deadLetters, DEAD_LETTER_COLUMNS, [
-      encodeDeadLetters([letter], 5n, 0),
-    ]);
+    await insertRows(engine.writer, {
+      name: 'dead-letters',
+      table: DEAD_LETTERS,
+      rows: [letter],
+      fixed: { ver: 5n, del: 0 },
+    });
     expect(
       await rowsOf(sql`SELECT chain, block_number, concat('0x', lower(hex(block_hash))), concat('0x', lower(hex(tx_hash))),
         log_index, reason, raw_log, ver, del FROM dead_letters`),
     ).toEqual([[letter.chain, '7', word(1), word(2), 3, 'malformed_log', letter.rawLog, '5', 0]]);
 
-    await engine.writer.insert('blocks', TABLES.blocks, BLOCK_COLUMNS, [
-      encodeBlocks(chainOf(8453), [blockRef(1), blockRef(2)], 9n),
-    ]);
+    await insertRows(engine.writer, {
+      name: 'blocks',
+      table: BLOCKS,
+      rows: [blockRef(1), blockRef(2)],
+      fixed: { chain: chainOf(8453), ver: 9n },
+    });
     expect(
       await rowsOf(
         sql`SELECT chain, number, concat('0x', lower(hex(hash))), toUnixTimestamp(time), ver FROM blocks ORDER BY number`,

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { Settlement } from '../../../core/domain/settlement.ts';
+import type { Settlement } from '../../../clickhouse/tables/settlements.ts';
 import { type InspectDeps, inspect, type Verdict } from '../../../sandbox/judge/inspect.ts';
 import { createEngineParser } from '../../../sandbox/judge/parser.ts';
 import { loadPolicy } from '../../../sandbox/policy/policy.ts';

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { sql } from '../../../clickhouse/engine/sql.ts';
-import type { AgentEvent, Attestation } from '../../../core/domain/agent.ts';
+import type { AgentEvent, Attestation } from '../../../clickhouse/tables/registries.ts';
 import { deriveDue } from '../../../ingest/agents/derive.ts';
 import type { Due } from '../../../ingest/agents/statements.ts';
 import { createVersions } from '../../../ingest/write/versions.ts';

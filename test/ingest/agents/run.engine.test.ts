@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { sql, trustedText } from '../../../clickhouse/engine/sql.ts';
-import { ATTESTATION_COLUMNS, TABLES } from '../../../clickhouse/tables/schema.ts';
+import { ATTESTATIONS } from '../../../clickhouse/tables/registries.ts';
+import { insertRows } from '../../../clickhouse/tables/table.ts';
 import { runIdentities } from '../../../ingest/agents/run.ts';
-import { encodeAttestations } from '../../../ingest/write/encode.ts';
 import { createVersions } from '../../../ingest/write/versions.ts';
 import { type TestEngine, testEngine, testLog } from '../../kit/engine.ts';
 import { dataUri, emptyIdentityTables, identitiesConfig } from '../../kit/identities.ts';
@@ -35,8 +35,12 @@ async function logs(): Promise<void> {
   await insertAgentEvents(engine.writer, registration({ agentId: 7n, text: dataUri({ name: 'Seven' }) }));
   const proof = { fromAddress: wallet(1), toAddress: wallet(2), chainId: 8453, txHash: hash(3) };
   const rating = attestation({ agentId: 7n, uri: dataUri({ proofOfPayment: proof }) });
-  const body = encodeAttestations([rating], versions.next(), 0);
-  await engine.writer.insert('test-feedback', TABLES.attestations, ATTESTATION_COLUMNS, [body]);
+  await insertRows(engine.writer, {
+    name: 'test-feedback',
+    table: ATTESTATIONS,
+    rows: [rating],
+    fixed: { ver: versions.next(), del: 0 },
+  });
 }
 
 test('from logs alone an agent gets its card and its rating the payment, and a stop ends all of it', async () => {

@@ -1,10 +1,10 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { highestToken } from '../../../clickhouse/engine/guard.ts';
-import { SETTLEMENT_COLUMNS } from '../../../clickhouse/tables/schema.ts';
+import { SETTLEMENTS } from '../../../clickhouse/tables/settlements.ts';
+import { insertRows } from '../../../clickhouse/tables/table.ts';
 import type { Held, LeadContext } from '../../../ingest/coordinate/coordination.ts';
 import { engineCoordination } from '../../../ingest/coordinate/engine.ts';
 import { claimFence } from '../../../ingest/coordinate/fence.ts';
-import { encodeSettlements } from '../../../ingest/write/encode.ts';
 import { type TestEngine, testEngine, testLog } from '../../kit/engine.ts';
 import { settlement } from '../../kit/rows.ts';
 import { waitUntil } from '../../kit/wait-until.ts';
@@ -28,9 +28,12 @@ const context = (): LeadContext => ({ writer: engine.writer, log: testLog, signa
 const untilAborted = ({ signal }: Held): Promise<void> =>
   new Promise((end) => signal.addEventListener('abort', () => end(), { once: true }));
 const write = ({ writer, versions }: Held): Promise<void> =>
-  writer.insert('write-settlements', 'settlements', SETTLEMENT_COLUMNS, [
-    encodeSettlements([settlement({ blockNumber: 7 })], versions.next(), 0),
-  ]);
+  insertRows(writer, {
+    name: 'write-settlements',
+    table: SETTLEMENTS,
+    rows: [settlement({ blockNumber: 7 })],
+    fixed: { ver: versions.next(), del: 0 },
+  });
 
 describe('an engine of this process', () => {
   test('gives every scope at once, with one sequence of versions and no fence', async () => {

@@ -1,11 +1,11 @@
 import { PassThrough } from 'node:stream';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import type { Guard, Writer } from '../../../clickhouse/engine/engine.ts';
-import { guardedWriter, highestToken, Overtaken } from '../../../clickhouse/engine/guard.ts';
+import { guardedWriter, highestToken, isOfScope, Overtaken } from '../../../clickhouse/engine/guard.ts';
 import { sql, text } from '../../../clickhouse/engine/sql.ts';
-import { SETTLEMENT_COLUMNS } from '../../../clickhouse/tables/schema.ts';
+import { SETTLEMENTS, type Settlement } from '../../../clickhouse/tables/settlements.ts';
+import { columnNames, encodeRows, insertRows } from '../../../clickhouse/tables/table.ts';
 import type { Chain } from '../../../core/domain/chains.ts';
-import type { Settlement } from '../../../core/domain/settlement.ts';
 import { engineLeases } from '../../../ingest/coordinate/engine.ts';
 import { claimFence, publishedPass, raiseGrades, writeFence } from '../../../ingest/coordinate/fence.ts';
 import { type Lead, lead } from '../../../ingest/coordinate/lead.ts';
@@ -15,7 +15,6 @@ import { createPipeline } from '../../../ingest/follow/pipeline.ts';
 import { saveStatus } from '../../../ingest/follow/status-report.ts';
 import { createCatalogueHolder } from '../../../ingest/grading/catalogue.ts';
 import { createBatchWriter } from '../../../ingest/write/batch-writer.ts';
-import { encodeSettlements } from '../../../ingest/write/encode.ts';
 import { retractAbove } from '../../../ingest/write/retract.ts';
 import { createVersions } from '../../../ingest/write/versions.ts';
 import { batchOf, TOKENS, transfer, used, wallet } from '../../kit/chain-logs.ts';
@@ -39,7 +38,8 @@ afterAll(() => engine?.close());
 
 let chains = 5_000;
 const freshChain = (): Chain => `eip155:${++chains}`;
-const rowsOf = (rows: readonly Settlement[], ver: bigint): Uint8Array => encodeSettlements(rows, ver, 0);
+const rowsOf = (rows: readonly Settlement[], ver: bigint): Uint8Array =>
+  encodeRows(SETTLEMENTS, rows, { ver, del: 0 });
 const at = (chain: Chain, blockNumber: number): Settlement =>
   settlement({ chain, blockNumber, blockTime: NOON + blockNumber });
 
@@ -48,7 +48,7 @@ async function claim(scope: string, owner: string, atLeast = 0n): Promise<Guard>
 }
 
 async function write(writer: Writer, rows: readonly Settlement[], ver: bigint): Promise<void> {
-  await writer.insert('write-settlements', 'settlements', SETTLEMENT_COLUMNS, [rowsOf(rows, ver)]);
+  await insertRows(writer, { name: 'write-settlements', table: SETTLEMENTS, rows, fixed: { ver, del: 0 } });
 }
 
 async function liveBlocks(chain: Chain): Promise<number[]> {
@@ -113,12 +113,18 @@ describe('a holder that was overtaken', () => {
     expect(await liveBlocks(chain)).toEqual([1, 3]);
   });
 
-  test('loads nothing and drops no partition', async () => {
+  test('loads nothing, drops no partition and runs no DDL', async () => {
     const chain = freshChain();
     const old = guardedWriter(engine.writer, [await claim(chain, 'old')]);
     await claim(chain, 'young');
     const drop = { name: 'drop-of-old', table: 'relayer_totals', partition: 1n, maxSeconds: 10 };
     await expect(old.dropPartition(drop)).rejects.toThrow(new Overtaken(chain));
+    const ddl = {
+      name: 'ddl-of-old',
+      sql: sql`CREATE TABLE of_old (n UInt8) ENGINE = Memory`,
+      maxSeconds: 10,
+    };
+    await expect(old.run({ ...ddl, kind: 'other' })).rejects.toThrow(new Overtaken(chain));
     const body = new PassThrough().end(`['${chain}']`);
     const load = {
       name: 'load-of-old',
@@ -133,6 +139,12 @@ describe('a holder that was overtaken', () => {
       maxRows: 1,
     });
     expect(Number(rows[0]?.[0])).toBe(0);
+  });
+
+  test('cannot run a statement that the guard has no place in, unless it says that it is no insert', async () => {
+    const guarded = guardedWriter(engine.writer, [await claim(freshChain(), 'one')]);
+    const insert = { name: 'odd-insert', sql: sql`insert into fences (scope) select 'odd'`, maxSeconds: 10 };
+    await expect(guarded.run(insert)).rejects.toThrow(TypeError);
   });
 
   test('retracts nothing: each statement of a retraction is refused by itself', async () => {
@@ -245,7 +257,7 @@ function pausedInsert(
     ver,
   );
   body.write(Buffer.from(bytes.subarray(0, -1)));
-  const inserting = writer.insert(`write-settlements ${chain}`, 'settlements', SETTLEMENT_COLUMNS, body);
+  const inserting = writer.insert('write-settlements', 'settlements', columnNames(SETTLEMENTS), body);
   inserting.catch(() => undefined); // whoever finishes it hears of it
   return {
     finish() {
@@ -258,7 +270,7 @@ function pausedInsert(
 async function running(chain: Chain): Promise<number> {
   const { rows } = await engine.writer.rows({
     name: 'running',
-    sql: sql`SELECT count() FROM system.processes WHERE query_kind = 'Insert' AND has(splitByChar(' ', Settings['log_comment']), concat('@', ${text(chain)}))`,
+    sql: sql`SELECT count() FROM system.processes WHERE query_kind = 'Insert' AND ${isOfScope(chain)}`,
     maxSeconds: 10,
     maxRows: 1,
   });

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { nextJobs, OPEN_JOBS_MAX } from '../../../ingest/coordinate/plan-ranges.ts';
-import { type BlockRange, countBlocks, mergeRanges } from '../../../ingest/write/coverage.ts';
+import { type BlockRange, countBlocks, mergeRanges } from '../../../ingest/write/checkpoints.ts';
 import { createVersions } from '../../../ingest/write/versions.ts';
 
 const GAP = { from: 0, to: 1_000_000 };

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { sql } from '../../../clickhouse/engine/sql.ts';
+import type { Settlement } from '../../../clickhouse/tables/settlements.ts';
 import { loadConfig } from '../../../core/config/load.ts';
-import type { Settlement } from '../../../core/domain/settlement.ts';
 import { countActivity } from '../../../ingest/endpoints/activity.ts';
 import { dollarTokens } from '../../../ingest/endpoints/item.ts';
 import { deriveList } from '../../../ingest/endpoints/list.ts';

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { EngineError, type Writer } from '../../../clickhouse/engine/engine.ts';
 import { sql, text, trustedText } from '../../../clickhouse/engine/sql.ts';
+import type { Settlement } from '../../../clickhouse/tables/settlements.ts';
 import type { Address } from '../../../core/domain/address.ts';
-import type { Settlement } from '../../../core/domain/settlement.ts';
 import { PASS_LIMITS, type PassLimits, RING_METHOD_VERSION } from '../../../ingest/rings/edges.ts';
 import { type RingPass, ringPass, runRings } from '../../../ingest/rings/pass.ts';
 import { runRollupWorker } from '../../../ingest/rollup/worker.ts';

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import type { Writer } from '../../../clickhouse/engine/engine.ts';
 import { sql, trustedText } from '../../../clickhouse/engine/sql.ts';
+import type { Settlement } from '../../../clickhouse/tables/settlements.ts';
 import type { EvidenceMethod } from '../../../core/domain/evidence.ts';
-import type { Settlement } from '../../../core/domain/settlement.ts';
 import { closeSlice } from '../../../ingest/rollup/close.ts';
 import type { RollupLimits } from '../../../ingest/rollup/due.ts';
 import { DAY_SECONDS, HOUR_SECONDS, type Slice } from '../../../ingest/rollup/slice.ts';

@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { sql } from '../../../clickhouse/engine/sql.ts';
+import type { Settlement } from '../../../clickhouse/tables/settlements.ts';
 import { address } from '../../../core/domain/address.ts';
-import type { Hash, Settlement } from '../../../core/domain/settlement.ts';
+import type { Hash } from '../../../core/domain/settlement.ts';
 import { NO_ROWS } from '../../../ingest/write/batch-rows.ts';
 import { createBatchWriter } from '../../../ingest/write/batch-writer.ts';
 import { createVersions } from '../../../ingest/write/versions.ts';

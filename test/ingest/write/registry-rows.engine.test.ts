@@ -1,13 +1,18 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Sql, sql, trustedText } from '../../../clickhouse/engine/sql.ts';
-import { AGENT_EVENT_COLUMNS, ATTESTATION_COLUMNS, TABLES } from '../../../clickhouse/tables/schema.ts';
+import {
+  AGENT_EVENTS,
+  type AgentEvent,
+  ATTESTATIONS,
+  type Attestation,
+} from '../../../clickhouse/tables/registries.ts';
+import { insertRows } from '../../../clickhouse/tables/table.ts';
 import { address } from '../../../core/domain/address.ts';
-import { type AgentEvent, ATTESTATION_KINDS, type Attestation } from '../../../core/domain/agent.ts';
+import { ATTESTATION_KINDS } from '../../../core/domain/agent.ts';
 import { type Chain, chainOf } from '../../../core/domain/chains.ts';
 import { NO_ROWS } from '../../../ingest/write/batch-rows.ts';
 import { createBatchWriter } from '../../../ingest/write/batch-writer.ts';
-import { encodeAgentEvents, encodeAttestations } from '../../../ingest/write/encode.ts';
 import { retractAbove } from '../../../ingest/write/retract.ts';
 import { createVersions } from '../../../ingest/write/versions.ts';
 import { word } from '../../kit/chain-logs.ts';
@@ -74,12 +79,14 @@ test('any event and any attestation come back as they were written', async () =>
       { numRuns: 300, seed: 8004 },
     )
     .map((fields, logIndex) => attestation({ ...fields, logIndex }));
-  await engine.writer.insert('events', TABLES.agentEvents, AGENT_EVENT_COLUMNS, [
-    encodeAgentEvents(events, 7n, 0),
-  ]);
-  await engine.writer.insert('attestations', TABLES.attestations, ATTESTATION_COLUMNS, [
-    encodeAttestations(attestations, 7n, 1),
-  ]);
+  const written = { ver: 7n, del: 0 } as const;
+  await insertRows(engine.writer, { name: 'events', table: AGENT_EVENTS, rows: events, fixed: written });
+  await insertRows(engine.writer, {
+    name: 'attestations',
+    table: ATTESTATIONS,
+    rows: attestations,
+    fixed: { ...written, del: 1 },
+  });
   const place = sql`chain, block_number, toUnixTimestamp(block_time), concat('0x', lower(hex(block_hash))), concat('0x', lower(hex(tx_hash))), log_index, toString(kind), toString(agent_id)`;
   const placeOf = (row: AgentEvent | Attestation): unknown[] => [
     row.chain,
@@ -137,6 +144,7 @@ const TABLES_OF_REGISTRIES = [
   'agent_attestations',
   'feedback_revocations',
   'feedback_files',
+  'agent_feedback_files',
 ] as const;
 
 async function liveBlocks(table: string, chain: Chain): Promise<number[]> {
@@ -196,10 +204,11 @@ test('everything above the ancestor is gone from every table, and every other ch
 test.each([
   ['agent_attestations', chainOf(15)],
   ['feedback_files', chainOf(14)],
+  ['agent_feedback_files', chainOf(19)],
   ['feedback_revocations', chainOf(18)],
 ] as const)('a row that a crash left in %s alone is retracted too', async (table, chain) => {
   await writeBlocks(chain, [1]);
-  const time = table === 'feedback_files' ? sql`` : sql`, block_time + 10 AS block_time`;
+  const time = table.endsWith('feedback_files') ? sql`` : sql`, block_time + 10 AS block_time`;
   await engine.writer.run({
     name: 'orphan',
     sql: sql`INSERT INTO ${trustedText(table)} SELECT * REPLACE(6 AS block_number${time})

@@ -1,13 +1,15 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { isOfScope } from '../../../clickhouse/engine/guard.ts';
 import { sql, trustedText } from '../../../clickhouse/engine/sql.ts';
-import { SETTLEMENT_COLUMNS } from '../../../clickhouse/tables/schema.ts';
+import { SETTLEMENTS, type Settlement } from '../../../clickhouse/tables/settlements.ts';
+import { insertRows } from '../../../clickhouse/tables/table.ts';
 import { address } from '../../../core/domain/address.ts';
 import type { Chain } from '../../../core/domain/chains.ts';
-import type { Hash, Settlement } from '../../../core/domain/settlement.ts';
-import { encodeSettlements } from '../../../ingest/write/encode.ts';
-import { retractAbove } from '../../../ingest/write/retract.ts';
+import type { Hash } from '../../../core/domain/settlement.ts';
+import { retractAbove, waitForWrites } from '../../../ingest/write/retract.ts';
 import { createVersions } from '../../../ingest/write/versions.ts';
 import { type TestEngine, testEngine } from '../../kit/engine.ts';
+import { waitUntil } from '../../kit/wait-until.ts';
 
 let engine: TestEngine;
 const versions = createVersions(0n);
@@ -40,9 +42,8 @@ const settlement = (chain: Chain, blockNumber: number, payee = 2): Settlement =>
 });
 
 async function write(rows: readonly Settlement[]): Promise<void> {
-  await engine.writer.insert('test-rows', 'settlements', SETTLEMENT_COLUMNS, [
-    encodeSettlements(rows, versions.next(), 0),
-  ]);
+  const fixed = { ver: versions.next(), del: 0 } as const;
+  await insertRows(engine.writer, { name: 'test-rows', table: SETTLEMENTS, rows, fixed });
 }
 
 async function liveBlocks(table: string, chain: Chain): Promise<number[]> {
@@ -103,3 +104,36 @@ test('a row that a crash left in the wallet log alone is retracted too', async (
   await above('eip155:5', 1);
   expect(await liveBlocks('wallet_log', 'eip155:5')).toEqual([1]);
 });
+
+test('running inserts are waited for by the scope that they carry, whatever their names say', async () => {
+  const signal = new AbortController().signal;
+  const slowly = (scope: string, name: string): Promise<void> =>
+    engine.writer.run({
+      name,
+      scopes: [scope],
+      sql: sql`INSERT INTO retracted_keys (chain) SELECT 'eip155:6' FROM numbers(10) WHERE sleepEachRow(0.1) = 0`,
+      maxSeconds: 10,
+    });
+  const waited: number[] = [];
+  const writing = [slowly('waited-for', 'write-settlements other'), slowly('other', 'retract waited-for')];
+  await waitUntil('the engine has begun with both', async () => {
+    const counts = await Promise.all(['waited-for', 'other'].map(countRunning));
+    return counts.every((count) => count === 1);
+  });
+  await waitForWrites(engine.writer, 'waited-for', signal, (count) => waited.push(count));
+  expect(waited).toEqual([1]);
+  expect(await countRunning('waited-for')).toBe(0);
+  await waitForWrites(engine.writer, 'unknown', signal, (count) => waited.push(count));
+  expect(waited).toEqual([1]);
+  await Promise.all(writing);
+});
+
+async function countRunning(scope: string): Promise<number> {
+  const { rows } = await engine.writer.rows({
+    name: 'running',
+    sql: sql`SELECT count() FROM system.processes WHERE query_kind = 'Insert' AND ${isOfScope(scope)}`,
+    maxSeconds: 10,
+    maxRows: 1,
+  });
+  return Number(rows[0]?.[0]);
+}

@@ -1,13 +1,14 @@
 import type { RequestListener } from 'node:http';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { sql, trustedText } from '../../../../clickhouse/engine/sql.ts';
+import { AGENT_CARDS } from '../../../../clickhouse/tables/agents.ts';
+import { columnNames } from '../../../../clickhouse/tables/table.ts';
 import {
   type CardQueueDeps,
   fetchCards,
   fetchDueCards,
   remapCards,
 } from '../../../../ingest/agents/cards/queue.ts';
-import { CARD_COLUMNS } from '../../../../ingest/agents/cards/row.ts';
 import { deriveDue } from '../../../../ingest/agents/derive.ts';
 import { createVersions } from '../../../../ingest/write/versions.ts';
 import { type TestEngine, testEngine, testLog } from '../../../kit/engine.ts';
@@ -280,14 +281,15 @@ describe('an agent’s card', () => {
     const [card] = await cards();
     expect(card?.['capabilities']).toContain('web-search');
     // As an older program would have left it.
-    const changed = CARD_COLUMNS.map((column) => {
+    const columns = columnNames(AGENT_CARDS);
+    const changed = columns.map((column) => {
       if (column === 'ver') return 'ver + 1';
       if (column === 'rule_version') return '0';
       return column === 'capabilities' ? '[]' : column;
     });
     await engine.writer.run({
       name: 'test-older-rule',
-      sql: sql`INSERT INTO agent_cards (${trustedText(CARD_COLUMNS.join(', '))}) SELECT ${trustedText(changed.join(', '))} FROM agent_cards FINAL`,
+      sql: sql`INSERT INTO agent_cards (${trustedText(columns.join(', '))}) SELECT ${trustedText(changed.join(', '))} FROM agent_cards FINAL`,
       maxSeconds: 10,
     });
     expect((await cards())[0]?.['capabilities']).toEqual([]);

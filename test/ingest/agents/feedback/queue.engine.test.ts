@@ -1,15 +1,14 @@
 import { keccak_256 } from '@noble/hashes/sha3.js';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { sql } from '../../../../clickhouse/engine/sql.ts';
-import { ATTESTATION_COLUMNS, TABLES } from '../../../../clickhouse/tables/schema.ts';
-import type { Attestation } from '../../../../core/domain/agent.ts';
+import { ATTESTATIONS, type Attestation } from '../../../../clickhouse/tables/registries.ts';
+import { insertRows } from '../../../../clickhouse/tables/table.ts';
 import type { Hash } from '../../../../core/domain/settlement.ts';
 import {
   type FeedbackQueueDeps,
   fetchDueFeedback,
   fetchFeedback,
 } from '../../../../ingest/agents/feedback/queue.ts';
-import { encodeAttestations } from '../../../../ingest/write/encode.ts';
 import { createVersions } from '../../../../ingest/write/versions.ts';
 import { type TestEngine, testEngine, testLog } from '../../../kit/engine.ts';
 import { dataUri, emptyIdentityTables, identitiesConfig, loopbackFetcher } from '../../../kit/identities.ts';
@@ -62,8 +61,12 @@ function queue(fields: Partial<FeedbackQueueDeps> = {}): FeedbackQueueDeps {
 
 /** As ingest writes them: with the room between versions that the queue writes into. */
 async function write(rows: readonly Attestation[], del: 0 | 1 = 0): Promise<void> {
-  const body = encodeAttestations(rows, versions.next(), del);
-  await engine.writer.insert('test-feedback', TABLES.attestations, ATTESTATION_COLUMNS, [body]);
+  await insertRows(engine.writer, {
+    name: 'test-feedback',
+    table: ATTESTATIONS,
+    rows,
+    fixed: { ver: versions.next(), del },
+  });
 }
 
 /** Feedback logs, in blocks 2000, 2001, … */

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import type { Attestation } from '../../../../core/domain/agent.ts';
+import type { Attestation } from '../../../../clickhouse/tables/registries.ts';
 import type { Chain } from '../../../../core/domain/chains.ts';
 import { deriveAll, registerAgent } from '../../../kit/agents.ts';
 import { type TestApi, testApi } from '../../../kit/api.ts';

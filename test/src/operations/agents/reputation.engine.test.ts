@@ -1,13 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { TABLES } from '../../../../clickhouse/tables/schema.ts';
-import type { Attestation } from '../../../../core/domain/agent.ts';
-import type { Settlement } from '../../../../core/domain/settlement.ts';
+import type { Attestation } from '../../../../clickhouse/tables/registries.ts';
+import type { Settlement } from '../../../../clickhouse/tables/settlements.ts';
 import { recheckProofs } from '../../../../ingest/agents/derive.ts';
-import {
-  encodeFeedback,
-  FEEDBACK_FILE_COLUMNS,
-  type FeedbackOutcome,
-} from '../../../../ingest/agents/feedback/row.ts';
+import { type FeedbackOutcome, saveFeedback } from '../../../../ingest/agents/feedback/row.ts';
 import { createVersions } from '../../../../ingest/write/versions.ts';
 import { deriveAll, registerAgent } from '../../../kit/agents.ts';
 import { type TestApi, testApi } from '../../../kit/api.ts';
@@ -197,14 +192,13 @@ describe('by=paid', () => {
       hashMatches: true,
       proof: PROOF,
     } as const;
-    const row = encodeFeedback([
+    await saveFeedback(engine.writer, [
       [
         { ...log, failures: 0, ver: nextVer() },
         { ...good, ...outcome },
       ],
     ]);
     nextVer();
-    await engine.writer.insert('test-file', TABLES.feedbackFiles, FEEDBACK_FILE_COLUMNS, [row]);
   }
 
   const pays = (fields: Partial<Settlement> = {}) =>

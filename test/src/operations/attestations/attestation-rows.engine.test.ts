@@ -1,12 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { sql } from '../../../../clickhouse/engine/sql.ts';
-import { TABLES } from '../../../../clickhouse/tables/schema.ts';
-import type { Attestation } from '../../../../core/domain/agent.ts';
-import {
-  encodeFeedback,
-  FEEDBACK_FILE_COLUMNS,
-  type FeedbackOutcome,
-} from '../../../../ingest/agents/feedback/row.ts';
+import type { Attestation } from '../../../../clickhouse/tables/registries.ts';
+import { type FeedbackOutcome, saveFeedback } from '../../../../ingest/agents/feedback/row.ts';
 import { deriveAll, registerAgent } from '../../../kit/agents.ts';
 import { type TestApi, testApi } from '../../../kit/api.ts';
 import { type TestEngine, testEngine } from '../../../kit/engine.ts';
@@ -194,14 +189,13 @@ describe('a file of feedback', () => {
 
   /** As the queue writes what came of fetching. */
   async function fetched(log: Attestation, outcome: Partial<FeedbackOutcome>): Promise<void> {
-    const row = encodeFeedback([
+    await saveFeedback(engine.writer, [
       [
         { ...log, failures: 0, ver: nextVer() },
         { ...GOOD, ...outcome },
       ],
     ]);
     nextVer();
-    await engine.writer.insert('test-file', TABLES.feedbackFiles, FEEDBACK_FILE_COLUMNS, [row]);
   }
 
   async function rate(log: Attestation, outcome: Partial<FeedbackOutcome>): Promise<Answer> {

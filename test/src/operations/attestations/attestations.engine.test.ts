@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { ATTESTATION_KINDS, type Attestation } from '../../../../core/domain/agent.ts';
+import type { Attestation } from '../../../../clickhouse/tables/registries.ts';
+import { ATTESTATION_KINDS } from '../../../../core/domain/agent.ts';
 import { type TestApi, testApi } from '../../../kit/api.ts';
 import { type TestEngine, testEngine } from '../../../kit/engine.ts';
 import { emptyIdentityTables } from '../../../kit/identities.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import type { Settlement } from '../../../../core/domain/settlement.ts';
+import type { Settlement } from '../../../../clickhouse/tables/settlements.ts';
 import { ANONYMOUS, type TestApi, testApi } from '../../../kit/api.ts';
 import { type ItemFields, listedItem } from '../../../kit/bazaar.ts';
 import { emptyTables } from '../../../kit/empty-tables.ts';

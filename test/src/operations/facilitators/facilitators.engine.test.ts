@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { trustedText } from '../../../../clickhouse/engine/sql.ts';
+import type { Settlement } from '../../../../clickhouse/tables/settlements.ts';
 import type { Address } from '../../../../core/domain/address.ts';
 import type { Chain } from '../../../../core/domain/chains.ts';
-import type { Settlement } from '../../../../core/domain/settlement.ts';
 import { mergeRelayerTotals } from '../../../../ingest/rollup/relayer-totals.ts';
 import { createVersions } from '../../../../ingest/write/versions.ts';
 import { type TestApi, testApi } from '../../../kit/api.ts';

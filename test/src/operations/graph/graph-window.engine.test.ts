@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { Reader } from '../../../../clickhouse/engine/engine.ts';
-import type { Settlement } from '../../../../core/domain/settlement.ts';
+import type { Settlement } from '../../../../clickhouse/tables/settlements.ts';
 import { createGraphs, type GraphAnswer } from '../../../../src/operations/graph/read.ts';
 import { testClock } from '../../../kit/api.ts';
 import { emptyTables } from '../../../kit/empty-tables.ts';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { createReader } from '../../../../clickhouse/engine/http-engine.ts';
-import type { Settlement } from '../../../../core/domain/settlement.ts';
+import type { Settlement } from '../../../../clickhouse/tables/settlements.ts';
 import { createGraphs } from '../../../../src/operations/graph/read.ts';
 import { OPERATIONS } from '../../../../src/operations/index.ts';
 import { complaints } from '../../../kit/answer-schema.ts';

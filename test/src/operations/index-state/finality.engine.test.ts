@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { sql, trustedText } from '../../../../clickhouse/engine/sql.ts';
-import type { Settlement } from '../../../../core/domain/settlement.ts';
+import type { Settlement } from '../../../../clickhouse/tables/settlements.ts';
 import { readChainStatus } from '../../../../src/operations/index-state/chain-status.ts';
 import { finalBlocks, finalCoverage, onFinalChain } from '../../../../src/operations/index-state/finality.ts';
 import { rowKey, type TestApi, testApi, walk } from '../../../kit/api.ts';

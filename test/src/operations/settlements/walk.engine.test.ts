@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import type { Settlement } from '../../../../clickhouse/tables/settlements.ts';
 import { mintCursor } from '../../../../core/domain/cursor.ts';
-import type { Settlement } from '../../../../core/domain/settlement.ts';
 import { CURSOR_KEYS, rowKey, type TestApi, testApi, walk } from '../../../kit/api.ts';
 import { emptyTables } from '../../../kit/empty-tables.ts';
 import { type TestEngine, testEngine } from '../../../kit/engine.ts';

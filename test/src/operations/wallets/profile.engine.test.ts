@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Settlement } from '../../../../clickhouse/tables/settlements.ts';
 import { EVIDENCE_METHODS } from '../../../../core/domain/evidence.ts';
-import type { Settlement } from '../../../../core/domain/settlement.ts';
 import { createFreshness } from '../../../../src/operations/index-state/freshness.ts';
 import { createRollups } from '../../../../src/operations/index-state/rollups.ts';
 import { createNames } from '../../../../src/operations/names.ts';

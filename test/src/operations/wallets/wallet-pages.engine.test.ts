@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { sql, text, trustedText } from '../../../../clickhouse/engine/sql.ts';
+import type { Settlement } from '../../../../clickhouse/tables/settlements.ts';
 import type { Address } from '../../../../core/domain/address.ts';
-import type { Settlement } from '../../../../core/domain/settlement.ts';
 import { rowKey, type TestApi, testApi, walk } from '../../../kit/api.ts';
 import { type TestEngine, testEngine } from '../../../kit/engine.ts';
 import { lengthOf } from '../../../kit/lengths.ts';

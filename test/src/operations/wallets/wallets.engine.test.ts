@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import type { Settlement } from '../../../../clickhouse/tables/settlements.ts';
 import { type Address, address } from '../../../../core/domain/address.ts';
 import { mintCursor, mintWalletCursor } from '../../../../core/domain/cursor.ts';
-import type { Settlement } from '../../../../core/domain/settlement.ts';
 import { CURSOR_KEYS, type TestApi, testApi } from '../../../kit/api.ts';
 import { closeDays, closeHours, dayOf } from '../../../kit/close-days.ts';
 import { emptyTables } from '../../../kit/empty-tables.ts';

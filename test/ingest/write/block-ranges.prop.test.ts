@@ -6,7 +6,7 @@ import {
   createWindows,
   mergeRanges,
   missingRanges,
-} from '../../../ingest/write/coverage.ts';
+} from '../../../ingest/write/checkpoints.ts';
 
 const SIZE = 60;
 const range = fc

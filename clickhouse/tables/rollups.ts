@@ -1,4 +1,34 @@
 import { type Sql, sql, trustedText } from '../engine/sql.ts';
+import { dayOf, type Placement, type Table } from './table.ts';
+
+/** What each slice of the settlements adds up to: a UTC day, or an hour of a busy one. The engine computes all of it. */
+
+const sliceOf = (column: string): Placement =>
+  dayOf(column, 'computed on the shard of its slice, from the rows there');
+
+const sliceTable = <Name extends string>(name: Name, column = 'day') =>
+  ({ name, columns: {}, placement: sliceOf(column), versions: ['gen'] }) as const satisfies Table;
+
+export const PAYEE_DAY = sliceTable('payee_day');
+export const PAYER_DAY = sliceTable('payer_day');
+export const RELAYER_DAY = sliceTable('relayer_day');
+export const CHAIN_HOUR = sliceTable('chain_hour', 'hour');
+
+/** What each slice was computed from. */
+export const ROLLUP_STATE = {
+  name: 'rollup_state',
+  columns: {},
+  placement: sliceOf('day'),
+  versions: ['gen', 'ver'],
+  backup: 'done',
+} as const satisfies Table;
+
+/** A view: every slice that has rows, with the version that it was computed from. */
+export const ROLLUP_SLICES = {
+  name: 'rollup_slices',
+  columns: {},
+  placement: { key: null, why: 'a view: every shard judges the slices whose rows it holds' },
+} as const satisfies Table;
 
 /**
  * Which slices of the rollups are open, over the columns of view `rollup_slices`: `day`, `hour` (-1 for the whole day), `ver` and
