@@ -1,4 +1,5 @@
 import { Redis } from 'ioredis';
+import { UserError } from '../../../core/user-error.ts';
 import { StoreUnavailable } from '../store.ts';
 import { readLua } from './connection.ts';
 import {
@@ -71,10 +72,13 @@ export async function openRedisForCopy(url: string): Promise<Redis> {
   }
 }
 
-/** The layout of the accounts that a copy would have. Throws `OtherVersion` where this program cannot copy them. */
+/** The form that a copy of these accounts has. Throws `UserError` where this program cannot copy them. */
 export async function copiedForm(redis: Redis, keyPrefix: string): Promise<number> {
   const found = (await layoutIn((command) => command(redis), keyPrefix)) ?? String(LAYOUT);
-  if (found !== '1' && found !== String(LAYOUT)) throw otherLayout(found, keyPrefix);
+  if (found !== '1' && found !== String(LAYOUT)) {
+    const { message, advice } = otherLayout(found, keyPrefix);
+    throw new UserError(`${message}. ${advice}`);
+  }
   return Number(found);
 }
 

@@ -25,8 +25,7 @@ import {
   type RedisCopyCounts,
 } from '../../accounts/redis/copy.ts';
 import { hasAccounts as hasRedisAccounts } from '../../accounts/redis/layout.ts';
-import { copyDatabase } from '../../accounts/sqlite/copy-database.ts';
-import { newestSchema } from '../../accounts/sqlite/database.ts';
+import { copyDatabase, newestSchema } from '../../accounts/sqlite/database.ts';
 import { type AccountsManifest, syncPath } from './manifest.ts';
 
 /** Organizations, keys, units and payments: which exist nowhere else. */
