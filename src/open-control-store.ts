@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import type { Config } from '../core/config/config.ts';
 import type { Log } from '../core/log.ts';
 import { openRedisStore } from './accounts/redis/store.ts';
-import { sqliteLibrary } from './accounts/sqlite/library.ts';
+import { sqliteLibrary } from './accounts/sqlite/database.ts';
 import { openSqliteStore } from './accounts/sqlite/store.ts';
 import type { ControlStore } from './accounts/store.ts';
 

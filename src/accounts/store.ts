@@ -30,6 +30,21 @@ export class StoreUnavailable extends Error {
   }
 }
 
+/**
+ * The accounts were written by another version of this program, which may keep rules that this one does not know. The message says
+ * so, `advice` what the operator does about it.
+ */
+export class OtherVersion extends StoreUnavailable {
+  readonly advice: string;
+
+  constructor(message: string, advice: string) {
+    super(undefined);
+    this.message = message;
+    this.advice = advice;
+    this.name = 'OtherVersion';
+  }
+}
+
 // ── organizations and keys
 
 export interface Organization {

@@ -1,5 +1,4 @@
 import { createHash } from 'node:crypto';
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import fc from 'fast-check';
 import { expect } from 'vitest';
 import type { KeyDigest } from '../../core/domain/caller.ts';
@@ -101,9 +100,7 @@ class ReopenCommand implements fc.AsyncCommand<ControlStore, Reality, false> {
   }
 }
 
-/** The handles stand for processes: nobody hears of what another one did within a turn of the event loop. */
 async function expectSameBooks(model: ControlStore, real: ControlStore): Promise<void> {
-  await nextTurn();
   await Promise.all(
     ORGANIZATIONS.map(async (id) => {
       const [rows, balance] = await Promise.all([readLedger(real, id), real.units.balance(id)]);

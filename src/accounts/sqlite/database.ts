@@ -8,11 +8,15 @@ import {
   readFileSync,
   statSync,
 } from 'node:fs';
+import { createRequire } from 'node:module';
 import { dirname } from 'node:path';
 import type Database from 'libsql';
-import { StoreUnavailable } from '../store.ts';
-import { NewerStore } from './failures.ts';
-import { sqliteLibrary } from './library.ts';
+import { isMissingPackage, MissingPackage } from '../../../core/user-error.ts';
+import { OtherVersion, StoreUnavailable } from '../store.ts';
+
+/** The file: how it is opened, brought up to date and copied. What its errors mean: failures.ts. */
+
+const load = createRequire(import.meta.url);
 
 /** The file holds digests of keys and what every organization does: nobody else on the machine may read it. */
 const DIRECTORY_MODE = 0o700;
@@ -21,10 +25,13 @@ const MODE_BITS = 0o777;
 /** SQLite's own waiting polls ever more rarely, up to every 100 ms; the writer repeats a short wait instead. */
 const WRITER_BUSY_TIMEOUT_MS = 50;
 /** A reader waits only while another process opens or recovers the file. */
-export const READER_BUSY_TIMEOUT_MS = 1_000;
+const READER_BUSY_TIMEOUT_MS = 1_000;
 const MIGRATIONS_DIRECTORY = new URL('./migrations/', import.meta.url);
 
-/** Opens the file for writing, made and brought up to date as needed. Throws what libsql throws, and `NewerStore`. */
+export const NEWER_ADVICE =
+  'Run the version that wrote it, or restore a backup of before into another data directory.';
+
+/** Opens the file for writing, made and brought up to date as needed. Throws what libsql throws, and `OtherVersion`. */
 export function openForWriting(path: string): Database.Database {
   makeFile(path);
   const db = new (sqliteLibrary())(path);
@@ -90,8 +97,9 @@ function migrate(db: Database.Database): void {
   try {
     const version = schemaVersion(db);
     if (version > scripts.length) {
-      throw new NewerStore(
+      throw new OtherVersion(
         `the control store was written by a newer version of this program: its schema is ${version}, the newest known here is ${scripts.length}`,
+        NEWER_ADVICE,
       );
     }
     for (const script of scripts.slice(version)) db.exec(script);
@@ -117,7 +125,71 @@ function migrations(): string[] {
 }
 
 /** The number of the last migration that a database has seen. */
-export function schemaVersion(db: Database.Database): number {
+function schemaVersion(db: Database.Database): number {
   const row = db.prepare('PRAGMA user_version').get() as { readonly user_version: number };
   return row.user_version;
+}
+
+/**
+ * The SQLite library. Its binary is an optional package for each platform, and loading the library fails without it, so it is loaded by
+ * the first that opens a file: accounts in Redis do without it. Throws `MissingPackage`.
+ */
+export function sqliteLibrary(): typeof Database {
+  try {
+    return load('libsql') as typeof Database; // what the package exports
+  } catch (cause) {
+    if (!isMissingPackage(cause)) throw cause;
+    throw new MissingPackage({
+      purpose: 'Keeping accounts in a SQLite file',
+      packages: `@libsql/* (the one for ${process.platform}-${process.arch})`,
+      otherwise: 'Or keep the accounts in Redis: set REDIS_URL.',
+      cause,
+    });
+  }
+}
+
+/** What a copy of the store holds. */
+export interface CopiedStore {
+  /** Of its tables: the number of the last migration. */
+  readonly schema: number;
+  readonly organizations: number;
+  readonly ledgerRows: number;
+  readonly payments: number;
+}
+
+/**
+ * Copies a database that others read and write: one statement sees one state of it, and the copy is whole, without a log beside
+ * it. `target` must not exist. Throws what libsql throws.
+ */
+export function copyDatabase(source: string, target: string): CopiedStore {
+  // Not `openForReading`: a connection that may only query is refused its copy.
+  const db = new (sqliteLibrary())(source);
+  try {
+    db.exec(`PRAGMA busy_timeout = ${READER_BUSY_TIMEOUT_MS}`);
+    db.prepare('VACUUM INTO ?').run(target);
+  } finally {
+    db.close();
+  }
+  chmodSync(target, FILE_MODE);
+  return inspectCopy(target);
+}
+
+/** Throws when the file is not a whole database of ours. */
+export function inspectCopy(path: string): CopiedStore {
+  const db = new (sqliteLibrary())(path);
+  try {
+    db.exec('PRAGMA query_only = ON');
+    const said = db.prepare('PRAGMA integrity_check').get() as { readonly integrity_check: string };
+    if (said.integrity_check !== 'ok') throw new Error('the copied database is damaged');
+    const counted = (table: string): number =>
+      (db.prepare(`SELECT count(*) AS n FROM ${table}`).get() as { readonly n: number }).n;
+    return {
+      schema: schemaVersion(db),
+      organizations: counted('organization'),
+      ledgerRows: counted('ledger'),
+      payments: counted('payment'),
+    };
+  } finally {
+    db.close();
+  }
 }

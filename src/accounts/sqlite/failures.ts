@@ -1,19 +1,11 @@
-import { StoreUnavailable } from '../store.ts';
+import { OtherVersion, StoreUnavailable } from '../store.ts';
+import { NEWER_ADVICE } from './database.ts';
 
 /** A failure in a form that crosses a thread. */
 export interface Failure {
   /** range: a bug of the caller that the port names. bug: one that it does not. */
   readonly kind: 'unavailable' | 'newer' | 'range' | 'bug';
   readonly message: string;
-}
-
-/** The file was written by a newer version of this program, which may keep rules that this one does not know. */
-export class NewerStore extends StoreUnavailable {
-  constructor(message: string) {
-    super(undefined);
-    this.message = message;
-    this.name = 'NewerStore';
-  }
 }
 
 /** SQLite's result codes (sqlite.org/rescode.html); the low byte of an extended code is the code. */
@@ -28,7 +20,7 @@ const PRIMARY_CODE = 0xff;
  */
 export function failureOf(error: unknown): Failure {
   const message = error instanceof Error ? error.message : String(error);
-  if (error instanceof NewerStore) return { kind: 'newer', message };
+  if (error instanceof OtherVersion) return { kind: 'newer', message };
   if (error instanceof RangeError) return { kind: 'range', message };
   if (error instanceof StoreUnavailable) return { kind: 'unavailable', message };
   const code = resultCode(error);
@@ -43,7 +35,7 @@ export function errorOf({ kind, message }: Failure): Error {
     case 'unavailable':
       return new StoreUnavailable(new Error(message));
     case 'newer':
-      return new NewerStore(message);
+      return new OtherVersion(message, NEWER_ADVICE);
     case 'range':
       return new RangeError(message);
     case 'bug':

@@ -10,6 +10,7 @@ import type {
   PaymentRecord,
   UnresolvedPage,
 } from '../store.ts';
+import { openForReading } from './database.ts';
 import {
   BALANCE_COLUMNS,
   HOLD_COLUMNS,
@@ -17,29 +18,21 @@ import {
   LEDGER_COLUMNS,
   ORGANIZATION_COLUMNS,
   PAYMENT_COLUMNS,
+  type PaymentRow,
+  paymentOf,
+  prepare,
   THIS_PAYMENT,
-} from './columns.ts';
-import { openForReading } from './database.ts';
-import { keepAnswers } from './kept-answers.ts';
-import { type PaymentRow, paymentOf } from './payment-row.ts';
-import { prepare } from './statement.ts';
+} from './rows.ts';
 
 /** Every question of the port that changes nothing. Some 5 µs each from the page cache, so the calling thread asks itself. */
 export type Reads = ReturnType<typeof openReads>;
 
 export function openReads(path: string) {
   const db = openForReading(path);
-  const { findKey, ...accounts } = accountReads(db);
-  const { balance, ...units } = unitReads(db);
-  const { keep, lookAgain } = keepAnswers(db);
   return {
-    ...accounts,
-    ...units,
+    ...accountReads(db),
+    ...unitReads(db),
     ...paymentReads(db),
-    // What every call of a key asks.
-    findKey: keep(findKey as (digest: string) => Credential | null) as typeof findKey,
-    balance: keep(balance),
-    lookAgain,
     close: () => void db.close(),
   };
 }

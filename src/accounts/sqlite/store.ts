@@ -16,12 +16,12 @@ import { createWriteQueue, type WriteQueue } from './write-queue.ts';
  * beside it. A thread of its own makes every change, so that nobody else waits for the disk; the calling thread reads through a
  * connection of its own, which sees every change that was answered. Rates are counted in this process's memory.
  *
- * Opening never fails: what cannot be opened or written rejects with `StoreUnavailable` (`NewerStore` when a newer version of
- * this program wrote it), and is tried again with every call.
+ * Opening never fails: what cannot be opened or written rejects with `StoreUnavailable` (`OtherVersion` when a newer version
+ * of this program wrote it), and is tried again with every call.
  */
 export function openSqliteStore(options: { readonly path: string; readonly log?: Log }): ControlStore {
-  const queue = createWriteQueue({ ...options, onCommitted: () => reader.lookAgain() });
-  const reader: Reader = createReader(options.path, queue);
+  const queue = createWriteQueue(options);
+  const reader = createReader(options.path, queue);
   const rates = createMemoryRates();
   let closed: Promise<void> | undefined;
   const close = async (): Promise<void> => {
@@ -89,8 +89,6 @@ function paymentStore(queue: WriteQueue, reader: Reader): PaymentStore {
 
 interface Reader {
   ask<Answer>(question: (reads: Reads) => Answer): Promise<Answer>;
-  /** To be called when something was committed. */
-  lookAgain(): void;
   close(): void;
 }
 
@@ -117,7 +115,6 @@ function createReader(path: string, queue: WriteQueue): Reader {
       if (reads === undefined) await queue.write('ping', null);
       return answer(question);
     },
-    lookAgain: () => reads?.lookAgain(),
     close: () => {
       closed = true;
       drop();

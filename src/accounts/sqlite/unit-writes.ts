@@ -2,9 +2,8 @@ import type Database from 'libsql';
 import { NO_UNITS, UNITS_MAX, type UnitBalance } from '../../../core/domain/plan.ts';
 import { HOLD_KEPT_MS, HOLDS_FORGOTTEN_PER_HOLD } from '../retention.ts';
 import type { Hold, LedgerEntry } from '../store.ts';
-import { BALANCE_COLUMNS, HOLD_COLUMNS } from './columns.ts';
-import { prepare } from './statement.ts';
-import type { UnitWrites } from './write-types.ts';
+import { BALANCE_COLUMNS, HOLD_COLUMNS, prepare } from './rows.ts';
+import type { UnitWrites } from './writes.ts';
 
 interface HoldRow extends Hold {
   readonly state: 'open' | 'captured' | 'released';

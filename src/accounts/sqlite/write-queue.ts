@@ -2,10 +2,9 @@ import { extname } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import type { Log } from '../../../core/log.ts';
 import { StoreUnavailable } from '../store.ts';
-import type { WriteOutcome } from './commit-batch.ts';
 import { errorOf } from './failures.ts';
-import type { FromWriteThread, ToWriteThread, WriteThreadData } from './write-thread.ts';
-import type { WriteAnswer, WriteArgument, WriteName, WriteRequest } from './write-types.ts';
+import type { FromWriteThread, ToWriteThread, WriteOutcome, WriteThreadData } from './write-thread.ts';
+import type { WriteAnswer, WriteArgument, WriteName, WriteRequest } from './writes.ts';
 
 /** The calling thread's end of the thread that writes. */
 export interface WriteQueue {
@@ -38,8 +37,6 @@ interface Flight {
 export interface WriteQueueOptions {
   readonly path: string;
   readonly log?: Log | undefined;
-  /** Something may have been committed: called before anybody is told. */
-  readonly onCommitted?: () => void;
   /** Tests start one that dies or hangs. */
   readonly startThread?: (data: WriteThreadData) => Worker;
   readonly stallMs?: number;
@@ -140,7 +137,6 @@ class WriteLane {
     if (flight === undefined) return;
     clearTimeout(flight.stalls);
     this.flight = undefined;
-    this.options.onCommitted?.();
     this.send();
     this.tellLog(outcomes);
     if (flight.stalled) return;

@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 import { systemClock } from '../../../core/clock.ts';
 import type { Config } from '../../../core/config/config.ts';
 import { createLog } from '../../../core/log.ts';
-import { StoreUnavailable } from '../../accounts/store.ts';
+import { OtherVersion, StoreUnavailable } from '../../accounts/store.ts';
 import type { AdminDeps, CommandOutput } from './command-output.ts';
 import { addKeyCommands } from './key.ts';
 import { addOrganizationCommands } from './organization.ts';
@@ -57,7 +57,11 @@ async function runAdmin(
     if (output.failed === true) process.exitCode = EXIT_FAILED;
   } catch (error) {
     if (!(error instanceof StoreUnavailable)) throw error;
-    process.stderr.write(`${error.message}: is it running, and does the configuration name it?\n`);
+    const advice =
+      error instanceof OtherVersion
+        ? `. ${error.advice}`
+        : ': is it running, and does the configuration name it?';
+    process.stderr.write(`${error.message}${advice}\n`);
     process.exitCode = EXIT_FAILED;
   } finally {
     await store.close();
