@@ -1,9 +1,7 @@
-import { Call, ListCall, type Paging } from './call.ts';
-import type { RepeatableOptions } from './method.ts';
+import { Call, ListCall, type Paging, type RepeatableOptions } from './call.ts';
 import { type Operations, ROUTES } from './operations.ts';
 import { createWallet, type Payer, type Receipt } from './payment.ts';
-import { type RetryOptions, retryPolicy } from './retry.ts';
-import { type Connection, send } from './send.ts';
+import { type Connection, type RetryOptions, retryPolicy, send } from './send.ts';
 import { createSqlMethods, type SqlMethods } from './sql.ts';
 
 /** A client of Settlement Index for Node 20.19 and later and for browsers. It needs `fetch` and nothing else. */

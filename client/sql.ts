@@ -1,8 +1,6 @@
-import { Call } from './call.ts';
-import type { RepeatableOptions } from './method.ts';
+import { Call, type RepeatableOptions } from './call.ts';
 import { type ApiRequest, type CallOptions, type Connection, send } from './send.ts';
-import { SqlFile, type SqlFileFormat } from './sql-file.ts';
-import { SqlRows } from './sql-rows.ts';
+import { SqlFile, type SqlFileFormat, SqlRows } from './sql-results.ts';
 import type { SqlEstimate, SqlResult, SqlTier } from './wire.ts';
 
 /** Queries: `POST /sql` in the form that fits what is done with the rows. */

@@ -1,14 +1,12 @@
 import type { ComponentType } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { refreshAccount } from './account.ts';
-import { announce, LiveRegion } from './announce.tsx';
 import { Header } from './components/header.tsx';
 import { KeyDialog } from './components/key-dialog.tsx';
-import { EmptyState, Loading } from './components/states.tsx';
-import type { PageProps } from './page.ts';
+import { announce, EmptyState, LiveRegion, Loading } from './components/states.tsx';
 import { findPage, type PageEntry } from './pages.ts';
-import type { RouteParams } from './route-match.ts';
 import { followLinks, Link, place } from './router.tsx';
+import type { PageProps, RouteParams } from './routes.ts';
 import { useStore } from './store.ts';
 
 /**

@@ -1,5 +1,6 @@
 import type { ComponentChildren } from 'preact';
-import { CONSOLE_BASE, consolePath } from './route-match.ts';
+import { useEffect } from 'preact/hooks';
+import { CONSOLE_BASE, consolePath } from './routes.ts';
 import { createStore, type Store } from './store.ts';
 
 /**
@@ -78,4 +79,11 @@ function anchorOf(event: MouseEvent): HTMLAnchorElement | null {
 /** Only the fragment differs: a skip link, or a place on the page. */
 function isSamePage(anchor: HTMLAnchorElement): boolean {
   return anchor.pathname === location.pathname && anchor.search === location.search && anchor.hash !== '';
+}
+
+/** The title of the tab: what the page shows, and the console. */
+export function useTitle(title: string): void {
+  useEffect(() => {
+    document.title = `${title} · Settlement Index`;
+  }, [title]);
 }

@@ -1,6 +1,5 @@
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
-import { buildConsole } from '../src/http/console/build.ts';
-import { CONSOLE_MANIFEST, type ConsoleManifest } from '../src/http/console/files.ts';
+import { buildConsole, CONSOLE_MANIFEST, type ConsoleManifest } from '../src/http/console/assets.ts';
 
 /** Writes the bundled console to dist, from where the compiled service serves it. Part of `npm run build`. */
 

@@ -1,12 +1,11 @@
 import { useEffect, useState } from 'preact/hooks';
-import { account } from '../account.ts';
+import { account, isKeyDialogOpen } from '../account.ts';
+import { session } from '../api.ts';
 import { countText } from '../format.ts';
 import { PAGES } from '../pages.ts';
 import { Link, place } from '../router.tsx';
-import { session } from '../session.ts';
 import { useStore } from '../store.ts';
 import { chooseTheme, THEMES, type Theme, theme } from '../theme.ts';
-import { isKeyDialogOpen } from './key-dialog-state.ts';
 
 const THEME_NAMES: Readonly<Record<Theme, string>> = { system: 'System', light: 'Light', dark: 'Dark' };
 

@@ -1,10 +1,9 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { account, accountProblem } from '../account.ts';
-import { announce } from '../announce.tsx';
+import { account, accountProblem, isKeyDialogOpen } from '../account.ts';
+import { enterKey, forgetKey, session } from '../api.ts';
 import { countText } from '../format.ts';
-import { enterKey, forgetKey, session } from '../session.ts';
 import { useStore } from '../store.ts';
-import { isKeyDialogOpen } from './key-dialog-state.ts';
+import { announce } from './states.tsx';
 
 /** Where a key is entered and forgotten, and what it is good for. */
 export function KeyDialog() {

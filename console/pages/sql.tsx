@@ -1,23 +1,26 @@
 import { useCallback, useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { account } from '../account.ts';
-import type { PageProps } from '../page.ts';
-import type { ApiProblem } from '../problem.ts';
-import { CostLine } from '../sql/cost-line.tsx';
+import type { ApiProblem } from '../api.ts';
+import type { PageProps } from '../routes.ts';
 import type { Mark, SqlEditor } from '../sql/editor.ts';
-import { type EstimateState, useEstimate } from '../sql/estimate.ts';
-import { lastQuestion, rememberLast } from '../sql/history.ts';
-import { inLines } from '../sql/lay-out.ts';
-import { Parameters } from '../sql/parameters.tsx';
-import { findPlaceholders, valuesFor } from '../sql/placeholders.ts';
-import { QueryEditor } from '../sql/query-editor.tsx';
+import { CostLine, type EstimateState, useEstimate } from '../sql/estimate.tsx';
+import { Parameters, QueryEditor } from '../sql/query-editor.tsx';
+import {
+  DEFAULT_TIER,
+  findPlaceholders,
+  fragmentOf,
+  inLines,
+  readFragment,
+  type SqlQuestion,
+  valuesFor,
+} from '../sql/query-text.ts';
 import { ResultPanel } from '../sql/result-panel.tsx';
-import { type RunState, useRunner } from '../sql/run.ts';
+import { lastQuestion, type RunState, rememberLast, useRunner } from '../sql/run.ts';
 import { SchemaBrowser } from '../sql/schema-browser.tsx';
-import { DEFAULT_TIER, fragmentOf, readFragment } from '../sql/share.ts';
 import { Toolbar } from '../sql/toolbar.tsx';
-import type { SqlQuestion, SqlSchema } from '../sql/wire.ts';
 import { useStore } from '../store.ts';
 import { useAnswer } from '../use-answer.ts';
+import type { SqlSchema } from '../wire.ts';
 
 /** What stands in the editor of somebody who comes for the first time. */
 const FIRST_QUESTION: SqlQuestion = {

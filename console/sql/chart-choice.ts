@@ -1,5 +1,5 @@
-import { chartNumber, kindOf, rawText } from './values.ts';
-import type { SqlColumn, SqlResult } from './wire.ts';
+import type { SqlColumn, SqlResult } from '../wire.ts';
+import { chartNumber, kindOf, rawText } from './cells.ts';
 
 /** What a result can be drawn as. Pure: also run by tests outside of a browser. */
 

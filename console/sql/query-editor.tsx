@@ -1,6 +1,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
+import type { SqlSchema } from '../wire.ts';
 import type { Mark, SqlEditor } from './editor.ts';
-import type { SqlSchema } from './wire.ts';
+import type { Placeholder } from './query-text.ts';
 
 interface QueryEditorProps {
   readonly text: string;
@@ -58,5 +59,36 @@ export function QueryEditor({ text, revision, schema, mark, onChange, onRun, onR
         />
       ) : null}
     </div>
+  );
+}
+
+interface ParametersProps {
+  readonly placeholders: readonly Placeholder[];
+  readonly values: Readonly<Record<string, string>>;
+  onChange(values: Readonly<Record<string, string>>): void;
+}
+
+/** A field for every `{name:Type}` of the query. The engine binds the values; they are never pasted into the text. */
+export function Parameters({ placeholders, values, onChange }: ParametersProps) {
+  if (placeholders.length === 0) return null;
+  return (
+    <fieldset class="parameters">
+      <legend class="visually-hidden">Values of the placeholders</legend>
+      {placeholders.map(({ name, type }) => (
+        <label key={name}>
+          <span>
+            <span class="mono">{name}</span> <span class="muted small">{type}</span>
+          </span>
+          <input
+            type="text"
+            class="mono"
+            spellcheck={false}
+            autocomplete="off"
+            value={values[name] ?? ''}
+            onInput={({ currentTarget }) => onChange({ ...values, [name]: currentTarget.value })}
+          />
+        </label>
+      ))}
+    </fieldset>
   );
 }

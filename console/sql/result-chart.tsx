@@ -3,6 +3,7 @@ import { EmptyState } from '../components/states.tsx';
 import { countText } from '../format.ts';
 import { useStore } from '../store.ts';
 import { isDark } from '../theme.ts';
+import type { SqlResult } from '../wire.ts';
 import {
   CHART_KINDS,
   type ChartChoice,
@@ -13,7 +14,6 @@ import {
   POINTS_MAX,
   SERIES_MAX,
 } from './chart-choice.ts';
-import type { SqlResult } from './wire.ts';
 
 const KIND_NAMES = { line: 'Line', bar: 'Bars', scatter: 'Points' } as const;
 

@@ -1,20 +1,23 @@
 // biome-ignore-all lint/a11y/useSemanticElements: the rows that are not in sight are missing, which a <table> cannot say; the grid pattern of WAI-ARIA can
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
-import { announce } from '../announce.tsx';
-import { copyText } from '../clipboard.ts';
-import { CopyButton } from '../components/copy-button.tsx';
+import { CopyButton, copyText } from '../components/copy-button.tsx';
+import { announce } from '../components/states.tsx';
 import { Link } from '../router.tsx';
+import type { SqlResult } from '../wire.ts';
 import {
   type CellAt,
   cellAfter,
+  cellText,
   type GridColumn,
   gridColumns,
   HEAD_PX,
+  isAddress,
   ROW_PX,
+  rawText,
+  type Sorting,
+  sortedOrder,
   visibleRows,
-} from './grid-layout.ts';
-import { cellText, isAddress, rawText, type Sorting, sortedOrder } from './values.ts';
-import type { SqlResult } from './wire.ts';
+} from './cells.ts';
 
 /** At most so many rows are seen at once; the rest is scrolled to. */
 const HEIGHT_MAX_PX = HEAD_PX + 18 * ROW_PX;

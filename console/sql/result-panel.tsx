@@ -1,13 +1,15 @@
 import { useState } from 'preact/hooks';
+import type { ApiProblem } from '../api.ts';
+import { Time } from '../components/figures.tsx';
 import { EmptyState, ProblemState } from '../components/states.tsx';
 import { bytesText, countText, millisecondsText, rowsText } from '../format.ts';
-import type { ApiProblem } from '../problem.ts';
+import { useStore } from '../store.ts';
+import type { SqlResult } from '../wire.ts';
 import { Downloads } from './downloads.tsx';
-import { HistoryList } from './history-list.tsx';
+import type { SqlQuestion } from './query-text.ts';
 import { ResultChart } from './result-chart.tsx';
 import { ResultGrid } from './result-grid.tsx';
-import type { RunState } from './run.ts';
-import type { SqlQuestion, SqlResult } from './wire.ts';
+import { forgetHistory, type HistoryEntry, type RunState, sqlHistory } from './run.ts';
 
 const TABS = { table: 'Table', chart: 'Chart', history: 'History' } as const;
 type Tab = keyof typeof TABS;
@@ -152,4 +154,54 @@ function Rows({ result }: { readonly result: SqlResult }) {
       </EmptyState>
     );
   return <ResultGrid result={result} />;
+}
+
+/** Queries that were run in this browser, the newest first. */
+export function HistoryList({ onOpen }: { onOpen(question: SqlQuestion): void }) {
+  const entries = useStore(sqlHistory);
+  if (entries.length === 0)
+    return (
+      <EmptyState title="No queries yet">
+        <p>What you run is listed here, in this browser only.</p>
+      </EmptyState>
+    );
+  return (
+    <div class="history">
+      <ol>
+        {entries.map((entry) => (
+          <li key={`${entry.at} ${entry.sql}`}>
+            <button
+              type="button"
+              class="history-query"
+              title="Put it into the editor"
+              onClick={() => onOpen(entry)}
+            >
+              <code>{oneLine(entry.sql)}</code>
+            </button>
+            <p class="muted small">
+              <Time at={entry.at} ago /> · <RunOutcome entry={entry} />
+            </p>
+          </li>
+        ))}
+      </ol>
+      <button type="button" class="button" onClick={forgetHistory}>
+        Forget the history
+      </button>
+    </div>
+  );
+}
+
+const SHOWN_CHARS = 240;
+
+function oneLine(sql: string): string {
+  return sql.replace(/\s+/g, ' ').trim().slice(0, SHOWN_CHARS);
+}
+
+function RunOutcome({ entry: { failed, rows, ms, chargedQu } }: { readonly entry: HistoryEntry }) {
+  if (failed !== null) return <span class="bad">{failed}</span>;
+  return (
+    <span>
+      {rowsText(rows)} · {millisecondsText(ms)} · {chargedQu ?? 0} QU
+    </span>
+  );
 }

@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks';
 import { Loading, ProblemState } from '../components/states.tsx';
 import { countText } from '../format.ts';
 import type { AnswerState } from '../use-answer.ts';
-import type { SchemaTable, SqlSchema } from './wire.ts';
+import type { SqlSchema, SqlTable } from '../wire.ts';
 
 interface SchemaBrowserProps {
   readonly schema: AnswerState<SqlSchema>;
@@ -46,7 +46,7 @@ export function SchemaBrowser({ schema: { answer, problem, reload }, onInsert }:
   );
 }
 
-function matches({ name, columns }: SchemaTable, word: string): boolean {
+function matches({ name, columns }: SqlTable, word: string): boolean {
   return name.includes(word) || columns.some((column) => column.name.includes(word));
 }
 
@@ -55,7 +55,7 @@ function Table({
   word,
   onInsert,
 }: {
-  readonly table: SchemaTable;
+  readonly table: SqlTable;
   readonly word: string;
   onInsert(name: string): void;
 }) {

@@ -1,6 +1,6 @@
-import type { SqlTier } from '../account.ts';
 import { CopyButton } from '../components/copy-button.tsx';
 import { countText } from '../format.ts';
+import type { SqlTierAccess } from '../wire.ts';
 
 /** What the table asks for at most; whole results are downloaded. */
 export const ROW_CHOICES = [100, 1_000, 10_000] as const;
@@ -9,7 +9,7 @@ interface ToolbarProps {
   readonly isRunning: boolean;
   readonly canRun: boolean;
   readonly tier: string;
-  readonly tiers: readonly SqlTier[];
+  readonly tiers: readonly SqlTierAccess[];
   readonly rowsMax: number;
   readonly shareUrl: string;
   readonly examples: readonly { readonly question: string; readonly sql: string }[];

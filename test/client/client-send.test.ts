@@ -1,7 +1,6 @@
 import type { RequestListener, ServerResponse } from 'node:http';
 import { inspect } from 'node:util';
 import { afterAll, describe, expect, test } from 'vitest';
-import { encodeBase64Json } from '../../client/base64.ts';
 import {
   type Client,
   type ClientOptions,
@@ -9,6 +8,7 @@ import {
   type PaymentOffer,
   SettlementIndexError,
 } from '../../client/index.ts';
+import { encodeBase64Json } from '../../client/payment.ts';
 import { type StrangerServer, strangerServer } from '../kit/stranger-server.ts';
 
 /** What the client does when a service refuses, fails, lies or wants money: against servers that say what a test tells them. */

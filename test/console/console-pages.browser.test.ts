@@ -14,11 +14,11 @@ const ROWS = 12;
 const POLLS_WITHIN_MS = 15_000;
 const UNKNOWN = `0x${'9'.repeat(40)}`;
 
-/** Every page with what only the API can have told it. */
+/** Every page, with a text that only an answer of the API can have put on it. */
 const PAGES: readonly (readonly [path: string, shows: string])[] = [
   ['/console', LARGE_USD_TEXT],
-  [`/console/merchants/${SHOP}`, 'What it was paid'],
-  [`/console/agents/${BUYER}`, 'What it paid'],
+  [`/console/merchants/${SHOP}`, 'Settlements received'],
+  [`/console/agents/${BUYER}`, 'Settlements paid'],
   ['/console/transactions', `${ROWS} settlements shown`],
   ['/console/merchants', SHOP_NAME],
   ['/console/agents', SHOP_NAME],
@@ -26,7 +26,7 @@ const PAGES: readonly (readonly [path: string, shows: string])[] = [
   ['/console/facilitators', 'Coinbase'],
   ['/console/endpoints', 'weather.example/v1/forecast'],
   ['/console/capabilities', 'Web search'],
-  ['/console/capabilities/weather', 'Agents that say they do it'],
+  ['/console/capabilities/weather', 'Agents that claim this capability'],
   ['/console/status', 'Sources of the endpoint catalogue'],
   ['/console/account', 'SQL tiers'],
 ];
@@ -59,7 +59,7 @@ describe.skipIf(!browserIsThere())('the pages of the console', () => {
     page.evaluate('document.documentElement.scrollWidth - document.documentElement.clientWidth');
 
   test.each(PAGES)(
-    '%s shows what is indexed, in both themes and on a narrow screen, and asks nobody else',
+    '%s shows what is indexed, in both themes and on a narrow screen, and sends no request to other hosts',
     async (path, text) => {
       await page.goto(path);
       await shows(text);
@@ -83,7 +83,7 @@ describe.skipIf(!browserIsThere())('the pages of the console', () => {
     await payers.getByRole('link').first().focus();
     await page.keyboard.press('Enter');
     await page.waitForURL('**/console/agents/0x*');
-    await shows('What it paid');
+    await shows('Settlements paid');
     await page.goBack();
     await page.getByRole('heading', { level: 1, name: SHOP_NAME }).waitFor();
     await page.goBack();
@@ -91,7 +91,7 @@ describe.skipIf(!browserIsThere())('the pages of the console', () => {
     expect(watched.problems()).toEqual([]);
   });
 
-  test('a settlement that is indexed while somebody looks appears by itself, unless the flow is paused', async () => {
+  test('a settlement that is indexed while the page is open appears by itself, unless the flow is paused', async () => {
     await page.clock.install();
     await page.goto('/console');
     await shows(LARGE_USD_TEXT);
@@ -135,7 +135,7 @@ describe.skipIf(!browserIsThere())('the pages of the console', () => {
     await page.waitForURL('**/transactions?tier=proven');
     await page.getByRole('row').filter({ hasText: 'proven' }).first().waitFor();
     expect(await page.locator('tbody .tier-unproven').count()).toBe(0);
-    await page.getByLabel('Facilitator').fill('nobody');
+    await page.getByLabel('Facilitator').fill('unknown');
     await page.getByLabel('Facilitator').press('Enter');
     await shows('No settlements match these filters');
   });

@@ -6,8 +6,12 @@ import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import fastifyCompress from '@fastify/compress';
 import Fastify, { type FastifyInstance } from 'fastify';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { buildConsole, type ConsoleBuild } from '../../../../src/http/console/build.ts';
-import { CONSOLE_MANIFEST, readConsole } from '../../../../src/http/console/files.ts';
+import {
+  buildConsole,
+  CONSOLE_MANIFEST,
+  type ConsoleBuild,
+  readConsole,
+} from '../../../../src/http/console/assets.ts';
 import { installConsole } from '../../../../src/http/console/route.ts';
 import { installFailures } from '../../../../src/http/failures.ts';
 import { watchedLog } from '../../../kit/secrets-watch.ts';
