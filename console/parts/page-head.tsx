@@ -41,7 +41,7 @@ function SearchBox() {
             name="q"
             value={text}
             maxLength={SEARCH_TEXT_MAX}
-            placeholder="Wallet address, or agent name or description"
+            placeholder="Wallet address or name of an agent"
             autocomplete="off"
             spellcheck={false}
             onInput={(event) => setText(event.currentTarget.value)}

@@ -1,6 +1,7 @@
+import GithubSlugger from 'github-slugger';
 import type { AnyOperation } from '../operations/define.ts';
 import { priceInShort } from '../operations/prices.ts';
-import { headingNames, markdownOf } from './markdown.ts';
+import { markdownOf } from './markdown.ts';
 import { DOCS_PAGES, type DocsPage, pagesOf, READER_IDS, READERS } from './pages.ts';
 
 /** The documentation for language models: a list of what there is, and everything in one text. Source: llmstxt.org. */
@@ -41,13 +42,13 @@ function introduction({ publicUrl }: LlmsFacts): string {
 }
 
 function operationSection({ operations, publicUrl }: LlmsFacts): string {
-  const nameOf = headingNames();
+  const slugger = new GithubSlugger();
   return section(
     'Operations',
     operations.map((operation) =>
       link(
         `${operation.method} /v0${operation.path}`,
-        `${publicUrl}/docs/operations.md#${nameOf(operation.id)}`,
+        `${publicUrl}/docs/operations.md#${slugger.slug(operation.id)}`,
         `${operation.summary}. ${priceInShort(operation.price)}`,
       ),
     ),

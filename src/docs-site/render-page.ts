@@ -1,3 +1,4 @@
+import GithubSlugger from 'github-slugger';
 import type { HLJSApi, Language } from 'highlight.js';
 import highlighter from 'highlight.js/lib/core';
 import bash from 'highlight.js/lib/languages/bash';
@@ -7,7 +8,7 @@ import sql from 'highlight.js/lib/languages/sql';
 import typescript from 'highlight.js/lib/languages/typescript';
 import { Marked, Renderer, type RendererObject, type Token, type Tokens } from 'marked';
 import type { Options } from 'minisearch';
-import { escapeHtml, headingNames, linkTarget, readDrawing, readPage } from './markdown.ts';
+import { escapeHtml, linkTarget, readDrawing, readPage } from './markdown.ts';
 import type { DocsPage } from './pages.ts';
 
 /** One page of Markdown as HTML, its table of contents, and its sections for the search. */
@@ -38,11 +39,11 @@ const JSON_OPEN_LINES_MAX = 16;
 export function renderPage(page: DocsPage, base: string): RenderedPage {
   const marked = new Marked({ gfm: true });
   const tokens = marked.lexer(readPage(page));
-  const nameOf = headingNames();
+  const slugger = new GithubSlugger();
   const names = new Map<Token, string>();
   for (const token of tokens) {
     // The title of a page is where the page begins.
-    if (token.type === 'heading' && token['depth'] > 1) names.set(token, nameOf(plainText([token])));
+    if (token.type === 'heading' && token['depth'] > 1) names.set(token, slugger.slug(plainText([token])));
   }
   marked.use({ renderer: rendererOf(page, base, names) });
   const headings = tokens

@@ -4,30 +4,33 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
 
-/** One file of the console as a browser gets it. Its name holds a hash of its content. */
-export interface ConsoleFile {
-  readonly mediaType: string;
-  readonly bytes: Uint8Array;
-}
+/** The files of the console: bundled from the sources, or read from the build, and compressed. */
 
-/** The bundled console: files by name, and which of them the page begins with. */
 export interface ConsoleBuild {
+  /** The files that the page loads first. */
   readonly script: string;
   readonly style: string;
-  readonly files: ReadonlyMap<string, ConsoleFile>;
+  /** By name. A name holds a hash of the content. */
+  readonly files: ReadonlyMap<string, Uint8Array>;
 }
 
-/** The oldest browsers it runs in are those that know `light-dark()`: of 2024. */
+/** What `npm run build` writes next to the files. */
+export const CONSOLE_MANIFEST = 'manifest.json';
+export type ConsoleManifest = Pick<ConsoleBuild, 'script' | 'style'>;
+
+/** From the sources under `tsx`, from the build in the compiled service. */
+export function loadConsole(): Promise<ConsoleBuild> {
+  return extname(import.meta.url) === '.ts'
+    ? buildConsole()
+    : readConsole(new URL('../../../console/assets/', import.meta.url));
+}
+
+/** The oldest browsers are of 2024: the first that know `light-dark()`. */
 const TARGET = 'es2022';
 
-const MEDIA_TYPES: Readonly<Record<string, string>> = {
-  js: 'text/javascript; charset=utf-8',
-  css: 'text/css; charset=utf-8',
-};
-
 /**
- * Bundles `console/` from its sources, in memory, in about half a second: scripts in chunks, one style sheet. The bundler is
- * loaded here and nowhere else, so a compiled service, which has the files already, does without it.
+ * Bundles `console/` in memory, in about half a second: scripts in chunks, and one style sheet. The bundler is imported here only, so
+ * that the compiled service runs without it.
  */
 export async function buildConsole(): Promise<ConsoleBuild> {
   const { build } = await import('esbuild');
@@ -41,7 +44,7 @@ export async function buildConsole(): Promise<ConsoleBuild> {
     target: TARGET,
     jsx: 'automatic',
     jsxImportSource: 'preact',
-    // What the compiler's own configuration says is for the compiler.
+    // The compiler's configuration is for type checks alone.
     tsconfigRaw: {},
     minify: true,
     charset: 'utf8',
@@ -52,62 +55,40 @@ export async function buildConsole(): Promise<ConsoleBuild> {
     write: false,
     logLevel: 'silent',
   });
-  const files = new Map(
-    outputFiles.map(({ path, contents }) => [
-      basename(path),
-      { mediaType: mediaTypeOf(path), bytes: contents },
-    ]),
-  );
   const entries = Object.entries(metafile.outputs);
   const nameOf = (source: string): string => {
     const [path] = entries.find(([, { entryPoint }]) => entryPoint === source) ?? [];
     if (path === undefined) throw new Error(`the bundle has no ${source}`);
     return basename(path);
   };
-  return { script: nameOf('console/main.tsx'), style: nameOf('console/style/console.css'), files };
-}
-
-function mediaTypeOf(path: string): string {
-  return MEDIA_TYPES[path.slice(path.lastIndexOf('.') + 1)] ?? 'application/octet-stream';
-}
-
-/** Where the console's files come from, and their compressed forms. */
-
-/** What `npm run build` writes next to the compiled service: the files, and this list. */
-export const CONSOLE_MANIFEST = 'manifest.json';
-
-export interface ConsoleManifest {
-  readonly script: string;
-  readonly style: string;
-  readonly mediaTypes: Readonly<Record<string, string>>;
-}
-
-/** From the sources under `tsx`, from the build in the compiled service. */
-export function loadConsole(): Promise<ConsoleBuild> {
-  return extname(import.meta.url) === '.ts'
-    ? buildConsole()
-    : readConsole(new URL('../../../console/assets/', import.meta.url));
+  return {
+    script: nameOf('console/main.tsx'),
+    style: nameOf('console/style/console.css'),
+    files: new Map(outputFiles.map(({ path, contents }) => [basename(path), contents])),
+  };
 }
 
 export async function readConsole(directory: URL): Promise<ConsoleBuild> {
   const text = await readFile(new URL(CONSOLE_MANIFEST, directory), 'utf8');
-  const { script, style, mediaTypes } = JSON.parse(text) as ConsoleManifest; // written by our own build
-  const files = new Map<string, ConsoleFile>();
-  for (const name of await readdir(directory)) {
-    const mediaType = mediaTypes[name];
-    if (mediaType !== undefined)
-      files.set(name, { mediaType, bytes: await readFile(new URL(name, directory)) });
-  }
-  return { script, style, files };
+  const { script, style } = JSON.parse(text) as ConsoleManifest; // written by our own build
+  const names = (await readdir(directory)).filter((name) => name !== CONSOLE_MANIFEST);
+  const files = await Promise.all(
+    names.map(async (name) => [name, await readFile(new URL(name, directory))] as const),
+  );
+  return { script, style, files: new Map(files) };
+}
+
+export function mediaTypeOf(name: string): string {
+  return name.endsWith('.css') ? 'text/css; charset=utf-8' : 'text/javascript; charset=utf-8';
 }
 
 export type Encoding = 'br' | 'gzip' | 'identity';
 
-/** Close to the smallest that each can do, in a few ten milliseconds of another thread, once for each file. */
+/** Close to the smallest result of each coding. Each file takes some ten milliseconds on another thread, once. */
 const BROTLI_QUALITY = 9;
 const GZIP_LEVEL = 9;
 
-export function compressed(bytes: Uint8Array, encoding: Encoding): Promise<Uint8Array> {
+export async function compressed(bytes: Uint8Array, encoding: Encoding): Promise<Uint8Array> {
   switch (encoding) {
     case 'br':
       return promisify(brotliCompress)(bytes, {
@@ -116,17 +97,17 @@ export function compressed(bytes: Uint8Array, encoding: Encoding): Promise<Uint8
     case 'gzip':
       return promisify(gzip)(bytes, { level: GZIP_LEVEL });
     case 'identity':
-      return Promise.resolve(bytes);
+      return bytes;
   }
 }
 
-/** The best that the browser takes; a coding with q=0 is refused. Source: RFC 9110 12.5.3. */
+/** The best coding that the browser accepts; q=0 refuses one. Source: RFC 9110 12.5.3. */
 export function acceptedEncoding(header: string | undefined): Encoding {
   const refused = /^q=0(?:\.0*)?$/;
-  const taken = (header ?? '').split(',').flatMap((part) => {
+  const accepted = (header ?? '').split(',').flatMap((part) => {
     const [name = '', ...weights] = part.split(';').map((piece) => piece.trim().toLowerCase());
     return weights.some((weight) => refused.test(weight)) ? [] : [name];
   });
-  if (taken.includes('br')) return 'br';
-  return taken.includes('gzip') ? 'gzip' : 'identity';
+  if (accepted.includes('br')) return 'br';
+  return accepted.includes('gzip') ? 'gzip' : 'identity';
 }
