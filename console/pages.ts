@@ -4,17 +4,17 @@ import { matchRoute, type PageProps, type RouteParams } from './routes.ts';
 export interface PageEntry {
   /** Below /console, with `:names`. */
   readonly path: string;
-  /** Of the browser’s tab, and its name in the navigation. */
+  /** The title of the tab and the name in the navigation. */
   readonly title: string;
-  /** Whether the navigation lists it, in the order of this list. */
+  /** Whether the navigation lists it, in the order of `PAGES`. */
   readonly inNavigation: boolean;
-  /** Paths that start so light up its entry in the navigation. */
+  /** The path of the entry that the navigation marks as current. */
   readonly section: string;
-  /** Each page is a chunk of its own. */
+  /** Loads the chunk of the page. */
   load(): Promise<ComponentType<PageProps>>;
 }
 
-/** Every page of the console. The first is /console itself. */
+/** All pages of the console. The first one is /console itself. */
 export const PAGES: readonly PageEntry[] = [
   {
     path: '/',

@@ -3,10 +3,7 @@ import { useEffect } from 'preact/hooks';
 import { CONSOLE_BASE, consolePath } from './routes.ts';
 import { createStore, type Store } from './store.ts';
 
-/**
- * Where the visitor is: `path` below /console, `query` of the address. The fragment belongs to the page. Addresses are real
- * ones (History API): every page can be reloaded, shared and opened in a new tab.
- */
+/** The current address: its path below /console and its query. Every page can be reloaded, shared and opened in a new tab. */
 export interface Place {
   readonly path: string;
   readonly query: URLSearchParams;
@@ -18,7 +15,7 @@ function placeNow(): Place {
   return { path: consolePath(location.pathname) ?? '/', query: new URLSearchParams(location.search) };
 }
 
-/** Goes to a path below /console, such as `/merchants/0x…?chain=eip155:8453`. `replace` leaves no step in the history. */
+/** Goes to a path below /console, such as `/merchants/0x…?chain=eip155:8453`. `replace` adds no entry to the history. */
 export function navigate(to: string, { replace = false } = {}): void {
   const url = hrefOf(to);
   if (replace) history.replaceState(null, '', url);
@@ -26,7 +23,7 @@ export function navigate(to: string, { replace = false } = {}): void {
   place.set(placeNow());
 }
 
-/** The address of a path below /console, for `href`. */
+/** The `href` of a path below /console. */
 export function hrefOf(to: string): string {
   return to === '/' ? CONSOLE_BASE : `${CONSOLE_BASE}${to}`;
 }
@@ -40,7 +37,7 @@ interface LinkProps {
   readonly current?: boolean;
 }
 
-/** A link inside of the console. A plain `<a href>` to `/console/…` works too: clicks are taken over by the shell. */
+/** A link to a page of the console. A plain `<a href>` to `/console/…` works too: `followLinks` handles its clicks. */
 export function Link({ to, children, current = false, ...rest }: LinkProps) {
   return (
     <a href={hrefOf(to)} {...rest} {...(current ? { 'aria-current': 'page' as const } : {})}>
@@ -49,7 +46,7 @@ export function Link({ to, children, current = false, ...rest }: LinkProps) {
   );
 }
 
-/** Follows back and forward, and clicks on links of the console, without loading the page again. */
+/** Handles back, forward and clicks on links of the console without loading the page again. Returns the function that stops it. */
 export function followLinks(): () => void {
   const onClick = (event: MouseEvent): void => {
     const anchor = anchorOf(event);
@@ -68,7 +65,7 @@ export function followLinks(): () => void {
   };
 }
 
-/** The link of a plain click; null when the browser shall do what it always does. */
+/** The link of a plain click; null where the browser must handle the click. */
 function anchorOf(event: MouseEvent): HTMLAnchorElement | null {
   const isPlain = event.button === 0 && !event.metaKey && !event.ctrlKey && !event.shiftKey && !event.altKey;
   if (!isPlain || event.defaultPrevented || !(event.target instanceof Element)) return null;
@@ -76,12 +73,12 @@ function anchorOf(event: MouseEvent): HTMLAnchorElement | null {
   return anchor === null || anchor.target !== '' || anchor.hasAttribute('download') ? null : anchor;
 }
 
-/** Only the fragment differs: a skip link, or a place on the page. */
+/** Whether only the fragment differs, as in a skip link. */
 function isSamePage(anchor: HTMLAnchorElement): boolean {
   return anchor.pathname === location.pathname && anchor.search === location.search && anchor.hash !== '';
 }
 
-/** The title of the tab: what the page shows, and the console. */
+/** Sets the title of the tab. */
 export function useTitle(title: string): void {
   useEffect(() => {
     document.title = `${title} · Settlement Index`;

@@ -4,7 +4,7 @@ import { agoText, timeText } from '../format.ts';
 
 const AGO_EVERY_MS = 5_000;
 
-/** A time in UTC. `ago` shows how long ago it was, and moves on; the time itself is in the title. */
+/** A time in UTC. With `ago` it shows how long ago that was, updated every few seconds, with the time as title. */
 export function Time({ at, ago = false }: { readonly at: string; readonly ago?: boolean }) {
   const [nowMs, setNowMs] = useState(Date.now);
   useEffect(() => {

@@ -144,7 +144,7 @@ function DaysTable({ days }: { readonly days: readonly Day[] }) {
 const DAY_COLUMNS: readonly Column<Day>[] = [
   { name: 'Day', isRowHeader: true, cell: ({ date }) => date },
   { name: 'Received', isFigure: true, cell: (day) => usdText(day.inbound_usd) },
-  { name: 'Settlements received', isFigure: true, cell: (day) => countText(day.inbound_count) },
+  { name: 'Settlements in', isFigure: true, cell: (day) => countText(day.inbound_count) },
   { name: 'Paid', isFigure: true, cell: (day) => usdText(day.outbound_usd) },
-  { name: 'Settlements paid', isFigure: true, cell: (day) => countText(day.outbound_count) },
+  { name: 'Settlements out', isFigure: true, cell: (day) => countText(day.outbound_count) },
 ];

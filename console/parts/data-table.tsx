@@ -96,7 +96,13 @@ function Table<Row>({
       </tbody>
     </table>
   );
-  return kind === 'compact' ? table : <div class="table-wrap">{table}</div>;
+  if (kind === 'compact') return table;
+  return (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: a wide table scrolls, and keyboards must be able to scroll it
+    <section class="table-wrap" aria-label={caption} tabIndex={0}>
+      {table}
+    </section>
+  );
 }
 
 function Cell<Row>({ column, row }: { readonly column: Column<Row>; readonly row: Row }) {

@@ -1,13 +1,13 @@
 import { groupDigits } from '../format.ts';
 import type { SqlResult } from '../wire.ts';
 
-/** Values of SQL answers: what they are, how they are written, how they are ordered. Pure: also run by tests outside of a browser. */
+/** Cells of SQL results: their kind, text, order and layout in the grid. Pure, so that tests can run it outside a browser. */
 
 export type ValueKind = 'number' | 'time' | 'address' | 'text';
 
 const ADDRESS = /^0x[0-9a-f]{40}$/;
 
-/** By the engine’s type, whatever is wrapped around it. */
+/** By the type of the engine, without its wrappers. */
 export function kindOf(type: string): Exclude<ValueKind, 'address'> {
   const bare = bareType(type);
   if (/^(U?Int\d|Float|BFloat|Decimal)/.test(bare)) return 'number';
@@ -25,20 +25,20 @@ export function isAddress(value: unknown): value is string {
   return typeof value === 'string' && ADDRESS.test(value);
 }
 
-/** As it was sent: what is copied. */
+/** The value as it was sent, for copying. */
 export function rawText(value: unknown): string {
   if (value === null || value === undefined) return '';
   return typeof value === 'string' ? value : JSON.stringify(value);
 }
 
-/** As it is shown: numbers grouped, every digit kept. */
+/** The text of a cell: numbers are grouped and keep all digits. */
 export function cellText(value: unknown, kind: ValueKind): string {
   if (value === null || value === undefined) return 'NULL';
   const raw = rawText(value);
   return kind === 'number' ? groupDigits(raw) : raw;
 }
 
-/** For a picture, which needs no more than a float; null where nothing can be drawn. */
+/** A value as a float for a chart; null where it cannot be drawn. */
 export function chartNumber(value: unknown): number | null {
   if (value === null || value === undefined || value === '') return null;
   const number = typeof value === 'boolean' ? Number(value) : Number(rawText(value));
@@ -80,7 +80,7 @@ function scaled({ digits, places }: Decimal, wanted: number): bigint {
   return digits * 10n ** BigInt(wanted - places);
 }
 
-/** Null for what is none: 1e-7, nan, inf. */
+/** Null where the text is not a plain decimal: 1e-7, nan, inf. */
 function readDecimal(text: string): Decimal | null {
   const parts = /^(-?\d+)(?:\.(\d+))?$/.exec(text);
   if (parts === null) return null;
@@ -94,7 +94,7 @@ function floatOf(text: string): number {
   return Number(text);
 }
 
-/** What is not a number comes last. */
+/** NaN comes last. */
 function compareFloats(a: number, b: number): number {
   if (Number.isNaN(a) || Number.isNaN(b)) return Number(Number.isNaN(a)) - Number(Number.isNaN(b));
   if (a === b) return 0;
@@ -106,7 +106,7 @@ export interface Sorting {
   readonly descending: boolean;
 }
 
-/** The order in which rows are shown: their indexes. Rows that are equal keep the order of the answer. */
+/** The indexes of the rows in the order that they are shown in. Equal rows keep the order of the answer. */
 export function sortedOrder(
   rows: readonly (readonly unknown[])[],
   sorting: Sorting | null,
@@ -119,24 +119,22 @@ export function sortedOrder(
   return order.sort((a, b) => {
     const left = rows[a]?.[column];
     const right = rows[b]?.[column];
-    // NULL stays last in both directions: it is no value to look at first.
+    // NULL stays last in both directions.
     if (isNothing(left) || isNothing(right)) return Number(isNothing(left)) - Number(isNothing(right));
     return turn * compareValues(left, right, kind);
   });
 }
 
-/** How the result table is laid out. Pure: also run by tests outside of a browser. */
-
 export const ROW_PX = 28;
 export const HEAD_PX = 44;
-/** Rows drawn above and below what is seen, so that a quick scroll finds them there. */
+/** Rows that are drawn above and below the visible ones, for quick scrolling. */
 const OVERSCAN = 8;
-/** Widths are read off the beginning: thousands of rows would make every answer wait. */
+/** Rows that the widths of columns are measured on: thousands would delay every answer. */
 const SAMPLED_ROWS = 200;
 const MIN_CH = 7;
-/** A whole address and its button. */
+/** Fits a whole address. */
 const MAX_CH = 46;
-/** Of the cell’s padding, in characters. */
+/** Padding of a cell, in characters. */
 const PADDING_CH = 3;
 
 export interface GridColumn {
@@ -160,11 +158,11 @@ export function gridColumns({ columns, rows }: Pick<SqlResult, 'columns' | 'rows
 
 export interface Window {
   readonly from: number;
-  /** Excluded. */
+  /** Exclusive. */
   readonly to: number;
 }
 
-/** The rows that have to be there for what is seen. */
+/** The rows that must be in the document for a scroll position. */
 export function visibleRows({
   scrollTop,
   height,
@@ -184,7 +182,7 @@ export interface CellAt {
   readonly column: number;
 }
 
-/** Where a key leads from a cell; null for keys that lead nowhere. Source: the grid pattern of WAI-ARIA. */
+/** The cell that a key moves to; null for other keys. Source: the grid pattern of WAI-ARIA. */
 export function cellAfter(
   key: string,
   { row, column }: CellAt,

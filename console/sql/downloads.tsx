@@ -5,7 +5,7 @@ import { announce, ProblemState } from '../components/states.tsx';
 import { bytesText, countText } from '../format.ts';
 import type { SqlQuestion } from './query-text.ts';
 
-/** Whole results as files, written by the API: up to a million rows, and every digit. The query runs again and is charged again. */
+/** Whole results as files from the API, with up to a million rows. The query runs again and is charged again. */
 
 export const DOWNLOADS = [
   { format: 'csv', name: 'CSV' },
@@ -17,13 +17,13 @@ export type DownloadFormat = (typeof DOWNLOADS)[number]['format'];
 
 export interface Downloaded {
   readonly bytes: number;
-  /** Null where the answer was too long for its headers to say. */
+  /** Null where the answer is too long for the API to know the count before it sends the headers. */
   readonly rows: number | null;
   readonly chargedQu: number;
   readonly balance: number | null;
 }
 
-/** Rejects with an `ApiProblem`, or the abort. */
+/** Rejects with an `ApiProblem` or the abort. */
 export async function download(
   question: SqlQuestion,
   format: DownloadFormat,
@@ -45,8 +45,8 @@ function numberOf(header: string | null): number | null {
   return header === null ? null : Number(header);
 }
 
-/** The browser reads the file from the page after the click. */
-const KEPT_MS = 60_000;
+/** The browser reads the blob after the click, so the URL must stay valid for a while. */
+const URL_VALID_MS = 60_000;
 
 function save(blob: Blob, name: string): void {
   const url = URL.createObjectURL(blob);
@@ -54,7 +54,7 @@ function save(blob: Blob, name: string): void {
   anchor.href = url;
   anchor.download = name;
   anchor.click();
-  setTimeout(() => URL.revokeObjectURL(url), KEPT_MS);
+  setTimeout(() => URL.revokeObjectURL(url), URL_VALID_MS);
 }
 
 type DownloadState =
@@ -63,7 +63,7 @@ type DownloadState =
   | { readonly phase: 'done'; readonly format: DownloadFormat; readonly file: Downloaded }
   | { readonly phase: 'failed'; readonly problem: ApiProblem };
 
-/** The whole result of the query that the table shows, as a file. */
+/** Buttons that download the whole result of the query in the table. */
 export function Downloads({ question }: { readonly question: SqlQuestion }) {
   const [state, setState] = useState<DownloadState>({ phase: 'idle' });
   const current = useRef<AbortController | null>(null);
@@ -88,7 +88,7 @@ export function Downloads({ question }: { readonly question: SqlQuestion }) {
     <div class="downloads">
       <div class="row">
         <span class="muted small" id="download-note">
-          Whole result, run and charged again:
+          Whole result (runs and charges the query again):
         </span>
         {DOWNLOADS.map(({ format, name }) => (
           <button

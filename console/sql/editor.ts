@@ -29,21 +29,21 @@ import { tags } from '@lezer/highlight';
 import type { SqlSchema } from '../wire.ts';
 import { afterDot, clickHouseDialect, columnsByTable, schemaCompletions } from './completion.ts';
 
-/** What is wrong, and where: line and column from 1, as the API counts. */
+/** An error in the text. Lines and columns count from 1, as in the API. */
 export interface Mark {
   readonly line: number;
   readonly column: number;
-  /** The text that stands there; '' when nobody knows. */
+  /** The text at that place; '' where it is unknown. */
   readonly near: string;
   readonly message: string;
 }
 
 export interface SqlEditor {
   setText(text: string): void;
-  /** Puts a name where the cursor is. */
+  /** Inserts a name at the cursor. */
   insert(text: string): void;
   setSchema(schema: SqlSchema): void;
-  /** Null takes the mark away. */
+  /** Null removes the mark. */
   setMark(mark: Mark | null): void;
   goTo(place: { readonly line: number; readonly column: number }): void;
   focus(): void;
@@ -58,8 +58,8 @@ export interface SqlEditorOptions {
 }
 
 /**
- * CodeMirror in a shadow root: there its style sheets are constructed ones, so that the policy of the page needs neither a nonce nor
- * inline styles.
+ * CodeMirror in a shadow root, where it uses constructed style sheets: the content security policy of the page then needs neither a
+ * nonce nor inline styles.
  */
 export function createSqlEditor({ host, text, onChange, onRun }: SqlEditorOptions): SqlEditor {
   const root = host.shadowRoot ?? host.attachShadow({ mode: 'open' });
@@ -107,7 +107,7 @@ function ran(onRun: () => void): boolean {
   return true;
 }
 
-/** No key of it takes Tab: keyboards must be able to leave the editor. */
+/** Tab has no binding, so that keyboard users can leave the editor. */
 function editing(): Extension {
   return [
     lineNumbers(),
@@ -124,7 +124,7 @@ function editing(): Extension {
   ];
 }
 
-/** Where nothing of ours belongs. */
+/** Completion is off inside these. */
 const QUOTED = ['String', 'LineComment', 'BlockComment', 'QuotedIdentifier'];
 
 function languageWith(schema: SqlSchema): Extension {
@@ -152,13 +152,13 @@ function diagnosticOf(state: EditorState, mark: Mark): Diagnostic {
   return { from, to, severity: 'error', message: mark.message };
 }
 
-/** At least one character, where there is one. */
+/** At least one character, unless the line ends. */
 function endOfWord(state: EditorState, from: number, lineEnd: number): number {
   const [word = ''] = /^\w+/.exec(state.sliceDoc(from, lineEnd)) ?? [];
   return Math.min(Math.max(from + word.length, from + 1), Math.max(lineEnd, from));
 }
 
-/** The API counts from 1; a place beyond the text, which may have changed meanwhile, is its end. */
+/** The offset of a place. The text may have changed since, so a place beyond it is its end. */
 function offsetOf(
   { doc }: EditorState,
   { line, column }: { readonly line: number; readonly column: number },
@@ -167,7 +167,7 @@ function offsetOf(
   return Math.min(from + Math.max(column - 1, 0), to);
 }
 
-/** The editor in the colours of the page: the variables of tokens.css reach into it and change with the theme. */
+/** The colours of the page: the variables of tokens.css apply in the shadow root, and follow the theme. */
 
 const look = EditorView.theme({
   '&': { color: 'var(--text)', backgroundColor: 'var(--surface)', height: '100%', fontSize: '13.5px' },

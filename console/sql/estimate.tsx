@@ -5,7 +5,7 @@ import type { SqlEstimate, SqlWarning } from '../wire.ts';
 import type { SqlQuestion } from './query-text.ts';
 import type { RunState } from './run.ts';
 
-/** What a query would read and cost, asked while it is written: free, and needs no key. */
+/** The estimated cost of a query, read while it is written. Estimates are free and need no key. */
 
 export type EstimateState =
   | { readonly phase: 'none' }
@@ -13,7 +13,7 @@ export type EstimateState =
   | { readonly phase: 'known'; readonly estimate: SqlEstimate }
   | { readonly phase: 'refused'; readonly problem: ApiProblem };
 
-/** After the last key: long enough for a word, short enough to be there when the hand reaches for Enter. */
+/** The pause after the last key before an estimate is read. */
 const QUIET_MS = 450;
 
 export function useEstimate({ sql, tier, params }: SqlQuestion, isPaused: boolean): EstimateState {
@@ -53,7 +53,7 @@ async function ask(question: SqlQuestion, signal: AbortSignal): Promise<Estimate
   }
 }
 
-/** What the query would cost, is costing, or did cost. */
+/** The estimate, or the time of a running query. */
 export function CostLine({
   estimate,
   state,
@@ -97,7 +97,7 @@ function EstimateText({ estimate }: { readonly estimate: EstimateState }) {
   }
 }
 
-/** Shorter than the message of the answer, which is shown for what is not here. */
+/** Short texts for known warnings. Others show the message of the answer. */
 const WARNINGS: Readonly<Record<string, string>> = {
   no_time_filter: 'no condition on time',
   no_key_filter: 'no condition on a key: reads the whole table',

@@ -86,7 +86,7 @@ function Outcome({
     case 'idle':
       return (
         <EmptyState title="Run the query to see its rows">
-          <p>Control or ⌘ and Enter runs it from the editor. The estimate above is free.</p>
+          <p>In the editor, Ctrl+Enter or ⌘+Enter runs it. The estimate above is free.</p>
         </EmptyState>
       );
     case 'running':
@@ -94,7 +94,7 @@ function Outcome({
     case 'cancelled':
       return (
         <EmptyState title={`Cancelled after ${millisecondsText(state.afterMs)}`}>
-          <p>The engine stopped. The time that it used until then is charged.</p>
+          <p>The engine stopped. The time until then is charged.</p>
         </EmptyState>
       );
     case 'failed':
@@ -150,19 +150,19 @@ function Rows({ result }: { readonly result: SqlResult }) {
   if (result.rows.length === 0)
     return (
       <EmptyState title="No rows">
-        <p>The query ran and found nothing.</p>
+        <p>The query found no rows.</p>
       </EmptyState>
     );
   return <ResultGrid result={result} />;
 }
 
-/** Queries that were run in this browser, the newest first. */
+/** The queries that were run in this browser, newest first. */
 export function HistoryList({ onOpen }: { onOpen(question: SqlQuestion): void }) {
   const entries = useStore(sqlHistory);
   if (entries.length === 0)
     return (
       <EmptyState title="No queries yet">
-        <p>What you run is listed here, in this browser only.</p>
+        <p>Queries that you run are listed here, in this browser only.</p>
       </EmptyState>
     );
   return (
@@ -173,7 +173,7 @@ export function HistoryList({ onOpen }: { onOpen(question: SqlQuestion): void })
             <button
               type="button"
               class="history-query"
-              title="Put it into the editor"
+              title="Open in the editor"
               onClick={() => onOpen(entry)}
             >
               <code>{oneLine(entry.sql)}</code>
@@ -185,7 +185,7 @@ export function HistoryList({ onOpen }: { onOpen(question: SqlQuestion): void })
         ))}
       </ol>
       <button type="button" class="button" onClick={forgetHistory}>
-        Forget the history
+        Clear the history
       </button>
     </div>
   );

@@ -7,7 +7,7 @@ import { createStore } from '../store.ts';
 import type { SqlResult } from '../wire.ts';
 import type { SqlQuestion } from './query-text.ts';
 
-/** One run of a query at a time, from its start to its answer, its failure or its cancellation. */
+/** The running query, of which there is at most one, and the history of queries in this browser. */
 
 export type RunState =
   | { readonly phase: 'idle' }
@@ -23,7 +23,7 @@ export interface Runner {
   cancel(): void;
 }
 
-/** What the engine spent is written down a moment after the connection is closed. */
+/** The API records the charge shortly after the connection is closed. */
 const CHARGED_AFTER_MS = 1_500;
 
 export function useRunner(): Runner {
@@ -73,7 +73,7 @@ function stateOf(outcome: RunOutcome, question: SqlQuestion, ms: number): RunSta
   return { phase: 'done', result: outcome.result, question };
 }
 
-/** Tells screen readers, the balance and the history. */
+/** Updates the history and the balance, and announces the outcome. */
 function settle(
   outcome: RunOutcome,
   question: SqlQuestion,
@@ -100,10 +100,10 @@ function settle(
   remember({ ...entry, failed: null, rows, chargedQu: usage.units_charged });
 }
 
-/** Queries that were run in this browser. They stay in it. */
+/** A query that was run. The history never leaves the browser. */
 export interface HistoryEntry extends SqlQuestion {
   readonly at: string;
-  /** `cancelled`, the code of a problem, or null for an answer. */
+  /** `cancelled`, the code of a problem, or null for a success. */
   readonly failed: string | null;
   readonly rows: number;
   readonly ms: number;
@@ -125,7 +125,7 @@ export function forgetHistory(): void {
   store([]);
 }
 
-/** What stood in the editor, for the next visit. */
+/** Stores the query in the editor for the next visit. */
 export function rememberLast(question: SqlQuestion): void {
   write(LAST_STORED_AS, question);
 }
@@ -165,7 +165,7 @@ function isEntry(value: unknown): value is HistoryEntry {
   );
 }
 
-/** Storage may be full, or hold what an older version wrote: neither may stop a query. */
+/** Storage may be full or hold data of an older version. Neither may stop a query. */
 function read(name: string): unknown {
   try {
     return JSON.parse(localStorage.getItem(name) ?? 'null');

@@ -6,11 +6,11 @@ import type { SqlSchema, SqlTable } from '../wire.ts';
 
 interface SchemaBrowserProps {
   readonly schema: AnswerState<SqlSchema>;
-  /** A name that was chosen goes to where the cursor is. */
+  /** Inserts a name at the cursor of the editor. */
   onInsert(name: string): void;
 }
 
-/** Tables and columns with what they mean; a column that is cheap to filter by has a mark. */
+/** Tables and columns with their meaning. Columns that are cheap to filter by are marked. */
 export function SchemaBrowser({ schema: { answer, problem, reload }, onInsert }: SchemaBrowserProps) {
   const [wanted, setWanted] = useState('');
   if (answer === null)
@@ -35,12 +35,12 @@ export function SchemaBrowser({ schema: { answer, problem, reload }, onInsert }:
       {shown.map((table) => (
         <Table key={table.name} table={table} word={word} onInsert={onInsert} />
       ))}
-      {shown.length === 0 ? <p class="muted small">No table or column has that in its name.</p> : null}
+      {shown.length === 0 ? <p class="muted small">No table or column matches.</p> : null}
       <p class="muted small">
         <span class="cheap" aria-hidden="true">
           ◆
         </span>{' '}
-        a condition on it reads little. <a href="/v0/sql/schema?table=*&functions=*">All of it as JSON</a>
+        cheap to filter by. <a href="/v0/sql/schema?table=*&functions=*">The schema as JSON</a>
       </p>
     </>
   );
@@ -78,7 +78,7 @@ function Table({
             >
               <span class="mono">{column.name}</span>
               {cheapBy.includes(column.name) ? (
-                <span class="cheap" title="A condition on it reads little">
+                <span class="cheap" title="A filter on this column reads little data">
                   ◆<span class="visually-hidden"> cheap to filter by</span>
                 </span>
               ) : null}

@@ -8,6 +8,8 @@ import { BUYER, SHOP } from '../kit/market.ts';
 /** The pages of the console in a real browser, over a real engine with a market in it. */
 
 const NARROW = { width: 390, height: 844 };
+/** Tables scroll here. */
+const TABLET = { width: 768, height: 1_024 };
 /** Fewer than the pages ask for: axe looks at every cell, and the twelfth row is like the fiftieth. */
 const ROWS = 12;
 /** Longer than every interval of the page. */
@@ -64,6 +66,8 @@ describe.skipIf(!browserIsThere())('the pages of the console', () => {
       await page.goto(path);
       await shows(text);
       expect(await page.getByRole('heading', { level: 1 }).count()).toBe(1);
+      expect(await seriousFindings(page)).toEqual([]);
+      await page.setViewportSize(TABLET);
       expect(await seriousFindings(page)).toEqual([]);
       await page.emulateMedia({ colorScheme: 'dark' });
       await page.setViewportSize(NARROW);
