@@ -2,7 +2,9 @@ import { type Receipt, receiptOf } from './payment.ts';
 import { connectionLost, type Sent } from './send.ts';
 import type { SqlWarning } from './wire.ts';
 
-/** What the headers of an answer in lines or files say beside its rows. Source: docs/sql.md. */
+/** Answers of `POST /sql` that are not JSON: rows one by one, and files. */
+
+/** The facts in the headers of such an answer (docs/sql.md). */
 
 export interface SqlFacts {
   /** Engine time, milliseconds. */
@@ -14,14 +16,14 @@ export interface SqlFacts {
   readonly queryTier: string;
   readonly unitsHeld: number;
   readonly unitsCharged: number;
-  /** Query Units that the organization has left; null where the call was paid for over x402. */
+  /** Query Units that the organization has left; null where the call was paid over x402. */
   readonly balance: number | null;
   /** RFC 3339, UTC. */
   readonly asOf: string;
   readonly warnings: readonly SqlWarning[];
-  /** The text that ran; null where it is longer than a header may be. */
+  /** The text that ran; null where it is too long for a header. */
   readonly sql: string | null;
-  /** Null where only the end of a long answer tells, in trailers, which `fetch` does not show. */
+  /** Null for long answers, which have it in trailers at the end: `fetch` does not expose those. */
   readonly rowCount: number | null;
   /** Null like `rowCount`. */
   readonly truncated: boolean | null;
@@ -49,20 +51,18 @@ export function factsOf(headers: Headers): SqlFacts {
   };
 }
 
-/** Rows of a query, one by one as they arrive. */
-
 export interface SqlRowsLimits {
-  /** Rows that are given out at most. */
+  /** Most rows to yield. */
   readonly rowsMax: number;
-  /** Rows that the service was asked for. */
+  /** `max_rows` of the request. */
   readonly asked: number;
   readonly signal: AbortSignal | undefined;
 }
 
-/** An answer of this size may have been cut by the service’s own limit of 64 MiB, whatever the size of its rows. */
-const BYTES_SURELY_WHOLE = 32 * 1024 * 1024;
+/** The service cuts answers at 64 MiB. Below half of that, an answer is certainly complete. */
+const BYTES_CERTAINLY_COMPLETE = 32 * 1024 * 1024;
 
-/** Can be walked once. The request goes out with the first row that is asked for. */
+/** The rows of a query as they arrive. They can be iterated once; the request is sent when the iteration begins. */
 export class SqlRows<Row> implements AsyncIterable<Row> {
   readonly #open: (signal: AbortSignal) => Promise<Sent>;
   readonly #limits: SqlRowsLimits;
@@ -87,25 +87,26 @@ export class SqlRows<Row> implements AsyncIterable<Row> {
     return this.#sent?.receipt ?? null;
   }
 
-  /** Rows given out until now. */
+  /** Rows yielded so far. */
   get rowCount(): number {
     return this.#rowCount;
   }
 
   /**
-   * Whether there are more rows than were given out. Known after the last row; null before, after leaving the loop, and where a long
-   * answer does not tell: with a million rows or more than 32 MiB.
+   * Whether there are more rows than were yielded. Known after the last row; null before, after leaving the loop, and where a long
+   * answer does not say: with a million rows or more than 32 MiB.
    */
   get truncated(): boolean | null {
     return this.#truncated;
   }
 
   async *[Symbol.asyncIterator](): AsyncGenerator<Row, void, undefined> {
-    if (this.#begun) throw new TypeError('rows of a query can be walked once: ask again for another walk');
+    if (this.#begun)
+      throw new TypeError('rows of a query can be iterated once: run the query again for another iteration');
     this.#begun = true;
-    const leaving = new AbortController();
+    const stopping = new AbortController();
     const { rowsMax, signal } = this.#limits;
-    const signals = signal === undefined ? leaving.signal : AbortSignal.any([signal, leaving.signal]);
+    const signals = signal === undefined ? stopping.signal : AbortSignal.any([signal, stopping.signal]);
     try {
       const sent = await this.#open(signals);
       this.#sent = sent;
@@ -115,11 +116,11 @@ export class SqlRows<Row> implements AsyncIterable<Row> {
           return;
         }
         this.#rowCount += 1;
-        yield JSON.parse(line) as Row; // the caller's word
+        yield JSON.parse(line) as Row; // the caller’s claim
       }
     } finally {
-      // Nobody reads on: an answer that is still under way is not wanted any more.
-      leaving.abort();
+      // Closes the connection where the loop was left early.
+      stopping.abort();
     }
   }
 
@@ -131,12 +132,12 @@ export class SqlRows<Row> implements AsyncIterable<Row> {
     for (let lines = 0; ; ) {
       const { done, value } = await this.#read(reader, response, payment);
       if (done) {
-        this.#end(response, { lines, bytes, isWhole: rest === '' && decoder.decode() === '', payment });
+        this.#end(response, { lines, bytes, isComplete: rest === '' && decoder.decode() === '', payment });
         return;
       }
       bytes += value.length;
       const text = decoder.decode(value, { stream: true });
-      // A long row arrives in many pieces: it is looked through once.
+      // A long row arrives in many chunks; each chunk is searched once.
       const parts = text.includes('\n') ? (rest + text).split('\n') : [rest + text];
       rest = parts.pop() ?? '';
       lines += parts.length;
@@ -157,30 +158,30 @@ export class SqlRows<Row> implements AsyncIterable<Row> {
     }
   }
 
-  /** A cut answer must not look like a whole one. */
+  /** An incomplete answer must not look complete. */
   #end(
     response: Response,
     end: {
       readonly lines: number;
       readonly bytes: number;
-      readonly isWhole: boolean;
+      readonly isComplete: boolean;
       readonly payment: string | null;
     },
   ): void {
     const { rowCount, truncated } = factsOf(response.headers);
-    if (!end.isWhole || (rowCount !== null && rowCount !== end.lines))
+    if (!end.isComplete || (rowCount !== null && rowCount !== end.lines))
       throw connectionLost(response).withPayment(end.payment);
     const { asked } = this.#limits;
     if (truncated !== null) this.#truncated = truncated;
-    else if (end.bytes < BYTES_SURELY_WHOLE && end.lines < asked) this.#truncated = false;
+    else if (end.bytes < BYTES_CERTAINLY_COMPLETE && end.lines < asked) this.#truncated = false;
   }
 }
 
 export type SqlFileFormat = 'csv' | 'parquet' | 'arrow' | 'ndjson';
 
-/** An answer as bytes. Read it once, by `stream`, `bytes` or `text`, or cancel the stream: until then the connection is open. */
+/** An answer as bytes. Read it once with `stream`, `bytes` or `text`, or cancel the stream: the connection is open until then. */
 export class SqlFile {
-  /** Units, rows read and the like, where the headers say them. */
+  /** Units, rows read and so on, where the headers have them. */
   readonly facts: SqlFacts;
   readonly mediaType: string;
   readonly receipt: Receipt | null;
@@ -197,7 +198,7 @@ export class SqlFile {
     this.receipt = receiptOf(headers);
   }
 
-  /** The bytes as they arrive, no faster than they are read. An answer that breaks off errors the stream. */
+  /** The bytes as they arrive, no faster than they are read. The stream errors where the answer breaks off. */
   stream(): ReadableStream<Uint8Array> {
     const { body } = this.#sent.response;
     if (body === null) throw new TypeError('the answer has no body');
