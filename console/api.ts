@@ -2,7 +2,7 @@ import type { Problem } from '../client/index.ts';
 import { createStore } from './store.ts';
 
 /** The `application/problem+json` of a failed request. `unreachable` and `unreadable` are codes of the console. Source: RFC 9457. */
-export type ProblemBody = Partial<Omit<Problem, 'code'>> &
+type ProblemBody = Partial<Omit<Problem, 'code'>> &
   Pick<Problem, 'title' | 'status' | 'detail'> & {
     readonly code: Problem['code'] | 'unreachable' | 'unreadable';
   };
@@ -69,7 +69,7 @@ const UNREACHABLE_RETRY_SECONDS = 5;
  * The visitor’s API key. It is kept in the storage of the browser and sent in request headers; it never appears in an address, a title
  * or the text of a page. With the origin `visitor` it is a key that the deployment lends to every visitor, as the demo does.
  */
-export interface Session {
+interface Session {
   readonly key: string | null;
   readonly origin: 'none' | 'entered' | 'visitor';
   /** Whether the key is kept after the tab is closed. */

@@ -15,16 +15,14 @@ function placeNow(): Place {
   return { path: consolePath(location.pathname) ?? '/', query: new URLSearchParams(location.search) };
 }
 
-/** Goes to a path below /console, such as `/merchants/0x…?chain=eip155:8453`. `replace` adds no entry to the history. */
-export function navigate(to: string, { replace = false } = {}): void {
-  const url = hrefOf(to);
-  if (replace) history.replaceState(null, '', url);
-  else history.pushState(null, '', url);
+/** Goes to a path below /console, such as `/merchants/0x…?chain=eip155:8453`. */
+export function navigate(to: string): void {
+  history.pushState(null, '', hrefOf(to));
   place.set(placeNow());
 }
 
 /** The `href` of a path below /console. */
-export function hrefOf(to: string): string {
+function hrefOf(to: string): string {
   return to === '/' ? CONSOLE_BASE : `${CONSOLE_BASE}${to}`;
 }
 

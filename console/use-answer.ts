@@ -11,7 +11,7 @@ export interface AnswerState<Answer> {
   reload(): void;
 }
 
-export interface UseAnswerOptions {
+interface UseAnswerOptions {
   readonly query?: QueryValues;
   /** Repeats the request this long after each answer, or after the Retry-After of a problem, while the tab is visible. */
   readonly refreshMs?: number;

@@ -3,12 +3,12 @@ import type { Graph, GraphEdge, Settlement } from '../wire.ts';
 
 /** Geometry of money drawn as ribbons between columns: vertically in pixels, horizontally in percent of the ribbon's width. Pure. */
 
-export interface Slot {
+interface Slot {
   readonly top: number;
   readonly height: number;
 }
 
-export interface SlotRule {
+interface SlotRule {
   readonly height: number;
   readonly gap: number;
   /** The smallest height of a slot, which has to fit its label. */
@@ -76,7 +76,7 @@ export interface FlowLink {
   readonly series: number;
 }
 
-export interface FlowPicture {
+interface FlowPicture {
   readonly payers: readonly FlowNode[];
   readonly facilitators: readonly FlowNode[];
   readonly payees: readonly FlowNode[];

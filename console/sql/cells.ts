@@ -3,7 +3,7 @@ import type { SqlResult } from '../wire.ts';
 
 /** Cells of SQL results: their kind, text, order and layout in the grid. Pure, so that tests can run it outside a browser. */
 
-export type ValueKind = 'number' | 'time' | 'address' | 'text';
+type ValueKind = 'number' | 'time' | 'address' | 'text';
 
 const ADDRESS = /^0x[0-9a-f]{40}$/;
 
@@ -16,7 +16,7 @@ export function kindOf(type: string): Exclude<ValueKind, 'address'> {
 }
 
 /** `LowCardinality(Nullable(String))` → `String`. */
-export function bareType(type: string): string {
+function bareType(type: string): string {
   const inner = /^(?:Nullable|LowCardinality)\((.*)\)$/.exec(type)?.[1];
   return inner === undefined ? type : bareType(inner);
 }
@@ -156,7 +156,7 @@ export function gridColumns({ columns, rows }: Pick<SqlResult, 'columns' | 'rows
   });
 }
 
-export interface Window {
+interface Window {
   readonly from: number;
   /** Exclusive. */
   readonly to: number;

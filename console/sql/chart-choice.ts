@@ -4,7 +4,7 @@ import { chartNumber, kindOf, rawText } from './cells.ts';
 /** Which chart fits a result, its points, and its description in words. Pure, so that tests can run it outside a browser. */
 
 export const CHART_KINDS = ['line', 'bar', 'scatter'] as const;
-export type ChartKind = (typeof CHART_KINDS)[number];
+type ChartKind = (typeof CHART_KINDS)[number];
 
 export interface ChartChoice {
   readonly kind: ChartKind;

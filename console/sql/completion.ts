@@ -8,7 +8,7 @@ import { SQLDialect } from '@codemirror/lang-sql';
 import type { SqlSchema } from '../wire.ts';
 
 /** The keywords of ClickHouse’s SELECT that a query may use; the functions come from the API. */
-export const KEYWORDS =
+const KEYWORDS =
   'with select distinct on as from final sample array join global any all asof semi anti left right full inner outer cross paste using prewhere where group by rollup cube totals having window over partition rows range between unbounded preceding following current row qualify order asc desc nulls first last collate fill to step staleness interpolate limit offset ties union except intersect and or not in is null like ilike rlike regexp exists case when then else end cast extract interval second minute hour day week month quarter year true false explain format settings recursive values columns apply replace';
 const TYPES =
   'int8 int16 int32 int64 int128 int256 uint8 uint16 uint32 uint64 uint128 uint256 float32 float64 decimal decimal32 decimal64 decimal128 decimal256 string fixedstring bool date date32 datetime datetime64 array tuple map nullable lowcardinality enum8 enum16 uuid ipv4 ipv6 variant dynamic json';

@@ -7,15 +7,15 @@ import type { SqlQuestion } from './query-text.ts';
 
 /** Whole results as files from the API, with up to a million rows. The query runs again and is charged again. */
 
-export const DOWNLOADS = [
+const DOWNLOADS = [
   { format: 'csv', name: 'CSV' },
   { format: 'parquet', name: 'Parquet' },
   { format: 'arrow', name: 'Arrow' },
   { format: 'ndjson', name: 'NDJSON' },
 ] as const;
-export type DownloadFormat = (typeof DOWNLOADS)[number]['format'];
+type DownloadFormat = (typeof DOWNLOADS)[number]['format'];
 
-export interface Downloaded {
+interface Downloaded {
   readonly bytes: number;
   /** Null where the answer is too long for the API to know the count before it sends the headers. */
   readonly rows: number | null;
@@ -24,7 +24,7 @@ export interface Downloaded {
 }
 
 /** Rejects with an `ApiProblem` or the abort. */
-export async function download(
+async function download(
   question: SqlQuestion,
   format: DownloadFormat,
   signal: AbortSignal,

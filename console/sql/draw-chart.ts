@@ -30,7 +30,7 @@ Chart.register(
   Tooltip,
 );
 
-export interface Drawing {
+interface Drawing {
   readonly choice: ChartChoice;
   readonly points: readonly ChartPoint[];
   /** Names of the columns that are drawn. */

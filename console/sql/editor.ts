@@ -50,7 +50,7 @@ export interface SqlEditor {
   destroy(): void;
 }
 
-export interface SqlEditorOptions {
+interface SqlEditorOptions {
   readonly host: HTMLElement;
   readonly text: string;
   onChange(text: string): void;
@@ -228,4 +228,4 @@ const colours = HighlightStyle.define([
   { tag: [tags.operator, tags.punctuation, tags.brace, tags.paren], color: 'var(--muted)' },
 ]);
 
-export const editorLook: Extension = [look, syntaxHighlighting(colours)];
+const editorLook: Extension = [look, syntaxHighlighting(colours)];

@@ -157,7 +157,7 @@ function Rows({ result }: { readonly result: SqlResult }) {
 }
 
 /** The queries that were run in this browser, newest first. */
-export function HistoryList({ onOpen }: { onOpen(question: SqlQuestion): void }) {
+function HistoryList({ onOpen }: { onOpen(question: SqlQuestion): void }) {
   const entries = useStore(sqlHistory);
   if (entries.length === 0)
     return (

@@ -16,7 +16,7 @@ export type RunState =
   | { readonly phase: 'failed'; readonly problem: ApiProblem }
   | { readonly phase: 'cancelled'; readonly afterMs: number };
 
-export interface Runner {
+interface Runner {
   readonly state: RunState;
   run(question: SqlQuestion, rowsMax: number): void;
   /** Closes the connection; the engine stops, and the time used is charged. */
@@ -116,7 +116,7 @@ const ENTRIES_MAX = 100;
 
 export const sqlHistory = createStore<readonly HistoryEntry[]>(readList());
 
-export function remember(entry: HistoryEntry): void {
+function remember(entry: HistoryEntry): void {
   const others = sqlHistory.get().filter(({ sql }) => sql !== entry.sql);
   store([entry, ...others].slice(0, ENTRIES_MAX));
 }

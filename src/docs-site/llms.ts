@@ -11,7 +11,7 @@ export const LLMS_MAX_BYTES = 12_000;
 /** Fits into a context window with room to work. */
 export const LLMS_FULL_MAX_BYTES = 330_000;
 
-export interface LlmsFacts {
+interface LlmsFacts {
   readonly operations: readonly AnyOperation[];
   /** The URL callers use, without a trailing slash; '' for links relative to the host. */
   readonly publicUrl: string;

@@ -21,7 +21,7 @@ const SERVED_ELSEWHERE: Readonly<Record<string, string>> = {
 };
 
 /** The target of a link: a page, another file that is served, or an address outside the documentation. */
-export type LinkTarget =
+type LinkTarget =
   | { readonly page: DocsPage /** With its `#`, or ''. */; readonly fragment: string }
   | { readonly path: string }
   | { readonly href: string };

@@ -30,7 +30,7 @@ export const READERS = {
   },
 } as const;
 
-export type ReaderId = keyof typeof READERS;
+type ReaderId = keyof typeof READERS;
 
 export const READER_IDS = Object.keys(READERS) as readonly ReaderId[];
 

@@ -25,7 +25,7 @@ export interface Heading {
 }
 
 /** The text between two headings. */
-export interface Section {
+interface Section {
   /** Id of the heading; '' above the first one. */
   readonly name: string;
   readonly heading: string;
@@ -184,7 +184,7 @@ const LANGUAGES = { sh: bash, conf: ini, json, sql: clickhouse, ts: typescript }
 for (const [name, language] of Object.entries(LANGUAGES)) highlighter.registerLanguage(name, language);
 
 /** Code as HTML with the classes of the highlighter. */
-export function highlighted(code: string, language: string): string {
+function highlighted(code: string, language: string): string {
   if (!(language in LANGUAGES)) return escapeHtml(code);
   return highlighter.highlight(code, { language }).value;
 }
@@ -195,7 +195,7 @@ export interface SearchData {
   readonly sections: readonly SearchSection[];
 }
 
-export interface SearchSection {
+interface SearchSection {
   readonly id: number;
   readonly url: string;
   readonly page: string;

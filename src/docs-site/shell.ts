@@ -4,7 +4,7 @@ import type { Heading } from './render-page.ts';
 
 /** The frame of every page, without inline scripts or styles. */
 
-export interface ShellParts {
+interface ShellParts {
   readonly title: string;
   readonly description: string;
   /** HTML of the page. */

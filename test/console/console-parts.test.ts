@@ -73,13 +73,28 @@ describe('pictures', () => {
   it('a wallet that pays and is paid stands on both sides of the graph, the rest beyond ten is counted', () => {
     const [center, other] = [addressOf(1), addressOf(2)];
     const edges = [
-      { payer: other, payee: center, usd: 5, count: 2, last_seen: '2026-11-20T09:15:01Z' },
-      { payer: center, payee: other, usd: 1, count: 1, last_seen: '2026-11-20T09:15:01Z' },
+      {
+        payer: other,
+        payee: center,
+        usd: 5,
+        count: 2,
+        first_seen: '2026-11-20T09:15:01Z',
+        last_seen: '2026-11-20T09:15:01Z',
+      },
+      {
+        payer: center,
+        payee: other,
+        usd: 1,
+        count: 1,
+        first_seen: '2026-11-20T09:15:01Z',
+        last_seen: '2026-11-20T09:15:01Z',
+      },
       ...Array.from({ length: 12 }, (_, at) => ({
         payer: addressOf(10 + at),
         payee: center,
         usd: 0.5,
         count: 1,
+        first_seen: '2026-11-20T09:15:01Z',
         last_seen: '2026-11-20T09:15:01Z',
       })),
     ];

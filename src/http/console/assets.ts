@@ -82,7 +82,7 @@ export function mediaTypeOf(name: string): string {
   return name.endsWith('.css') ? 'text/css; charset=utf-8' : 'text/javascript; charset=utf-8';
 }
 
-export type Encoding = 'br' | 'gzip' | 'identity';
+type Encoding = 'br' | 'gzip' | 'identity';
 
 /** Close to the smallest result of each coding. Each file takes some ten milliseconds on another thread, once. */
 const BROTLI_QUALITY = 9;

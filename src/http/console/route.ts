@@ -7,7 +7,7 @@ import { acceptedEncoding, type ConsoleBuild, compressed, loadConsole, mediaType
 
 /** The web console: one page at every address below /console, and its files, which never change under their names. */
 
-export interface ConsoleOptions {
+interface ConsoleOptions {
   /** The key that is lent to visitors without one; null to lend none. */
   readonly visitorKey: string | null;
   /** Replaces `loadConsole`. */
