@@ -1,30 +1,30 @@
 import type { ComponentType } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { refreshAccount } from './account.ts';
-import { announce, LiveRegion } from './announce.tsx';
 import { Header } from './components/header.tsx';
 import { KeyDialog } from './components/key-dialog.tsx';
-import { EmptyState, Loading } from './components/states.tsx';
-import type { PageProps } from './page.ts';
+import { announce, EmptyState, LiveRegion, Loading } from './components/states.tsx';
 import { findPage, type PageEntry } from './pages.ts';
-import type { RouteParams } from './route-match.ts';
 import { followLinks, Link, place } from './router.tsx';
+import type { PageProps, RouteParams } from './routes.ts';
 import { useStore } from './store.ts';
 
 /**
- * The shell of the console, and what a page can count on:
+ * The shell of the console. Pages can rely on this:
  *
- * - A page is `pages/<name>.tsx` with a named component that takes `PageProps` (`{ params, query }`), listed in `pages.ts`. Each is
- *   a chunk of its own, loaded when it is opened, and begins with one `<h1>`; the shell gives it `<main>`, the focus on arrival and
- *   the title of the tab (`useTitle` of `page-title.ts` says it better).
- * - `useAnswer<Answer>(path, { query, refreshMs })` of `use-answer.ts` reads the API; `getJson`, `post` and `segment` of `api.ts` do
- *   so outside of rendering. The key travels by itself. Failures are `ApiProblem` (branch on `problem.body.code`).
- * - `Link` and `navigate` of `router.tsx`; paths are below /console, and the fragment belongs to the page.
+ * - A page is a component in `pages/` that takes `PageProps` (`{ params, query }`) and is listed in `pages.ts`. Each file of pages is
+ *   a chunk that is loaded when a page of it is opened. A page begins with one `<h1>`; the shell gives it `<main>`, the focus and a
+ *   title of the tab, which `useTitle` makes more precise.
+ * - `useAnswer` of `use-answer.ts` and the lists of `use-list.ts` read the API for components; `getJson` and `post` of `api.ts` do so
+ *   elsewhere. They add the key. Failures are `ApiProblem`s (branch on `problem.body.code`). Wire types are in `wire.ts`.
+ * - `DataTable` of `parts/data-table.tsx` shows lists, with their loading, empty and error states and their paging.
+ * - `Link` and `navigate` of `router.tsx` take paths below /console. The fragment of an address is for the page to use.
  * - `format.ts` writes figures; `components/` has `CopyButton`, `Time`, `EmptyState`, `Loading`, `ProblemState`.
- * - `announce(text)` of `announce.tsx` tells screen readers what changed. `session`, `account`, `isDark` are stores: `useStore`.
- * - Style is in `style/*.css`, imported by `style/console.css` (pages other than SQL: `style/pages.css`), with the colours of
- *   `tokens.css`. The policy of the page allows no inline style in markup and no request to anybody else; the `style` property of
- *   Preact is fine, `style="…"` as text and `dangerouslySetInnerHTML` are not.
+ * - `announce(text)` of `components/states.tsx` has screen readers say what changed. `session`, `account` and `isDark` are stores, read
+ *   with `useStore`.
+ * - Style sheets are in `style/`, imported by `style/console.css`, with the colours of `tokens.css`. The content security policy allows
+ *   no inline style in markup and no request to another host: the `style` property of Preact works, `dangerouslySetInnerHTML` with
+ *   styles does not.
  */
 export function App() {
   const { path, query } = useStore(place);
@@ -91,13 +91,13 @@ function Page({ entry, params, query }: OpenPage) {
   return <Component params={params} query={query} />;
 }
 
-/** After an update of the service the chunks of the old page are gone. */
+/** After an update of the service, the chunks of a page that was opened before no longer exist. */
 function NotLoaded() {
   return (
-    <EmptyState title="This part of the console could not be loaded">
-      <p>The service may have been updated since the page was opened.</p>
+    <EmptyState title="This page could not be loaded">
+      <p>The service may have been updated since you opened the console.</p>
       <button type="button" class="button" onClick={() => location.reload()}>
-        Load the page again
+        Reload
       </button>
     </EmptyState>
   );
@@ -107,7 +107,7 @@ function NoSuchPage() {
   return (
     <>
       <h1>No such page</h1>
-      <EmptyState title="The console has no page at this address.">
+      <EmptyState title="There is no page at this address.">
         <p>
           <Link to="/">To the live flow</Link>
         </p>

@@ -1,21 +1,20 @@
 import type { ComponentType } from 'preact';
-import type { PageProps } from './page.ts';
-import { matchRoute, type RouteParams } from './route-match.ts';
+import { matchRoute, type PageProps, type RouteParams } from './routes.ts';
 
 export interface PageEntry {
   /** Below /console, with `:names`. */
   readonly path: string;
-  /** Of the browser’s tab, and its name in the navigation. */
+  /** The title of the tab and the name in the navigation. */
   readonly title: string;
-  /** Whether the navigation lists it, in the order of this list. */
+  /** Whether the navigation lists it, in the order of `PAGES`. */
   readonly inNavigation: boolean;
-  /** Paths that start so light up its entry in the navigation. */
+  /** The path of the entry that the navigation marks as current. */
   readonly section: string;
-  /** Each page is a chunk of its own. */
+  /** Loads the chunk of the page. */
   load(): Promise<ComponentType<PageProps>>;
 }
 
-/** Every page of the console. The first is /console itself. */
+/** All pages of the console. The first one is /console itself. */
 export const PAGES: readonly PageEntry[] = [
   {
     path: '/',
@@ -50,7 +49,7 @@ export const PAGES: readonly PageEntry[] = [
     title: 'Merchant',
     inNavigation: false,
     section: '/merchants',
-    load: () => import('./pages/merchant.tsx').then(({ MerchantPage }) => MerchantPage),
+    load: () => import('./pages/wallet.tsx').then(({ MerchantPage }) => MerchantPage),
   },
   {
     path: '/agents',
@@ -64,14 +63,14 @@ export const PAGES: readonly PageEntry[] = [
     title: 'Agent',
     inNavigation: false,
     section: '/agents',
-    load: () => import('./pages/agent.tsx').then(({ AgentPage }) => AgentPage),
+    load: () => import('./pages/wallet.tsx').then(({ AgentPage }) => AgentPage),
   },
   {
     path: '/leaderboard',
     title: 'Leaderboard',
     inNavigation: true,
     section: '/leaderboard',
-    load: () => import('./pages/leaderboard.tsx').then(({ LeaderboardPage }) => LeaderboardPage),
+    load: () => import('./pages/agents.tsx').then(({ LeaderboardPage }) => LeaderboardPage),
   },
   {
     path: '/facilitators',
@@ -99,7 +98,7 @@ export const PAGES: readonly PageEntry[] = [
     title: 'Capability',
     inNavigation: false,
     section: '/endpoints',
-    load: () => import('./pages/capability.tsx').then(({ CapabilityPage }) => CapabilityPage),
+    load: () => import('./pages/capabilities.tsx').then(({ CapabilityPage }) => CapabilityPage),
   },
   {
     path: '/status',

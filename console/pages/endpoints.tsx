@@ -1,16 +1,12 @@
-import type { PageProps } from '../page.ts';
 import { EndpointTable } from '../parts/endpoint-table.tsx';
-import { FilterForm, pick, SelectFilter, TextFilter } from '../parts/filters.tsx';
-import { ListState } from '../parts/list-states.tsx';
-import { OffsetNav, offsetOf } from '../parts/offset-nav.tsx';
+import { FilterForm, SelectFilter, TextFilter, useChainOptions } from '../parts/filters.tsx';
 import { PageHead } from '../parts/page-head.tsx';
-import { useChainOptions } from '../parts/use-chains.ts';
-import type { EndpointsAnswer } from '../parts/wire.ts';
 import { Link } from '../router.tsx';
-import { useAnswer } from '../use-answer.ts';
+import type { PageProps } from '../routes.ts';
+import { useOffsetList } from '../use-list.ts';
+import type { Endpoints } from '../wire.ts';
 
 const PATH = '/endpoints';
-const LIMIT = 50;
 const FILTERS = ['q', 'chain', 'max_price_usd', 'capability', 'pay_to'] as const;
 const TEXT_MAX = 200;
 const PRICES = [
@@ -21,56 +17,32 @@ const PRICES = [
   { value: '1', label: 'up to $1.00' },
 ];
 
-/** What can be bought over x402, and what was seen to be paid for it. */
+/** The listed x402 endpoints, with the payments that were observed for each offer. */
 export function EndpointsPage({ query }: PageProps) {
-  const filters = pick(query, FILTERS);
-  const { answer, problem, reload } = useAnswer<EndpointsAnswer>(PATH, {
-    query: { ...filters, offset: offsetOf(query), limit: LIMIT },
-  });
-  const rows = answer?.endpoints ?? null;
-  const isFiltered = Object.keys(filters).length > 0;
+  const field = { path: PATH, query };
+  const { answer, list } = useOffsetList<Endpoints>({ ...field, filters: FILTERS });
   return (
     <>
       <PageHead title="Endpoints">
-        What is listed, with what was seen to be paid on the terms of each offer.{' '}
+        Listed offers, with the payments that were observed on the terms of each offer.{' '}
         <Link to="/capabilities">By capability</Link>
       </PageHead>
       <FilterForm label="Filter endpoints">
         <TextFilter
-          path={PATH}
-          query={query}
+          {...field}
           label="Words"
           name="q"
           placeholder="service, description, URL"
           maxLength={TEXT_MAX}
         />
-        <SelectFilter path={PATH} query={query} label="Price" name="max_price_usd" options={PRICES} />
-        <SelectFilter
-          path={PATH}
-          query={query}
-          label="Chain"
-          name="chain"
-          options={useChainOptions('all chains')}
-        />
+        <SelectFilter {...field} label="Price" name="max_price_usd" options={PRICES} />
+        <SelectFilter {...field} label="Chain" name="chain" options={useChainOptions('all chains')} />
       </FilterForm>
-      <ListState
-        what="endpoints"
-        rows={rows}
-        meta={answer?.meta ?? null}
-        problem={problem}
-        isFiltered={isFiltered}
-        onRetry={reload}
-      >
-        <EndpointTable caption="Endpoints with prices and observed activity" endpoints={rows ?? []} />
-        <OffsetNav
-          path={PATH}
-          query={query}
-          limit={LIMIT}
-          shown={rows?.length ?? 0}
-          nextOffset={answer?.next_offset ?? null}
-          what="endpoints"
-        />
-      </ListState>
+      <EndpointTable
+        caption="Endpoints with prices and observed activity"
+        rows={answer?.endpoints ?? null}
+        list={{ what: 'endpoints', ...list }}
+      />
     </>
   );
 }

@@ -1,18 +1,19 @@
-import { useState } from 'preact/hooks';
-import { usdText } from '../format.ts';
-import type { PageProps } from '../page.ts';
-import { Figure } from '../parts/figure.tsx';
-import { FlowPictureView } from '../parts/flow-picture.tsx';
-import { FreshnessStrip } from '../parts/freshness.tsx';
-import { ListState } from '../parts/list-states.tsx';
-import { microsOf, usdTextOfMicros } from '../parts/money.ts';
+import { useEffect, useRef, useState } from 'preact/hooks';
+import type { ApiProblem } from '../api.ts';
+import { Figure } from '../components/figures.tsx';
+import { announce } from '../components/states.tsx';
+import { microsOf, usdText, usdTextOfMicros } from '../format.ts';
+import { ListState } from '../parts/data-table.tsx';
+import { FreshnessStrip } from '../parts/health.tsx';
 import { PageHead } from '../parts/page-head.tsx';
-import { SettlementTable } from '../parts/settlement-table.tsx';
-import { FLOWS_SHOWN, type LiveFlows, useLiveFlows } from '../parts/use-live-flows.ts';
-import type { NamedSettlement } from '../parts/wire.ts';
+import { FlowPictureView } from '../parts/pictures.tsx';
+import { SettlementTable, settlementKey } from '../parts/settlement-table.tsx';
 import { Link } from '../router.tsx';
+import type { PageProps } from '../routes.ts';
+import { useAnswer } from '../use-answer.ts';
+import type { Flows, Settlement } from '../wire.ts';
 
-/** What is being paid right now, on every indexed chain. */
+/** The newest settlements on all indexed chains, updated live. */
 export function FlowsPage(_props: PageProps) {
   const [isPaused, pause] = useState(false);
   const flows = useLiveFlows(isPaused);
@@ -20,10 +21,11 @@ export function FlowsPage(_props: PageProps) {
   return (
     <>
       <PageHead title="Live flow of funds">
-        x402 settlements as they are indexed: who pays whom, through which facilitator, and how sure that is.
+        x402 settlements as they are indexed: payer, facilitator, payee, and how sure it is that they are
+        x402.
       </PageHead>
       <FreshnessStrip />
-      <ListState what="settlements" rows={rows} meta={meta} problem={problem} onRetry={reload}>
+      <ListState what="settlements" rows={rows} meta={meta} problem={problem} reload={reload}>
         <div class="panel flow-panel">
           <div class="panel-head">
             <PageFigures rows={rows ?? []} />
@@ -68,8 +70,8 @@ function LiveSwitch({ flows, isPaused, onPause }: LiveSwitchProps) {
   );
 }
 
-/** Figures of the rows on the page, and only of them: the index adds nothing up over everybody. */
-function PageFigures({ rows }: { readonly rows: readonly NamedSettlement[] }) {
+/** Figures of the rows on the page only: the API has no totals over all wallets. */
+function PageFigures({ rows }: { readonly rows: readonly Settlement[] }) {
   const sum = rows.reduce((total, row) => total + microsOf(row.amount_usd), 0n);
   const proven = rows.filter((row) => row.evidence.tier === 'proven').length;
   const largest = rows.reduce((most, row) => Math.max(most, row.amount_usd), 0);
@@ -82,4 +84,62 @@ function PageFigures({ rows }: { readonly rows: readonly NamedSettlement[] }) {
       <Figure name="Payees">{String(new Set(rows.map((row) => row.payee)).size)}</Figure>
     </dl>
   );
+}
+
+/** 20 requests a minute, of the 600 that an anonymous caller may send. Base makes a block every two seconds. */
+const POLL_MS = 3_000;
+/** Screen readers are notified of new rows at most this often, and only of their number. */
+const ANNOUNCE_EVERY_MS = 15_000;
+const FLOWS_SHOWN = 50;
+
+interface LiveFlows {
+  readonly rows: readonly Settlement[] | null;
+  readonly meta: Flows['meta'] | null;
+  readonly problem: ApiProblem | null;
+  readonly isLive: boolean;
+  isNew(key: string): boolean;
+  reload(): void;
+}
+
+/**
+ * The newest settlements, polled while the tab is visible. The browser revalidates by ETag, so that an unchanged page costs no
+ * transfer. A problem without Retry-After stops the polling until the visitor retries or changes the key; one with it delays it.
+ */
+function useLiveFlows(isPaused: boolean): LiveFlows {
+  const [isStopped, stop] = useState(false);
+  const isLive = !isPaused && !isStopped;
+  const { answer, problem, reload } = useAnswer<Flows>('/flows', {
+    query: { limit: FLOWS_SHOWN },
+    ...(isLive ? { refreshMs: POLL_MS } : {}),
+  });
+  useEffect(() => stop(problem !== null && problem.retryAfterSeconds === null), [problem]);
+  const isNew = useNewKeys(answer?.flows ?? null);
+  return { rows: answer?.flows ?? null, meta: answer?.meta ?? null, problem, isLive, isNew, reload };
+}
+
+/** Which rows are new in the newest answer; none in the first one. */
+function useNewKeys(rows: readonly Settlement[] | null): (key: string) => boolean {
+  const known = useRef<ReadonlySet<string> | null>(null);
+  const [fresh, setFresh] = useState<ReadonlySet<string>>(new Set());
+  const pending = useRef({ count: 0, sinceMs: 0 });
+  useEffect(() => {
+    if (rows === null) return;
+    const keys = rows.map(settlementKey);
+    const before = known.current;
+    known.current = new Set(keys);
+    if (before === null) return;
+    const added = keys.filter((key) => !before.has(key));
+    setFresh(new Set(added));
+    announceSometimes(pending.current, added.length);
+  }, [rows]);
+  return (key) => fresh.has(key);
+}
+
+function announceSometimes(pending: { count: number; sinceMs: number }, added: number): void {
+  pending.count += added;
+  const nowMs = Date.now();
+  if (pending.count === 0 || nowMs - pending.sinceMs < ANNOUNCE_EVERY_MS) return;
+  announce(pending.count === 1 ? 'One new settlement' : `${pending.count} new settlements`);
+  pending.count = 0;
+  pending.sinceMs = nowMs;
 }

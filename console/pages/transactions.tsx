@@ -1,19 +1,20 @@
-import { useMemo } from 'preact/hooks';
-import type { PageProps } from '../page.ts';
-import { TIER_NAMES, TIERS } from '../parts/evidence-badge.tsx';
-import { CheckFilter, FilterForm, pick, SelectFilter, TextFilter } from '../parts/filters.tsx';
-import { ListState, MoreButton } from '../parts/list-states.tsx';
+import { TIER_NAMES } from '../parts/evidence.tsx';
+import { CheckFilter, FilterForm, SelectFilter, TextFilter, useChainOptions } from '../parts/filters.tsx';
 import { PageHead } from '../parts/page-head.tsx';
 import { SettlementTable } from '../parts/settlement-table.tsx';
-import { useChainOptions } from '../parts/use-chains.ts';
-import { usePages } from '../parts/use-pages.ts';
-import type { NamedSettlement, TransactionsAnswer } from '../parts/wire.ts';
+import { type PageProps, pick } from '../routes.ts';
+import { useCursorList } from '../use-list.ts';
+import type { Settlement, Transactions } from '../wire.ts';
 
 const PATH = '/transactions';
 const FILTERS = ['chain', 'facilitator', 'tier', 'min_probability', 'exclude_self_payments'] as const;
 const PAGE_ROWS = 50;
 const FACILITATOR_MAX = 64;
 
+const TIERS = [
+  { value: '', label: 'all tiers' },
+  ...Object.entries(TIER_NAMES).map(([value, label]) => ({ value, label })),
+];
 const PROBABILITIES = [
   { value: '', label: 'any' },
   { value: '1', label: '1: proven' },
@@ -22,49 +23,38 @@ const PROBABILITIES = [
   { value: '0.3', label: '0.3 and more' },
 ];
 
-const rowsOf = ({ transactions }: TransactionsAnswer): readonly NamedSettlement[] => transactions;
-
 /** Every indexed settlement, newest first. */
 export function TransactionsPage({ query }: PageProps) {
-  const filters = pick(query, FILTERS);
-  const chosen = JSON.stringify(filters);
-  const asked = useMemo(() => ({ ...JSON.parse(chosen), limit: PAGE_ROWS }), [chosen]);
-  const list = usePages<TransactionsAnswer, NamedSettlement>(PATH, asked, rowsOf);
-  const isFiltered = chosen !== '{}';
+  const chosen = pick(query, FILTERS);
+  const { rows, ...list } = useCursorList<Transactions, Settlement>(
+    PATH,
+    { ...chosen, limit: PAGE_ROWS },
+    ({ transactions }) => transactions,
+  );
+  const field = { path: PATH, query };
   return (
     <>
       <PageHead title="Settlements">
-        Every indexed settlement, newest first, by how sure it is that it was x402.
+        Every indexed settlement, newest first, with how sure it is that it was an x402 payment.
       </PageHead>
-      <Filters query={query} />
-      <ListState what="settlements" {...list} isFiltered={isFiltered} onRetry={list.reload}>
-        <SettlementTable caption="Settlements, newest first" rows={list.rows ?? []} />
-      </ListState>
-      {list.rows === null ? null : <MoreButton {...list} shown={list.rows.length} what="settlements" />}
-    </>
-  );
-}
-
-function Filters({ query }: { readonly query: URLSearchParams }) {
-  const field = { path: PATH, query };
-  const chains = useChainOptions('all chains');
-  const tiers = [
-    { value: '', label: 'all tiers' },
-    ...TIERS.map((tier) => ({ value: tier, label: TIER_NAMES[tier] ?? tier })),
-  ];
-  return (
-    <FilterForm label="Filter settlements">
-      <SelectFilter {...field} label="Chain" name="chain" options={chains} />
-      <SelectFilter {...field} label="Tier" name="tier" options={tiers} />
-      <SelectFilter {...field} label="Probability" name="min_probability" options={PROBABILITIES} />
-      <TextFilter
-        {...field}
-        label="Facilitator"
-        name="facilitator"
-        placeholder="id, such as coinbase"
-        maxLength={FACILITATOR_MAX}
+      <FilterForm label="Filter settlements">
+        <SelectFilter {...field} label="Chain" name="chain" options={useChainOptions('all chains')} />
+        <SelectFilter {...field} label="Tier" name="tier" options={TIERS} />
+        <SelectFilter {...field} label="Probability" name="min_probability" options={PROBABILITIES} />
+        <TextFilter
+          {...field}
+          label="Facilitator"
+          name="facilitator"
+          placeholder="id, such as coinbase"
+          maxLength={FACILITATOR_MAX}
+        />
+        <CheckFilter {...field} label="Without payments to oneself" name="exclude_self_payments" />
+      </FilterForm>
+      <SettlementTable
+        caption="Settlements, newest first"
+        rows={rows}
+        list={{ what: 'settlements', isFiltered: Object.keys(chosen).length > 0, ...list }}
       />
-      <CheckFilter {...field} label="Without payments to oneself" name="exclude_self_payments" />
-    </FilterForm>
+    </>
   );
 }

@@ -1,8 +1,11 @@
 import type { ComponentChildren } from 'preact';
+import { chainText } from '../format.ts';
 import { navigate } from '../router.tsx';
-import { withQuery } from './offset-nav.tsx';
+import { withQuery } from '../routes.ts';
+import { useAnswer } from '../use-answer.ts';
+import type { Telemetry } from '../wire.ts';
 
-/** Filters live in the address: a filtered list can be shared, and back undoes a change. */
+/** Filters are kept in the address, so that a filtered list can be shared and the back button undoes a change. */
 
 interface FilterFormProps {
   readonly label: string;
@@ -22,7 +25,7 @@ interface FieldProps {
   /** Path of the page below /console. */
   readonly path: string;
   readonly query: URLSearchParams;
-  /** The parameter of the address, named like that of the API. */
+  /** The parameter of the address; the parameter of the API has the same name. */
   readonly name: string;
 }
 
@@ -53,7 +56,7 @@ interface TextFilterProps extends FieldProps {
   readonly maxLength: number;
 }
 
-/** Takes effect when it is left, or with Enter. */
+/** Takes effect on Enter, and when the field loses the focus. */
 export function TextFilter({ label, path, query, name, placeholder, maxLength }: TextFilterProps) {
   return (
     <label class="filter">
@@ -85,17 +88,19 @@ export function CheckFilter({ label, path, query, name }: FieldProps) {
   );
 }
 
-/** A changed filter is another list: it starts at its beginning. */
+/** A changed filter gives another list, which starts at its first row. */
 function change(path: string, query: URLSearchParams, name: string, value: string | null): void {
   navigate(withQuery(path, query, { [name]: value, offset: null }));
 }
 
-/** The named values of an address that are set, for the query of a request. */
-export function pick(query: URLSearchParams, names: readonly string[]): Record<string, string> {
-  const picked: Record<string, string> = {};
-  for (const name of names) {
-    const value = query.get(name);
-    if (value !== null && value !== '') picked[name] = value;
-  }
-  return picked;
+interface Option {
+  readonly value: string;
+  readonly label: string;
+}
+
+/** The chains of this deployment as options of a filter. `unset` is the label for no choice. */
+export function useChainOptions(unset: string): readonly Option[] {
+  const { answer } = useAnswer<Telemetry>('/telemetry');
+  const chains = answer?.chains.map(({ chain }) => ({ value: chain, label: chainText(chain) })) ?? [];
+  return [{ value: '', label: unset }, ...chains];
 }

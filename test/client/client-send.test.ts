@@ -1,7 +1,6 @@
 import type { RequestListener, ServerResponse } from 'node:http';
 import { inspect } from 'node:util';
 import { afterAll, describe, expect, test } from 'vitest';
-import { encodeBase64Json } from '../../client/base64.ts';
 import {
   type Client,
   type ClientOptions,
@@ -9,6 +8,7 @@ import {
   type PaymentOffer,
   SettlementIndexError,
 } from '../../client/index.ts';
+import { encodeBase64Json } from '../../client/payment.ts';
 import { type StrangerServer, strangerServer } from '../kit/stranger-server.ts';
 
 /** What the client does when a service refuses, fails, lies or wants money: against servers that say what a test tells them. */
@@ -334,7 +334,7 @@ describe('the caps', () => {
     expect(await odd.client({ payer, dollarTokens: named }).listFlows()).toEqual(FLOWS);
   });
 
-  test('calls at the same time do not share what maxTotalUsd leaves', async () => {
+  test('concurrent calls do not spend the same rest of maxTotalUsd', async () => {
     const service: Service = await serviceOf((response) => {
       const payment = service.seen.at(-1)?.headers['x-payment'];
       (payment === undefined ? offering(terms('1000')) : paid)(response);
@@ -345,7 +345,7 @@ describe('the caps', () => {
     expect(calls.map(({ status }) => status).toSorted()).toEqual(['fulfilled', 'fulfilled', 'rejected']);
     expect([offers.length, client.signedUsd()]).toEqual([2, '0.002']);
     expect(calls.find(({ status }) => status === 'rejected')).toMatchObject({
-      reason: { detail: expect.stringContaining('what maxTotalUsd leaves (0.0005 USD)') },
+      reason: { detail: expect.stringContaining('the rest of maxTotalUsd (0.0005 USD)') },
     });
   });
 

@@ -8,17 +8,19 @@ import { BUYER, SHOP } from '../kit/market.ts';
 /** The pages of the console in a real browser, over a real engine with a market in it. */
 
 const NARROW = { width: 390, height: 844 };
+/** Tables scroll here. */
+const TABLET = { width: 768, height: 1_024 };
 /** Fewer than the pages ask for: axe looks at every cell, and the twelfth row is like the fiftieth. */
 const ROWS = 12;
 /** Longer than every interval of the page. */
 const POLLS_WITHIN_MS = 15_000;
 const UNKNOWN = `0x${'9'.repeat(40)}`;
 
-/** Every page with what only the API can have told it. */
+/** Every page, with a text that only an answer of the API can have put on it. */
 const PAGES: readonly (readonly [path: string, shows: string])[] = [
   ['/console', LARGE_USD_TEXT],
-  [`/console/merchants/${SHOP}`, 'What it was paid'],
-  [`/console/agents/${BUYER}`, 'What it paid'],
+  [`/console/merchants/${SHOP}`, 'Settlements received'],
+  [`/console/agents/${BUYER}`, 'Settlements paid'],
   ['/console/transactions', `${ROWS} settlements shown`],
   ['/console/merchants', SHOP_NAME],
   ['/console/agents', SHOP_NAME],
@@ -26,7 +28,7 @@ const PAGES: readonly (readonly [path: string, shows: string])[] = [
   ['/console/facilitators', 'Coinbase'],
   ['/console/endpoints', 'weather.example/v1/forecast'],
   ['/console/capabilities', 'Web search'],
-  ['/console/capabilities/weather', 'Agents that say they do it'],
+  ['/console/capabilities/weather', 'Agents that claim this capability'],
   ['/console/status', 'Sources of the endpoint catalogue'],
   ['/console/account', 'SQL tiers'],
 ];
@@ -59,11 +61,13 @@ describe.skipIf(!browserIsThere())('the pages of the console', () => {
     page.evaluate('document.documentElement.scrollWidth - document.documentElement.clientWidth');
 
   test.each(PAGES)(
-    '%s shows what is indexed, in both themes and on a narrow screen, and asks nobody else',
+    '%s shows what is indexed, in both themes and on a narrow screen, and sends no request to other hosts',
     async (path, text) => {
       await page.goto(path);
       await shows(text);
       expect(await page.getByRole('heading', { level: 1 }).count()).toBe(1);
+      expect(await seriousFindings(page)).toEqual([]);
+      await page.setViewportSize(TABLET);
       expect(await seriousFindings(page)).toEqual([]);
       await page.emulateMedia({ colorScheme: 'dark' });
       await page.setViewportSize(NARROW);
@@ -83,7 +87,7 @@ describe.skipIf(!browserIsThere())('the pages of the console', () => {
     await payers.getByRole('link').first().focus();
     await page.keyboard.press('Enter');
     await page.waitForURL('**/console/agents/0x*');
-    await shows('What it paid');
+    await shows('Settlements paid');
     await page.goBack();
     await page.getByRole('heading', { level: 1, name: SHOP_NAME }).waitFor();
     await page.goBack();
@@ -91,7 +95,7 @@ describe.skipIf(!browserIsThere())('the pages of the console', () => {
     expect(watched.problems()).toEqual([]);
   });
 
-  test('a settlement that is indexed while somebody looks appears by itself, unless the flow is paused', async () => {
+  test('a settlement that is indexed while the page is open appears by itself, unless the flow is paused', async () => {
     await page.clock.install();
     await page.goto('/console');
     await shows(LARGE_USD_TEXT);
@@ -135,7 +139,7 @@ describe.skipIf(!browserIsThere())('the pages of the console', () => {
     await page.waitForURL('**/transactions?tier=proven');
     await page.getByRole('row').filter({ hasText: 'proven' }).first().waitFor();
     expect(await page.locator('tbody .tier-unproven').count()).toBe(0);
-    await page.getByLabel('Facilitator').fill('nobody');
+    await page.getByLabel('Facilitator').fill('unknown');
     await page.getByLabel('Facilitator').press('Enter');
     await shows('No settlements match these filters');
   });

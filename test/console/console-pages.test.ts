@@ -1,12 +1,24 @@
 import { describe, expect, it } from 'vitest';
 import { aboutText, agoText, groupDigits, shortAddress, timeText, usdText } from '../../console/format.ts';
-import { consolePath, matchRoute } from '../../console/route-match.ts';
+import { consolePath, matchRoute } from '../../console/routes.ts';
+import {
+  cellAfter,
+  cellText,
+  compareValues,
+  gridColumns,
+  kindOf,
+  ROW_PX,
+  sortedOrder,
+  visibleRows,
+} from '../../console/sql/cells.ts';
 import { chartPoints, chartSummary, chooseChart } from '../../console/sql/chart-choice.ts';
-import { cellAfter, gridColumns, ROW_PX, visibleRows } from '../../console/sql/grid-layout.ts';
-import { inLines } from '../../console/sql/lay-out.ts';
-import { findPlaceholders, valuesFor } from '../../console/sql/placeholders.ts';
-import { fragmentOf, readFragment } from '../../console/sql/share.ts';
-import { cellText, compareValues, kindOf, sortedOrder } from '../../console/sql/values.ts';
+import {
+  findPlaceholders,
+  fragmentOf,
+  inLines,
+  readFragment,
+  valuesFor,
+} from '../../console/sql/query-text.ts';
 
 describe('what the console writes', () => {
   it('keeps every digit of a decimal', () => {

@@ -1,10 +1,14 @@
 import { describe, expect, it } from 'vitest';
-import { flowPictureOf } from '../../console/parts/flow-layout.ts';
-import { walletGraphOf } from '../../console/parts/graph-layout.ts';
-import { coinText, microsOf, shareText, usdTextOfMicros } from '../../console/parts/money.ts';
-import { columnHeight, piecesOf, slotsOf } from '../../console/parts/ribbons.ts';
-import { searchPath } from '../../console/parts/search-path.ts';
-import type * as wire from '../../console/parts/wire.ts';
+import { coinText, microsOf, shareText, usdTextOfMicros } from '../../console/format.ts';
+import {
+  columnHeight,
+  flowPictureOf,
+  piecesOf,
+  slotsOf,
+  walletGraphOf,
+} from '../../console/parts/picture-layout.ts';
+import { searchPath } from '../../console/routes.ts';
+import type { Settlement } from '../../console/wire.ts';
 
 describe('money', () => {
   it('sums of dollars on a page are exact', () => {
@@ -69,17 +73,32 @@ describe('pictures', () => {
   it('a wallet that pays and is paid stands on both sides of the graph, the rest beyond ten is counted', () => {
     const [center, other] = [addressOf(1), addressOf(2)];
     const edges = [
-      { payer: other, payee: center, usd: 5, count: 2, last_seen: '2026-11-20T09:15:01Z' },
-      { payer: center, payee: other, usd: 1, count: 1, last_seen: '2026-11-20T09:15:01Z' },
+      {
+        payer: other,
+        payee: center,
+        usd: 5,
+        count: 2,
+        first_seen: '2026-11-20T09:15:01Z',
+        last_seen: '2026-11-20T09:15:01Z',
+      },
+      {
+        payer: center,
+        payee: other,
+        usd: 1,
+        count: 1,
+        first_seen: '2026-11-20T09:15:01Z',
+        last_seen: '2026-11-20T09:15:01Z',
+      },
       ...Array.from({ length: 12 }, (_, at) => ({
         payer: addressOf(10 + at),
         payee: center,
         usd: 0.5,
         count: 1,
+        first_seen: '2026-11-20T09:15:01Z',
         last_seen: '2026-11-20T09:15:01Z',
       })),
     ];
-    const picture = walletGraphOf(center, graphOf(edges));
+    const picture = walletGraphOf(center, { nodes: [], edges });
     expect(picture.payees.map(({ wallet }) => wallet)).toEqual([other]);
     expect(picture.payers[0]?.wallet).toBe(other);
     expect(picture.payers).toHaveLength(10);
@@ -104,7 +123,7 @@ function addressOf(at: number): string {
   return `0x${at.toString(16).padStart(40, '0')}`;
 }
 
-function settlement(at: number): wire.NamedSettlement {
+function settlement(at: number): Settlement {
   return {
     chain: 'eip155:8453',
     block_number: at,
@@ -113,29 +132,14 @@ function settlement(at: number): wire.NamedSettlement {
     log_index: 0,
     payer: addressOf(at % 3),
     payee: addressOf(100 + at),
+    asset: addressOf(9),
     asset_symbol: 'USDC',
     amount: String((at + 1) * 1_000_000),
     amount_usd: at + 1,
     relayer: addressOf(7),
     facilitator: at % 2 === 0 ? 'first' : null,
     is_self_payment: false,
-    finality: 'final',
+    finality: 'finalized',
     evidence: { verified: true, method: 'facilitator_relay', probability: 1, tier: 'proven', reasons: [] },
-  };
-}
-
-function graphOf(edges: wire.GraphAnswer['edges']): wire.GraphAnswer {
-  return {
-    complete: true,
-    since: null,
-    until: null,
-    nodes: [],
-    edges,
-    meta: {
-      chain: null,
-      as_of: '2026-11-20T09:15:01Z',
-      freshness: { chains: [] },
-      excluded: { self_payments: 0, self_payment_usd: 0 },
-    },
   };
 }

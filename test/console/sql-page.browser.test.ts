@@ -74,10 +74,10 @@ describe.skipIf(!browserIsThere())('the SQL page', () => {
       expect(await cells.count()).toBe(DAYS * 3);
       const { page } = visitor;
       await page.getByRole('button', { name: 'Demo visitor 9,999 QU' }).waitFor();
-      const told = await page.evaluate(
-        `fetch('/v0/sql', { method: 'POST', headers: { 'content-type': 'application/json', 'x-api-key': document.querySelector('meta[name=six-visitor-key]').content }, body: JSON.stringify({ sql: ${JSON.stringify(DAILY)} }) }).then((answer) => answer.json())`,
+      const answer = await page.evaluate(
+        `fetch('/v0/sql', { method: 'POST', headers: { 'content-type': 'application/json', 'x-api-key': document.querySelector('meta[name=six-visitor-key]').content }, body: JSON.stringify({ sql: ${JSON.stringify(DAILY)} }) }).then((response) => response.json())`,
       );
-      const [first] = (told as { rows: { usd: string }[] }).rows;
+      const [first] = (answer as { rows: { usd: string }[] }).rows;
       expect((await cells.nth(2).textContent())?.replaceAll(',', '')).toBe(first?.usd);
       expect(await seriousFindings(page)).toEqual([]);
       await keepPicture(page, 'sql-light');
@@ -139,7 +139,7 @@ describe.skipIf(!browserIsThere())('the SQL page', () => {
     expect(await comeBack()).toBe('SELECT 1 AS first, 2 AS second, 3 AS third');
   });
 
-  it('without a key tells the price, says what a run needs, and takes a key that no address ever shows', async () => {
+  it('without a key shows the price, says what a run needs, and takes a key that no address ever shows', async () => {
     visitor = await openPage(world.browser, world.origin);
     const { page } = visitor;
     const addresses: string[] = [];

@@ -53,7 +53,7 @@ function weightOf(_id, _term, { weight }) {
   return weight;
 }
 
-/** The index is made once, when somebody begins to search. */
+/** The index is built once, at the first search. */
 function loadIndex() {
   loading ??= (async () => {
     const [{ default: MiniSearch }, answer] = await Promise.all([

@@ -6,8 +6,12 @@ import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import fastifyCompress from '@fastify/compress';
 import Fastify, { type FastifyInstance } from 'fastify';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { buildConsole, type ConsoleBuild } from '../../../../src/http/console/build.ts';
-import { CONSOLE_MANIFEST, readConsole } from '../../../../src/http/console/files.ts';
+import {
+  buildConsole,
+  CONSOLE_MANIFEST,
+  type ConsoleBuild,
+  readConsole,
+} from '../../../../src/http/console/assets.ts';
 import { installConsole } from '../../../../src/http/console/route.ts';
 import { installFailures } from '../../../../src/http/failures.ts';
 import { watchedLog } from '../../../kit/secrets-watch.ts';
@@ -37,7 +41,7 @@ beforeAll(async () => {
 
 afterAll(() => app.close());
 
-it('every address of the console gets one page, under a policy that allows nothing inline and nobody else', async () => {
+it('every address of the console serves one page, whose policy allows nothing inline and no other host', async () => {
   for (const url of ['/console', '/console/', '/console/sql', '/console/merchants/0xab?chain=eip155:1']) {
     const { statusCode, headers, body } = await app.inject({ url });
     expect(statusCode, url).toBe(200);
@@ -52,14 +56,14 @@ it('every address of the console gets one page, under a policy that allows nothi
   }
 });
 
-it('the page is asked for again with its tag, and is not sent twice', async () => {
+it('a page that the browser has is answered with 304', async () => {
   const { headers } = await app.inject({ url: '/console' });
   expect(headers['cache-control']).toBe('no-cache');
   const again = await app.inject({ url: '/console', headers: { 'if-none-match': String(headers['etag']) } });
   expect([again.statusCode, again.body]).toEqual([304, '']);
 });
 
-it('files keep their names for good, and travel compressed as the browser asks', async () => {
+it('files are cached for good, and compressed as the browser asks', async () => {
   const url = `/console/assets/${build.script}`;
   const plain = await app.inject({ url });
   expect(plain.headers['cache-control']).toBe('public, max-age=31536000, immutable');
@@ -80,6 +84,14 @@ it('files keep their names for good, and travel compressed as the browser asks',
 it('a file that is not there is 404, not the page', async () => {
   const { statusCode, headers } = await app.inject({ url: '/console/assets/app-OLD.js' });
   expect([statusCode, headers['content-type']]).toEqual([404, 'application/problem+json; charset=utf-8']);
+});
+
+it('HEAD gets the headers of GET and no body', async () => {
+  for (const url of ['/console', `/console/assets/${build.script}`]) {
+    const [head, get] = [await app.inject({ method: 'HEAD', url }), await app.inject({ url })];
+    expect([head.statusCode, head.body, head.headers['etag']]).toEqual([200, '', get.headers['etag']]);
+    expect(head.headers['content-type']).toBe(get.headers['content-type']);
+  }
 });
 
 it('other methods are refused', async () => {
@@ -105,7 +117,7 @@ it('a first visit to the SQL page, editor included, weighs less than 300 KB', as
   expect(total).toBeLessThan(FIRST_VISIT_MAX_BYTES);
 });
 
-it('the key for visitors is in the page of a deployment that lends one, and in no other', async () => {
+it('the page holds a visitor key where the deployment lends one, and no key otherwise', async () => {
   expect((await app.inject({ url: '/console' })).body).not.toContain('six-visitor-key');
   const lending = serve(VISITOR_KEY);
   expect((await lending.inject({ url: '/console' })).body).toContain(
@@ -114,14 +126,15 @@ it('the key for visitors is in the page of a deployment that lends one, and in n
   await lending.close();
 });
 
-it('what the build leaves beside the compiled service is what the sources give', async () => {
+it('the files that the build writes are served as the sources are', async () => {
   const directory = mkdtempSync(join(tmpdir(), 'settlement-index-console-'));
-  const mediaTypes = Object.fromEntries([...build.files].map(([name, { mediaType }]) => [name, mediaType]));
-  for (const [name, { bytes }] of build.files) writeFileSync(join(directory, name), bytes);
+  for (const [name, bytes] of build.files) writeFileSync(join(directory, name), bytes);
   const { script, style } = build;
-  writeFileSync(join(directory, CONSOLE_MANIFEST), JSON.stringify({ script, style, mediaTypes }));
+  writeFileSync(join(directory, CONSOLE_MANIFEST), JSON.stringify({ script, style }));
   const read = await readConsole(pathToFileURL(`${directory}/`));
-  expect([...read.files.keys()].sort()).toEqual([...build.files.keys()].sort());
+  const sorted = ({ files }: ConsoleBuild) =>
+    [...files].sort().map(([name, bytes]) => [name, Buffer.from(bytes).toString()]);
+  expect(sorted(read)).toEqual(sorted(build));
   expect([read.script, read.style]).toEqual([script, style]);
   rmSync(directory, { recursive: true });
 });
