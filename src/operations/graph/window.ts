@@ -10,8 +10,7 @@ import type { PaymentPair } from '../../../core/domain/payment-graph.ts';
 import { ask, TWO_THREADS } from '../ask.ts';
 import { type FinalBlock, onlyFinal } from '../index-state/finality.ts';
 import { underCeiling } from '../settlements/feed.ts';
-import { onChain } from '../settlements/row.ts';
-import { type Slice, type SliceSource, walkSlices } from '../settlements/slice-walk.ts';
+import { onChain, type Slice, type SliceSource, walkSlices } from '../settlements/slice-walk.ts';
 
 /** SQL that adds settlements up by payer and payee, over all of them or over the log of one wallet. */
 

@@ -22,8 +22,16 @@ import { type EvidenceTier, methodsOfTier } from '../../../core/domain/evidence.
 import type { Position } from '../../../core/domain/settlement.ts';
 import { ask } from '../ask.ts';
 import { type FinalBlock, onlyFinal } from '../index-state/finality.ts';
-import { floorOfSecond, onChain, type SettlementPage } from './row.ts';
-import { type Ceiling, type Slice, type SliceSource, type SliceStart, walkSlices } from './slice-walk.ts';
+import {
+  type Ceiling,
+  floorOfSecond,
+  onChain,
+  type SettlementPage,
+  type Slice,
+  type SliceSource,
+  type SliceStart,
+  walkSlices,
+} from './slice-walk.ts';
 
 /** One page of the feed, newest first, gathered from slices of time (slice-walk.ts). */
 

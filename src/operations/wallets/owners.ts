@@ -6,7 +6,7 @@ import type { Chain } from '../../../core/domain/chains.ts';
 import { AGENTS_RESOURCE, readAgents } from '../agents/read-list.ts';
 import type { AgentRow } from '../agents/row.ts';
 import { ask } from '../ask.ts';
-import { onChain } from '../settlements/row.ts';
+import { onChain } from '../settlements/slice-walk.ts';
 
 /** What the catalogues know of an address on a chain. An endpoint is a resource with an offer that is paid to it. */
 export type WalletEntity =

@@ -8,7 +8,7 @@ import type { Chain } from '../../../core/domain/chains.ts';
 import { ask } from '../ask.ts';
 import { type FinalBlock, onFinalChain, onlyFinal } from '../index-state/finality.ts';
 import { closedSlices, DAY_SECONDS, openRows, type RollupCoverage } from '../index-state/rollups.ts';
-import { onChain } from '../settlements/row.ts';
+import { onChain } from '../settlements/slice-walk.ts';
 
 /** Whose settlements a profile is about, and which of them count. */
 export interface ProfileScope {

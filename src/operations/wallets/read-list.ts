@@ -6,7 +6,7 @@ import type { Chain } from '../../../core/domain/chains.ts';
 import { ask } from '../ask.ts';
 import { type FinalBlock, finalCoverage, onFinalChain, onlyFinal } from '../index-state/finality.ts';
 import { openRows, type RollupCoverage } from '../index-state/rollups.ts';
-import { onChain } from '../settlements/row.ts';
+import { onChain } from '../settlements/slice-walk.ts';
 import { type ListedWallet, type WalletRange, type WalletRole, walletFigures } from './slice.ts';
 
 /**

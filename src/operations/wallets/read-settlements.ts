@@ -8,7 +8,7 @@ import type { Position } from '../../../core/domain/settlement.ts';
 import { ask } from '../ask.ts';
 import { type FinalBlock, onlyFinal } from '../index-state/finality.ts';
 import { isBelow } from '../settlements/feed.ts';
-import { onChain, type SettlementPage } from '../settlements/row.ts';
+import { onChain, type SettlementPage } from '../settlements/slice-walk.ts';
 import { mergeSlice, type WalletRole, type WalletVersion } from './slice.ts';
 
 /**

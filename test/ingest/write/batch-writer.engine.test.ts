@@ -1,12 +1,11 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { sql } from '../../../clickhouse/engine/sql.ts';
 import type { Settlement } from '../../../clickhouse/tables/settlements.ts';
-import { address } from '../../../core/domain/address.ts';
-import type { Hash } from '../../../core/domain/settlement.ts';
 import { NO_ROWS } from '../../../ingest/write/batch-rows.ts';
 import { createBatchWriter } from '../../../ingest/write/batch-writer.ts';
 import { createVersions } from '../../../ingest/write/versions.ts';
 import { type TestEngine, testEngine, testLog } from '../../kit/engine.ts';
+import { settlement as made } from '../../kit/rows.ts';
 
 let engine: TestEngine;
 beforeAll(async () => {
@@ -14,31 +13,8 @@ beforeAll(async () => {
 });
 afterAll(() => engine?.close());
 
-const hash = (n: number): Hash => `0x${n.toString(16).padStart(64, '0')}`;
-const party = address(`0x${'1'.repeat(40)}`);
-
-function settlement(blockNumber: number): Settlement {
-  return {
-    chain: 'eip155:8453',
-    blockNumber,
-    blockTime: 1_780_000_000 + blockNumber,
-    blockHash: hash(blockNumber),
-    txHash: hash(blockNumber + 1),
-    logIndex: 1,
-    payer: party,
-    payee: party,
-    asset: party,
-    assetSymbol: 'USDC',
-    amount: 1n,
-    amountUsdMicros: 1n,
-    relayer: party,
-    facilitator: '',
-    method: 'gasless_authorization',
-    seen: 0,
-    builderFacilitator: '',
-    builderApps: '',
-  };
-}
+const settlement = (blockNumber: number): Settlement =>
+  made({ blockNumber, blockTime: 1_780_000_000 + blockNumber, logIndex: 1 });
 
 const batches = () =>
   createBatchWriter({

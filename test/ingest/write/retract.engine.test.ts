@@ -3,12 +3,11 @@ import { isOfScope } from '../../../clickhouse/engine/guard.ts';
 import { sql, trustedText } from '../../../clickhouse/engine/sql.ts';
 import { SETTLEMENTS, type Settlement } from '../../../clickhouse/tables/settlements.ts';
 import { insertRows } from '../../../clickhouse/tables/table.ts';
-import { address } from '../../../core/domain/address.ts';
 import type { Chain } from '../../../core/domain/chains.ts';
-import type { Hash } from '../../../core/domain/settlement.ts';
 import { retractAbove, waitForWrites } from '../../../ingest/write/retract.ts';
 import { createVersions } from '../../../ingest/write/versions.ts';
 import { type TestEngine, testEngine } from '../../kit/engine.ts';
+import { settlement as made, wallet } from '../../kit/rows.ts';
 import { waitUntil } from '../../kit/wait-until.ts';
 
 let engine: TestEngine;
@@ -18,28 +17,8 @@ beforeAll(async () => {
 });
 afterAll(() => engine?.close());
 
-const hash = (n: number): Hash => `0x${n.toString(16).padStart(64, '0')}`;
-const account = (n: number) => address(`0x${n.toString(16).padStart(40, '0')}`);
-const settlement = (chain: Chain, blockNumber: number, payee = 2): Settlement => ({
-  chain,
-  blockNumber,
-  blockTime: 1_790_000_000 + blockNumber,
-  logIndex: 1,
-  blockHash: hash(blockNumber),
-  txHash: hash(blockNumber),
-  payer: account(1),
-  payee: account(payee),
-  asset: account(9),
-  assetSymbol: 'USDC',
-  amount: 5n,
-  amountUsdMicros: 5n,
-  relayer: account(8),
-  facilitator: '',
-  method: 'gasless_authorization',
-  seen: 0,
-  builderFacilitator: '',
-  builderApps: '',
-});
+const settlement = (chain: Chain, blockNumber: number, payee = 2): Settlement =>
+  made({ chain, blockNumber, blockTime: 1_790_000_000 + blockNumber, logIndex: 1, payee: wallet(payee) });
 
 async function write(rows: readonly Settlement[]): Promise<void> {
   const fixed = { ver: versions.next(), del: 0 } as const;
@@ -89,7 +68,7 @@ test('the old payee of a replaced payment no longer sees it', async () => {
     maxSeconds: 10,
     maxRows: 10,
   });
-  expect(rows).toEqual([[account(41)]]);
+  expect(rows).toEqual([[wallet(41)]]);
 });
 
 test('a row that a crash left in the wallet log alone is retracted too', async () => {
