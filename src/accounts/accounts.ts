@@ -4,7 +4,9 @@ import { type ApiKey, apiKeyFromBytes, keyDigest, mintApiKey } from '../../core/
 import type { SettledPayment } from '../../core/domain/payment.ts';
 import { IDEMPOTENCY_KEY_MIN_CHARS } from '../operations/account/trial-key.ts';
 import type { Accounts } from '../operations/define.ts';
-import type { AuthorizationId, ControlStore, KeyRecord } from './store.ts';
+import type { KeyRecord } from './account-store.ts';
+import type { AuthorizationId } from './payment-store.ts';
+import type { ControlStore } from './store.ts';
 import { askStore } from './store-failure.ts';
 
 /** What operations may ask of the accounts, over a control store. */

@@ -3,12 +3,9 @@ import fc from 'fast-check';
 import { expect } from 'vitest';
 import type { KeyDigest } from '../../core/domain/caller.ts';
 import { PLAN_IDS, UNITS_MAX } from '../../core/domain/plan.ts';
-import {
-  type AuthorizationId,
-  type ControlStore,
-  type KeyRecord,
-  StoreUnavailable,
-} from '../../src/accounts/store.ts';
+import type { KeyRecord } from '../../src/accounts/account-store.ts';
+import type { AuthorizationId } from '../../src/accounts/payment-store.ts';
+import { type ControlStore, StoreUnavailable } from '../../src/accounts/store.ts';
 import type { AdapterTraits, OpenedStore } from '../src/accounts/control-store.ts';
 import { lengthOf } from './lengths.ts';
 import type { SqliteBed } from './sqlite-control.ts';

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'vitest';
-import type { LedgerEntry } from '../../src/accounts/store.ts';
+import type { LedgerEntry } from '../../src/accounts/unit-store.ts';
 import { compiledSources } from './compile-sources.ts';
 import { troubleOf } from './unit-books.ts';
 import {

@@ -1,6 +1,6 @@
 import type { KeyDigest } from '../../../core/domain/caller.ts';
 import { PLAN_IDS } from '../../../core/domain/plan.ts';
-import type { AccountStore, KeyRecord, Organization } from '../store.ts';
+import type { AccountStore, KeyRecord, Organization } from '../account-store.ts';
 import type { RedisConnection } from './connection.ts';
 import { fieldsOf, listOf, nullable, numberOf, oneOf, textOf } from './decode.ts';
 import type { Names } from './layout.ts';

@@ -13,7 +13,7 @@ import {
   RESTORING,
   scan,
 } from './layout.ts';
-import { groupsOfLayout1, restoreLayout1 } from './layout-1.ts';
+import { groupsOfLayout1, type RestoredLine, restoreLayout1 } from './layout-1.ts';
 
 /**
  * Copies of the accounts in Redis, over the wire: `SYNC`, which would give one state of the whole server, is forbidden by most
@@ -157,21 +157,22 @@ export async function loadRedis(
   nowMs: () => number = Date.now,
 ): Promise<void> {
   const names = namesOf(keyPrefix);
-  const restored: Restored = {
-    redis,
-    names,
-    add: (name, line) => addRecord(restored, name, line, nowMs),
-    list: (name) => listRecord(redis, names, name),
-  };
   await redis.set(names.layout, RESTORING);
   for await (const line of lines) {
-    if (line.name.startsWith('{')) {
-      await restoreLayout1(restored, line);
-      continue;
+    const { name } = line;
+    const restored: RestoredLine = {
+      redis,
+      names,
+      name,
+      write: (to) => writeLine(redis, to, line, nowMs),
+      list: (record) => listRecord(redis, names, record),
+    };
+    if (name.startsWith('{')) {
+      await restoreLayout1(restored);
+    } else {
+      await restored.write(`${keyPrefix}:${name}`);
+      await restored.list(`${keyPrefix}:${name}`);
     }
-    const name = `${keyPrefix}:${line.name}`;
-    await restored.add(name, line);
-    await restored.list(name);
   }
   await redis.set(names.layout, LAYOUT);
 }
@@ -179,22 +180,7 @@ export async function loadRedis(
 /** What has expired meanwhile is still put back, for a moment: RESTORE takes no time in the past, and 0 would mean for ever. */
 const SHORTEST_LIFE_MS = 1;
 
-/** Where the lines of a copy are put. */
-export interface Restored {
-  readonly redis: Redis;
-  readonly names: Names;
-  /** Writes the value, or the next rows, of a line under a name. */
-  add(name: string, line: CopyLine): Promise<void>;
-  /** Puts the record of this name on the lists that lead to it. */
-  list(name: string): Promise<void>;
-}
-
-async function addRecord(
-  { redis }: Restored,
-  name: string,
-  line: CopyLine,
-  nowMs: () => number,
-): Promise<void> {
+async function writeLine(redis: Redis, name: string, line: CopyLine, nowMs: () => number): Promise<void> {
   if ('rows' in line) {
     await redis.rpush(name, ...line.rows);
     return;
@@ -203,6 +189,7 @@ async function addRecord(
   await redis.restore(name, ttlMs, Buffer.from(line.dump, 'base64'));
 }
 
+/** Puts a record on the lists that lead to it; nothing for what is on none. */
 async function listRecord(redis: Redis, names: Names, name: string): Promise<void> {
   const idAfter = (start: string): string | null =>
     name.startsWith(start) ? name.slice(start.length) : null;

@@ -1,15 +1,8 @@
 import type { KeyDigest } from '../../../core/domain/caller.ts';
 import type { UnitBalance } from '../../../core/domain/plan.ts';
-import type {
-  AuthorizationId,
-  Credential,
-  Hold,
-  KeyRecord,
-  LedgerEntry,
-  Organization,
-  PaymentRecord,
-  UnresolvedPage,
-} from '../store.ts';
+import type { Credential, KeyRecord, Organization } from '../account-store.ts';
+import type { AuthorizationId, PaymentRecord, UnresolvedPage } from '../payment-store.ts';
+import type { Hold, LedgerEntry } from '../unit-store.ts';
 import { openForReading } from './database.ts';
 import {
   BALANCE_COLUMNS,

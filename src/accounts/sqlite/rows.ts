@@ -1,5 +1,5 @@
 import type Database from 'libsql';
-import type { AuthorizationId, PaymentRecord } from '../store.ts';
+import type { AuthorizationId, PaymentRecord } from '../payment-store.ts';
 
 /**
  * Named parameters only, everywhere: libsql 0.5.29 ends the whole process (a Rust panic) when an object, or a lone null, is

@@ -1,12 +1,9 @@
 import type { Log } from '../../../core/log.ts';
+import type { AccountStore } from '../account-store.ts';
 import { createMemoryRates } from '../memory-rates.ts';
-import {
-  type AccountStore,
-  type ControlStore,
-  type PaymentStore,
-  StoreUnavailable,
-  type UnitStore,
-} from '../store.ts';
+import type { PaymentStore } from '../payment-store.ts';
+import { type ControlStore, StoreUnavailable } from '../store.ts';
+import type { UnitStore } from '../unit-store.ts';
 import { errorOf, failureOf } from './failures.ts';
 import { openReads, type Reads } from './reads.ts';
 import { createWriteQueue, type WriteQueue } from './write-queue.ts';

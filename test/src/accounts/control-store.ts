@@ -2,16 +2,14 @@ import { createHash, randomUUID } from 'node:crypto';
 import { afterEach, describe, expect, test } from 'vitest';
 import type { KeyDigest } from '../../../core/domain/caller.ts';
 import { NO_UNITS, UNITS_MAX } from '../../../core/domain/plan.ts';
-import { HOLD_KEPT_MS, HOLDS_FORGOTTEN_PER_HOLD, PAYMENT_KEPT_MS } from '../../../src/accounts/retention.ts';
+import type { KeyRecord, Organization } from '../../../src/accounts/account-store.ts';
 import {
   type AuthorizationId,
-  type ControlStore,
-  type Hold,
-  type KeyRecord,
-  type Organization,
+  PAYMENT_KEPT_MS,
   type PaymentRecord,
-  StoreUnavailable,
-} from '../../../src/accounts/store.ts';
+} from '../../../src/accounts/payment-store.ts';
+import { type ControlStore, StoreUnavailable } from '../../../src/accounts/store.ts';
+import { HOLD_KEPT_MS, HOLDS_FORGOTTEN_PER_HOLD, type Hold } from '../../../src/accounts/unit-store.ts';
 import { expectBooks, readLedger, troubleOf } from '../../kit/unit-books.ts';
 
 /** A store without data (its windows of rates may be those of an earlier test), and further handles on the same data. */

@@ -6,14 +6,10 @@ import { createInterface } from 'node:readline';
 import Database from 'libsql';
 import { afterEach, expect, test, vi } from 'vitest';
 import type { KeyDigest } from '../../../../core/domain/caller.ts';
-import { PAYMENT_KEPT_MS } from '../../../../src/accounts/retention.ts';
+import type { KeyRecord } from '../../../../src/accounts/account-store.ts';
+import { PAYMENT_KEPT_MS } from '../../../../src/accounts/payment-store.ts';
 import { openSqliteStore } from '../../../../src/accounts/sqlite/store.ts';
-import {
-  type ControlStore,
-  type KeyRecord,
-  OtherVersion,
-  StoreUnavailable,
-} from '../../../../src/accounts/store.ts';
+import { type ControlStore, OtherVersion, StoreUnavailable } from '../../../../src/accounts/store.ts';
 import { compiledSources } from '../../../kit/compile-sources.ts';
 import { readLedger } from '../../../kit/unit-books.ts';
 import { waitUntil } from '../../../kit/wait-until.ts';

@@ -1,10 +1,10 @@
 import { join } from 'node:path';
-import type { Config } from '../core/config/config.ts';
-import type { Log } from '../core/log.ts';
-import { openRedisStore } from './accounts/redis/store.ts';
-import { sqliteLibrary } from './accounts/sqlite/database.ts';
-import { openSqliteStore } from './accounts/sqlite/store.ts';
-import type { ControlStore } from './accounts/store.ts';
+import type { Config } from '../../core/config/config.ts';
+import type { Log } from '../../core/log.ts';
+import { openRedisStore } from './redis/store.ts';
+import { sqliteLibrary } from './sqlite/database.ts';
+import { openSqliteStore } from './sqlite/store.ts';
+import type { ControlStore } from './store.ts';
 
 /**
  * The store that the configuration names: Redis, or a SQLite file in the data directory. Opens at once, whatever is there. Throws

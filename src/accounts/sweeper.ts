@@ -1,7 +1,9 @@
 import type { Clock } from '../../core/clock.ts';
 import type { Plan, PlanId } from '../../core/domain/plan.ts';
 import type { Log } from '../../core/log.ts';
-import { type ControlStore, type Hold, type Organization, StoreUnavailable } from '../accounts/store.ts';
+import type { Organization } from './account-store.ts';
+import { type ControlStore, StoreUnavailable } from './store.ts';
+import type { Hold } from './unit-store.ts';
 
 /**
  * Background work of every API process: overdue holds are given back, plans' monthly units are granted, payments of
