@@ -5,14 +5,14 @@ import type { KeyRecord } from './account-store.ts';
 const DAY_MS = 24 * 60 * 60_000;
 
 /**
- * A payment that was served is remembered for so long after its authorization ended. Nobody can settle an authorization that has
- * ended, so what is forgotten then cannot be used again.
+ * How long a served payment is remembered after its authorization ended. An authorization that has ended cannot be settled, so a
+ * payment that is forgotten cannot be used again.
  */
 export const PAYMENT_KEPT_MS = 90 * DAY_MS;
-/** With every claim. */
+/** So many are forgotten with every claim: more than one, so that a backlog shrinks. */
 export const PAYMENTS_FORGOTTEN_PER_CLAIM = 2;
 
-/** What makes a signed EIP-3009 authorization (or a Permit2 nonce) one thing: it can be settled once. Lower-case hex. */
+/** Identifies a signed EIP-3009 authorization (or a Permit2 nonce), which can be settled once. Lower-case hex. */
 export interface AuthorizationId {
   readonly chain: string;
   readonly asset: string;
@@ -22,7 +22,7 @@ export interface AuthorizationId {
 
 /**
  * settling: handed to the facilitator, outcome not known yet. settled: on chain, its call not answered yet. serving: being
- * answered. served: used up. A payment leaves `settling` backwards only when the facilitator said that nothing was settled.
+ * answered. served: used up. A claim in `settling` is dropped only when it is certain that nothing was settled.
  */
 export type PaymentState = 'settling' | 'settled' | 'serving' | 'served';
 
@@ -37,15 +37,15 @@ export interface PaymentRecord {
   readonly amount: string;
   readonly state: PaymentState;
   readonly claimedAtMs: number;
-  /** In `settling` and `serving`: before then the process that works on it is believed alive. Elsewhere it says nothing. */
+  /** In `settling` and `serving`: until then the process that works on it counts as alive. Without meaning in other states. */
   readonly leaseUntilMs: number;
   /** How often serving was begun. */
   readonly attempts: number;
-  /** When the authorization ends (`validBefore`): what has not settled by then never will. */
+  /** When the authorization ends (`validBefore`): it cannot be settled later. */
   readonly expiresAtMs: number;
-  /** In `settling`: when its process gave up without knowing the outcome, so that no request is using it; null before. */
+  /** In `settling`: when its process gave up without knowing the outcome; null before. */
   readonly leftOpenAtMs: number | null;
-  /** What the facilitator said the settlement was, where nothing confirmed it. */
+  /** The transaction that the facilitator named, where the chain did not confirm it. */
   readonly saidTransaction: string | null;
   /** The settlement's hash, from `settled` on. */
   readonly transaction: string | null;
@@ -72,14 +72,14 @@ export interface PaymentStore {
       'id' | 'binding' | 'resource' | 'payTo' | 'amount' | 'expiresAtMs' | 'claimedAtMs' | 'leaseUntilMs'
     >,
   ): Promise<{ readonly outcome: 'claimed' | 'taken'; readonly record: PaymentRecord }>;
-  /** settling → settled. Repeating it is fine, in any later state; another transaction is a `conflict` and changes nothing. */
+  /** settling → settled. May be repeated in any later state; another transaction is a `conflict` and changes nothing. */
   recordSettlement(settlement: {
     readonly id: AuthorizationId;
     readonly transaction: string;
   }): Promise<'settled' | 'replayed' | 'conflict' | 'unknown'>;
   /**
-   * Says of a claim in `settling` that whoever worked on it stopped without knowing its outcome. It stays claimed, and its lease
-   * stands for `unresolved`. Repeating it is fine: the last time counts, and the last transaction that was not null.
+   * Marks a claim in `settling` whose process gave up without knowing the outcome. It stays claimed, and its lease stands for
+   * `unresolved`. May be repeated: the last time counts, and the last transaction that was not null.
    */
   leaveOpen(left: {
     readonly id: AuthorizationId;
@@ -90,7 +90,7 @@ export interface PaymentStore {
   dropClaim(id: AuthorizationId): Promise<'dropped' | 'not_settling' | 'unknown'>;
   /**
    * settled → serving, or serving with a lapsed lease → serving, while fewer than `attemptsMax` were begun. `attempt` names
-   * this one to `finishServing`, 1 for the first; it is 0 with every other outcome, so that nobody finishes for another.
+   * this one to `finishServing`, 1 for the first; it is 0 with every other outcome, so that no call finishes the attempt of another.
    * `busy`: another call is answering, its lease has not lapsed. `used`: served, or out of attempts. A lease has lapsed when
    * `leaseUntilMs <= nowMs`.
    */
@@ -104,9 +104,9 @@ export interface PaymentStore {
     readonly attempt: number;
   }>;
   /**
-   * serving → served when answered, → settled when not; also after the lease lapsed, while nobody else began. Nothing when
-   * `attempt` is not the latest, when it is finished already, and for an unknown payment. `uncounted`: the service failed, so
-   * that the attempt is taken off those that were begun; only of one that was not answered.
+   * serving → served when answered, → settled when not; also after the lease lapsed, unless another attempt was begun. Changes
+   * nothing when `attempt` is not the latest or was finished already, and for an unknown payment. `uncounted`: the service failed,
+   * so the attempt does not count towards `attemptsMax`; only for one that was not answered.
    */
   finishServing(finish: {
     readonly id: AuthorizationId;

@@ -3,14 +3,20 @@ import type { PaymentStore } from './payment-store.ts';
 import type { UnitStore } from './unit-store.ts';
 
 /**
- * What the service must remember about callers: organizations, keys, units, payments, rates. Two adapters, SQLite and Redis,
- * keep one contract (test/src/accounts/control-store.ts). Every change is atomic and durable before its promise resolves, whatever
- * process dies when; identical calls may be repeated and change nothing more. Every method rejects with `StoreUnavailable`
- * when the store cannot be reached, and with nothing else that a caller could cause. Times are milliseconds since the Unix
- * epoch and come from the caller, so that tests can hold them still; no method reads a clock of its own. Ids, labels and notes
- * are any text without NUL and lone surrogates, kept and compared exactly: two texts are never taken for one another. "By id,
- * ascending" is by the bytes of UTF-8. Limits of pages are whole numbers from 1. After `close`, which may be repeated, every
- * other method rejects with `StoreUnavailable`. See docs/design/accounts.md, docs/design/gate.md.
+ * What the service must remember about callers: organizations, keys, units, payments, rates. Two adapters, SQLite and Redis, keep
+ * this contract, and one suite tests both (test/src/accounts/control-store.ts).
+ *
+ * - Every change is atomic, and durable before its promise resolves, whichever process dies and when. An identical call may be
+ *   repeated and changes nothing more.
+ * - Every method rejects with `StoreUnavailable` when the store cannot be reached, and with nothing else that a caller could
+ *   cause. After `close`, which may be repeated, every other method rejects with it.
+ * - Times are milliseconds since the Unix epoch and come from the caller: no method reads a clock.
+ * - Ids, labels and notes are any text without NUL and lone surrogates, kept and compared exactly. "By id, ascending" is by the
+ *   bytes of UTF-8. Limits of pages are whole numbers from 1.
+ *
+ * Design: docs/design/accounts.md, docs/design/gate.md.
+ *
+ *     const { outcome } = await store.units.hold({ organizationId, holdId, units: 3, operation, heldAtMs, overdueAtMs });
  */
 export interface ControlStore {
   readonly accounts: AccountStore;
@@ -70,8 +76,8 @@ export interface RateStore {
     readonly nowMs: number;
   }): Promise<RateDecision>;
   /**
-   * Undoes one `take` of `key` that was made at `takenAtMs`, for a request that belongs in another window. Nothing where that window
-   * has ended since.
+   * Undoes one `take` of `key` that was made at `takenAtMs`, for a request that belongs in another window. Does nothing once that
+   * window has ended.
    */
   giveBack(taken: {
     readonly key: string;
@@ -103,8 +109,8 @@ export interface ReplyStore {
     | { readonly outcome: 'running' | 'conflict' }
   >;
   /**
-   * Keeps the reply of a begun call; `null` forgets the call, so that it may be tried again. A reply once kept stands. Nothing
-   * for a key that was not begun.
+   * Keeps the reply of a begun call; `null` forgets the call, so that it may be tried again. A reply once kept stands. Does
+   * nothing for a key that was not begun.
    */
   finish(reply: {
     readonly scope: string;

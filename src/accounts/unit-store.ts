@@ -5,11 +5,11 @@ import type { UnitBalance } from '../../core/domain/plan.ts';
 const DAY_MS = 24 * 60 * 60_000;
 
 /**
- * A resolved hold can be replayed for so long after it would have been overdue, by the time of the holds that come after it. Far
- * above the day for which an Idempotency-Key may name it.
+ * How long a resolved hold can be replayed after its overdue time, by the times of later holds. Far above the day for which an
+ * Idempotency-Key is kept.
  */
 export const HOLD_KEPT_MS = 7 * DAY_MS;
-/** With every hold. More than one, so that the pile shrinks after a rush; few, so that no caller waits. */
+/** So many are forgotten with every hold: more than one, so that a backlog shrinks; few, so that no caller waits. */
 export const HOLDS_FORGOTTEN_PER_HOLD = 2;
 
 export const LEDGER_KINDS = ['grant', 'hold', 'capture', 'release', 'overdue'] as const;
@@ -40,7 +40,7 @@ export interface Hold {
   readonly units: number;
   readonly operation: string;
   readonly heldAtMs: number;
-  /** From then on nobody is expected to resolve it, and the sweeper does. */
+  /** From then on its call counts as dead, and the sweeper gives the hold back. */
   readonly overdueAtMs: number;
 }
 
@@ -79,7 +79,7 @@ export interface UnitStore {
    * Spends `units` (0 ≤ units ≤ held) of a hold and gives the rest back, in one change. `replayed`: it was captured before,
    * and `charged` is what that capture took. `released`: it was given back before (late, or overdue), nothing is charged.
    * `unknown`: there was no such hold. `charged` is 0 in these two. More units than an open hold has is a bug of the caller:
-   * rejects with RangeError and leaves the hold open. A hold past `overdueAtMs` that nobody resolved is still captured.
+   * rejects with RangeError and leaves the hold open. A hold past `overdueAtMs` that is still open can be captured.
    */
   capture(capture: {
     readonly organizationId: string;

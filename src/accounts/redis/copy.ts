@@ -177,7 +177,7 @@ export async function loadRedis(
   await redis.set(names.layout, LAYOUT);
 }
 
-/** What has expired meanwhile is still put back, for a moment: RESTORE takes no time in the past, and 0 would mean for ever. */
+/** What has expired meanwhile is written all the same, for a moment: RESTORE takes no time in the past, and 0 means no end. */
 const SHORTEST_LIFE_MS = 1;
 
 async function writeLine(redis: Redis, name: string, line: CopyLine, nowMs: () => number): Promise<void> {

@@ -1,4 +1,4 @@
-/** What Redis answers is text, null, or a list of these; anything else means that a foreign program wrote under our prefix. */
+/** Redis answers text, null, or a list of these. Anything else means that another program wrote under the prefix. */
 export function textOf(value: unknown): string {
   if (typeof value !== 'string') throw unreadable();
   return value;
@@ -20,9 +20,9 @@ export function listOf(value: unknown): readonly unknown[] {
 }
 
 export function oneOf<const T extends string>(words: readonly T[], value: unknown): T {
-  const word = words.find((candidate) => candidate === value);
-  if (word === undefined) throw unreadable();
-  return word;
+  const found = words.find((candidate) => candidate === value);
+  if (found === undefined) throw unreadable();
+  return found;
 }
 
 /** Fields and values in turn, as HGETALL answers inside a script. */

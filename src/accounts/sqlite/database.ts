@@ -18,7 +18,7 @@ import { OtherVersion, StoreUnavailable } from '../store.ts';
 
 const load = createRequire(import.meta.url);
 
-/** The file holds digests of keys and what every organization does: nobody else on the machine may read it. */
+/** The file holds digests of keys and the ledgers of all organizations: only its owner may read it. */
 const DIRECTORY_MODE = 0o700;
 const FILE_MODE = 0o600;
 const MODE_BITS = 0o777;
@@ -66,7 +66,7 @@ function useWriteAheadLog(db: Database.Database): void {
   }
 }
 
-/** SQLite would make the file readable to all; it gives its WAL the mode of the file. */
+/** SQLite would create it readable for everyone. Its WAL gets the mode of the file. */
 function makeFile(path: string): void {
   const directory = dirname(path);
   mkdirSync(directory, { recursive: true, mode: DIRECTORY_MODE });
@@ -131,8 +131,8 @@ function schemaVersion(db: Database.Database): number {
 }
 
 /**
- * The SQLite library. Its binary is an optional package for each platform, and loading the library fails without it, so it is loaded by
- * the first that opens a file: accounts in Redis do without it. Throws `MissingPackage`.
+ * The SQLite library. Its binary is an optional package for each platform, without which loading it fails; so it is loaded when the
+ * first file is opened, and accounts in Redis do without it. Throws `MissingPackage`.
  */
 export function sqliteLibrary(): typeof Database {
   try {
@@ -158,8 +158,8 @@ export interface CopiedStore {
 }
 
 /**
- * Copies a database that others read and write: one statement sees one state of it, and the copy is whole, without a log beside
- * it. `target` must not exist. Throws what libsql throws.
+ * Copies a database while other processes use it: the one statement sees one state of it, and the copy needs no write-ahead log.
+ * `target` must not exist. Throws what libsql throws.
  */
 export function copyDatabase(source: string, target: string): CopiedStore {
   // Not `openForReading`: a connection that may only query is refused its copy.

@@ -17,7 +17,7 @@ import {
   THIS_PAYMENT,
 } from './rows.ts';
 
-/** Every question of the port that changes nothing. Some 5 µs each from the page cache, so the calling thread asks itself. */
+/** Every method of the port that changes nothing. Some microseconds each from the page cache, so they run on the calling thread. */
 export type Reads = ReturnType<typeof openReads>;
 
 export function openReads(path: string) {
