@@ -33,12 +33,6 @@ export function fieldsOf(value: unknown): ReadonlyMap<string, string> {
   return fields;
 }
 
-export function jsonObject(text: string): Readonly<Record<string, unknown>> {
-  const value: unknown = JSON.parse(text);
-  if (typeof value !== 'object' || value === null) throw unreadable();
-  return value as Readonly<Record<string, unknown>>;
-}
-
 function unreadable(): Error {
   return new Error('the control store holds a record that cannot be read');
 }
