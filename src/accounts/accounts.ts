@@ -13,7 +13,7 @@ import { askStore } from './store-failure.ts';
 
 const DAY_MS = 86_400_000;
 
-export interface AccountsDeps {
+interface AccountsDeps {
   readonly store: Pick<ControlStore, 'accounts' | 'units' | 'payments'>;
   readonly clock: Clock;
   /** How long a trial key is valid. */

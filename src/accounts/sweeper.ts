@@ -18,13 +18,13 @@ export interface Sweeper {
   stop(): Promise<void>;
 }
 
-export interface SweepReport {
+interface SweepReport {
   readonly holdsGivenBack: number;
   readonly organizationsGranted: number;
   readonly paymentsResolved: number;
 }
 
-export interface SweeperDeps {
+interface SweeperDeps {
   readonly store: Pick<ControlStore, 'accounts' | 'units'>;
   readonly plans: Readonly<Record<PlanId, Plan>>;
   /** Looks up at most `limit` payments whose outcome is not known; answers how many are known now. */

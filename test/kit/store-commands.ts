@@ -137,9 +137,9 @@ function hex(text: string): string {
   return createHash('sha256').update(text).digest('hex');
 }
 
-const organizationIds = fc.constantFrom(...ORGANIZATIONS, 'nobody');
+const organizationIds = fc.constantFrom(...ORGANIZATIONS, 'no-such');
 /** One organization has most of the traffic, so that its holds are captured and given back. */
-const payers = fc.constantFrom('org', 'org', 'org', 'org', ...ORGANIZATIONS, 'nobody');
+const payers = fc.constantFrom('org', 'org', 'org', 'org', ...ORGANIZATIONS, 'no-such');
 const atMs = fc.nat(6).map((second) => T0 + second * 1_000);
 const holdIds = fc.nat(15).map((number) => `h:${number}`);
 const fewUnits = fc.integer({ min: 1, max: 9 });
@@ -243,7 +243,7 @@ function name(hold: { readonly organizationId: string; readonly holdId: string }
 const accounts = [
   asking(
     'createOrganization',
-    fc.record({ id: organizationIds.filter((id) => id !== 'nobody'), plan: fc.constantFrom(...PLAN_IDS) }),
+    fc.record({ id: organizationIds.filter((id) => id !== 'no-such'), plan: fc.constantFrom(...PLAN_IDS) }),
     (store, { id, plan }) =>
       store.accounts.createOrganization({ id, displayName: `of ${id}`, plan, createdAtMs: T0 }),
   ),

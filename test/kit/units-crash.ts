@@ -128,7 +128,7 @@ function explain(rows: readonly LedgerEntry[], events: readonly UnitsEvent[], ta
     if (takeRow(rest, intent)) tally.unansweredThere += 1;
     else tally.unansweredAbsent += 1;
   }
-  expect([...rest.values()], 'rows that nobody meant').toEqual([]);
+  expect([...rest.values()], 'rows without a call').toEqual([]);
 }
 
 /** Finds the row that the intent became, wholly as it was meant, and takes it out. */

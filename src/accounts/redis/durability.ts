@@ -34,14 +34,14 @@ export async function warnAboutLoss(redis: RedisConnection, log: Log): Promise<v
 }
 
 /** Values as Redis writes them. */
-export interface DurabilitySettings {
+interface DurabilitySettings {
   readonly appendonly: string;
   readonly appendfsync: string;
   readonly evicts: string;
 }
 
 /** Null when the server forbids it, as most hosted ones do. */
-export async function readDurability(redis: RedisConnection): Promise<DurabilitySettings | null> {
+async function readDurability(redis: RedisConnection): Promise<DurabilitySettings | null> {
   const read = async (name: string): Promise<string | null> => {
     const answer: unknown = await redis.run((client) => client.config('GET', name)).catch(() => null);
     return Array.isArray(answer) && typeof answer[1] === 'string' ? answer[1] : null;

@@ -8,8 +8,7 @@ import {
   type UnresolvedPage,
 } from '../payment-store.ts';
 import { encodeKey } from './accounts.ts';
-import type { RedisConnection } from './connection.ts';
-import { fieldsOf, listOf, nullable, numberOf, oneOf, textOf } from './decode.ts';
+import { fieldsOf, listOf, nullable, numberOf, oneOf, type RedisConnection, textOf } from './connection.ts';
 import { type Names, paymentEntry } from './layout.ts';
 
 const PAYMENT_STATES = [

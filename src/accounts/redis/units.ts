@@ -7,8 +7,7 @@ import {
   type LedgerEntry,
   type UnitStore,
 } from '../unit-store.ts';
-import type { RedisConnection } from './connection.ts';
-import { listOf, numberOf, oneOf, textOf } from './decode.ts';
+import { listOf, numberOf, oneOf, type RedisConnection, textOf } from './connection.ts';
 import { holdEntry, type Names } from './layout.ts';
 
 interface Answer {

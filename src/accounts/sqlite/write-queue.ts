@@ -2,7 +2,7 @@ import { extname } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import type { Log } from '../../../core/log.ts';
 import { StoreUnavailable } from '../store.ts';
-import { errorOf } from './failures.ts';
+import { errorOf } from './database.ts';
 import type { FromWriteThread, ToWriteThread, WriteOutcome, WriteThreadData } from './write-thread.ts';
 import type { WriteAnswer, WriteArgument, WriteName, WriteRequest } from './writes.ts';
 
@@ -34,7 +34,7 @@ interface Flight {
   stalled: boolean;
 }
 
-export interface WriteQueueOptions {
+interface WriteQueueOptions {
   readonly path: string;
   readonly log?: Log | undefined;
   /** Tests start one that dies or hangs. */

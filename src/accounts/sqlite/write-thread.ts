@@ -1,7 +1,6 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import type Database from 'libsql';
-import { openForWriting } from './database.ts';
-import { type Failure, failureOf, isBusy } from './failures.ts';
+import { type Failure, failureOf, isBusy, openForWriting } from './database.ts';
 import { createWrites, type WriteRequest, type Writes } from './writes.ts';
 
 /** Entry of the thread that writes: takes batches, commits them, answers. It waits for the disk so that the event loop does not. */

@@ -249,7 +249,7 @@ test.each([
   expect(await store.accounts.findOrganization('org')).toBeNull();
 });
 
-test('nobody else on the machine can read the directory or the files', async () => {
+test('only the owner can read the directory and the files', async () => {
   const directory = join(freshDirectory(), 'made');
   await openFunded(join(directory, 'control.db'));
   expect(statSync(directory).mode & 0o777).toBe(0o700);
