@@ -87,8 +87,6 @@ interface Copying {
   readonly keyPrefix: string;
   /** Is added to. */
   readonly counts: RedisCopyCounts;
-  /** Tests hold it still. */
-  readonly nowMs?: () => number;
 }
 
 /** Yields the lines of a copy of that form. */
@@ -119,7 +117,7 @@ export async function* copyRedis(copying: Copying, form: number): AsyncGenerator
 
 /** With `keysStart` the first name is a payment's, and the key that it bought is copied with it. */
 async function* copyTogether(
-  { redis, keyPrefix, counts, nowMs = Date.now }: Copying,
+  { redis, keyPrefix, counts }: Copying,
   group: readonly string[],
   seen: Set<string>,
   keysStart?: string,
@@ -135,7 +133,7 @@ async function* copyTogether(
     if (dump !== null) {
       if (ORGANIZATION.test(name)) counts.organizations++;
       if (PAYMENT.test(name)) counts.payments++;
-      yield { name, dump: dump.toString('base64'), expiresAtMs: ttlMs < 0 ? null : nowMs() + ttlMs };
+      yield { name, dump: dump.toString('base64'), expiresAtMs: ttlMs < 0 ? null : Date.now() + ttlMs };
     }
     counts.ledgerRows += rows;
     for (let from = 0; from < rows; from += LEDGER_PAGE_ROWS) {
@@ -154,7 +152,6 @@ export async function loadRedis(
   redis: Redis,
   keyPrefix: string,
   lines: AsyncIterable<CopyLine>,
-  nowMs: () => number = Date.now,
 ): Promise<void> {
   const names = namesOf(keyPrefix);
   await redis.set(names.layout, RESTORING);
@@ -164,7 +161,7 @@ export async function loadRedis(
       redis,
       names,
       name,
-      write: (to) => writeLine(redis, to, line, nowMs),
+      write: (to) => writeLine(redis, to, line),
       list: (record) => listRecord(redis, names, record),
     };
     if (name.startsWith('{')) {
@@ -180,12 +177,12 @@ export async function loadRedis(
 /** What has expired meanwhile is written all the same, for a moment: RESTORE takes no time in the past, and 0 means no end. */
 const SHORTEST_LIFE_MS = 1;
 
-async function writeLine(redis: Redis, name: string, line: CopyLine, nowMs: () => number): Promise<void> {
+async function writeLine(redis: Redis, name: string, line: CopyLine): Promise<void> {
   if ('rows' in line) {
     await redis.rpush(name, ...line.rows);
     return;
   }
-  const ttlMs = line.expiresAtMs === null ? 0 : Math.max(SHORTEST_LIFE_MS, line.expiresAtMs - nowMs());
+  const ttlMs = line.expiresAtMs === null ? 0 : Math.max(SHORTEST_LIFE_MS, line.expiresAtMs - Date.now());
   await redis.restore(name, ttlMs, Buffer.from(line.dump, 'base64'));
 }
 
