@@ -1,7 +1,7 @@
 import { mkdirSync } from 'node:fs';
 import { type ApiKey, keyDigest, mintApiKey } from '../core/domain/caller.ts';
 import type { Log } from '../core/log.ts';
-import { openControlStore } from '../src/open-control-store.ts';
+import { openControlStore } from '../src/accounts/open.ts';
 
 export const DEMO_ORGANIZATION_ID = 'org_demo';
 /** Its monthly units, granted by the service itself, are more than anybody spends by hand. */

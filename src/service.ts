@@ -18,6 +18,7 @@ import { runRollupWorker } from '../ingest/rollup/worker.ts';
 import { runIngest } from '../ingest/worker.ts';
 import { untilAcknowledged } from '../ingest/write/batch-writer.ts';
 import { type OpenSandbox, openSandbox } from '../sandbox/open.ts';
+import { openControlStore } from './accounts/open.ts';
 import type { ControlStore } from './accounts/store.ts';
 import { makeEngineHome } from './engine-home.ts';
 import { buildApp } from './http/app.ts';
@@ -27,7 +28,6 @@ import type { IngestBootstrap } from './ingest-process.ts';
 import { type Observation, openObservation } from './observe/open.ts';
 import * as observed from './observe/ports.ts';
 import { openAccess } from './open-access.ts';
-import { openControlStore } from './open-control-store.ts';
 import { sqlTierSeconds } from './operations/prices.ts';
 import { remoteAccess } from './remote-access.ts';
 

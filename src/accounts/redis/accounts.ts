@@ -1,8 +1,7 @@
 import type { KeyDigest } from '../../../core/domain/caller.ts';
 import { PLAN_IDS } from '../../../core/domain/plan.ts';
-import type { AccountStore, KeyRecord, Organization } from '../store.ts';
-import type { RedisConnection } from './connection.ts';
-import { fieldsOf, listOf, nullable, numberOf, oneOf, textOf } from './decode.ts';
+import type { AccountStore, KeyRecord, Organization } from '../account-store.ts';
+import { fieldsOf, listOf, nullable, numberOf, oneOf, type RedisConnection, textOf } from './connection.ts';
 import type { Names } from './layout.ts';
 
 export function redisAccounts(redis: RedisConnection, names: Names): AccountStore {

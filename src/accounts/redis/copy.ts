@@ -13,7 +13,7 @@ import {
   RESTORING,
   scan,
 } from './layout.ts';
-import { groupsOfLayout1, restoreLayout1 } from './layout-1.ts';
+import { groupsOfLayout1, type RestoredLine, restoreLayout1 } from './layout-1.ts';
 
 /**
  * Copies of the accounts in Redis, over the wire: `SYNC`, which would give one state of the whole server, is forbidden by most
@@ -87,8 +87,6 @@ interface Copying {
   readonly keyPrefix: string;
   /** Is added to. */
   readonly counts: RedisCopyCounts;
-  /** Tests hold it still. */
-  readonly nowMs?: () => number;
 }
 
 /** Yields the lines of a copy of that form. */
@@ -119,7 +117,7 @@ export async function* copyRedis(copying: Copying, form: number): AsyncGenerator
 
 /** With `keysStart` the first name is a payment's, and the key that it bought is copied with it. */
 async function* copyTogether(
-  { redis, keyPrefix, counts, nowMs = Date.now }: Copying,
+  { redis, keyPrefix, counts }: Copying,
   group: readonly string[],
   seen: Set<string>,
   keysStart?: string,
@@ -135,7 +133,7 @@ async function* copyTogether(
     if (dump !== null) {
       if (ORGANIZATION.test(name)) counts.organizations++;
       if (PAYMENT.test(name)) counts.payments++;
-      yield { name, dump: dump.toString('base64'), expiresAtMs: ttlMs < 0 ? null : nowMs() + ttlMs };
+      yield { name, dump: dump.toString('base64'), expiresAtMs: ttlMs < 0 ? null : Date.now() + ttlMs };
     }
     counts.ledgerRows += rows;
     for (let from = 0; from < rows; from += LEDGER_PAGE_ROWS) {
@@ -154,55 +152,41 @@ export async function loadRedis(
   redis: Redis,
   keyPrefix: string,
   lines: AsyncIterable<CopyLine>,
-  nowMs: () => number = Date.now,
 ): Promise<void> {
   const names = namesOf(keyPrefix);
-  const restored: Restored = {
-    redis,
-    names,
-    add: (name, line) => addRecord(restored, name, line, nowMs),
-    list: (name) => listRecord(redis, names, name),
-  };
   await redis.set(names.layout, RESTORING);
   for await (const line of lines) {
-    if (line.name.startsWith('{')) {
-      await restoreLayout1(restored, line);
-      continue;
+    const { name } = line;
+    const restored: RestoredLine = {
+      redis,
+      names,
+      name,
+      write: (to) => writeLine(redis, to, line),
+      list: (record) => listRecord(redis, names, record),
+    };
+    if (name.startsWith('{')) {
+      await restoreLayout1(restored);
+    } else {
+      await restored.write(`${keyPrefix}:${name}`);
+      await restored.list(`${keyPrefix}:${name}`);
     }
-    const name = `${keyPrefix}:${line.name}`;
-    await restored.add(name, line);
-    await restored.list(name);
   }
   await redis.set(names.layout, LAYOUT);
 }
 
-/** What has expired meanwhile is still put back, for a moment: RESTORE takes no time in the past, and 0 would mean for ever. */
+/** What has expired meanwhile is written all the same, for a moment: RESTORE takes no time in the past, and 0 means no end. */
 const SHORTEST_LIFE_MS = 1;
 
-/** Where the lines of a copy are put. */
-export interface Restored {
-  readonly redis: Redis;
-  readonly names: Names;
-  /** Writes the value, or the next rows, of a line under a name. */
-  add(name: string, line: CopyLine): Promise<void>;
-  /** Puts the record of this name on the lists that lead to it. */
-  list(name: string): Promise<void>;
-}
-
-async function addRecord(
-  { redis }: Restored,
-  name: string,
-  line: CopyLine,
-  nowMs: () => number,
-): Promise<void> {
+async function writeLine(redis: Redis, name: string, line: CopyLine): Promise<void> {
   if ('rows' in line) {
     await redis.rpush(name, ...line.rows);
     return;
   }
-  const ttlMs = line.expiresAtMs === null ? 0 : Math.max(SHORTEST_LIFE_MS, line.expiresAtMs - nowMs());
+  const ttlMs = line.expiresAtMs === null ? 0 : Math.max(SHORTEST_LIFE_MS, line.expiresAtMs - Date.now());
   await redis.restore(name, ttlMs, Buffer.from(line.dump, 'base64'));
 }
 
+/** Puts a record on the lists that lead to it; nothing for what is on none. */
 async function listRecord(redis: Redis, names: Names, name: string): Promise<void> {
   const idAfter = (start: string): string | null =>
     name.startsWith(start) ? name.slice(start.length) : null;

@@ -1,12 +1,12 @@
-import type { CopyLine, Restored } from './copy.ts';
-import { escapeGlob, type Run, scan } from './layout.ts';
+import type { Redis } from 'ioredis';
+import { escapeGlob, type Names, type Run, scan } from './layout.ts';
 
 /**
- * Layout 1, which earlier versions wrote, is read by backups and by restores alone. A name there was `{<tag>}:<part>` behind the
- * prefix, or `{<tag>}` alone; the tag said whose it was: `org:`, `pay:` and `key:` held records, `reply:` an answer.
+ * Layout 1, which earlier versions wrote, is read by backups and restores alone. Behind the deployment's prefix a name was
+ * `{<tag>}:<part>`, or `{<tag>}` alone; the tag said whose it was: `org:`, `pay:` and `key:` had records, `reply:` an answer.
  */
 
-/** Parts that one script copies, in the order in which a restore needs them. */
+/** Parts with a tag, in the order in which a restore needs them. Left out are lists, which a restore makes anew. */
 const PARTS = [
   'profile',
   'units',
@@ -24,81 +24,94 @@ export async function* groupsOfLayout1(run: Run, keyPrefix: string): AsyncGenera
   const seen = new Set<string>();
   for await (const name of scan(run, `${escapeGlob(keyPrefix)}:{*`)) {
     const tag = /^\{([^}]*)\}/.exec(name.slice(keyPrefix.length + 1))?.[1] ?? '';
-    const start = `${keyPrefix}:{${tag}}`;
     if (seen.has(tag)) continue;
     seen.add(tag);
+    const start = `${keyPrefix}:{${tag}}`;
     if (/^(org|pay|key):/.test(tag)) yield PARTS.map((part) => `${start}:${part}`);
     if (tag.startsWith('reply:')) yield [start];
   }
 }
 
-/**
- * Puts a line of layout 1 where layout 2 has it. Two values changed their form: units are fields of the organization now, and each
- * key is a value of its own. Lists are passed over: they are made anew.
- */
-export async function restoreLayout1(restored: Restored, line: CopyLine): Promise<void> {
-  const { names } = restored;
-  const [, tag = '', part = ''] = /^\{([^}]*)\}(?::(.*))?$/.exec(line.name) ?? [];
-  const [kind = ''] = tag.split(':', 1);
-  const id = tag.slice(kind.length + 1);
-  const put = async (name: string): Promise<void> => {
-    await restored.add(name, line);
-    await restored.list(name);
-  };
-  if (kind === 'reply') return await put(`${names.root}reply:${id}`);
-  if (part === 'keys') return await putKeys(restored, line);
-  if (part === 'revoked') return await putRevocations(restored, line);
-  if (kind === 'org') return await putOrganization({ ...restored, line, put }, unescaped(id), part);
-  if (kind === 'pay' && part === 'payment') {
-    await put(names.payment(id));
-    // Named the claim's entry in the list of those that were open.
-    await restored.redis.hdel(names.payment(id), 'claim');
-  }
+/** One line of a backup, and where it is put. */
+export interface RestoredLine {
+  readonly redis: Redis;
+  readonly names: Names;
+  /** The line's own name, without the prefix. */
+  readonly name: string;
+  /** Writes the value, or the next rows, of the line under a name. */
+  write(name: string): Promise<void>;
+  /** Puts the record of this name on the lists that lead to it. */
+  list(name: string): Promise<void>;
 }
 
-async function putOrganization(
-  restored: Restored & { readonly line: CopyLine; put(name: string): Promise<void> },
-  id: string,
-  part: string,
-): Promise<void> {
-  const { names, redis, put } = restored;
+/**
+ * Puts a line of layout 1 where layout 2 has it. Two values have another form there: units are fields of the organization, and
+ * each key is a value of its own.
+ */
+export async function restoreLayout1(line: RestoredLine): Promise<void> {
+  const { redis, names } = line;
+  const [, tag = '', part = ''] = /^\{([^}]*)\}(?::(.*))?$/.exec(line.name) ?? [];
+  const [kind = ''] = tag.split(':', 1);
+  const rest = tag.slice(kind.length + 1);
+  if (part === 'keys') return await putKeys(line);
+  if (part === 'revoked') return await putRevocations(line);
+  if (part === 'units') {
+    await redis.hset(names.organization(unescaped(rest)), await readHash(line));
+    return;
+  }
+  const name = nameOf(names, kind, part, rest);
+  if (name === null) return;
+  await line.write(name);
+  await line.list(name);
+  // It named the payment's entry in a list that is no more.
+  if (part === 'payment') await redis.hdel(name, 'claim');
+}
+
+/** Null for a list. */
+function nameOf(names: Names, kind: string, part: string, rest: string): string | null {
+  if (kind === 'reply') return `${names.root}reply:${rest}`;
+  if (kind === 'pay' && part === 'payment') return names.payment(rest);
+  if (kind !== 'org') return null;
+  const id = unescaped(rest);
   switch (part) {
     case 'profile':
-      return await put(names.organization(id));
-    case 'units':
-      return void (await redis.hset(names.organization(id), await readHash(restored, restored.line)));
+      return names.organization(id);
     case 'ledger':
-      return await put(names.ledger(id));
+      return names.ledger(id);
     case 'grants':
-      return await put(names.grants(id));
+      return names.grants(id);
     case 'holds':
-      return await put(names.holds(id));
+      return names.holds(id);
     case 'resolved-holds':
-      return await put(names.resolvedHolds(id));
+      return names.resolvedHolds(id);
     default:
+      return null;
   }
 }
 
 /** Records of keys by id, as JSON. */
-async function putKeys(restored: Restored, line: CopyLine): Promise<void> {
-  for (const [id, record] of Object.entries(await readHash(restored, line))) {
-    const { id: _, ...fields } = JSON.parse(record) as Readonly<Record<string, string | number | null>>; // of a KeyRecord
+async function putKeys(line: RestoredLine): Promise<void> {
+  const { redis, names } = line;
+  for (const [id, record] of Object.entries(await readHash(line))) {
+    // Written from a KeyRecord.
+    const { id: _, ...fields } = JSON.parse(record) as Readonly<Record<string, string | number | null>>;
     const known = Object.entries(fields).flatMap(([field, value]) => (value === null ? [] : [field, value]));
-    await restored.redis.hset(restored.names.key(id), ...known);
-    await restored.list(restored.names.key(id));
+    await redis.hset(names.key(id), ...known);
+    await line.list(names.key(id));
   }
 }
 
-/** When keys were revoked, by id. Came behind the keys. */
-async function putRevocations(restored: Restored, line: CopyLine): Promise<void> {
-  for (const [id, atMs] of Object.entries(await readHash(restored, line)))
-    await restored.redis.hset(restored.names.key(id), 'revokedAtMs', atMs);
+/** When keys were revoked, by id. Their records came before. */
+async function putRevocations(line: RestoredLine): Promise<void> {
+  const { redis, names } = line;
+  for (const [id, atMs] of Object.entries(await readHash(line)))
+    await redis.hset(names.key(id), 'revokedAtMs', atMs);
 }
 
 /** What the line holds, by way of a name that is there for a moment. */
-async function readHash({ redis, names, add }: Restored, line: CopyLine): Promise<Record<string, string>> {
+async function readHash({ redis, names, write }: RestoredLine): Promise<Record<string, string>> {
   const name = `${names.root}restoring`;
-  await add(name, line);
+  await write(name);
   const fields = await redis.hgetall(name);
   await redis.del(name);
   return fields;

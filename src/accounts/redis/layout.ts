@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { commandText } from '../../../core/command-text.ts';
-import { type AuthorizationId, OtherVersion } from '../store.ts';
+import type { AuthorizationId } from '../payment-store.ts';
+import { OtherVersion } from '../store.ts';
 import type { RedisConnection } from './connection.ts';
 
 /**

@@ -1,15 +1,14 @@
-import { PAYMENT_KEPT_MS } from '../retention.ts';
-import type {
-  AuthorizationId,
-  KeyRecord,
-  PaymentRecord,
-  PaymentState,
-  PaymentStore,
-  UnresolvedPage,
-} from '../store.ts';
+import type { KeyRecord } from '../account-store.ts';
+import {
+  type AuthorizationId,
+  PAYMENT_KEPT_MS,
+  type PaymentRecord,
+  type PaymentState,
+  type PaymentStore,
+  type UnresolvedPage,
+} from '../payment-store.ts';
 import { encodeKey } from './accounts.ts';
-import type { RedisConnection } from './connection.ts';
-import { fieldsOf, listOf, nullable, numberOf, oneOf, textOf } from './decode.ts';
+import { fieldsOf, listOf, nullable, numberOf, oneOf, type RedisConnection, textOf } from './connection.ts';
 import { type Names, paymentEntry } from './layout.ts';
 
 const PAYMENT_STATES = [

@@ -1,8 +1,7 @@
 import type { Log } from '../../../core/log.ts';
 import { type ControlStore, OtherVersion, type RateStore, type ReplyStore } from '../store.ts';
 import { redisAccounts } from './accounts.ts';
-import { openConnection, type RedisConnection } from './connection.ts';
-import { listOf, numberOf, oneOf, textOf } from './decode.ts';
+import { listOf, numberOf, oneOf, openConnection, type RedisConnection, textOf } from './connection.ts';
 import { warnAboutLoss } from './durability.ts';
 import { type Names, namesOf, requireLayout } from './layout.ts';
 import { redisPayments } from './payments.ts';

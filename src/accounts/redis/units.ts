@@ -1,8 +1,13 @@
 import { NO_UNITS, UNITS_MAX, type UnitBalance } from '../../../core/domain/plan.ts';
-import { HOLD_KEPT_MS, HOLDS_FORGOTTEN_PER_HOLD } from '../retention.ts';
-import { type Hold, LEDGER_KINDS, type LedgerEntry, type UnitStore } from '../store.ts';
-import type { RedisConnection } from './connection.ts';
-import { listOf, numberOf, oneOf, textOf } from './decode.ts';
+import {
+  HOLD_KEPT_MS,
+  HOLDS_FORGOTTEN_PER_HOLD,
+  type Hold,
+  LEDGER_KINDS,
+  type LedgerEntry,
+  type UnitStore,
+} from '../unit-store.ts';
+import { listOf, numberOf, oneOf, type RedisConnection, textOf } from './connection.ts';
 import { holdEntry, type Names } from './layout.ts';
 
 interface Answer {

@@ -1,5 +1,5 @@
 import type Database from 'libsql';
-import type { AuthorizationId, PaymentRecord } from '../store.ts';
+import type { AuthorizationId, PaymentRecord } from '../payment-store.ts';
 
 /**
  * Named parameters only, everywhere: libsql 0.5.29 ends the whole process (a Rust panic) when an object, or a lone null, is
@@ -15,7 +15,7 @@ export interface Statement<Row> {
   run(parameters: Parameters): number;
 }
 
-/** `Row` is what the columns of `text` spell; the tables are STRICT, so their types hold. */
+/** `Row` has the names of the columns of `text`; the tables are STRICT, so their types hold. */
 export function prepare<Row = never>(db: Database.Database, text: string): Statement<Row> {
   const statement = db.prepare<Parameters>(text);
   // libsql makes lists of values several times faster than objects.
@@ -42,7 +42,7 @@ function rowOf<Row>(names: readonly string[], values: unknown): Row {
   return row as Row;
 }
 
-/** What is read of each table, under the names of the port's records. */
+/** The columns that are read of each table, under the names of the port's records. */
 
 export const ORGANIZATION_COLUMNS = 'id, display_name AS displayName, plan, created_at_ms AS createdAtMs';
 
@@ -63,7 +63,7 @@ export const PAYMENT_COLUMNS = `chain, asset, payer, nonce, binding, resource, p
 /** One authorization. */
 export const THIS_PAYMENT = 'chain = :chain AND asset = :asset AND payer = :payer AND nonce = :nonce';
 
-/** A payment as PAYMENT_COLUMNS spell it: the parts of its id stand beside the rest. */
+/** A payment as PAYMENT_COLUMNS names it: the parts of its id are fields like the others. */
 export type PaymentRow = AuthorizationId & Omit<PaymentRecord, 'id'>;
 
 export function paymentOf(row: PaymentRow): PaymentRecord {

@@ -1,17 +1,16 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import type Database from 'libsql';
-import { openForWriting } from './database.ts';
-import { type Failure, failureOf, isBusy } from './failures.ts';
+import { type Failure, failureOf, isBusy, openForWriting } from './database.ts';
 import { createWrites, type WriteRequest, type Writes } from './writes.ts';
 
-/** Entry of the thread that writes: takes batches, commits, answers. It waits for the disk so that the API's thread need not. */
+/** Entry of the thread that writes: takes batches, commits them, answers. It waits for the disk so that the event loop does not. */
 
 /** What the thread is started with. */
 export interface WriteThreadData {
   readonly path: string;
 }
 
-/** A batch, or the word to close the file and end. */
+/** A batch, or the order to close the file and end. */
 export type ToWriteThread = { readonly requests: readonly WriteRequest[] } | { readonly close: true };
 
 /** The outcomes of a batch, in its order. */
@@ -20,8 +19,8 @@ export type FromWriteThread = readonly WriteOutcome[];
 export type WriteOutcome = { readonly answer: unknown } | { readonly failure: Failure };
 
 /** How long a batch waits for a lock that another process holds. */
-const BUSY_PATIENCE_MS = 10_000;
-/** Uneven, so that two processes do not meet again and again. */
+const BUSY_TIMEOUT_MS = 10_000;
+/** The pause is random, so that two processes do not collide again and again. */
 const BUSY_PAUSE_MS_MAX = 5;
 
 interface Connection {
@@ -30,7 +29,7 @@ interface Connection {
 }
 
 interface Committer {
-  /** Runs all in one transaction and one fsync. One that throws undoes only itself. */
+  /** Runs all in one transaction with one fsync. A request that throws undoes only itself. */
   commit(requests: readonly WriteRequest[]): WriteOutcome[];
   close(): void;
 }
@@ -60,14 +59,14 @@ function createCommitter(path: string): Committer {
 
   return {
     commit: (requests) => {
-      const patientUntil = performance.now() + BUSY_PATIENCE_MS;
+      const giveUpAtMs = performance.now() + BUSY_TIMEOUT_MS;
       for (;;) {
         try {
           return attempt(requests);
         } catch (error) {
           const busy = isBusy(error);
           abandon(busy);
-          if (!busy || performance.now() > patientUntil) {
+          if (!busy || performance.now() > giveUpAtMs) {
             const failure = failureOf(error);
             return requests.map(() => ({ failure }));
           }

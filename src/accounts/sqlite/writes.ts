@@ -1,25 +1,17 @@
 import type Database from 'libsql';
-import { PAYMENT_KEPT_MS, PAYMENTS_FORGOTTEN_PER_CLAIM } from '../retention.ts';
-import type {
-  AccountStore,
-  AuthorizationId,
-  KeyRecord,
-  PaymentRecord,
-  PaymentStore,
-  ReplyStore,
-  UnitStore,
-} from '../store.ts';
+import type { AccountStore, KeyRecord } from '../account-store.ts';
+import {
+  type AuthorizationId,
+  PAYMENT_KEPT_MS,
+  PAYMENTS_FORGOTTEN_PER_CLAIM,
+  type PaymentRecord,
+  type PaymentStore,
+} from '../payment-store.ts';
+import type { ReplyStore } from '../store.ts';
 import { PAYMENT_COLUMNS, type PaymentRow, paymentOf, prepare, THIS_PAYMENT } from './rows.ts';
-import { unitWrites } from './unit-writes.ts';
-
-/** A method of the port as the writing thread has it: the same answer, at once. */
-type AtOnce<Method> = Method extends (argument: infer Argument) => Promise<infer Answer>
-  ? (argument: Argument) => Answer
-  : never;
-type AllAtOnce<Port, Name extends keyof Port> = { readonly [K in Name]: AtOnce<Port[K]> };
+import { type AllAtOnce, type AtOnce, type UnitWrites, unitWrites } from './unit-writes.ts';
 
 type AccountWrites = AllAtOnce<AccountStore, 'createOrganization' | 'changePlan' | 'addKey' | 'revokeKey'>;
-export type UnitWrites = AllAtOnce<UnitStore, 'grant' | 'hold' | 'capture' | 'release'>;
 type PaymentWrites = AllAtOnce<
   PaymentStore,
   'claim' | 'recordSettlement' | 'leaveOpen' | 'dropClaim' | 'beginServing' | 'finishServing' | 'issueKey'

@@ -48,7 +48,7 @@ async function runAdmin(
   work: (deps: AdminDeps) => Promise<CommandOutput>,
 ): Promise<void> {
   if (config.control.redisUrl === null) mkdirSync(config.dataDir, { recursive: true });
-  const { openControlStore } = await import('../../open-control-store.ts');
+  const { openControlStore } = await import('../../accounts/open.ts');
   const store = openControlStore({ config, log: createLog('warn', 'settlement-index') });
   try {
     const output = await work({ store, nowMs: systemClock.nowMs(), config });

@@ -209,7 +209,7 @@ describe.skipIf(!redisIsThere())('the layout of accounts in Redis', () => {
     expect((await restored.accounts.findKey(key.digest))?.key).toEqual(key);
   });
 
-  test('half of a restore, and a newer layout, serve nobody and are not restored over', async () => {
+  test('half of a restore, and a newer layout, are refused and not restored over', async () => {
     const { layout } = namesOf('six');
     await expect(
       loadRedis(

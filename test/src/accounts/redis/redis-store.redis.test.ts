@@ -4,11 +4,12 @@ import { Redis } from 'ioredis';
 import pino from 'pino';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import type { KeyDigest } from '../../../../core/domain/caller.ts';
+import type { KeyRecord } from '../../../../src/accounts/account-store.ts';
+import { PAYMENT_KEPT_MS } from '../../../../src/accounts/payment-store.ts';
 import { openConnection, type RedisConnection } from '../../../../src/accounts/redis/connection.ts';
 import { namesOf, paymentEntry } from '../../../../src/accounts/redis/layout.ts';
 import { openRedisStore, storeOver } from '../../../../src/accounts/redis/store.ts';
-import { PAYMENT_KEPT_MS } from '../../../../src/accounts/retention.ts';
-import { type ControlStore, type KeyRecord, StoreUnavailable } from '../../../../src/accounts/store.ts';
+import { type ControlStore, StoreUnavailable } from '../../../../src/accounts/store.ts';
 import { type RedisServer, redisIsThere, startRedisServer } from '../../../kit/redis-server.ts';
 import { expectBooks } from '../../../kit/unit-books.ts';
 import { waitUntil } from '../../../kit/wait-until.ts';
@@ -16,7 +17,7 @@ import { waitUntil } from '../../../kit/wait-until.ts';
 /** What is particular to the Redis adapter; what both adapters promise is in the contract suite. */
 
 const T0 = 1_750_000_000_000;
-/** A caller is told that the store is away before a person would notice. */
+/** A call is refused before a person would notice that the store is away. */
 const REFUSAL_MS = 500;
 /** The adapter's own deadline of 2 s, and room for a busy machine. */
 const DEADLINE_MS = 4_000;
@@ -342,12 +343,20 @@ describe.skipIf(!redisIsThere())('the Redis adapter', () => {
     });
   });
 
-  describe('what the operator is told', () => {
+  describe('the log', () => {
     const cases = [
-      ['that nothing is kept', ['--appendonly', 'no'], 'Redis keeps no append-only file'],
-      ['that the last seconds can be lost', ['--appendfsync', 'everysec'], 'may lose the last seconds'],
-      ['that units can be evicted', ['--maxmemory-policy', 'allkeys-lru'], 'may forget units and payments'],
-      ['that nothing could be checked', ['--rename-command', 'CONFIG', ''], 'does not let its configuration'],
+      ['says that nothing is kept', ['--appendonly', 'no'], 'Redis keeps no append-only file'],
+      ['says that the last seconds can be lost', ['--appendfsync', 'everysec'], 'may lose the last seconds'],
+      [
+        'says that units can be evicted',
+        ['--maxmemory-policy', 'allkeys-lru'],
+        'may forget units and payments',
+      ],
+      [
+        'says that nothing could be checked',
+        ['--rename-command', 'CONFIG', ''],
+        'does not let its configuration',
+      ],
     ] as const;
     test.each(cases)('%s, once', async (_, settings, warning) => {
       const own = await ownServer(settings);
@@ -362,7 +371,7 @@ describe.skipIf(!redisIsThere())('the Redis adapter', () => {
       expect(lines.filter((line) => line.includes(warning))).toHaveLength(1);
     });
 
-    test('nothing about a Redis that keeps everything', async () => {
+    test('says nothing about a Redis that keeps everything', async () => {
       const { log, lines } = recordingLog();
       const store = openRedisStore({ url: server.url, keyPrefix: 'six', log });
       ends.push(() => store.close());
@@ -374,7 +383,7 @@ describe.skipIf(!redisIsThere())('the Redis adapter', () => {
     test.each([
       ['rejected', 'wr0ng-s%2Fcret'],
       ['accepted by a server that then dies', 'r1ght-secret'],
-    ])('never a password that is %s', async (_, password) => {
+    ])('never has a password that is %s', async (_, password) => {
       const own = await ownServer(['--requirepass', 'r1ght-secret']);
       const { log, lines } = recordingLog();
       const url = own.url.replace('redis://', `redis://:${password}@`);
@@ -544,7 +553,7 @@ describe.skipIf(!redisIsThere())('the Redis adapter', () => {
       await store.units.capture(captureOf('captured'));
       await store.units.release({ ...captureOf('released'), kind: 'overdue', note: '' });
       expect((await store.units.hold(holdOf('insufficient', 'acme', 99))).outcome).toBe('insufficient');
-      expect((await store.units.hold(holdOf('unknown', 'nobody'))).outcome).toBe('unknown');
+      expect((await store.units.hold(holdOf('unknown', 'no-such'))).outcome).toBe('unknown');
       const { openHolds } = namesOf(keyPrefix);
       const raw = rawClient(server.url);
       expect(await raw.zrange(openHolds, '0', '-1', 'WITHSCORES')).toEqual([

@@ -6,14 +6,10 @@ import { createInterface } from 'node:readline';
 import Database from 'libsql';
 import { afterEach, expect, test, vi } from 'vitest';
 import type { KeyDigest } from '../../../../core/domain/caller.ts';
-import { PAYMENT_KEPT_MS } from '../../../../src/accounts/retention.ts';
+import type { KeyRecord } from '../../../../src/accounts/account-store.ts';
+import { PAYMENT_KEPT_MS } from '../../../../src/accounts/payment-store.ts';
 import { openSqliteStore } from '../../../../src/accounts/sqlite/store.ts';
-import {
-  type ControlStore,
-  type KeyRecord,
-  OtherVersion,
-  StoreUnavailable,
-} from '../../../../src/accounts/store.ts';
+import { type ControlStore, OtherVersion, StoreUnavailable } from '../../../../src/accounts/store.ts';
 import { compiledSources } from '../../../kit/compile-sources.ts';
 import { readLedger } from '../../../kit/unit-books.ts';
 import { waitUntil } from '../../../kit/wait-until.ts';
@@ -253,7 +249,7 @@ test.each([
   expect(await store.accounts.findOrganization('org')).toBeNull();
 });
 
-test('nobody else on the machine can read the directory or the files', async () => {
+test('only the owner can read the directory and the files', async () => {
   const directory = join(freshDirectory(), 'made');
   await openFunded(join(directory, 'control.db'));
   expect(statSync(directory).mode & 0o777).toBe(0o700);

@@ -1,48 +1,50 @@
 import type { Clock } from '../../core/clock.ts';
 import type { Plan, PlanId } from '../../core/domain/plan.ts';
 import type { Log } from '../../core/log.ts';
-import { type ControlStore, type Hold, type Organization, StoreUnavailable } from '../accounts/store.ts';
+import type { Organization } from './account-store.ts';
+import { type ControlStore, StoreUnavailable } from './store.ts';
+import type { Hold } from './unit-store.ts';
 
 /**
- * Background work of every API process: overdue holds are given back, plans' monthly units are granted, payments of
- * unknown outcome are looked up. Each of these may be done by several processes at once and changes nothing twice.
+ * Background work of every API process: gives overdue holds back, grants the monthly units of plans, looks up payments of unknown
+ * outcome. Several processes may do the same at once; nothing is done twice.
  */
 export interface Sweeper {
-  /** One pass. Never rejects: what could not be done is logged and tried again in the next pass. */
+  /** One pass. Never rejects: a task that fails is logged and tried again in the next pass. */
   sweep(): Promise<SweepReport>;
-  /** Sweeps now and again and again, until stopped. */
+  /** Sweeps now, and then at every interval, until stopped. */
   start(): void;
-  /** Resolves when no pass is under way. */
+  /** Resolves when no pass is running. */
   stop(): Promise<void>;
 }
 
-export interface SweepReport {
+interface SweepReport {
   readonly holdsGivenBack: number;
   readonly organizationsGranted: number;
   readonly paymentsResolved: number;
 }
 
-export interface SweeperDeps {
+interface SweeperDeps {
   readonly store: Pick<ControlStore, 'accounts' | 'units'>;
   readonly plans: Readonly<Record<PlanId, Plan>>;
-  /** Looks up at most `limit` payments whose outcome is not known; how many are known now. */
+  /** Looks up at most `limit` payments whose outcome is not known; answers how many are known now. */
   readonly resolvePayments: (limit: number) => Promise<number>;
   readonly clock: Clock;
   readonly log: Log;
 }
 
 const INTERVAL_MS = 30_000;
-/** Of holds, organizations and payments: what one pass does at most, so that it never keeps callers waiting for long. */
+/** The most holds, organizations and payments of one pass, so that callers do not wait for it. */
 const BATCH = 200;
 
 export function createSweeper(deps: SweeperDeps): Sweeper {
   const { log } = deps;
   const grantMonthly = monthlyGrants(deps);
   let timer: NodeJS.Timeout | undefined;
-  let underWay: Promise<unknown> = Promise.resolve();
+  let running: Promise<unknown> = Promise.resolve();
   let stopped = false;
 
-  /** What one task did; 0 when it failed. */
+  /** How much one task did; 0 when it failed. */
   const attempt = async (task: string, work: () => Promise<number>): Promise<number> => {
     try {
       return await work();
@@ -63,7 +65,7 @@ export function createSweeper(deps: SweeperDeps): Sweeper {
 
   const loop = (): void => {
     if (stopped) return;
-    underWay = sweep().then(() => {
+    running = sweep().then(() => {
       timer = setTimeout(loop, INTERVAL_MS);
       timer.unref();
     });
@@ -74,7 +76,7 @@ export function createSweeper(deps: SweeperDeps): Sweeper {
     start: loop,
     stop: async () => {
       stopped = true;
-      await underWay;
+      await running;
       clearTimeout(timer);
     },
   };
@@ -105,8 +107,8 @@ function overdueNote({ operation, heldAtMs, overdueAtMs }: Hold): string {
 
 /**
  * Grants every organization the units of its plan for the current UTC month, once: the grant is named after the month. A plan
- * changed within a month counts from the next one on. Walks a batch of organizations per pass, round and round, and remembers
- * in memory who has had this month's, so that a finished month costs one page of names per pass.
+ * changed within a month counts from the next one on. Each pass takes the next batch of organizations and starts over after the
+ * last one; which have had this month's units is kept in memory, so that a finished month costs one page of names per pass.
  */
 function monthlyGrants({ store, plans, clock, log }: SweeperDeps): () => Promise<number> {
   let after: string | null = null;
