@@ -12,8 +12,8 @@ import {
   usdTextOfMicros,
 } from '../../console/format.ts';
 
-describe('what the console writes', () => {
-  it('keeps every digit of a decimal', () => {
+describe('values', () => {
+  it('decimals keep every digit', () => {
     expect(groupDigits('340282366920938463463374607431768211455.000001')).toBe(
       '340,282,366,920,938,463,463,374,607,431,768,211,455.000001',
     );
@@ -26,7 +26,7 @@ describe('what the console writes', () => {
     ]);
   });
 
-  it('says about how much with three digits', () => {
+  it('rounded figures have three digits', () => {
     expect([aboutText(7), aboutText(1_234), aboutText(-4_500_000), aboutText(0.00125)]).toEqual([
       '7',
       '1.23k',
@@ -35,7 +35,7 @@ describe('what the console writes', () => {
     ]);
   });
 
-  it('tells times in UTC, and short addresses by their ends', () => {
+  it('times are in UTC, and short addresses keep both ends', () => {
     expect(timeText('2026-11-20T09:15:04Z')).toBe('2026-11-20 09:15:04 UTC');
     expect(agoText('2026-11-20T09:15:04Z', Date.parse('2026-11-20T09:17:04Z'))).toBe('2 min ago');
     expect(shortAddress('0x4020615294c913f045dc10f0a5cdebd86c280001')).toBe('0x4020…0001');
@@ -59,7 +59,7 @@ describe('money', () => {
     expect(shareText(0n, 0n)).toBeNull();
   });
 
-  it('wei are cut to six decimals of the coin, never rounded up', () => {
+  it('wei are cut to six decimals, never rounded up', () => {
     expect(coinText('183204117702250048')).toBe('0.183204');
     expect(coinText('1999999999999999999')).toBe('1.999999');
     expect(coinText('1234000000000000000000')).toBe('1,234');

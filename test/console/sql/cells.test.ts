@@ -11,7 +11,7 @@ import {
 } from '../../../console/sql/cells.ts';
 
 describe('values of SQL answers', () => {
-  it('are of the kind that the engine’s type says, whatever is around it', () => {
+  it('have the kind of their type, whatever wraps it', () => {
     expect(
       [
         'Nullable(Decimal(38, 6))',
@@ -23,7 +23,7 @@ describe('values of SQL answers', () => {
     ).toEqual(['number', 'text', 'time', 'number', 'text']);
   });
 
-  it('are ordered digit by digit where a float would lose them', () => {
+  it('are compared digit by digit, where floats would lose digits', () => {
     expect(compareValues('9007199254740993', '9007199254740992', 'number')).toBe(1);
     expect(compareValues('0.000001', '0.0000010', 'number')).toBe(0);
     expect(compareValues('-2', '-10', 'number')).toBe(1);
@@ -31,7 +31,7 @@ describe('values of SQL answers', () => {
     expect(compareValues('inf', '5', 'number')).toBe(1);
   });
 
-  it('are sorted with NULL last in both directions, and equal rows as they came', () => {
+  it('are sorted with NULL last in both directions, and equal rows keep their order', () => {
     const rows = [
       [null, 'a'],
       ['2', 'b'],
@@ -42,7 +42,7 @@ describe('values of SQL answers', () => {
     expect(sortedOrder(rows, { column: 0, descending: true }, 'number')).toEqual([2, 1, 3, 0]);
   });
 
-  it('are shown as they are: NULL, lists, grouped numbers', () => {
+  it('are written in full: NULL, lists, grouped numbers', () => {
     expect([cellText(null, 'text'), cellText(['a', 1], 'text'), cellText('1234567', 'number')]).toEqual([
       'NULL',
       '["a",1]',
@@ -51,8 +51,8 @@ describe('values of SQL answers', () => {
   });
 });
 
-describe('the table', () => {
-  it('holds only the rows around those in sight', () => {
+describe('the grid', () => {
+  it('holds only the rows around the visible ones', () => {
     expect(visibleRows({ scrollTop: 0, height: 280, count: 10_000 })).toEqual({ from: 0, to: 18 });
     expect(visibleRows({ scrollTop: 5_000 * ROW_PX, height: 280, count: 10_000 })).toEqual({
       from: 4_992,
@@ -61,7 +61,7 @@ describe('the table', () => {
     expect(visibleRows({ scrollTop: 0, height: 280, count: 3 })).toEqual({ from: 0, to: 3 });
   });
 
-  it('is walked with the keys of a grid, never beyond its edges', () => {
+  it('moves with the keys of a grid, never beyond its edges', () => {
     const grid = { rows: 10, columns: 3, page: 4, hasControl: false };
     expect(cellAfter('ArrowUp', { row: 0, column: 0 }, grid)).toEqual({ row: 0, column: 0 });
     expect(cellAfter('PageDown', { row: 8, column: 1 }, grid)).toEqual({ row: 9, column: 1 });
@@ -72,7 +72,7 @@ describe('the table', () => {
     expect(cellAfter('a', { row: 0, column: 0 }, grid)).toBeNull();
   });
 
-  it('gives a column the room of its longest value, within bounds', () => {
+  it('makes a column as wide as its longest value, within bounds', () => {
     const [short, long] = gridColumns({
       columns: [
         { name: 'n', type: 'UInt8' },

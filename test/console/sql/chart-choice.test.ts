@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { chartPoints, chartSummary, chooseChart } from '../../../console/sql/chart-choice.ts';
 
-describe('the first chart', () => {
+describe('the default chart', () => {
   const usd = { name: 'usd', type: 'Decimal(38, 6)' };
 
-  it('goes along time where there is one, along names else', () => {
+  it('is over time where there is a time, otherwise over names', () => {
     const day = { name: 'day', type: 'Date' };
     expect(chooseChart({ columns: [usd, day], rows: [['1', '2026-11-01']] })).toEqual({
       kind: 'line',
@@ -16,7 +16,7 @@ describe('the first chart', () => {
     expect(chooseChart({ columns: [payee], rows: [['a']] })).toBeNull();
   });
 
-  it('says in words what it shows, and draws time forward', () => {
+  it('has a description in words, and its points sorted by time', () => {
     const result = {
       columns: [{ name: 'day', type: 'Date' }, usd],
       rows: [

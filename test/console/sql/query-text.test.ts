@@ -8,7 +8,7 @@ import {
 } from '../../../console/sql/query-text.ts';
 
 describe('placeholders', () => {
-  it('are found once each, and not in strings or comments', () => {
+  it('are found once each, outside strings and comments', () => {
     const sql = `SELECT {wallet:String}, '{no:String}', {n : UInt8} -- {no:Int8}\n/* {no:Int8} */ WHERE a = {wallet:String}`;
     expect(findPlaceholders(sql)).toEqual([
       { name: 'wallet', type: 'String' },
@@ -16,13 +16,13 @@ describe('placeholders', () => {
     ]);
   });
 
-  it('send only values that the query has a place for', () => {
+  it('take only the values that the query uses', () => {
     expect(valuesFor('SELECT {a:String}', { a: '1', b: '2' })).toEqual({ a: '1' });
   });
 });
 
 describe('a shared link', () => {
-  it('gives back the query, its tier and its values', () => {
+  it('restores the query, its tier and its values', () => {
     const question = { sql: "SELECT '+&#%\n é'", tier: 'extended', params: { 'a b': '0x1&', c: '' } };
     expect(readFragment(fragmentOf(question))).toEqual(question);
     expect(readFragment('#main')).toBeNull();
@@ -30,7 +30,7 @@ describe('a shared link', () => {
 });
 
 describe('an example in the editor', () => {
-  it('has its clauses on lines of their own, and its strings whole', () => {
+  it('has one clause a line, and its strings intact', () => {
     expect(inLines("SELECT ' FROM a' FROM t WHERE x GROUP BY y")).toBe(
       "SELECT ' FROM a'\nFROM t\nWHERE x\nGROUP BY y",
     );
