@@ -21,7 +21,7 @@ export const PAGES: readonly PageEntry[] = [
     title: 'Live flow',
     inNavigation: true,
     section: '/',
-    load: () => import('./pages/flows.tsx').then(({ FlowsPage }) => FlowsPage),
+    load: () => import('./pages/settlements.tsx').then(({ FlowsPage }) => FlowsPage),
   },
   {
     path: '/sql',
@@ -35,7 +35,7 @@ export const PAGES: readonly PageEntry[] = [
     title: 'Settlements',
     inNavigation: true,
     section: '/transactions',
-    load: () => import('./pages/transactions.tsx').then(({ TransactionsPage }) => TransactionsPage),
+    load: () => import('./pages/settlements.tsx').then(({ TransactionsPage }) => TransactionsPage),
   },
   {
     path: '/merchants',
@@ -91,14 +91,14 @@ export const PAGES: readonly PageEntry[] = [
     title: 'Capabilities',
     inNavigation: false,
     section: '/endpoints',
-    load: () => import('./pages/capabilities.tsx').then(({ CapabilitiesPage }) => CapabilitiesPage),
+    load: () => import('./pages/endpoints.tsx').then(({ CapabilitiesPage }) => CapabilitiesPage),
   },
   {
     path: '/capabilities/:slug',
     title: 'Capability',
     inNavigation: false,
     section: '/endpoints',
-    load: () => import('./pages/capabilities.tsx').then(({ CapabilityPage }) => CapabilityPage),
+    load: () => import('./pages/endpoints.tsx').then(({ CapabilityPage }) => CapabilityPage),
   },
   {
     path: '/status',

@@ -1,6 +1,5 @@
 import { useEffect, useState } from 'preact/hooks';
-import { account, isKeyDialogOpen } from '../account.ts';
-import { session } from '../api.ts';
+import { account, isKeyDialogOpen, session } from '../api.ts';
 import { countText } from '../format.ts';
 import { PAGES } from '../pages.ts';
 import { Link, place } from '../router.tsx';

@@ -1,6 +1,5 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { account, accountProblem, isKeyDialogOpen } from '../account.ts';
-import { enterKey, forgetKey, session } from '../api.ts';
+import { account, accountProblem, enterKey, forgetKey, isKeyDialogOpen, session } from '../api.ts';
 import { countText } from '../format.ts';
 import { useStore } from '../store.ts';
 import { announce } from './states.tsx';

@@ -1,7 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
-import { isKeyDialogOpen } from '../account.ts';
-import type { ApiProblem } from '../api.ts';
+import { type ApiProblem, isKeyDialogOpen } from '../api.ts';
 import { createStore, useStore } from '../store.ts';
 
 const announced = createStore({ text: '', turn: 0 });

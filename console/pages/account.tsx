@@ -1,4 +1,4 @@
-import { isKeyDialogOpen } from '../account.ts';
+import { isKeyDialogOpen } from '../api.ts';
 import { Figure } from '../components/figures.tsx';
 import { Loading, ProblemState } from '../components/states.tsx';
 import { countText, usdText } from '../format.ts';

@@ -1,7 +1,13 @@
 import { Time } from '../components/figures.tsx';
 import { AgentTable } from '../parts/agents.tsx';
-import { CheckFilter, FilterForm, SelectFilter, TextFilter, useChainOptions } from '../parts/filters.tsx';
-import { PageHead } from '../parts/page-head.tsx';
+import {
+  CheckFilter,
+  FilterForm,
+  PageHead,
+  SelectFilter,
+  TextFilter,
+  useChainOptions,
+} from '../parts/page-head.tsx';
 import { type PageProps, pick, SEARCH_TEXT_MAX } from '../routes.ts';
 import { useAnswer } from '../use-answer.ts';
 import { useCursorList, useOffsetList } from '../use-list.ts';

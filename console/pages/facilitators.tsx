@@ -1,8 +1,7 @@
 import { Time } from '../components/figures.tsx';
 import { chainText, coinText, countText, usdText } from '../format.ts';
 import { type Column, DataTable } from '../parts/data-table.tsx';
-import { CheckFilter, FilterForm, SelectFilter, useChainOptions } from '../parts/filters.tsx';
-import { PageHead } from '../parts/page-head.tsx';
+import { CheckFilter, FilterForm, PageHead, SelectFilter, useChainOptions } from '../parts/page-head.tsx';
 import { WalletLink } from '../parts/wallet-link.tsx';
 import type { PageProps } from '../routes.ts';
 import { useOffsetList } from '../use-list.ts';

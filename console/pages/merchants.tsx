@@ -1,8 +1,7 @@
 import { Time } from '../components/figures.tsx';
 import { countText } from '../format.ts';
 import { type Column, DataTable } from '../parts/data-table.tsx';
-import { FilterForm, SelectFilter, useChainOptions } from '../parts/filters.tsx';
-import { PageHead } from '../parts/page-head.tsx';
+import { FilterForm, PageHead, SelectFilter, useChainOptions } from '../parts/page-head.tsx';
 import { WalletLink } from '../parts/wallet-link.tsx';
 import { type PageProps, pick } from '../routes.ts';
 import { useCursorList } from '../use-list.ts';

@@ -1,6 +1,5 @@
 import { useCallback, useEffect, useMemo, useRef, useState } from 'preact/hooks';
-import { account } from '../account.ts';
-import type { ApiProblem } from '../api.ts';
+import { type ApiProblem, account } from '../api.ts';
 import type { PageProps } from '../routes.ts';
 import type { Mark, SqlEditor } from '../sql/editor.ts';
 import { CostLine, type EstimateState, useEstimate } from '../sql/estimate.tsx';

@@ -8,7 +8,7 @@ import { Counterparties } from '../parts/counterparties.tsx';
 import { DailyChart } from '../parts/daily-chart.tsx';
 import { DataQualityCard } from '../parts/data-quality.tsx';
 import { EvidenceBreakdown } from '../parts/evidence.tsx';
-import { FilterForm, SelectFilter, useChainOptions } from '../parts/filters.tsx';
+import { FilterForm, SelectFilter, useChainOptions } from '../parts/page-head.tsx';
 import { SettlementTable } from '../parts/settlement-table.tsx';
 import { Identicon } from '../parts/wallet-link.tsx';
 import { Link, useTitle } from '../router.tsx';

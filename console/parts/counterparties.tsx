@@ -1,6 +1,5 @@
 import { useId, useState } from 'preact/hooks';
-import { account, refreshAccount } from '../account.ts';
-import { ApiProblem, getJson } from '../api.ts';
+import { ApiProblem, account, getJson, refreshAccount } from '../api.ts';
 import { announce, ProblemState } from '../components/states.tsx';
 import { countText, timeText, usdText } from '../format.ts';
 import { useStore } from '../store.ts';

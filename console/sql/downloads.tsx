@@ -1,6 +1,5 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { noteBalance } from '../account.ts';
-import { ApiProblem, isAbort, post, readBody } from '../api.ts';
+import { ApiProblem, isAbort, noteBalance, post, readBody } from '../api.ts';
 import { announce, ProblemState } from '../components/states.tsx';
 import { bytesText, countText } from '../format.ts';
 import type { SqlQuestion } from './query-text.ts';

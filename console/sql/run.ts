@@ -1,6 +1,5 @@
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
-import { noteBalance, refreshAccount } from '../account.ts';
-import { ApiProblem, isAbort, post, readJson } from '../api.ts';
+import { ApiProblem, isAbort, noteBalance, post, readJson, refreshAccount } from '../api.ts';
 import { announce } from '../components/states.tsx';
 import { countText, millisecondsText } from '../format.ts';
 import { createStore } from '../store.ts';

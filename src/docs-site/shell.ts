@@ -66,7 +66,7 @@ function header(base: string): string {
 <div id="results" class="results" hidden></div>
 <p id="found" class="unseen" role="status"></p>
 </form>
-<nav class="beside" aria-label="Other interfaces"><a href="${base}/console">Console</a> <a href="${base}/openapi.json">OpenAPI</a> <a href="${base}/llms.txt">llms.txt</a></nav>
+<nav class="interfaces" aria-label="Other interfaces"><a href="${base}/console">Console</a> <a href="${base}/openapi.json">OpenAPI</a> <a href="${base}/llms.txt">llms.txt</a></nav>
 <label class="theme scripted"><span class="unseen">Colours</span><select id="theme"><option value="system">System</option><option value="light">Light</option><option value="dark">Dark</option></select></label>
 </header>`;
 }

@@ -133,7 +133,7 @@ describe.skipIf(!browserIsThere())('the pages of the console', () => {
     expect(watched.problems()).toEqual([]);
   });
 
-  test('filters are in the address, and an empty list says that it is the filters', async () => {
+  test('filters are in the address, and an empty list names them as the reason', async () => {
     await page.goto('/console/transactions');
     await page.getByLabel('Tier').selectOption('proven');
     await page.waitForURL('**/transactions?tier=proven');
@@ -144,7 +144,21 @@ describe.skipIf(!browserIsThere())('the pages of the console', () => {
     await shows('No settlements match these filters');
   });
 
-  test('a refused request shows the words of the API and a way on', async () => {
+  test('a filtered page without rows still offers the next page', async () => {
+    let requests = 0;
+    await page.route('**/v0/transactions*', (route) => {
+      requests += 1;
+      if (requests > 1) return route.continue({ url: `${world.origin}/v0/transactions?limit=${ROWS}` });
+      const answer = { transactions: [], next_before: 'further', meta: {} };
+      return route.fulfill({ contentType: 'application/json', body: JSON.stringify(answer) });
+    });
+    await page.goto('/console/transactions?min_probability=1');
+    await shows('No settlements match these filters');
+    await page.getByRole('button', { name: 'Show more' }).click();
+    await shows(`${ROWS} settlements shown`);
+  });
+
+  test('a refused request shows the words of the API and what to do next', async () => {
     await page.goto('/console/merchants/0x12');
     await page.getByRole('alert').waitFor();
     expect(await page.getByRole('alert').textContent()).toContain('invalid_parameter');

@@ -69,8 +69,8 @@ async function failureOf(work: PromiseLike<unknown>): Promise<SettlementIndexErr
   return error as SettlementIndexError;
 }
 
-describe('a refusal that took nothing', () => {
-  test('is asked again, three times in all', async () => {
+describe('a refusal that charged nothing', () => {
+  test('is retried, three requests in all', async () => {
     const service = await serviceOf(busy, away, served);
     expect(await service.client().listFlows()).toEqual(FLOWS);
     const firm = await serviceOf(busy);
@@ -90,7 +90,7 @@ describe('a refusal that took nothing', () => {
     ['names a date', refusal(503, 'upstream_unavailable', { 'retry-after': new Date().toUTCString() }), {}],
     ['is no refusal but a fault', refusal(500, 'internal_error', { 'retry-after': '0' }), {}],
     ['comes where nothing is to be repeated', busy, { retry: false }],
-  ] as const)('is told at once when it %s', async (_why, reply, options) => {
+  ] as const)('is reported without a retry when it %s', async (_why, reply, options) => {
     const service = await serviceOf(reply);
     await failureOf(service.client(options).listFlows());
     expect(service.seen).toHaveLength(1);
@@ -107,7 +107,7 @@ describe('a refusal that took nothing', () => {
 });
 
 describe('what is not an answer of the service', () => {
-  test('is told apart: nobody there, somebody else, half an answer', async () => {
+  test('is distinguished: no service, another service, half an answer', async () => {
     const gone = await serviceOf(served);
     await open.pop()?.close();
     expect(await failureOf(gone.client().listFlows())).toMatchObject({
@@ -132,7 +132,7 @@ describe('what is not an answer of the service', () => {
     expect(cut.seen).toHaveLength(1);
   });
 
-  test('a redirect takes the key nowhere', async () => {
+  test('a redirect does not get the key', async () => {
     const other = await serviceOf(served);
     const service = await serviceOf(
       (response) => void response.writeHead(307, { location: other.url }).end(),
@@ -197,7 +197,7 @@ describe('rows that break off', () => {
     return createClient({ url: 'http://127.0.0.1', fetch: async () => new Response(body) });
   };
 
-  test('rows come whole whatever pieces they arrive in', async () => {
+  test('rows are complete whatever chunks they arrive in', async () => {
     const bytes = [...Buffer.from('{"n":"ä€😀"}\n{"n":2}\n')];
     const client = clientOf((controller) => {
       const next = bytes.shift();
@@ -209,7 +209,7 @@ describe('rows that break off', () => {
     expect(rows).toEqual([{ n: 'ä€😀' }, { n: 2 }]);
   });
 
-  test('nothing is read ahead of the loop but what is under way', async () => {
+  test('nothing is read ahead of the loop but the current chunk', async () => {
     let pulled = 0;
     const client = clientOf((controller) => {
       pulled += 1;
@@ -248,8 +248,8 @@ function signer() {
   return { offers, payer };
 }
 
-describe('a call that wants money', () => {
-  test('is an error where nobody pays', async () => {
+describe('a call that requires a payment', () => {
+  test('is an error without a payer', async () => {
     const service = await serviceOf(offering(terms('1000')));
     expect(await failureOf(service.client().listFlows())).toMatchObject({
       code: 'payment_required',
@@ -257,7 +257,7 @@ describe('a call that wants money', () => {
     });
   });
 
-  test('is signed for once, and the receipt comes with the answer', async () => {
+  test('is paid once, and the receipt comes with the answer', async () => {
     const service = await serviceOf(offering(terms('1000')), paid);
     const { offers, payer } = signer();
     const receipts: unknown[] = [];
@@ -284,7 +284,7 @@ describe('a call that wants money', () => {
     ],
   ];
 
-  test.concurrent.each(losses)('is asked for again with the same payment when %s', async (_why, reply) => {
+  test.concurrent.each(losses)('is repeated with the same payment when %s', async (_why, reply) => {
     const service = await serviceOf(offering(terms('1000')), reply, paid);
     const { offers, payer } = signer();
     expect(await service.client({ payer }).listFlows()).toEqual(FLOWS);
@@ -296,7 +296,7 @@ describe('a call that wants money', () => {
     expect(offers).toHaveLength(1);
   });
 
-  test('is not signed for again when the payment is refused; the error keeps it, out of sight', async () => {
+  test('is not paid again when the payment is refused; the error holds the payment, but does not print it', async () => {
     const service = await serviceOf(offering(terms('1000')), refusal(402, 'payment_invalid'));
     const { offers, payer } = signer();
     const error = await failureOf(service.client({ payer }).listFlows());
@@ -304,7 +304,7 @@ describe('a call that wants money', () => {
     expect(`${inspect(error, { showHidden: true })}${JSON.stringify(error)}`).not.toContain('signed-1');
   });
 
-  test('takes a payment that was signed before', async () => {
+  test('accepts a payment that was signed before', async () => {
     const service = await serviceOf(paid);
     await service.client().listFlows({}, { payment: 'kept' });
     expect(service.seen[0]?.headers['x-payment']).toBe('kept');

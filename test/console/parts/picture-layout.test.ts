@@ -1,39 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { coinText, microsOf, shareText, usdTextOfMicros } from '../../console/format.ts';
 import {
   columnHeight,
   flowPictureOf,
   piecesOf,
   slotsOf,
   walletGraphOf,
-} from '../../console/parts/picture-layout.ts';
-import { searchPath } from '../../console/routes.ts';
-import type { Settlement } from '../../console/wire.ts';
-
-describe('money', () => {
-  it('sums of dollars on a page are exact', () => {
-    const sum = [0.1, 0.2, 0.000001, 8_000_000_000.123456].reduce((total, usd) => total + microsOf(usd), 0n);
-    expect(sum).toBe(8_000_000_000_423_457n);
-    expect(usdTextOfMicros(sum)).toBe('$8,000,000,000.423457');
-    expect(usdTextOfMicros(microsOf(0.000001))).toBe('$0.000001');
-    expect(usdTextOfMicros(microsOf(-12.5))).toBe('-$12.50');
-  });
-
-  it('a share is 100 % only of everything and 0 % only of nothing', () => {
-    expect(shareText(999_999n, 1_000_000n)).toBe('99.9 %');
-    expect(shareText(1_000_000n, 1_000_000n)).toBe('100 %');
-    expect(shareText(1n, 1_000_000n)).toBe('under 0.1 %');
-    expect(shareText(0n, 1_000_000n)).toBe('0 %');
-    expect(shareText(0n, 0n)).toBeNull();
-  });
-
-  it('wei are cut to six decimals of the coin, never rounded up', () => {
-    expect(coinText('183204117702250048')).toBe('0.183204');
-    expect(coinText('1999999999999999999')).toBe('1.999999');
-    expect(coinText('1234000000000000000000')).toBe('1,234');
-    expect(coinText('0')).toBe('0');
-  });
-});
+} from '../../../console/parts/picture-layout.ts';
+import type { Settlement } from '../../../console/wire.ts';
 
 describe('pictures', () => {
   it('slots share a column in proportion, never overlap, and grow it when the least does not fit', () => {
@@ -107,15 +80,6 @@ describe('pictures', () => {
       expect(slot.top).toBeGreaterThanOrEqual(0);
       expect(slot.top + slot.height).toBeLessThanOrEqual(picture.height);
     }
-  });
-});
-
-describe('search', () => {
-  it('an address leads to its wallet, anything else to agents, nothing to nowhere', () => {
-    expect(searchPath(` 0x${'Ab'.repeat(20)} `)).toBe(`/merchants/0x${'ab'.repeat(20)}`);
-    expect(searchPath('weather & wind')).toBe('/agents?q=weather%20%26%20wind');
-    expect(searchPath('0x12')).toBe('/agents?q=0x12');
-    expect(searchPath('  ')).toBeNull();
   });
 });
 

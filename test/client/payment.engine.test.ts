@@ -59,7 +59,7 @@ test('a call is paid for, answered and receipted', async () => {
   expect(account).toMatchObject({ tier: 'trial', key_recognised: true });
 });
 
-test('an answer that is lost is asked for again with the same payment, and nothing is paid twice', async () => {
+test('a lost answer is requested again with the same payment, and nothing is paid twice', async () => {
   const payer = await world.payer();
   let lost = 0;
   const losing: typeof fetch = async (input, init) => {

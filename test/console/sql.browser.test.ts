@@ -65,7 +65,7 @@ describe.skipIf(!browserIsThere())('the SQL page', () => {
   describe('with a query', () => {
     beforeEach(() => openWith(DAILY));
 
-    it('says the price before, runs on Ctrl+Enter, and says the charge, the balance and every digit after', async () => {
+    it('shows its price, runs on Ctrl+Enter, and shows the charge, the balance and every digit', async () => {
       await visitor.page.getByText(/^Estimate \d/).waitFor();
       await editor().click();
       await visitor.page.keyboard.press('Control+Enter');
@@ -83,7 +83,7 @@ describe.skipIf(!browserIsThere())('the SQL page', () => {
       await keepPicture(page, 'sql-light');
     });
 
-    it('draws the result and says in words what the picture shows', async () => {
+    it('draws the result and describes the chart in words', async () => {
       await run();
       await visitor.page.getByRole('tab', { name: 'Chart' }).click();
       await visitor.page.getByRole('img', { name: /^Line chart along day, 7 points: usd from / }).waitFor();
@@ -183,7 +183,7 @@ describe.skipIf(!browserIsThere())('the SQL page', () => {
     await waitUntil('the engine stopped it', async () => (await running()) === 0);
   });
 
-  it('marks a mistake where the API says it is, and leads there', async () => {
+  it('marks an error where the API reports it, and moves the cursor there', async () => {
     await openWith('SELECT payee,\n  usd\nFROM settlementz');
     await run();
     await visitor.page.getByRole('button', { name: 'Line 3, column 6: settlementz' }).click();
@@ -198,7 +198,7 @@ describe.skipIf(!browserIsThere())('the SQL page', () => {
     expect(await result().getByRole('gridcell').first().textContent()).toBe(String((DAYS * PER_DAY) / 5));
   });
 
-  it('completes names of the schema while they are written', async () => {
+  it('completes names of the schema while they are typed', async () => {
     await openWith('SELECT  FROM settlements');
     await visitor.page.getByText('wallet_settlements', { exact: true }).waitFor();
     await editor().click();
@@ -210,7 +210,7 @@ describe.skipIf(!browserIsThere())('the SQL page', () => {
     await keepPicture(visitor.page, 'sql-completion-light');
   });
 
-  it('holds only the rows in sight of ten thousand, sorts them all, and walks them with the keys', async () => {
+  it('holds only the visible rows of ten thousand, sorts all of them, and moves with the keys', async () => {
     await openWith(
       'SELECT number, toString(number % 100) AS text, toDecimal64(number, 6) / 7 AS share FROM numbers(20000)',
     );
@@ -234,7 +234,7 @@ describe.skipIf(!browserIsThere())('the SQL page', () => {
     );
   });
 
-  it('is as good in the dark and on a narrow screen', async () => {
+  it('works in the dark theme and on a narrow screen', async () => {
     await openWith(DAILY, { theme: 'dark', width: 390, height: 844 });
     await run();
     await result().getByText('charged 1 QU').waitFor();
