@@ -29,6 +29,8 @@ const LENGTHS = {
   httpFuzzRequests: { gate: 200, nightly: 800 },
   /** Every n-th statement of the engine's own documentation. */
   documentedStatementStep: { gate: 10, nightly: 1 },
+  /** Every n-th of them that the sandbox should accept. */
+  acceptedStatementStep: { gate: 4, nightly: 1 },
   /** A process dies after every n-th of the writes of a change of the catalogue. */
   deadlyWriteStep: { gate: 3, nightly: 1 },
   /** Seeds of a node that lies in every way. */
