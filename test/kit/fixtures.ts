@@ -20,6 +20,8 @@ export const test = base.extend<{
     sandbox: SandboxEngine;
     /** The application with SQL over `sandbox`. */
     sqlService: SqlApi;
+    /** The application over `engine`, one for all tests of the file. */
+    fileApi: TestApi;
     /** A Redis of the file's own. */
     redis: RedisServer;
   };
@@ -45,6 +47,14 @@ export const test = base.extend<{
       const engine = await testEngine();
       await use(engine);
       await engine.close();
+    },
+    { scope: 'file' },
+  ],
+  fileApi: [
+    async ({ engine }, use) => {
+      const api = await testApi(engine.reader);
+      await use(api);
+      await api.close();
     },
     { scope: 'file' },
   ],
