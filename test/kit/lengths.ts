@@ -11,6 +11,8 @@ const LENGTHS = {
   indexKills: { gate: 6, nightly: 24 },
   /** `kill -9` of an API process under metered traffic. */
   apiKills: { gate: 5, nightly: 10 },
+  /** Metered calls at once by one organization that has units for a hundred. */
+  parallelCalls: { gate: 400, nightly: 1_000 },
   /** `kill -9` of a process that moves units. */
   unitKills: { gate: 6, nightly: 30 },
   /** Every n-th depth of a reorg is tried, beside the deepest. */

@@ -5,9 +5,9 @@ import { inject } from 'vitest';
 import { startEmbeddedEngine } from '../../clickhouse/embedded/supervisor.ts';
 import type { EngineAccess, Guest, Writer } from '../../clickhouse/engine/engine.ts';
 import { createWriter } from '../../clickhouse/engine/http-engine.ts';
-import { sql, trustedText } from '../../clickhouse/engine/sql.ts';
 import { createGuest } from '../../clickhouse/guest/engine.ts';
 import { migrate } from '../../clickhouse/migrate/migrate.ts';
+import { emptyAllTables } from './empty-tables.ts';
 import { testLog } from './engine.ts';
 import { createSchema, type Schema } from './schema.ts';
 
@@ -67,23 +67,4 @@ export async function stopSandboxEngineOfWorker(): Promise<void> {
   const engine = ofWorker;
   ofWorker = undefined;
   await (await engine)?.close();
-}
-
-const MAX_SECONDS = 30;
-
-/** Of every table that has rows, but for the history of migrations. */
-async function emptyAllTables(writer: Writer): Promise<void> {
-  const { rows } = await writer.rows({
-    name: 'test-filled',
-    sql: sql`SELECT DISTINCT table FROM system.parts
-             WHERE database = currentDatabase() AND active AND table != 'schema_migrations'`,
-    maxSeconds: MAX_SECONDS,
-    maxRows: 1_000,
-  });
-  for (const [table] of rows)
-    await writer.run({
-      name: 'test-empty',
-      sql: trustedText(`TRUNCATE TABLE ${table}`),
-      maxSeconds: MAX_SECONDS,
-    });
 }
