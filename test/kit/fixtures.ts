@@ -31,6 +31,9 @@ export const test = base.extend<{
     emptyEngine: TestEngine;
     /** The application over `engine`, with nothing cached. */
     api: TestApi;
+    /** A second database, for one test to leave empty or to damage, and the application over it. */
+    spareEngine: TestEngine;
+    spareApi: TestApi;
   };
 }>({
   sandboxOfWorker: [
@@ -82,6 +85,17 @@ export const test = base.extend<{
   },
   api: async ({ engine }, use) => {
     const api = await testApi(engine.reader);
+    await use(api);
+    await api.close();
+  },
+  // biome-ignore lint/correctness/noEmptyPattern: as above
+  spareEngine: async ({}, use) => {
+    const engine = await testEngine();
+    await use(engine);
+    await engine.close();
+  },
+  spareApi: async ({ spareEngine }, use) => {
+    const api = await testApi(spareEngine.reader);
     await use(api);
     await api.close();
   },
