@@ -1,21 +1,25 @@
 import { test as base } from 'vitest';
 import { type TestApi, testApi } from './api.ts';
-import { emptyTables } from './empty-tables.ts';
+import { emptyAllTables } from './empty-tables.ts';
 import { type TestEngine, testEngine } from './engine.ts';
 import { type RedisServer, startRedisServer } from './redis-server.ts';
 import { type SandboxEngine, sandboxEngineOfWorker, stopSandboxEngineOfWorker } from './sandbox-engine.ts';
 import { type SqlApi, sqlApi } from './sql-api.ts';
 
+let database: Promise<TestEngine> | undefined;
+
 /**
  * What tests stand on, started when a test or a hook first asks for it by name and ended by itself:
  *
- *     test('a name of the guarantee', async ({ emptyEngine, api }) => { … });
+ *     test('a name of the guarantee', async ({ engine, api }) => { … });
  *     test.beforeAll(async ({ engine }) => { await insertSettlements(engine.writer, rows); });
  */
 export const test = base.extend<{
-  /** The engine of the run with a database of the file's own. */
   $file: {
+    /** The engine of the run with the database of the worker, whose hundred tables are empty when the file begins: to make them takes a second. */
     engine: TestEngine;
+    /** The same with a database of the file's own, for tests that change more than rows. */
+    ownEngine: TestEngine;
     /** An engine as the service starts it, with a guest; its tables are empty when the file begins. */
     sandbox: SandboxEngine;
     /** The application with SQL over `sandbox`. */
@@ -25,10 +29,11 @@ export const test = base.extend<{
     /** A Redis of the file's own. */
     redis: RedisServer;
   };
-  $worker: { sandboxOfWorker: () => Promise<SandboxEngine> };
+  $worker: {
+    sandboxOfWorker: () => Promise<SandboxEngine>;
+    databaseOfWorker: () => Promise<TestEngine>;
+  };
   $test: {
-    /** `engine` without the rows of the tests before. */
-    emptyEngine: TestEngine;
     /** The application over `engine`, with nothing cached. */
     api: TestApi;
     /** A second database, for one test to leave empty or to damage, and the application over it. */
@@ -44,7 +49,25 @@ export const test = base.extend<{
     },
     { scope: 'worker' },
   ],
+  databaseOfWorker: [
+    // biome-ignore lint/correctness/noEmptyPattern: as above
+    async ({}, use) => {
+      await use(() => (database ??= testEngine()));
+      const made = database;
+      database = undefined;
+      await (await made)?.close();
+    },
+    { scope: 'worker' },
+  ],
   engine: [
+    async ({ databaseOfWorker }, use) => {
+      const engine = await databaseOfWorker();
+      await emptyAllTables(engine.writer);
+      await use(engine);
+    },
+    { scope: 'file' },
+  ],
+  ownEngine: [
     // biome-ignore lint/correctness/noEmptyPattern: as above
     async ({}, use) => {
       const engine = await testEngine();
@@ -79,10 +102,6 @@ export const test = base.extend<{
     },
     { scope: 'file' },
   ],
-  emptyEngine: async ({ engine }, use) => {
-    await emptyTables(engine.writer);
-    await use(engine);
-  },
   api: async ({ engine }, use) => {
     const api = await testApi(engine.reader);
     await use(api);

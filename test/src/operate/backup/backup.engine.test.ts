@@ -24,8 +24,8 @@ let engine: TestEngine;
 let root: string;
 const cleanups: (() => Promise<unknown> | unknown)[] = [];
 
-test.beforeAll(async ({ engine: ofFile }) => {
-  engine = ofFile;
+test.beforeAll(async ({ ownEngine }) => {
+  engine = ownEngine;
 });
 beforeEach(() => {
   root = mkdtempSync(join(tmpdir(), 'settlement-index-backup-'));

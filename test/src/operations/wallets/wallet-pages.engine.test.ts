@@ -1,9 +1,9 @@
 import fc from 'fast-check';
-import { describe, expect } from 'vitest';
+import { afterAll, describe, expect } from 'vitest';
 import { sql, text, trustedText } from '../../../../clickhouse/engine/sql.ts';
 import type { Address } from '../../../../core/domain/address.ts';
 import type { Settlement } from '../../../../core/domain/settlement.ts';
-import { rowKey, type TestApi, walk } from '../../../kit/api.ts';
+import { rowKey, type TestApi, testApi, walk } from '../../../kit/api.ts';
 import type { TestEngine } from '../../../kit/engine.ts';
 import { test } from '../../../kit/fixtures.ts';
 import { lengthOf } from '../../../kit/lengths.ts';
@@ -12,9 +12,9 @@ import { BASE, insertSettlements, NOON, nextVer, POLYGON, settlement, wallet } f
 let engine: TestEngine;
 let api: TestApi;
 
-test.beforeAll(async ({ engine: ofFile, fileApi }) => {
-  engine = ofFile;
-  api = fileApi;
+test.beforeAll(async ({ ownEngine }) => {
+  engine = ownEngine;
+  api = await testApi(engine.reader);
   // Versions must stay apart: merging them is what the page is tested for.
   await engine.writer.run({
     name: 'test-stop-merges',
@@ -22,6 +22,7 @@ test.beforeAll(async ({ engine: ofFile, fileApi }) => {
     maxSeconds: 10,
   });
 });
+afterAll(() => api?.close());
 
 /** Truth by the engine's own merge. */
 async function finalKeys(of: Address, condition = '1'): Promise<string[]> {
