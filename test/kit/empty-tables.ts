@@ -5,21 +5,32 @@ import { ALL_TABLES } from '../../clickhouse/tables/all-tables.ts';
 const MAX_SECONDS = 30;
 
 /** Makes the database as good as new, so that no test sees the rows of the one before. */
-export async function emptyTables(writer: Writer): Promise<void> {
+export function emptyTables(writer: Writer): Promise<void> {
+  return emptyThose(writer, (table) => ALL_TABLES.some(({ name }) => name === table));
+}
+
+/** Empties every table but the history of migrations. */
+export function emptyAllTables(writer: Writer): Promise<void> {
+  return emptyThose(writer, (table) => table !== 'schema_migrations');
+}
+
+/** Empties the tables that are wanted and have rows: emptying one that is empty costs as much as emptying a full one. */
+export async function emptyThose(writer: Writer, isWanted: (table: string) => boolean): Promise<void> {
   const { rows } = await writer.rows({
     name: 'test-filled',
     sql: sql`SELECT DISTINCT table FROM system.parts WHERE database = currentDatabase() AND active`,
     maxSeconds: MAX_SECONDS,
     maxRows: 1_000,
   });
-  const filled = new Set(rows.map(([table]) => String(table)));
-  // Emptying one that is empty costs as much.
-  for (const { name } of ALL_TABLES.filter((table) => filled.has(table.name))) {
-    await writer.run({
-      name: 'test-empty',
-      kind: 'other',
-      sql: trustedText(`TRUNCATE TABLE ${name}`),
-      maxSeconds: MAX_SECONDS,
-    });
-  }
+  const filled = rows.map(([table]) => String(table)).filter(isWanted);
+  await Promise.all(
+    filled.map((table) =>
+      writer.run({
+        name: 'test-empty',
+        kind: 'other',
+        sql: trustedText(`TRUNCATE TABLE ${table}`),
+        maxSeconds: MAX_SECONDS,
+      }),
+    ),
+  );
 }

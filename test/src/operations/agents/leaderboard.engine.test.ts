@@ -1,10 +1,11 @@
 import fc from 'fast-check';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { describe, expect } from 'vitest';
 import type { Attestation } from '../../../../clickhouse/tables/registries.ts';
 import type { Chain } from '../../../../core/domain/chains.ts';
 import { deriveAll, registerAgent } from '../../../kit/agents.ts';
 import { type TestApi, testApi } from '../../../kit/api.ts';
-import { type TestEngine, testEngine } from '../../../kit/engine.ts';
+import type { TestEngine } from '../../../kit/engine.ts';
+import { test } from '../../../kit/fixtures.ts';
 import { emptyIdentityTables } from '../../../kit/identities.ts';
 import { lengthOf } from '../../../kit/lengths.ts';
 import { type NaiveAgent, naiveAgents } from '../../../kit/naive-agents.ts';
@@ -29,16 +30,14 @@ import {
 let engine: TestEngine;
 let api: TestApi;
 
-beforeAll(async () => {
-  engine = await testEngine();
+test.beforeAll(async ({ engine: ofFile }) => {
+  engine = ofFile;
   await reportChain(engine.writer, BASE);
   await reportChain(engine.writer, POLYGON);
 });
-afterAll(() => engine?.close());
-beforeEach(async () => {
+test.beforeEach(async ({ api: fresh }) => {
+  api = fresh;
   await emptyIdentityTables(engine.writer);
-  api = await testApi(engine.reader);
-  return () => api.close();
 });
 
 interface Row {

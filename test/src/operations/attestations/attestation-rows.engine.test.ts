@@ -1,10 +1,11 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { describe, expect } from 'vitest';
 import { sql } from '../../../../clickhouse/engine/sql.ts';
 import type { Attestation } from '../../../../clickhouse/tables/registries.ts';
 import { type FeedbackOutcome, saveFeedback } from '../../../../ingest/agents/feedback/row.ts';
 import { deriveAll, registerAgent } from '../../../kit/agents.ts';
 import { type TestApi, testApi } from '../../../kit/api.ts';
-import { type TestEngine, testEngine } from '../../../kit/engine.ts';
+import type { TestEngine } from '../../../kit/engine.ts';
+import { test } from '../../../kit/fixtures.ts';
 import { emptyIdentityTables } from '../../../kit/identities.ts';
 import { attestation, insertAttestations } from '../../../kit/registry-rows.ts';
 import {
@@ -26,17 +27,15 @@ let api: TestApi;
 
 type Answer = Record<string, unknown>;
 
-beforeAll(async () => {
-  engine = await testEngine();
+test.beforeAll(async ({ engine: ofFile }) => {
+  engine = ofFile;
   await reportChain(engine.writer, BASE);
   await reportChain(engine.writer, POLYGON);
 });
-afterAll(() => engine?.close());
-beforeEach(async () => {
+test.beforeEach(async ({ api: fresh }) => {
+  api = fresh;
   await emptyIdentityTables(engine.writer);
   await engine.writer.run({ name: 'test-empty', sql: sql`TRUNCATE TABLE settlements`, maxSeconds: 10 });
-  api = await testApi(engine.reader);
-  return () => api.close();
 });
 
 async function page(query = ''): Promise<Answer[]> {

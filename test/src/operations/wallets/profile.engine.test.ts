@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect } from 'vitest';
 import type { Settlement } from '../../../../clickhouse/tables/settlements.ts';
 import { EVIDENCE_METHODS } from '../../../../core/domain/evidence.ts';
 import { createFreshness } from '../../../../src/operations/index-state/freshness.ts';
@@ -7,8 +7,9 @@ import { createNames } from '../../../../src/operations/names.ts';
 import { answerProfile, type ProfileDeps } from '../../../../src/operations/wallets/merchant.ts';
 import type { ProfileAnswer } from '../../../../src/operations/wallets/profile-shape.ts';
 import { PROFILE_BOUNDS, type ProfileBounds } from '../../../../src/operations/wallets/read-profile.ts';
-import { type TestApi, testApi, testClock } from '../../../kit/api.ts';
-import { type TestEngine, testEngine } from '../../../kit/engine.ts';
+import { type TestApi, testClock } from '../../../kit/api.ts';
+import type { TestEngine } from '../../../kit/engine.ts';
+import { test } from '../../../kit/fixtures.ts';
 import { IS_NIGHTLY } from '../../../kit/lengths.ts';
 import {
   type Role,
@@ -164,8 +165,9 @@ async function expectEverythingTrue(): Promise<void> {
   }
 }
 
-beforeAll(async () => {
-  engine = await testEngine();
+test.beforeAll(async ({ engine: ofFile, fileApi }) => {
+  engine = ofFile;
+  api = fileApi;
   await write(Array.from({ length: 1_200 }, (_, index) => randomSettlement(index)));
   await insertSettlements(
     engine.writer,
@@ -180,11 +182,6 @@ beforeAll(async () => {
   );
   await reportChain(engine.writer, BASE, { finalized_block: String(BASE_FINAL) });
   await reportChain(engine.writer, POLYGON, { finalized_block: String(POLYGON_FINAL) });
-  api = await testApi(engine.reader);
-});
-afterAll(async () => {
-  await api?.close();
-  await engine?.close();
 });
 
 describe('a profile is what a recount gives', { timeout: TIMEOUT_MS }, () => {
