@@ -9,12 +9,13 @@ import { sql } from '../../clickhouse/engine/sql.ts';
 import { closeQuietly, createRedis } from '../../core/redis-client.ts';
 import { expectTruth, telemetry } from '../kit/catch-up.ts';
 import { type IngestProcess, startIngestProcess } from '../kit/ingest-process.ts';
+import { IS_NIGHTLY } from '../kit/lengths.ts';
 import { redisIsThere, startRedisServer } from '../kit/redis-server.ts';
 import { watchedLog, watchSecret } from '../kit/secrets-watch.ts';
 import { startTestService } from '../kit/service.ts';
 import { startTruthWorld } from '../kit/truth-world.ts';
 
-/** Several ingest processes over one engine, one Redis and one chain: what they write together is what one would write. */
+/** In the long run only. Several ingest processes over one engine, one Redis and one chain: what they write together is what one would write. */
 
 const cleanups: (() => Promise<unknown>)[] = [];
 afterEach(async () => {
@@ -37,7 +38,7 @@ async function sharedEngine(dataDir: string) {
   return { asking, config: { url, database, writer, reader, guest } };
 }
 
-describe.skipIf(!redisIsThere())('three ingest processes', () => {
+describe.skipIf(!IS_NIGHTLY || !redisIsThere())('three ingest processes', () => {
   test('share a chain, and through a kill -9 of its leader, an emptied Redis, reorgs and a stop lose and double nothing', async () => {
     const dataDir = mkdtempSync(join(tmpdir(), 'settlement-index-many-'));
     cleanups.push(async () => rmSync(dataDir, { recursive: true, force: true }));

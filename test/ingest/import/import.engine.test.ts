@@ -3,7 +3,6 @@ import { once } from 'node:events';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import type { EngineAccess, Writer } from '../../../clickhouse/engine/engine.ts';
 import { createWriter } from '../../../clickhouse/engine/http-engine.ts';
@@ -21,6 +20,7 @@ import type { ImportArguments } from '../../../ingest/import/options.ts';
 import type { ImportSummary } from '../../../ingest/import/run.ts';
 import { createStaging, dropStaging } from '../../../ingest/import/staging.ts';
 import { runIngest } from '../../../ingest/worker.ts';
+import { compiledSources } from '../../kit/compile-sources.ts';
 import { dropDatabase, freshSchema, testLog } from '../../kit/engine.ts';
 import { recordLogRequests } from '../../kit/log-requests.ts';
 import {
@@ -144,8 +144,8 @@ async function settlementsIn(writer: Writer): Promise<readonly (readonly unknown
 
 /** Runs the import in a process of its own with small windows and kills it as soon as one of them is recorded. */
 async function killAfterFirstCheckpoint({ access, writer }: Database, pattern: string): Promise<void> {
-  const owner = fileURLToPath(new URL('../../kit/import-owner.ts', import.meta.url));
-  const child = spawn(process.execPath, ['--import', 'tsx', owner], { stdio: ['pipe', 'ignore', 'inherit'] });
+  const owner = join(compiledSources(), 'test/kit/import-owner.js');
+  const child = spawn(process.execPath, [owner], { stdio: ['pipe', 'ignore', 'inherit'] });
   child.stdin.end(JSON.stringify({ config: configOf(world.chain.url), access, pattern }));
   const ended = once(child, 'exit');
   try {
