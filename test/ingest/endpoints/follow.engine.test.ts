@@ -26,14 +26,14 @@ let bazaar: Bazaar;
 const started: { readonly ending: AbortController; readonly running: Promise<unknown> }[] = [];
 const servers: Server[] = [];
 const SHOP = wallet(0xb2);
-const QUICK: Partial<EndpointLimits> = {
+const QUICK = {
   lookEveryMs: 20,
   recountMs: 1_000,
   listEveryMs: 50,
   payeesEveryMs: 0,
   refreshMs: 60_000,
   retryMs: 200,
-};
+} satisfies Partial<EndpointLimits>;
 
 beforeEach(async () => {
   engine = await testEngine();
@@ -66,7 +66,7 @@ function configure(
   });
 }
 
-async function start(limits = QUICK): Promise<void> {
+async function start(limits: Partial<EndpointLimits> = QUICK): Promise<void> {
   const ending = new AbortController();
   const deps = {
     config: loadConfig({ file: join(directory, 'config.json'), env: {} }),
@@ -76,7 +76,11 @@ async function start(limits = QUICK): Promise<void> {
     signal: ending.signal,
   };
   const endpoints = await openEndpoints({ ...deps, limits, bazaarLimits: { pauseMs: 0 } });
-  const catalogue = await openCatalogue({ ...deps, listed: endpoints.payees });
+  const catalogue = await openCatalogue({
+    ...deps,
+    listed: endpoints.payees,
+    lookEveryMs: QUICK.lookEveryMs,
+  });
   const running = Promise.all([catalogue.follow(), endpoints.follow(catalogue.listings)]);
   running.catch(() => undefined);
   started.push({ ending, running });

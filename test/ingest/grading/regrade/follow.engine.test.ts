@@ -67,6 +67,9 @@ function write(name: string, content: unknown): void {
 
 const config = () => loadConfig({ file: join(directory, 'config.json'), env: {} });
 
+/** Soon, so that the tests do not wait for the second that an ingest process takes. */
+const LOOK_EVERY_MS = 50;
+
 async function follow(followConfig = config()): Promise<FollowedCatalogue> {
   const followed = await openCatalogue({
     config: followConfig,
@@ -74,6 +77,7 @@ async function follow(followConfig = config()): Promise<FollowedCatalogue> {
     versions: createVersions(0n),
     log: testLog,
     signal: ending.signal,
+    lookEveryMs: LOOK_EVERY_MS,
   });
   running.push(followed.follow());
   running.at(-1)?.catch(() => undefined);
