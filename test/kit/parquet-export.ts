@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { EngineAccess } from '../../clickhouse/engine/engine.ts';
 import type { Rpc } from '../../demo/chain/json-rpc.ts';
-import { readReceipts } from './receipts.ts';
+import { readReceipts } from './oracle/receipts.ts';
 
 /** A chain as export tools see it: everything, in hex. */
 export interface ChainExport {
@@ -167,9 +167,14 @@ export async function writeParquet(
   address.searchParams.set('max_query_size', String(STATEMENT_BYTES_MAX));
   address.searchParams.set('output_format_parquet_string_as_string', select.includes('unhex(') ? '0' : '1');
   const lines = rows.map((row) => JSON.stringify(row)).join('\n');
+  // `format` finds no columns where there are no rows.
+  const source =
+    rows.length === 0
+      ? `null('${SOURCES[kind]}')`
+      : `format(JSONEachRow, '${SOURCES[kind]}', $rows$${lines}$rows$)`;
   const response = await fetch(address, {
     method: 'POST',
-    body: `SELECT ${select} FROM format(JSONEachRow, '${SOURCES[kind]}', $rows$${lines}$rows$) FORMAT Parquet`,
+    body: `SELECT ${select} FROM ${source} FORMAT Parquet`,
     headers: {
       authorization: `Basic ${Buffer.from(`${writer.user}:${writer.password}`).toString('base64')}`,
     },

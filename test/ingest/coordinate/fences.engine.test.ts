@@ -20,9 +20,8 @@ import { retractAbove } from '../../../ingest/write/retract.ts';
 import { createVersions } from '../../../ingest/write/versions.ts';
 import { batchOf, TOKENS, transfer, used, wallet } from '../../kit/chain-logs.ts';
 import { type TestEngine, testEngine, testLog } from '../../kit/engine.ts';
-import { NO_COUNTERS } from '../../kit/no-counters.ts';
 import { catalogueWith, relayed } from '../../kit/regrade-world.ts';
-import { BASE, NOON, settlement } from '../../kit/rows.ts';
+import { BASE, NO_COUNTERS, NOON, settlement } from '../../kit/rows.ts';
 import { waitUntil } from '../../kit/wait-until.ts';
 
 /** Who was overtaken cannot write, whatever it believes: the engine itself refuses. */

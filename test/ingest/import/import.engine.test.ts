@@ -22,7 +22,7 @@ import { createStaging, dropStaging } from '../../../ingest/import/staging.ts';
 import { runIngest } from '../../../ingest/worker.ts';
 import { compiledSources } from '../../kit/compile-sources.ts';
 import { dropDatabase, freshSchema, testLog } from '../../kit/engine.ts';
-import { recordLogRequests } from '../../kit/log-requests.ts';
+import { recordLogRequests } from '../../kit/lying-rpc.ts';
 import {
   type ChainExport,
   CRYO,

@@ -11,7 +11,8 @@ import { retractAbove } from '../../../ingest/write/retract.ts';
 import { createVersions } from '../../../ingest/write/versions.ts';
 import { readCoverage } from '../../../src/operations/index-state/rollups.ts';
 import { type TestEngine, testEngine, testLog } from '../../kit/engine.ts';
-import { recountedFigures, servedFigures } from '../../kit/rollup-figures.ts';
+import { readTotals } from '../../kit/index-totals.ts';
+import { oracle } from '../../kit/oracle/oracle.ts';
 import { BASE, insertSettlements, POLYGON, settlement, wallet } from '../../kit/rows.ts';
 import { waitUntil } from '../../kit/wait-until.ts';
 
@@ -108,7 +109,7 @@ async function closeEverything(limits: Partial<RollupLimits> = {}): Promise<void
 
 async function expectExact(): Promise<void> {
   const coverage = await readCoverage(engine.reader);
-  expect(await servedFigures(engine.reader, coverage)).toEqual(await recountedFigures(engine.reader));
+  expect(await readTotals(engine.reader, coverage)).toEqual(await oracle.totals.ofStoredRows(engine.reader));
 }
 
 /** Exact, and from the tables alone: nothing that was written is read live. */

@@ -29,8 +29,7 @@ import { createBatchWriter } from '../../../../ingest/write/batch-writer.ts';
 import { createVersions } from '../../../../ingest/write/versions.ts';
 import { batchOf, TOKENS, transfer, used, wallet } from '../../../kit/chain-logs.ts';
 import { dropDatabase, freshDatabase, type TestEngine, testEngine, testLog } from '../../../kit/engine.ts';
-import { NO_COUNTERS } from '../../../kit/no-counters.ts';
-import { BASE, insertSettlements, reportChain, settlement } from '../../../kit/rows.ts';
+import { BASE, insertSettlements, NO_COUNTERS, reportChain, settlement } from '../../../kit/rows.ts';
 import { waitUntil } from '../../../kit/wait-until.ts';
 
 let engine: TestEngine;

@@ -1,5 +1,5 @@
-import type { Hash } from '../../core/domain/settlement.ts';
-import type { Rpc, RpcCall } from '../../demo/chain/json-rpc.ts';
+import type { Hash } from '../../../core/domain/settlement.ts';
+import type { Rpc, RpcCall } from '../../../demo/chain/json-rpc.ts';
 import {
   type BlockBatch,
   type BlockRef,
@@ -8,8 +8,8 @@ import {
   type RawLog,
   ReadAbandoned,
   type TransactionFacts,
-} from '../../ingest/chain/block-source.ts';
-import { type Transaction, wallet, word } from './chain-logs.ts';
+} from '../../../ingest/chain/block-source.ts';
+import { type Transaction, wallet, word } from '../chain-logs.ts';
 
 /**
  * A chain in memory whose clock and forks a test decides: the only way to have days and reorgs across midnight at the pace of
