@@ -1,18 +1,12 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect } from 'vitest';
 import { sql } from '../../../clickhouse/engine/sql.ts';
 import { VERSIONED } from '../../../ingest/write/versions.ts';
-import { type TestEngine, testEngine } from '../../kit/engine.ts';
-
-let engine: TestEngine;
-beforeAll(async () => {
-  engine = await testEngine();
-});
-afterAll(() => engine?.close());
+import { engineTest as test } from '../../kit/fixtures-ingest.ts';
 
 /** Numbers of passes and moments that are not given by the clock of `Versions`, or that nobody replaces rows by. */
 const OTHER_NUMBERS = ['schema_migrations'];
 
-test('every table of the schema whose rows have a version is asked for its highest', async () => {
+test('every table of the schema whose rows have a version is asked for its highest', async ({ engine }) => {
   const { rows } = await engine.reader.rows({
     name: 'versioned-tables',
     sql: sql`SELECT table, name FROM system.columns
