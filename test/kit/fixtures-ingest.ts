@@ -1,5 +1,6 @@
 import { test as base } from 'vitest';
 import { type TestEngine, testEngine } from './engine.ts';
+import { type RegradeWorld, regradeWorld } from './regrade-world.ts';
 import { startTestService, type TestService } from './service.ts';
 import { startTruthWorld, type TruthWorld } from './truth-world.ts';
 
@@ -14,6 +15,16 @@ export const engineTest = base.extend(
     return engine;
   },
 );
+
+/** For each test a database of its own, and rows in it that any catalogue can be the judge of. */
+export const regradeTest = base
+  // biome-ignore lint/correctness/noEmptyPattern: as above
+  .extend('engine', async ({}, { onCleanup }): Promise<TestEngine> => {
+    const engine = await testEngine();
+    onCleanup(() => engine.close());
+    return engine;
+  })
+  .extend('world', ({ engine }): RegradeWorld => regradeWorld(engine));
 
 /** Starts chains with random traffic, and services that index them; what a test has started ends with it. */
 export interface TruthStage {
