@@ -29,7 +29,7 @@ const OCCASION_BLOCKS = 8;
 const OCCASIONS_MAX = 30;
 
 /**
- * Insists on every lie while the chain grows by a few blocks at a time, and ends when each was told at least once in the whole
+ * Insists on every lie while the chain grows by a few blocks at a time, and ends when each was used at least once in the whole
  * run: some need a question that is asked at the tip only, and catching up may have asked few of those. Not once more for
  * all: to a node that has refused several ranges for their size, the index puts no more than one block for a long time.
  */

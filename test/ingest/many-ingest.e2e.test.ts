@@ -71,7 +71,7 @@ describe.skipIf(!IS_NIGHTLY || !redisIsThere())('three ingest processes', () => 
 
     const first = await leaderOf(asking, processes);
     await first.kill();
-    // Also what leads and which jobs are open: nobody waits for a lease to end.
+    // Also the leases and the open jobs: no process waits for a lease to end.
     await emptied(redis.url);
     await world.reorganise(4);
     await expectTruth(world, api.url);

@@ -13,7 +13,7 @@ const LENGTHS = {
   apiKills: { gate: 5, nightly: 10 },
   /** `kill -9` of a process that moves units. */
   unitKills: { gate: 5, nightly: 30 },
-  /** Every n-th depth of a reorg is tried, beside the deepest. */
+  /** Every n-th depth of a reorg is tried, and the deepest. */
   reorgDepthStep: { gate: 5, nightly: 1 },
   /** Rounds of blocks, a reorg and perhaps a restart over the registries. */
   registryRounds: { gate: 3, nightly: 6 },

@@ -39,7 +39,7 @@ export type Lie = (typeof LIES)[number];
 
 export interface LyingRpc {
   readonly url: string;
-  /** How often each lie was told. */
+  /** How often the node answered with each lie. */
   readonly told: Readonly<Record<Lie, number>>;
   /** Requests seen, JSON-RPC calls each counted. */
   readonly calls: () => number;

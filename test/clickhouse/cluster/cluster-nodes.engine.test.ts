@@ -35,7 +35,7 @@ let reader: Reader;
 let guest: Guest;
 
 beforeAll(async () => {
-  cluster = await startCluster({ shards: 2, database: DATABASE, asWhoeverAsked: true, log: testLog });
+  cluster = await startCluster({ shards: 2, database: DATABASE, asQueryUser: true, log: testLog });
   for (const secret of cluster.secrets) watchSecret(secret);
   await migrate(cluster.access, testLog);
   writer = createWriter(cluster.access, testLog);

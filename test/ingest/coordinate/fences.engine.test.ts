@@ -80,7 +80,7 @@ function leadUntilEnd(
         return new Promise((end) => held.signal.addEventListener('abort', () => end(undefined)));
       },
     );
-    leading.catch(reject); // after the test: nobody hears it
+    leading.catch(reject); // after the test it has no effect
     ending.push(async () => {
       stopping.abort();
       await leading.catch(() => undefined);
@@ -256,7 +256,7 @@ function pausedInsert(
   );
   body.write(Buffer.from(bytes.subarray(0, -1)));
   const inserting = writer.insert(`write-settlements ${chain}`, 'settlements', SETTLEMENT_COLUMNS, body);
-  inserting.catch(() => undefined); // whoever finishes it hears of it
+  inserting.catch(() => undefined); // the caller that awaits it gets the error
   return {
     finish() {
       body.end(Buffer.from(bytes.subarray(-1)));

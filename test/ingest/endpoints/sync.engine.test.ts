@@ -242,7 +242,7 @@ test('a page that fails for a moment is asked for again', async ({ engine }) => 
   expect(await sync(engine)).toMatchObject({ problem: null, isWhole: true, offers: 30 });
 });
 
-test('the same offer listed twice, and offers that differ in one part of their key, are told apart', async ({
+test('the same offer listed twice is one, and offers that differ in one part of their key are different ones', async ({
   engine,
 }) => {
   bazaar.items = [

@@ -395,7 +395,7 @@ test('rows of another chain are refused also where a file keeps no statistics to
   await dropStaging(into.writer, staging);
 });
 
-test('a transaction that no file holds is told with counts, and its block is left out only on request', async () => {
+test('a transaction that no file holds is reported with counts, and its block is left out only on request', async () => {
   const into = await database();
   const lost = Number(truth[Math.floor(truth.length / 2)]?.[0]);
   const transactions = exported.transactions.filter(({ block_number }) => block_number !== lost);

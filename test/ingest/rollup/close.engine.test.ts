@@ -281,7 +281,7 @@ test.for([1, 2, 3, 4])(
   },
 );
 
-test('two workers beside each other and beside new rows, tombstones and regrades agree with the rows', async ({
+test('two workers at once, with new rows, tombstones and regrades meanwhile, agree with the rows', async ({
   engine,
 }) => {
   const other = createVersions(0n);

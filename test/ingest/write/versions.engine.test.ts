@@ -3,7 +3,7 @@ import { sql } from '../../../clickhouse/engine/sql.ts';
 import { VERSIONED } from '../../../ingest/write/versions.ts';
 import { engineTest as test } from '../../kit/fixtures-ingest.ts';
 
-/** Numbers of passes and moments that are not given by the clock of `Versions`, or that nobody replaces rows by. */
+/** Numbers of passes and moments that are not given by the clock of `Versions`, or that never decide which row is newer. */
 const OTHER_NUMBERS = ['schema_migrations'];
 
 test('every table of the schema whose rows have a version is asked for its highest', async ({ engine }) => {

@@ -36,7 +36,7 @@ export interface ModelBlock {
   readonly transactions: readonly ModelTransaction[];
 }
 
-/** `quietLogs` are logs of contracts that nobody indexes, before the transaction's own: they only move the log index. */
+/** `quietLogs` are logs of contracts that are not indexed, before the transaction's own: they only move the log index. */
 export interface ModelTransaction extends Required<Transaction> {
   readonly quietLogs: number;
 }
@@ -48,7 +48,7 @@ interface MinedBlock extends ModelBlock {
 }
 
 const NOBODY = wallet(0xb0d1e);
-/** Nobody pays for gas here. */
+/** Gas is free here. */
 const BALANCE = 10n ** 18n;
 const hex = (value: number): string => `0x${value.toString(16)}`;
 

@@ -50,7 +50,7 @@ function randomPayment(random: Random, token: Address): Payment {
   };
 }
 
-/** Mostly a merchant; sometimes the payer, a relayer, or somebody who otherwise pays. */
+/** Mostly a merchant; sometimes the payer, a relayer, or a wallet that otherwise pays. */
 function payeeOf(random: Random, payer: Address): Address {
   if (random.chance(0.12)) return payer;
   if (random.chance(0.08)) return random.pick(RELAYERS);

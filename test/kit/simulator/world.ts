@@ -169,7 +169,7 @@ function createChangingCatalogue(random: Random, chains: readonly SimulatedChain
     const now = relayers.get(key);
     if (now !== undefined && random.chance(0.4)) {
       relayers.delete(key);
-      return `${key} is nobody's`;
+      return `${key} is unnamed`;
     }
     const facilitator = now !== undefined && random.chance(0.6) ? now.facilitator : random.pick(FACILITATORS);
     const named = { facilitator, firstSeen: randomDay() };

@@ -359,7 +359,7 @@ describe('the queue', () => {
     const busy = new Set<number>();
     let isTwice = false;
     const waiting: (() => void)[] = [];
-    // The first answers wait until every host has been asked: whoever asks one host after the other never gets them.
+    // The first answers wait until every host has been asked: a fetcher that asks one host after the other never gets them.
     const host =
       (at: number): RequestListener =>
       (_request, response) => {
@@ -419,7 +419,7 @@ describe('the queue', () => {
     expect(await fetchDueCards(queue(engine, at(3_600_000)), 'all')).toMatchObject({ fetched: 1 });
   });
 
-  test('runs until it is told to stop, and takes up what is registered meanwhile', async ({ engine }) => {
+  test('runs until it is stopped, and takes up what is registered meanwhile', async ({ engine }) => {
     const ending = new AbortController();
     const running = fetchCards(
       queue(engine, { signal: ending.signal, limits: { pollMs: 10, fullEveryMs: 0, restFactor: 0 } }),

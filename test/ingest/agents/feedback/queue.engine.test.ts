@@ -205,7 +205,7 @@ test('a log that a reorg takes back, or replaces, while its file is fetched stay
   expect((await files(engine))[1]).toMatchObject({ status: 'good', problem: 'other_agent', agent: '6' });
 });
 
-test('the queue runs until it is told to stop', async ({ engine }) => {
+test('the queue runs until it is stopped', async ({ engine }) => {
   const ending = new AbortController();
   const running = fetchFeedback(
     queue(engine, { signal: ending.signal, limits: { pollMs: 10, fullEveryMs: 0, restFactor: 0 } }),

@@ -158,7 +158,7 @@ function intoAnotherTable(insert: Sql, table: string): Sql {
   return { ...insert, parts: insert.parts.map((part, at) => (at === 1 ? table : part)) };
 }
 
-describe('a reorg beside a regrade', () => {
+describe('a reorg during a regrade', () => {
   const retract = (engine: TestEngine, world: RegradeWorld) =>
     retractAbove(engine.writer, world.deps.versions, BASE, { number: 0, time: NOON - 365 * DAY });
 

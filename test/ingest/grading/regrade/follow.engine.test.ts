@@ -195,7 +195,7 @@ test('a bare transfer is not kept when its payee left the catalogue between the 
   await pipeline.store(late);
   write('catalogue.json', { payees: [{ chain: 'base', address: SHOP }] });
   await waitUntil('the payee is back', () => isSettled(3));
-  // Read while nobody wanted the transfer: its transaction was not asked for, so it cannot be told whole.
+  // The payee was not catalogued when this was read, so the transaction of the transfer was not fetched.
   await pipeline.store(early);
   expect(await grades()).toEqual([]);
 });
@@ -216,7 +216,7 @@ test('a catalogue file that cannot be used leaves the old one in force, also ove
   await waitUntil('settled again', () => isSettled(2));
 });
 
-test('the command beside a running ingest process waits until that one has followed', async () => {
+test('the command waits until a running ingest process has followed the catalogue', async () => {
   const followed = await follow();
   await waitUntil('settled', () => isSettled(1));
   const pipeline = pipelineWith(followed);
@@ -274,7 +274,7 @@ test('the command alone previews and then does the same, in one JSON object each
   expect(await run({})).toEqual(['nothing to do: every row follows the catalogue']);
 });
 
-test('signers that a facilitator shows are named from that day on, and not those of somebody else', async () => {
+test('signers that a facilitator shows are named from that day on, and no other facilitator’s', async () => {
   const today = new Date().toISOString().slice(0, 10);
   const taken = wallet(0x7a);
   const server = createServer((_request, response) =>

@@ -158,7 +158,7 @@ describe('a known deposit contract', () => {
     expect(await world.live()).toEqual([]);
   });
 
-  test('is told in a preview, which changes nothing', async ({ engine, world }) => {
+  test('is shown in a preview, which changes nothing', async ({ engine, world }) => {
     await world.ingest([found({ payee: COLLECTOR })], before);
     await world.regrade(before);
     const { lines, rows } = await previewRegrade(engine.writer, listed);
