@@ -6,6 +6,7 @@ import { type Address, address } from '../../core/domain/address.ts';
 import type { Chain } from '../../core/domain/chains.ts';
 import { SEEN } from '../../core/domain/evidence.ts';
 import type { Hash } from '../../core/domain/settlement.ts';
+import type { StatusSnapshot } from '../../ingest/follow/chain-status.ts';
 
 /** Synthetic rows for API tests, written the way ingest writes them. */
 
@@ -128,3 +129,17 @@ export async function namePayee(writer: Writer, payee: Address, name: string): P
     ),
   });
 }
+
+/** What is known of a chain that nothing was ever written of. */
+export const NO_COUNTERS = {
+  rowsWritten: 0,
+  reorgs: 0,
+  deepestReorg: 0,
+  retries: 0,
+  contradictions: 0,
+  deadLetters: 0,
+  lastWrittenAt: 0,
+  indexedBlock: 0,
+  indexedTime: 0,
+  finalizedBlock: 0,
+} as const satisfies Partial<StatusSnapshot>;

@@ -23,7 +23,7 @@ import { reorg } from '../../demo/chain/reorg.ts';
 import { mine, type Transaction } from '../../demo/chain/sender.ts';
 import { type Wallet, walletOf } from '../../demo/chain/wallets.ts';
 import { type Random, seededRandom } from '../../demo/random.ts';
-import type { NaiveCatalogue } from './naive-reader.ts';
+import type { NaiveCatalogue } from './oracle/naive-reader.ts';
 
 /** A chain on which everything happens that the index must get right, by seed. */
 export interface TruthWorld {

@@ -40,7 +40,7 @@ const tables = () =>
   column('SELECT name FROM system.tables WHERE database = currentDatabase() ORDER BY name');
 
 describe('the migrations of this program', () => {
-  test('make every table, in an Atomic database, beside the one of the public views', async () => {
+  test('make every table, in an Atomic database, next to the one of the public views', async () => {
     const names = (await readMigrations()).map(
       ({ version, name }) => `${String(version).padStart(4, '0')}-${name}`,
     );

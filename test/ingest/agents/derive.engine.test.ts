@@ -7,7 +7,8 @@ import type { Due } from '../../../ingest/agents/statements.ts';
 import { createVersions } from '../../../ingest/write/versions.ts';
 import { type TestEngine, testEngine, testLog } from '../../kit/engine.ts';
 import { lengthOf } from '../../kit/lengths.ts';
-import { type NaiveAgent, naiveAgents } from '../../kit/naive-agents.ts';
+import type { NaiveAgent } from '../../kit/oracle/agents.ts';
+import { oracle } from '../../kit/oracle/oracle.ts';
 import {
   agentEvent,
   attestation,
@@ -262,7 +263,7 @@ async function play(steps: readonly Step[]): Promise<void> {
     }
   }
   await derive();
-  expect(await states()).toEqual(naiveAgents(events, attestations));
+  expect(await states()).toEqual(oracle.agents.derived(events, attestations));
 }
 
 function logsOf(

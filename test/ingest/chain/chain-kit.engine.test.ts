@@ -40,7 +40,7 @@ import { mine, mineMany, requireSuccess } from '../../../demo/chain/sender.ts';
 import { walletOf } from '../../../demo/chain/wallets.ts';
 import { TOPIC } from '../../../ingest/decode/topics.ts';
 import { IS_NIGHTLY } from '../../kit/lengths.ts';
-import { readReceipts } from '../../kit/receipts.ts';
+import { readReceipts } from '../../kit/oracle/receipts.ts';
 
 const payer = walletOf('payer');
 const payee = walletOf('payee').address;

@@ -47,7 +47,7 @@ test('what is open is not planned again, unless a predecessor planned it', () =>
   );
 });
 
-test('jobs are missing blocks that nobody has, each once; few enough are planned whole', () => {
+test('jobs are missing blocks that are in no open job, each once; few enough are planned whole', () => {
   fc.assert(
     fc.property(someRanges, someRanges, (missing, taken) => {
       const open = [{ ...opened, ranges: taken }];

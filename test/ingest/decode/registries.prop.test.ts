@@ -44,7 +44,7 @@ const told = (row: Attestation) => ({
   feedbackHash: row.fileHash,
 });
 
-test('feedback is told as it was given, whatever the texts and numbers', () => {
+test('feedback is decoded as it was given, whatever the texts and numbers', () => {
   fc.assert(
     fc.property(feedback, (given) => {
       const { attestations, deadLetters } = rowsOf(newFeedback(given));

@@ -242,7 +242,7 @@ async function dropByPassOf(nowMs: number): Promise<void> {
 }
 
 describe('the worker', () => {
-  test('looks for rings after its start, survives a failing engine, and ends when told', async () => {
+  test('looks for rings after its start, survives a failing engine, and ends when stopped', async () => {
     await insertSettlements(engine.writer, [...payments(A, B, 5_000_000n), ...payments(B, A, 5_000_000n)]);
     const stopping = new AbortController();
     const run = (writer: Writer): Promise<void> =>

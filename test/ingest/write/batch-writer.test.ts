@@ -20,7 +20,7 @@ const LETTER: DeadLetter = {
 };
 const ROWS: BatchRows = { ...NO_ROWS, deadLetters: [LETTER] };
 const more = (): boolean => true;
-/** Long enough for a writer that does not wait for others to have begun. */
+/** Long enough for an insert that does not wait for others to have begun. */
 const A_MOMENT_MS = 20;
 
 function batchesThat(insert: () => Promise<void>) {

@@ -8,7 +8,8 @@ import type { TestEngine } from '../../../kit/engine.ts';
 import { test } from '../../../kit/fixtures.ts';
 import { emptyIdentityTables } from '../../../kit/identities.ts';
 import { lengthOf } from '../../../kit/lengths.ts';
-import { type NaiveAgent, naiveAgents } from '../../../kit/naive-agents.ts';
+import type { NaiveAgent } from '../../../kit/oracle/agents.ts';
+import { oracle } from '../../../kit/oracle/oracle.ts';
 import {
   attestation,
   insertAgentEvents,
@@ -172,7 +173,7 @@ describe('the leaderboard', () => {
         await insertAttestations(engine.writer, when('revocation_taken_back').map(revocationOf), 1);
         await insertAttestations(engine.writer, when('taken_back').map(feedbackOf), 1);
         await deriveAll(engine.writer);
-        const truth = naiveAgents(
+        const truth = oracle.agents.derived(
           ALL_AGENTS,
           when('stands', 'revoked', 'revocation_taken_back')
             .map(feedbackOf)

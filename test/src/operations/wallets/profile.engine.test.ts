@@ -11,14 +11,8 @@ import { type TestApi, testClock } from '../../../kit/api.ts';
 import type { TestEngine } from '../../../kit/engine.ts';
 import { test } from '../../../kit/fixtures.ts';
 import { IS_NIGHTLY } from '../../../kit/lengths.ts';
-import {
-  type Role,
-  settlementsOf,
-  type TruthQuery,
-  trueAggregates,
-  trueSeen,
-  trueShares,
-} from '../../../kit/profile-truth.ts';
+import { oracle } from '../../../kit/oracle/oracle.ts';
+import type { Role, TruthQuery } from '../../../kit/oracle/profile.ts';
 import { rollUp } from '../../../kit/roll-up.ts';
 import {
   BASE,
@@ -97,14 +91,14 @@ const some = (share: number): Settlement[] => [...live.values()].filter(() => ra
 /** What the answer of a small or a truncated scan must say, from its own claim of how much it scanned. */
 function expectTrue(answer: ProfileAnswer, query: TruthQuery): void {
   const { basis, ...aggregates } = answer.aggregates;
-  expect(aggregates).toEqual(trueAggregates(live.values(), query));
-  expect(answer.coverage).toMatchObject(trueSeen(live.values(), query));
-  const rows = settlementsOf(live.values(), query);
+  expect(aggregates).toEqual(oracle.profile.aggregates(live.values(), query));
+  expect(answer.coverage).toMatchObject(oracle.profile.seen(live.values(), query));
+  const rows = oracle.profile.settlements(live.values(), query);
   const { settlements_scanned: scanned, scan_truncated: truncated } = answer.coverage;
   if (!truncated) expect(scanned).toBe(rows.length);
   // A scan ends between two seconds.
   else expect(rows[scanned]?.blockTime).not.toBe(rows[scanned - 1]?.blockTime);
-  const shares = trueShares(live.values(), query, scanned);
+  const shares = oracle.profile.shares(live.values(), query, scanned);
   const [side] = query.role === 'payee' ? ['payer'] : ['payee'];
   const values = Object.fromEntries(answer.data_quality.signals.map(({ id, value }) => [id, value]));
   expect(values).toEqual({

@@ -1,8 +1,8 @@
+import { createTruthCheck } from './check.ts';
+import { startKillableEngine } from './engine.ts';
 import { type Fault, type FaultKind, SimulatedDeath } from './faulty-writer.ts';
-import { startKillableEngine } from './killable-engine.ts';
-import { createStage, type FaultReport, type Stage } from './simulated-stage.ts';
-import { createSimulatedWorld } from './simulated-world.ts';
-import { createTruthCheck } from './truth-check.ts';
+import { createStage, type FaultReport, type Stage } from './stage.ts';
+import { createSimulatedWorld } from './world.ts';
 
 /**
  * Random faults against the product's own writing, rollup and regrade code over a real engine that is really killed. After

@@ -1,13 +1,13 @@
-import { type Address, address } from '../../core/domain/address.ts';
-import { withBuilderCode } from '../../demo/chain/builder-code.ts';
-import type { Random } from '../../demo/random.ts';
-import { callData, type Event, PROXY, settled, transfer, used, wallet } from './chain-logs.ts';
+import { type Address, address } from '../../../core/domain/address.ts';
+import { withBuilderCode } from '../../../demo/chain/builder-code.ts';
+import type { Random } from '../../../demo/random.ts';
+import { callData, type Event, PROXY, settled, transfer, used, wallet } from '../chain-logs.ts';
 import type { ModelBlock, ModelTransaction } from './model-chain.ts';
 
 /** Random x402 traffic for the model chain: every kind of payment that the index tells apart, among few wallets. */
 
 /** Few, so that every wallet has a history and the same event places are taken by different wallets after a reorg. */
-export const PAYERS = Array.from({ length: 8 }, (_, index) => wallet(0xa0 + index));
+const PAYERS = Array.from({ length: 8 }, (_, index) => wallet(0xa0 + index));
 /** Wallets that sell, and a collector of channel deposits. */
 export const PAYEES = [
   ...Array.from({ length: 6 }, (_, index) => wallet(0xb0 + index)),
@@ -50,7 +50,7 @@ function randomPayment(random: Random, token: Address): Payment {
   };
 }
 
-/** Mostly a merchant; sometimes the payer, a relayer, or somebody who otherwise pays. */
+/** Mostly a merchant; sometimes the payer, a relayer, or a wallet that otherwise pays. */
 function payeeOf(random: Random, payer: Address): Address {
   if (random.chance(0.12)) return payer;
   if (random.chance(0.08)) return random.pick(RELAYERS);

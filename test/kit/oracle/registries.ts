@@ -1,13 +1,13 @@
 import { decodeEventLog, type Hex, parseAbiItem } from 'viem';
-import { type Address, address } from '../../core/domain/address.ts';
-import type { AgentView, FeedbackView } from '../../demo/chain/registry-views.ts';
-import type { ReceiptLog } from './receipts.ts';
-import { REGISTRY_EVENTS } from './registry-logs.ts';
+import type { AgentEvent, Attestation } from '../../../clickhouse/tables/registries.ts';
+import { address } from '../../../core/domain/address.ts';
 
-/**
- * What the tables must hold, made of receipts by viem's generic decoder, and what agents are by nothing but those rows: other
- * ways than the index takes.
- */
+import type { Chain } from '../../../core/domain/chains.ts';
+import type { Hash } from '../../../core/domain/settlement.ts';
+import { REGISTRY_EVENTS } from '../registry-logs.ts';
+import type { ReceiptLog } from './receipts.ts';
+
+/** What the tables of the registries must hold, made of receipts by viem's generic decoder: another way than the index takes. */
 
 export type Row = readonly unknown[];
 
@@ -99,49 +99,66 @@ function attestationRow(name: string, args: Args): Row | null {
   }
 }
 
-export interface FoldedAgent extends AgentView {
-  readonly feedback: readonly FeedbackView[];
+/** The same rows as events and attestations, in the form that `agents.ts` folds. */
+export function eventsOf({ events }: RegistryRows, chain: Chain): AgentEvent[] {
+  return events.map((row) => {
+    const [kind, agentId, account, text, data] = row.slice(PLACE_COLUMNS).map(String);
+    return {
+      ...placeOf(row, chain),
+      kind: kind as AgentEvent['kind'], // one of the names above
+      agentId: BigInt(agentId ?? ''),
+      account: address(String(account)),
+      text: String(text),
+      data: data as Hex, // as above
+    };
+  });
 }
 
-/**
- * Agents by id. A contract may pass its agent on within the mint, before `Registered` is logged: so the owner is always the
- * newest transfer's, and the wallet that is logged right after `Registered` says only what held at the mint.
- */
-export function foldAgents({ events, attestations }: RegistryRows): FoldedAgent[] {
-  const agents = new Map<string, { owner: Address; wallet: Address; uri: string; registeredAt: string }>();
-  for (const [block, index, , , , kind, agentId, of, text] of events) {
-    const id = String(agentId);
-    const account = address(String(of));
-    const agent = agents.get(id) ?? { owner: account, wallet: account, uri: '', registeredAt: '' };
-    agents.set(id, agent);
-    if (kind === 'transferred') agent.owner = account;
-    if (kind === 'registered' || kind === 'uri_updated') agent.uri = String(text);
-    if (kind === 'registered') agent.registeredAt = `${block} ${index}`;
-    const isAtMint = agent.registeredAt === `${block} ${Number(index) - 1}`;
-    if (kind === 'wallet_set' && !isAtMint) agent.wallet = account;
-  }
-  return [...agents]
-    .map(([id, { owner, wallet, uri }]) => {
-      const feedback = feedbackOf(id, attestations);
-      return { agentId: BigInt(id), owner, wallet, uri, feedback };
-    })
-    .sort((one, other) => Number(one.agentId - other.agentId));
+export function attestationsOf({ attestations }: RegistryRows, chain: Chain): Attestation[] {
+  return attestations.map((row) => {
+    const [
+      kind,
+      agentId,
+      author,
+      client,
+      index,
+      value,
+      decimals,
+      tag1,
+      tag2,
+      endpoint,
+      uri,
+      fileHash,
+      requestHash,
+    ] = row.slice(PLACE_COLUMNS).map(String);
+    return {
+      ...placeOf(row, chain),
+      kind: kind as Attestation['kind'], // one of the names above
+      agentId: BigInt(agentId ?? ''),
+      author: address(String(author)),
+      client: address(String(client)),
+      feedbackIndex: BigInt(index ?? ''),
+      value: BigInt(value ?? ''),
+      valueDecimals: Number(decimals),
+      tag1: String(tag1),
+      tag2: String(tag2),
+      endpoint: String(endpoint),
+      uri: String(uri),
+      fileHash: fileHash as Hash, // hashes of the rows above
+      requestHash: requestHash as Hash,
+    };
+  });
 }
 
-/** In any order. */
-function feedbackOf(agentId: string, attestations: readonly Row[]): FeedbackView[] {
-  const own = attestations.filter(([, , , , , , id]) => id === agentId);
-  const keyOf = (row: Row): string => `${row[8]} ${row[9]}`;
-  const revoked = new Set(own.filter(([, , , , , kind]) => kind === 'revocation').map(keyOf));
-  return own
-    .filter(([, , , , , kind]) => kind === 'feedback')
-    .map((row) => ({
-      client: address(String(row[8])),
-      feedbackIndex: BigInt(String(row[9])),
-      value: BigInt(String(row[10])),
-      valueDecimals: Number(row[11]),
-      tag1: String(row[12]),
-      tag2: String(row[13]),
-      revoked: revoked.has(keyOf(row)),
-    }));
+const PLACE_COLUMNS = 5;
+
+function placeOf([block, index, blockHash, txHash, time]: Row, chain: Chain) {
+  return {
+    chain,
+    blockNumber: Number(block),
+    logIndex: Number(index),
+    blockHash: blockHash as Hash, // of a row, which has five columns of its place
+    txHash: txHash as Hash,
+    blockTime: Number(time),
+  };
 }

@@ -1,5 +1,5 @@
-import type { Hash } from '../../core/domain/settlement.ts';
-import type { Rpc } from '../../demo/chain/json-rpc.ts';
+import type { Hash } from '../../../core/domain/settlement.ts';
+import type { Rpc } from '../../../demo/chain/json-rpc.ts';
 
 /** A log as it stands in a receipt. */
 export interface ReceiptLog {

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { EngineError, type Writer } from '../../clickhouse/engine/engine.ts';
-import { trustedText } from '../../clickhouse/engine/sql.ts';
+import { EngineError, type Writer } from '../../../clickhouse/engine/engine.ts';
+import { trustedText } from '../../../clickhouse/engine/sql.ts';
 
 /**
  * What goes wrong at one write of one process.

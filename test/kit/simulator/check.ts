@@ -1,21 +1,19 @@
-import { EngineError } from '../../clickhouse/engine/engine.ts';
-import { Failure } from '../../core/errors.ts';
-import { readRelayerTotals } from '../../src/operations/facilitators/totals.ts';
-import { type RollupCoverage, readCoverage } from '../../src/operations/index-state/rollups.ts';
-import { readIndex, readMergedRelayers } from './index-totals.ts';
-import type { KillableEngine } from './killable-engine.ts';
-import { createRecounter, type Lines, type Recount } from './recount.ts';
-import { eventually } from './simulated-ingest.ts';
-import type { SimulatedWorld } from './simulated-world.ts';
+import { EngineError } from '../../../clickhouse/engine/engine.ts';
+import { Failure } from '../../../core/errors.ts';
+import { readRelayerTotals } from '../../../src/operations/facilitators/totals.ts';
+import { type RollupCoverage, readCoverage } from '../../../src/operations/index-state/rollups.ts';
+import { readIndex, readMergedRelayers } from '../index-totals.ts';
+import { oracle } from '../oracle/oracle.ts';
+import { differencesOf, type Lines, type Recount } from '../oracle/totals.ts';
+import type { KillableEngine } from './engine.ts';
+import { eventually } from './processes.ts';
+import type { SimulatedWorld } from './world.ts';
 
 /** Compares every read path with the recount; throws what differs. `mustBeClosed`: the rollup tables alone have to answer. */
-export type TruthCheck = (mustBeClosed: boolean) => Promise<void>;
-
-const DIFFERENCES_SHOWN_MAX = 5;
-const PARTS = ['settlements', 'walletLog', 'payees', 'payers', 'relayers', 'chainHours'] as const;
+type TruthCheck = (mustBeClosed: boolean) => Promise<void>;
 
 export function createTruthCheck(world: SimulatedWorld, engine: KillableEngine): TruthCheck {
-  const recount = createRecounter();
+  const recount = oracle.totals.recounter();
   return async (mustBeClosed) => {
     const truth = await recount(world.chains, world.catalogue());
     const { coverage, index, merged } = await readOnce(engine);
@@ -24,8 +22,10 @@ export function createTruthCheck(world: SimulatedWorld, engine: KillableEngine):
     if (mustBeClosed && merged === null)
       throw new Error('the totals of relayers do not hold after a full pass');
     const wrong = [
-      ...PARTS.flatMap((part) => differences(part, index[part], truth[part])),
-      ...(merged === null ? [] : differences('merged relayers', merged, truth.relayers)),
+      ...differencesOf(index, truth),
+      ...(merged === null
+        ? []
+        : differencesOf({ 'merged relayers': merged }, { 'merged relayers': truth.relayers })),
     ];
     if (wrong.length > 0) throw new Error([`the index is wrong, open is ${open}`, ...wrong].join('\n'));
   };
@@ -57,14 +57,4 @@ async function readOnce(engine: KillableEngine): Promise<Reading> {
 /** The engine's failure, for which the reading is repeated, instead of what the API would answer. */
 function throwCause(error: unknown): never {
   throw error instanceof Failure && error.cause instanceof EngineError ? error.cause : error;
-}
-
-function differences(part: string, index: Lines, truth: Lines): string[] {
-  const keys = [...new Set([...index.keys(), ...truth.keys()])].filter(
-    (key) => index.get(key) !== truth.get(key),
-  );
-  const shown = keys
-    .slice(0, DIFFERENCES_SHOWN_MAX)
-    .map((key) => `  ${key}\n    index ${index.get(key) ?? '-'}\n    truth ${truth.get(key) ?? '-'}`);
-  return keys.length === 0 ? [] : [`${part}: ${keys.length} of ${truth.size} differ`, ...shown];
 }

@@ -1,9 +1,7 @@
+import { freshLooks, type KillableEngine } from './engine.ts';
 import { createFaultyWriter, type Fault, type FaultKind, type FaultyWriter } from './faulty-writer.ts';
-import { freshLooks } from './fresh-looks.ts';
-import type { KillableEngine } from './killable-engine.ts';
-import { eventually, isCaughtUp, type SimulatedIngest, startSimulatedIngest } from './simulated-ingest.ts';
-import { rollUp } from './simulated-rollup.ts';
-import type { SimulatedWorld } from './simulated-world.ts';
+import { eventually, isCaughtUp, rollUp, type SimulatedIngest, startSimulatedIngest } from './processes.ts';
+import type { SimulatedWorld } from './world.ts';
 
 /** The processes of the simulation, and the book of what was done to them. */
 export interface Stage {

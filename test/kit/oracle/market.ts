@@ -1,4 +1,4 @@
-import type { Settlement } from '../../clickhouse/tables/settlements.ts';
+import type { Settlement } from '../../../clickhouse/tables/settlements.ts';
 
 /** The other way to the answers of docs/sql.md: plain loops over the rows, dollars in millionths, days as numbers since 1970. */
 
@@ -6,7 +6,7 @@ const DAY_SECONDS = 86_400;
 
 export const dayOf = ({ blockTime }: Settlement): number => Math.floor(blockTime / DAY_SECONDS);
 /** The Monday of a day's week; 1970-01-01 was a Thursday. */
-export const mondayOf = (day: number): number => day - ((day + 3) % 7);
+const mondayOf = (day: number): number => day - ((day + 3) % 7);
 export const dayText = (day: number): string =>
   new Date(day * DAY_SECONDS * 1_000).toISOString().slice(0, 10);
 

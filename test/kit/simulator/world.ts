@@ -1,14 +1,14 @@
-import type { FacilitatorConfig, PayeeConfig } from '../../core/config/catalogue.ts';
-import type { ChainConfig } from '../../core/config/chains.ts';
-import { loadConfig } from '../../core/config/load.ts';
-import type { Address } from '../../core/domain/address.ts';
-import type { Chain } from '../../core/domain/chains.ts';
-import { type Random, seededRandom } from '../../demo/random.ts';
-import { permit2ProxiesOf } from '../../ingest/grading/built-in.ts';
-import { buildCatalogue, type Catalogue } from '../../ingest/grading/catalogue.ts';
+import type { FacilitatorConfig, PayeeConfig } from '../../../core/config/catalogue.ts';
+import type { ChainConfig } from '../../../core/config/chains.ts';
+import { loadConfig } from '../../../core/config/load.ts';
+import type { Address } from '../../../core/domain/address.ts';
+import type { Chain } from '../../../core/domain/chains.ts';
+import { type Random, seededRandom } from '../../../demo/random.ts';
+import { permit2ProxiesOf } from '../../../ingest/grading/built-in.ts';
+import { buildCatalogue, type Catalogue } from '../../../ingest/grading/catalogue.ts';
+import type { NaiveCatalogue } from '../oracle/naive-reader.ts';
 import { createModelChain, type ModelBlock, type ModelChain } from './model-chain.ts';
-import { CONSTANT_PAYEE, PAYEES, RELAYERS, randomBlock } from './model-traffic.ts';
-import type { NaiveCatalogue } from './naive-reader.ts';
+import { CONSTANT_PAYEE, PAYEES, RELAYERS, randomBlock } from './traffic.ts';
 
 /** What the simulation indexes: two chains and a catalogue, all changing by seed. */
 export interface SimulatedWorld {
@@ -169,7 +169,7 @@ function createChangingCatalogue(random: Random, chains: readonly SimulatedChain
     const now = relayers.get(key);
     if (now !== undefined && random.chance(0.4)) {
       relayers.delete(key);
-      return `${key} is nobody's`;
+      return `${key} is unnamed`;
     }
     const facilitator = now !== undefined && random.chance(0.6) ? now.facilitator : random.pick(FACILITATORS);
     const named = { facilitator, firstSeen: randomDay() };

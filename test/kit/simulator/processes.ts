@@ -1,21 +1,27 @@
 import { setMaxListeners } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
-import { EngineError, type Writer } from '../../clickhouse/engine/engine.ts';
-import { createLog } from '../../core/log.ts';
-import { createMemoryQueue } from '../../ingest/coordinate/memory-queue.ts';
-import { workRanges } from '../../ingest/coordinate/work-ranges.ts';
-import { decodeContextOf } from '../../ingest/decode/context.ts';
-import { emittersOf } from '../../ingest/decode/log-kind.ts';
-import { indexChain } from '../../ingest/follow/index-chain.ts';
+import { EngineError, type Writer } from '../../../clickhouse/engine/engine.ts';
+import { sql } from '../../../clickhouse/engine/sql.ts';
+import { createLog } from '../../../core/log.ts';
+import { createMemoryQueue } from '../../../ingest/coordinate/memory-queue.ts';
+import { workRanges } from '../../../ingest/coordinate/work-ranges.ts';
+import { decodeContextOf } from '../../../ingest/decode/context.ts';
+import { emittersOf } from '../../../ingest/decode/log-kind.ts';
+import { indexChain } from '../../../ingest/follow/index-chain.ts';
 import {
   type Catalogue,
   type CatalogueHolder,
   createCatalogueHolder,
-} from '../../ingest/grading/catalogue.ts';
-import { changeCatalogue, type RecordedPass, sweepPasses } from '../../ingest/grading/regrade/regrade.ts';
-import { contractsName, createCheckpoints, missingRanges } from '../../ingest/write/checkpoints.ts';
-import { createVersions } from '../../ingest/write/versions.ts';
-import type { SimulatedChain } from './simulated-world.ts';
+} from '../../../ingest/grading/catalogue.ts';
+import { changeCatalogue, type RecordedPass, sweepPasses } from '../../../ingest/grading/regrade/regrade.ts';
+import type { RollupLimits } from '../../../ingest/rollup/due.ts';
+import { mergeRelayerTotals } from '../../../ingest/rollup/relayer-totals.ts';
+import { runRollup } from '../../../ingest/rollup/worker.ts';
+import { untilAcknowledged } from '../../../ingest/write/batch-writer.ts';
+import { contractsName, createCheckpoints, missingRanges } from '../../../ingest/write/checkpoints.ts';
+import { createVersions } from '../../../ingest/write/versions.ts';
+import { freshLooks, type KillableEngine } from './engine.ts';
+import type { SimulatedChain } from './world.ts';
 
 /** The product's own chain followers and regrading over the model chains, as one process that can die. */
 export interface SimulatedIngest {
@@ -29,7 +35,8 @@ export interface SimulatedIngest {
   stop(): Promise<void>;
 }
 
-const log = createLog('silent', 'simulated-ingest');
+const log = createLog('silent', 'simulation');
+const POLL_MS = 10;
 
 /** `writer` is the chain followers', `regrader` the same process's for everything else. */
 export function startSimulatedIngest(deps: {
@@ -117,7 +124,6 @@ export async function isCaughtUp(
   return missingRanges(startBlock, head.start - 1, backfilled).length === 0;
 }
 
-const POLL_MS = 10;
 /** An engine that starts again, and a few blocks: seconds on an idle machine. */
 const WITHIN_MS = 120_000;
 
@@ -140,4 +146,62 @@ export async function eventually(
     await delay(POLL_MS);
   }
   throw new Error(`gave up waiting until ${what}`, { cause: last });
+}
+
+const MAX_SECONDS = 10;
+
+/** Everything is due at once; a busy block is enough for a day to be closed by hours. */
+const LIMITS: RollupLimits = {
+  pollMs: POLL_MS,
+  closeAfterMs: 0,
+  quietMs: 0,
+  closeAnywayAfterMs: 0,
+  splitAboveRows: 50,
+  slicesPerPassMax: 4,
+  totalsEveryMs: 0,
+};
+
+/**
+ * The product's rollup worker as a process that ends when nothing is dirty and the relayers' totals are merged from that.
+ * Rejects when it dies or meets what no waiting mends.
+ * `engine` tells of the tables whatever happens to the worker.
+ */
+export async function rollUp(writer: Writer, engine: KillableEngine): Promise<void> {
+  const ending = new AbortController();
+  const versions = createVersions(0n);
+  let failed = false;
+  const running = runRollup({
+    writer,
+    versions,
+    log,
+    signal: ending.signal,
+    clock: { nowMs: () => Date.now() },
+    limits: LIMITS,
+  }).catch((error: unknown) => {
+    failed = true;
+    throw error;
+  });
+  running.catch(() => undefined); // awaited below
+  const isClean = freshLooks(engine.changes, async () => (await dirtySlices(engine.writer)) === 0);
+  while (!failed && !(await isClean())) await delay(POLL_MS);
+  ending.abort();
+  await running;
+  // By itself it may have been ended before it came to this.
+  const { signal } = new AbortController();
+  await untilAcknowledged(log, signal, () => mergeRelayerTotals({ writer, versions }));
+}
+
+/** Infinite while the engine does not answer. */
+async function dirtySlices(observer: Writer): Promise<number> {
+  try {
+    const { rows } = await observer.rows({
+      name: 'simulation-dirty',
+      sql: sql`SELECT count() FROM rollup_slices WHERE ver > rolled_ver`,
+      maxSeconds: MAX_SECONDS,
+      maxRows: 1,
+    });
+    return Number(rows[0]?.[0]);
+  } catch {
+    return Number.POSITIVE_INFINITY; // it is being restarted
+  }
 }

@@ -1,5 +1,5 @@
-import type { Hash } from '../../core/domain/settlement.ts';
-import type { Rpc, RpcCall } from '../../demo/chain/json-rpc.ts';
+import type { Hash } from '../../../core/domain/settlement.ts';
+import type { Rpc, RpcCall } from '../../../demo/chain/json-rpc.ts';
 import {
   type BlockBatch,
   type BlockRef,
@@ -8,8 +8,8 @@ import {
   type RawLog,
   ReadAbandoned,
   type TransactionFacts,
-} from '../../ingest/chain/block-source.ts';
-import { type Transaction, wallet, word } from './chain-logs.ts';
+} from '../../../ingest/chain/block-source.ts';
+import { type Transaction, wallet, word } from '../chain-logs.ts';
 
 /**
  * A chain in memory whose clock and forks a test decides: the only way to have days and reorgs across midnight at the pace of
@@ -36,7 +36,7 @@ export interface ModelBlock {
   readonly transactions: readonly ModelTransaction[];
 }
 
-/** `quietLogs` are logs of contracts that nobody indexes, before the transaction's own: they only move the log index. */
+/** `quietLogs` are logs of contracts that are not indexed, before the transaction's own: they only move the log index. */
 export interface ModelTransaction extends Required<Transaction> {
   readonly quietLogs: number;
 }
@@ -48,7 +48,7 @@ interface MinedBlock extends ModelBlock {
 }
 
 const NOBODY = wallet(0xb0d1e);
-/** Nobody pays for gas here. */
+/** Gas is free here. */
 const BALANCE = 10n ** 18n;
 const hex = (value: number): string => `0x${value.toString(16)}`;
 

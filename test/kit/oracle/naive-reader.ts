@@ -1,6 +1,6 @@
 import { parseBuilderCodeSuffixFromCalldata } from '@x402/extensions/builder-code';
 import { decodeEventLog, type Hex, parseAbi } from 'viem';
-import type { Rpc } from '../../demo/chain/json-rpc.ts';
+import type { Rpc } from '../../../demo/chain/json-rpc.ts';
 import { type Receipt, type ReceiptLog, readReceipts } from './receipts.ts';
 
 /**

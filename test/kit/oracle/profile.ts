@@ -1,7 +1,7 @@
-import type { Settlement } from '../../clickhouse/tables/settlements.ts';
-import type { Address } from '../../core/domain/address.ts';
-import { usdNumber } from '../../core/domain/amount.ts';
-import type { Chain } from '../../core/domain/chains.ts';
+import type { Settlement } from '../../../clickhouse/tables/settlements.ts';
+import type { Address } from '../../../core/domain/address.ts';
+import { usdNumber } from '../../../core/domain/amount.ts';
+import type { Chain } from '../../../core/domain/chains.ts';
 
 /** A profile recounted the slow way: every live settlement, loops and bigints, no SQL. */
 

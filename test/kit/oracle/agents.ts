@@ -1,15 +1,29 @@
-import type { AgentEvent, Attestation } from '../../clickhouse/tables/registries.ts';
-import type { Address } from '../../core/domain/address.ts';
+import type { AgentEvent, Attestation } from '../../../clickhouse/tables/registries.ts';
+import type { Address } from '../../../core/domain/address.ts';
+import type { AgentView, FeedbackView } from '../../../demo/chain/registry-views.ts';
 
 /** What agents must be, folded event by event in the order of the chain: slow, obvious, and another way than the index takes. */
 
-export interface NaiveAgent {
+/** An agent and everything that was ever said of it. */
+export interface FoldedAgent extends AgentView {
+  readonly chain: string;
+  /** Unix seconds. */
+  readonly registeredAt: number;
+  /** By client, then index; revoked ones too. */
+  readonly feedback: readonly FeedbackView[];
+}
+
+export interface NaiveAgent extends FeedbackSummary {
   readonly chain: string;
   readonly agentId: string;
   readonly owner: Address;
   readonly wallet: Address;
   readonly uri: string;
   readonly registeredAt: number;
+}
+
+/** Of feedback that is not revoked. */
+export interface FeedbackSummary {
   readonly feedbackCount: number;
   readonly distinctClients: number;
   /** Standing ratings of 0 to 100, each client once, and five more clients of 50; cut at 18 decimals; null without any. */
@@ -18,53 +32,74 @@ export interface NaiveAgent {
 
 const SCORE_DECIMALS = 18;
 
+/** Agents as the index derives them. */
 export function naiveAgents(
   events: readonly AgentEvent[],
   attestations: readonly Attestation[],
 ): NaiveAgent[] {
+  return foldAgents(events, attestations).map(({ agentId, feedback, ...agent }) => ({
+    ...agent,
+    agentId: String(agentId),
+    ...summaryOf(feedback),
+  }));
+}
+
+/** In the order of chains and ids. */
+export function foldAgents(
+  events: readonly AgentEvent[],
+  attestations: readonly Attestation[],
+): FoldedAgent[] {
   const keys = new Map<string, AgentEvent[]>();
   for (const event of [...events].sort(byPlace)) {
     const key = `${event.chain} ${event.agentId}`;
     keys.set(key, [...(keys.get(key) ?? []), event]);
   }
   return [...keys.values()]
-    .flatMap((own) => naiveAgent(own, attestations) ?? [])
-    .sort((one, other) => one.chain.localeCompare(other.chain) || compareIds(one.agentId, other.agentId));
+    .flatMap((own) => foldAgent(own, attestations) ?? [])
+    .sort((one, other) => one.chain.localeCompare(other.chain) || Number(one.agentId - other.agentId));
 }
 
-function naiveAgent(
+/**
+ * A contract may pass its agent on within the mint, before `Registered` is logged: so the owner is always the newest transfer's,
+ * and the wallet that is logged right after `Registered` says only what held at the mint.
+ */
+function foldAgent(
   events: readonly AgentEvent[],
   attestations: readonly Attestation[],
-): NaiveAgent | undefined {
+): FoldedAgent | undefined {
   const registered = events.find(({ kind }) => kind === 'registered');
   if (registered === undefined) return undefined;
   let { account: owner, account: wallet, text: uri } = registered;
   for (const { kind, account, text, blockNumber, logIndex } of events) {
     if (kind === 'transferred') owner = account;
-    // Logged right after `Registered`: what held at the mint, whatever happened within it.
     const isAtMint = blockNumber === registered.blockNumber && logIndex === registered.logIndex + 1;
     if (kind === 'wallet_set' && !isAtMint) wallet = account;
     if (kind === 'uri_updated') uri = text;
   }
   const { chain, agentId, blockTime: registeredAt } = registered;
   const about = attestations.filter((row) => row.chain === chain && row.agentId === agentId);
-  const standing = about.filter(
-    (row) =>
-      row.kind === 'feedback' &&
-      !about.some(
-        (other) =>
-          other.kind === 'revocation' &&
-          other.client === row.client &&
-          other.feedbackIndex === row.feedbackIndex,
-      ),
-  );
+  return { chain, agentId, owner, wallet, uri, registeredAt, feedback: feedbackOf(about) };
+}
+
+function feedbackOf(about: readonly Attestation[]): FeedbackView[] {
+  const keyOf = ({ client, feedbackIndex }: Attestation): string => `${client} ${feedbackIndex}`;
+  const revoked = new Set(about.filter(({ kind }) => kind === 'revocation').map(keyOf));
+  return about
+    .filter(({ kind }) => kind === 'feedback')
+    .map((row) => {
+      const { client, feedbackIndex, value, valueDecimals, tag1, tag2 } = row;
+      return { client, feedbackIndex, value, valueDecimals, tag1, tag2, revoked: revoked.has(keyOf(row)) };
+    })
+    .sort(byClient);
+}
+
+export function byClient(one: FeedbackView, other: FeedbackView): number {
+  return one.client.localeCompare(other.client) || Number(one.feedbackIndex - other.feedbackIndex);
+}
+
+export function summaryOf(feedback: readonly FeedbackView[]): FeedbackSummary {
+  const standing = feedback.filter(({ revoked }) => !revoked);
   return {
-    chain,
-    agentId: String(agentId),
-    owner,
-    wallet,
-    uri,
-    registeredAt,
     feedbackCount: standing.length,
     distinctClients: new Set(standing.map(({ client }) => client)).size,
     score: scoreOf(standing),
@@ -75,10 +110,9 @@ function naiveAgent(
 const RATING_TAGS = ['', 'starred', 'quality', 'rating', 'score'];
 const [HUNDRED, FIFTY, FIVE] = [100n * 10n ** 18n, 50n * 10n ** 18n, 5n];
 
-type Rating = Pick<Attestation, 'client' | 'tag1' | 'value' | 'valueDecimals'>;
+type Rating = Pick<FeedbackView, 'client' | 'tag1' | 'value' | 'valueDecimals'>;
 
-/** Of feedback that stands. */
-export function scoreOf(standing: readonly Rating[]): string | null {
+function scoreOf(standing: readonly Rating[]): string | null {
   const byClient = new Map<Address, bigint[]>();
   for (const { client, tag1, value, valueDecimals } of standing) {
     const scaled = value * 10n ** BigInt(SCORE_DECIMALS - valueDecimals);
@@ -104,8 +138,4 @@ function decimalText(scaled: bigint): string {
 
 function byPlace(one: AgentEvent, other: AgentEvent): number {
   return one.blockNumber - other.blockNumber || one.logIndex - other.logIndex;
-}
-
-function compareIds(one: string, other: string): number {
-  return Number(BigInt(one) - BigInt(other));
 }
