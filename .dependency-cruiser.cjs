@@ -160,7 +160,7 @@ module.exports = {
     only(
       'only-docs-site-knows-markdown',
       { path: '^src', pathNot: '^src/docs-site' },
-      { path: 'node_modules/(marked|highlight.js|minisearch)' },
+      { path: 'node_modules/(github-slugger|marked|highlight.js|minisearch)' },
       'Only the documentation is rendered.',
     ),
     only(

@@ -1,52 +1,50 @@
-import { Call, ListCall, type Paging } from './call.ts';
-import type { RepeatableOptions } from './method.ts';
+import { Call, ListCall, type Paging, type RepeatableOptions } from './call.ts';
 import { type Operations, ROUTES } from './operations.ts';
 import { createWallet, type Payer, type Receipt } from './payment.ts';
-import { type RetryOptions, retryPolicy } from './retry.ts';
-import { type Connection, send } from './send.ts';
+import { type Connection, type RetryOptions, retryPolicy, send } from './send.ts';
 import { createSqlMethods, type SqlMethods } from './sql.ts';
 
-/** A client of Settlement Index for Node 20.19 and later and for browsers. It needs `fetch` and nothing else. */
+/** The client, for Node 20.19 and later and for browsers. It needs `fetch` only. */
 
 export interface ClientOptions {
-  /** Where the service is, such as `https://index.example`; with or without a base path (`/v0`, `/api/v0`). */
+  /** The address of the service, such as `https://index.example`, with or without a base path (`/v0`, `/api/v0`). */
   readonly url: string;
-  /** An API key, or a bearer token of the deployment’s issuer. Without one only free routes answer, or what is paid for. */
+  /** An API key, or a bearer token of the deployment’s issuer. Without one, only free routes and paid calls work. */
   readonly key?: string | undefined;
-  /** Used instead of the global `fetch`. */
+  /** Replaces the global `fetch`. */
   readonly fetch?: typeof globalThis.fetch | undefined;
-  /** Signs payments for calls that ask for one (402): `payWith(x402Client)`, or your own. Without it a 402 is an error. */
+  /** Signs payments for calls that require one (402): `payWith(x402Client)`, or your own. Without a payer a 402 is an error. */
   readonly payer?: Payer | undefined;
   /** The most that one call may cost over x402, dollars as a decimal text. Default `'0.10'`. */
   readonly maxUsd?: string | undefined;
-  /** The most that this client may sign for in its life, dollars as a decimal text. Default: no limit. */
+  /** The most that this client may sign for in total, dollars as a decimal text. Default: no limit. */
   readonly maxTotalUsd?: string | undefined;
-  /** Further tokens that are worth a dollar, with their decimals: `{ 'eip155:8453/0x…': 6 }`. Others are never paid in. */
+  /** More tokens that are worth a dollar, with their decimals: `{ 'eip155:8453/0x…': 6 }`. Other tokens are never used to pay. */
   readonly dollarTokens?: Readonly<Record<string, number>> | undefined;
-  /** Told of each settled payment, those of single pages among them. */
+  /** Called for each settled payment, including those for single pages. */
   readonly onReceipt?: ((receipt: Receipt) => void) | undefined;
-  /** `false` sends every request once. */
+  /** `false` turns retries off. */
   readonly retry?: RetryOptions | false | undefined;
 }
 
 export interface Client extends Operations, SqlMethods {
-  /** Dollars that the payer signed for until now, as a decimal text. What was signed counts, whether or not it was settled. */
+  /** Dollars that the payer has signed for, as a decimal text, whether or not they were settled. */
   signedUsd(): string;
 }
 
 /**
- * A client of the service at `url`. Sends nothing by itself. Calls reject with a `SettlementIndexError`, or with the reason of their
- * signal. Throws a `TypeError` for options that make no sense.
+ * A client of the service at `url`. Creating it sends nothing. Calls reject with a `SettlementIndexError`, or with the reason of their
+ * signal. Throws a `TypeError` for invalid options.
  */
 export function createClient(options: ClientOptions): Client {
   const { payer, key } = options;
   if (key !== undefined && !KEY.test(key))
-    throw new TypeError('key holds characters that no key has, such as white space');
+    throw new TypeError('key contains characters that no key has, such as white space');
   const wallet = payer === undefined ? null : createWallet({ ...options, payer });
   const connection: Connection = {
     base: baseOf(options.url),
     key,
-    // Looked up when it is called, and called as a plain function, as browsers want it.
+    // Looked up at each call, so that a later replacement is used. Browsers require a call without `this`.
     fetch: options.fetch ?? ((input, init) => globalThis.fetch(input, init)),
     wallet,
     retry: retryPolicy(options.retry),
@@ -59,7 +57,7 @@ export function createClient(options: ClientOptions): Client {
   };
 }
 
-/** What a header can hold. */
+/** Visible ASCII, which a header can hold. */
 const KEY = /^[\x21-\x7e]+$/;
 const BASE_PATH = '/v0';
 
@@ -88,8 +86,8 @@ function operationsOf(connection: Connection): Operations {
   return Object.fromEntries(methods) as Operations; // written from the same declarations as ROUTES
 }
 
-/** Rows on a page of a walk, where the caller does not say: as many as the service gives, for the fewest requests. */
-const WALK_LIMIT = 100;
+/** Rows on a page of `pages()` and `items()` by default: the maximum of the service, for the fewest requests. */
+const PAGE_ROWS_MAX = 100;
 
 function call(
   connection: Connection,
@@ -110,11 +108,11 @@ function call(
   const { rows, paging } = route;
   if (rows === undefined || paging === undefined) return new Call(sender(given));
   const page = (from: string | number | null) =>
-    new Call(sender({ limit: WALK_LIMIT, ...given, ...(from === null ? {} : { [paging]: from }) }));
+    new Call(sender({ limit: PAGE_ROWS_MAX, ...given, ...(from === null ? {} : { [paging]: from }) }));
   return new ListCall(page, sender(given), { rows, paging });
 }
 
-/** Parameters of the path go into it, all others into the query. */
+/** The path with its parameters filled in, and the other parameters as query. */
 function pathOf(path: string, params: Given): string {
   const query = new URLSearchParams();
   let filled = path;

@@ -1,14 +1,14 @@
 import type { ErrorCode, Problem } from './wire.ts';
 
-/** Codes of failures that are no answer of the service. */
+/** Codes of failures that the client detects itself. */
 export type ClientErrorCode =
-  /** No answer came: the service could not be reached, or it redirected, which is not followed. */
+  /** The service could not be reached, or it redirected: redirects are not followed. */
   | 'connection_failed'
-  /** The answer began and did not come to its end. What was read until then is not the whole. */
+  /** The connection ended before the answer was complete. */
   | 'connection_lost'
-  /** Something answered that is not this service, such as a proxy, or in a way that this client does not know. */
+  /** The answer is not one of this service, such as that of a proxy, or has an unknown form. */
   | 'unexpected_answer'
-  /** The call costs more than `maxUsd` or what `maxTotalUsd` leaves, or is only sold for tokens of unknown value. Nothing was signed. */
+  /** The call costs more than `maxUsd` or the rest of `maxTotalUsd`, or is only sold for tokens of unknown value. Nothing was signed. */
   | 'payment_over_cap';
 
 export interface ErrorFacts {
@@ -22,22 +22,22 @@ export interface ErrorFacts {
 }
 
 /**
- * Every failure of a call. Branch on `code`, never on the message; the codes of the service are listed, with what to do, in its
- * documentation (`/docs/errors`). An aborted call rejects with the reason of its signal instead.
+ * A call that failed. Branch on `code`, never on the message. The documentation of the service (`/docs/errors`) lists its codes with what
+ * to do. An aborted call rejects with the reason of its signal instead.
  */
 export class SettlementIndexError extends Error {
   readonly code: ErrorCode | ClientErrorCode;
-  /** HTTP status; 0 where no answer came. */
+  /** HTTP status; 0 without an answer. */
   readonly status: number;
   /** One or two sentences about this request. */
   readonly detail: string;
-  /** Names the request in the logs of the service. */
+  /** The id of the request in the logs of the service. */
   readonly requestId: string | null;
-  /** Seconds after which the same request makes sense; null where the service did not say. */
+  /** Seconds after which to repeat the request; null where the service does not say. */
   readonly retryAfterSeconds: number | null;
-  /** The whole answer, with `parameter`, `position`, `hint`, `accepts`, `stage` and the like; null where it was not this service’s. */
+  /** The whole answer, with `parameter`, `position`, `hint`, `accepts`, `stage` and so on; null where the service did not answer. */
   readonly problem: Problem | null;
-  // Private, so that no log that prints an error prints what can be spent.
+  // Private, so that a logged error does not contain a payment that can still be spent.
   #payment: string | null = null;
 
   constructor(facts: ErrorFacts) {
@@ -52,21 +52,21 @@ export class SettlementIndexError extends Error {
   }
 
   /**
-   * The signed payment that went with the request, where one did and may have been spent: keep it, and send the same call again
-   * with `{ payment }`. It is not charged twice. Never log it.
+   * The signed payment of the request, where it may have been spent. Keep it, and send the same call again with `{ payment }`: it is
+   * not charged twice. Never log it.
    */
   get payment(): string | null {
     return this.#payment;
   }
 
-  /** The same error, knowing the payment that went with the request. */
+  /** Adds the payment of the request to the error. */
   withPayment(payment: string | null): this {
     this.#payment = payment;
     return this;
   }
 }
 
-/** The error that an answer of the service is. Reads its body. */
+/** The error in a failed answer, whose body it reads. */
 export async function errorOfResponse(response: Response): Promise<SettlementIndexError> {
   const text = await response.text().catch(() => '');
   const problem = problemIn(response, text);
@@ -77,7 +77,7 @@ export async function errorOfResponse(response: Response): Promise<SettlementInd
   };
   if (problem !== null)
     return new SettlementIndexError({ ...facts, code: problem.code, detail: problem.detail, problem });
-  const detail = `Status ${response.status} without an explanation of this service: is the URL right, or is something in between?`;
+  const detail = `The answer has status ${response.status} and is not one of this service. Check the URL, and proxies in between.`;
   return new SettlementIndexError({ ...facts, code: 'unexpected_answer', detail });
 }
 
@@ -85,10 +85,10 @@ function problemIn(response: Response, text: string): Problem | null {
   if (!/^application\/problem\+json/.test(response.headers.get('content-type') ?? '')) return null;
   const parsed = parseJson(text);
   const known = typeof parsed === 'object' && parsed !== null && 'code' in parsed && 'detail' in parsed;
-  return known ? (parsed as Problem) : null; // by its media type the service's own, which is tested against the document
+  return known ? (parsed as Problem) : null; // the service, which sends this media type, is tested against the document
 }
 
-/** Undefined for what is not JSON. */
+/** Undefined where the text is not JSON. */
 export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
@@ -97,7 +97,7 @@ export function parseJson(text: string): unknown {
   }
 }
 
-/** Dates, which proxies may send, are no advice of the service. */
+/** Null for dates, which only proxies send. */
 function secondsIn(retryAfter: string | null): number | null {
   return retryAfter !== null && /^\d{1,9}$/.test(retryAfter) ? Number(retryAfter) : null;
 }

@@ -11,12 +11,9 @@ export {
   payWith,
   type Receipt,
 } from './payment.ts';
-export type { RetryOptions } from './retry.ts';
-export type { CallOptions } from './send.ts';
+export type { CallOptions, RetryOptions } from './send.ts';
 export type { SqlAnswer, SqlOptions, SqlParam, SqlRow } from './sql.ts';
-export type { SqlFacts } from './sql-facts.ts';
-export type { SqlFile, SqlFileFormat } from './sql-file.ts';
-export type { SqlRows } from './sql-rows.ts';
+export type { SqlFacts, SqlFile, SqlFileFormat, SqlRows } from './sql-results.ts';
 export type {
   Answer,
   ErrorCode,

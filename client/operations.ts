@@ -1,6 +1,6 @@
 // Written by `npm run gen` from the declarations in src/operations. Changes here are lost.
 
-import type { ListMethod, Method, RepeatableOptions } from './method.ts';
+import type { ListMethod, Method, RepeatableOptions } from './call.ts';
 
 /** One method for each operation of the API. */
 export interface Operations {

@@ -1,11 +1,54 @@
-import { decodeBase64Json, encodeBase64Json } from './base64.ts';
 import { DOLLAR_TOKENS } from './dollar-tokens.ts';
-import { SettlementIndexError } from './errors.ts';
-import { microsOfAtoms, usdMicros, usdText } from './usd.ts';
+import { parseJson, SettlementIndexError } from './errors.ts';
+
+/** JSON in base64, as in the headers of x402. `btoa` works in Node and in browsers, but takes one byte a character only. */
+
+export function encodeBase64Json(value: unknown): string {
+  const bytes = new TextEncoder().encode(JSON.stringify(value));
+  return btoa(Array.from(bytes, (byte) => String.fromCharCode(byte)).join(''));
+}
+
+/** Undefined where the text is not base64 or not JSON. */
+export function decodeBase64Json(text: string): unknown {
+  let binary: string;
+  try {
+    binary = atob(text);
+  } catch {
+    return undefined;
+  }
+  return parseJson(new TextDecoder().decode(Uint8Array.from(binary, (char) => char.charCodeAt(0))));
+}
+
+const MICRO_DIGITS = 6;
+const USD = /^(\d{1,12})(?:\.(\d{1,6}))?$/;
+
+/** Dollars in micros, which are exact. Throws a `TypeError` that names the option unless the text is a decimal such as `'0.05'`. */
+export function usdMicros(option: string, text: string): bigint {
+  const [matched, whole, fraction = ''] = USD.exec(text) ?? [];
+  if (matched === undefined || whole === undefined)
+    throw new TypeError(`${option} must be dollars as a decimal text, such as '0.05'`);
+  return BigInt(whole) * 10n ** BigInt(MICRO_DIGITS) + BigInt(fraction.padEnd(MICRO_DIGITS, '0'));
+}
+
+/** An amount of atomic units in micros, rounded up; null where it is not an amount. */
+export function microsOfAtoms(atoms: unknown, decimals: number): bigint | null {
+  if (typeof atoms !== 'string' || !/^\d{1,78}$/.test(atoms)) return null;
+  const scale = 10n ** BigInt(decimals);
+  return (BigInt(atoms) * 10n ** BigInt(MICRO_DIGITS) + scale - 1n) / scale;
+}
+
+/** `30000n` → `'0.03'`. */
+export function usdText(micros: bigint): string {
+  const scale = 10n ** BigInt(MICRO_DIGITS);
+  const fraction = String(micros % scale)
+    .padStart(MICRO_DIGITS, '0')
+    .replace(/0+$/, '');
+  return `${micros / scale}${fraction === '' ? '' : `.${fraction}`}`;
+}
 
 /** Paying for single calls over x402. */
 
-/** One way to pay, as x402 version 2 writes it. */
+/** One way to pay, in the form of x402 version 2. */
 export interface PaymentTerms {
   /** `exact` takes the amount, `upto` at most the amount. */
   readonly scheme: string;
@@ -20,7 +63,7 @@ export interface PaymentTerms {
   readonly extra: Record<string, unknown>;
 }
 
-/** What the service asks for, x402 version 2 (`PAYMENT-REQUIRED`). */
+/** The payment that the service requires, in the form of x402 version 2 (`PAYMENT-REQUIRED`). */
 export interface PaymentRequired {
   readonly x402Version: number;
   readonly error?: string;
@@ -28,26 +71,26 @@ export interface PaymentRequired {
   readonly accepts: PaymentTerms[];
 }
 
-/** A call that wants to be paid for. Only terms within the caps are in it. */
+/** A call that requires a payment, with the terms that are within the caps. */
 export interface PaymentOffer {
   readonly method: string;
   readonly url: string;
-  /** The most that paying one of the terms costs, dollars: `'0.03'`. */
+  /** The price of the dearest of the terms, dollars: `'0.03'`. */
   readonly usd: string;
   readonly required: PaymentRequired;
 }
 
-/** Signs one of `offer.required.accepts` and gives the base64 text of the x402 payment, version 1 or 2. */
+/** Signs one of `offer.required.accepts` and returns the x402 payment, version 1 or 2, in base64. */
 export type Payer = (offer: PaymentOffer) => Promise<string>;
 
-/** What a settled payment left: where to find it on the chain. */
+/** The receipt of a settled payment, with its transaction on the chain. */
 export interface Receipt {
   readonly success: boolean;
   /** Hash of the settlement. */
   readonly transaction: string;
   readonly network: string;
   readonly payer: string;
-  /** Atomic units that were taken; `upto` only. */
+  /** Atomic units that were charged; for `upto` only. */
   readonly amount?: string;
 }
 
@@ -56,12 +99,12 @@ export interface PaymentSigner {
   createPaymentPayload(required: PaymentRequired): Promise<object>;
 }
 
-/** A payer that signs with an `x402Client` of `@x402/fetch`, with whatever schemes it has registered. */
+/** A payer that signs with the registered schemes of an `x402Client` of `@x402/fetch`. */
 export function payWith(client: PaymentSigner): Payer {
   return async ({ required }) => encodeBase64Json(await client.createPaymentPayload(required));
 }
 
-/** Above every single price of the service but those of long SQL tiers. */
+/** Above all prices of the service except those of long SQL tiers. */
 export const MAX_USD_DEFAULT = '0.10';
 
 export interface WalletOptions {
@@ -73,9 +116,9 @@ export interface WalletOptions {
 
 /** Signs offers within the caps. */
 export interface Wallet {
-  /** The payment header's text. Throws `payment_over_cap` before anything is signed. */
+  /** The text of the payment header. Throws `payment_over_cap` before anything is signed. */
   pay(call: { readonly method: string; readonly url: string }, response: Response): Promise<string>;
-  /** Dollars signed for until now. A signature counts whether or not it was settled: it could be. */
+  /** Dollars signed for so far. A signature counts even before it is settled, because it can be at any time. */
   signedUsd(): string;
 }
 
@@ -102,7 +145,7 @@ export function createWallet({
       const payable = priced.filter(({ micros }) => micros <= left);
       if (payable.length === 0) throw overCap(priced, { left, perCall });
       const most = payable.toSorted(cheapestFirst).at(-1)?.micros ?? 0n;
-      // Before the payer is asked, so that calls at the same time cannot share what is left.
+      // Before the payer signs, so that concurrent calls cannot spend the same rest.
       signed += most;
       try {
         const accepts = payable.map(({ terms }) => terms);
@@ -125,7 +168,7 @@ function lowerKeys(tokens: Readonly<Record<string, number>>): Record<string, num
   return Object.fromEntries(Object.entries(tokens).map(([name, decimals]) => [name.toLowerCase(), decimals]));
 }
 
-/** Nothing for tokens whose value nobody vouches for: ten of them may be a fortune. */
+/** Empty for tokens of unknown value. */
 function priceOf(terms: PaymentTerms, tokens: Readonly<Record<string, number>>): Priced[] {
   const decimals = tokens[`${terms.network}/${terms.asset}`.toLowerCase()];
   const micros = decimals === undefined ? null : microsOfAtoms(terms.amount, decimals);
@@ -140,23 +183,22 @@ function overCap(
   const [cheapest] = priced.toSorted(cheapestFirst);
   if (cheapest === undefined) {
     const detail =
-      'The call is sold for tokens whose value is not known here; dollarTokens can name them. Nothing was signed.';
+      'The call is sold only for tokens of unknown value. Declare them in dollarTokens to pay with them. Nothing was signed.';
     return new SettlementIndexError({ code, status: 402, detail });
   }
-  const cap = caps.left < caps.perCall ? 'what maxTotalUsd leaves' : 'maxUsd';
+  const cap = caps.left < caps.perCall ? 'the rest of maxTotalUsd' : 'maxUsd';
   const detail = `The call costs ${usdText(cheapest.micros)} USD, more than ${cap} (${usdText(caps.left < 0n ? 0n : caps.left)} USD). Nothing was signed.`;
   return new SettlementIndexError({ code, status: 402, detail });
 }
 
-/** Version 2 has everything that version 1 has. */
+/** The service sends versions 1 and 2; version 2 contains all of version 1. */
 function readRequired(response: Response): PaymentRequired {
   const required = decodeBase64Json(response.headers.get('payment-required') ?? '');
   if (isRequired(required)) return required;
   throw new SettlementIndexError({
     code: 'unexpected_answer',
     status: response.status,
-    detail:
-      'The answer asks for a payment and does not say which: PAYMENT-REQUIRED is missing or cannot be read.',
+    detail: 'The answer requires a payment, but its header PAYMENT-REQUIRED is missing or unreadable.',
   });
 }
 
@@ -177,5 +219,5 @@ export function receiptOf(headers: Headers): Receipt | null {
   const sent = headers.get('payment-response') ?? headers.get('x-payment-response');
   const receipt = sent === null ? undefined : decodeBase64Json(sent);
   const isThere = typeof receipt === 'object' && receipt !== null && 'transaction' in receipt;
-  return isThere ? (receipt as Receipt) : null; // the service's own, tested against the document
+  return isThere ? (receipt as Receipt) : null; // the service is tested against the document
 }

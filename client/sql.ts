@@ -1,44 +1,42 @@
-import { Call } from './call.ts';
-import type { RepeatableOptions } from './method.ts';
+import { Call, type RepeatableOptions } from './call.ts';
 import { type ApiRequest, type CallOptions, type Connection, send } from './send.ts';
-import { SqlFile, type SqlFileFormat } from './sql-file.ts';
-import { SqlRows } from './sql-rows.ts';
+import { SqlFile, type SqlFileFormat, SqlRows } from './sql-results.ts';
 import type { SqlEstimate, SqlResult, SqlTier } from './wire.ts';
 
-/** Queries: `POST /sql` in the form that fits what is done with the rows. */
+/** `POST /sql`: queries whose rows come as JSON, one by one, or as a file. */
 
 /** A value of a placeholder `{name:Type}`. Numbers beyond 2^53 as texts. */
 export type SqlParam = string | number | boolean | null | readonly SqlParam[];
 
 export interface SqlOptions extends RepeatableOptions {
-  /** Values of the placeholders `{name:Type}` by name. The engine binds them: what comes from elsewhere belongs here. */
+  /** Values of the placeholders `{name:Type}` by name. The engine binds them, so pass untrusted values here. */
   readonly params?: Readonly<Record<string, SqlParam>> | undefined;
-  /** How long the query may run, and so what it may cost. Default `standard`. */
+  /** How long the query may run, and therefore what it may cost. Default `standard`. */
   readonly tier?: SqlTier | undefined;
   /**
-   * The most that the query may cost, in Query Units, from 1 to the maximum of the tier, which is the default. Buys 5 seconds a unit;
-   * paid over x402 it is the price: 0.01 USD a unit.
+   * The most that the query may cost, in Query Units, from 1 to the maximum of the tier, which is the default. A unit buys 5 seconds.
+   * Over x402 this is the price, at 0.01 USD a unit.
    */
   readonly maxQu?: number | undefined;
-  /** Rows that the answer has at most; `truncated` says whether there are more. */
+  /** Most rows of the answer; `truncated` says whether there are more. */
   readonly maxRows?: number | undefined;
 }
 
 export type SqlExplainOptions = CallOptions & Pick<SqlOptions, 'params' | 'tier' | 'maxQu'>;
 
-/** A row by column name. Integers of 64 bits and more, and decimals, are texts: they are exact. */
+/** A row by column name. Integers of 64 bits and more, and decimals, are exact texts. */
 export type SqlRow = Record<string, unknown>;
 
-/** A JSON answer: `columns` with their types, `rows`, `truncated`, what it read and what it cost. */
+/** A JSON answer: `columns` with their types, `rows`, `truncated`, and what the query read and cost. */
 export type SqlAnswer<Row> = Omit<SqlResult, 'rows'> & { rows: Row[] };
 
 export interface SqlMethods {
   /**
-   * Runs one SELECT and gives its rows with their columns, at most 10,000 of them. `Row` is what the caller says the query gives; it is
-   * not checked. With `format: 'json_compact'` rows are arrays in the order of `columns`.
+   * Runs one SELECT and returns at most 10,000 rows with their columns. `Row` is the caller’s claim about the rows and is not checked.
+   With `format: 'json_compact'` rows are arrays in the order of `columns`.
    *
-   * Costs 1 Query Unit for every started 5 seconds of engine time, never more than `maxQu`; an invalid query costs nothing
-   * (`invalid_query`), nor does one that fails before it read a row (`query_failed`).
+   * Costs 1 Query Unit for every started 5 seconds of engine time, never more than `maxQu`. An invalid query (`invalid_query`) and one
+   * that fails before it reads a row (`query_failed`) cost nothing.
    */
   sql<Row = SqlRow>(
     text: string,
@@ -50,20 +48,20 @@ export interface SqlMethods {
   ): Call<SqlAnswer<Row>>;
 
   /**
-   * Runs one SELECT and gives its rows one by one as they arrive, at most 1,000,000: `for await (const row of client.sqlRows(…))`. Reads
-   * no faster than the loop. Leaving the loop closes the connection. Rejects with `connection_lost` where the answer breaks off, never
-   * ends early in silence; `truncated` says, after the last row, whether a cap cut it.
+   * Runs one SELECT and yields at most 1,000,000 rows as they arrive: `for await (const row of client.sqlRows(…))`. It reads no faster
+   * than the loop, and leaving the loop closes the connection. Rejects with `connection_lost` where the answer breaks off; `truncated`
+   * says after the last row whether a limit cut the answer.
    */
   sqlRows<Row = SqlRow>(text: string, options?: SqlOptions): SqlRows<Row>;
 
-  /** Runs one SELECT and gives its answer as bytes: `csv`, `parquet`, `arrow` (a stream) or `ndjson`. */
+  /** Runs one SELECT and returns its answer as bytes: `csv`, `parquet`, `arrow` (a stream) or `ndjson`. */
   sqlFile(text: string, options: SqlOptions & { readonly format: SqlFileFormat }): Promise<SqlFile>;
 
-  /** Judges a query without running it: the text that would run, what it would read and cost, warnings. Free, and needs no key. */
+  /** Checks a query without running it: the text that would run, what it would read and cost, and warnings. Free, needs no key. */
   explain(text: string, options?: SqlExplainOptions): Call<SqlEstimate>;
 }
 
-/** `maxRows` of an answer in lines. */
+/** The limit of `maxRows` in the format `ndjson`. */
 const LINES_MAX = 1_000_000;
 
 export function createSqlMethods(connection: Connection): SqlMethods {
@@ -79,7 +77,7 @@ export function createSqlMethods(connection: Connection): SqlMethods {
     },
     sqlRows: (text, options = {}) => {
       const rowsMax = Math.min(options.maxRows ?? LINES_MAX, LINES_MAX);
-      // One more than the caller may have tells whether there are more.
+      // One more row than the caller wants shows whether there are more.
       const maxRows = Math.min(rowsMax + 1, LINES_MAX);
       const open = (signal: AbortSignal) =>
         ask(text, { ...options, maxRows, signal }, { format: 'ndjson', reads: 'nothing' });
@@ -99,13 +97,13 @@ interface AskOptions extends Pick<ApiRequest, 'reads'> {
 
 function requestOf(sql: string, options: SqlOptions, { format, reads, explainOnly }: AskOptions): ApiRequest {
   const { params, tier, maxQu, maxRows, idempotencyKey } = options;
-  // What is undefined is not in the JSON.
+  // JSON leaves undefined members out.
   const body = { sql, tier, max_qu: maxQu, params, format, max_rows: maxRows, explain_only: explainOnly };
   return {
     method: 'POST',
     path: '/sql',
     body: JSON.stringify(body),
-    // The format of the body decides; errors are JSON.
+    // `format` in the body decides; errors are JSON.
     accept: '*/*',
     reads,
     idempotencyKey,

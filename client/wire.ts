@@ -1,20 +1,20 @@
 import type { components, operations } from './openapi.ts';
 
-/** What goes over the wire, as types: derived from the OpenAPI document, in the wire's own names. */
+/** Wire types, derived from the OpenAPI document, with the names of the wire. */
 
-/** Operations of the API. Those beside it (health, readiness, this description, metadata) are left out. */
+/** The operations of the API, without health, readiness, the OpenAPI document and metadata. */
 export type OperationId = Exclude<
   keyof operations,
   'getHealth' | 'getReadiness' | 'getOpenApi' | 'getProtectedResource' | 'getOfferList'
 >;
 
-/** The named shapes of the document: `Schemas['Problem']` and the like. */
+/** The named shapes of the document, such as `Schemas['Problem']`. */
 export type Schemas = components['schemas'];
 
 /** The object of every error. Source: RFC 9457. */
 export type Problem = Schemas['Problem'];
 
-/** Codes that the service answers with: https://…/docs/errors. */
+/** The error codes of the service, listed at /docs/errors. */
 export type ErrorCode = Problem['code'];
 
 type JsonOf<Reply> = Reply extends { content: { 'application/json': infer Body } } ? Body : never;
@@ -25,7 +25,7 @@ type Success<Replies> = Replies extends { 200: infer Reply }
     ? JsonOf<Reply>
     : never;
 
-/** What an operation answers. */
+/** The answer of an operation. */
 export type Answer<Id extends OperationId> = Success<operations[Id]['responses']>;
 
 type Nothing = Record<never, never>;
@@ -36,31 +36,31 @@ type PartOf<Parameters, Place extends string> = Parameters extends { [place in P
     : NonNullable<Values>
   : Nothing;
 
-/** Flags are texts on the wire; a boolean becomes one. */
+/** Flags are texts on the wire; the client takes booleans too. */
 type Widened<Value> = string extends Value ? Value : 'true' extends Value ? Value | boolean : Value;
 
-/** An optional parameter may also be undefined: that leaves it out. */
+/** An optional parameter may also be undefined, which leaves it out. */
 type Flat<Values> = {
   [Name in keyof Values]: Record<never, never> extends Pick<Values, Name>
     ? Widened<Values[Name]> | undefined
     : Widened<Values[Name]>;
 };
 
-/** What an operation takes: its path and query parameters, together. */
+/** The path and query parameters of an operation, together. */
 export type Params<Id extends OperationId> = Flat<
   PartOf<operations[Id]['parameters'], 'path'> & PartOf<operations[Id]['parameters'], 'query'>
 >;
 
 type SqlReply = Answer<'runSql'>;
 
-/** What `POST /sql` answers in JSON; `rows` apart, whose shape is the query's. */
+/** The JSON answer of `POST /sql`. The shape of its rows depends on the query. */
 export type SqlResult = Extract<SqlReply, { rows: unknown }>;
 
-/** What `explain_only` answers: the text that would run, and what it would read and cost. */
+/** The answer to `explain_only`: the text that would run, and what it would read and cost. */
 export type SqlEstimate = Extract<SqlReply, { estimate: unknown }>;
 
-/** What of a query is not what its writer thinks, such as a constant that no row can have. */
+/** A likely mistake in a query, such as a constant that matches no row. */
 export type SqlWarning = SqlEstimate['warnings'][number];
 
-/** `standard`, `extended`, `deep`: how long a query may run and what it may cost. */
+/** How long a query may run and what it may cost: `standard`, `extended` or `deep`. */
 export type SqlTier = SqlEstimate['tier'];

@@ -1,13 +1,121 @@
-import { isAbort, problemOf, unreachable } from './problem.ts';
-import { session } from './session.ts';
+import type { Problem } from '../client/index.ts';
+import { createStore } from './store.ts';
+import type { Account } from './wire.ts';
 
-/** Requests to the API of this very origin, with the visitor’s key in a header. Errors are `ApiProblem`s or the caller’s own abort. */
+/** The `application/problem+json` of a failed request. `unreachable` and `unreadable` are codes of the console. Source: RFC 9457. */
+type ProblemBody = Partial<Omit<Problem, 'code'>> &
+  Pick<Problem, 'title' | 'status' | 'detail'> & {
+    readonly code: Problem['code'] | 'unreachable' | 'unreadable';
+  };
+
+/** A request that failed. Branch on `body.code`, never on texts. An aborted request rejects with its `AbortError` instead. */
+export class ApiProblem extends Error {
+  override readonly name = 'ApiProblem';
+  readonly body: ProblemBody;
+  /** Seconds until the same request may be sent again; null where repeating it would fail again, or the answer does not say. */
+  readonly retryAfterSeconds: number | null;
+
+  constructor(body: ProblemBody, retryAfterSeconds: number | null) {
+    super(body.detail);
+    this.body = body;
+    this.retryAfterSeconds = retryAfterSeconds;
+  }
+}
+
+export function isAbort(error: unknown): boolean {
+  return error instanceof DOMException && error.name === 'AbortError';
+}
+
+/** The problem in a failed answer; `unreadable` where it holds none. */
+async function problemOf(response: Response): Promise<ApiProblem> {
+  const body = await readProblem(response);
+  const header = Number(response.headers.get('retry-after') ?? Number.NaN);
+  const seconds = body.retry_after ?? header;
+  return new ApiProblem(body, Number.isFinite(seconds) ? seconds : null);
+}
+
+async function readProblem(response: Response): Promise<ProblemBody> {
+  const isProblem = response.headers.get('content-type')?.startsWith('application/problem+json') === true;
+  try {
+    // Only the API of this origin answers below /v0 with that media type, in its declared shape.
+    if (isProblem) return (await response.json()) as ProblemBody;
+  } catch (error) {
+    if (isAbort(error)) throw error;
+  }
+  return {
+    title: 'The answer could not be read',
+    status: response.status,
+    code: 'unreadable',
+    detail: `The server answered ${response.status} in a form that the console cannot read.`,
+  };
+}
+
+function unreachable(cause: unknown): ApiProblem {
+  const problem = new ApiProblem(
+    {
+      title: 'The API cannot be reached',
+      status: 0,
+      code: 'unreachable',
+      detail: 'The service did not answer. It may be restarting, or the connection may be down.',
+    },
+    UNREACHABLE_RETRY_SECONDS,
+  );
+  problem.cause = cause;
+  return problem;
+}
+
+const UNREACHABLE_RETRY_SECONDS = 5;
+
+/**
+ * The visitor’s API key. It is kept in the storage of the browser and sent in request headers; it never appears in an address, a title
+ * or the text of a page. With the origin `visitor` it is a key that the deployment lends to every visitor, as the demo does.
+ */
+interface Session {
+  readonly key: string | null;
+  readonly origin: 'none' | 'entered' | 'visitor';
+  /** Whether the key is kept after the tab is closed. */
+  readonly remembered: boolean;
+}
+
+const STORED_AS = 'six.key';
+const VISITOR_KEY_NAME = 'six-visitor-key';
+
+export const session = createStore<Session>(readSession());
+
+export function enterKey(key: string, { remember }: { readonly remember: boolean }): void {
+  forgetStored();
+  (remember ? localStorage : sessionStorage).setItem(STORED_AS, key);
+  session.set({ key, origin: 'entered', remembered: remember });
+}
+
+/** Returns to the key that the deployment lends, or to none. */
+export function forgetKey(): void {
+  forgetStored();
+  session.set(readSession());
+}
+
+function forgetStored(): void {
+  sessionStorage.removeItem(STORED_AS);
+  localStorage.removeItem(STORED_AS);
+}
+
+function readSession(): Session {
+  const remembered = localStorage.getItem(STORED_AS);
+  const key = sessionStorage.getItem(STORED_AS) ?? remembered;
+  if (key !== null) return { key, origin: 'entered', remembered: remembered !== null };
+  const visitorKey = document.querySelector<HTMLMetaElement>(`meta[name="${VISITOR_KEY_NAME}"]`)?.content;
+  return visitorKey === undefined
+    ? { key: null, origin: 'none', remembered: false }
+    : { key: visitorKey, origin: 'visitor', remembered: false };
+}
+
+/** Requests to the API of this origin, with the visitor’s key in a header. They reject with an `ApiProblem` or the caller’s abort. */
 
 const API_BASE = '/v0';
 
 export type QueryValues = Readonly<Record<string, string | number | boolean | null | undefined>>;
 
-export interface AskOptions {
+interface GetOptions {
   /** Values that are null or undefined are left out. */
   readonly query?: QueryValues;
   readonly signal?: AbortSignal;
@@ -16,17 +124,16 @@ export interface AskOptions {
 /** The JSON answer of a GET below /v0, such as `getJson<Flows>('/flows', { query: { limit: 20 } })`. */
 export async function getJson<Answer>(
   path: string,
-  { query = {}, signal }: AskOptions = {},
+  { query = {}, signal }: GetOptions = {},
 ): Promise<Answer> {
   const response = await send(
     `${API_BASE}${path}${queryText(query)}`,
     signal === undefined ? {} : { signal },
   );
-  // The declared answer of our own API, of the same version as this page.
-  return (await readWhole(response, (whole) => whole.json())) as Answer;
+  return readJson<Answer>(response);
 }
 
-/** A POST below /v0 whose answer is read by the caller, for any media type. Aborting it closes the connection. */
+/** A POST below /v0. The caller reads the answer, whatever its media type. Aborting it closes the connection. */
 export function post(path: string, body: unknown, signal: AbortSignal): Promise<Response> {
   return send(`${API_BASE}${path}`, {
     method: 'POST',
@@ -36,16 +143,21 @@ export function post(path: string, body: unknown, signal: AbortSignal): Promise<
   });
 }
 
-/** A path segment: what a visitor typed never becomes another path. */
+/** Text as one segment of a path. */
 export function segment(value: string): string {
   return encodeURIComponent(value);
 }
 
-/** Reads the body; a connection that breaks meanwhile is a problem like any other. */
-export async function readWhole<Whole>(
+/** Reads a whole JSON body. The API serves its declared shapes, and the page comes from the same version of the service. */
+export function readJson<Answer>(response: Response): Promise<Answer> {
+  return readBody(response, (whole) => whole.json() as Promise<Answer>);
+}
+
+/** Reads a body; a connection that breaks meanwhile is the problem `unreachable`. */
+export async function readBody<Body>(
   response: Response,
-  read: (response: Response) => Promise<Whole>,
-): Promise<Whole> {
+  read: (response: Response) => Promise<Body>,
+): Promise<Body> {
   try {
     return await read(response);
   } catch (error) {
@@ -74,3 +186,38 @@ function queryText(query: QueryValues): string {
   const text = params.toString();
   return text === '' ? '' : `?${text}`;
 }
+
+/** The answer of `/account` for the current key; null until the first one. */
+export const account = createStore<Account | null>(null);
+export const accountProblem = createStore<ApiProblem | null>(null);
+
+/** Whether the dialog that takes a key is open. Any page may open it. */
+export const isKeyDialogOpen = createStore(false);
+
+let latest = 0;
+
+/** Reads the account again: after a change of the key, and after a charge. */
+export async function refreshAccount(): Promise<void> {
+  latest += 1;
+  const turn = latest;
+  try {
+    const answer = await getJson<Account>('/account');
+    if (turn !== latest) return;
+    account.set(answer);
+    accountProblem.set(null);
+  } catch (error) {
+    if (!(error instanceof ApiProblem)) throw error;
+    if (turn === latest) accountProblem.set(error);
+  }
+}
+
+/** Sets the balance that another answer reported, which saves a request. */
+export function noteBalance(availableQu: number): void {
+  const known = account.get();
+  if (known?.balance) account.set({ ...known, balance: { ...known.balance, available_qu: availableQu } });
+}
+
+session.subscribe(() => {
+  account.set(null);
+  void refreshAccount();
+});

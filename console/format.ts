@@ -1,17 +1,13 @@
-/** How values are written on every page. Pure: also run by tests outside of a browser. Figures are never rounded unless a name says so. */
+/** How values are written. Pure, so that tests can run it outside a browser. Only functions whose comment says so round. */
 
-/** Thin enough to read, safe to copy: 1,234,567. */
-const GROUP = ',';
-
-/** `1234567.50` → `1,234,567.50`. Works on the digits, so that a decimal of any length stays exact. */
+/** `1234567.50` → `1,234,567.50`. Works on text, so that a decimal of any length stays exact. */
 export function groupDigits(decimal: string): string {
   const parts = /^([+-]?)(\d+)(\.\d+)?$/.exec(decimal);
   if (parts === null) return decimal;
   const [, sign = '', whole = '', fraction = ''] = parts;
-  return `${sign}${whole.replace(/\B(?=(\d{3})+(?!\d))/g, GROUP)}${fraction}`;
+  return `${sign}${whole.replace(/\B(?=(\d{3})+(?!\d))/g, ',')}${fraction}`;
 }
 
-/** A whole number, grouped. */
 /** `1 row`, `2 rows`. */
 export function rowsText(count: number): string {
   return `${countText(count)} ${count === 1 ? 'row' : 'rows'}`;
@@ -24,30 +20,21 @@ export function countText(count: number | string): string {
 const CENTS_PLACES = 2;
 
 /**
- * Dollars with every digit that was sent, at least two decimals: `$1,284.03`, `$0.000125`. Numbers of the API have at most six
- * decimals, so up to 15 digits (999 million dollars) a number prints as it was sent; SQL decimals are texts and always do.
+ * Dollars with all digits that were sent and at least two decimals: `$1,284.03`, `$0.000125`. Numbers of the API have at most six
+ * decimals, so that up to 15 digits (999 million dollars) they print as they were sent; SQL decimals are texts and always do.
  */
 export function usdText(usd: number | string): string {
-  const decimal = typeof usd === 'number' ? plainDecimal(usd) : usd;
+  const decimal = typeof usd === 'number' ? plainText(usd) : usd;
   const parts = /^(-?)(\d+)(?:\.(\d+))?$/.exec(decimal);
   if (parts === null) return decimal;
   const [, sign = '', whole = '', fraction = ''] = parts;
   return `${sign}$${groupDigits(whole)}.${fraction.replace(/0+$/, '').padEnd(CENTS_PLACES, '0')}`;
 }
 
-const USD_PLACES = 6;
-
-/** 1e-7 and 1e21 are how JavaScript writes small and large numbers; nobody wants to read that. */
-function plainDecimal(value: number): string {
-  const text = String(value);
-  if (!text.includes('e')) return text;
-  return value.toFixed(USD_PLACES);
-}
-
 const UNITS = ['', 'k', 'M', 'B', 'T'] as const;
 const UNIT = 1_000;
 
-/** About: 1.23k, 4.5M. For axes and tiles; give the whole figure as `title`. */
+/** Rounded to three digits: 1.23k, 4.5M. For the axes of charts. */
 export function aboutText(value: number): string {
   let scaled = Math.abs(value);
   let unit = 0;
@@ -72,7 +59,7 @@ export function bytesText(bytes: number): string {
   return `${unit === 0 ? scaled : Number(scaled.toPrecision(3))} ${BYTE_UNITS[unit] ?? ''}`;
 }
 
-/** `0x4020…0001`. Show the whole one as `title`: the `Address` component does. */
+/** `0x4020…0001`. The whole address must be shown as `title`. */
 export function shortAddress(address: string): string {
   return address.length <= 13 ? address : `${address.slice(0, 6)}…${address.slice(-4)}`;
 }
@@ -115,7 +102,54 @@ const CHAIN_NAMES: Readonly<Record<string, string>> = {
   'eip155:80002': 'Polygon Amoy',
 };
 
-/** The name people use, or the CAIP-2 name. */
+/** The common name of a chain, or its CAIP-2 name. */
 export function chainText(chain: string): string {
   return CHAIN_NAMES[chain] ?? chain;
+}
+
+// Sums on a page are exact, because they are made of millionths of a dollar: numbers of the API have at most six decimals and are below
+// 2^33, where the shortest text of a double is the decimal that was sent (docs/methodology.md, Dollars).
+
+const USD_DECIMALS = 6;
+const MICROS_PER_USD = 1_000_000n;
+
+/** A number of the API in millionths of a dollar. */
+export function microsOf(usd: number): bigint {
+  const [whole = '0', fraction = ''] = plainText(Math.abs(usd)).split('.');
+  const micros =
+    BigInt(whole) * MICROS_PER_USD + BigInt(fraction.padEnd(USD_DECIMALS, '0').slice(0, USD_DECIMALS));
+  return usd < 0 ? -micros : micros;
+}
+
+/** Without the exponent that JavaScript writes below 1e-6 and from 1e21 on. */
+function plainText(value: number): string {
+  const text = String(value);
+  return text.includes('e') ? value.toFixed(USD_DECIMALS) : text;
+}
+
+export function usdTextOfMicros(micros: bigint): string {
+  const magnitude = micros < 0n ? -micros : micros;
+  const fraction = (magnitude % MICROS_PER_USD).toString().padStart(USD_DECIMALS, '0');
+  return usdText(`${micros < 0n ? '-' : ''}${magnitude / MICROS_PER_USD}.${fraction}`);
+}
+
+const PER_MILLE = 1_000n;
+
+/** A part of a whole in percent with one decimal, rounded down, so that only the whole is `100 %`. Null where the whole is 0. */
+export function shareText(part: bigint, whole: bigint): string | null {
+  if (whole === 0n) return null;
+  const tenths = (part * PER_MILLE) / whole;
+  if (tenths === 0n && part > 0n) return 'under 0.1 %';
+  return `${tenths / 10n}.${tenths % 10n} %`.replace('.0 %', ' %');
+}
+
+const WEI_DECIMALS = 18;
+const GAS_DECIMALS_SHOWN = 6;
+
+/** Wei in the coin of the chain, cut to six decimals: `0.183204`. */
+export function coinText(wei: string): string {
+  const digits = wei.padStart(WEI_DECIMALS + 1, '0');
+  const whole = digits.slice(0, -WEI_DECIMALS);
+  const fraction = digits.slice(-WEI_DECIMALS).slice(0, GAS_DECIMALS_SHOWN).replace(/0+$/, '');
+  return groupDigits(fraction === '' ? whole : `${whole}.${fraction}`);
 }

@@ -1,28 +1,27 @@
 import type { ComponentType } from 'preact';
-import type { PageProps } from './page.ts';
-import { matchRoute, type RouteParams } from './route-match.ts';
+import { matchRoute, type PageProps, type RouteParams } from './routes.ts';
 
 export interface PageEntry {
   /** Below /console, with `:names`. */
   readonly path: string;
-  /** Of the browser’s tab, and its name in the navigation. */
+  /** The title of the tab and the name in the navigation. */
   readonly title: string;
-  /** Whether the navigation lists it, in the order of this list. */
+  /** Whether the navigation lists it, in the order of `PAGES`. */
   readonly inNavigation: boolean;
-  /** Paths that start so light up its entry in the navigation. */
+  /** The path of the entry that the navigation marks as current. */
   readonly section: string;
-  /** Each page is a chunk of its own. */
+  /** Loads the chunk of the page. */
   load(): Promise<ComponentType<PageProps>>;
 }
 
-/** Every page of the console. The first is /console itself. */
+/** All pages of the console. The first one is /console itself. */
 export const PAGES: readonly PageEntry[] = [
   {
     path: '/',
     title: 'Live flow',
     inNavigation: true,
     section: '/',
-    load: () => import('./pages/flows.tsx').then(({ FlowsPage }) => FlowsPage),
+    load: () => import('./pages/settlements.tsx').then(({ FlowsPage }) => FlowsPage),
   },
   {
     path: '/sql',
@@ -36,7 +35,7 @@ export const PAGES: readonly PageEntry[] = [
     title: 'Settlements',
     inNavigation: true,
     section: '/transactions',
-    load: () => import('./pages/transactions.tsx').then(({ TransactionsPage }) => TransactionsPage),
+    load: () => import('./pages/settlements.tsx').then(({ TransactionsPage }) => TransactionsPage),
   },
   {
     path: '/merchants',
@@ -50,7 +49,7 @@ export const PAGES: readonly PageEntry[] = [
     title: 'Merchant',
     inNavigation: false,
     section: '/merchants',
-    load: () => import('./pages/merchant.tsx').then(({ MerchantPage }) => MerchantPage),
+    load: () => import('./pages/wallet.tsx').then(({ MerchantPage }) => MerchantPage),
   },
   {
     path: '/agents',
@@ -64,14 +63,14 @@ export const PAGES: readonly PageEntry[] = [
     title: 'Agent',
     inNavigation: false,
     section: '/agents',
-    load: () => import('./pages/agent.tsx').then(({ AgentPage }) => AgentPage),
+    load: () => import('./pages/wallet.tsx').then(({ AgentPage }) => AgentPage),
   },
   {
     path: '/leaderboard',
     title: 'Leaderboard',
     inNavigation: true,
     section: '/leaderboard',
-    load: () => import('./pages/leaderboard.tsx').then(({ LeaderboardPage }) => LeaderboardPage),
+    load: () => import('./pages/agents.tsx').then(({ LeaderboardPage }) => LeaderboardPage),
   },
   {
     path: '/facilitators',
@@ -92,14 +91,14 @@ export const PAGES: readonly PageEntry[] = [
     title: 'Capabilities',
     inNavigation: false,
     section: '/endpoints',
-    load: () => import('./pages/capabilities.tsx').then(({ CapabilitiesPage }) => CapabilitiesPage),
+    load: () => import('./pages/endpoints.tsx').then(({ CapabilitiesPage }) => CapabilitiesPage),
   },
   {
     path: '/capabilities/:slug',
     title: 'Capability',
     inNavigation: false,
     section: '/endpoints',
-    load: () => import('./pages/capability.tsx').then(({ CapabilityPage }) => CapabilityPage),
+    load: () => import('./pages/endpoints.tsx').then(({ CapabilityPage }) => CapabilityPage),
   },
   {
     path: '/status',

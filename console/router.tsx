@@ -1,11 +1,9 @@
 import type { ComponentChildren } from 'preact';
-import { CONSOLE_BASE, consolePath } from './route-match.ts';
+import { useEffect } from 'preact/hooks';
+import { CONSOLE_BASE, consolePath } from './routes.ts';
 import { createStore, type Store } from './store.ts';
 
-/**
- * Where the visitor is: `path` below /console, `query` of the address. The fragment belongs to the page. Addresses are real
- * ones (History API): every page can be reloaded, shared and opened in a new tab.
- */
+/** The current address: its path below /console and its query. Every page can be reloaded, shared and opened in a new tab. */
 export interface Place {
   readonly path: string;
   readonly query: URLSearchParams;
@@ -17,16 +15,14 @@ function placeNow(): Place {
   return { path: consolePath(location.pathname) ?? '/', query: new URLSearchParams(location.search) };
 }
 
-/** Goes to a path below /console, such as `/merchants/0x…?chain=eip155:8453`. `replace` leaves no step in the history. */
-export function navigate(to: string, { replace = false } = {}): void {
-  const url = hrefOf(to);
-  if (replace) history.replaceState(null, '', url);
-  else history.pushState(null, '', url);
+/** Goes to a path below /console, such as `/merchants/0x…?chain=eip155:8453`. */
+export function navigate(to: string): void {
+  history.pushState(null, '', hrefOf(to));
   place.set(placeNow());
 }
 
-/** The address of a path below /console, for `href`. */
-export function hrefOf(to: string): string {
+/** The `href` of a path below /console. */
+function hrefOf(to: string): string {
   return to === '/' ? CONSOLE_BASE : `${CONSOLE_BASE}${to}`;
 }
 
@@ -39,7 +35,7 @@ interface LinkProps {
   readonly current?: boolean;
 }
 
-/** A link inside of the console. A plain `<a href>` to `/console/…` works too: clicks are taken over by the shell. */
+/** A link to a page of the console. A plain `<a href>` to `/console/…` works too: `followLinks` handles its clicks. */
 export function Link({ to, children, current = false, ...rest }: LinkProps) {
   return (
     <a href={hrefOf(to)} {...rest} {...(current ? { 'aria-current': 'page' as const } : {})}>
@@ -48,7 +44,7 @@ export function Link({ to, children, current = false, ...rest }: LinkProps) {
   );
 }
 
-/** Follows back and forward, and clicks on links of the console, without loading the page again. */
+/** Handles back, forward and clicks on links of the console without loading the page again. Returns the function that stops it. */
 export function followLinks(): () => void {
   const onClick = (event: MouseEvent): void => {
     const anchor = anchorOf(event);
@@ -67,7 +63,7 @@ export function followLinks(): () => void {
   };
 }
 
-/** The link of a plain click; null when the browser shall do what it always does. */
+/** The link of a plain click; null where the browser must handle the click. */
 function anchorOf(event: MouseEvent): HTMLAnchorElement | null {
   const isPlain = event.button === 0 && !event.metaKey && !event.ctrlKey && !event.shiftKey && !event.altKey;
   if (!isPlain || event.defaultPrevented || !(event.target instanceof Element)) return null;
@@ -75,7 +71,14 @@ function anchorOf(event: MouseEvent): HTMLAnchorElement | null {
   return anchor === null || anchor.target !== '' || anchor.hasAttribute('download') ? null : anchor;
 }
 
-/** Only the fragment differs: a skip link, or a place on the page. */
+/** Whether only the fragment differs, as in a skip link. */
 function isSamePage(anchor: HTMLAnchorElement): boolean {
   return anchor.pathname === location.pathname && anchor.search === location.search && anchor.hash !== '';
+}
+
+/** Sets the title of the tab. */
+export function useTitle(title: string): void {
+  useEffect(() => {
+    document.title = `${title} · Settlement Index`;
+  }, [title]);
 }

@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'preact/hooks';
 
-/** A value that several components show: reading it in a component with `useStore` renders that component again on change. */
+/** A value that several components read with `useStore`; a change renders them again. */
 export interface Store<Value> {
   get(): Value;
   set(value: Value): void;
@@ -27,7 +27,7 @@ export function createStore<Value>(initial: Value): Store<Value> {
 export function useStore<Value>(store: Store<Value>): Value {
   const [value, setValue] = useState(() => store.get());
   useEffect(() => {
-    // It may have changed between the first render and now.
+    // The value may have changed since the first render.
     setValue(() => store.get());
     return store.subscribe((next) => setValue(() => next));
   }, [store]);

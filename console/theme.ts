@@ -1,6 +1,6 @@
 import { createStore } from './store.ts';
 
-/** What the visitor chose; `system` follows the browser. Remembered on this device. */
+/** The theme that the visitor chose, kept on this device. `system` follows the browser. */
 export const THEMES = ['system', 'light', 'dark'] as const;
 export type Theme = (typeof THEMES)[number];
 
@@ -8,7 +8,7 @@ const STORED_AS = 'six.theme';
 
 export const theme = createStore<Theme>('system');
 
-/** Whether the page is dark now, also when the browser decides. */
+/** Whether the page is dark, by choice or by the setting of the browser. */
 export const isDark = createStore(false);
 
 const darkScheme = matchMedia('(prefers-color-scheme: dark)');

@@ -1,27 +1,25 @@
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
-import { getJson, type QueryValues } from './api.ts';
-import { ApiProblem, isAbort } from './problem.ts';
-import { session } from './session.ts';
+import { ApiProblem, getJson, isAbort, type QueryValues, session } from './api.ts';
 import { useStore } from './store.ts';
 
 export interface AnswerState<Answer> {
-  /** The newest answer; stays while the next one is fetched, and beside a problem of a refresh. Null at first and after a change of the question. */
+  /** The newest answer. It stays while a refresh is running or after one failed. Null at first and after a change of path or query. */
   readonly answer: Answer | null;
   readonly problem: ApiProblem | null;
   readonly isLoading: boolean;
-  /** Asks again now. */
+  /** Sends the request again now. */
   reload(): void;
 }
 
-export interface UseAnswerOptions {
+interface UseAnswerOptions {
   readonly query?: QueryValues;
-  /** Asks again and again while the tab is seen, this long after each answer. A problem with Retry-After waits that long. */
+  /** Repeats the request this long after each answer, or after the Retry-After of a problem, while the tab is visible. */
   readonly refreshMs?: number;
 }
 
 /**
- * The answer of a GET below /v0 while the component is shown: `useAnswer<Flows>('/flows', { query: { limit: 20 } })`. Null as path
- * asks nothing. Asks again when path, query or key change; a request whose question is gone is aborted.
+ * The answer of a GET below /v0 for a component: `useAnswer<Flows>('/flows', { query: { limit: 20 } })`. A path of null sends nothing.
+ * A change of path, query or key aborts the request and sends the new one.
  */
 export function useAnswer<Answer>(
   path: string | null,
@@ -29,16 +27,16 @@ export function useAnswer<Answer>(
 ): AnswerState<Answer> {
   const { key } = useStore(session);
   const question = path === null ? null : JSON.stringify([path, query]);
-  const [state, setState] = useState<Told<Answer>>({ question, answer: null, problem: null });
+  const [state, setState] = useState<Answered<Answer>>({ question, answer: null, problem: null });
   const [turn, setTurn] = useState(0);
   const [isLoading, setLoading] = useState(path !== null);
   const queryNow = useRef(query);
   queryNow.current = query;
-  // `question` stands for path and query; `key` and `turn` ask again.
+  // `question` stands for path and query; `key` and `turn` are only triggers.
   useEffect(() => {
     if (path === null) return;
     setLoading(true);
-    return keepAsking<Answer>({
+    return poll<Answer>({
       ask: (signal) => getJson<Answer>(path, { query: queryNow.current, signal }),
       refreshMs,
       onAnswer: (answer) => {
@@ -46,7 +44,7 @@ export function useAnswer<Answer>(
         setLoading(false);
       },
       onProblem: (problem) => {
-        // What was known stays beside the problem of a refresh.
+        // A failed refresh keeps the answer of the same question.
         setState((before) => ({
           question,
           answer: before.question === question ? before.answer : null,
@@ -56,32 +54,32 @@ export function useAnswer<Answer>(
       },
     });
   }, [question, key, turn, refreshMs]);
-  const isOfNow = state.question === question;
+  const isCurrent = state.question === question;
   return {
-    answer: isOfNow ? state.answer : null,
-    problem: isOfNow ? state.problem : null,
-    isLoading: isLoading || !isOfNow,
+    answer: isCurrent ? state.answer : null,
+    problem: isCurrent ? state.problem : null,
+    isLoading: isLoading || !isCurrent,
     reload: useCallback(() => setTurn((before) => before + 1), []),
   };
 }
 
-interface Told<Answer> {
+interface Answered<Answer> {
   readonly question: string | null;
   readonly answer: Answer | null;
   readonly problem: ApiProblem | null;
 }
 
-interface Asking<Answer> {
+interface PollOptions<Answer> {
   ask(signal: AbortSignal): Promise<Answer>;
   readonly refreshMs: number | undefined;
   onAnswer(answer: Answer): void;
   onProblem(problem: ApiProblem): void;
 }
 
-/** Asks once, or again and again while the tab is seen; the function that it gives ends it and aborts what is under way. */
-function keepAsking<Answer>({ ask, refreshMs, onAnswer, onProblem }: Asking<Answer>): () => void {
-  const leaving = new AbortController();
-  const { signal } = leaving;
+/** Sends the request once, or repeatedly while the tab is visible. The returned function stops it and aborts a running request. */
+function poll<Answer>({ ask, refreshMs, onAnswer, onProblem }: PollOptions<Answer>): () => void {
+  const stopping = new AbortController();
+  const { signal } = stopping;
   let timer: ReturnType<typeof setTimeout> | undefined;
   let isAsking = false;
   const askNow = async (): Promise<void> => {
@@ -93,22 +91,22 @@ function keepAsking<Answer>({ ask, refreshMs, onAnswer, onProblem }: Asking<Answ
     if (signal.aborted) return;
     if (problem !== null) onProblem(problem);
     if (refreshMs === undefined) return;
-    timer = setTimeout(askWhenSeen, Math.max(refreshMs, (problem?.retryAfterSeconds ?? 0) * 1_000));
+    timer = setTimeout(askWhenVisible, Math.max(refreshMs, (problem?.retryAfterSeconds ?? 0) * 1_000));
   };
-  // Nobody looks at a hidden tab; the return to it asks.
-  const askWhenSeen = (): void => {
+  // A hidden tab sends nothing; it asks again as soon as it is visible.
+  const askWhenVisible = (): void => {
     if (document.visibilityState !== 'hidden') void askNow();
   };
-  if (refreshMs !== undefined) document.addEventListener('visibilitychange', askWhenSeen);
+  if (refreshMs !== undefined) document.addEventListener('visibilitychange', askWhenVisible);
   void askNow();
   return () => {
-    leaving.abort();
+    stopping.abort();
     clearTimeout(timer);
-    document.removeEventListener('visibilitychange', askWhenSeen);
+    document.removeEventListener('visibilitychange', askWhenVisible);
   };
 }
 
-/** Null when there was an answer, or nobody waits for one any more. */
+/** Null where there was an answer, or the request was aborted. */
 async function askOnce<Answer>(
   ask: (signal: AbortSignal) => Promise<Answer>,
   signal: AbortSignal,

@@ -1,7 +1,7 @@
 import { mkdirSync } from 'node:fs';
 import { type ApiKey, keyDigest, mintApiKey } from '../core/domain/caller.ts';
 import type { Log } from '../core/log.ts';
-import { openControlStore } from '../src/open-control-store.ts';
+import { openControlStore } from '../src/accounts/open.ts';
 
 /** The few questions that the demo asks the service, as any client would, over HTTP. */
 export interface ApiClient {

@@ -1,3 +1,4 @@
+import { extname } from 'node:path';
 import type { Log } from '../core/log.ts';
 import { freePort } from '../core/process/free-port.ts';
 import { superviseChild } from '../core/process/supervise.ts';
@@ -31,7 +32,7 @@ export async function startFacilitator(
   const bootstrap: FacilitatorBootstrap = { ...rest, port };
   const child = await superviseChild({
     name: 'facilitator',
-    entry: new URL('./facilitator-process.ts', import.meta.url),
+    entry: new URL(`./facilitator-process${extname(import.meta.url)}`, import.meta.url),
     bootstrap,
     ready: async () => (await fetch(`${url}/supported`)).ok,
     log,

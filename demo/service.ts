@@ -1,11 +1,11 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { closeSync, mkdirSync, openSync, readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { extname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
 import type { Static } from '@sinclair/typebox';
 import type { ConfigSchema } from '../core/config/config.ts';
 import { ENVIRONMENT } from '../core/config/environment.ts';
+import { nodeArguments } from '../core/process/child-process.ts';
 
 /** What a configuration file may say; everything else takes its default. */
 export type ServiceConfig = DeepPartial<Static<typeof ConfigSchema>>;
@@ -89,8 +89,8 @@ export async function spawnService(options: ServiceOptions): Promise<SpawnedServ
 }
 
 function startGuard(file: string, logFile: string): ChildProcess {
-  const main = fileURLToPath(new URL('../src/main.ts', import.meta.url));
-  const command = ['--import', import.meta.resolve('tsx'), main, 'start', '--config', file];
+  const main = new URL(`../src/main${extname(import.meta.url)}`, import.meta.url);
+  const command = [...nodeArguments(main), 'start', '--config', file];
   const names = JSON.stringify([...Object.keys(ENVIRONMENT), 'SETTLEMENT_INDEX_CONFIG']);
   const log = openSync(logFile, 'w', 0o600);
   const guard = spawn(process.execPath, ['-e', GUARD, names, String(STOP_TIMEOUT_MS), ...command], {

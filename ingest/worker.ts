@@ -20,7 +20,7 @@ import type { CatalogueHolder } from './grading/catalogue.ts';
 import { openPublishedCatalogue } from './grading/published.ts';
 import { openCatalogue } from './grading/regrade/follow.ts';
 import { importedChain, isImportedOnly } from './import/imported-chain.ts';
-import { untilAcknowledged } from './write/until-acknowledged.ts';
+import { untilAcknowledged } from './write/batch-writer.ts';
 import { createVersions, highestVersion, type Versions } from './write/versions.ts';
 
 /**

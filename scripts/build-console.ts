@@ -1,16 +1,14 @@
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
-import { buildConsole } from '../src/http/console/build.ts';
-import { CONSOLE_MANIFEST, type ConsoleManifest } from '../src/http/console/files.ts';
+import { buildConsole, CONSOLE_MANIFEST, type ConsoleManifest } from '../src/http/console/assets.ts';
 
-/** Writes the bundled console to dist, from where the compiled service serves it. Part of `npm run build`. */
+/** Writes the bundled console to dist, where the compiled service reads it. Part of `npm run build`. */
 
 const directory = new URL('../dist/console/assets/', import.meta.url);
 const { script, style, files } = await buildConsole();
-const mediaTypes = Object.fromEntries([...files].map(([name, { mediaType }]) => [name, mediaType]));
-const manifest: ConsoleManifest = { script, style, mediaTypes };
+const manifest: ConsoleManifest = { script, style };
 
-// Files of an older build have other names and would stay for ever.
+// Files of an older build have other names and would never be removed.
 rmSync(directory, { recursive: true, force: true });
 mkdirSync(directory, { recursive: true });
-for (const [name, { bytes }] of files) writeFileSync(new URL(name, directory), bytes);
+for (const [name, bytes] of files) writeFileSync(new URL(name, directory), bytes);
 writeFileSync(new URL(CONSOLE_MANIFEST, directory), `${JSON.stringify(manifest, null, 2)}\n`);

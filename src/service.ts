@@ -16,8 +16,9 @@ import { type SupervisedChild, superviseChild } from '../core/process/supervise.
 import { loadCursorKeys } from '../core/secret-file.ts';
 import { runRollupWorker } from '../ingest/rollup/worker.ts';
 import { runIngest } from '../ingest/worker.ts';
-import { untilAcknowledged } from '../ingest/write/until-acknowledged.ts';
+import { untilAcknowledged } from '../ingest/write/batch-writer.ts';
 import { type OpenSandbox, openSandbox } from '../sandbox/open.ts';
+import { openControlStore } from './accounts/open.ts';
 import type { ControlStore } from './accounts/store.ts';
 import { makeEngineHome, remoteAccess } from './attach-engine.ts';
 import { buildApp } from './http/app.ts';
@@ -27,7 +28,6 @@ import type { IngestBootstrap } from './ingest-process.ts';
 import { type Observation, openObservation } from './observe/open.ts';
 import * as observed from './observe/ports.ts';
 import { openAccess } from './open-access.ts';
-import { openControlStore } from './open-control-store.ts';
 import { sqlTierSeconds } from './operations/prices.ts';
 
 /**

@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util';
-import { startFaultSimulation } from '../../test/kit/fault-simulation.ts';
+import { startFaultSimulation } from '../../test/kit/simulator/simulation.ts';
 
 /**
  * The fault simulation of test/ingest/rollup-truth.e2e.test.ts for longer, by hand:

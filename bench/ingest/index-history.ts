@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Reader, Writer } from '../../clickhouse/engine/engine.ts';
 import { sql } from '../../clickhouse/engine/sql.ts';
-import { TABLES } from '../../clickhouse/tables/schema.ts';
+import { SETTLEMENTS } from '../../clickhouse/tables/settlements.ts';
 import { systemClock } from '../../core/clock.ts';
 import type { Config } from '../../core/config/config.ts';
 import type { Tracer } from '../../core/meter.ts';
@@ -90,9 +90,9 @@ function watchWrites(writer: Writer): { readonly writer: Writer; next(): Promise
     next: () => new Promise((resolve) => waiting.push(resolve)),
     writer: {
       ...writer,
-      async insert(name, table, columns, rowBinary) {
-        await writer.insert(name, table, columns, rowBinary);
-        if (table !== TABLES.settlements) return;
+      async insert(name, table, ...rest) {
+        await writer.insert(name, table, ...rest);
+        if (table !== SETTLEMENTS.name) return;
         for (const resolve of waiting) resolve();
         waiting = [];
       },

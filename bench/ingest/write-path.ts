@@ -3,11 +3,13 @@ import type { Writer } from '../../clickhouse/engine/engine.ts';
 import { createWriter } from '../../clickhouse/engine/http-engine.ts';
 import { sql } from '../../clickhouse/engine/sql.ts';
 import { migrate } from '../../clickhouse/migrate/migrate.ts';
+import type { Settlement } from '../../clickhouse/tables/settlements.ts';
 import { address } from '../../core/domain/address.ts';
-import type { Hash, Settlement } from '../../core/domain/settlement.ts';
+import type { Hash } from '../../core/domain/settlement.ts';
 import { NO_ROWS } from '../../ingest/write/batch-rows.ts';
 import { createBatchWriter } from '../../ingest/write/batch-writer.ts';
 import { createVersions } from '../../ingest/write/versions.ts';
+import { settlement } from '../../test/kit/rows.ts';
 import { benchLog, startBenchEngine } from '../support/bench-engine.ts';
 import type { Figure } from '../support/figure.ts';
 import { median, timed } from '../support/quantiles.ts';
@@ -140,7 +142,7 @@ function madeUpSettlements(rows: number): Settlement[] {
   const party = (seed: number): (typeof parties)[number] => parties[seed % parties.length] ?? asset;
   return Array.from({ length: rows }, (_, index) => {
     const block = Math.floor(index / 3);
-    return {
+    return settlement({
       chain: 'eip155:8453',
       blockNumber: 20_000_000 + block,
       blockTime: 1_780_000_000 + 2 * block,
@@ -157,9 +159,7 @@ function madeUpSettlements(rows: number): Settlement[] {
       facilitator: index % 3 === 0 ? '' : `fac-${index % 20}`,
       method: index % 3 === 0 ? 'gasless_authorization' : 'facilitator_relay',
       seen: 21,
-      builderFacilitator: '',
-      builderApps: '',
-    };
+    });
   });
 }
 

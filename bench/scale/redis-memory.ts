@@ -1,8 +1,9 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { Redis } from 'ioredis';
 import type { KeyDigest } from '../../core/domain/caller.ts';
+import type { KeyRecord } from '../../src/accounts/account-store.ts';
 import { openRedisStore } from '../../src/accounts/redis/store.ts';
-import type { ControlStore, KeyRecord } from '../../src/accounts/store.ts';
+import type { ControlStore } from '../../src/accounts/store.ts';
 import { startRedisServer } from '../../test/kit/redis-server.ts';
 import { benchLog } from '../support/bench-engine.ts';
 import type { Figure } from '../support/figure.ts';

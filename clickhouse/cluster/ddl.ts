@@ -3,8 +3,8 @@ import type { Writer } from '../engine/engine.ts';
 import { sql, text } from '../engine/sql.ts';
 import { localDatabaseOf, publicDatabaseOf, viewedDatabaseOf } from '../guest/public-database.ts';
 import { NODE_VIEWS } from '../guest/public-views.ts';
-import type { Placement } from '../tables/table-facts.ts';
-import { PLACEMENTS } from './placement.ts';
+import { PLACEMENTS } from '../tables/all-tables.ts';
+import type { Placement } from '../tables/table.ts';
 
 /** The tables that reach over all nodes: the names that the program and its guests use, without a row of their own. */
 

@@ -13,6 +13,7 @@ import {
   type Migration,
   runDdl,
 } from '../migrate/migrations.ts';
+import { PLACEMENTS } from '../tables/all-tables.ts';
 import {
   type Columns,
   crossingTarget,
@@ -25,7 +26,6 @@ import {
   statementsOfAllNodes,
   viewOfAllNodes,
 } from './ddl.ts';
-import { PLACEMENTS } from './placement.ts';
 
 /**
  * Brings one node after the other up to date: its local tables by the numbered files, then what reaches over all nodes. Each node

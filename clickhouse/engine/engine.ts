@@ -15,8 +15,10 @@ export interface Guard {
 
 /** Every statement has a name (log, query_log), a time bound and a row bound. */
 export interface Statement {
-  /** kebab-case, for example `flows-page`. Travels as the engine's `log_comment`. */
+  /** kebab-case, for example `flows-page`. For people: logs, traces and the engine's own log show it. */
   readonly name: string;
+  /** What a write belongs to (guard.ts): a process that waits for all running writes of a scope finds it by this. */
+  readonly scopes?: readonly string[];
   readonly sql: Sql;
   readonly maxSeconds: number;
   /** The engine fails the statement (never cuts it silently) when it would answer more rows. */
@@ -25,6 +27,19 @@ export interface Statement {
   readonly settings?: Readonly<Record<string, string | number>>;
   /** False for a question whether the engine answers now: a restart is then the answer and not something to wait for. */
   readonly waitsForRestart?: boolean;
+}
+
+/** A statement without a result. */
+export interface RunStatement extends Omit<Statement, 'maxRows'> {
+  readonly guards?: readonly Guard[];
+  /** Absent: an `INSERT INTO … SELECT …`. Other statements have no place for a guard: the fence is read before them. */
+  readonly kind?: 'insert' | 'other';
+}
+
+/** What a write stands under and belongs to. */
+export interface WriteMarks {
+  readonly guards?: readonly Guard[];
+  readonly scopes?: readonly string[];
 }
 
 /** One row, columns in the order of the SELECT. 64-bit integers and decimals arrive as strings. */
@@ -53,18 +68,18 @@ export interface Reader {
 }
 
 export interface Writer extends Reader {
-  /** Runs a statement without a result (DDL, INSERT … SELECT). Not retried: the caller knows whether it is idempotent. */
-  run(statement: Omit<Statement, 'maxRows'> & { readonly guards?: readonly Guard[] }): Promise<void>;
+  /** Runs a statement without a result. Not retried: the caller knows whether it is idempotent. */
+  run(statement: RunStatement): Promise<void>;
   /**
    * Inserts a RowBinary body; resolves only when the engine has acknowledged (and, embedded, fsynced) all of it.
-   * Columns are named so that a table may grow without breaking an older worker. Refused when a guard is overtaken (guard.ts).
+   * Columns are named so that a table may grow without breaking an older worker. Refused when a guard is overtaken.
    */
   insert(
     name: string,
     table: string,
     columns: readonly string[],
     rowBinary: Readable | readonly Uint8Array[],
-    guards?: readonly Guard[],
+    marks?: WriteMarks,
   ): Promise<void>;
   /** Runs an `INSERT … SELECT … FROM input(…) FORMAT …` over the bytes of `body`; resolves when it is acknowledged. */
   load(statement: Omit<Statement, 'maxRows'>, body: Readable): Promise<void>;
@@ -74,6 +89,7 @@ export interface Writer extends Reader {
     readonly table: string;
     readonly partition: bigint;
     readonly maxSeconds: number;
+    readonly scopes?: readonly string[];
   }): Promise<void>;
   /** Answers a SELECT, written without a FORMAT, as RowBinary: for bulk reads, where rows of JSON cost more than their use. */
   rowBinary(statement: Statement, signal?: AbortSignal): Promise<Buffer>;
@@ -99,14 +115,14 @@ export interface Guest {
 
 /** Ends queries of the guest. For the watchdog only. */
 export interface QueryKiller {
-  /** Resolves when the engine has been told; it may take a moment to obey, or not obey. Unknown ids are fine. */
+  /** Resolves when the engine has the request; the query may end a moment later, or go on. Unknown ids are fine. */
   kill(queryId: string): Promise<void>;
   isRunning(queryId: string): Promise<boolean>;
   close(): Promise<void>;
 }
 
 export interface GuestQuery extends GuestStatement {
-  /** Ours, random: what `QueryKiller` is told. */
+  /** Ours, random: the id that `QueryKiller` takes. */
   readonly queryId: string;
   /** The engine's name of the format. */
   readonly format: string;
@@ -144,7 +160,7 @@ export interface GuestStatement {
   /** Values of `{name:Type}` placeholders, as the engine reads them off the wire (sandbox/judge/parameter-texts.ts). */
   readonly parameters?: Readonly<Record<string, string>>;
   readonly maxSeconds: number;
-  /** What `QueryKiller` is told, for a statement that is watched. */
+  /** The id that `QueryKiller` takes, for a statement that is watched. */
   readonly queryId?: string;
   /** Whether the public tables look empty to it: for a question that types alone answer. */
   readonly withoutRows?: boolean;
@@ -191,7 +207,7 @@ export class EngineError extends Error {
 
 /** Where an engine is and who may do what there. Passwords never enter a log or a command line. */
 export interface EngineAccess {
-  /** Sent with every request, asked for each: which trace it belongs to. Absent where nobody traces. */
+  /** Sent with every request, and called for each: the trace that it belongs to. Absent without tracing. */
   readonly headers?: () => Readonly<Record<string, string>>;
   /** Where queries are sent. Its path is kept; the embedded engine's is a secret, so a URL never enters a log either. */
   readonly url: string;

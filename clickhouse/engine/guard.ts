@@ -1,4 +1,4 @@
-import { EngineError, type Guard, type Statement, type Writer } from './engine.ts';
+import { EngineError, type Guard, type Statement, type WriteMarks, type Writer } from './engine.ts';
 import { type Sql, sql, text, uint64 } from './sql.ts';
 
 /**
@@ -6,12 +6,14 @@ import { type Sql, sql, text, uint64 } from './sql.ts';
  * carries that token, and the engine throws when a higher one stands there for the scope.
  *
  * The engine reads the fence when it begins with a statement, after the statement is in `system.processes`. (Over HTTP it begins
- * once the body has ended or 256 KiB of it are there: what is paused before that is refused like anything that comes later.) So of any write under an older token one of two things is true once a new token is acknowledged: it is
- * refused, or `system.processes` shows it. The process that takes over waits for the latter (ingest/write/running-inserts.ts), and nothing of
- * a predecessor lands afterwards, however long that one was paused and whatever its clock says.
+ * once the body has ended or 256 KiB of it are there: what is paused before that is refused like anything that comes later.) So of
+ * any write under an older token one of two things is true once a new token is acknowledged: it is refused, or `system.processes`
+ * shows it. The process that takes over waits for the latter (ingest/write/retract.ts), and nothing of a predecessor lands
+ * afterwards, however long that one was paused and whatever its clock says. The scopes of a statement travel with it for that: they
+ * are fields, and no part of its name.
  */
 
-/** Somebody else has taken over what this write was guarded by. Nothing of it was written. */
+/** Another process has taken over what this write was guarded by. Nothing of it was written. */
 export class Overtaken extends Error {
   readonly scope: string;
 
@@ -25,6 +27,8 @@ export class Overtaken extends Error {
 /** FUNCTION_THROW_IF_VALUE_IS_NON_ZERO: no statement of ours throws by itself. */
 const THROWN_BY_GUARD = 395;
 const LOOK_MAX_SECONDS = 30;
+/** One word of a `log_comment`. */
+const SCOPE = /^\S+$/;
 /** `INSERT INTO table` and its columns, if they are named. */
 const INSERT_HEAD = /^\s*INSERT INTO\s+[a-z_][a-z0-9_]*\s*(\([^()]*\))?\s*/;
 
@@ -38,12 +42,14 @@ function standing(guards: readonly Guard[]): Sql {
     .reduce((all, next) => sql`${all} AND ${next}`);
 }
 
-/** An `INSERT INTO … SELECT …` that the engine refuses when one of the guards is overtaken. Other statements are left alone. */
+/** An `INSERT INTO … SELECT …` that the engine refuses when one of the guards is overtaken. */
 export function guardedStatement(statement: Sql, guards: readonly Guard[]): Sql {
+  if (guards.length === 0) return statement;
   const [first = '', ...rest] = joined(statement.parts);
-  if (guards.length === 0 || typeof first !== 'string') return statement;
-  const [head] = INSERT_HEAD.exec(first) ?? [];
-  if (head === undefined) return statement;
+  const [head] = (typeof first === 'string' ? INSERT_HEAD.exec(first) : null) ?? [];
+  // A statement that the guards cannot be put into must not run without them.
+  if (head === undefined || typeof first !== 'string')
+    throw new TypeError('a guarded statement that is no INSERT INTO … SELECT …');
   const parts = [`${head} SELECT * FROM (${first.slice(head.length)}`, ...rest];
   const wrapped = { ...statement, parts };
   return sql`${wrapped}) WHERE ${standing(guards)}`;
@@ -65,18 +71,26 @@ export function guardedInsert(table: Sql, columns: Sql, guards: readonly Guard[]
   return sql`INSERT INTO ${table} (${columns}) SELECT * FROM input() WHERE ${standing(guards)} FORMAT RowBinary`;
 }
 
-/** How a guarded statement is named in the engine: whoever takes over finds what runs under a scope by it. */
-export function guardedName(name: string, guards: readonly Guard[]): string {
-  return [name, ...guards.map(({ scope }) => `@${scope}`)].join(' ');
+/** What travels with a statement as its `log_comment`: its name for people, and behind it what it stands under and belongs to. */
+export function commentOf(name: string, { guards = [], scopes = [] }: WriteMarks): string {
+  const marked = new Set([...guards.map(({ scope }) => scope), ...scopes]);
+  const unfit = [...marked].find((scope) => !SCOPE.test(scope));
+  if (unfit !== undefined) throw new TypeError(`${name}: ${JSON.stringify(unfit)} is not a scope`);
+  return [name, ...[...marked].map((scope) => `@${scope}`)].join(' ');
+}
+
+/** The condition on running statements, by the column names of `system.processes`: those of a scope. */
+export function isOfScope(scope: string): Sql {
+  return sql`has(splitByChar(' ', Settings['log_comment']), ${text(`@${scope}`)})`;
 }
 
 /**
  * The same writer, whose every write stands under these guards as well. Throws `Overtaken` for what was refused. An insert is refused by
- * the engine itself; a partition that is dropped and a body in a foreign format have no place for the condition, so the fence is
+ * the engine itself; a partition that is dropped, a body in a foreign format and DDL have no place for the condition, so the fence is
  * read right before: what an overtaken process begins is refused, and only a statement that had begun already can still land.
  */
 export function guardedWriter(writer: Writer, guards: readonly Guard[]): Writer {
-  const told = async (under: readonly Guard[], work: () => Promise<void>): Promise<void> => {
+  const refused = async (under: readonly Guard[], work: () => Promise<void>): Promise<void> => {
     try {
       await work();
     } catch (error) {
@@ -84,6 +98,7 @@ export function guardedWriter(writer: Writer, guards: readonly Guard[]): Writer 
       throw new Overtaken((await overtakenOf(writer, under)) ?? error.statement);
     }
   };
+  const scopes = guards.map(({ scope }) => scope);
   const beforehand = async (): Promise<void> => {
     const scope = await overtakenOf(writer, guards);
     if (scope !== undefined) throw new Overtaken(scope);
@@ -92,19 +107,23 @@ export function guardedWriter(writer: Writer, guards: readonly Guard[]): Writer 
     ...writer,
     async load(statement, body) {
       await beforehand();
-      await writer.load({ ...statement, name: guardedName(statement.name, guards) }, body);
+      await writer.load({ ...statement, scopes: [...(statement.scopes ?? []), ...scopes] }, body);
     },
     async dropPartition(statement) {
       await beforehand();
-      await writer.dropPartition({ ...statement, name: guardedName(statement.name, guards) });
+      await writer.dropPartition({ ...statement, scopes });
     },
-    run(statement) {
+    async run(statement) {
+      if (statement.kind === 'other') {
+        await beforehand();
+        return writer.run({ ...statement, scopes: [...(statement.scopes ?? []), ...scopes] });
+      }
       const all = [...(statement.guards ?? []), ...guards];
-      return told(all, () => writer.run({ ...statement, guards: all }));
+      return refused(all, () => writer.run({ ...statement, guards: all }));
     },
-    insert(name, table, columns, rowBinary, more = []) {
-      const all = [...more, ...guards];
-      return told(all, () => writer.insert(name, table, columns, rowBinary, all));
+    insert(name, table, columns, rowBinary, marks = {}) {
+      const all = [...(marks.guards ?? []), ...guards];
+      return refused(all, () => writer.insert(name, table, columns, rowBinary, { ...marks, guards: all }));
     },
   };
 }
@@ -115,7 +134,7 @@ async function overtakenOf(writer: Writer, guards: readonly Guard[]): Promise<st
   return undefined;
 }
 
-/** 0 for a scope that nobody has claimed. */
+/** 0 for a scope that was never claimed. */
 export async function highestToken(writer: Pick<Writer, 'rows'>, scope: string): Promise<bigint> {
   const statement: Statement = {
     name: 'fence-highest',

@@ -3,9 +3,18 @@ import { Readable } from 'node:stream';
 import { type ClickHouseClient, ClickHouseLogLevel, createClient } from '@clickhouse/client';
 import type { Log } from '../../core/log.ts';
 import { CLUSTER_SETTINGS, nodesOf } from '../cluster/nodes.ts';
-import type { EngineAccess, EngineUser, Guard, Reader, Statement, Writer } from './engine.ts';
+import type {
+  EngineAccess,
+  EngineUser,
+  Guard,
+  Reader,
+  RunStatement,
+  Statement,
+  WriteMarks,
+  Writer,
+} from './engine.ts';
 import { createEngineOutage, engineErrorOf, withinSeconds } from './error.ts';
-import { guardedInsert, guardedName, guardedStatement } from './guard.ts';
+import { commentOf, guardedInsert, guardedStatement } from './guard.ts';
 import { createEngineHttp } from './http.ts';
 import { type RowSource, readRowBinary, readRows } from './http-rows.ts';
 import { render, type Sql, sql, trustedText } from './sql.ts';
@@ -37,8 +46,8 @@ export function createWriter(access: EngineAccess, log?: Log): Writer {
   return {
     ...reader,
     run: (statement) => runStatement(connection, statement),
-    insert: (name, table, columns, rowBinary, guards = []) =>
-      insertRows(connection, { name, table, columns, rowBinary, guards }),
+    insert: (name, table, columns, rowBinary, marks = {}) =>
+      insertRows(connection, { name, table, columns, rowBinary, marks }),
     load: (statement, body) => loadBody(connection, statement, body),
     dropPartition: (statement) => dropPartition(access, connection, statement),
     rowBinary: (statement, signal) => readRowBinary(source, statement, signal),
@@ -150,8 +159,9 @@ async function dropPartition(
   connection: WriteConnection,
   { table, partition, ...bounds }: Parameters<Writer['dropPartition']>[0],
 ): Promise<void> {
-  const statement = {
+  const statement: RunStatement = {
     ...bounds,
+    kind: 'other',
     sql: sql`ALTER TABLE ${trustedText(table)} DROP PARTITION ${trustedText(String(partition))}`,
   };
   if (access.cluster === undefined) return runStatement(connection, statement);
@@ -165,10 +175,7 @@ async function dropPartition(
   }
 }
 
-async function runStatement(
-  { client, headers }: WriteConnection,
-  statement: Parameters<Writer['run']>[0],
-): Promise<void> {
+async function runStatement({ client, headers }: WriteConnection, statement: RunStatement): Promise<void> {
   const { guards = [] } = statement;
   const { query, params } = render(guardedStatement(statement.sql, guards));
   await withinSeconds(statement.maxSeconds, undefined, async (signals) => {
@@ -182,7 +189,7 @@ async function runStatement(
         clickhouse_settings: {
           wait_end_of_query: 1,
           max_execution_time: statement.maxSeconds,
-          log_comment: guardedName(statement.name, guards),
+          log_comment: commentOf(statement.name, statement),
           ...statement.settings,
         },
       });
@@ -197,15 +204,17 @@ interface Insert {
   readonly table: string;
   readonly columns: readonly string[];
   readonly rowBinary: Readable | readonly Uint8Array[];
-  readonly guards: readonly Guard[];
+  readonly marks: WriteMarks;
 }
 
 async function insertRows({ client, headers }: WriteConnection, insert: Insert): Promise<void> {
-  const { name, table, columns, rowBinary, guards } = insert;
+  const { name, table, columns, rowBinary, marks } = insert;
   const unfit = [table, ...columns].find((identifier) => !NAME.test(identifier));
   if (unfit !== undefined) throw new TypeError(`${name}: ${JSON.stringify(unfit)} is not a table or column`);
   if (Array.isArray(rowBinary) && rowBinary.length === 0) return;
-  const { query, params } = render(insertSql(trustedText(table), trustedText(columns.join(', ')), guards));
+  const { query, params } = render(
+    insertSql(trustedText(table), trustedText(columns.join(', ')), marks.guards),
+  );
   await withinSeconds(INSERT_SECONDS_MAX, undefined, async (signals) => {
     try {
       const { stream } = await client.exec({
@@ -219,7 +228,7 @@ async function insertRows({ client, headers }: WriteConnection, insert: Insert):
           wait_end_of_query: 1,
           async_insert: 0,
           max_execution_time: INSERT_SECONDS_MAX,
-          log_comment: guardedName(name, guards),
+          log_comment: commentOf(name, marks),
         },
       });
       for await (const _ of stream); // the acknowledgement is the end of the answer
@@ -230,7 +239,7 @@ async function insertRows({ client, headers }: WriteConnection, insert: Insert):
 }
 
 /** Names were checked before. */
-function insertSql(table: Sql, columns: Sql, guards: readonly Guard[]): Sql {
+function insertSql(table: Sql, columns: Sql, guards: readonly Guard[] = []): Sql {
   if (guards.length > 0) return guardedInsert(table, columns, guards);
   return sql`INSERT INTO ${table} (${columns}) FORMAT RowBinary`;
 }
@@ -254,7 +263,7 @@ async function loadBody(
           wait_end_of_query: 1,
           async_insert: 0,
           max_execution_time: statement.maxSeconds,
-          log_comment: statement.name,
+          log_comment: commentOf(statement.name, statement),
           ...statement.settings,
         },
       });

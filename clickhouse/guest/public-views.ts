@@ -1,12 +1,7 @@
 import { EVIDENCE_LADDER, EVIDENCE_METHODS, type EvidenceMethod } from '../../core/domain/evidence.ts';
 import { PUBLIC_TABLE_NAMES, PUBLIC_TABLES, type PublicTableName } from '../../core/domain/public-tables.ts';
 import { countedText } from '../engine/counted-rows.ts';
-import {
-  IS_CLOSED_TEXT,
-  IS_OPEN_TEXT,
-  SLICE_SECONDS_TEXT,
-  SLICE_START_TEXT,
-} from '../tables/rollup-basis.ts';
+import { IS_CLOSED_TEXT, IS_OPEN_TEXT, SLICE_SECONDS_TEXT, SLICE_START_TEXT } from '../tables/rollups.ts';
 import { localDatabaseOf, publicDatabaseOf } from './public-database.ts';
 
 /**

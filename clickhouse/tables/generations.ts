@@ -1,14 +1,54 @@
 import { randomInt } from 'node:crypto';
 import type { Writer } from '../engine/engine.ts';
 import { sql, trustedText, uint64 } from '../engine/sql.ts';
+import { bigUint64, name, named, text, texts, time, uint8, usd128 } from './columns.ts';
+import { onFirst, STATE, type Table, type TableRow } from './table.ts';
 
 /**
  * Tables that are computed anew as a whole: each pass writes its rows under a generation of its own (`gen`, which is also their
  * partition) and is seen once a row of the table of passes publishes it.
  */
+
+/** What each relayer did in all slices before a moment. */
+export const RELAYER_TOTALS = {
+  name: 'relayer_totals',
+  columns: {},
+  placement: onFirst('one row of each relayer a pass'),
+  versions: ['gen'],
+} as const satisfies Table;
+
+const passesOf = <Name extends string>(name: Name) =>
+  ({ name, columns: {}, placement: STATE, versions: ['gen'], backup: 'done' }) as const satisfies Table;
+
+export const RELAYER_TOTAL_PASSES = passesOf('relayer_total_passes');
+
+/** The payment rings of each wallet; a ring stands under each of its members. */
+export const WALLET_RINGS = {
+  name: 'wallet_rings',
+  columns: {
+    wallet: text,
+    length: uint8,
+    members: texts,
+    /** The smallest of the payments from member to member. */
+    bottleneck_usd: named('bottleneckUsdMicros', usd128),
+    /** The sum of the payments from member to member. */
+    ring_usd: named('ringUsdMicros', usd128),
+    window_start: time,
+    window_end: time,
+    method_version: name,
+    gen: bigUint64,
+  },
+  placement: onFirst('the rings of one pass, some hundred thousand rows'),
+  versions: ['gen'],
+} as const satisfies Table;
+export type WalletRingRow = TableRow<typeof WALLET_RINGS>;
+
+export const RING_PASSES = passesOf('ring_passes');
+
+/** The rows of the passes, and the table that publishes them. */
 export interface GenerationTables {
-  readonly rows: 'relayer_totals' | 'wallet_rings';
-  readonly passes: 'relayer_total_passes' | 'ring_passes';
+  readonly rows: Table;
+  readonly passes: Table;
 }
 
 const MAX_SECONDS = 60;
@@ -40,10 +80,10 @@ export async function dropOldGenerations(
   { rows, passes }: GenerationTables,
   kept: number,
 ): Promise<void> {
-  const [table, published] = [trustedText(rows), trustedText(passes)];
-  const name = rows.replaceAll('_', '-');
+  const [table, published] = [trustedText(rows.name), trustedText(passes.name)];
+  const statement = rows.name.replaceAll('_', '-');
   const old = await writer.rows({
-    name: `${name}-old`,
+    name: `${statement}-old`,
     maxSeconds: MAX_SECONDS,
     maxRows: GENERATIONS_MAX,
     sql: sql`SELECT DISTINCT gen FROM ${table}
@@ -52,8 +92,8 @@ export async function dropOldGenerations(
   });
   for (const [gen] of old.rows) {
     await writer.dropPartition({
-      name: `${name}-drop`,
-      table: rows,
+      name: `${statement}-drop`,
+      table: rows.name,
       partition: BigInt(String(gen)),
       maxSeconds: MAX_SECONDS,
     });

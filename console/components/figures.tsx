@@ -1,9 +1,10 @@
+import type { ComponentChildren } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { agoText, timeText } from '../format.ts';
 
 const AGO_EVERY_MS = 5_000;
 
-/** A time in UTC. `ago` shows how long ago it was, and moves on; the time itself is in the title. */
+/** A time in UTC. With `ago` it shows how long ago that was, updated every few seconds, with the time as title. */
 export function Time({ at, ago = false }: { readonly at: string; readonly ago?: boolean }) {
   const [nowMs, setNowMs] = useState(Date.now);
   useEffect(() => {
@@ -16,5 +17,24 @@ export function Time({ at, ago = false }: { readonly at: string; readonly ago?: 
     <time dateTime={at} title={whole} class="number">
       {ago ? agoText(at, nowMs) : whole}
     </time>
+  );
+}
+
+interface FigureProps {
+  readonly name: string;
+  readonly note?: string;
+  readonly children: ComponentChildren;
+}
+
+/** One figure of a `<dl class="figures">`. */
+export function Figure({ name, note, children }: FigureProps) {
+  return (
+    <div>
+      <dt>{name}</dt>
+      <dd class="number">
+        {children}
+        {note === undefined ? null : <span class="figure-note">{note}</span>}
+      </dd>
+    </div>
   );
 }

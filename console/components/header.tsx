@@ -1,20 +1,18 @@
 import { useEffect, useState } from 'preact/hooks';
-import { account } from '../account.ts';
+import { account, isKeyDialogOpen, session } from '../api.ts';
 import { countText } from '../format.ts';
 import { PAGES } from '../pages.ts';
 import { Link, place } from '../router.tsx';
-import { session } from '../session.ts';
 import { useStore } from '../store.ts';
 import { chooseTheme, THEMES, type Theme, theme } from '../theme.ts';
-import { isKeyDialogOpen } from './key-dialog-state.ts';
 
 const THEME_NAMES: Readonly<Record<Theme, string>> = { system: 'System', light: 'Light', dark: 'Dark' };
 
-/** `section` is the part of the console that is open, as `pages.ts` names it. */
+/** `section` is the `section` of the current page in `pages.ts`. */
 export function Header({ section }: { readonly section: string }) {
   const [isOpen, setOpen] = useState(false);
   const here = useStore(place);
-  // `here` is not read: a page that was opened closes the menu.
+  // `here` is only a trigger: opening a page closes the menu.
   useEffect(() => setOpen(false), [here]);
   return (
     <header class="top">
@@ -50,7 +48,7 @@ export function Header({ section }: { readonly section: string }) {
   );
 }
 
-/** Two settled flows that meet: the sign of the index. */
+/** The logo. */
 function Mark() {
   return (
     <svg class="mark" viewBox="0 0 24 24" width="22" height="22" aria-hidden="true">

@@ -1,12 +1,10 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { account, accountProblem } from '../account.ts';
-import { announce } from '../announce.tsx';
+import { account, accountProblem, enterKey, forgetKey, isKeyDialogOpen, session } from '../api.ts';
 import { countText } from '../format.ts';
-import { enterKey, forgetKey, session } from '../session.ts';
 import { useStore } from '../store.ts';
-import { isKeyDialogOpen } from './key-dialog-state.ts';
+import { announce } from './states.tsx';
 
-/** Where a key is entered and forgotten, and what it is good for. */
+/** The dialog that takes or forgets a key, with the facts about its account. */
 export function KeyDialog() {
   const isOpen = useStore(isKeyDialogOpen);
   const dialog = useRef<HTMLDialogElement>(null);
@@ -36,7 +34,7 @@ function KeyForm() {
     if (key === '') return;
     enterKey(key, { remember });
     setText('');
-    announce('Key taken');
+    announce('Key accepted');
   };
   return (
     <form method="dialog" onSubmit={use}>
@@ -60,13 +58,13 @@ function KeyForm() {
           checked={remember}
           onChange={({ currentTarget }) => setRemember(currentTarget.checked)}
         />
-        <span>Remember on this device (else until the tab is closed)</span>
+        <span>Remember on this device (otherwise until the tab is closed)</span>
       </label>
       <p class="muted small">
-        It is kept in this browser and sent to this API only, as a header.{' '}
+        The key is stored in this browser and sent to this API only, in a header.{' '}
         <a href="/plans">Plans and how to get a key</a>,{' '}
         <a href="/console/account" onClick={() => isKeyDialogOpen.set(false)}>
-          your account and all prices
+          Your account and all prices
         </a>
       </p>
       <div class="row end">
@@ -91,11 +89,11 @@ function AccountFacts() {
   const known = useStore(account);
   const problem = useStore(accountProblem);
   if (problem !== null) return <p class="bad">{problem.body.detail}</p>;
-  if (known === null) return <p class="muted">Looking up what you may do …</p>;
+  if (known === null) return <p class="muted">Loading your account …</p>;
   return (
     <>
       {origin === 'visitor' ? (
-        <p>This deployment lends every visitor a key, so that everything here can be tried.</p>
+        <p>This deployment lends every visitor a key, so that you can try everything.</p>
       ) : null}
       <dl class="facts">
         <dt>Organization</dt>

@@ -1,9 +1,27 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
-import type { ApiProblem } from '../problem.ts';
-import { isKeyDialogOpen } from './key-dialog-state.ts';
+import { type ApiProblem, isKeyDialogOpen } from '../api.ts';
+import { createStore, useStore } from '../store.ts';
 
-/** Nothing to show, and why. */
+const announced = createStore({ text: '', turn: 0 });
+
+/** Has screen readers say a short sentence without moving the focus: that results arrived, a text was copied, something failed. */
+export function announce(text: string): void {
+  announced.set({ text, turn: announced.get().turn + 1 });
+}
+
+/** Once on the page. Two regions take turns, so that a repeated sentence is read again. */
+export function LiveRegion() {
+  const { text, turn } = useStore(announced);
+  return (
+    <div class="visually-hidden">
+      <div aria-live="polite">{turn % 2 === 0 ? text : ''}</div>
+      <div aria-live="polite">{turn % 2 === 1 ? text : ''}</div>
+    </div>
+  );
+}
+
+/** In place of content that does not exist, with the reason. */
 export function EmptyState({
   title,
   children,
@@ -27,16 +45,16 @@ export function Loading({ what }: { readonly what: string }) {
   );
 }
 
-/** Codes that a key would answer. */
+/** Errors that entering a key can solve. */
 const NEEDS_KEY: ReadonlySet<string> = new Set(['payment_required', 'api_key_required', 'invalid_api_key']);
 
 interface ProblemStateProps {
   readonly problem: ApiProblem;
-  /** Offers to try again, after the time that the API asks for. */
+  /** Adds a button that repeats the request, enabled after the Retry-After of the problem. */
   readonly onRetry?: () => void;
 }
 
-/** A refusal in the API’s own words, and what the visitor can do about it. */
+/** The problem in the words of the API, and what the visitor can do about it. */
 export function ProblemState({ problem, onRetry }: ProblemStateProps) {
   const { body } = problem;
   if (NEEDS_KEY.has(body.code)) return <NeedsKey problem={problem} />;
@@ -64,19 +82,17 @@ export function ProblemState({ problem, onRetry }: ProblemStateProps) {
 function NeedsKey({ problem: { body } }: { readonly problem: ApiProblem }) {
   return (
     <div class="state problem" role="alert">
-      <p class="state-title">
-        {body.code === 'invalid_api_key' ? 'This key is not known' : 'This needs a key'}
-      </p>
+      <p class="state-title">{body.code === 'invalid_api_key' ? 'Unknown key' : 'This needs a key'}</p>
       <p>
         {body.code === 'invalid_api_key'
           ? body.detail
-          : 'The API serves this to callers with a key. Status, prices, the SQL schema and cost estimates are free without one.'}
+          : 'The API serves this to callers with a key only. Status, prices, the SQL schema and cost estimates need none.'}
       </p>
       <div class="row">
         <button type="button" class="button primary" onClick={() => isKeyDialogOpen.set(true)}>
           Enter a key
         </button>
-        <a href="/plans">Plans and how to get one</a>
+        <a href="/plans">Plans and how to get a key</a>
       </div>
     </div>
   );

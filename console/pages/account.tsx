@@ -1,21 +1,19 @@
-import { isKeyDialogOpen } from '../components/key-dialog-state.ts';
+import { isKeyDialogOpen } from '../api.ts';
+import { Figure } from '../components/figures.tsx';
 import { Loading, ProblemState } from '../components/states.tsx';
 import { countText, usdText } from '../format.ts';
-import type { PageProps } from '../page.ts';
-import { Figure } from '../parts/figure.tsx';
+import { type Column, DataTable } from '../parts/data-table.tsx';
 import { PageHead } from '../parts/page-head.tsx';
-import { Cell } from '../parts/settlement-table.tsx';
-import type { AccountAnswer, PricedRoute, SqlTierAccess } from '../parts/wire-service.ts';
+import type { PageProps } from '../routes.ts';
 import { useAnswer } from '../use-answer.ts';
+import type { Account, RoutePrice, SqlTierAccess } from '../wire.ts';
 
-/** Who the caller is to the API, and what everything costs on each lane. */
+/** The account of the caller, and the price of every operation on each lane. */
 export function AccountPage(_props: PageProps) {
-  const { answer, problem, reload } = useAnswer<AccountAnswer>('/account');
+  const { answer, problem, reload } = useAnswer<Account>('/account');
   return (
     <>
-      <PageHead title="Account and prices">
-        Who you are to the API, what is left, and what every call costs.
-      </PageHead>
+      <PageHead title="Account and prices">Your account, its balance, and the price of every call.</PageHead>
       {problem === null ? null : <ProblemState problem={problem} onRetry={reload} />}
       {answer === null && problem === null ? <Loading what="the account" /> : null}
       {answer === null ? null : (
@@ -29,7 +27,7 @@ export function AccountPage(_props: PageProps) {
   );
 }
 
-function Caller({ account }: { readonly account: AccountAnswer }) {
+function Caller({ account }: { readonly account: Account }) {
   const { balance, organisation } = account;
   return (
     <section class="card" aria-labelledby="caller-title">
@@ -55,62 +53,47 @@ function Caller({ account }: { readonly account: AccountAnswer }) {
       {account.balance_note === undefined ? null : <p class="note muted">{account.balance_note}</p>}
       {balance?.low_balance ? (
         <p class="note warn">
-          Below {countText(balance.low_balance_threshold_qu)} QU: soon there is none left.
+          The balance is below {countText(balance.low_balance_threshold_qu)} QU. Top up before it runs out.
         </p>
       ) : null}
     </section>
   );
 }
 
-function callerName({ key_recognised: isKnown }: AccountAnswer): string {
+function callerName({ key_recognised: isKnown }: Account): string {
   if (isKnown === null) return 'Without a key';
-  return isKnown ? 'A key without an organization' : 'A key that is not known';
+  return isKnown ? 'A key without an organization' : 'Unknown key';
 }
 
-function Routes({ routes }: { readonly routes: readonly PricedRoute[] }) {
+function Routes({ routes }: { readonly routes: readonly RoutePrice[] }) {
   return (
     <section aria-labelledby="prices-title">
       <h2 id="prices-title">Prices</h2>
-      <div class="table-wrap">
-        <table class="data">
-          <caption class="visually-hidden">What every route costs on each lane</caption>
-          <thead>
-            <tr>
-              <th scope="col">Route</th>
-              <th scope="col">Operation</th>
-              <th scope="col" class="number">
-                With a key
-              </th>
-              <th scope="col" class="number">
-                Single call over x402
-              </th>
-            </tr>
-          </thead>
-          <tbody>
-            {routes.map((route) => (
-              <tr key={route.operation}>
-                <Cell name="Route">
-                  <span class="mono">
-                    <span class="muted">{route.method}</span> {route.path}
-                  </span>
-                </Cell>
-                <Cell name="Operation">{route.operation}</Cell>
-                <Cell name="With a key" class="number">
-                  {unitsText(route)}
-                </Cell>
-                <Cell name="Single call over x402" class="number">
-                  {dollarsText(route)}
-                </Cell>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </div>
+      <DataTable
+        caption="The price of every route with a key and over x402"
+        columns={PRICE_COLUMNS}
+        rows={routes}
+        keyOf={({ operation }) => operation}
+      />
     </section>
   );
 }
 
-function unitsText({ qu, range }: PricedRoute): string {
+const PRICE_COLUMNS: readonly Column<RoutePrice>[] = [
+  {
+    name: 'Route',
+    cell: ({ method, path }) => (
+      <span class="mono">
+        <span class="muted">{method}</span> {path}
+      </span>
+    ),
+  },
+  { name: 'Operation', isWideOnly: true, cell: ({ operation }) => operation },
+  { name: 'With a key', isFigure: true, cell: unitsText },
+  { name: 'Single call over x402', isFigure: true, cell: dollarsText },
+];
+
+function unitsText({ qu, range }: RoutePrice): string {
   if (qu === null) return 'not sold';
   if (qu === 0) return 'free';
   return range === null
@@ -118,7 +101,7 @@ function unitsText({ qu, range }: PricedRoute): string {
     : `${range.qu.min}–${range.qu.max} QU, ${range.qu.per_unit} per ${range.unit}`;
 }
 
-function dollarsText({ x402_usd: usd, range }: PricedRoute): string {
+function dollarsText({ x402_usd: usd, range }: RoutePrice): string {
   if (usd === 0) return 'free';
   if (range === null) return usdText(usd);
   const { min, max, per_unit: each } = range.x402_usd;
@@ -129,49 +112,27 @@ function SqlTiers({ tiers }: { readonly tiers: readonly SqlTierAccess[] }) {
   return (
     <section aria-labelledby="tiers-title">
       <h2 id="tiers-title">SQL tiers</h2>
-      <div class="table-wrap">
-        <table class="data">
-          <caption class="visually-hidden">Limits of the SQL tiers</caption>
-          <thead>
-            <tr>
-              <th scope="col">Tier</th>
-              <th scope="col" class="number">
-                Time limit
-              </th>
-              <th scope="col" class="number">
-                At most
-              </th>
-              <th scope="col" class="number">
-                A minute
-              </th>
-              <th scope="col">For you</th>
-            </tr>
-          </thead>
-          <tbody>
-            {tiers.map((tier) => (
-              <tr key={tier.tier}>
-                <Cell name="Tier">
-                  <strong>{tier.tier}</strong>
-                </Cell>
-                <Cell name="Time limit" class="number">
-                  {tier.timeout_seconds} s
-                </Cell>
-                <Cell name="At most" class="number">
-                  {tier.max_qu} QU
-                </Cell>
-                <Cell name="A minute" class="number">
-                  {tier.requests_per_minute}
-                </Cell>
-                <Cell name="For you">
-                  <span class={tier.allowed && tier.available ? 'good' : 'muted'}>
-                    {tier.allowed && tier.available ? 'yes' : (tier.note ?? 'no')}
-                  </span>
-                </Cell>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </div>
+      <DataTable
+        caption="Limits of the SQL tiers"
+        columns={TIER_COLUMNS}
+        rows={tiers}
+        keyOf={({ tier }) => tier}
+      />
     </section>
   );
 }
+
+const TIER_COLUMNS: readonly Column<SqlTierAccess>[] = [
+  { name: 'Tier', cell: ({ tier }) => <strong>{tier}</strong> },
+  { name: 'Time limit', isFigure: true, unit: 's', cell: ({ timeout_seconds: seconds }) => seconds },
+  { name: 'Highest price', isFigure: true, unit: 'QU', cell: ({ max_qu: most }) => most },
+  { name: 'Requests a minute', isFigure: true, cell: ({ requests_per_minute: limit }) => limit },
+  {
+    name: 'For you',
+    cell: ({ allowed, available, note }) => (
+      <span class={allowed && available ? 'good' : 'muted'}>
+        {allowed && available ? 'yes' : (note ?? 'no')}
+      </span>
+    ),
+  },
+];

@@ -1,139 +1,67 @@
 import { Time } from '../components/figures.tsx';
-import { chainText, countText, usdText } from '../format.ts';
-import type { PageProps } from '../page.ts';
-import { CheckFilter, FilterForm, pick, SelectFilter } from '../parts/filters.tsx';
-import { ListState } from '../parts/list-states.tsx';
-import { coinText } from '../parts/money.ts';
-import { OffsetNav, offsetOf } from '../parts/offset-nav.tsx';
-import { PageHead } from '../parts/page-head.tsx';
-import { Cell } from '../parts/settlement-table.tsx';
-import { useChainOptions } from '../parts/use-chains.ts';
+import { chainText, coinText, countText, usdText } from '../format.ts';
+import { type Column, DataTable } from '../parts/data-table.tsx';
+import { CheckFilter, FilterForm, PageHead, SelectFilter, useChainOptions } from '../parts/page-head.tsx';
 import { WalletLink } from '../parts/wallet-link.tsx';
-import type { FacilitatorsAnswer, Relayer } from '../parts/wire.ts';
-import { useAnswer } from '../use-answer.ts';
+import type { PageProps } from '../routes.ts';
+import { useOffsetList } from '../use-list.ts';
+import type { Facilitators, Relayer } from '../wire.ts';
 
 const PATH = '/facilitators';
-const LIMIT = 50;
-const TEXTS = ['Facilitator', 'Relayer', 'Chain'];
-const FIGURES = ['Settlements', 'Settled', 'Payers', 'Payees', 'Nonce', 'Gas'];
+const FILTERS = ['chain', 'named_only', 'enriched_only'] as const;
 
-/** Who sends the transactions, the busiest first, with what the chain itself says of them. */
+/** The accounts that send the transactions, busiest first, with their nonce and gas on the chain. */
 export function FacilitatorsPage({ query }: PageProps) {
-  const filters = pick(query, ['chain', 'named_only', 'enriched_only']);
-  const { answer, problem, reload } = useAnswer<FacilitatorsAnswer>(PATH, {
-    query: { ...filters, offset: offsetOf(query), limit: LIMIT },
-  });
-  const rows = answer?.facilitators ?? null;
-  const isFiltered = Object.keys(filters).length > 0;
+  const field = { path: PATH, query };
+  const { answer, list } = useOffsetList<Facilitators>({ ...field, filters: FILTERS });
   return (
     <>
       <PageHead title="Facilitators">
-        Relayers by chain, the busiest first. Nonce and gas are read from the chain; payers and payees are
-        estimates.
+        Relayers by chain, busiest first. Nonce and gas are read from the chain; the numbers of payers and
+        payees are estimates.
       </PageHead>
       <FilterForm label="Filter facilitators">
-        <SelectFilter
-          path={PATH}
-          query={query}
-          label="Chain"
-          name="chain"
-          options={useChainOptions('default chain')}
-        />
-        <CheckFilter path={PATH} query={query} label="Named only" name="named_only" />
-        <CheckFilter path={PATH} query={query} label="Read from the chain only" name="enriched_only" />
+        <SelectFilter {...field} label="Chain" name="chain" options={useChainOptions('default chain')} />
+        <CheckFilter {...field} label="Named only" name="named_only" />
+        <CheckFilter {...field} label="Read from the chain only" name="enriched_only" />
       </FilterForm>
-      <ListState
-        what="facilitators"
-        rows={rows}
-        meta={answer?.meta ?? null}
-        problem={problem}
-        isFiltered={isFiltered}
-        onRetry={reload}
-      >
-        <RelayerTable relayers={rows ?? []} />
-        <OffsetNav
-          path={PATH}
-          query={query}
-          limit={LIMIT}
-          shown={rows?.length ?? 0}
-          nextOffset={answer?.next_offset ?? null}
-          what="facilitators"
-        />
-      </ListState>
+      <DataTable
+        caption="Relayers, busiest first"
+        columns={COLUMNS}
+        rows={answer?.facilitators ?? null}
+        keyOf={({ chain, address }) => `${chain}/${address}`}
+        list={{ what: 'facilitators', ...list }}
+      />
     </>
   );
 }
 
-function RelayerTable({ relayers }: { readonly relayers: readonly Relayer[] }) {
-  return (
-    <div class="table-wrap">
-      <table class="data">
-        <caption class="visually-hidden">Relayers, the busiest first</caption>
-        <thead>
-          <tr>
-            {TEXTS.map((name) => (
-              <th key={name} scope="col">
-                {name}
-              </th>
-            ))}
-            {FIGURES.map((name) => (
-              <th key={name} scope="col" class="number">
-                {name}
-              </th>
-            ))}
-            <th scope="col">Last seen</th>
-          </tr>
-        </thead>
-        <tbody>
-          {relayers.map((relayer) => (
-            <RelayerRow key={`${relayer.chain}/${relayer.address}`} relayer={relayer} />
-          ))}
-        </tbody>
-      </table>
-    </div>
-  );
-}
-
-function RelayerRow({ relayer }: { readonly relayer: Relayer }) {
-  return (
-    <tr>
-      <Cell name="Facilitator">
-        <strong>
-          {relayer.facilitator_name ?? relayer.facilitator ?? <span class="muted">not named</span>}
-        </strong>
-      </Cell>
-      <Cell name="Relayer">
-        <WalletLink wallet={relayer.address} party="payer" />
-      </Cell>
-      <Cell name="Chain">{chainText(relayer.chain)}</Cell>
-      <Cell name="Settlements" class="number">
-        {countText(relayer.settlement_count)}
-      </Cell>
-      <Cell name="Settled" class="number">
-        {usdText(relayer.settled_usd)}
-      </Cell>
-      <Cell name="Payers" class="number">
-        {countText(relayer.distinct_payers)}
-      </Cell>
-      <Cell name="Payees" class="number">
-        {countText(relayer.distinct_payees)}
-      </Cell>
-      <Cell name="Nonce" class="number">
-        {relayer.nonce === undefined ? <NotRead /> : countText(relayer.nonce)}
-      </Cell>
-      <Cell name="Gas" class="number">
-        {relayer.gas_balance === undefined ? (
-          <NotRead />
-        ) : (
-          <span title={`${relayer.gas_balance} wei`}>{coinText(relayer.gas_balance)}</span>
-        )}
-      </Cell>
-      <Cell name="Last seen">
-        <Time at={relayer.last_seen} ago />
-      </Cell>
-    </tr>
-  );
-}
+const COLUMNS: readonly Column<Relayer>[] = [
+  {
+    name: 'Facilitator',
+    cell: ({ facilitator, facilitator_name: name }) => (
+      <strong>{name ?? facilitator ?? <span class="muted">not named</span>}</strong>
+    ),
+  },
+  { name: 'Relayer', cell: ({ address }) => <WalletLink wallet={address} party="payer" /> },
+  { name: 'Chain', cell: ({ chain }) => chainText(chain) },
+  { name: 'Settlements', isFigure: true, cell: ({ settlement_count: count }) => countText(count) },
+  { name: 'Settled', isFigure: true, cell: ({ settled_usd: usd }) => usdText(usd) },
+  { name: 'Payers', isFigure: true, cell: ({ distinct_payers: count }) => countText(count) },
+  { name: 'Payees', isFigure: true, cell: ({ distinct_payees: count }) => countText(count) },
+  {
+    name: 'Nonce',
+    isFigure: true,
+    cell: ({ nonce }) => (nonce === undefined ? <NotRead /> : countText(nonce)),
+  },
+  {
+    name: 'Gas',
+    isFigure: true,
+    cell: ({ gas_balance: wei }) =>
+      wei === undefined ? <NotRead /> : <span title={`${wei} wei`}>{coinText(wei)}</span>,
+  },
+  { name: 'Last seen', cell: ({ last_seen: at }) => <Time at={at} ago /> },
+];
 
 function NotRead() {
   return (

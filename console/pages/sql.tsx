@@ -1,25 +1,27 @@
 import { useCallback, useEffect, useMemo, useRef, useState } from 'preact/hooks';
-import { account } from '../account.ts';
-import type { PageProps } from '../page.ts';
-import type { ApiProblem } from '../problem.ts';
-import { CostLine } from '../sql/cost-line.tsx';
+import { type ApiProblem, account } from '../api.ts';
+import type { PageProps } from '../routes.ts';
 import type { Mark, SqlEditor } from '../sql/editor.ts';
-import { type EstimateState, useEstimate } from '../sql/estimate.ts';
-import { lastQuestion, rememberLast } from '../sql/history.ts';
-import { inLines } from '../sql/lay-out.ts';
-import { Parameters } from '../sql/parameters.tsx';
-import { findPlaceholders, valuesFor } from '../sql/placeholders.ts';
-import { QueryEditor } from '../sql/query-editor.tsx';
+import { CostLine, type EstimateState, useEstimate } from '../sql/estimate.tsx';
+import { Parameters, QueryEditor } from '../sql/query-editor.tsx';
+import {
+  DEFAULT_TIER,
+  findPlaceholders,
+  fragmentOf,
+  inLines,
+  readFragment,
+  type SqlQuestion,
+  valuesFor,
+} from '../sql/query-text.ts';
 import { ResultPanel } from '../sql/result-panel.tsx';
-import { type RunState, useRunner } from '../sql/run.ts';
+import { lastQuestion, type RunState, rememberLast, useRunner } from '../sql/run.ts';
 import { SchemaBrowser } from '../sql/schema-browser.tsx';
-import { DEFAULT_TIER, fragmentOf, readFragment } from '../sql/share.ts';
 import { Toolbar } from '../sql/toolbar.tsx';
-import type { SqlQuestion, SqlSchema } from '../sql/wire.ts';
 import { useStore } from '../store.ts';
 import { useAnswer } from '../use-answer.ts';
+import type { SqlSchema } from '../wire.ts';
 
-/** What stands in the editor of somebody who comes for the first time. */
+/** The query in the editor on the first visit. */
 const FIRST_QUESTION: SqlQuestion = {
   sql: `SELECT payee, count() AS settlements, sum(amount_usd) AS usd
 FROM settlements
@@ -31,13 +33,13 @@ LIMIT 20`,
   params: {},
 };
 
-/** Every table with its columns, and every function: for the browser of tables and for completion. */
+/** All tables with their columns and all functions, for the schema browser and for completion. */
 const EVERYTHING = { table: '*', functions: '*' };
 const FIRST_ROWS_MAX = 1_000;
-/** The last query is written down after a pause. */
+/** The query is stored after a pause in typing. */
 const REMEMBER_AFTER_MS = 400;
 
-/** Analysts’ SQL: editor, schema, cost, result. */
+/** The SQL page: schema, editor, cost and result. */
 export function SqlPage(_props: PageProps) {
   const { written, revision, change, replace } = useWritten();
   const [rowsMax, setRowsMax] = useState(FIRST_ROWS_MAX);
@@ -120,15 +122,15 @@ export function SqlPage(_props: PageProps) {
 
 interface Written {
   readonly written: SqlQuestion;
-  /** Counts the changes that did not come from the editor. */
+  /** Counts the changes from outside the editor. */
   readonly revision: number;
-  /** What was typed or chosen. */
+  /** Changes a part: typed in the editor, or chosen. */
   change(part: Partial<SqlQuestion>): void;
-  /** Another query: an example, one of the history, a link. */
+  /** Puts another query into the editor: an example, an entry of the history, a link. */
   replace(part: Partial<SqlQuestion>): void;
 }
 
-/** The query that is being written: from the address, or the last one, and kept for the next visit. */
+/** The query in the editor. It starts as the query of the address or the last one, and is stored for the next visit. */
 function useWritten(): Written {
   const [{ written, revision }, setState] = useState(() => ({
     written: readFragment(location.hash) ?? lastQuestion() ?? FIRST_QUESTION,
@@ -138,7 +140,7 @@ function useWritten(): Written {
   const newest = useRef(written);
   const put = useCallback(
     (part: Partial<SqlQuestion>, revisions: 0 | 1) => {
-      // At once and not in an effect: a page that is left does not wait for the next rendering.
+      // Not in an effect: when the visitor leaves the page, there is no further render.
       const question = { ...newest.current, ...part };
       newest.current = question;
       remember(question);
@@ -160,7 +162,7 @@ function useWritten(): Written {
   return { written, revision, change, replace };
 }
 
-/** Keeps a query after a pause, and whatever was typed since when the page is left. */
+/** Stores a query after a pause in typing, and when the visitor leaves the page. */
 function useRemembered(): (question: SqlQuestion) => void {
   const unkept = useRef<SqlQuestion | null>(null);
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
@@ -186,7 +188,7 @@ function useRemembered(): (question: SqlQuestion) => void {
   );
 }
 
-/** The place of the newest verdict: that of the estimate, which follows the text, or that of the run. */
+/** The place of the newest error: that of the estimate, which follows the text, or else that of the run. */
 function markOf(estimate: EstimateState, state: RunState, sql: string): Mark | null {
   const problem = refusalOf(estimate) ?? (state.phase === 'failed' ? state.problem : null);
   if (problem === null || sql.trim() === '') return null;

@@ -1,24 +1,21 @@
-import { Time } from '../components/figures.tsx';
+import { Figure, Time } from '../components/figures.tsx';
 import { Loading, ProblemState } from '../components/states.tsx';
 import { durationText } from '../format.ts';
-import type { PageProps } from '../page.ts';
-import { ChainHealth } from '../parts/chain-health.tsx';
-import { Figure } from '../parts/figure.tsx';
-import { TELEMETRY_EVERY_MS } from '../parts/freshness.tsx';
-import { IdentityHealth, SourceHealth } from '../parts/identity-health.tsx';
+import { ChainHealth, IdentityHealth, SourceHealth, TELEMETRY_EVERY_MS } from '../parts/health.tsx';
 import { PageHead } from '../parts/page-head.tsx';
-import type { TelemetryAnswer } from '../parts/wire-service.ts';
+import type { PageProps } from '../routes.ts';
 import { useAnswer } from '../use-answer.ts';
+import type { Telemetry } from '../wire.ts';
 
-/** Health of the index: how far it is, what it met on the way, and what it could not read. */
+/** Health of the index: progress, faults, and files that could not be read. */
 export function StatusPage(_props: PageProps) {
-  const { answer, problem, reload } = useAnswer<TelemetryAnswer>('/telemetry', {
+  const { answer, problem, reload } = useAnswer<Telemetry>('/telemetry', {
     refreshMs: TELEMETRY_EVERY_MS,
   });
   return (
     <>
       <PageHead title="Status of the index">
-        How far the index is on every chain, and what it met on the way. Free, without a key.
+        Progress and faults of the index on every chain. Free, without a key.
       </PageHead>
       {problem === null ? null : <ProblemState problem={problem} onRetry={reload} />}
       {answer === null && problem === null ? <Loading what="the status" /> : null}
@@ -29,20 +26,20 @@ export function StatusPage(_props: PageProps) {
 
 const WARNINGS: Readonly<Record<string, string>> = {
   index_lagging: 'The index is behind the tip of a chain.',
-  index_not_started: 'A chain has not been read yet.',
-  backfill_in_progress: 'Older blocks are still being read: totals grow until it is done.',
-  finality_unknown: 'The node does not say which blocks are final.',
-  endpoints_catalog_stale: 'A source of the endpoint catalogue has not answered well lately.',
+  index_not_started: 'No block of a chain has been read yet.',
+  backfill_in_progress: 'Older blocks are still being read, so totals are still growing.',
+  finality_unknown: 'The node does not report which blocks are final.',
+  endpoints_catalog_stale: 'A source of the endpoint catalogue could not be read lately.',
 };
 
-function StatusBody({ answer }: { readonly answer: TelemetryAnswer }) {
+function StatusBody({ answer }: { readonly answer: Telemetry }) {
   const isGood = answer.status === 'ok';
   const { rollups, engine, identities, sql } = answer;
   return (
     <>
       <div class={`banner ${isGood ? 'good' : 'warn'}`}>
         <span class={`dot ${isGood ? 'good' : 'warn'}`} aria-hidden="true" />
-        <strong>{isGood ? 'Everything works' : 'Degraded'}</strong>
+        <strong>{isGood ? 'Operational' : 'Degraded'}</strong>
         <span class="muted">
           as of <Time at={answer.as_of} ago />
         </span>
@@ -55,16 +52,16 @@ function StatusBody({ answer }: { readonly answer: TelemetryAnswer }) {
         <Figure name="Up for">{durationText(answer.uptime_seconds)}</Figure>
         <Figure name="Engine">{engine.status}</Figure>
         {engine.status === 'ok' || engine.answered_at === null ? null : (
-          <Figure name="Engine answered last">
+          <Figure name="Last answer of the engine">
             <Time at={engine.answered_at} ago />
           </Figure>
         )}
         {sql.open_to === 'everyone' ? null : (
-          <Figure name="SQL is run for">
-            {sql.open_to === 'organizations' ? 'organizations only' : 'no caller'}
+          <Figure name="SQL is open to">
+            {sql.open_to === 'organizations' ? 'organizations only' : 'no callers'}
           </Figure>
         )}
-        {rollups === null ? null : <Figure name="Days being added up">{rollups.open_slices}</Figure>}
+        {rollups === null ? null : <Figure name="Days not summed up yet">{rollups.open_slices}</Figure>}
         {rollups === null || rollups.last_closed_at === null ? null : (
           <Figure name="Last day closed">
             <Time at={rollups.last_closed_at} ago />

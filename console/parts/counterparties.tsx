@@ -1,18 +1,15 @@
 import { useId, useState } from 'preact/hooks';
-import { account, refreshAccount } from '../account.ts';
-import { announce } from '../announce.tsx';
-import { getJson } from '../api.ts';
-import { ProblemState } from '../components/states.tsx';
+import { ApiProblem, account, getJson, refreshAccount } from '../api.ts';
+import { announce, ProblemState } from '../components/states.tsx';
 import { countText, timeText, usdText } from '../format.ts';
-import { ApiProblem } from '../problem.ts';
 import { useStore } from '../store.ts';
 import { useAnswer } from '../use-answer.ts';
-import { GraphPicture } from './graph-picture.tsx';
+import type { Account, Graph, GraphEdge } from '../wire.ts';
+import { type Column, DataTable } from './data-table.tsx';
+import { GraphPicture } from './pictures.tsx';
 import { WalletLink } from './wallet-link.tsx';
-import type { GraphAnswer, GraphEdge } from './wire.ts';
-import type { AccountAnswer } from './wire-service.ts';
 
-/** The graph around a wallet costs a unit, so it is drawn when somebody asks for it, and the button says the price. */
+/** The graph around a wallet costs a unit, so it is read only on request, by a button that shows the price. */
 
 const WINDOW_ROWS = 5_000;
 const SPANS = [
@@ -23,11 +20,11 @@ const EDGES_MAX = 200;
 type Drawn =
   | { readonly state: 'none' | 'asking' }
   | { readonly state: 'failed'; readonly problem: ApiProblem }
-  | { readonly state: 'shown'; readonly graph: GraphAnswer };
+  | { readonly state: 'shown'; readonly graph: Graph };
 
 interface CounterpartiesProps {
   readonly wallet: string;
-  /** Null for all. */
+  /** Null for all chains. */
   readonly chain: string | null;
 }
 
@@ -71,19 +68,19 @@ export function Counterparties({ wallet, chain }: CounterpartiesProps) {
       </div>
       {drawn.state === 'none' ? (
         <p class="note muted">
-          Who paid this wallet and whom it paid, with the sums between them.
-          {price === null ? null : ` One picture costs ${price}.`}
+          The wallets that paid this wallet or were paid by it, with the sums between them.
+          {price === null ? null : ` Drawing the graph costs ${price}.`}
         </p>
       ) : null}
       {drawn.state === 'failed' ? <ProblemState problem={drawn.problem} onRetry={() => void draw()} /> : null}
-      {drawn.state === 'shown' ? <Graph wallet={wallet} graph={drawn.graph} /> : null}
+      {drawn.state === 'shown' ? <GraphView wallet={wallet} graph={drawn.graph} /> : null}
     </section>
   );
 }
 
-/** As the price list says it: units of an organization, or dollars for a call without one. Null until it is known. */
+/** The price for this caller: in units of the organization, or in dollars without one. Null until the price list is read. */
 function useGraphPrice(): string | null {
-  const { answer } = useAnswer<AccountAnswer>('/account');
+  const { answer } = useAnswer<Account>('/account');
   const route = answer?.metered_routes.find(({ operation }) => operation === 'getGraph');
   if (answer === null || route === undefined) return null;
   const units = route.qu === null ? null : `${countText(route.qu)} QU`;
@@ -96,27 +93,29 @@ async function readGraph(about: CounterpartiesProps, spanId: string): Promise<Dr
   const span = SPANS.find(({ id }) => id === spanId) ?? SPANS[0];
   try {
     const query = { wallet: about.wallet, chain: about.chain ?? 'all', ...span.query, max_edges: EDGES_MAX };
-    return { state: 'shown', graph: await getJson<GraphAnswer>('/graph', { query }) };
+    return { state: 'shown', graph: await getJson<Graph>('/graph', { query }) };
   } catch (error) {
     if (error instanceof ApiProblem) return { state: 'failed', problem: error };
     throw error;
   }
 }
 
-function Graph({ wallet, graph }: { readonly wallet: string; readonly graph: GraphAnswer }) {
+function GraphView({ wallet, graph }: { readonly wallet: string; readonly graph: Graph }) {
   const { edges, since, until, complete, meta } = graph;
   if (edges.length === 0)
     return (
-      <p class="note">No payments with others in this span. Payments of the wallet to itself are left out.</p>
+      <p class="note">
+        No payments to or from other wallets in this period. Payments of the wallet to itself are left out.
+      </p>
     );
   return (
     <>
       <p class="note muted">
         {since === null || until === null ? null : `${timeText(since)} to ${timeText(until)}. `}
-        {complete ? null : 'The smallest edges, or part of the span, are left out. '}
+        {complete ? null : 'The smallest edges, or a part of the period, are left out. '}
         {meta.excluded.self_payments === 0
           ? null
-          : `${countText(meta.excluded.self_payments)} payments to itself (${usdText(meta.excluded.self_payment_usd)}) are no edges.`}
+          : `${countText(meta.excluded.self_payments)} payments to itself (${usdText(meta.excluded.self_payment_usd)}) are not drawn.`}
       </p>
       <GraphPicture wallet={wallet} graph={graph} />
       <EdgeTable wallet={wallet} graph={graph} edges={edges} />
@@ -126,7 +125,7 @@ function Graph({ wallet, graph }: { readonly wallet: string; readonly graph: Gra
 
 interface EdgeTableProps {
   readonly wallet: string;
-  readonly graph: GraphAnswer;
+  readonly graph: Graph;
   readonly edges: readonly GraphEdge[];
 }
 
@@ -135,39 +134,35 @@ function EdgeTable({ wallet, graph, edges }: EdgeTableProps) {
   return (
     <details class="as-table">
       <summary>As a table ({countText(edges.length)})</summary>
-      <div class="table-wrap">
-        <table class="data">
-          <caption class="visually-hidden">Counterparties, largest sum first</caption>
-          <thead>
-            <tr>
-              <th scope="col">Counterparty</th>
-              <th scope="col">Direction</th>
-              <th scope="col" class="number">
-                Dollars
-              </th>
-              <th scope="col" class="number">
-                Settlements
-              </th>
-            </tr>
-          </thead>
-          <tbody>
-            {edges.map((edge) => {
-              const isIn = edge.payee === wallet;
-              const other = isIn ? edge.payer : edge.payee;
-              return (
-                <tr key={`${edge.payer}${edge.payee}`}>
-                  <td>
-                    <WalletLink wallet={other} party={isIn ? 'payer' : 'payee'} name={names.get(other)} />
-                  </td>
-                  <td>{isIn ? 'paid this wallet' : 'was paid by it'}</td>
-                  <td class="number">{usdText(edge.usd)}</td>
-                  <td class="number">{countText(edge.count)}</td>
-                </tr>
-              );
-            })}
-          </tbody>
-        </table>
-      </div>
+      <DataTable
+        caption="Counterparties, largest sum first"
+        columns={edgeColumns(wallet, names)}
+        rows={edges}
+        keyOf={({ payer, payee }) => `${payer}${payee}`}
+      />
     </details>
   );
+}
+
+function edgeColumns(
+  wallet: string,
+  names: ReadonlyMap<string, string | null>,
+): readonly Column<GraphEdge>[] {
+  return [
+    {
+      name: 'Counterparty',
+      cell: ({ payer, payee }) =>
+        payee === wallet ? (
+          <WalletLink wallet={payer} party="payer" name={names.get(payer)} />
+        ) : (
+          <WalletLink wallet={payee} party="payee" name={names.get(payee)} />
+        ),
+    },
+    {
+      name: 'Direction',
+      cell: ({ payee }) => (payee === wallet ? 'paid this wallet' : 'was paid by it'),
+    },
+    { name: 'Dollars', isFigure: true, cell: ({ usd }) => usdText(usd) },
+    { name: 'Settlements', isFigure: true, cell: ({ count }) => countText(count) },
+  ];
 }

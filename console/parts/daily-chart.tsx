@@ -1,18 +1,18 @@
 import { useState } from 'preact/hooks';
-import { countText, usdText } from '../format.ts';
-import { microsOf, usdTextOfMicros } from './money.ts';
-import type { Day } from './wire.ts';
+import { countText, microsOf, usdText, usdTextOfMicros } from '../format.ts';
+import type { Day } from '../wire.ts';
+import { type Column, DataTable } from './data-table.tsx';
 
-/** What a wallet was paid (up) and paid (down) on each of the last 30 UTC days. One scale for both, and a table of the same. */
+/** What a wallet received (up) and paid (down) on each of the last 30 UTC days, on one scale, and a table of the same figures. */
 
-/** Height of the drawing in its own units; the page stretches it. */
+/** Height of the drawing in its own units; the style sheet sets the size on the page. */
 const HEIGHT = 100;
 const BAR_SHARE = 0.72;
-/** The thinnest bar of a day that had any money. */
-const LEAST = 1.2;
+/** The lowest bar of a day with payments. */
+const BAR_MIN = 1.2;
 
 interface Scale {
-  /** Where zero is, from the top. */
+  /** Distance of the zero line from the top. */
   readonly zero: number;
   /** Units of height per millionth of a dollar. */
   readonly perMicro: number;
@@ -93,7 +93,7 @@ function DayBars({ day, at, scale, isShown, onShow }: DayBarsProps) {
 
 function heightOf(usd: number, { perMicro }: Scale): number {
   const micros = microsOf(usd);
-  return micros === 0n ? 0 : Math.max(LEAST, Number(micros) * perMicro);
+  return micros === 0n ? 0 : Math.max(BAR_MIN, Number(micros) * perMicro);
 }
 
 function ChartAxis({ scale }: { readonly scale: Scale }) {
@@ -124,45 +124,27 @@ function totalText(days: readonly Day[]): string {
   return `Received ${usdTextOfMicros(received)}, paid ${usdTextOfMicros(paid)}`;
 }
 
-/** Days without any payment are left out: they say nothing, thirty times. */
+/** Days without a payment are left out. */
 function DaysTable({ days }: { readonly days: readonly Day[] }) {
   const busy = days.filter((day) => day.inbound_count + day.outbound_count > 0).reverse();
   return (
     <details class="as-table">
       <summary>As a table</summary>
-      <div class="table-wrap">
-        <table class="data">
-          <caption>Days with settlements, UTC, newest first</caption>
-          <thead>
-            <tr>
-              <th scope="col">Day</th>
-              <th scope="col" class="number">
-                Received
-              </th>
-              <th scope="col" class="number">
-                Settlements
-              </th>
-              <th scope="col" class="number">
-                Paid
-              </th>
-              <th scope="col" class="number">
-                Settlements
-              </th>
-            </tr>
-          </thead>
-          <tbody>
-            {busy.map((day) => (
-              <tr key={day.date}>
-                <th scope="row">{day.date}</th>
-                <td class="number">{usdText(day.inbound_usd)}</td>
-                <td class="number">{countText(day.inbound_count)}</td>
-                <td class="number">{usdText(day.outbound_usd)}</td>
-                <td class="number">{countText(day.outbound_count)}</td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </div>
+      <DataTable
+        caption="Days with settlements, UTC, newest first"
+        isCaptionShown
+        columns={DAY_COLUMNS}
+        rows={busy}
+        keyOf={({ date }) => date}
+      />
     </details>
   );
 }
+
+const DAY_COLUMNS: readonly Column<Day>[] = [
+  { name: 'Day', isRowHeader: true, cell: ({ date }) => date },
+  { name: 'Received', isFigure: true, cell: (day) => usdText(day.inbound_usd) },
+  { name: 'Settlements in', isFigure: true, cell: (day) => countText(day.inbound_count) },
+  { name: 'Paid', isFigure: true, cell: (day) => usdText(day.outbound_usd) },
+  { name: 'Settlements out', isFigure: true, cell: (day) => countText(day.outbound_count) },
+];

@@ -1,9 +1,12 @@
 import { SIGNALS } from '../../core/domain/data-quality.ts';
-import type { DataQuality, Signal } from './wire.ts';
+import type { Profile } from '../wire.ts';
 
-/** The verdict about a wallet's figures, and every signal with its value and threshold. */
+/** The verdict on the figures of a wallet, and every signal with its value and threshold. */
 
-const SIGNAL_NAMES: Readonly<Record<string, string>> = {
+type DataQuality = Profile['data_quality'];
+type Signal = DataQuality['signals'][number];
+
+const SIGNAL_NAMES: Readonly<Record<Signal['id'], string>> = {
   self_payment_share: 'Paid to itself',
   payer_concentration: 'Concentration of payers',
   single_payer_dominance: 'Largest payer',
@@ -26,40 +29,36 @@ export function DataQualityCard({ quality }: { readonly quality: DataQuality }) 
           <SignalItem key={signal.id} signal={signal} />
         ))}
       </ul>
-      <p class="note muted">A verdict is about the figures, not about the people.</p>
+      <p class="note muted">A verdict is about the figures, not about the people behind them.</p>
     </section>
   );
 }
 
-function ruleOf(id: string) {
-  return Object.entries(SIGNALS).find(([name]) => name === id)?.[1];
-}
-
 function SignalItem({ signal }: { readonly signal: Signal }) {
-  const rule = ruleOf(signal.id);
-  const isCount = rule?.unit === 'count';
+  const rule = SIGNALS[signal.id];
+  const isCount = rule.unit === 'count';
   return (
-    <li class={signal.triggered ? 'signal is-triggered' : 'signal'} title={rule?.meaning}>
+    <li class={signal.triggered ? 'signal is-triggered' : 'signal'} title={rule.meaning}>
       <span class="signal-name">
-        {SIGNAL_NAMES[signal.id] ?? signal.id}
+        {SIGNAL_NAMES[signal.id]}
         {signal.triggered ? <span class="signal-mark">reached</span> : null}
       </span>
       <span class="signal-value">
-        {signal.value === null ? 'nothing to measure' : valueText(signal.value, isCount)}
+        {signal.value === null ? 'no data' : valueText(signal.value, isCount)}
         <span class="muted"> / {valueText(signal.threshold, isCount)}</span>
       </span>
       {isCount || signal.value === null ? null : <Meter value={signal.value} threshold={signal.threshold} />}
-      <span class="signal-meaning">{rule?.meaning}</span>
+      <span class="signal-meaning">{rule.meaning}</span>
     </li>
   );
 }
 
-/** Shares come in ten-thousandths: percent with two decimals is all of it. */
+/** The API sends shares in ten-thousandths, so percent with two decimals loses nothing. */
 function valueText(value: number, isCount: boolean): string {
   return isCount ? String(value) : `${(value * 100).toFixed(2).replace(/\.?0+$/, '')} %`;
 }
 
-/** The value on a line from nothing to all, with the threshold marked. Decoration: the texts say the same. */
+/** The value on a line from 0 to 100 %, with the threshold marked. Hidden from screen readers: the text says the same. */
 function Meter({ value, threshold }: { readonly value: number; readonly threshold: number }) {
   return (
     <svg class="meter" viewBox="0 0 100 6" preserveAspectRatio="none" aria-hidden="true">

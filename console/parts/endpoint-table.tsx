@@ -1,126 +1,97 @@
 import { Time } from '../components/figures.tsx';
 import { countText, usdText } from '../format.ts';
 import { Link } from '../router.tsx';
-import { Cell } from './settlement-table.tsx';
+import type { Endpoint } from '../wire.ts';
+import { type Column, DataTable, type List } from './data-table.tsx';
 import { WalletLink } from './wallet-link.tsx';
-import type { Endpoint } from './wire.ts';
 
-const FIGURES = ['Price', '30-day settlements', '30-day payers', '30-day dollars'];
-
-/** Everything but what was observed is what listings say; nothing of theirs is loaded or linked to. */
-export function EndpointTable({
-  caption,
-  endpoints,
-}: {
+interface EndpointTableProps {
   readonly caption: string;
-  readonly endpoints: readonly Endpoint[];
-}) {
-  return (
-    <div class="table-wrap">
-      <table class="data endpoints">
-        <caption class="visually-hidden">{caption}</caption>
-        <thead>
-          <tr>
-            <th scope="col">Resource</th>
-            <th scope="col">Paid to</th>
-            {FIGURES.map((name) => (
-              <th key={name} scope="col" class="number">
-                {name}
-              </th>
-            ))}
-            <th scope="col">Last paid</th>
-          </tr>
-        </thead>
-        <tbody>
-          {endpoints.map((endpoint) => (
-            <EndpointRow key={`${endpoint.method} ${endpoint.resource}`} endpoint={endpoint} />
-          ))}
-        </tbody>
-      </table>
-    </div>
-  );
+  readonly rows: readonly Endpoint[] | null;
+  readonly list?: List;
 }
 
-function EndpointRow({ endpoint }: { readonly endpoint: Endpoint }) {
-  const { observed } = endpoint;
+/** All texts but the 30-day figures are claims of the listings: the page neither loads nor links to their URLs. */
+export function EndpointTable(props: EndpointTableProps) {
+  return <DataTable {...props} columns={COLUMNS} keyOf={({ method, resource }) => `${method} ${resource}`} />;
+}
+
+const COLUMNS: readonly Column<Endpoint>[] = [
+  { name: 'Resource', class: 'resource', cell: (endpoint) => <Resource endpoint={endpoint} /> },
+  { name: 'Paid to', cell: (endpoint) => <PaidTo endpoint={endpoint} /> },
+  {
+    name: 'Price',
+    isFigure: true,
+    cell: ({ price_usd: usd }) => (usd === null ? <span class="muted">not in dollars</span> : usdText(usd)),
+  },
+  {
+    name: '30-day settlements',
+    isFigure: true,
+    cell: ({ observed }) => countText(observed.settlement_count_30d),
+  },
+  { name: '30-day payers', isFigure: true, cell: ({ observed }) => countText(observed.unique_payers_30d) },
+  {
+    name: '30-day dollars',
+    isFigure: true,
+    cell: ({ observed: { settled_usd_30d: usd, resources_on_same_terms: others } }) => (
+      <>
+        {usdText(usd)}
+        {others > 0 ? <SharedMark others={others} /> : null}
+      </>
+    ),
+  },
+  {
+    name: 'Last paid',
+    cell: ({ observed: { last_settled_at: at } }) =>
+      at === null ? <span class="muted">never seen</span> : <Time at={at} ago />,
+  },
+];
+
+function Resource({ endpoint }: { readonly endpoint: Endpoint }) {
   return (
-    <tr>
-      <Cell name="Resource" class="resource">
-        <strong>{endpoint.service_name ?? hostOf(endpoint.resource)}</strong>
-        <span class="mono small resource-url">
-          <span class="muted">{endpoint.method}</span> {endpoint.resource}
-        </span>
-        {endpoint.description === null ? null : <span class="clamp small">{endpoint.description}</span>}
-        <span class="tags">
-          {endpoint.stale ? <span class="badge verdict-mixed">stale</span> : null}
-          {endpoint.capabilities.map((slug) => (
-            <Link key={slug} class="badge quiet" to={`/capabilities/${slug}`}>
-              {slug}
-            </Link>
-          ))}
-        </span>
-      </Cell>
-      <Cell name="Paid to">
-        <PaidTo endpoint={endpoint} />
-        <ClaimMark endpoint={endpoint} />
-      </Cell>
-      <Cell name="Price" class="number">
-        {endpoint.price_usd === null ? (
-          <span class="muted">not in dollars</span>
-        ) : (
-          usdText(endpoint.price_usd)
-        )}
-      </Cell>
-      <Cell name="30-day settlements" class="number">
-        {countText(observed.settlement_count_30d)}
-      </Cell>
-      <Cell name="30-day payers" class="number">
-        {countText(observed.unique_payers_30d)}
-      </Cell>
-      <Cell name="30-day dollars" class="number">
-        {usdText(observed.settled_usd_30d)}
-        {observed.resources_on_same_terms > 0 ? (
-          <SameTermsMark count={observed.resources_on_same_terms} />
-        ) : null}
-      </Cell>
-      <Cell name="Last paid">
-        {observed.last_settled_at === null ? (
-          <span class="muted">never seen</span>
-        ) : (
-          <Time at={observed.last_settled_at} ago />
-        )}
-      </Cell>
-    </tr>
+    <>
+      <strong>{endpoint.service_name ?? hostOf(endpoint.resource)}</strong>
+      <span class="mono small resource-url">
+        <span class="muted">{endpoint.method}</span> {endpoint.resource}
+      </span>
+      {endpoint.description === null ? null : <span class="clamp small">{endpoint.description}</span>}
+      <span class="tags">
+        {endpoint.stale ? <span class="badge verdict-mixed">stale</span> : null}
+        {endpoint.capabilities.map((slug) => (
+          <Link key={slug} class="badge quiet" to={`/capabilities/${slug}`}>
+            {slug}
+          </Link>
+        ))}
+      </span>
+    </>
   );
 }
 
 const EVM_ADDRESS = /^0x[0-9a-f]{40}$/;
 
-/** Offers on chains that are not indexed have addresses of other kinds, without a page. */
+/** The payee, whether listings disagree about it, and whether the domain itself publishes the offer. */
 function PaidTo({ endpoint }: { readonly endpoint: Endpoint }) {
-  if (EVM_ADDRESS.test(endpoint.pay_to)) return <WalletLink wallet={endpoint.pay_to} party="payee" />;
-  return (
-    <span class="mono clamp" title={endpoint.network}>
-      {endpoint.pay_to}
-    </span>
-  );
-}
-
-/** Whether who is to be paid is disputed, and whether the domain itself has said so. */
-function ClaimMark({ endpoint }: { readonly endpoint: Endpoint }) {
-  const { contested, published_by_domain: isPublished, claimants } = endpoint;
+  const { pay_to: payTo, network, contested, published_by_domain: isPublished, claimants } = endpoint;
   return (
     <>
+      {EVM_ADDRESS.test(payTo) ? (
+        <WalletLink wallet={payTo} party="payee" />
+      ) : (
+        // Chains that are not indexed have addresses of other forms, which have no page.
+        <span class="mono clamp" title={network}>
+          {payTo}
+        </span>
+      )}
       {contested ? (
         <span
           class="badge verdict-mixed"
-          title={`Listings name ${claimants.length} addresses to be paid: ${claimants.map((one) => one.pay_to).join(', ')}`}
+          title={`Listings name ${claimants.length} different payees: ${claimants.map((one) => one.pay_to).join(', ')}`}
         >
           contested
         </span>
       ) : null}
       {isPublished ? (
-        <span class="badge tier-proven" title="The domain’s own /.well-known/x402 publishes this offer.">
+        <span class="badge tier-proven" title="The domain publishes this offer in its own /.well-known/x402.">
           by its domain
         </span>
       ) : null}
@@ -128,11 +99,11 @@ function ClaimMark({ endpoint }: { readonly endpoint: Endpoint }) {
   );
 }
 
-function SameTermsMark({ count }: { readonly count: number }) {
+function SharedMark({ others }: { readonly others: number }) {
   return (
     <span
       class="badge quiet"
-      title={`${countText(count)} more resources of this origin ask the same price at the same address; each of them shows the whole.`}
+      title={`${countText(others)} more resources of this origin ask the same price at the same address. Payments cannot be told apart, so each resource shows the total.`}
     >
       shared
     </span>

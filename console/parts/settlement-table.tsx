@@ -1,141 +1,123 @@
-import type { ComponentChildren } from 'preact';
 import { Time } from '../components/figures.tsx';
 import { chainText, countText, groupDigits, shortAddress, usdText } from '../format.ts';
-import { EvidenceBadge } from './evidence-badge.tsx';
+import type { WalletRole } from '../routes.ts';
+import type { Settlement } from '../wire.ts';
+import { type Column, DataTable, type List } from './data-table.tsx';
+import { EvidenceBadge } from './evidence.tsx';
+import { WalletLink } from './wallet-link.tsx';
 
-import { WalletLink, type WalletRole } from './wallet-link.tsx';
-import type { NamedSettlement } from './wire.ts';
-
-/** A settlement is identified by chain, transaction and the log index of its transfer. */
-export function settlementKey({ chain, tx_hash, log_index }: NamedSettlement): string {
+/** Chain, transaction and the log index of its transfer identify a settlement. */
+export function settlementKey({ chain, tx_hash, log_index }: Settlement): string {
   return `${chain}/${tx_hash}/${log_index}`;
 }
 
 interface SettlementTableProps {
   readonly caption: string;
-  readonly rows: readonly NamedSettlement[];
-  /** Rows that were not there a moment ago are lit up once. */
+  readonly rows: readonly Settlement[] | null;
+  readonly list?: List;
+  /** Marks rows that have just arrived. */
   readonly isNew?: (key: string) => boolean;
-  /** On the page of a wallet: the side that it is on itself, in every row, needs no column. */
+  /** On the page of a wallet: its role in every row, which then has no column. */
   readonly own?: WalletRole;
 }
 
-const COLUMNS = ['Time', 'Payer', 'Payee', 'Amount', 'Facilitator', 'Evidence', 'Chain and transaction'];
-
-export function SettlementTable({ caption, rows, isNew, own }: SettlementTableProps) {
+export function SettlementTable({ isNew, own, ...table }: SettlementTableProps) {
   return (
-    <div class="table-wrap">
-      <table class="data settlements">
-        <caption class="visually-hidden">{caption}</caption>
-        <thead>
-          <tr>
-            {columnsWithout(own).map((name) => (
-              <th key={name} scope="col" class={name === 'Amount' ? 'number' : undefined}>
-                {name}
-              </th>
-            ))}
-          </tr>
-        </thead>
-        <tbody>
-          {rows.map((row) => {
-            const key = settlementKey(row);
-            return <SettlementRow key={key} row={row} isNew={isNew?.(key) ?? false} own={own} />;
-          })}
-        </tbody>
-      </table>
-    </div>
+    <DataTable
+      {...table}
+      class="settlements"
+      columns={COLUMNS[own ?? 'both']}
+      keyOf={settlementKey}
+      rowClass={(row) => (isNew?.(settlementKey(row)) ? 'is-new' : undefined)}
+    />
   );
 }
 
-function columnsWithout(own: WalletRole | undefined): readonly string[] {
-  const left = { payer: 'Payer', payee: 'Payee' } as const;
-  return own === undefined ? COLUMNS : COLUMNS.filter((name) => name !== left[own]);
+const TIME: Column<Settlement> = {
+  name: 'Time',
+  class: 'when',
+  cell: ({ block_time: at, finality }) => (
+    <>
+      <Time at={at} ago />
+      {finality === 'head' ? <NotFinalMark /> : null}
+    </>
+  ),
+};
+
+const PAYER: Column<Settlement> = {
+  name: 'Payer',
+  cell: ({ payer, payer_name: name }) => <WalletLink wallet={payer} party="payer" name={name} />,
+};
+
+const PAYEE: Column<Settlement> = {
+  name: 'Payee',
+  cell: ({ payee, payee_name: name }) => <WalletLink wallet={payee} party="payee" name={name} />,
+};
+
+const DETAILS: readonly Column<Settlement>[] = [
+  {
+    name: 'Amount',
+    isFigure: true,
+    cell: ({ amount, amount_usd: usd, asset_symbol: symbol }) => (
+      <>
+        <span class="amount" title={`${groupDigits(amount)} atomic units of ${symbol}`}>
+          {usdText(usd)}
+        </span>
+        <span class="unit">{symbol}</span>
+      </>
+    ),
+  },
+  { name: 'Facilitator', cell: (row) => <Facilitator row={row} /> },
+  { name: 'Evidence', cell: ({ evidence }) => <EvidenceBadge evidence={evidence} /> },
+  {
+    name: 'Chain and transaction',
+    class: 'where',
+    cell: ({ chain, tx_hash: hash, log_index: log, block_number: block }) => (
+      <>
+        <span class="chain" title={chain}>
+          {chainText(chain)}
+        </span>
+        <span class="hash" title={`${hash}, log ${log}, block ${countText(block)}`}>
+          {shortAddress(hash)}
+        </span>
+      </>
+    ),
+  },
+];
+
+const COLUMNS: Readonly<Record<WalletRole | 'both', readonly Column<Settlement>[]>> = {
+  both: [TIME, PAYER, markingSelfPayments(PAYEE, 'to itself'), ...DETAILS],
+  payer: [TIME, markingSelfPayments(PAYEE, 'itself'), ...DETAILS],
+  payee: [TIME, markingSelfPayments(PAYER, 'itself'), ...DETAILS],
+};
+
+/** A badge in front of the wallet in settlements whose payer is the payee. */
+function markingSelfPayments(column: Column<Settlement>, text: string): Column<Settlement> {
+  return {
+    ...column,
+    cell: (row) => (
+      <>
+        {row.is_self_payment ? <span class="badge quiet">{text}</span> : null}
+        {column.cell(row)}
+      </>
+    ),
+  };
 }
 
-interface SettlementRowProps {
-  readonly row: NamedSettlement;
-  readonly isNew: boolean;
-  readonly own: WalletRole | undefined;
-}
-
-function SettlementRow({ row, isNew, own }: SettlementRowProps) {
+function NotFinalMark() {
   return (
-    <tr class={isNew ? 'is-new' : undefined}>
-      <Cell name="Time" class="when">
-        <Time at={row.block_time} ago />
-        {row.finality === 'head' ? <FreshMark /> : null}
-      </Cell>
-      {own === 'payer' ? null : (
-        <Cell name="Payer">
-          {own === 'payee' && row.is_self_payment ? <span class="badge quiet">itself</span> : null}
-          <WalletLink wallet={row.payer} party="payer" name={row.payer_name} />
-        </Cell>
-      )}
-      {own === 'payee' ? null : (
-        <Cell name="Payee">
-          {row.is_self_payment ? (
-            <span class="badge quiet">{own === 'payer' ? 'itself' : 'to itself'}</span>
-          ) : null}
-          <WalletLink wallet={row.payee} party="payee" name={row.payee_name} />
-        </Cell>
-      )}
-      <Cell name="Amount" class="number">
-        <span class="amount" title={`${groupDigits(row.amount)} atomic units of ${row.asset_symbol}`}>
-          {usdText(row.amount_usd)}
-        </span>
-        <span class="unit">{row.asset_symbol}</span>
-      </Cell>
-      <Cell name="Facilitator">
-        <FacilitatorOf row={row} />
-      </Cell>
-      <Cell name="Evidence">
-        <EvidenceBadge evidence={row.evidence} />
-      </Cell>
-      <Cell name="Chain and transaction" class="where">
-        <span class="chain" title={row.chain}>
-          {chainText(row.chain)}
-        </span>
-        <span
-          class="hash"
-          title={`${row.tx_hash}, log ${row.log_index}, block ${countText(row.block_number)}`}
-        >
-          {shortAddress(row.tx_hash)}
-        </span>
-      </Cell>
-    </tr>
-  );
-}
-
-/** Not final yet: a reorg may still take it back. */
-function FreshMark() {
-  return (
-    <span class="fresh-mark" title="Near the tip: not final yet, a reorg may take it back.">
+    <span class="fresh-mark" title="Not final yet: a reorg may still remove it.">
       <span class="visually-hidden">not final</span>
     </span>
   );
 }
 
-function FacilitatorOf({ row }: { readonly row: NamedSettlement }) {
+function Facilitator({ row }: { readonly row: Settlement }) {
   if (row.facilitator === null)
     return (
-      <span class="muted" title={`Relayed by ${row.relayer}, which no named facilitator uses.`}>
+      <span class="muted" title={`Relayed by ${row.relayer}, which belongs to no named facilitator.`}>
         {row.relayer === row.payer ? 'payer itself' : <span class="mono">{shortAddress(row.relayer)}</span>}
       </span>
     );
   return <span title={`Relayed by ${row.relayer}`}>{row.facilitator_name ?? row.facilitator}</span>;
-}
-
-interface CellProps {
-  /** On narrow screens rows become cards, where each value carries the name of its column. */
-  readonly name: string;
-  readonly class?: string;
-  readonly children: ComponentChildren;
-}
-
-export function Cell({ name, class: className, children }: CellProps) {
-  return (
-    <td data-name={name} class={className}>
-      {children}
-    </td>
-  );
 }

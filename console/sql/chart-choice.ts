@@ -1,27 +1,27 @@
-import { chartNumber, kindOf, rawText } from './values.ts';
-import type { SqlColumn, SqlResult } from './wire.ts';
+import type { SqlColumn, SqlResult } from '../wire.ts';
+import { chartNumber, kindOf, rawText } from './cells.ts';
 
-/** What a result can be drawn as. Pure: also run by tests outside of a browser. */
+/** Which chart fits a result, its points, and its description in words. Pure, so that tests can run it outside a browser. */
 
 export const CHART_KINDS = ['line', 'bar', 'scatter'] as const;
-export type ChartKind = (typeof CHART_KINDS)[number];
+type ChartKind = (typeof CHART_KINDS)[number];
 
 export interface ChartChoice {
   readonly kind: ChartKind;
-  /** Index of the column along the axis. */
+  /** Index of the column on the horizontal axis. */
   readonly x: number;
   /** Indexes of the columns that are drawn. */
   readonly y: readonly number[];
 }
 
-/** As many as the palette tells apart. */
+/** The number of colours in the palette. */
 export const SERIES_MAX = 5;
-/** More points than a screen has columns say nothing more, and drawing them takes seconds. */
+/** More points than pixels add nothing, and drawing them takes seconds. */
 export const POINTS_MAX = 5_000;
-/** Bars that can still be told apart; beyond, a line says more. */
+/** More bars cannot be distinguished; a line is drawn instead. */
 const BARS_MAX = 60;
 
-/** The first guess: along time as lines, along names as bars, numbers against numbers as points. Null without a number to draw. */
+/** The default chart: lines over time, bars over names, points for numbers against numbers. Null without a column of numbers. */
 export function chooseChart({ columns, rows }: Pick<SqlResult, 'columns' | 'rows'>): ChartChoice | null {
   const numbers = columnsOf(columns, 'number');
   if (numbers.length === 0 || rows.length === 0) return null;
@@ -34,7 +34,7 @@ export function chooseChart({ columns, rows }: Pick<SqlResult, 'columns' | 'rows
   return others.length === 0 ? { kind: 'bar', x, y: [x] } : { kind: 'scatter', x, y: others.slice(0, 1) };
 }
 
-/** One measure at first: two of different size on one axis hide the smaller. */
+/** One series by default: of two series of different size on one axis, the smaller one is hidden. */
 function firstOf(numbers: readonly number[]): readonly number[] {
   return numbers.slice(-1);
 }
@@ -49,7 +49,7 @@ export interface ChartPoint {
   readonly y: readonly (number | null)[];
 }
 
-/** The points in drawing order: along time they go forward, whatever the order of the answer. */
+/** The points in drawing order: sorted by time where the axis is time, otherwise in the order of the answer. */
 export function chartPoints(
   { columns, rows }: Pick<SqlResult, 'columns' | 'rows'>,
   choice: ChartChoice,
@@ -63,7 +63,7 @@ export function chartPoints(
   return isTime ? points.sort((a, b) => Number(a.label > b.label) - Number(a.label < b.label)) : points;
 }
 
-/** What the picture shows, in words. */
+/** The chart in words. */
 export function chartSummary(
   { columns }: Pick<SqlResult, 'columns'>,
   choice: ChartChoice,

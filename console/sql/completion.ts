@@ -4,19 +4,41 @@ import type {
   CompletionResult,
   CompletionSource,
 } from '@codemirror/autocomplete';
-import { KEYWORDS } from './dialect.ts';
-import type { SqlSchema } from './wire.ts';
+import { SQLDialect } from '@codemirror/lang-sql';
+import type { SqlSchema } from '../wire.ts';
 
-/** Names that fit here: columns of the tables that the query names, tables, functions, keywords. */
+/** The keywords of ClickHouse’s SELECT that a query may use; the functions come from the API. */
+const KEYWORDS =
+  'with select distinct on as from final sample array join global any all asof semi anti left right full inner outer cross paste using prewhere where group by rollup cube totals having window over partition rows range between unbounded preceding following current row qualify order asc desc nulls first last collate fill to step staleness interpolate limit offset ties union except intersect and or not in is null like ilike rlike regexp exists case when then else end cast extract interval second minute hour day week month quarter year true false explain format settings recursive values columns apply replace';
+const TYPES =
+  'int8 int16 int32 int64 int128 int256 uint8 uint16 uint32 uint64 uint128 uint256 float32 float64 decimal decimal32 decimal64 decimal128 decimal256 string fixedstring bool date date32 datetime datetime64 array tuple map nullable lowcardinality enum8 enum16 uuid ipv4 ipv6 variant dynamic json';
 
-/** Above what else fits, the nearer the better. */
+/** The dialect with the functions that this deployment allows; none until the schema is loaded. */
+export function clickHouseDialect(functions: readonly string[]): SQLDialect {
+  return SQLDialect.define({
+    keywords: KEYWORDS,
+    types: TYPES,
+    // The package looks up words in lower case.
+    builtin: functions.join(' ').toLowerCase(),
+    backslashEscapes: true,
+    hashComments: true,
+    doubleQuotedStrings: false,
+    identifierQuotes: '`"',
+    operatorChars: '*+-%<>!=/|?:',
+    specialVar: '',
+  });
+}
+
+/** Completion of columns, tables, functions and keywords. */
+
+/** The order among matches. */
 const BOOST = { column: 3, table: 2, function: 0, keyword: -1 } as const;
 
 const TABLE_PLACE = /\b(from|join)\s+$/i;
-/** Of the text before a word: enough for the word before it. */
+/** How much text before a word is searched for FROM or JOIN. */
 const PLACE_CHARS = 40;
 
-/** The package’s own list would hold every function too, in capitals. */
+/** The package’s own list also contains every function, in capitals. */
 const KEYWORD_OPTIONS: readonly Completion[] = KEYWORDS.split(' ').map((word) => ({
   label: word.toUpperCase(),
   type: 'keyword',
@@ -40,10 +62,10 @@ export function schemaCompletions(schema: SqlSchema): CompletionSource {
     const word = context.matchBefore(/[A-Za-z_]\w*/);
     if (word === null && !context.explicit) return null;
     const from = word?.from ?? context.pos;
-    // After FROM and JOIN a table stands, and nothing else has a name of ours.
+    // Only tables follow FROM and JOIN.
     if (TABLE_PLACE.test(context.state.sliceDoc(Math.max(0, from - PLACE_CHARS), from)))
       return { from, options: [...tables, ...KEYWORD_OPTIONS], validFor: /^\w*$/ };
-    // What follows a dot belongs to a table: the source of the language package knows it.
+    // After a dot the source of the language package completes the columns of the table.
     if (context.state.sliceDoc(from - 1, from) === '.') return null;
     return {
       from,
@@ -58,7 +80,7 @@ export function schemaCompletions(schema: SqlSchema): CompletionSource {
   };
 }
 
-/** Of the tables that are named anywhere in the text; of all while there is none yet. */
+/** The columns of the tables that the text names; of all tables until it names one. */
 function columnsInSight({ tables }: SqlSchema, text: string): Completion[] {
   const words = new Set(text.match(/\w+/g) ?? []);
   const named = tables.filter(({ name }) => words.has(name));
@@ -76,7 +98,7 @@ function columnsInSight({ tables }: SqlSchema, text: string): Completion[] {
   return [...options.values()];
 }
 
-/** The source where a name stands behind a dot, and nowhere else: it would name every table once more. */
+/** Limits a source to names after a dot; elsewhere it would list all tables a second time. */
 export function afterDot(source: CompletionSource): CompletionSource {
   return (context) => {
     const from = context.matchBefore(/\w+/)?.from ?? context.pos;
@@ -84,7 +106,7 @@ export function afterDot(source: CompletionSource): CompletionSource {
   };
 }
 
-/** What the language package completes after `table.` and `alias.`. */
+/** The columns that the language package completes after `table.` and `alias.`. */
 export function columnsByTable({ tables }: SqlSchema): Record<string, Completion[]> {
   return Object.fromEntries(
     tables.map(({ name, columns }) => [

@@ -1,11 +1,60 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { noteBalance } from '../account.ts';
-import { announce } from '../announce.tsx';
-import { ProblemState } from '../components/states.tsx';
+import { ApiProblem, isAbort, noteBalance, post, readBody } from '../api.ts';
+import { announce, ProblemState } from '../components/states.tsx';
 import { bytesText, countText } from '../format.ts';
-import { ApiProblem, isAbort } from '../problem.ts';
-import { DOWNLOADS, type Downloaded, type DownloadFormat, download } from './download.ts';
-import type { SqlQuestion } from './wire.ts';
+import type { SqlQuestion } from './query-text.ts';
+
+/** Whole results as files from the API, with up to a million rows. The query runs again and is charged again. */
+
+const DOWNLOADS = [
+  { format: 'csv', name: 'CSV' },
+  { format: 'parquet', name: 'Parquet' },
+  { format: 'arrow', name: 'Arrow' },
+  { format: 'ndjson', name: 'NDJSON' },
+] as const;
+type DownloadFormat = (typeof DOWNLOADS)[number]['format'];
+
+interface Downloaded {
+  readonly bytes: number;
+  /** Null where the answer is too long for the API to know the count before it sends the headers. */
+  readonly rows: number | null;
+  readonly chargedQu: number;
+  readonly balance: number | null;
+}
+
+/** Rejects with an `ApiProblem` or the abort. */
+async function download(
+  question: SqlQuestion,
+  format: DownloadFormat,
+  signal: AbortSignal,
+): Promise<Downloaded> {
+  const response = await post('/sql', { ...question, format }, signal);
+  const blob = await readBody(response, (whole) => whole.blob());
+  save(blob, `settlement-index-${new Date().toISOString().slice(0, 19).replaceAll(':', '')}.${format}`);
+  const { headers } = response;
+  return {
+    bytes: blob.size,
+    rows: numberOf(headers.get('x-row-count')),
+    chargedQu: numberOf(headers.get('x-units-charged')) ?? 0,
+    balance: numberOf(headers.get('x-units-balance')),
+  };
+}
+
+function numberOf(header: string | null): number | null {
+  return header === null ? null : Number(header);
+}
+
+/** The browser reads the blob after the click, so the URL must stay valid for a while. */
+const URL_VALID_MS = 60_000;
+
+function save(blob: Blob, name: string): void {
+  const url = URL.createObjectURL(blob);
+  const anchor = document.createElement('a');
+  anchor.href = url;
+  anchor.download = name;
+  anchor.click();
+  setTimeout(() => URL.revokeObjectURL(url), URL_VALID_MS);
+}
 
 type DownloadState =
   | { readonly phase: 'idle' }
@@ -13,7 +62,7 @@ type DownloadState =
   | { readonly phase: 'done'; readonly format: DownloadFormat; readonly file: Downloaded }
   | { readonly phase: 'failed'; readonly problem: ApiProblem };
 
-/** The whole result of the query that the table shows, as a file. */
+/** Buttons that download the whole result of the query in the table. */
 export function Downloads({ question }: { readonly question: SqlQuestion }) {
   const [state, setState] = useState<DownloadState>({ phase: 'idle' });
   const current = useRef<AbortController | null>(null);
@@ -38,7 +87,7 @@ export function Downloads({ question }: { readonly question: SqlQuestion }) {
     <div class="downloads">
       <div class="row">
         <span class="muted small" id="download-note">
-          Whole result, run and charged again:
+          Whole result (runs and charges the query again):
         </span>
         {DOWNLOADS.map(({ format, name }) => (
           <button

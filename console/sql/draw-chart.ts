@@ -15,7 +15,7 @@ import {
 import { aboutText } from '../format.ts';
 import type { ChartChoice, ChartPoint } from './chart-choice.ts';
 
-/** The picture itself; the library is in this chunk and in no other. */
+/** Draws charts. Only this chunk holds the chart library. */
 
 Chart.register(
   BarController,
@@ -30,19 +30,19 @@ Chart.register(
   Tooltip,
 );
 
-export interface Drawing {
+interface Drawing {
   readonly choice: ChartChoice;
   readonly points: readonly ChartPoint[];
-  /** Of the columns that are drawn. */
+  /** Names of the columns that are drawn. */
   readonly names: readonly string[];
   readonly xName: string;
 }
 
-/** Points beyond this are drawn without a mark of their own. */
+/** With more points than this, lines are drawn without marks. */
 const MARKED_POINTS_MAX = 60;
 const LABEL_CHARS_MAX = 20;
 
-/** Draws over the canvas; the function that it gives takes the picture away again. */
+/** Draws on the canvas. The returned function removes the chart. */
 export function drawChart(canvas: HTMLCanvasElement, drawing: Drawing): () => void {
   const chart = new Chart(canvas, configurationOf(drawing, coloursOf(canvas)));
   return () => chart.destroy();
@@ -55,7 +55,7 @@ interface Colours {
   readonly series: readonly string[];
 }
 
-/** Custom properties are not resolved by themselves: the colour of an element is. */
+/** A canvas cannot resolve custom properties, so they are read from the computed colour of an element. */
 function coloursOf(canvas: HTMLCanvasElement): Colours {
   const probe = document.createElement('span');
   canvas.parentElement?.append(probe);

@@ -8,7 +8,13 @@ import {
 } from '@codemirror/autocomplete';
 import { defaultKeymap, history, historyKeymap } from '@codemirror/commands';
 import { schemaCompletionSource } from '@codemirror/lang-sql';
-import { bracketMatching, indentOnInput, LanguageSupport } from '@codemirror/language';
+import {
+  bracketMatching,
+  HighlightStyle,
+  indentOnInput,
+  LanguageSupport,
+  syntaxHighlighting,
+} from '@codemirror/language';
 import { type Diagnostic, setDiagnostics } from '@codemirror/lint';
 import { Compartment, EditorState, type Extension, Prec } from '@codemirror/state';
 import {
@@ -19,33 +25,32 @@ import {
   keymap,
   lineNumbers,
 } from '@codemirror/view';
-import { afterDot, columnsByTable, schemaCompletions } from './completion.ts';
-import { clickHouseDialect } from './dialect.ts';
-import { editorLook } from './editor-look.ts';
-import type { SqlSchema } from './wire.ts';
+import { tags } from '@lezer/highlight';
+import type { SqlSchema } from '../wire.ts';
+import { afterDot, clickHouseDialect, columnsByTable, schemaCompletions } from './completion.ts';
 
-/** What is wrong, and where: line and column from 1, as the API counts. */
+/** An error in the text. Lines and columns count from 1, as in the API. */
 export interface Mark {
   readonly line: number;
   readonly column: number;
-  /** The text that stands there; '' when nobody knows. */
+  /** The text at that place; '' where it is unknown. */
   readonly near: string;
   readonly message: string;
 }
 
 export interface SqlEditor {
   setText(text: string): void;
-  /** Puts a name where the cursor is. */
+  /** Inserts a name at the cursor. */
   insert(text: string): void;
   setSchema(schema: SqlSchema): void;
-  /** Null takes the mark away. */
+  /** Null removes the mark. */
   setMark(mark: Mark | null): void;
   goTo(place: { readonly line: number; readonly column: number }): void;
   focus(): void;
   destroy(): void;
 }
 
-export interface SqlEditorOptions {
+interface SqlEditorOptions {
   readonly host: HTMLElement;
   readonly text: string;
   onChange(text: string): void;
@@ -53,8 +58,8 @@ export interface SqlEditorOptions {
 }
 
 /**
- * CodeMirror in a shadow root: there its style sheets are constructed ones, so that the policy of the page needs neither a nonce nor
- * inline styles.
+ * CodeMirror in a shadow root, where it uses constructed style sheets: the content security policy of the page then needs neither a
+ * nonce nor inline styles.
  */
 export function createSqlEditor({ host, text, onChange, onRun }: SqlEditorOptions): SqlEditor {
   const root = host.shadowRoot ?? host.attachShadow({ mode: 'open' });
@@ -102,7 +107,7 @@ function ran(onRun: () => void): boolean {
   return true;
 }
 
-/** No key of it takes Tab: keyboards must be able to leave the editor. */
+/** Tab has no binding, so that keyboard users can leave the editor. */
 function editing(): Extension {
   return [
     lineNumbers(),
@@ -119,7 +124,7 @@ function editing(): Extension {
   ];
 }
 
-/** Where nothing of ours belongs. */
+/** Completion is off inside these. */
 const QUOTED = ['String', 'LineComment', 'BlockComment', 'QuotedIdentifier'];
 
 function languageWith(schema: SqlSchema): Extension {
@@ -147,13 +152,13 @@ function diagnosticOf(state: EditorState, mark: Mark): Diagnostic {
   return { from, to, severity: 'error', message: mark.message };
 }
 
-/** At least one character, where there is one. */
+/** At least one character, unless the line ends. */
 function endOfWord(state: EditorState, from: number, lineEnd: number): number {
   const [word = ''] = /^\w+/.exec(state.sliceDoc(from, lineEnd)) ?? [];
   return Math.min(Math.max(from + word.length, from + 1), Math.max(lineEnd, from));
 }
 
-/** The API counts from 1; a place beyond the text, which may have changed meanwhile, is its end. */
+/** The offset of a place. The text may have changed since, so a place beyond it is its end. */
 function offsetOf(
   { doc }: EditorState,
   { line, column }: { readonly line: number; readonly column: number },
@@ -161,3 +166,66 @@ function offsetOf(
   const { from, to } = doc.line(Math.min(Math.max(line, 1), doc.lines));
   return Math.min(from + Math.max(column - 1, 0), to);
 }
+
+/** The colours of the page: the variables of tokens.css apply in the shadow root, and follow the theme. */
+
+const look = EditorView.theme({
+  '&': { color: 'var(--text)', backgroundColor: 'var(--surface)', height: '100%', fontSize: '13.5px' },
+  '&.cm-focused': { outline: 'none' },
+  '.cm-scroller': { fontFamily: 'var(--mono)', lineHeight: '1.55' },
+  '.cm-content': { caretColor: 'var(--text)', padding: '10px 0' },
+  '.cm-cursor, .cm-dropCursor': { borderLeftColor: 'var(--text)' },
+  '&.cm-focused > .cm-scroller > .cm-selectionLayer .cm-selectionBackground, .cm-selectionBackground': {
+    backgroundColor: 'color-mix(in srgb, var(--accent) 26%, transparent)',
+  },
+  '.cm-gutters': {
+    backgroundColor: 'var(--surface)',
+    color: 'var(--muted)',
+    border: 'none',
+    paddingLeft: '6px',
+  },
+  '.cm-activeLine, .cm-activeLineGutter': {
+    backgroundColor: 'color-mix(in srgb, var(--raised) 60%, transparent)',
+  },
+  '.cm-activeLineGutter': { color: 'var(--text)' },
+  '&.cm-focused .cm-matchingBracket': {
+    backgroundColor: 'color-mix(in srgb, var(--accent) 22%, transparent)',
+    outline: '1px solid var(--accent)',
+  },
+  '.cm-placeholder': { color: 'var(--muted)' },
+  '.cm-tooltip': {
+    backgroundColor: 'var(--surface)',
+    color: 'var(--text)',
+    border: '1px solid var(--line)',
+    borderRadius: '6px',
+    boxShadow: '0 6px 24px rgb(0 0 0 / 18%)',
+    overflow: 'hidden',
+  },
+  '.cm-tooltip.cm-tooltip-autocomplete > ul': { fontFamily: 'var(--mono)', maxHeight: '16em' },
+  '.cm-tooltip.cm-tooltip-autocomplete > ul > li': { padding: '3px 10px', lineHeight: '1.4' },
+  '.cm-tooltip.cm-tooltip-autocomplete > ul > li[aria-selected]': {
+    backgroundColor: 'var(--accent)',
+    color: 'var(--on-accent)',
+  },
+  '.cm-completionDetail': { color: 'var(--muted)', fontStyle: 'normal', marginLeft: '1.2em' },
+  'li[aria-selected] .cm-completionDetail': { color: 'inherit' },
+  '.cm-completionInfo': { fontFamily: 'var(--font)', padding: '8px 12px', maxWidth: '320px' },
+  '.cm-diagnostic': { fontFamily: 'var(--font)', padding: '6px 10px' },
+  '.cm-diagnostic-error': { borderLeftColor: 'var(--bad)' },
+  '.cm-lintRange-error': {
+    backgroundImage: 'none',
+    textDecoration: 'underline wavy var(--bad)',
+    textUnderlineOffset: '3px',
+  },
+});
+
+const colours = HighlightStyle.define([
+  { tag: tags.keyword, color: 'var(--accent)', fontWeight: '600' },
+  { tag: [tags.typeName, tags.standard(tags.name)], color: 'var(--series-2)' },
+  { tag: [tags.string, tags.special(tags.string)], color: 'var(--series-3)' },
+  { tag: [tags.number, tags.bool, tags.null], color: 'var(--series-4)' },
+  { tag: tags.comment, color: 'var(--muted)', fontStyle: 'italic' },
+  { tag: [tags.operator, tags.punctuation, tags.brace, tags.paren], color: 'var(--muted)' },
+]);
+
+const editorLook: Extension = [look, syntaxHighlighting(colours)];

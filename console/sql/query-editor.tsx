@@ -1,20 +1,21 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
+import type { SqlSchema } from '../wire.ts';
 import type { Mark, SqlEditor } from './editor.ts';
-import type { SqlSchema } from './wire.ts';
+import type { Placeholder } from './query-text.ts';
 
 interface QueryEditorProps {
   readonly text: string;
-  /** Changes when the text came from elsewhere. What is typed goes out only: given back late, it would undo the keys after it. */
+  /** Changes when the text was set from outside. Typed text is never put back into the editor, which would undo later keys. */
   readonly revision: number;
   readonly schema: SqlSchema | null;
   readonly mark: Mark | null;
   onChange(text: string): void;
   onRun(): void;
-  /** Given once, for what only an editor can do. */
+  /** Called once, when the editor is loaded. */
   onReady(editor: SqlEditor): void;
 }
 
-/** The editor is a chunk of its own; until it is there a plain text area takes the query. */
+/** The editor, with a plain text area until its chunk is loaded. */
 export function QueryEditor({ text, revision, schema, mark, onChange, onRun, onReady }: QueryEditorProps) {
   const host = useRef<HTMLDivElement>(null);
   const [editor, setEditor] = useState<SqlEditor | null>(null);
@@ -39,7 +40,7 @@ export function QueryEditor({ text, revision, schema, mark, onChange, onRun, onR
       made?.destroy();
     };
   }, []);
-  // `revision` is not read: it says when.
+  // `revision` is only a trigger.
   useEffect(() => editor?.setText(now.current.text), [editor, revision]);
   useEffect(() => {
     if (schema !== null) editor?.setSchema(schema);
@@ -58,5 +59,36 @@ export function QueryEditor({ text, revision, schema, mark, onChange, onRun, onR
         />
       ) : null}
     </div>
+  );
+}
+
+interface ParametersProps {
+  readonly placeholders: readonly Placeholder[];
+  readonly values: Readonly<Record<string, string>>;
+  onChange(values: Readonly<Record<string, string>>): void;
+}
+
+/** A field for every placeholder `{name:Type}`. The engine binds the values; they are never inserted into the text. */
+export function Parameters({ placeholders, values, onChange }: ParametersProps) {
+  if (placeholders.length === 0) return null;
+  return (
+    <fieldset class="parameters">
+      <legend class="visually-hidden">Values of the placeholders</legend>
+      {placeholders.map(({ name, type }) => (
+        <label key={name}>
+          <span>
+            <span class="mono">{name}</span> <span class="muted small">{type}</span>
+          </span>
+          <input
+            type="text"
+            class="mono"
+            spellcheck={false}
+            autocomplete="off"
+            value={values[name] ?? ''}
+            onInput={({ currentTarget }) => onChange({ ...values, [name]: currentTarget.value })}
+          />
+        </label>
+      ))}
+    </fieldset>
   );
 }

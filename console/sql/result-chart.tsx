@@ -3,6 +3,7 @@ import { EmptyState } from '../components/states.tsx';
 import { countText } from '../format.ts';
 import { useStore } from '../store.ts';
 import { isDark } from '../theme.ts';
+import type { SqlResult } from '../wire.ts';
 import {
   CHART_KINDS,
   type ChartChoice,
@@ -13,15 +14,14 @@ import {
   POINTS_MAX,
   SERIES_MAX,
 } from './chart-choice.ts';
-import type { SqlResult } from './wire.ts';
 
 const KIND_NAMES = { line: 'Line', bar: 'Bars', scatter: 'Points' } as const;
 
-/** A result as a picture, with what it shows in words beside it. */
+/** A result as a chart, with a description in words. */
 export function ResultChart({ result }: { readonly result: SqlResult }) {
   const first = useMemo(() => chooseChart(result), [result]);
   const [chosen, setChosen] = useState<{ readonly of: SqlResult; readonly choice: ChartChoice } | null>(null);
-  // A choice belongs to its result: another one may have other columns.
+  // The columns of another result may differ, so a choice holds for its result only.
   const choice = chosen?.of === result ? chosen.choice : first;
   if (choice === null)
     return (
@@ -103,7 +103,7 @@ function Picture({ result, choice }: Pick<ControlsProps, 'result' | 'choice'>) {
   const dark = useStore(isDark);
   const points = useMemo(() => chartPoints(result, choice), [result, choice]);
   const summary = chartSummary(result, choice, points);
-  // `dark` is not read: it changes the colours that are read off the page.
+  // `dark` is only a trigger: the chart reads its colours from the page.
   useEffect(() => {
     let isHere = true;
     let remove: (() => void) | undefined;

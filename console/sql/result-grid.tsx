@@ -1,27 +1,30 @@
-// biome-ignore-all lint/a11y/useSemanticElements: the rows that are not in sight are missing, which a <table> cannot say; the grid pattern of WAI-ARIA can
+// biome-ignore-all lint/a11y/useSemanticElements: only visible rows are in the document, which a <table> cannot express; the grid pattern of WAI-ARIA can
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
-import { announce } from '../announce.tsx';
-import { copyText } from '../clipboard.ts';
-import { CopyButton } from '../components/copy-button.tsx';
+import { CopyButton, copyText } from '../components/copy-button.tsx';
+import { announce } from '../components/states.tsx';
 import { Link } from '../router.tsx';
+import type { SqlResult } from '../wire.ts';
 import {
   type CellAt,
   cellAfter,
+  cellText,
   type GridColumn,
   gridColumns,
   HEAD_PX,
+  isAddress,
   ROW_PX,
+  rawText,
+  type Sorting,
+  sortedOrder,
   visibleRows,
-} from './grid-layout.ts';
-import { cellText, isAddress, rawText, type Sorting, sortedOrder } from './values.ts';
-import type { SqlResult } from './wire.ts';
+} from './cells.ts';
 
-/** At most so many rows are seen at once; the rest is scrolled to. */
+/** The height of 18 rows; further rows are scrolled to. */
 const HEIGHT_MAX_PX = HEAD_PX + 18 * ROW_PX;
-/** Room for the horizontal bar. */
+/** Height of the horizontal scroll bar. */
 const BAR_PX = 14;
 
-/** The rows of a result as a grid: only those in sight are in the document. Arrow keys move, Enter or Ctrl+C copies the cell. */
+/** The rows of a result. Only visible rows are in the document. Arrow keys move, Enter or Ctrl+C copies the cell. */
 export function ResultGrid({ result }: { readonly result: SqlResult }) {
   const columns = useMemo(() => gridColumns(result), [result]);
   const [sorting, setSorting] = useState<Sorting | null>(null);
@@ -55,7 +58,7 @@ export function ResultGrid({ result }: { readonly result: SqlResult }) {
   );
 }
 
-/** Largest first, then smallest first, then as it came. */
+/** Descending, then ascending, then in the order of the answer. */
 function nextSorting(now: Sorting | null, column: number): Sorting | null {
   if (now?.column !== column) return { column, descending: true };
   return now.descending ? { column, descending: false } : null;
@@ -156,7 +159,7 @@ function Head({ columns, sorting, sort }: Pick<ScrollerProps, 'columns' | 'sorti
       {/* biome-ignore lint/a11y/useFocusableInteractive: the grid has the focus */}
       <div role="row" class="grid-row" aria-rowindex={1}>
         {columns.map(({ name, type, kind }, index) => (
-          // biome-ignore lint/a11y/useFocusableInteractive: its button is
+          // biome-ignore lint/a11y/useFocusableInteractive: the button in it is focusable
           <div key={index} role="columnheader" aria-sort={sortText(sorting, index)} class={`grid-th ${kind}`}>
             <button type="button" title={`Sort by ${name}`} onClick={() => sort(index)}>
               <span class="grid-name">{name}</span>
@@ -200,8 +203,8 @@ function Row({ at, values, columns, activeColumn, setActive }: RowProps) {
       style={{ transform: `translateY(${at * ROW_PX}px)` }}
     >
       {columns.map(({ kind }, column) => (
-        // biome-ignore lint/a11y/useFocusableInteractive: the grid has the focus, and tells which cell is active
-        // biome-ignore lint/a11y/useKeyWithClickEvents: the grid takes the keys
+        // biome-ignore lint/a11y/useFocusableInteractive: the grid has the focus and names the active cell
+        // biome-ignore lint/a11y/useKeyWithClickEvents: the grid handles the keys
         <div
           key={column}
           id={cellId({ row: at, column })}
@@ -227,10 +230,10 @@ function Cell({ value, kind }: { readonly value: unknown; readonly kind: GridCol
   return <>{cellText(value, kind)}</>;
 }
 
-/** The whole value of the chosen cell: columns cut long ones. */
+/** The whole value of the active cell, which its column may cut. */
 function CellBar({ column, value }: { readonly column: GridColumn | undefined; readonly value: unknown }) {
   if (column === undefined)
-    return <p class="cell-bar muted">Choose a cell to see its whole value. Enter copies it.</p>;
+    return <p class="cell-bar muted">Select a cell to see its whole value. Enter copies it.</p>;
   return (
     <div class="cell-bar">
       <span class="muted">{column.name}</span>

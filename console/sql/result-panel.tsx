@@ -1,13 +1,15 @@
 import { useState } from 'preact/hooks';
+import type { ApiProblem } from '../api.ts';
+import { Time } from '../components/figures.tsx';
 import { EmptyState, ProblemState } from '../components/states.tsx';
 import { bytesText, countText, millisecondsText, rowsText } from '../format.ts';
-import type { ApiProblem } from '../problem.ts';
+import { useStore } from '../store.ts';
+import type { SqlResult } from '../wire.ts';
 import { Downloads } from './downloads.tsx';
-import { HistoryList } from './history-list.tsx';
+import type { SqlQuestion } from './query-text.ts';
 import { ResultChart } from './result-chart.tsx';
 import { ResultGrid } from './result-grid.tsx';
-import type { RunState } from './run.ts';
-import type { SqlQuestion, SqlResult } from './wire.ts';
+import { forgetHistory, type HistoryEntry, type RunState, sqlHistory } from './run.ts';
 
 const TABS = { table: 'Table', chart: 'Chart', history: 'History' } as const;
 type Tab = keyof typeof TABS;
@@ -84,7 +86,7 @@ function Outcome({
     case 'idle':
       return (
         <EmptyState title="Run the query to see its rows">
-          <p>Control or ⌘ and Enter runs it from the editor. The estimate above is free.</p>
+          <p>In the editor, Ctrl+Enter or ⌘+Enter runs it. The estimate above is free.</p>
         </EmptyState>
       );
     case 'running':
@@ -92,7 +94,7 @@ function Outcome({
     case 'cancelled':
       return (
         <EmptyState title={`Cancelled after ${millisecondsText(state.afterMs)}`}>
-          <p>The engine stopped. The time that it used until then is charged.</p>
+          <p>The engine stopped. The time until then is charged.</p>
         </EmptyState>
       );
     case 'failed':
@@ -148,8 +150,58 @@ function Rows({ result }: { readonly result: SqlResult }) {
   if (result.rows.length === 0)
     return (
       <EmptyState title="No rows">
-        <p>The query ran and found nothing.</p>
+        <p>The query found no rows.</p>
       </EmptyState>
     );
   return <ResultGrid result={result} />;
+}
+
+/** The queries that were run in this browser, newest first. */
+function HistoryList({ onOpen }: { onOpen(question: SqlQuestion): void }) {
+  const entries = useStore(sqlHistory);
+  if (entries.length === 0)
+    return (
+      <EmptyState title="No queries yet">
+        <p>Queries that you run are listed here, in this browser only.</p>
+      </EmptyState>
+    );
+  return (
+    <div class="history">
+      <ol>
+        {entries.map((entry) => (
+          <li key={`${entry.at} ${entry.sql}`}>
+            <button
+              type="button"
+              class="history-query"
+              title="Open in the editor"
+              onClick={() => onOpen(entry)}
+            >
+              <code>{oneLine(entry.sql)}</code>
+            </button>
+            <p class="muted small">
+              <Time at={entry.at} ago /> · <RunOutcome entry={entry} />
+            </p>
+          </li>
+        ))}
+      </ol>
+      <button type="button" class="button" onClick={forgetHistory}>
+        Clear the history
+      </button>
+    </div>
+  );
+}
+
+const SHOWN_CHARS = 240;
+
+function oneLine(sql: string): string {
+  return sql.replace(/\s+/g, ' ').trim().slice(0, SHOWN_CHARS);
+}
+
+function RunOutcome({ entry: { failed, rows, ms, chargedQu } }: { readonly entry: HistoryEntry }) {
+  if (failed !== null) return <span class="bad">{failed}</span>;
+  return (
+    <span>
+      {rowsText(rows)} · {millisecondsText(ms)} · {chargedQu ?? 0} QU
+    </span>
+  );
 }

@@ -1,13 +1,12 @@
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
-import { noteBalance, refreshAccount } from '../account.ts';
-import { announce } from '../announce.tsx';
-import { post, readWhole } from '../api.ts';
+import { ApiProblem, isAbort, noteBalance, post, readJson, refreshAccount } from '../api.ts';
+import { announce } from '../components/states.tsx';
 import { countText, millisecondsText } from '../format.ts';
-import { ApiProblem, isAbort } from '../problem.ts';
-import { remember } from './history.ts';
-import type { SqlQuestion, SqlResult } from './wire.ts';
+import { createStore } from '../store.ts';
+import type { SqlResult } from '../wire.ts';
+import type { SqlQuestion } from './query-text.ts';
 
-/** One run of a query at a time, from its start to its answer, its failure or its cancellation. */
+/** The running query, of which there is at most one, and the history of queries in this browser. */
 
 export type RunState =
   | { readonly phase: 'idle' }
@@ -16,14 +15,14 @@ export type RunState =
   | { readonly phase: 'failed'; readonly problem: ApiProblem }
   | { readonly phase: 'cancelled'; readonly afterMs: number };
 
-export interface Runner {
+interface Runner {
   readonly state: RunState;
   run(question: SqlQuestion, rowsMax: number): void;
   /** Closes the connection; the engine stops, and the time used is charged. */
   cancel(): void;
 }
 
-/** What the engine spent is written down a moment after the connection is closed. */
+/** The API records the charge shortly after the connection is closed. */
 const CHARGED_AFTER_MS = 1_500;
 
 export function useRunner(): Runner {
@@ -59,9 +58,7 @@ async function ask(
   const body = { sql, tier, params, format: 'json_compact', max_rows: rowsMax };
   try {
     const response = await post('/sql', body, signal);
-    // The declared answer of our own API, of the same version as this page.
-    const result = (await readWhole(response, (whole) => whole.json())) as SqlResult;
-    return { result };
+    return { result: await readJson<SqlResult>(response) };
   } catch (error) {
     if (isAbort(error)) return 'cancelled';
     if (error instanceof ApiProblem) return { problem: error };
@@ -75,7 +72,7 @@ function stateOf(outcome: RunOutcome, question: SqlQuestion, ms: number): RunSta
   return { phase: 'done', result: outcome.result, question };
 }
 
-/** Tells screen readers, the balance and the history. */
+/** Updates the history and the balance, and announces the outcome. */
 function settle(
   outcome: RunOutcome,
   question: SqlQuestion,
@@ -100,4 +97,86 @@ function settle(
     `${countText(rows)} rows in ${millisecondsText(engineMs)}, ${usage.units_charged} Query Units charged`,
   );
   remember({ ...entry, failed: null, rows, chargedQu: usage.units_charged });
+}
+
+/** A query that was run. The history never leaves the browser. */
+export interface HistoryEntry extends SqlQuestion {
+  readonly at: string;
+  /** `cancelled`, the code of a problem, or null for a success. */
+  readonly failed: string | null;
+  readonly rows: number;
+  readonly ms: number;
+  readonly chargedQu: number | null;
+}
+
+const STORED_AS = 'six.sql.history';
+const LAST_STORED_AS = 'six.sql.last';
+const ENTRIES_MAX = 100;
+
+export const sqlHistory = createStore<readonly HistoryEntry[]>(readList());
+
+function remember(entry: HistoryEntry): void {
+  const others = sqlHistory.get().filter(({ sql }) => sql !== entry.sql);
+  store([entry, ...others].slice(0, ENTRIES_MAX));
+}
+
+export function forgetHistory(): void {
+  store([]);
+}
+
+/** Stores the query in the editor for the next visit. */
+export function rememberLast(question: SqlQuestion): void {
+  write(LAST_STORED_AS, question);
+}
+
+export function lastQuestion(): SqlQuestion | null {
+  const last = read(LAST_STORED_AS);
+  return isQuestion(last) ? last : null;
+}
+
+function store(entries: readonly HistoryEntry[]): void {
+  sqlHistory.set(entries);
+  write(STORED_AS, entries);
+}
+
+function readList(): readonly HistoryEntry[] {
+  const list = read(STORED_AS);
+  return Array.isArray(list) ? list.filter(isEntry) : [];
+}
+
+function isQuestion(value: unknown): value is SqlQuestion {
+  return (
+    typeof value === 'object' &&
+    value !== null &&
+    'sql' in value &&
+    typeof value.sql === 'string' &&
+    'tier' in value &&
+    typeof value.tier === 'string' &&
+    'params' in value &&
+    typeof value.params === 'object' &&
+    value.params !== null
+  );
+}
+
+function isEntry(value: unknown): value is HistoryEntry {
+  return (
+    isQuestion(value) && 'at' in value && typeof value.at === 'string' && 'rows' in value && 'ms' in value
+  );
+}
+
+/** Storage may be full or hold data of an older version. Neither may stop a query. */
+function read(name: string): unknown {
+  try {
+    return JSON.parse(localStorage.getItem(name) ?? 'null');
+  } catch {
+    return null;
+  }
+}
+
+function write(name: string, value: unknown): void {
+  try {
+    localStorage.setItem(name, JSON.stringify(value));
+  } catch {
+    localStorage.removeItem(name);
+  }
 }

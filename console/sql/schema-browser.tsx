@@ -2,15 +2,15 @@ import { useState } from 'preact/hooks';
 import { Loading, ProblemState } from '../components/states.tsx';
 import { countText } from '../format.ts';
 import type { AnswerState } from '../use-answer.ts';
-import type { SchemaTable, SqlSchema } from './wire.ts';
+import type { SqlSchema, SqlTable } from '../wire.ts';
 
 interface SchemaBrowserProps {
   readonly schema: AnswerState<SqlSchema>;
-  /** A name that was chosen goes to where the cursor is. */
+  /** Inserts a name at the cursor of the editor. */
   onInsert(name: string): void;
 }
 
-/** Tables and columns with what they mean; a column that is cheap to filter by has a mark. */
+/** Tables and columns with their meaning. Columns that are cheap to filter by are marked. */
 export function SchemaBrowser({ schema: { answer, problem, reload }, onInsert }: SchemaBrowserProps) {
   const [wanted, setWanted] = useState('');
   if (answer === null)
@@ -35,18 +35,18 @@ export function SchemaBrowser({ schema: { answer, problem, reload }, onInsert }:
       {shown.map((table) => (
         <Table key={table.name} table={table} word={word} onInsert={onInsert} />
       ))}
-      {shown.length === 0 ? <p class="muted small">No table or column has that in its name.</p> : null}
+      {shown.length === 0 ? <p class="muted small">No table or column matches.</p> : null}
       <p class="muted small">
         <span class="cheap" aria-hidden="true">
           ◆
         </span>{' '}
-        a condition on it reads little. <a href="/v0/sql/schema?table=*&functions=*">All of it as JSON</a>
+        cheap to filter by. <a href="/v0/sql/schema?table=*&functions=*">The schema as JSON</a>
       </p>
     </>
   );
 }
 
-function matches({ name, columns }: SchemaTable, word: string): boolean {
+function matches({ name, columns }: SqlTable, word: string): boolean {
   return name.includes(word) || columns.some((column) => column.name.includes(word));
 }
 
@@ -55,7 +55,7 @@ function Table({
   word,
   onInsert,
 }: {
-  readonly table: SchemaTable;
+  readonly table: SqlTable;
   readonly word: string;
   onInsert(name: string): void;
 }) {
@@ -78,7 +78,7 @@ function Table({
             >
               <span class="mono">{column.name}</span>
               {cheapBy.includes(column.name) ? (
-                <span class="cheap" title="A condition on it reads little">
+                <span class="cheap" title="A filter on this column reads little data">
                   ◆<span class="visually-hidden"> cheap to filter by</span>
                 </span>
               ) : null}

@@ -1,15 +1,15 @@
-import type { SqlTier } from '../account.ts';
 import { CopyButton } from '../components/copy-button.tsx';
 import { countText } from '../format.ts';
+import type { SqlTierAccess } from '../wire.ts';
 
-/** What the table asks for at most; whole results are downloaded. */
-export const ROW_CHOICES = [100, 1_000, 10_000] as const;
+/** Limits of rows in the table; whole results can be downloaded. */
+const ROW_CHOICES = [100, 1_000, 10_000] as const;
 
 interface ToolbarProps {
   readonly isRunning: boolean;
   readonly canRun: boolean;
   readonly tier: string;
-  readonly tiers: readonly SqlTier[];
+  readonly tiers: readonly SqlTierAccess[];
   readonly rowsMax: number;
   readonly shareUrl: string;
   readonly examples: readonly { readonly question: string; readonly sql: string }[];
@@ -33,7 +33,7 @@ export function Toolbar(props: ToolbarProps) {
           type="button"
           class="button primary"
           disabled={!canRun}
-          title="Ctrl or ⌘ and Enter"
+          title="Ctrl+Enter or ⌘+Enter"
           onClick={onRun}
         >
           <span aria-hidden="true">▶</span> Run
@@ -44,7 +44,7 @@ export function Toolbar(props: ToolbarProps) {
         <span>Rows</span>
         <select
           value={props.rowsMax}
-          title="Rows in the table at most; downloads have up to a million"
+          title="Most rows in the table; downloads have up to a million"
           onChange={({ currentTarget }) => props.onRowsMax(Number(currentTarget.value))}
         >
           {ROW_CHOICES.map((rows) => (
@@ -67,7 +67,7 @@ function TierChoice({ tier, tiers, onTier }: Pick<ToolbarProps, 'tier' | 'tiers'
       <span>Tier</span>
       <select
         value={tier}
-        title="How long the query may run, and so what it may cost"
+        title="How long the query may run, and therefore what it may cost"
         onChange={({ currentTarget }) => onTier(currentTarget.value)}
       >
         {known ? null : <option value={tier}>{tier}</option>}

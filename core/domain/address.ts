@@ -3,6 +3,9 @@ import { keccak_256 } from '@noble/hashes/sha3.js';
 /** A 20-byte account address: `0x` and 40 lower-case hex digits. The only spelling used inside the program and in answers. */
 export type Address = string & { readonly __brand: 'Address' };
 
+/** What logs and tables hold where there is no address. */
+export const ZERO_ADDRESS = `0x${'0'.repeat(40)}` as Address; // as the type says
+
 /** Why a text is not an address. `checksum`: mixed case that contradicts EIP-55, most likely a typing error. */
 export type AddressProblem = 'malformed' | 'checksum';
 

@@ -1,5 +1,5 @@
 import type { Address } from './address.ts';
-import type { Hash, Position } from './settlement.ts';
+import type { Hash } from './settlement.ts';
 
 /** Files that ERC-8004 points to, as far as we keep them. Source: ERC-8004. */
 
@@ -56,27 +56,6 @@ export const REGISTRY_LIMITS = {
   metadataBytesMax: 4_096,
 } as const;
 
-interface RegistryLog extends Position {
-  readonly blockHash: Hash;
-  readonly txHash: Hash;
-  /** Token id in the identity registry of the chain; ids start at 0. */
-  readonly agentId: bigint;
-}
-
-/** A log of the identity registry. The row of table `agent_events`. */
-export interface AgentEvent extends RegistryLog {
-  readonly kind: 'registered' | 'uri_updated' | 'metadata_set' | 'wallet_set' | 'transferred';
-  /**
-   * registered, transferred: the owner from now on; uri_updated: who did it; wallet_set: the wallet, `ZERO_ADDRESS` when it was
-   * cleared; metadata_set: `ZERO_ADDRESS`.
-   */
-  readonly account: Address;
-  /** registered, uri_updated: the URI; metadata_set: the key; else ''. */
-  readonly text: string;
-  /** metadata_set: the value as hex; else '0x'. */
-  readonly data: `0x${string}`;
-}
-
 export const ATTESTATION_KINDS = [
   'feedback',
   'response',
@@ -86,28 +65,6 @@ export const ATTESTATION_KINDS = [
 ] as const;
 
 export type AttestationKind = (typeof ATTESTATION_KINDS)[number];
-
-/** A log of the reputation or the validation registry. The row of table `attestations`; fields that a kind lacks are empty. */
-export interface Attestation extends RegistryLog {
-  readonly kind: AttestationKind;
-  /** feedback, revocation: the client; response: the responder; validations: the validator. */
-  readonly author: Address;
-  /** Whose feedback it is about; of validations `ZERO_ADDRESS`. */
-  readonly client: Address;
-  /** 1-based, per agent and client; 0 for validations. */
-  readonly feedbackIndex: bigint;
-  /** int128; of a validation_response 0 to 100. */
-  readonly value: bigint;
-  /** 0 to 18. */
-  readonly valueDecimals: number;
-  readonly tag1: string;
-  readonly tag2: string;
-  readonly endpoint: string;
-  readonly uri: string;
-  /** keccak-256 of the file, `ZERO_HASH` when none was given. */
-  readonly fileHash: Hash;
-  readonly requestHash: Hash;
-}
 
 /**
  * How ratings of ERC-8004 agents become a score. The registry stores a number, its decimals and a tag, and no scale: a response time

@@ -79,10 +79,10 @@ function beNice(pid: number, nice: number): void {
 }
 
 /**
- * From the source tree the child needs tsx, resolved here because neither vitest nor a `--import` of the parent reaches the
+ * The arguments with which Node runs a file of the program. From the source tree the child needs tsx, resolved here because neither vitest nor a `--import` of the parent reaches the
  * child. Node 22.18 and newer could strip types itself, Node 20 cannot; one way for all.
  */
-function nodeArguments(entry: URL): string[] {
+export function nodeArguments(entry: URL): string[] {
   const path = fileURLToPath(entry);
   if (!path.endsWith('.ts')) return [path];
   const tsx = pathToFileURL(createRequire(import.meta.url).resolve('tsx')).href;

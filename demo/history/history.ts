@@ -1,3 +1,4 @@
+import { extname } from 'node:path';
 import { describeExit, spawnChild } from '../../core/process/child-process.ts';
 
 /** What the process that makes the sample history is told. */
@@ -24,7 +25,7 @@ export function startHistory(
 ): History {
   let rows = 0;
   const run = spawnChild({
-    entry: new URL('./history-process.ts', import.meta.url),
+    entry: new URL(`./history-process${extname(import.meta.url)}`, import.meta.url),
     bootstrap,
     nice: NICE,
     nodeFlags: ['--max-semi-space-size=64'],

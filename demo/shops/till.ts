@@ -5,7 +5,7 @@ import type { AcceptedPayment } from '../../core/config/access.ts';
 import type { Address } from '../../core/domain/address.ts';
 import { knownChain } from '../../core/domain/chains.ts';
 import type { Log } from '../../core/log.ts';
-import { openControlStore } from '../../src/open-control-store.ts';
+import { openControlStore } from '../../src/accounts/open.ts';
 import { openConfirmers } from '../../src/payment/confirm.ts';
 import { createHttpFacilitator } from '../../src/payment/facilitator.ts';
 import { createPaymentLane } from '../../src/payment/lane.ts';

@@ -5,7 +5,7 @@ import type { Config } from '../../core/config/config.ts';
 import type { Log } from '../../core/log.ts';
 import { createSafeFetcher } from '../fetch/safe-fetch.ts';
 import { observedFetcher, UNOBSERVED, type WorkObservation } from '../follow/observe-work.ts';
-import { untilAcknowledged } from '../write/until-acknowledged.ts';
+import { untilAcknowledged } from '../write/batch-writer.ts';
 import type { Versions } from '../write/versions.ts';
 import { fetchCards } from './cards/queue.ts';
 import { fetchFeedback } from './feedback/queue.ts';

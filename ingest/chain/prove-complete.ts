@@ -17,15 +17,16 @@ import type { Question, RpcPool } from './rpc/pool.ts';
  * bit of the header's filter, and ours among them no other bit: then ours are the ones in the list, or the range answer was
  * wrong. The list's filter need not be equal: some chains answer logs that their headers leave out (Polygon's older
  * state-sync logs).
- * A block with logs of ours is proved when their filter is already the whole header's. Else others' logs are in it, and up to
- * `maxSampledProofs` such blocks per read are asked for by hash and compared: first the last one, where a cut-off answer
- * ends, then evenly spread ones. An answer that lost logs in many blocks does not pass; a single log lost in one busy block
- * may.
+ * A block with logs of ours is proved when their filter is already the whole header's and their indexes have no gap. Else
+ * others' logs are in it, and up to `maxSampledProofs` such blocks per read are asked for by hash and compared: first the last
+ * one, then evenly spread ones. An answer that lost logs in many blocks does not pass; a single log lost in one busy block may.
+ * The last block with logs is always asked for: an answer that is cut off ends in it, and what it lost there may be a transfer
+ * between accounts that other logs of the block name too, which sets no bit of its own.
  * Not proved: a lost log passes where other logs of its block set all of its bits. Account and nonce of a payment set six:
  * one lost log in 64 where the filter is half full, more in fuller ones. Nor is this a defence against a node that invents
  * logs of others to explain the bits of those it withholds: it is against nodes that lose logs, not against forgers.
  *
- * Cost: three to four hashes per log with new topics (about 20 µs), and one call per block to prove by hash. Where every
+ * Cost: a call for every read that found logs, three to four hashes per log with new topics (about 20 µs), and one call per block to prove by hash. Where every
  * block has logs of ours (USDC on Base) that is at most 16 calls per read; on a busy chain where our tokens are rare it is
  * one call, with all logs of the block, for nearly every block: `completeness: settlement-blocks` saves it by trusting
  * the node.
@@ -96,13 +97,15 @@ export function createProver(deps: {
   return {
     async prove(blocks, logs, filter) {
       const byBlock = groupByBlock(logs);
+      const lastWithLogs = logs.at(-1)?.blockNumber;
       const silent: Suspect[] = [];
       const busy: Suspect[] = [];
       for (const block of blocks) {
         const found = byBlock.get(block.number) ?? [];
         if (!isUsable(block.bloom, found.length > 0)) continue;
         if (found.length > 0) {
-          if (blooms.of(found) !== block.bloom) busy.push({ block, logs: found });
+          const isWhole = blooms.of(found) === block.bloom && !hasGap(found);
+          if (!isWhole || block.number === lastWithLogs) busy.push({ block, logs: found });
         } else if (mayHold(block.bloom, filter)) {
           silent.push({ block, logs: found });
         }
@@ -116,6 +119,11 @@ interface Suspect {
   readonly block: BlockAnswer;
   /** What the range answer says of the block. */
   readonly logs: readonly RawLog[];
+}
+
+/** In the order of the block, whose logs are counted from 0. */
+function hasGap(logs: readonly RawLog[]): boolean {
+  return logs.at(-1)?.logIndex !== logs.length - 1;
 }
 
 function ours(logs: readonly RawLog[], filter: LogFilter): RawLog[] {

@@ -3,7 +3,7 @@ import { claimNumber } from '../../clickhouse/engine/claim.ts';
 import type { Guard, Writer } from '../../clickhouse/engine/engine.ts';
 import { highestToken } from '../../clickhouse/engine/guard.ts';
 import { sql, text, texts, trustedText, uint8, uint32, uint64 } from '../../clickhouse/engine/sql.ts';
-import { TABLES } from '../../clickhouse/tables/schema.ts';
+import { FENCES } from '../../clickhouse/tables/ingest-state.ts';
 
 /**
  * Table `fences`: the tokens that the engine checks writes against (clickhouse/engine/guard.ts), and a sign of life of their owners.
@@ -63,7 +63,7 @@ export async function writeFence(
 ): Promise<void> {
   await writer.run({
     name: 'fence-write',
-    sql: sql`INSERT INTO ${trustedText(TABLES.fences)} (scope, token, owner, ended)
+    sql: sql`INSERT INTO ${trustedText(FENCES.name)} (scope, token, owner, ended)
       SELECT ${text(scope)}, ${uint64(token)}, ${text(owner)}, ${uint8(ended ? 1 : 0)}`,
     maxSeconds: MAX_SECONDS,
   });

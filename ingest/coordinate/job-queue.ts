@@ -1,4 +1,4 @@
-import type { BlockRange } from '../write/coverage.ts';
+import type { BlockRange } from '../write/checkpoints.ts';
 
 /** Blocks of one chain that are final and missing, to be indexed by any worker of the chain. */
 export interface RangeJob {

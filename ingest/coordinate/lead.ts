@@ -2,8 +2,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Guard, Writer } from '../../clickhouse/engine/engine.ts';
 import { guardedWriter, Overtaken } from '../../clickhouse/engine/guard.ts';
 import type { Log } from '../../core/log.ts';
-import { waitForWrites, writesOf } from '../write/running-inserts.ts';
-import { untilAcknowledged } from '../write/until-acknowledged.ts';
+import { untilAcknowledged } from '../write/batch-writer.ts';
+import { waitForWrites } from '../write/retract.ts';
 import { createVersions, highestVersion, type Versions } from '../write/versions.ts';
 import { claimFence, keepBeating, writeFence } from './fence.ts';
 
@@ -121,7 +121,7 @@ async function leadOnce(deps: LeadDeps, lease: Lease, work: (lead: Lead) => Prom
   const beating = keepBeating(writer, { guard, owner, signal });
   try {
     await acknowledged(() =>
-      waitForWrites(writer, writesOf(scope), signal, (count) =>
+      waitForWrites(writer, scope, signal, (count) =>
         log.info({ scope, count }, 'waiting for writes of a previous worker'),
       ),
     );

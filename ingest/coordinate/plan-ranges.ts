@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { FollowDeps } from '../follow/head.ts';
-import { type BlockRange, countBlocks, missingRanges } from '../write/coverage.ts';
+import { type BlockRange, countBlocks, missingRanges } from '../write/checkpoints.ts';
 import type { Versions } from '../write/versions.ts';
 import type { JobQueue, RangeJob } from './job-queue.ts';
 

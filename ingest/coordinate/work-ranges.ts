@@ -10,9 +10,8 @@ import { backfill, backfillWindow } from '../follow/backfill.ts';
 import type { ChainStatus } from '../follow/chain-status.ts';
 import { createPipeline } from '../follow/pipeline.ts';
 import type { CatalogueHolder } from '../grading/catalogue.ts';
-import { createBatchWriter } from '../write/batch-writer.ts';
+import { createBatchWriter, untilAcknowledged } from '../write/batch-writer.ts';
 import { contractsName, createCheckpoints } from '../write/checkpoints.ts';
-import { untilAcknowledged } from '../write/until-acknowledged.ts';
 import type { Versions } from '../write/versions.ts';
 import type { JobQueue, RangeJob } from './job-queue.ts';
 

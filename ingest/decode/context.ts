@@ -1,7 +1,7 @@
+import type { DeadLetter, DeadLetterReason } from '../../clickhouse/tables/ingest-state.ts';
 import type { ChainConfig } from '../../core/config/chains.ts';
 import type { Address } from '../../core/domain/address.ts';
 import { type Chain, REGISTRY_ROLES, type RegistryRole, type TokenFacts } from '../../core/domain/chains.ts';
-import type { Hash } from '../../core/domain/settlement.ts';
 import type { RawLog } from '../chain/block-source.ts';
 import { permit2ProxiesOf, settlementRoutersOf } from '../grading/built-in.ts';
 import type { Catalogue } from '../grading/catalogue.ts';
@@ -40,26 +40,6 @@ export function decodeContextOf(
     x402Contracts: new Set([...proxies, ...settlementRoutersOf(chain)]),
     isCataloguedPayee: (payee) => catalogue.isPayee(chain, payee),
   };
-}
-
-/**
- * Why a log of ours did not become a row.
- * - `malformed_log`: the event is ours by address and topic, its layout is not the event's;
- * - `unpaired_authorization`: an EIP-3009 authorization was used, but no Transfer of the same token belongs to it;
- * - `amount_out_of_range`: the dollar amount does not fit the engine's `Decimal(18, 6)`.
- */
-export type DeadLetterReason = 'malformed_log' | 'unpaired_authorization' | 'amount_out_of_range';
-
-/** The row of table `dead_letters`. */
-export interface DeadLetter {
-  readonly chain: Chain;
-  readonly blockNumber: number;
-  readonly blockHash: Hash;
-  readonly txHash: Hash;
-  readonly logIndex: number;
-  readonly reason: DeadLetterReason;
-  /** The log as JSON. */
-  readonly rawLog: string;
 }
 
 /** A log is kept to be read by a person; a hostile contract must not fill the disk with one. */

@@ -1,9 +1,11 @@
-import { type Address, address } from '../../core/domain/address.ts';
-import { type AgentEvent, type Attestation, REGISTRY_LIMITS } from '../../core/domain/agent.ts';
-import type { Hash } from '../../core/domain/settlement.ts';
+import type { DeadLetter } from '../../clickhouse/tables/ingest-state.ts';
+import type { AgentEvent, Attestation } from '../../clickhouse/tables/registries.ts';
+import { type Address, ZERO_ADDRESS } from '../../core/domain/address.ts';
+import { REGISTRY_LIMITS } from '../../core/domain/agent.ts';
+import { type Hash, ZERO_HASH } from '../../core/domain/settlement.ts';
 import type { BlockRef, RawLog } from '../chain/block-source.ts';
 import { abiData, MalformedData } from './abi-data.ts';
-import { type DeadLetter, type DecodeContext, deadLetterOf } from './context.ts';
+import { type DecodeContext, deadLetterOf } from './context.ts';
 import { addressInWord } from './hex-word.ts';
 import { AGENT_WALLET_KEY, REGISTRY_TOPIC } from './log-kind.ts';
 
@@ -238,9 +240,6 @@ function attestation(
     ...fields,
   };
 }
-
-const ZERO_ADDRESS = address(`0x${'0'.repeat(40)}`);
-const ZERO_HASH: Hash = `0x${'0'.repeat(64)}`;
 
 type Indexed<Count extends 2 | 3> = Count extends 2 ? readonly [Hash, Hash] : readonly [Hash, Hash, Hash];
 

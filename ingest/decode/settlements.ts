@@ -1,10 +1,12 @@
+import type { DeadLetter, DeadLetterReason } from '../../clickhouse/tables/ingest-state.ts';
+import type { Grade, Settlement } from '../../clickhouse/tables/settlements.ts';
 import type { Address } from '../../core/domain/address.ts';
 import { USD_MICROS_MAX, usdMicros } from '../../core/domain/amount.ts';
 import type { TokenFacts } from '../../core/domain/chains.ts';
-import type { Hash, Settlement } from '../../core/domain/settlement.ts';
+import type { Hash } from '../../core/domain/settlement.ts';
 import type { BlockBatch, BlockRef, RawLog, TransactionFacts } from '../chain/block-source.ts';
 import { builderSuffixOf, parseBuilderSuffix } from './builder-code.ts';
-import { type DeadLetter, type DeadLetterReason, type DecodeContext, deadLetterOf } from './context.ts';
+import { type DecodeContext, deadLetterOf } from './context.ts';
 import { addressInWord, isAddressInWord, uintInWord } from './hex-word.ts';
 import { KIND, kindsOf } from './log-kind.ts';
 import { MARKER, pairLogs } from './pair.ts';
@@ -13,7 +15,7 @@ import { MARKER, pairLogs } from './pair.ts';
 export type Marker = 'authorization' | 'permit2' | 'none';
 
 /** A settlement as the chain shows it, before any catalogue is asked. */
-export interface UngradedSettlement extends Omit<Settlement, 'facilitator' | 'method' | 'seen'> {
+export interface UngradedSettlement extends Omit<Settlement, keyof Grade> {
   readonly marker: Marker;
   /** The transaction called the token itself, and its calldata equals the log (docs/design/evidence.md). */
   readonly directCall: boolean;

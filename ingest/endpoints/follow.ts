@@ -4,7 +4,7 @@ import { systemClock } from '../../core/clock.ts';
 import type { Config } from '../../core/config/config.ts';
 import type { Log } from '../../core/log.ts';
 import { createSafeFetcher } from '../fetch/safe-fetch.ts';
-import { untilAcknowledged } from '../write/until-acknowledged.ts';
+import { untilAcknowledged } from '../write/batch-writer.ts';
 import type { Versions } from '../write/versions.ts';
 import { countActivity, createListedPayees, type ListedPayees, loadListedPayees } from './activity.ts';
 import type { BazaarLimits } from './bazaar.ts';

@@ -1,7 +1,7 @@
 import type { Writer } from '../../clickhouse/engine/engine.ts';
-import { RowBinary } from '../../clickhouse/engine/row-binary.ts';
 import { type Sql, sql, trustedText, uint64 } from '../../clickhouse/engine/sql.ts';
-import { ENDPOINT_SOURCE_COLUMNS, TABLES } from '../../clickhouse/tables/schema.ts';
+import { ENDPOINT_SOURCES, type EndpointSourceRow } from '../../clickhouse/tables/endpoints.ts';
+import { insertRows, reading } from '../../clickhouse/tables/table.ts';
 import type { FetchProblem } from '../fetch/document.ts';
 import type { AskProblem } from '../fetch/facilitator.ts';
 import { IS_PUBLISHED, IS_RANGE, ORIGIN } from './offers.ts';
@@ -171,24 +171,23 @@ export const WHOLE: ListingOutcome = { problem: null, isWhole: true };
 const LISTING_MAX_SECONDS = 30;
 const SOURCES_MAX = 100_000;
 
-/** Codes of the Enum8. */
-const KIND_CODES = { bazaar: 1, well_known: 2, file: 3, contested: 4 } as const;
-export type SourceKind = keyof typeof KIND_CODES;
+export type SourceKind = EndpointSourceRow['kind'];
 const SOURCE_KINDS: readonly SourceKind[] = ['bazaar', 'well_known', 'file'];
 
-export interface SourceState {
-  readonly source: string;
-  readonly kind: SourceKind;
-  readonly host: string;
-  /** Unix seconds. */
-  readonly triedAt: number;
-  /** Unix seconds of the last reading to the end; 0 without one. */
-  readonly goodAt: number;
+export interface SourceState extends Omit<EndpointSourceRow, 'problem' | 'ver' | 'del'> {
   /** Null for a last reading that was good. */
   readonly problem: ListingProblem | null;
-  /** Offers that the last reading saw. */
-  readonly items: number;
 }
+
+const STATE = reading(ENDPOINT_SOURCES, [
+  'source',
+  'kind',
+  'host',
+  'tried_at',
+  'good_at',
+  'problem',
+  'items',
+]);
 
 /** Also of sources whose first reading was cut off before its state was stored: their offers must be removed like others. */
 export async function loadSourceStates(writer: Writer): Promise<SourceState[]> {
@@ -211,35 +210,26 @@ function neverRead(source: string): SourceState {
 async function readStates(writer: Writer): Promise<SourceState[]> {
   const { rows } = await writer.rows({
     name: 'endpoint-sources-load',
-    sql: sql`SELECT source, toString(kind), host, toUnixTimestamp(tried_at), toUnixTimestamp(good_at), problem, items
-      FROM endpoint_sources FINAL WHERE del = 0 ORDER BY source`,
+    sql: sql`SELECT ${STATE.columns} FROM endpoint_sources FINAL WHERE del = 0 ORDER BY source`,
     maxSeconds: LISTING_MAX_SECONDS,
     maxRows: SOURCES_MAX,
   });
-  return rows.map(([source, kind, host, triedAt, goodAt, problem, items]) => ({
-    source: String(source),
-    kind: String(kind) as SourceKind, // decoder of our own column
-    host: String(host),
-    triedAt: Number(triedAt),
-    goodAt: Number(goodAt),
-    problem: problem === '' ? null : (String(problem) as ListingProblem), // decoder of our own column
-    items: Number(items),
-  }));
+  return rows.map((row) => {
+    const state = STATE.read(row);
+    const problem = state.problem === '' ? null : (state.problem as ListingProblem); // decoder of our own column
+    return { ...state, problem };
+  });
 }
 
-export async function saveSourceState(
+export function saveSourceState(
   writer: Writer,
   state: SourceState,
   { ver, isGone }: { readonly ver: bigint; readonly isGone: boolean },
 ): Promise<void> {
-  const out = new RowBinary().string(state.source).u8(KIND_CODES[state.kind]).string(state.host);
-  out
-    .dateTime(state.triedAt)
-    .dateTime(state.goodAt)
-    .string(state.problem ?? '')
-    .u64(state.items);
-  out.u64(ver).u8(isGone ? 1 : 0);
-  await writer.insert('endpoint-sources-save', TABLES.endpointSources, ENDPOINT_SOURCE_COLUMNS, [
-    out.finish(),
-  ]);
+  return insertRows(writer, {
+    name: 'endpoint-sources-save',
+    table: ENDPOINT_SOURCES,
+    rows: [{ ...state, problem: state.problem ?? '' }],
+    fixed: { ver, del: isGone ? 1 : 0 },
+  });
 }

@@ -1,26 +1,16 @@
 import { createHash } from 'node:crypto';
-import type { Row, Writer } from '../../clickhouse/engine/engine.ts';
-import { RowBinary } from '../../clickhouse/engine/row-binary.ts';
+import type { Writer } from '../../clickhouse/engine/engine.ts';
 import { type Sql, sql, text, texts, uint32, uint64 } from '../../clickhouse/engine/sql.ts';
-import { ENDPOINT_OFFER_COLUMNS, TABLES } from '../../clickhouse/tables/schema.ts';
-import { microsFromDecimal } from '../../core/domain/amount.ts';
-import {
-  CAPABILITY_RULE_VERSION,
-  capabilitiesOf,
-  type EndpointMethod,
-  type EndpointOffer,
-} from '../../core/domain/capability.ts';
-import { type Chain, isChain } from '../../core/domain/chains.ts';
+import { ENDPOINT_OFFERS } from '../../clickhouse/tables/endpoints.ts';
+import { insertRows, reading } from '../../clickhouse/tables/table.ts';
+import { CAPABILITY_RULE_VERSION, capabilitiesOf, type EndpointOffer } from '../../core/domain/capability.ts';
 import type { Log } from '../../core/log.ts';
-import { untilAcknowledged } from '../write/until-acknowledged.ts';
+import { untilAcknowledged } from '../write/batch-writer.ts';
 import type { Versions } from '../write/versions.ts';
 
 /** Offers as rows, and the digests by which a row is known and compared. */
 
 const DIGEST_HEX_CHARS = 32;
-/** Nullable columns travel behind a byte that says whether there is nothing. */
-const PRESENT = 0;
-const ABSENT = 1;
 
 /** An offer as it is stored. */
 export interface OfferRow {
@@ -72,34 +62,6 @@ export interface OfferTimes {
   readonly firstSeen: number;
   /** Since when it asks the amount that it asks now. */
   readonly termsSince: number;
-}
-
-/** In the order of ENDPOINT_OFFER_COLUMNS. */
-export function encodeOffer(
-  out: RowBinary,
-  { source, offer, ...row }: OfferRow,
-  { firstSeen, termsSince }: OfferTimes,
-  ver: bigint,
-): void {
-  out.string(offer.resource).string(offer.method).string(source).string(offer.network).string(offer.scheme);
-  out
-    .string(offer.asset)
-    .string(offer.payTo)
-    .string(offer.chain ?? '');
-  if (offer.amount === null) out.u8(ABSENT);
-  else out.u8(PRESENT).u256(offer.amount);
-  if (offer.priceUsdMicros === null) out.u8(ABSENT);
-  else out.u8(PRESENT).i128(offer.priceUsdMicros);
-  out.u32(offer.maxTimeoutSeconds).string(offer.serviceName).string(offer.description).string(offer.mimeType);
-  out.strings(offer.tags).strings(row.capabilities).u16(CAPABILITY_RULE_VERSION);
-  out.dateTime(offer.lastUpdated).dateTime(firstSeen).dateTime(termsSince);
-  for (const id of [row.offerId, row.contentId]) u128(out, id);
-  out.u64(ver).u8(0);
-}
-
-/** The number that the hex digits spell, low half first. */
-function u128(out: RowBinary, hex: string): void {
-  out.u64(BigInt(`0x${hex.slice(16)}`)).u64(BigInt(`0x${hex.slice(0, 16)}`));
 }
 
 /** The 32 hex digits of a UInt128 in the engine's bytes. */
@@ -166,11 +128,18 @@ export interface SeenOffer extends OfferTimes {
 }
 
 /** Repeating it under a higher version changes nothing. */
-export async function saveOffers(writer: Writer, rows: readonly SeenOffer[], ver: bigint): Promise<void> {
-  if (rows.length === 0) return;
-  const out = new RowBinary();
-  for (const { row, ...times } of rows) encodeOffer(out, row, times, ver);
-  await writer.insert('endpoint-offers-save', TABLES.endpointOffers, ENDPOINT_OFFER_COLUMNS, [out.finish()]);
+export function saveOffers(writer: Writer, seen: readonly SeenOffer[], ver: bigint): Promise<void> {
+  return insertRows(writer, {
+    name: 'endpoint-offers-save',
+    table: ENDPOINT_OFFERS,
+    rows: seen.map(({ row: { offer, ...row }, firstSeen, termsSince }) => ({
+      ...offer,
+      ...row,
+      firstSeen,
+      termsSince,
+    })),
+    fixed: { ruleVersion: CAPABILITY_RULE_VERSION, ver, del: 0 },
+  });
 }
 
 /**
@@ -196,7 +165,7 @@ export async function tombstoneOffers(
 
 /**
  * The terms of an offer, as expressions over table `endpoint_offers`: a payment fits them by payee, chain, asset and amount. Offers
- * of one origin on the same terms cannot be told apart by what was paid; offers of two origins must not share it.
+ * of one origin on the same terms cannot be distinguished by what was paid; offers of two origins must not share it.
  */
 
 /** Scheme, host and port of the resource: the host that answers there. */
@@ -230,47 +199,38 @@ export async function remapOffers(deps: {
   }
 }
 
+const STORED = reading(ENDPOINT_OFFERS, [
+  'source',
+  'resource',
+  'method',
+  'network',
+  'chain',
+  'scheme',
+  'asset',
+  'pay_to',
+  'amount',
+  'price_usd',
+  'max_timeout_seconds',
+  'service_name',
+  'description',
+  'mime_type',
+  'tags',
+  'last_updated',
+  'first_seen',
+  'terms_since',
+]);
+
 async function readOutdated(writer: Writer): Promise<SeenOffer[]> {
   const { rows } = await writer.rows({
     name: 'endpoint-offers-outdated',
-    sql: sql`SELECT source, resource, method, network, chain, scheme, asset, pay_to, toString(amount), toString(price_usd),
-        max_timeout_seconds, service_name, description, mime_type, tags, toUnixTimestamp(last_updated), toUnixTimestamp(first_seen),
-        toUnixTimestamp(terms_since)
+    sql: sql`SELECT ${STORED.columns}
       FROM endpoint_offers FINAL WHERE del = 0 AND rule_version != ${uint32(CAPABILITY_RULE_VERSION)}
       LIMIT ${uint32(ROWS_PER_STEP)}`,
     maxSeconds: MAX_SECONDS,
     maxRows: ROWS_PER_STEP,
   });
-  return rows.map((row) => ({
-    row: offerRow(String(row[0]), decodeOffer(row)),
-    firstSeen: Number(row[16]),
-    termsSince: Number(row[17]),
-  }));
-}
-
-/** A row of our own table: written from an `EndpointOffer`, so it is one. */
-function decodeOffer(row: Row): EndpointOffer {
-  const [, resource, method, network, chain, scheme, asset, payTo] = row.map(String);
-  const [amount, price, tags] = [row[8], row[9], row[14]];
-  return {
-    resource: resource ?? '',
-    method: method as EndpointMethod,
-    network: network ?? '',
-    chain: chainOrNull(chain ?? ''),
-    scheme: scheme ?? '',
-    asset: asset ?? '',
-    payTo: payTo ?? '',
-    amount: typeof amount === 'string' ? BigInt(amount) : null,
-    priceUsdMicros: typeof price === 'string' ? microsFromDecimal(price) : null,
-    maxTimeoutSeconds: Number(row[10]),
-    serviceName: String(row[11]),
-    description: String(row[12]),
-    mimeType: String(row[13]),
-    tags: Array.isArray(tags) ? tags.map(String) : [],
-    lastUpdated: Number(row[15]),
-  };
-}
-
-function chainOrNull(text: string): Chain | null {
-  return isChain(text) ? text : null;
+  return rows.map((row) => {
+    const { source, firstSeen, termsSince, ...offer } = STORED.read(row);
+    return { row: offerRow(source, offer), firstSeen, termsSince };
+  });
 }

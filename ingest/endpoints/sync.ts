@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Writer } from '../../clickhouse/engine/engine.ts';
 import type { Log } from '../../core/log.ts';
-import { untilAcknowledged } from '../write/until-acknowledged.ts';
+import { untilAcknowledged } from '../write/batch-writer.ts';
 import type { Versions } from '../write/versions.ts';
 import { type ItemFacts, readItem } from './item.ts';
 import type { ListingOutcome, SourceKind, TakeItems } from './list.ts';

@@ -1,5 +1,5 @@
 import type { Config } from '../../core/config/config.ts';
-import { untilAcknowledged } from '../write/until-acknowledged.ts';
+import { untilAcknowledged } from '../write/batch-writer.ts';
 import type { ListedPayees } from './activity.ts';
 import { loadSourceStates, type SourceState, saveSourceState } from './list.ts';
 import { loadOffers, tombstoneOffers } from './offers.ts';

@@ -1,8 +1,13 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { ChainConfig } from '../../core/config/chains.ts';
 import { type AdaptiveWindow, createAdaptiveWindow } from '../chain/adaptive-window.ts';
-import type { Checkpoints, FinishedRange } from '../write/checkpoints.ts';
-import { type BlockRange, countBlocks, createWindows } from '../write/coverage.ts';
+import {
+  type BlockRange,
+  type Checkpoints,
+  countBlocks,
+  createWindows,
+  type FinishedRange,
+} from '../write/checkpoints.ts';
 import type { ChainStatus } from './chain-status.ts';
 import type { Pipeline, ReadBatch } from './pipeline.ts';
 

@@ -1,8 +1,6 @@
+import type { ChainState } from '../../clickhouse/tables/ingest-state.ts';
 import type { Chain } from '../../core/domain/chains.ts';
 import type { BlockRef, BlockSource } from '../chain/block-source.ts';
-
-/** What the API calls a chain's state. `stopped` needs an operator; `imported` has no node. */
-export type ChainState = 'starting' | 'backfilling' | 'following' | 'imported' | 'unreachable' | 'stopped';
 
 /** A source that has not answered for this long is shown as unreachable; at least three polls where polling is slow. */
 const UNREACHABLE_AFTER_MS = 10_000;

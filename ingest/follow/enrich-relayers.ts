@@ -1,14 +1,14 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Writer } from '../../clickhouse/engine/engine.ts';
-import { RowBinary } from '../../clickhouse/engine/row-binary.ts';
 import { type Sql, sql, text, uint32 } from '../../clickhouse/engine/sql.ts';
-import { RELAYER_ACCOUNT_COLUMNS, TABLES } from '../../clickhouse/tables/schema.ts';
+import { RELAYER_ACCOUNTS } from '../../clickhouse/tables/catalogues.ts';
+import { insertRows } from '../../clickhouse/tables/table.ts';
 import type { ChainConfig } from '../../core/config/chains.ts';
 import { type Address, address } from '../../core/domain/address.ts';
 import type { Log } from '../../core/log.ts';
 import { type AccountFacts, AccountsUnread, type BlockSource } from '../chain/block-source.ts';
 import { WrongChain } from '../chain/rpc/failure.ts';
-import { untilAcknowledged } from '../write/until-acknowledged.ts';
+import { untilAcknowledged } from '../write/batch-writer.ts';
 import type { Versions } from '../write/versions.ts';
 
 /**
@@ -141,12 +141,13 @@ async function saveAccounts(
 ): Promise<void> {
   if (accounts.length === 0) return;
   const readAt = Math.floor(Date.now() / 1_000);
-  await untilAcknowledged(log, signal, () => {
-    const ver = versions.next();
-    const out = new RowBinary();
-    for (const { address: of, nonce, balance } of accounts)
-      out.string(config.chain).hex20(of).u64(nonce).u256(balance).dateTime(readAt).u64(ver);
-    // Not named like a write of settlements: ingest waits at its start for those whose names end in the chain (retract.ts).
-    return writer.insert('enrich-save', TABLES.relayerAccounts, RELAYER_ACCOUNT_COLUMNS, [out.finish()]);
-  });
+  const rows = accounts.map(({ address, nonce, balance }) => ({ address, nonce, gasBalance: balance }));
+  await untilAcknowledged(log, signal, () =>
+    insertRows(writer, {
+      name: 'enrich-save',
+      table: RELAYER_ACCOUNTS,
+      rows,
+      fixed: { chain: config.chain, enrichedAt: readAt, ver: versions.next() },
+    }),
+  );
 }

@@ -8,12 +8,16 @@ import { planRanges } from '../coordinate/plan-ranges.ts';
 import { decodeContextOf } from '../decode/context.ts';
 import { emittersOf } from '../decode/log-kind.ts';
 import type { CatalogueHolder } from '../grading/catalogue.ts';
-import { createBatchWriter } from '../write/batch-writer.ts';
-import { contractsName, createCheckpoints, type HeadRange, type Progress } from '../write/checkpoints.ts';
-import { type BlockRange, mergeRanges } from '../write/coverage.ts';
-import { retractAbove } from '../write/retract.ts';
-import { waitForWrites, writesOf } from '../write/running-inserts.ts';
-import { untilAcknowledged } from '../write/until-acknowledged.ts';
+import { createBatchWriter, untilAcknowledged } from '../write/batch-writer.ts';
+import {
+  type BlockRange,
+  contractsName,
+  createCheckpoints,
+  type HeadRange,
+  mergeRanges,
+  type Progress,
+} from '../write/checkpoints.ts';
+import { retractAbove, waitForWrites } from '../write/retract.ts';
 import type { Versions } from '../write/versions.ts';
 import { type ChainStatus, createChainStatus } from './chain-status.ts';
 import { ancestorOf, type FollowDeps, followHead, retractTo, waitForNextHead } from './head.ts';
@@ -129,7 +133,7 @@ function stopReason(error: unknown): string | null {
  * retracted.
  */
 async function waitForStrayWrites({ writer, config, log, signal }: IndexChainDeps): Promise<void> {
-  await waitForWrites(writer, writesOf(config.chain), signal, (count) =>
+  await waitForWrites(writer, config.chain, signal, (count) =>
     log.info({ chain: config.chain, count }, 'waiting for writes of a previous worker'),
   );
 }

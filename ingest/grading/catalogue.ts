@@ -1,3 +1,4 @@
+import type { CatalogueSource } from '../../clickhouse/tables/catalogues.ts';
 import type { CatalogueSection, FacilitatorConfig, PayeeConfig } from '../../core/config/catalogue.ts';
 import { configProblems } from '../../core/config/problem.ts';
 import { type Address, address } from '../../core/domain/address.ts';
@@ -10,9 +11,6 @@ import {
   FACILITATOR_NAMES,
   readBuiltInRelayers,
 } from './built-in.ts';
-
-/** Where an entry comes from; stored with it. */
-export type CatalogueSource = 'built-in' | 'configured' | 'file' | 'supported' | 'bazaar';
 
 export interface RelayerEntry {
   readonly chain: Chain;

@@ -1,5 +1,5 @@
+import { gradedSettlement, type Settlement } from '../../clickhouse/tables/settlements.ts';
 import { type EvidenceMethod, SEEN } from '../../core/domain/evidence.ts';
-import type { Settlement } from '../../core/domain/settlement.ts';
 import type { UngradedSettlement } from '../decode/settlements.ts';
 import type { Catalogue } from './catalogue.ts';
 
@@ -17,26 +17,7 @@ export function gradeSettlement(found: UngradedSettlement, catalogue: Catalogue)
   const method = methodOf(seen);
   const claimed =
     method === 'builder_code' ? catalogue.builderCodes.get(found.builderFacilitator) : undefined;
-  return {
-    blockTime: found.blockTime,
-    chain: found.chain,
-    blockNumber: found.blockNumber,
-    logIndex: found.logIndex,
-    blockHash: found.blockHash,
-    txHash: found.txHash,
-    payer: found.payer,
-    payee: found.payee,
-    asset: found.asset,
-    assetSymbol: found.assetSymbol,
-    amount: found.amount,
-    amountUsdMicros: found.amountUsdMicros,
-    relayer: found.relayer,
-    facilitator: named ?? claimed ?? '',
-    method,
-    seen,
-    builderFacilitator: found.builderFacilitator,
-    builderApps: found.builderApps,
-  };
+  return gradedSettlement(found, { facilitator: named ?? claimed ?? '', method, seen });
 }
 
 const MARKER_BIT = {

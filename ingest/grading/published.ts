@@ -1,99 +1,46 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Writer } from '../../clickhouse/engine/engine.ts';
-import { RowBinary } from '../../clickhouse/engine/row-binary.ts';
-import { type Sql, sql } from '../../clickhouse/engine/sql.ts';
+import { sql, trustedText } from '../../clickhouse/engine/sql.ts';
 import {
-  BUILDER_CODE_COLUMNS,
-  CATALOGUED_PAYEE_COLUMNS,
-  DEPOSIT_CONTRACT_COLUMNS,
-  FACILITATOR_RELAYER_COLUMNS,
-  TABLES,
-} from '../../clickhouse/tables/schema.ts';
+  BUILDER_CODES,
+  CATALOGUED_PAYEES,
+  DEPOSIT_CONTRACTS,
+  FACILITATOR_RELAYERS,
+} from '../../clickhouse/tables/catalogues.ts';
+import { insertRows, type Reading, reading, type Table } from '../../clickhouse/tables/table.ts';
 import type { PayeeConfig } from '../../core/config/catalogue.ts';
-import { address } from '../../core/domain/address.ts';
-import { isChain } from '../../core/domain/chains.ts';
 import type { Log } from '../../core/log.ts';
 import { publishedPass } from '../coordinate/fence.ts';
-import { untilAcknowledged } from '../write/until-acknowledged.ts';
-import {
-  type Catalogue,
-  type CatalogueHolder,
-  type CatalogueSource,
-  catalogueOf,
-  createCatalogueHolder,
-} from './catalogue.ts';
+import { untilAcknowledged } from '../write/batch-writer.ts';
+import { type Catalogue, type CatalogueHolder, catalogueOf, createCatalogueHolder } from './catalogue.ts';
 
 /** A catalogue is read whole; a table beyond this is not one of ours. */
 const catalogueRowsMax = 1_000_000;
 const readTimeoutSeconds = 30;
 
-/** The columns before `ver`, as text; the first `keys` of them are the key. */
-type Published = readonly string[];
-
-interface Catalogued {
-  readonly table: string;
-  readonly columns: readonly string[];
-  readonly keys: number;
-  readonly current: Sql;
-  readonly wanted: (catalogue: Catalogue) => Published[];
-  readonly encode: (out: RowBinary, row: Published) => void;
-}
-
-const RELAYERS: Catalogued = {
-  table: TABLES.facilitatorRelayers,
-  columns: FACILITATOR_RELAYER_COLUMNS,
-  keys: 2,
-  current: sql`SELECT chain, concat('0x', lower(hex(address))), facilitator, facilitator_name, toString(first_seen), source
-    FROM facilitator_relayers FINAL WHERE del = 0`,
-  wanted: ({ relayers }) =>
-    relayers.map((entry) => [
-      entry.chain,
-      entry.address,
-      entry.facilitator,
-      entry.facilitatorName,
-      entry.firstSeen,
-      entry.source,
-    ]),
-  encode(out, [chain = '', at = '', facilitator = '', name = '', firstSeen = '', source = '']) {
-    out.string(chain).hex20(at).string(facilitator).string(name).date(firstSeen).string(source);
-  },
-};
-
-const PAYEES: Catalogued = {
-  table: TABLES.cataloguedPayees,
-  columns: CATALOGUED_PAYEE_COLUMNS,
-  keys: 2,
-  current: sql`SELECT chain, concat('0x', lower(hex(address))), name, resource, source
-    FROM catalogued_payees FINAL WHERE del = 0`,
-  wanted: ({ payees }) =>
-    payees.map((entry) => [entry.chain, entry.address, entry.name, entry.resource, entry.source]),
-  encode(out, [chain = '', at = '', ...fields]) {
-    out.string(chain).hex20(at);
-    for (const field of fields) out.string(field);
-  },
-};
-
-const CODES: Catalogued = {
-  table: TABLES.builderCodes,
-  columns: BUILDER_CODE_COLUMNS,
-  keys: 1,
-  current: sql`SELECT code, facilitator FROM builder_codes FINAL WHERE del = 0`,
-  wanted: ({ builderCodes }) => [...builderCodes].map(([code, facilitator]) => [code, facilitator]),
-  encode(out, [code = '', facilitator = '']) {
-    out.string(code).string(facilitator);
-  },
-};
-
-const DEPOSITS: Catalogued = {
-  table: TABLES.depositContracts,
-  columns: DEPOSIT_CONTRACT_COLUMNS,
-  keys: 1,
-  current: sql`SELECT concat('0x', lower(hex(address))), name, toString(listed_on) FROM deposit_contracts FINAL WHERE del = 0`,
-  wanted: ({ deposits }) => deposits.map((entry) => [entry.address, entry.name, entry.listedOn]),
-  encode(out, [at = '', name = '', listedOn = '']) {
-    out.hex20(at).string(name).date(listedOn);
-  },
-};
+const RELAYERS = catalogued(
+  FACILITATOR_RELAYERS,
+  reading(FACILITATOR_RELAYERS, [
+    'chain',
+    'address',
+    'facilitator',
+    'facilitator_name',
+    'first_seen',
+    'source',
+  ]),
+  2,
+);
+const PAYEES = catalogued(
+  CATALOGUED_PAYEES,
+  reading(CATALOGUED_PAYEES, ['chain', 'address', 'name', 'resource', 'source']),
+  2,
+);
+const CODES = catalogued(BUILDER_CODES, reading(BUILDER_CODES, ['code', 'facilitator']), 1);
+const DEPOSITS = catalogued(
+  DEPOSIT_CONTRACTS,
+  reading(DEPOSIT_CONTRACTS, ['address', 'name', 'listed_on']),
+  1,
+);
 
 /**
  * Makes the engine's catalogue tables equal to the catalogue: writes what is new or changed with `ver`, tombstones what
@@ -102,41 +49,26 @@ const DEPOSITS: Catalogued = {
  * Grades follow only when a pass was recorded before (ingest/grading/regrade/regrade.ts).
  */
 export async function publishCatalogue(writer: Writer, catalogue: Catalogue, ver: bigint): Promise<void> {
-  const tables = [RELAYERS, PAYEES, CODES, DEPOSITS];
-  await Promise.all(tables.map((table) => publish(writer, table, table.wanted(catalogue), ver)));
+  const { relayers, payees, builderCodes, deposits } = catalogue;
+  const codes = [...builderCodes].map(([code, facilitator]) => ({ code, facilitator }));
+  await Promise.all([
+    RELAYERS.publish(writer, relayers, ver),
+    PAYEES.publish(writer, payees, ver),
+    CODES.publish(writer, codes, ver),
+    DEPOSITS.publish(writer, deposits, ver),
+  ]);
 }
 
 /** The catalogue that the engine's tables hold; empty in a new database. */
 export async function readPublishedCatalogue(writer: Writer): Promise<Catalogue> {
   const [relayers, payees, codes, deposits] = await Promise.all([
-    readPublished(writer, RELAYERS),
-    readPublished(writer, PAYEES),
-    readPublished(writer, CODES),
-    readPublished(writer, DEPOSITS),
+    RELAYERS.read(writer),
+    PAYEES.read(writer),
+    CODES.read(writer),
+    DEPOSITS.read(writer),
   ]);
-  return catalogueOf({
-    relayers: relayers.map(
-      ([chain = '', at = '', facilitator = '', facilitatorName = '', firstSeen = '', source = '']) => ({
-        ...placeOf(chain, at),
-        facilitator,
-        facilitatorName,
-        firstSeen,
-        source: sourceOf(source),
-      }),
-    ),
-    payees: payees.map(([chain = '', at = '', name = '', resource = '', source = '']) => ({
-      ...placeOf(chain, at),
-      name,
-      resource,
-      source: sourceOf(source),
-    })),
-    builderCodes: new Map(codes.map(([code = '', facilitator = '']) => [code, facilitator])),
-    deposits: deposits.map(([at = '', name = '', listedOn = '']) => ({
-      address: address(at),
-      name,
-      listedOn,
-    })),
-  });
+  const builderCodes = new Map(codes.map(({ code, facilitator }) => [code, facilitator]));
+  return catalogueOf({ relayers, payees, builderCodes, deposits });
 }
 
 /**
@@ -148,48 +80,43 @@ export async function readPublishedListed(writer: Writer): Promise<readonly Paye
   return payees.filter(({ source }) => source === 'bazaar').map(({ source: _, ...payee }) => payee);
 }
 
-function placeOf(chain: string, at: string) {
-  if (!isChain(chain)) throw new Error(`the catalogue tables name a chain that is none: ${chain}`);
-  return { chain, address: address(at) };
+interface Catalogued<Row> {
+  read(writer: Writer): Promise<Row[]>;
+  publish(writer: Writer, wanted: readonly Row[], ver: bigint): Promise<void>;
 }
 
-function sourceOf(source: string): CatalogueSource {
-  return source as CatalogueSource; // decoder of our own column
-}
-
-async function readPublished(writer: Writer, from: Catalogued): Promise<Published[]> {
-  const { rows } = await writer.rows({
-    name: 'catalogue-published',
-    sql: from.current,
-    maxSeconds: readTimeoutSeconds,
-    maxRows: catalogueRowsMax,
-  });
-  return rows.map((row) => row.map(String));
-}
-
-async function publish(
-  writer: Writer,
-  into: Catalogued,
-  wanted: readonly Published[],
-  ver: bigint,
-): Promise<void> {
-  const keyOf = (row: Published) => row.slice(0, into.keys).join(' ');
-  const current = new Map((await readPublished(writer, into)).map((row) => [keyOf(row), row]));
-  const written = wanted.filter((row) => !isSame(row, current.get(keyOf(row))));
-  const kept = new Set(wanted.map(keyOf));
-  const vanished = [...current.values()].filter((row) => !kept.has(keyOf(row)));
-  if (written.length + vanished.length === 0) return;
-  const out = new RowBinary();
-  for (const [rows, del] of [[written, 0] as const, [vanished, 1] as const])
-    for (const row of rows) {
-      into.encode(out, row);
-      out.u64(ver).u8(del);
-    }
-  await writer.insert('catalogue-publish', into.table, into.columns, [out.finish()]);
-}
-
-function isSame(row: Published, other: Published | undefined): boolean {
-  return other?.every((field, index) => field === row[index]) ?? false;
+/** A table of the catalogue; the first `keys` columns of `entry` are its key, and all of them what it says. */
+function catalogued<Row extends object>(table: Table, entry: Reading<Row>, keys: number): Catalogued<Row> {
+  const textOf = (row: Row, fields: number): string =>
+    JSON.stringify(entry.properties.slice(0, fields).map((property) => row[property]));
+  const keyOf = (row: Row): string => textOf(row, keys);
+  const contentOf = (row: Row): string => textOf(row, entry.properties.length);
+  const read = async (writer: Writer): Promise<Row[]> => {
+    const { rows } = await writer.rows({
+      name: 'catalogue-published',
+      sql: sql`SELECT ${entry.columns} FROM ${trustedText(table.name)} FINAL WHERE del = 0`,
+      maxSeconds: readTimeoutSeconds,
+      maxRows: catalogueRowsMax,
+    });
+    return rows.map(entry.read);
+  };
+  return {
+    read,
+    async publish(writer, wanted, ver) {
+      const current = new Map((await read(writer)).map((row) => [keyOf(row), row]));
+      const isNew = (row: Row): boolean => {
+        const old = current.get(keyOf(row));
+        return old === undefined || contentOf(row) !== contentOf(old);
+      };
+      const kept = new Set(wanted.map(keyOf));
+      const vanished = [...current.values()].filter((row) => !kept.has(keyOf(row)));
+      const rows = [
+        ...wanted.filter(isNew).map((row) => ({ ...row, del: 0 })),
+        ...vanished.map((row) => ({ ...row, del: 1 })),
+      ];
+      await insertRows(writer, { name: 'catalogue-publish', table, rows, fixed: { ver } });
+    },
+  };
 }
 
 /** The catalogue that one process publishes for all (ingest/grading/regrade/follow.ts), for those that grade by it. */

@@ -1,16 +1,16 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Writer } from '../../clickhouse/engine/engine.ts';
-import { RowBinary } from '../../clickhouse/engine/row-binary.ts';
 import { sql } from '../../clickhouse/engine/sql.ts';
-import { TABLES } from '../../clickhouse/tables/schema.ts';
+import { SUPPORTED_SIGNERS } from '../../clickhouse/tables/catalogues.ts';
+import { insertRows, reading } from '../../clickhouse/tables/table.ts';
 import type { CatalogueSection } from '../../core/config/catalogue.ts';
 import type { Config } from '../../core/config/config.ts';
-import { type Address, address, isAddress, readAddress } from '../../core/domain/address.ts';
-import { type Chain, chainOfNetwork, isChain } from '../../core/domain/chains.ts';
+import { type Address, isAddress, readAddress } from '../../core/domain/address.ts';
+import { type Chain, chainOfNetwork } from '../../core/domain/chains.ts';
 import { type Log, providerName } from '../../core/log.ts';
 import { fieldOf, isObject, listOf, parseJson } from '../fetch/document.ts';
 import { type AskProblem, askFacilitator } from '../fetch/facilitator.ts';
-import { untilAcknowledged } from '../write/until-acknowledged.ts';
+import { untilAcknowledged } from '../write/batch-writer.ts';
 import type { SupportedSigner } from './catalogue.ts';
 
 /** Asks facilitators again and again which addresses they relay with, and remembers the first day of each. */
@@ -157,28 +157,22 @@ function addressesOf(value: unknown): Address[] {
 
 const MAX_SECONDS = 30;
 const SIGNERS_MAX = 100_000;
-const COLUMNS = ['facilitator', 'chain', 'address', 'first_seen'] as const;
+const SIGNER = reading(SUPPORTED_SIGNERS, ['facilitator', 'chain', 'address', 'first_seen']);
 
 export async function loadSigners(writer: Writer): Promise<SupportedSigner[]> {
   const { rows } = await writer.rows({
     name: 'load-supported-signers',
-    sql: sql`SELECT facilitator, chain, concat('0x', lower(hex(address))), toString(min(first_seen))
-      FROM supported_signers GROUP BY facilitator, chain, address ORDER BY facilitator, chain, address`,
+    // Rows of a signer that are not merged yet may name several days.
+    sql: sql`SELECT ${SIGNER.columns} FROM (
+        SELECT facilitator, chain, address, min(first_seen) AS first_seen FROM supported_signers GROUP BY facilitator, chain, address)
+      ORDER BY facilitator, chain, address`,
     maxSeconds: MAX_SECONDS,
     maxRows: SIGNERS_MAX,
   });
-  return rows.map((row) => {
-    const [facilitator = '', chain = '', at = '', firstSeen = ''] = row.map(String);
-    if (!isChain(chain)) throw new Error(`supported_signers names a chain that is none: ${chain}`);
-    return { facilitator, chain, address: address(at), firstSeen };
-  });
+  return rows.map(SIGNER.read);
 }
 
 /** Repeating it changes nothing: the earliest day of a signer stays. */
-export async function saveSigners(writer: Writer, signers: readonly SupportedSigner[]): Promise<void> {
-  if (signers.length === 0) return;
-  const out = new RowBinary();
-  for (const signer of signers)
-    out.string(signer.facilitator).string(signer.chain).hex20(signer.address).date(signer.firstSeen);
-  await writer.insert('save-supported-signers', TABLES.supportedSigners, COLUMNS, [out.finish()]);
+export function saveSigners(writer: Writer, rows: readonly SupportedSigner[]): Promise<void> {
+  return insertRows(writer, { name: 'save-supported-signers', table: SUPPORTED_SIGNERS, rows, fixed: {} });
 }

@@ -1,6 +1,6 @@
 import { readdir, stat } from 'node:fs/promises';
 import { basename, join, resolve, sep } from 'node:path';
-import type { BlockRange } from '../write/coverage.ts';
+import type { BlockRange } from '../write/checkpoints.ts';
 import { COLUMNS, type FileKind, type FoundColumns, findColumns, kindOfColumns } from './columns.ts';
 import { readParquetFooter } from './footer.ts';
 import { importProblems } from './problem.ts';

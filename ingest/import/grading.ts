@@ -1,6 +1,11 @@
 import type { Writer } from '../../clickhouse/engine/engine.ts';
 import { type Sql, sql, trustedText } from '../../clickhouse/engine/sql.ts';
-import { TABLES } from '../../clickhouse/tables/schema.ts';
+import {
+  BUILDER_CODES,
+  CATALOGUED_PAYEES,
+  DEPOSIT_CONTRACTS,
+  FACILITATOR_RELAYERS,
+} from '../../clickhouse/tables/catalogues.ts';
 import type { Config } from '../../core/config/config.ts';
 import type { Log } from '../../core/log.ts';
 import type { Catalogue } from '../grading/catalogue.ts';
@@ -67,8 +72,8 @@ export async function openGrading(deps: {
 async function publishedMark(writer: Writer): Promise<string> {
   const { rows } = await writer.rows({
     name: 'import-catalogue-mark',
-    sql: sql`SELECT ${newest(TABLES.facilitatorRelayers)}, ${newest(TABLES.cataloguedPayees)}, ${newest(TABLES.builderCodes)},
-      ${newest(TABLES.depositContracts)}`,
+    sql: sql`SELECT ${newest(FACILITATOR_RELAYERS.name)}, ${newest(CATALOGUED_PAYEES.name)}, ${newest(BUILDER_CODES.name)},
+      ${newest(DEPOSIT_CONTRACTS.name)}`,
     maxSeconds: MAX_SECONDS,
     maxRows: 1,
   });

@@ -8,7 +8,7 @@ import type { BlockSource } from '../chain/block-source.ts';
 import { createChainStatus } from '../follow/chain-status.ts';
 import type { ChainRun } from '../follow/index-chain.ts';
 import { loadCounters } from '../follow/status-report.ts';
-import { untilAcknowledged } from '../write/until-acknowledged.ts';
+import { untilAcknowledged } from '../write/batch-writer.ts';
 
 /** A chain without RPC URLs: its rows come from imports alone, and all that is done here is to say how far they reach. */
 export function isImportedOnly({ rpcUrls }: Pick<ChainConfig, 'rpcUrls'>): boolean {

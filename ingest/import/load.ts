@@ -3,7 +3,7 @@ import { EngineError, type Writer } from '../../clickhouse/engine/engine.ts';
 import { empty, type Sql, sql, texts, trustedText, uint64 } from '../../clickhouse/engine/sql.ts';
 import type { DecodeContext } from '../decode/context.ts';
 import { emittersOf, REGISTRY_TOPIC, TOPIC } from '../decode/log-kind.ts';
-import type { BlockRange } from '../write/coverage.ts';
+import type { BlockRange } from '../write/checkpoints.ts';
 import type { FoundColumn, FoundColumns } from './columns.ts';
 import type { ImportFile } from './files.ts';
 import { importProblems } from './problem.ts';

@@ -1,4 +1,4 @@
-import { type BlockRange, mergeRanges, missingRanges } from '../write/coverage.ts';
+import { type BlockRange, mergeRanges, missingRanges } from '../write/checkpoints.ts';
 import type { FileKind } from './columns.ts';
 import type { ImportFile } from './files.ts';
 import { importProblems } from './problem.ts';

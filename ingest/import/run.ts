@@ -3,10 +3,15 @@ import { chainIdOf } from '../../core/domain/chains.ts';
 import { decodeContextOf } from '../decode/context.ts';
 import { emittersOf } from '../decode/log-kind.ts';
 import { loadCounters } from '../follow/status-report.ts';
-import { type BatchWriter, createBatchWriter } from '../write/batch-writer.ts';
-import { type Checkpoints, contractsName, createCheckpoints } from '../write/checkpoints.ts';
-import { type BlockRange, countBlocks, mergeRanges } from '../write/coverage.ts';
-import { untilAcknowledged } from '../write/until-acknowledged.ts';
+import { type BatchWriter, createBatchWriter, untilAcknowledged } from '../write/batch-writer.ts';
+import {
+  type BlockRange,
+  type Checkpoints,
+  contractsName,
+  countBlocks,
+  createCheckpoints,
+  mergeRanges,
+} from '../write/checkpoints.ts';
 import { type ImportFile, missingFacts } from './files.ts';
 import { type GroupRun, importGroup, type RowCounts } from './group.ts';
 import type { LoadTarget } from './load.ts';

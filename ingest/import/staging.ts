@@ -5,7 +5,7 @@ import { RowReader } from '../../clickhouse/engine/row-reader.ts';
 import { sql, text, trustedText, uint64s } from '../../clickhouse/engine/sql.ts';
 import type { Address } from '../../core/domain/address.ts';
 import type { Hash } from '../../core/domain/settlement.ts';
-import type { BlockRange } from '../write/coverage.ts';
+import type { BlockRange } from '../write/checkpoints.ts';
 
 /**
  * The tables that one import reads files into. They hold raw bytes and small codes, and only what can matter: logs of known
@@ -118,7 +118,12 @@ function isOwned(comment: string): boolean {
 }
 
 function execute(writer: Writer, statement: string): Promise<void> {
-  return writer.run({ name: 'import-staging', sql: trustedText(statement), maxSeconds: MAX_SECONDS });
+  return writer.run({
+    name: 'import-staging',
+    kind: 'other',
+    sql: trustedText(statement),
+    maxSeconds: MAX_SECONDS,
+  });
 }
 
 /** What the staged files say of the blocks that hold candidates. */

@@ -6,7 +6,7 @@ import type { Hash } from '../../core/domain/settlement.ts';
 import type { BlockBatch, BlockRef, RawLog, TransactionFacts } from '../chain/block-source.ts';
 import { orderLogs } from '../chain/check-batch.ts';
 import { ProviderContradiction } from '../chain/rpc/failure.ts';
-import type { BlockRange } from '../write/coverage.ts';
+import type { BlockRange } from '../write/checkpoints.ts';
 import { EVENT_CODES } from './load.ts';
 import { importProblems } from './problem.ts';
 import { NO_HASH, type StagedBlock, type Staging } from './staging.ts';

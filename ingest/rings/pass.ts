@@ -1,10 +1,15 @@
 import { Readable } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
 import { EngineError, type Writer } from '../../clickhouse/engine/engine.ts';
-import { RowBinary } from '../../clickhouse/engine/row-binary.ts';
 import { dateTime, sql, text, texts, uint64 } from '../../clickhouse/engine/sql.ts';
-import { dropOldGenerations, ownGeneration } from '../../clickhouse/tables/generations.ts';
-import { TABLES, WALLET_RING_COLUMNS } from '../../clickhouse/tables/schema.ts';
+import {
+  dropOldGenerations,
+  ownGeneration,
+  RING_PASSES,
+  WALLET_RINGS,
+  type WalletRingRow,
+} from '../../clickhouse/tables/generations.ts';
+import { columnNames, encodeRows } from '../../clickhouse/tables/table.ts';
 import type { Clock } from '../../core/clock.ts';
 import type { Log } from '../../core/log.ts';
 import {
@@ -116,9 +121,9 @@ export async function ringPass(
   };
   const rows = encodeRings(found.byWallet, { window, gen, rowsPerBuffer: limits.rowsPerBuffer });
   if (found.byWallet.size > 0)
-    await writer.insert('wallet-rings', TABLES.walletRings, WALLET_RING_COLUMNS, Readable.from(rows));
+    await writer.insert('wallet-rings', WALLET_RINGS.name, columnNames(WALLET_RINGS), Readable.from(rows));
   await publish(writer, pass);
-  await dropOldGenerations(writer, { rows: 'wallet_rings', passes: 'ring_passes' }, GENERATIONS_KEPT);
+  await dropOldGenerations(writer, { rows: WALLET_RINGS, passes: RING_PASSES }, GENERATIONS_KEPT);
   return pass;
 }
 
@@ -154,42 +159,24 @@ async function publish(writer: Writer, pass: RingPass): Promise<void> {
   });
 }
 
-const U64_BITS = 64n;
-const U64_MASK = 2n ** U64_BITS - 1n;
-
 interface Pass {
   readonly window: RingWindow;
   readonly gen: bigint;
   readonly rowsPerBuffer: number;
 }
 
-/** Rows of table `wallet_rings`, columns in the order of `WALLET_RING_COLUMNS`; one row for each wallet and ring of it. */
+/** Rows of table `wallet_rings`: one for each wallet and ring of it. */
 export function* encodeRings(
   byWallet: ReadonlyMap<string, readonly Ring[]>,
-  pass: Pass,
+  { window, gen, rowsPerBuffer }: Pass,
 ): Generator<Uint8Array> {
-  let out = new RowBinary();
-  let rows = 0;
+  const fixed = { windowStart: window.from, windowEnd: window.to, methodVersion: RING_METHOD_VERSION, gen };
+  let rows: Omit<WalletRingRow, keyof typeof fixed>[] = [];
   for (const [wallet, rings] of byWallet) {
-    for (const ring of rings) writeRow(out, wallet, ring, pass);
-    rows += rings.length;
-    if (rows < pass.rowsPerBuffer) continue;
-    yield out.finish();
-    out = new RowBinary();
-    rows = 0;
+    for (const ring of rings) rows.push({ wallet, length: ring.members.length, ...ring });
+    if (rows.length < rowsPerBuffer) continue;
+    yield encodeRows(WALLET_RINGS, rows, fixed);
+    rows = [];
   }
-  if (rows > 0) yield out.finish();
-}
-
-function writeRow(out: RowBinary, wallet: string, ring: Ring, { window, gen }: Pass): void {
-  out.string(wallet).u8(ring.members.length).u8(ring.members.length); // the column `length`, then the length of the array
-  for (const member of ring.members) out.string(member);
-  decimal128(out, ring.bottleneckUsdMicros);
-  decimal128(out, ring.ringUsdMicros);
-  out.dateTime(window.from).dateTime(window.to).string(RING_METHOD_VERSION).u64(gen);
-}
-
-/** Decimal(38, 6) is a 128-bit integer of millionths, low half first; the halves refuse what does not fit, negatives too. */
-function decimal128(out: RowBinary, micros: bigint): void {
-  out.u64(micros & U64_MASK).u64(micros >> U64_BITS);
+  if (rows.length > 0) yield encodeRows(WALLET_RINGS, rows, fixed);
 }

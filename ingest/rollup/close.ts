@@ -1,11 +1,16 @@
 import type { Writer } from '../../clickhouse/engine/engine.ts';
+import { isOfScope } from '../../clickhouse/engine/guard.ts';
 import { dateTime, sql, text, trustedText, uint64 } from '../../clickhouse/engine/sql.ts';
-import { dropOldGenerations, ownGeneration } from '../../clickhouse/tables/generations.ts';
-import { IS_OPEN, rollupBasis, sliceStart } from '../../clickhouse/tables/rollup-basis.ts';
-import { TABLES } from '../../clickhouse/tables/schema.ts';
+import {
+  dropOldGenerations,
+  ownGeneration,
+  RELAYER_TOTAL_PASSES,
+  RELAYER_TOTALS,
+} from '../../clickhouse/tables/generations.ts';
+import { IS_OPEN, ROLLUP_STATE, rollupBasis, sliceStart } from '../../clickhouse/tables/rollups.ts';
 import type { Log } from '../../core/log.ts';
 import { VERSION_STEP, type Versions } from '../write/versions.ts';
-import { dayName, inSlice, rollupStatements, type Slice, sliceColumns, sliceName } from './statements.ts';
+import { inSlice, rollupScope, rollupStatements, type Slice, sliceColumns, sliceName } from './statements.ts';
 
 /** A million rows take about two seconds; a machine under load may need a multiple of it. */
 const COMPUTE_MAX_SECONDS = 300;
@@ -78,7 +83,7 @@ async function isBeingComputed(writer: Writer, slice: Slice): Promise<boolean> {
     name: 'rollup-running',
     sql: sql`SELECT count() FROM system.processes
              WHERE query_kind = 'Insert' AND current_database = currentDatabase()
-               AND match(Settings['log_comment'], concat('^rollup-[a-z-]+ ', ${text(dayName(slice))}))`,
+               AND ${isOfScope(rollupScope(slice))}`,
     maxSeconds: LOOK_MAX_SECONDS,
     maxRows: 1,
   });
@@ -117,7 +122,8 @@ async function record(writer: Writer, slice: Slice, { ver, writes }: Changes, ge
   const [day, hour] = sliceColumns(slice);
   await writer.run({
     name: `rollup-record ${sliceName(slice)}`,
-    sql: sql`INSERT INTO ${trustedText(TABLES.rollupState)} (day, hour, ver, writes, gen)
+    scopes: [rollupScope(slice)],
+    sql: sql`INSERT INTO ${trustedText(ROLLUP_STATE.name)} (day, hour, ver, writes, gen)
              SELECT ${day.value}, ${hour.value}, ${uint64(ver)}, ${uint64(writes)}, ${uint64(gen)}`,
     maxSeconds: LOOK_MAX_SECONDS,
   });
@@ -171,11 +177,7 @@ export async function mergeRelayerTotals({
     maxSeconds: LOOK_MAX_SECONDS,
     sql: sql`INSERT INTO relayer_total_passes (gen, until, basis) SELECT ${uint64(gen)}, ${dateTime(until)}, ${text(basis)}`,
   });
-  await dropOldGenerations(
-    writer,
-    { rows: 'relayer_totals', passes: 'relayer_total_passes' },
-    GENERATIONS_KEPT,
-  );
+  await dropOldGenerations(writer, { rows: RELAYER_TOTALS, passes: RELAYER_TOTAL_PASSES }, GENERATIONS_KEPT);
   return 'merged';
 }
 

@@ -1,6 +1,6 @@
 import type { Writer } from '../../clickhouse/engine/engine.ts';
 import { sql } from '../../clickhouse/engine/sql.ts';
-import { IS_OPEN } from '../../clickhouse/tables/rollup-basis.ts';
+import { IS_OPEN } from '../../clickhouse/tables/rollups.ts';
 import { versionTimeMs } from '../../core/domain/settlement.ts';
 import { type DirtySlice, HOUR_SECONDS, inSlice, rangeOf, type Slice, sliceName } from './statements.ts';
 

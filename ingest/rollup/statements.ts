@@ -1,6 +1,6 @@
 import { IS_COUNTED } from '../../clickhouse/engine/counted-rows.ts';
 import { dateTime, type Sql, sql, trustedText, uint8, uint64 } from '../../clickhouse/engine/sql.ts';
-import { TABLES } from '../../clickhouse/tables/schema.ts';
+import { CHAIN_HOUR, PAYEE_DAY, PAYER_DAY, RELAYER_DAY } from '../../clickhouse/tables/rollups.ts';
 
 /** A slice of time that is rolled up in one piece: a UTC day, or an hour of a day with very many rows. */
 export interface Slice {
@@ -41,6 +41,11 @@ export function sliceName(slice: Slice): string {
   return slice.hour === null ? dayName(slice) : `${dayName(slice)}T${String(slice.hour).padStart(2, '0')}`;
 }
 
+/** What statements that compute a slice of the day belong to. */
+export function rollupScope(slice: Pick<Slice, 'dayStart'>): string {
+  return `rollup:${dayName(slice)}`;
+}
+
 /** A column of a statement that writes rows of a slice. */
 export interface Column {
   readonly name: string;
@@ -67,6 +72,7 @@ export function inSlice(time: Sql, slice: Slice): Sql {
  */
 export interface RollupStatement {
   readonly name: string;
+  readonly scopes: readonly string[];
   readonly sql: Sql;
 }
 
@@ -111,7 +117,7 @@ const CHAIN: KeyColumn = { name: 'chain', by: sql`chain`, value: sql`chain` };
 
 const ROLLUP_TABLES: readonly RollupTable[] = [
   {
-    table: TABLES.payeeDay,
+    table: PAYEE_DAY.name,
     keys: [{ name: 'payee', by: sql`payee`, value: hexText(sql`payee`) }, CHAIN],
     measures: [...TOTALS, ...PARTS, ...TIMES],
     states: [{ name: 'payers', value: sql`uniqCombined64IfState(12)(payer, live)` }],
@@ -119,7 +125,7 @@ const ROLLUP_TABLES: readonly RollupTable[] = [
     source: rowsAndRetracted,
   },
   {
-    table: TABLES.payerDay,
+    table: PAYER_DAY.name,
     keys: [{ name: 'payer', by: sql`payer`, value: hexText(sql`payer`) }, CHAIN],
     measures: [...TOTALS, ...PARTS, ...TIMES],
     states: [{ name: 'payees', value: sql`uniqCombined64IfState(12)(payee, live)` }],
@@ -127,7 +133,7 @@ const ROLLUP_TABLES: readonly RollupTable[] = [
     source: rowsAndRetracted,
   },
   {
-    table: TABLES.relayerDay,
+    table: RELAYER_DAY.name,
     keys: [CHAIN, { name: 'relayer', by: sql`relayer`, value: sql`relayer` }],
     measures: [...TOTALS, ...TIMES],
     states: [
@@ -138,7 +144,7 @@ const ROLLUP_TABLES: readonly RollupTable[] = [
     source: rowsAndRetracted,
   },
   {
-    table: TABLES.chainHour,
+    table: CHAIN_HOUR.name,
     keys: [
       CHAIN,
       { name: 'hour', by: sql`toStartOfHour(block_time)`, value: sql`toStartOfHour(block_time)` },
@@ -154,8 +160,8 @@ const ROLLUP_TABLES: readonly RollupTable[] = [
 /** In the order in which they are run; each may be repeated. `gen` must have been given before the first of them reads. */
 export function rollupStatements(slice: Slice, gen: bigint): RollupStatement[] {
   return ROLLUP_TABLES.map((table) => ({
-    // Names end in the slice, never in a chain: ingest waits for inserts whose names end in its chain (ingest/write/retract.ts).
     name: `rollup-${table.table.replaceAll('_', '-')} ${sliceName(slice)}`,
+    scopes: [rollupScope(slice)],
     sql: insertInto(table, slice, gen),
   }));
 }

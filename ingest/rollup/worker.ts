@@ -4,7 +4,7 @@ import type { Clock } from '../../core/clock.ts';
 import type { Log } from '../../core/log.ts';
 import { formatDuration } from '../follow/status-report.ts';
 import { runRings } from '../rings/pass.ts';
-import { untilAcknowledged } from '../write/until-acknowledged.ts';
+import { untilAcknowledged } from '../write/batch-writer.ts';
 import { createVersions, highestVersion, type Versions } from '../write/versions.ts';
 import { closeSlice, mergeRelayerTotals } from './close.ts';
 import {

@@ -1,28 +1,25 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { DEAD_LETTERS, type DeadLetter } from '../../clickhouse/tables/ingest-state.ts';
 import {
-  AGENT_EVENT_COLUMNS,
-  ATTESTATION_COLUMNS,
-  DEAD_LETTER_COLUMNS,
-  SETTLEMENT_COLUMNS,
-  TABLES,
-} from '../../clickhouse/tables/schema.ts';
-import type { AgentEvent, Attestation } from '../../core/domain/agent.ts';
-import type { Settlement } from '../../core/domain/settlement.ts';
+  AGENT_EVENTS,
+  type AgentEvent,
+  ATTESTATIONS,
+  type Attestation,
+} from '../../clickhouse/tables/registries.ts';
+import { SETTLEMENTS, type Settlement, writeSettlement } from '../../clickhouse/tables/settlements.ts';
+import {
+  columnNames,
+  type EncodedEvents,
+  type EventWriter,
+  encodeEvents,
+  eventWriter,
+} from '../../clickhouse/tables/table.ts';
 import type { BlockBatch } from '../chain/block-source.ts';
-import type { DeadLetter, DecodeContext } from '../decode/context.ts';
+import type { DecodeContext } from '../decode/context.ts';
 import { decodeRegistries } from '../decode/registries.ts';
 import { decodeBatch } from '../decode/settlements.ts';
 import type { Catalogue } from '../grading/catalogue.ts';
 import { gradeSettlement } from '../grading/grade.ts';
-import {
-  encodeVersioned,
-  type RowWriter,
-  type VersionedRows,
-  writeAgentEvent,
-  writeAttestation,
-  writeDeadLetter,
-  writeSettlement,
-} from './encode.ts';
 
 /** What a batch of blocks becomes in the tables. */
 export interface BatchRows {
@@ -56,7 +53,7 @@ export interface Target {
   /** Its rows carry grades: a catalogue that is not the published one must not write them. */
   readonly isGraded: boolean;
   /** In pieces, so that other work gets its turns. */
-  readonly encode: (rows: BatchRows) => Generator<VersionedRows>;
+  readonly encode: (rows: BatchRows) => Generator<EncodedEvents>;
 }
 
 /** Rows encoded before other work gets a turn: about 5 ms. */
@@ -64,33 +61,37 @@ const ROWS_PER_SLICE = 5_000;
 /** Rows of registries hold texts of strangers, up to 67 KiB each: a slice stays below 20 MB whatever they wrote. */
 const TEXT_ROWS_PER_SLICE = 250;
 
+const writeAgentEvent = eventWriter(AGENT_EVENTS);
+const writeAttestation = eventWriter(ATTESTATIONS);
+const writeDeadLetter = eventWriter(DEAD_LETTERS);
+
 /** In the order in which they are written. */
 export const TARGETS: readonly Target[] = [
   {
     name: 'write-settlements',
-    table: TABLES.settlements,
-    columns: SETTLEMENT_COLUMNS,
+    table: SETTLEMENTS.name,
+    columns: columnNames(SETTLEMENTS),
     isGraded: true,
     encode: ({ settlements }) => encodeSlices(settlements, writeSettlement, ROWS_PER_SLICE),
   },
   {
     name: 'write-agent-events',
-    table: TABLES.agentEvents,
-    columns: AGENT_EVENT_COLUMNS,
+    table: AGENT_EVENTS.name,
+    columns: columnNames(AGENT_EVENTS),
     isGraded: false,
     encode: ({ agentEvents }) => encodeSlices(agentEvents, writeAgentEvent, TEXT_ROWS_PER_SLICE),
   },
   {
     name: 'write-attestations',
-    table: TABLES.attestations,
-    columns: ATTESTATION_COLUMNS,
+    table: ATTESTATIONS.name,
+    columns: columnNames(ATTESTATIONS),
     isGraded: false,
     encode: ({ attestations }) => encodeSlices(attestations, writeAttestation, TEXT_ROWS_PER_SLICE),
   },
   {
     name: 'write-dead-letters',
-    table: TABLES.deadLetters,
-    columns: DEAD_LETTER_COLUMNS,
+    table: DEAD_LETTERS.name,
+    columns: columnNames(DEAD_LETTERS),
     isGraded: false,
     encode: ({ deadLetters }) => encodeSlices(deadLetters, writeDeadLetter, TEXT_ROWS_PER_SLICE),
   },
@@ -100,14 +101,14 @@ export const TARGETS: readonly Target[] = [
 export interface EncodedBatch {
   /** Of all tables together. */
   readonly rows: number;
-  readonly pieces: ReadonlyMap<Target, readonly VersionedRows[]>;
+  readonly pieces: ReadonlyMap<Target, readonly EncodedEvents[]>;
 }
 
 /** Rejects with `RangeError` for a row that its table cannot hold. */
 export async function encodeBatch(rows: BatchRows): Promise<EncodedBatch> {
-  const pieces = new Map<Target, VersionedRows[]>();
+  const pieces = new Map<Target, EncodedEvents[]>();
   for (const target of TARGETS) {
-    const own: VersionedRows[] = [];
+    const own: EncodedEvents[] = [];
     for (const piece of target.encode(rows)) {
       if (own.length > 0) await nextTurn();
       own.push(piece);
@@ -119,9 +120,9 @@ export async function encodeBatch(rows: BatchRows): Promise<EncodedBatch> {
 
 function* encodeSlices<Row>(
   rows: readonly Row[],
-  write: RowWriter<Row>,
+  write: EventWriter<Row>,
   rowsPerSlice: number,
-): Generator<VersionedRows> {
+): Generator<EncodedEvents> {
   for (let at = 0; at < rows.length; at += rowsPerSlice)
-    yield encodeVersioned(rows.slice(at, at + rowsPerSlice), write, 0);
+    yield encodeEvents(rows.slice(at, at + rowsPerSlice), write, 0);
 }

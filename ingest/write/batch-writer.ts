@@ -1,23 +1,57 @@
 import { setTimeout as delay, setImmediate as nextTurn } from 'node:timers/promises';
-import type { Guard, Writer } from '../../clickhouse/engine/engine.ts';
+import { EngineError, type Guard, type Writer } from '../../clickhouse/engine/engine.ts';
 import type { Chain } from '../../core/domain/chains.ts';
 import type { Log } from '../../core/log.ts';
+import { backOffMs, retry } from '../../core/process/retry.ts';
 import { GRADES_SCOPE } from '../coordinate/fence.ts';
 import { type BatchRows, type EncodedBatch, encodeBatch, TARGETS } from './batch-rows.ts';
-import { untilAcknowledged } from './until-acknowledged.ts';
 import type { Versions } from './versions.ts';
+
+/** A restarting engine is back within a second. */
+const PAUSES = { firstMs: 100, maxMs: 5_000 } as const;
+/** ClickHouse refusals that end by themselves or by an operator's hand: disk full, read-only table, too many parts, memory. */
+const PASSING_ENGINE_CODES: ReadonlySet<number> = new Set([243, 242, 252, 241, 202]);
+
+/**
+ * Repeats a write until the engine acknowledges it. Only idempotent writes may be given: each attempt must take a fresh `ver`
+ * or write the same keys. A refusal that no waiting can mend (a broken statement) is thrown: it must crash the worker.
+ */
+export function untilAcknowledged<T>(log: Log, signal: AbortSignal, attempt: () => Promise<T>): Promise<T> {
+  const pauseMs = (error: unknown, failures: number): number | null => {
+    if (!(error instanceof EngineError) || !isPassing(error)) return null;
+    const nextMs = backOffMs(failures, PAUSES);
+    log.warn(
+      {
+        statement: error.statement,
+        problem: error.problem,
+        code: error.engineCode,
+        pauseMs: Math.round(nextMs),
+      },
+      'write not acknowledged, trying again',
+    );
+    return nextMs;
+  };
+  return retry(attempt, { signal, pauseMs });
+}
+
+function isPassing(error: EngineError): boolean {
+  return (
+    error.problem !== 'engine_refused' ||
+    (error.engineCode !== null && PASSING_ENGINE_CODES.has(error.engineCode))
+  );
+}
 
 /**
  * Gathers what several windows produced into inserts of the size the engine likes, and answers each window only when its rows
- * are acknowledged. Rows of one chain only, so that a stray insert can be told by its name. What waits is encoded; the rows are
+ * are acknowledged. Rows of one chain only, so that a stray insert is found by its scope. What waits is encoded; the rows are
  * let go. Memory is bounded by the callers: each waits for its own rows, and there are only as many as windows are read at once.
  */
 export interface BatchWriter {
   /**
    * Resolves when all of it is acknowledged. `gradedBy` is the pass whose catalogue graded the rows, null where one process alone
    * grades. Rejects with `Overtaken` when they were graded by an outdated one, with `RangeError` for a row that its table cannot
-   * hold, else only when the worker must stop. While
-   * `isMoreComing` says so, the rows may wait for others, up to `GATHERED_MS_MAX`; without it they never do.
+   * hold, else only when the worker must stop. While `isMoreComing` says so, the rows may wait for others, up to `GATHERED_MS_MAX`;
+   * without it they never do.
    */
   write(rows: BatchRows, gradedBy?: bigint | null, isMoreComing?: () => boolean): Promise<void>;
 }
@@ -103,7 +137,7 @@ function createEncoding(): (rows: BatchRows) => Promise<EncodedBatch> {
   };
 }
 
-/** Whether all who wait would rather wait for others that are still to come. */
+/** Whether all callers that wait expect more rows soon, and there are too few for an insert. */
 function isWaitingForMore(queue: readonly Pending[]): boolean {
   const rows = queue.reduce((sum, { batch }) => sum + batch.rows, 0);
   return rows < ROWS_PER_INSERT_WANTED && queue.every(({ isMoreComing }) => isMoreComing());
@@ -121,7 +155,7 @@ function createArrivals(): { tell(): void; next(): Promise<void> } {
   };
 }
 
-/** While one insert is under way the next ones gather by themselves; the first caller never waits for company. */
+/** While one insert runs, the next ones gather; the first caller never waits for others. */
 function takeGroup(queue: Pending[]): Pending[] {
   const group: Pending[] = [];
   let rows = 0;
@@ -152,7 +186,9 @@ async function writeGroup(
       );
       if (bytes.length === 0) continue;
       const name = `${target.name} ${chain}`;
-      await writer.insert(name, target.table, target.columns, bytes, target.isGraded ? guards : []);
+      // A regrade waits for graded rows, also where one process alone grades and no guard says so.
+      const marks = target.isGraded ? { guards, scopes: [chain, GRADES_SCOPE] } : { scopes: [chain] };
+      await writer.insert(name, target.table, target.columns, bytes, marks);
     }
   });
 }

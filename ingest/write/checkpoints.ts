@@ -1,15 +1,79 @@
 import { createHash } from 'node:crypto';
 import type { Writer } from '../../clickhouse/engine/engine.ts';
-import { RowBinary } from '../../clickhouse/engine/row-binary.ts';
 import { sql, text, uint64 } from '../../clickhouse/engine/sql.ts';
-import { BLOCK_COLUMNS } from '../../clickhouse/tables/schema.ts';
+import type { Del } from '../../clickhouse/tables/columns.ts';
+import { BLOCKS, CHECKPOINTS, type CheckpointRow } from '../../clickhouse/tables/ingest-state.ts';
+import { insertRows, reading } from '../../clickhouse/tables/table.ts';
 import type { Address } from '../../core/domain/address.ts';
 import type { Chain } from '../../core/domain/chains.ts';
 import type { Hash } from '../../core/domain/settlement.ts';
 import type { BlockRef } from '../chain/block-source.ts';
-import { type BlockRange, mergeRanges } from './coverage.ts';
-import { encodeBlocks } from './encode.ts';
 import type { Versions } from './versions.ts';
+
+/** Arithmetic of block ranges: what is indexed, what is missing, and which piece comes next. Pure. */
+
+/** Inclusive on both ends. */
+export interface BlockRange {
+  readonly from: number;
+  readonly to: number;
+}
+
+/** Sorted, overlapping and adjacent ranges joined. */
+export function mergeRanges(ranges: readonly BlockRange[]): BlockRange[] {
+  const sorted = ranges.filter(({ from, to }) => from <= to).sort((a, b) => a.from - b.from);
+  const merged: { from: number; to: number }[] = [];
+  for (const { from, to } of sorted) {
+    const last = merged.at(-1);
+    if (last && from <= last.to + 1) last.to = Math.max(last.to, to);
+    else merged.push({ from, to });
+  }
+  return merged;
+}
+
+/** The parts of [from, to] that no range covers, ascending. */
+export function missingRanges(from: number, to: number, covered: readonly BlockRange[]): BlockRange[] {
+  const missing: BlockRange[] = [];
+  let next = from;
+  for (const range of mergeRanges(covered)) {
+    if (range.to < next) continue;
+    if (range.from > to) break;
+    if (range.from > next) missing.push({ from: next, to: range.from - 1 });
+    next = range.to + 1;
+  }
+  if (next <= to) missing.push({ from: next, to });
+  return missing;
+}
+
+/** Blocks in all ranges together. */
+export function countBlocks(ranges: readonly BlockRange[]): number {
+  return ranges.reduce((sum, { from, to }) => sum + to - from + 1, 0);
+}
+
+/**
+ * Hands out windows of the missing ranges, newest first, so that the feed is useful at once. The size is asked for at each
+ * step because it adapts to the answers.
+ */
+export function createWindows(missing: readonly BlockRange[]): {
+  takeNewest(size: number): BlockRange | undefined;
+  /** Blocks that were not taken yet. */
+  left(): number;
+} {
+  const stack = mergeRanges(missing).map(({ from, to }) => ({ from, to }));
+  let left = countBlocks(stack);
+  return {
+    left: () => left,
+    takeNewest(size) {
+      const top = stack.at(-1);
+      if (!top) return undefined;
+      const from = Math.max(top.from, top.to - Math.max(1, size) + 1);
+      const taken = { from, to: top.to };
+      left -= top.to - from + 1;
+      if (from === top.from) stack.pop();
+      else top.to = from - 1;
+      return taken;
+    },
+  };
+}
 
 /**
  * What is known to be indexed. Written only after the rows of a range are acknowledged (docs/design/storage.md), so after any
@@ -45,31 +109,14 @@ export interface Progress {
   readonly backfilled: readonly BlockRange[];
 }
 
-const CHECKPOINT_COLUMNS = [
-  'chain',
-  'contracts',
-  'kind',
-  'range_start',
-  'range_end',
-  'end_hash',
-  'ver',
-  'del',
-] as const;
 const CONTRACTS_NAME_CHARS = 16;
-const KIND = { head: 1, backfill: 2 } as const;
 const MAX_SECONDS = 30;
 /** More ranges than a chain of a billion blocks leaves behind at 1,000 blocks a window. */
 const MAX_RANGES = 1_000_000;
 /** Above the deepest finality of any configured chain. */
 const MAX_BLOCKS = 1_000_000;
 
-interface Entry {
-  readonly kind: keyof typeof KIND;
-  readonly from: number;
-  readonly to: number;
-  readonly hash: Hash;
-  readonly del: 0 | 1;
-}
+type Entry = Omit<CheckpointRow, 'chain' | 'contracts' | 'ver'>;
 
 /** `contracts` names what is read of the chain (`contractsName`): ranges that were read for another set promise nothing. */
 export function createCheckpoints(
@@ -77,37 +124,48 @@ export function createCheckpoints(
   writer: Writer,
   versions: Versions,
 ): Checkpoints {
-  const save = async (entries: readonly Entry[]): Promise<void> => {
-    const ver = versions.next();
-    const body = new RowBinary();
-    for (const { kind, from, to, hash, del } of entries) {
-      body.string(chain).string(contracts).u8(KIND[kind]).u64(from).u64(to).hex32(hash).u64(ver).u8(del);
-    }
-    await writer.insert(`save-checkpoint ${chain}`, 'checkpoints', CHECKPOINT_COLUMNS, [body.finish()]);
-  };
-  const asEntry = (kind: Entry['kind'], head: HeadRange, del: 0 | 1): Entry => ({
+  const save = (rows: readonly Entry[]): Promise<void> =>
+    insertRows(writer, {
+      name: `save-checkpoint ${chain}`,
+      table: CHECKPOINTS,
+      rows,
+      fixed: { chain, contracts, ver: versions.next() },
+      scopes: [chain],
+    });
+  const asEntry = (kind: Entry['kind'], head: HeadRange, del: Del): Entry => ({
     kind,
-    from: head.start,
-    to: head.end,
-    hash: head.hash,
+    rangeStart: head.start,
+    rangeEnd: head.end,
+    endHash: head.hash,
     del,
   });
   return {
     load: () => loadProgress(chain, contracts, writer),
     saveHead: (head) => save([asEntry('head', head, 0)]),
     saveBackfill: (ranges) =>
-      save(ranges.map(({ from, to, endHash }) => ({ kind: 'backfill', from, to, hash: endHash, del: 0 }))),
+      save(
+        ranges.map(({ from, to, endHash }) => ({
+          kind: 'backfill',
+          rangeStart: from,
+          rangeEnd: to,
+          endHash,
+          del: 0,
+        })),
+      ),
     restartHead: (retired, head) =>
       // An empty head range becomes an empty backfill range, which merging drops.
       save([
         ...(retired ? [asEntry('backfill', retired, 0), asEntry('head', retired, 1)] : []),
         asEntry('head', head, 0),
       ]),
-    async saveBlocks(blocks) {
-      if (blocks.length === 0) return;
-      const rows = encodeBlocks(chain, blocks, versions.next());
-      await writer.insert(`save-blocks ${chain}`, 'blocks', BLOCK_COLUMNS, [rows]);
-    },
+    saveBlocks: (rows) =>
+      insertRows(writer, {
+        name: `save-blocks ${chain}`,
+        table: BLOCKS,
+        rows,
+        fixed: { chain, ver: versions.next() },
+        scopes: [chain],
+      }),
     loadBlocks: (from, to) => loadBlocks(chain, writer, from, to),
   };
 }
@@ -120,30 +178,32 @@ export function contractsName(addresses: readonly Address[]): string {
     .slice(0, CONTRACTS_NAME_CHARS);
 }
 
+const RANGES = reading(CHECKPOINTS, ['kind', 'range_start', 'range_end', 'end_hash']);
+
 async function loadProgress(chain: Chain, contracts: string, writer: Writer): Promise<Progress> {
   const { rows } = await writer.rows({
     name: `load-checkpoints ${chain}`,
-    sql: sql`SELECT kind, range_start, range_end, concat('0x', lower(hex(end_hash))) FROM checkpoints FINAL
+    sql: sql`SELECT ${RANGES.columns} FROM checkpoints FINAL
              WHERE chain = ${text(chain)} AND contracts = ${text(contracts)} AND del = 0 ORDER BY kind, range_start`,
     maxSeconds: MAX_SECONDS,
     maxRows: MAX_RANGES,
   });
-  const entries = rows.map(([kind, from, to, hash]) => ({
-    kind,
-    from: Number(from),
-    to: Number(to),
-    hash: hash as Hash,
-  })); // decoder of our own column
-  const heads = entries.filter(({ kind }) => kind === 'head');
+  const ranges = rows.map(RANGES.read);
+  const heads = ranges.filter(({ kind }) => kind === 'head');
   const newest = heads.reduce<(typeof heads)[number] | undefined>(
-    (best, next) => (best && best.to > next.to ? best : next),
+    (best, next) => (best && best.rangeEnd > next.rangeEnd ? best : next),
     undefined,
   );
+  const backfilled = ranges.filter(({ kind }) => kind === 'backfill');
   return {
-    head: newest ? { start: newest.from, end: newest.to, hash: newest.hash } : null,
-    backfilled: mergeRanges(entries.filter(({ kind }) => kind === 'backfill')),
+    head: newest ? { start: newest.rangeStart, end: newest.rangeEnd, hash: newest.endHash } : null,
+    backfilled: mergeRanges(
+      backfilled.map(({ rangeStart, rangeEnd }) => ({ from: rangeStart, to: rangeEnd })),
+    ),
   };
 }
+
+const STORED_BLOCK = reading(BLOCKS, ['number', 'hash', 'time']);
 
 async function loadBlocks(
   chain: Chain,
@@ -153,14 +213,10 @@ async function loadBlocks(
 ): Promise<{ number: number; hash: Hash; time: number }[]> {
   const { rows } = await writer.rows({
     name: `load-blocks ${chain}`,
-    sql: sql`SELECT number, concat('0x', lower(hex(hash))), toUnixTimestamp(time) FROM blocks FINAL
+    sql: sql`SELECT ${STORED_BLOCK.columns} FROM blocks FINAL
              WHERE chain = ${text(chain)} AND number >= ${uint64(from)} AND number <= ${uint64(to)} ORDER BY number`,
     maxSeconds: MAX_SECONDS,
     maxRows: MAX_BLOCKS,
   });
-  return rows.map(([number, hash, time]) => ({
-    number: Number(number),
-    hash: hash as Hash,
-    time: Number(time),
-  })); // decoder of our own column
+  return rows.map(STORED_BLOCK.read);
 }

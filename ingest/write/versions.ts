@@ -1,6 +1,6 @@
 import type { Writer } from '../../clickhouse/engine/engine.ts';
 import { type Sql, sql, trustedText } from '../../clickhouse/engine/sql.ts';
-import { TABLE_FACTS } from '../../clickhouse/tables/table-facts.ts';
+import { VERSIONED } from '../../clickhouse/tables/all-tables.ts';
 import { VERSION_UNITS_PER_MS } from '../../core/domain/settlement.ts';
 
 /**
@@ -8,7 +8,7 @@ import { VERSION_UNITS_PER_MS } from '../../core/domain/settlement.ts';
  * restart without being stored; the floor covers a clock that was set back.
  *
  * Versions are `VERSION_STEP` apart. The room between is for regrades: a row that is graded anew keeps its place in time and
- * only fills that room (ingest/regrade), so whatever is written to its key later, tombstones above all, stays above it
+ * only fills that room (ingest/grading/regrade), so whatever is written to its key later, tombstones above all, stays above it
  * however the two statements overlap.
  */
 export interface Versions {
@@ -43,11 +43,6 @@ export function createVersions(floor: bigint, nowMs: () => number = Date.now): V
 
 /** Reads one well compressed column of every table whole: two seconds at a hundred million rows. */
 const MAX_SECONDS = 120;
-
-/** Every table whose rows replace each other by a version, with the column that holds it: a test compares them with the schema. */
-export const VERSIONED: readonly (readonly [table: string, column: 'ver' | 'gen'])[] = Object.entries(
-  TABLE_FACTS,
-).flatMap(([table, { versions = [] }]) => versions.map((column) => [table, column] as const));
 
 /** Nothing that is written from now on may carry a version that a row already has, even if the clock was set back. */
 export async function highestVersion(writer: Writer): Promise<bigint> {

@@ -21,7 +21,7 @@ export function clientTokens(): string {
 /** The methods of the client and where they lead. A query has methods of its own, written by hand. */
 export function clientOperations(operations: readonly AnyOperation[]): string {
   const gets = operations.filter(({ method }) => method === 'GET');
-  const imports = "import type { ListMethod, Method, RepeatableOptions } from './method.ts';\n\n";
+  const imports = "import type { ListMethod, Method, RepeatableOptions } from './call.ts';\n\n";
   const methods = gets.map(
     (operation) => `${comment(operation)}  ${operation.id}: ${methodOf(operation)};\n`,
   );

@@ -4,25 +4,27 @@ import { type ApiKey, apiKeyFromBytes, keyDigest, mintApiKey } from '../../core/
 import type { SettledPayment } from '../../core/domain/payment.ts';
 import { IDEMPOTENCY_KEY_MIN_CHARS } from '../operations/account/trial-key.ts';
 import type { Accounts } from '../operations/define.ts';
-import type { AuthorizationId, ControlStore, KeyRecord } from './store.ts';
+import type { KeyRecord } from './account-store.ts';
+import type { AuthorizationId } from './payment-store.ts';
+import type { ControlStore } from './store.ts';
 import { askStore } from './store-failure.ts';
 
-/** What operations may ask of the accounts, over a control store. */
+/** What operations ask of the accounts, answered from a control store. */
 
 const DAY_MS = 86_400_000;
 
-export interface AccountsDeps {
+interface AccountsDeps {
   readonly store: Pick<ControlStore, 'accounts' | 'units' | 'payments'>;
   readonly clock: Clock;
   /** How long a trial key is valid. */
   readonly trialKeyDays: number;
-  /** Secrets of this deployment, newest first: new keys come from the first, keys shown again from any. None: all are random. */
+  /** Secrets of this deployment, newest first. New keys are derived from the first, repeated ones from any; without one all are random. */
   readonly secrets: readonly Uint8Array[];
 }
 
 /**
- * A trial key is random, or, with an Idempotency-Key that cannot be guessed, made of it, the authorization and a secret of the
- * server: the same request then gives the same key again, and nothing that spells it is stored.
+ * A trial key is random. With an Idempotency-Key that cannot be guessed it is derived from that key, the authorization and a
+ * secret of the server: the same request then gets the same trial key again, although only its digest is stored.
  */
 export function createAccounts(deps: AccountsDeps): Accounts {
   const { store } = deps;
@@ -54,14 +56,14 @@ async function issueTrialKey(
   }
 }
 
-/** One key for each secret; none without an Idempotency-Key that is long enough. */
+/** One key for each secret; none where the Idempotency-Key is absent or too short. */
 function repeatableKeys(
   secrets: readonly Uint8Array[],
   { chain, asset, payer, nonce }: AuthorizationId,
   idempotencyKey: string | undefined,
 ): ApiKey[] {
   if (idempotencyKey === undefined || idempotencyKey.length < IDEMPOTENCY_KEY_MIN_CHARS) return [];
-  // A list and not a text put together: no part can pose as the end of the one before it.
+  // JSON keeps the parts apart: concatenated, two different lists could give one text.
   const message = JSON.stringify(['trial-key', idempotencyKey, chain, asset, payer, nonce]);
   return secrets.map((secret) =>
     apiKeyFromBytes('trial', createHmac('sha256', secret).update(message).digest()),
@@ -82,7 +84,7 @@ function trialKey({ clock, trialKeyDays }: AccountsDeps, apiKey: ApiKey, { trans
   } as const satisfies KeyRecord;
 }
 
-/** The key that the payment bought, for a caller who can spell it again. */
+/** The key that the payment bought, where the same request derives it again. */
 async function showAgain(
   { store }: AccountsDeps,
   repeatable: readonly ApiKey[],

@@ -9,7 +9,7 @@ interface Window {
   taken: number;
 }
 
-/** Fixed windows in this process's memory: shared by nobody else, and forgotten when it ends. */
+/** Fixed windows in the memory of this process: other processes count for themselves, and a restart forgets them. */
 export function createMemoryRates(keysMax = KEYS_MAX): RateStore {
   const windows = createTable<Window>(keysMax);
   return {
@@ -36,9 +36,9 @@ export function createMemoryRates(keysMax = KEYS_MAX): RateStore {
 }
 
 /**
- * At most `max` entries, in two halves: when the newer one is full, the older one is forgotten with every key that was not asked for
- * since it became the older. A key that is asked for again and again changes nothing: taking it out of a Map and in again, as
- * the exact order would need, makes a new table every few calls, and those chain the garbage of calls together.
+ * At most `max` entries, in two Maps. When the newer one is full, it becomes the older one, and the older one is dropped with every
+ * key that was not used since. An exact order of use would delete and set a key on every call, which makes a Map rebuild its
+ * table every few calls.
  */
 function createTable<Value>(max: number) {
   const half = Math.ceil(max / 2);

@@ -1,14 +1,14 @@
 import { fail } from '../../core/errors.ts';
 import { StoreUnavailable } from './store.ts';
 
-/** Seconds: a Redis fails over in a few, a SQLite file that is locked is free again sooner. */
+/** A Redis fails over in a few seconds; a locked SQLite file is free again sooner. */
 const STORE_RETRY_AFTER_SECONDS = 2;
 
 const NOT_READ = 'Accounts and units cannot be read right now. Nothing was charged.';
 const NOT_CAPTURED =
-  'Accounts and units cannot be written right now, so the answer is withheld. Units that were held for it come back within minutes, unless the store had taken them before it went silent.';
+  'Accounts and units cannot be written right now, so the answer is withheld. Units that were held for it come back within minutes, unless the store had captured them before it stopped answering.';
 
-/** The failure of a charge whose outcome is not known: a store that was asked and did not answer may have made it. */
+/** The failure of a charge whose outcome is not known: a store that did not answer may have made it. */
 export function asChargeUnknown(cause: unknown): unknown {
   return unavailable(cause, NOT_CAPTURED);
 }

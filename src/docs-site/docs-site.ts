@@ -8,7 +8,7 @@ import { DOCS_PAGES, type DocsPage, findPage } from './pages.ts';
 import { type RenderedPage, renderPage, searchData } from './render-page.ts';
 import { INDEX_DESCRIPTION, indexPage, missingPage, shell } from './shell.ts';
 
-/** Everything that the documentation serves. Each text is made when it is first asked for, and kept. */
+/** All texts that the documentation serves. Each one is made at its first request and kept. */
 export interface DocsSite {
   /** /docs */
   index(): ServedText;
@@ -21,7 +21,7 @@ export interface DocsSite {
   llms(): ServedText;
   llmsFull(): ServedText;
   missing(): ServedText;
-  /** A page of the same look that is no part of the documentation. */
+  /** A page with the same frame that does not belong to the documentation. */
   framed(page: { readonly title: string; readonly description: string; readonly body: string }): ServedText;
 }
 
@@ -41,7 +41,7 @@ const SVG = 'image/svg+xml; charset=utf-8';
 
 const require = createRequire(import.meta.url);
 
-/** Where each asset is. The search is a library's file for browsers, as it comes. */
+/** The files of the assets. The search library is served as its package ships it. */
 const ASSETS: Readonly<Record<string, { readonly type: string; readonly file: () => string | URL }>> = {
   'docs.css': { type: CSS, file: () => new URL('assets/docs.css', import.meta.url) },
   'tokens.css': { type: CSS, file: () => new URL('../../console/style/tokens.css', import.meta.url) },
@@ -56,7 +56,7 @@ const ASSETS: Readonly<Record<string, { readonly type: string; readonly file: ()
 
 export function createDocsSite(facts: {
   readonly operations: readonly AnyOperation[];
-  /** The URL callers use, without a slash at its end; '' when the deployment does not know it. */
+  /** The URL callers use, without a trailing slash; '' where the deployment does not know it. */
   readonly publicUrl: string;
 }): DocsSite {
   const { publicUrl } = facts;

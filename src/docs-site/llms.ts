@@ -1,18 +1,19 @@
+import GithubSlugger from 'github-slugger';
 import type { AnyOperation } from '../operations/define.ts';
 import { priceInShort } from '../operations/prices.ts';
-import { headingNames, markdownOf } from './markdown.ts';
+import { markdownOf } from './markdown.ts';
 import { DOCS_PAGES, type DocsPage, pagesOf, READER_IDS, READERS } from './pages.ts';
 
-/** The documentation for language models: a list of what there is, and everything in one text. Source: llmstxt.org. */
+/** The documentation for language models: a list of pages and operations, and all pages in one text. Source: llmstxt.org. */
 
-/** So that the list can be read before every task; a model reads about four bytes per token. */
+/** Small enough to read before every task; a token is about four bytes. */
 export const LLMS_MAX_BYTES = 12_000;
-/** So that the whole fits into a context window and leaves room for work. */
+/** Fits into a context window with room to work. */
 export const LLMS_FULL_MAX_BYTES = 330_000;
 
-export interface LlmsFacts {
+interface LlmsFacts {
   readonly operations: readonly AnyOperation[];
-  /** The URL callers use, without a slash at its end; '' for links relative to the host. */
+  /** The URL callers use, without a trailing slash; '' for links relative to the host. */
   readonly publicUrl: string;
 }
 
@@ -32,8 +33,8 @@ function introduction({ publicUrl }: LlmsFacts): string {
 
 > An index of agent payments: x402 settlements and ERC-8004 agent identities, read from EVM chains, graded by evidence, served as JSON, as MCP tools and to SQL.
 
-- Routes are under \`${publicUrl}/v0\`; every operation is also an MCP tool at \`${publicUrl}/mcp\`. \`GET ${publicUrl}/v0\` lists what is here as JSON.
-- \`GET /v0/account\` needs no key and says who you are, what you may call and what it costs.
+- Routes are under \`${publicUrl}/v0\`; every operation is also an MCP tool at \`${publicUrl}/mcp\`. \`GET ${publicUrl}/v0\` lists the operations as JSON.
+- \`GET /v0/account\` needs no key and describes your account, what you may call and what it costs.
 - Send a key as \`X-API-Key\` or \`Authorization: Bearer\`. Without one, priced routes answer 402 with an x402 offer where the deployment sells calls.
 - SQL: \`POST /v0/sql\` runs a ClickHouse SELECT. \`GET /v0/sql/schema\` names the tables, \`?table=settlements\` has one with its columns and an example, \`?functions=date\` finds functions.
 - An empty list is an answer; a failure is \`application/problem+json\` with a \`code\`. Lists go on with \`next_before\` as \`before\`.
@@ -41,13 +42,13 @@ function introduction({ publicUrl }: LlmsFacts): string {
 }
 
 function operationSection({ operations, publicUrl }: LlmsFacts): string {
-  const nameOf = headingNames();
+  const slugger = new GithubSlugger();
   return section(
     'Operations',
     operations.map((operation) =>
       link(
         `${operation.method} /v0${operation.path}`,
-        `${publicUrl}/docs/operations.md#${nameOf(operation.id)}`,
+        `${publicUrl}/docs/operations.md#${slugger.slug(operation.id)}`,
         `${operation.summary}. ${priceInShort(operation.price)}`,
       ),
     ),
@@ -73,7 +74,7 @@ function pageUrl({ slug }: DocsPage, publicUrl: string): string {
   return `${publicUrl}/docs/${slug}.md`;
 }
 
-/** `/llms-full.txt`: every page for users, one after the other. The design pages are for those who read the code as well. */
+/** `/llms-full.txt`: all pages but those about the design, which are for readers of the code. */
 export function llmsFullText(facts: LlmsFacts): string {
   const pages = DOCS_PAGES.filter(({ reader }) => reader !== 'design').map(
     (page) =>
@@ -82,21 +83,21 @@ export function llmsFullText(facts: LlmsFacts): string {
   return [introduction(facts), ...pages].join('\n');
 }
 
-/** A page as Markdown, its links complete as far as the deployment knows its URL. */
+/** A page as Markdown, with absolute links where the deployment knows its URL. */
 export function pageMarkdown(page: DocsPage, publicUrl: string): string {
   return markdownOf(page, (target) =>
     'page' in target ? `${pageUrl(target.page, publicUrl)}${target.fragment}` : `${publicUrl}${target.path}`,
   );
 }
 
-/** Every page that a link could lead to is in the same text: its words are enough. */
+/** Links between pages become their text: all pages are in one document. */
 function withoutLinks(markdown: string): string {
   return markdown.replace(/\[([^\]]+)\]\(([^)\s]+)\)/g, (all, words: string, href: string) =>
     /^https?:/.test(href) ? all : words,
   );
 }
 
-/** Examples without white space: a third of the reference is indentation. */
+/** JSON examples without white space, which is a third of the reference. */
 function compactJson(markdown: string): string {
   return markdown.replace(/```json\n([\s\S]*?)\n```/g, (_all, code: string) => {
     const example: unknown = JSON.parse(code); // the tests parse every block

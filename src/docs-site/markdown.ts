@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { posix } from 'node:path';
 import { DOCS_PAGES, type DocsPage } from './pages.ts';
 
-/** Text for HTML, between tags and inside of quoted attributes. */
+/** Escapes text for HTML, between tags and in quoted attributes. */
 export function escapeHtml(text: string): string {
   return text
     .replaceAll('&', '&amp;')
@@ -12,40 +12,21 @@ export function escapeHtml(text: string): string {
     .replaceAll("'", '&#39;');
 }
 
-/**
- * Makes the names of headings as GitHub makes them, so that one link works in both places. A name that is taken gets a number.
- */
-export function headingNames(): (text: string) => string {
-  const taken = new Map<string, number>();
-  return (text) => {
-    const name = text
-      .trim()
-      .toLowerCase()
-      .replace(/[^\p{L}\p{M}\p{N}_\- ]/gu, '')
-      .replaceAll(' ', '-');
-    const times = taken.get(name) ?? 0;
-    taken.set(name, times + 1);
-    return times === 0 ? name : `${name}-${times}`;
-  };
-}
-
-/** Pages as they are written, for those who read Markdown: links lead to where the reader is, and marks of the generator are gone. */
-
 const DOCS_ROOT = new URL('../../docs/', import.meta.url);
 
-/** Files other than pages that pages link to, relative to docs/, and where they are served. */
+/** Files that pages link to but that are no pages, relative to docs/, and the paths that they are served under. */
 const SERVED_ELSEWHERE: Readonly<Record<string, string>> = {
   'reference/openapi.json': '/openapi.json',
   '../README.md': '/docs',
 };
 
-/** Where a link goes: to a place of the documentation, or somewhere that is none of our business. */
-export type LinkTarget =
+/** The target of a link: a page, another file that is served, or an address outside the documentation. */
+type LinkTarget =
   | { readonly page: DocsPage /** With its `#`, or ''. */; readonly fragment: string }
   | { readonly path: string }
   | { readonly href: string };
 
-/** Throws on a relative link that leads to no page: the tests read every link. */
+/** Throws on a relative link to a page that does not exist; the tests follow every link. */
 export function linkTarget(href: string, from: DocsPage): LinkTarget {
   if (/^([a-z][a-z0-9+.-]*:|\/)/i.test(href)) return { href };
   const [path = '', fragment] = href.split('#', 2);
@@ -68,19 +49,19 @@ export function readDrawing(href: string, from: DocsPage): string {
   return readFileSync(new URL(posix.join(posix.dirname(from.file), href), DOCS_ROOT), 'utf8');
 }
 
-/** Where the drawings of docs/design are, by the name that they are served under. */
+/** The drawings of docs/design by the name that they are served under. */
 export function drawingFiles(): ReadonlyMap<string, URL> {
   const directory = new URL('design/', DOCS_ROOT);
   const names = readdirSync(directory).filter((name) => name.endsWith('.svg'));
   return new Map(names.map((name) => [name, new URL(name, directory)]));
 }
 
-/** A page as it stands in docs/. */
+/** The Markdown of a page in docs/. */
 export function readPage({ file }: DocsPage): string {
   return readFileSync(new URL(file, DOCS_ROOT), 'utf8');
 }
 
-/** A page whose links to other pages are what `hrefOf` says, without comments. */
+/** A page with its links rewritten by `hrefOf`, and without the comments of the generator. */
 export function markdownOf(
   page: DocsPage,
   hrefOf: (target: Exclude<LinkTarget, { href: string }>) => string,

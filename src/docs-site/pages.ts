@@ -1,8 +1,11 @@
-/** The pages of the documentation, once: the site, llms.txt and the resources of MCP are all made from this list. */
+/** The pages of the documentation. The site, llms.txt and the resources of MCP are made from this list. */
 
-/** Whom a page is written for. The order is that of the navigation. */
+/** The readers that pages are written for, in the order of the navigation. */
 export const READERS = {
-  start: { title: 'First call', summary: 'From nothing to answers in five minutes, and who may call what.' },
+  start: {
+    title: 'First call',
+    summary: 'From nothing to answers in five minutes, and what each caller may do.',
+  },
   analysts: {
     title: 'Analysts',
     summary:
@@ -11,11 +14,11 @@ export const READERS = {
   agents: {
     title: 'Agents',
     summary:
-      'The same operations as MCP tools, calls that are paid for over x402, and who is behind a wallet.',
+      'The same operations as MCP tools, calls that are paid for over x402, and the identities behind wallets.',
   },
   operators: {
     title: 'Operators',
-    summary: 'Run it on one machine or on many, back it up, upgrade it, and know what to watch.',
+    summary: 'Run it on one machine or on many, back it up, upgrade and monitor it.',
   },
   reference: {
     title: 'Reference',
@@ -27,7 +30,7 @@ export const READERS = {
   },
 } as const;
 
-export type ReaderId = keyof typeof READERS;
+type ReaderId = keyof typeof READERS;
 
 export const READER_IDS = Object.keys(READERS) as readonly ReaderId[];
 
@@ -42,7 +45,7 @@ export interface DocsPage {
   readonly description: string;
 }
 
-/** In the order in which they are read. */
+/** In reading order. */
 export const DOCS_PAGES: readonly DocsPage[] = [
   {
     slug: 'quickstart',
@@ -56,7 +59,7 @@ export const DOCS_PAGES: readonly DocsPage[] = [
     file: 'access.md',
     reader: 'start',
     title: 'Access and limits',
-    description: 'Keys, plans, limits and Query Units: who may call what, and what it costs.',
+    description: 'Keys, plans, limits and Query Units: what each caller may do, and what it costs.',
   },
   {
     slug: 'console',
@@ -140,7 +143,7 @@ export const DOCS_PAGES: readonly DocsPage[] = [
     file: 'capabilities.md',
     reader: 'agents',
     title: 'Capabilities',
-    description: 'The jobs that services offer, and the rule that says who offers which.',
+    description: 'The jobs that services offer, and the rule that decides which service offers which.',
   },
   {
     slug: 'operators',
@@ -154,7 +157,7 @@ export const DOCS_PAGES: readonly DocsPage[] = [
     file: 'upkeep.md',
     reader: 'operators',
     title: 'Back up, upgrade, watch',
-    description: 'What is worth keeping, how to bring it back, how to upgrade, and what to watch.',
+    description: 'What to back up, how to restore it, how to upgrade, and what to monitor.',
   },
   {
     slug: 'observe',
@@ -162,7 +165,7 @@ export const DOCS_PAGES: readonly DocsPage[] = [
     reader: 'operators',
     title: 'Metrics, logs, traces, doctor',
     description:
-      'What to scrape, what to be woken for, what a log line holds, and a look at everything at once.',
+      'What to scrape, which alerts to set, what a log line holds, and a check of everything at once.',
   },
   {
     slug: 'scale',

@@ -1,3 +1,4 @@
+import GithubSlugger from 'github-slugger';
 import type { HLJSApi, Language } from 'highlight.js';
 import highlighter from 'highlight.js/lib/core';
 import bash from 'highlight.js/lib/languages/bash';
@@ -7,10 +8,10 @@ import sql from 'highlight.js/lib/languages/sql';
 import typescript from 'highlight.js/lib/languages/typescript';
 import { Marked, Renderer, type RendererObject, type Token, type Tokens } from 'marked';
 import type { Options } from 'minisearch';
-import { escapeHtml, headingNames, linkTarget, readDrawing, readPage } from './markdown.ts';
+import { escapeHtml, linkTarget, readDrawing, readPage } from './markdown.ts';
 import type { DocsPage } from './pages.ts';
 
-/** One page of Markdown as HTML, its table of contents, and its sections for the search. */
+/** A page of Markdown as HTML, with its table of contents and its sections for the search. */
 export interface RenderedPage {
   readonly html: string;
   readonly headings: readonly Heading[];
@@ -23,26 +24,26 @@ export interface Heading {
   readonly text: string;
 }
 
-/** What stands between one heading and the next. */
-export interface Section {
-  /** Name of the heading; '' for what is above the first. */
+/** The text between two headings. */
+interface Section {
+  /** Id of the heading; '' above the first one. */
   readonly name: string;
   readonly heading: string;
   readonly text: string;
 }
 
-/** Longer answers are folded, so that a reader of the parameters does not scroll past them. */
+/** Longer JSON examples are folded, which keeps the parameters close together. */
 const JSON_OPEN_LINES_MAX = 16;
 
-/** `base` is the path that the service is served under, without a slash at its end. */
+/** `base` is the path that the service is served under, without a trailing slash. */
 export function renderPage(page: DocsPage, base: string): RenderedPage {
   const marked = new Marked({ gfm: true });
   const tokens = marked.lexer(readPage(page));
-  const nameOf = headingNames();
+  const slugger = new GithubSlugger();
   const names = new Map<Token, string>();
   for (const token of tokens) {
-    // The title of a page is where the page begins.
-    if (token.type === 'heading' && token['depth'] > 1) names.set(token, nameOf(plainText([token])));
+    // The title of a page needs no id: a link to the page leads there.
+    if (token.type === 'heading' && token['depth'] > 1) names.set(token, slugger.slug(plainText([token])));
   }
   marked.use({ renderer: rendererOf(page, base, names) });
   const headings = tokens
@@ -68,17 +69,17 @@ function rendererOf(page: DocsPage, base: string, names: ReadonlyMap<Token, stri
     code: ({ text, lang }) => codeBlock(text, lang ?? ''),
     table(token) {
       const table = Renderer.prototype.table.call(this, token);
-      // Wide tables scroll by themselves; the keyboard scrolls the one that has the focus.
+      // Wide tables scroll on their own, and need the focus to be scrolled by keyboard.
       return `<div class="table" tabindex="0" role="region" aria-label="Table">${table}</div>\n`;
     },
-    // Marks of the generator go; anything else in angle brackets is text.
+    // Comments of the generator are removed; other HTML is shown as text.
     html: ({ text }) => (/^\s*<!--[\s\S]*-->\s*$/.test(text) ? '' : escapeHtml(text)),
   };
 }
 
 /**
- * Inside the page, so that it takes the colours of the page (docs.css) and follows its switch between light and dark. Its own style
- * sheet is for readers of the file alone.
+ * Inline, so that the drawing has the colours of docs.css and follows the theme of the page. Its own style sheet is for the file on its
+ * own.
  */
 function drawing(svg: string, title: string): string {
   const shown = svg
@@ -117,12 +118,12 @@ function sectionsOf(tokens: readonly Token[], names: ReadonlyMap<Token, string>)
   }));
 }
 
-/** Examples of answers would be found for every field there is, and drown the places that explain it. */
+/** JSON examples are left out: they contain every field, and would hide the sections that explain it. */
 function searchableText(token: Token): string {
   return token.type === 'code' && token['lang'] === 'json' ? '' : plainText([token]);
 }
 
-/** What a reader sees of tokens, without marks. */
+/** The text of tokens without markup. */
 function plainText(tokens: readonly Token[]): string {
   return tokens.map(textOf).join('');
 }
@@ -131,7 +132,7 @@ function textOf(token: Token): string {
   if (token.type === 'html') return '';
   if (token.type === 'space' || token.type === 'br') return '\n';
   if (token.type === 'table') {
-    const { header, rows } = token as Tokens.Table; // told by `type`; Token also has a case for extensions
+    const { header, rows } = token as Tokens.Table; // by its `type`; the union also has a member for extensions
     return [header, ...rows].map((row) => row.map((cell) => plainText(cell.tokens)).join(' ')).join('\n');
   }
   if (token.type === 'list')
@@ -140,7 +141,7 @@ function textOf(token: Token): string {
   return 'text' in token ? unescaped(String(token.text)) : '';
 }
 
-/** Older releases of the lexer escape texts. */
+/** The lexer may have escaped the text. */
 function unescaped(text: string): string {
   return text
     .replaceAll('&lt;', '<')
@@ -150,7 +151,7 @@ function unescaped(text: string): string {
     .replaceAll('&amp;', '&');
 }
 
-/** What the library’s SQL, which is the standard’s, does not know of ClickHouse. */
+/** Keywords of ClickHouse that the library’s standard SQL lacks. */
 const MORE_KEYWORDS = [
   'limit',
   'final',
@@ -164,12 +165,12 @@ const MORE_KEYWORDS = [
   'profile',
   'identified',
 ];
-/** A name in front of a parenthesis; our keywords are in capitals. */
+/** A lower-case name before a parenthesis: the pages write keywords in capitals. */
 const FUNCTION_CALL = { scope: 'built_in', begin: /\b[a-z]\w*(?=\()/, relevance: 0 };
 
 function clickhouse(api: HLJSApi): Language {
   const standard = sql(api);
-  const keywords = standard.keywords as unknown as { readonly keyword: readonly string[] }; // as sql.js of the library has it
+  const keywords = standard.keywords as unknown as { readonly keyword: readonly string[] }; // as in sql.js of the library
   return {
     ...standard,
     keywords: { ...keywords, keyword: [...keywords.keyword, ...MORE_KEYWORDS] },
@@ -177,36 +178,36 @@ function clickhouse(api: HLJSApi): Language {
   };
 }
 
-/** What the pages write code in. The names are those of the fences. */
+/** The languages of code blocks, by the name on their fence. */
 const LANGUAGES = { sh: bash, conf: ini, json, sql: clickhouse, ts: typescript };
 
 for (const [name, language] of Object.entries(LANGUAGES)) highlighter.registerLanguage(name, language);
 
-/** Code as HTML, with a class for each kind of word. */
-export function highlighted(code: string, language: string): string {
+/** Code as HTML with the classes of the highlighter. */
+function highlighted(code: string, language: string): string {
   if (!(language in LANGUAGES)) return escapeHtml(code);
   return highlighter.highlight(code, { language }).value;
 }
 
-/** What the browser searches: every section of every page. It makes the index itself, at the first search. */
+/** All sections of all pages. The browser builds the search index from them at the first search. */
 export interface SearchData {
   readonly options: Options;
   readonly sections: readonly SearchSection[];
 }
 
-export interface SearchSection {
+interface SearchSection {
   readonly id: number;
   readonly url: string;
   readonly page: string;
   readonly heading: string;
   readonly text: string;
-  /** What its score is multiplied by: guides stand before pages about how it is built. */
+  /** The factor of its score, which ranks guides before design pages. */
   readonly weight: number;
 }
 
 const DESIGN_WEIGHT = 0.3;
 
-/** A word of a heading says more than one of the text; unfinished words are found, and those with a typing error. */
+/** Headings count more than text. Prefixes and small typing errors match. */
 const SEARCH_OPTIONS: Options = {
   fields: ['heading', 'page', 'text'],
   storeFields: ['url', 'page', 'heading', 'text', 'weight'],

@@ -2,17 +2,17 @@ import { escapeHtml } from './markdown.ts';
 import { DOCS_PAGES, type DocsPage, pagesOf, READER_IDS, READERS } from './pages.ts';
 import type { Heading } from './render-page.ts';
 
-/** The frame of every page: one template, no script or style inside of it. */
+/** The frame of every page, without inline scripts or styles. */
 
-export interface ShellParts {
+interface ShellParts {
   readonly title: string;
   readonly description: string;
   /** HTML of the page. */
   readonly body: string;
-  /** Of the navigation; null for what is no page of it. */
+  /** The page in the navigation; null for pages outside of it. */
   readonly page: DocsPage | null;
   readonly headings: readonly Heading[];
-  /** The path that the service is served under, without a slash at its end. */
+  /** The path that the service is served under, without a trailing slash. */
   readonly base: string;
 }
 
@@ -53,7 +53,7 @@ ${contents(headings)}
 `;
 }
 
-/** The sign of the index, as in the console. */
+/** The logo, as in the console. */
 const MARK =
   '<svg viewBox="0 0 24 24" width="22" height="22" aria-hidden="true"><path d="M3 7h9a5 5 0 0 1 0 10H3" fill="none" stroke="currentColor" stroke-width="2.4"/><circle cx="20" cy="12" r="2.6" fill="currentColor"/></svg>';
 
@@ -66,7 +66,7 @@ function header(base: string): string {
 <div id="results" class="results" hidden></div>
 <p id="found" class="unseen" role="status"></p>
 </form>
-<nav class="beside" aria-label="Other ways in"><a href="${base}/console">Console</a> <a href="${base}/openapi.json">OpenAPI</a> <a href="${base}/llms.txt">llms.txt</a></nav>
+<nav class="interfaces" aria-label="Other interfaces"><a href="${base}/console">Console</a> <a href="${base}/openapi.json">OpenAPI</a> <a href="${base}/llms.txt">llms.txt</a></nav>
 <label class="theme scripted"><span class="unseen">Colours</span><select id="theme"><option value="system">System</option><option value="light">Light</option><option value="dark">Dark</option></select></label>
 </header>`;
 }
@@ -88,9 +88,8 @@ function turnPages(page: DocsPage, base: string): string {
     to === undefined
       ? ''
       : `<a rel="${rel}" href="${base}/docs/${to.slug}"><small>${label}</small>${escapeHtml(to.title)}</a>`;
-  const links =
-    link(DOCS_PAGES[at - 1], 'prev', 'Before this') + link(DOCS_PAGES[at + 1], 'next', 'After this');
-  return `<nav class="turn" aria-label="Neighbouring pages">${links}</nav>\n`;
+  const links = link(DOCS_PAGES[at - 1], 'prev', 'Previous') + link(DOCS_PAGES[at + 1], 'next', 'Next');
+  return `<nav class="turn" aria-label="Previous and next page">${links}</nav>\n`;
 }
 
 function contents(headings: readonly Heading[]): string {
@@ -105,15 +104,15 @@ function contents(headings: readonly Heading[]): string {
 export const INDEX_DESCRIPTION =
   'A public index of agent payments: x402 settlements and ERC-8004 agent identities, as JSON, MCP tools and SQL.';
 
-/** /docs itself: who reads what. */
+/** /docs: the pages by reader. */
 export function indexPage(base: string): string {
   const groups = READER_IDS.map((reader) => {
     const { title, summary } = READERS[reader];
     return `<section aria-labelledby="${reader}"><h2 id="${reader}">${title}</h2><p>${escapeHtml(summary)}</p><ul>${pageLinks(reader, base)}</ul></section>`;
   });
   return `<h1>Settlement Index</h1>
-<p class="lead">An index of agent payments. It reads x402 settlements and ERC-8004 agent identities from EVM chains, grades how sure it is that each payment is what it seems, and serves all of it as JSON, as MCP tools and to your SQL. Every row carries its evidence, every answer its freshness.</p>
-<p>In a hurry: <a href="${base}/docs/quickstart">first call in five minutes</a>. For programs: <a href="${base}/openapi.json">openapi.json</a>, and <a href="${base}/llms.txt">llms.txt</a> or all of these pages but the design in one text, <a href="${base}/llms-full.txt">llms-full.txt</a>. Every page is also Markdown: add <code>.md</code> to its address.</p>
+<p class="lead">An index of agent payments. It reads x402 settlements and ERC-8004 agent identities from EVM chains, grades how sure it is that each one was an x402 payment, and serves them as JSON, as MCP tools and over SQL. Every row carries its evidence, every answer its freshness.</p>
+<p>Start here: <a href="${base}/docs/quickstart">first call in five minutes</a>. For programs: <a href="${base}/openapi.json">openapi.json</a>, and <a href="${base}/llms.txt">llms.txt</a> or <a href="${base}/llms-full.txt">llms-full.txt</a>, which has all of these pages except the design. Add <code>.md</code> to the address of a page to read it as Markdown.</p>
 <div class="readers">${groups.join('\n')}</div>
 `;
 }
@@ -129,6 +128,6 @@ function pageLinks(reader: (typeof READER_IDS)[number], base: string): string {
 
 export function missingPage(base: string): string {
   return `<h1>There is no such page</h1>
-<p>The address leads nowhere. All pages are in the navigation and <a href="${base}/docs">on one page</a>; the routes of the API are in <a href="${base}/docs/operations">the reference</a>.</p>
+<p>All pages are in the navigation and <a href="${base}/docs">on the front page</a>; the routes of the API are in <a href="${base}/docs/operations">the reference</a>.</p>
 `;
 }

@@ -10,7 +10,7 @@ import {
 import type { Plan, PlanId } from '../../core/domain/plan.ts';
 import { type Failure, fail } from '../../core/errors.ts';
 import { customerOf } from '../../core/ip-address.ts';
-import type { AccountStore, Credential, Organization } from '../accounts/store.ts';
+import type { AccountStore, Credential, Organization } from '../accounts/account-store.ts';
 import { askStore } from '../accounts/store-failure.ts';
 import type { Caller } from '../operations/define.ts';
 import type { BearerTokens } from './bearer-token.ts';

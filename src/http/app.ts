@@ -109,7 +109,7 @@ function installRoutes(
   installOfferList(routes, { operations, publicUrl, termsOf: options.termsOf });
   installProtectedResources(routes, { issuer: config.oauth.issuer, resources });
   const docs = createDocsSite({ operations, publicUrl });
-  const openApi = buildOpenApi({ operations, problem: ProblemShape, version, publicUrl });
+  const openApi = () => buildOpenApi({ operations, problem: ProblemShape, version, publicUrl });
   installServiceRoutes(routes, { ...deps, openApi, docs });
   installDocs(routes, docs);
   installConsole(routes, config.console);

@@ -4,12 +4,12 @@ import type { DocsSite, ServedText } from '../docs-site/docs-site.ts';
 import { matchesEtag, pagePolicy } from './headers.ts';
 import { installRefusedMethods } from './methods.ts';
 
-/** A reader who goes from page to page loads styles and scripts once. */
+/** A reader of several pages loads styles and scripts once. */
 const TEXT_MAX_AGE_SECONDS = 300;
 
 const PAGE_POLICY = pagePolicy("'self'");
 
-/** `/docs`, its pages and what they load, `/llms.txt` and `/llms-full.txt`. */
+/** `/docs` with its pages and assets, `/llms.txt` and `/llms-full.txt`. */
 export function installDocs(app: FastifyInstance, site: DocsSite): void {
   const fixed: Readonly<Record<string, () => ServedText>> = {
     '/docs': site.index,
@@ -34,7 +34,7 @@ export function installDocs(app: FastifyInstance, site: DocsSite): void {
   for (const url of ['/docs/:page', '/docs/assets/:file']) installRefusedMethods(app, url);
 }
 
-/** Sends a text that is the same for all callers, or 304 to one that has it. */
+/** Sends a text that is the same for all callers, or 304 to a caller that has it. */
 export function sendText(
   request: FastifyRequest,
   reply: FastifyReply,
@@ -54,7 +54,7 @@ function sendBody(reply: FastifyReply, type: string, body: string): FastifyReply
   return reply.header('content-type', type).send(body);
 }
 
-/** People get a page that leads on, programs the problem that every other route answers with. */
+/** Browsers get a page with links to all pages; other clients get the problem that every route answers with. */
 function sendMissing(request: FastifyRequest, reply: FastifyReply, site: DocsSite): FastifyReply {
   if (!/\btext\/html\b/.test(request.headers.accept ?? ''))
     throw fail('not_found', { detail: 'There is no such page. /llms.txt lists all of them.' });

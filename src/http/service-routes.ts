@@ -25,7 +25,8 @@ export function installServiceRoutes(
   service: {
     readonly reader: Reader;
     readonly clock: Clock;
-    readonly openApi: Readonly<Record<string, unknown>>;
+    /** Builds the document, which takes some 20 ms: called once, by the first request for it. */
+    readonly openApi: () => Readonly<Record<string, unknown>>;
     readonly docs: DocsSite;
     readonly deployment: PriceFacts & FrontFacts;
   },
@@ -43,13 +44,14 @@ export function installServiceRoutes(
     await ready();
     return reply.header('cache-control', 'no-store').send({ status: 'ready' });
   });
-  const openApi = JSON.stringify(service.openApi);
-  app.get('/openapi.json', (_request, reply) =>
-    reply
+  let openApi: string | undefined;
+  app.get('/openapi.json', (_request, reply) => {
+    openApi ??= JSON.stringify(service.openApi());
+    return reply
       .header('cache-control', 'public, max-age=300')
       .header('content-type', 'application/json; charset=utf-8')
-      .send(openApi),
-  );
+      .send(openApi);
+  });
   const plans = service.docs.framed({
     title: 'Plans and prices',
     description: 'Plans, what each route costs, and how an organization gets more Query Units.',

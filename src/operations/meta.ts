@@ -1,4 +1,5 @@
 import { type Static, Type } from '@sinclair/typebox';
+import type { ListedSettlement } from '../../clickhouse/tables/settlements.ts';
 import { usdNumber } from '../../core/domain/amount.ts';
 import type { Chain } from '../../core/domain/chains.ts';
 import { UNCOUNTED_METHOD } from '../../core/domain/evidence.ts';
@@ -12,7 +13,6 @@ import {
   type Warning,
   warningsOf,
 } from './index-state/freshness.ts';
-import type { ListedSettlement } from './settlements/row.ts';
 import { isSelfPayment } from './settlements/shape.ts';
 import { ChainShape, keyOf, nowText, orNull, TimeShape, timeTextOrNull, UsdShape } from './shapes.ts';
 

@@ -1,10 +1,11 @@
 import type { Reader } from '../../clickhouse/engine/engine.ts';
+import { textField } from '../../clickhouse/engine/row-reader.ts';
 import { sql, texts, uint32 } from '../../clickhouse/engine/sql.ts';
 import type { Clock } from '../../core/clock.ts';
 import type { Address } from '../../core/domain/address.ts';
 import type { Chain } from '../../core/domain/chains.ts';
 import { createFindImitated, type FindImitated } from '../../core/domain/imitated-name.ts';
-import { ask, cached, textField } from './ask.ts';
+import { ask, cached } from './ask.ts';
 
 /**
  * The one place that says what a wallet is called. First the name on the card of its ERC-8004 agent, on the chain in question

@@ -1,6 +1,6 @@
 import type { PaymentConfig } from '../../core/config/access.ts';
 import { knownChain } from '../../core/domain/chains.ts';
-import type { AuthorizationId } from '../accounts/store.ts';
+import type { AuthorizationId } from '../accounts/payment-store.ts';
 import { type JsonRpc, openJsonRpc } from './post-json.ts';
 import {
   CANCELED_TOPIC,

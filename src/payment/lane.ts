@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { PaymentRecord } from '../accounts/store.ts';
+import type { PaymentRecord } from '../accounts/payment-store.ts';
 import { findFault } from './fault.ts';
 import { OPEN_CALL_SECONDS, offerOf, type Quote, quoteOf } from './offer.ts';
 import {

@@ -1,4 +1,4 @@
-import type { AuthorizationId } from '../accounts/store.ts';
+import type { AuthorizationId } from '../accounts/payment-store.ts';
 import { UPTO_PROXY } from './signed-payment.ts';
 
 /** What one transaction proves about one authorization: pure functions over its logs and calldata. */

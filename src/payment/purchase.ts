@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Address } from '../../core/domain/address.ts';
-import type { AuthorizationId } from '../accounts/store.ts';
+import type { AuthorizationId } from '../accounts/payment-store.ts';
 import type { SettlementQuestion } from './confirm.ts';
 import type { PaymentToSettle } from './facilitator.ts';
 import { chooseTerms } from './fault.ts';

@@ -1,6 +1,6 @@
 import { encodePaymentResponseHeader } from '@x402/core/http';
 import { networkName } from '../../core/domain/chains.ts';
-import type { AuthorizationId, PaymentStore } from '../accounts/store.ts';
+import type { AuthorizationId, PaymentStore } from '../accounts/payment-store.ts';
 import type { LaneDeps, SettledCall } from './payment-lane.ts';
 import { expiryMs, type Purchase } from './purchase.ts';
 import { inProgress, settledButNotRecorded, settlementUnknown, spent, triedOften } from './refusals.ts';

@@ -1,6 +1,6 @@
 import type { PaymentStage, PaymentTrouble } from '../../core/domain/payment.ts';
 import { type ErrorCode, type Failure, type FailureContext, fail } from '../../core/errors.ts';
-import type { AuthorizationId } from '../accounts/store.ts';
+import type { AuthorizationId } from '../accounts/payment-store.ts';
 import type { PaymentFault } from './fault.ts';
 import { offerOf, type Quote, type Terms } from './offer.ts';
 import { nonceHex, PERMIT2 } from './signed-payment.ts';

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { PaymentRecord } from '../accounts/store.ts';
+import type { PaymentRecord } from '../accounts/payment-store.ts';
 import { type ChainFinding, noConfirmer, type SettlementQuestion } from './confirm.ts';
 import type { Settling } from './facilitator.ts';
 import type { LaneDeps } from './payment-lane.ts';

@@ -3,10 +3,11 @@ import { sql } from '../../clickhouse/engine/sql.ts';
 import type { Log } from '../../core/log.ts';
 import type { ControlStore } from '../../src/accounts/store.ts';
 import { readCoverage } from '../../src/operations/index-state/rollups.ts';
-import { caughtUp } from '../kit/catch-up.ts';
-import { type ExpectedRow, readNaively } from '../kit/naive-reader.ts';
-import { type Figures, recountedFigures, servedFigures } from '../kit/rollup-figures.ts';
-import { areSameRows, expectSameRows, readServed } from '../kit/served-rows.ts';
+import { areSameRows, caughtUp, expectSameRows, readServed } from '../kit/catch-up.ts';
+import { readTotals } from '../kit/index-totals.ts';
+import type { ExpectedRow } from '../kit/oracle/naive-reader.ts';
+import { oracle } from '../kit/oracle/oracle.ts';
+import { differencesOf } from '../kit/oracle/totals.ts';
 import { readLedger, troubleOf } from '../kit/unit-books.ts';
 import { waitWhileItGetsOn } from '../kit/wait-until.ts';
 import type { Account } from './callers.ts';
@@ -24,7 +25,7 @@ export async function checkRows(stage: Stage, log: Log): Promise<TruthFound> {
   const { world, members, engine } = stage;
   const urls = members.flatMap(({ url }) => (url === null ? [] : [url]));
   for (const url of urls) await caughtUp(world, url);
-  const truth = await readNaively(world.chain.rpc, world.catalogue);
+  const truth = await oracle.settlements.ofChain(world.chain.rpc, world.catalogue);
   for (const url of urls) await servesTruth(url, truth);
   const reader = createReader(engine.access, log);
   try {
@@ -38,7 +39,8 @@ export async function checkRows(stage: Stage, log: Log): Promise<TruthFound> {
     if (rows !== truth.length || keys !== truth.length)
       throw new Error(`the table has ${rows} rows of ${keys} places, the chain ${truth.length} settlements`);
     const coverage = await readCoverage(reader);
-    requireSameFigures(await servedFigures(reader, coverage), await recountedFigures(reader));
+    const wrong = differencesOf(await readTotals(reader, coverage), await oracle.totals.ofStoredRows(reader));
+    if (wrong.length > 0) throw new Error(['the rollups differ from the rows', ...wrong].join('\n'));
     const closed = await reader.rows({
       name: 'chaos-closed-slices',
       sql: sql`SELECT count() FROM rollup_state FINAL`,
@@ -98,13 +100,6 @@ async function walkWallet(url: string, wallet: string): Promise<Place[]> {
     before = page.next_before;
   }
   return found;
-}
-
-function requireSameFigures(served: Figures, recounted: Figures): void {
-  for (const part of ['payees', 'payers', 'relayers', 'hours'] as const) {
-    const [ours, truth] = [served[part].join('\n'), recounted[part].join('\n')];
-    if (ours !== truth) throw new Error(`rollups of ${part} are\n${ours}\nand the rows give\n${truth}`);
-  }
 }
 
 /** Every ledger adds up, and every caller was charged what it knows it was charged. Says what is wrong, in words. */

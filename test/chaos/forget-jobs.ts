@@ -1,5 +1,5 @@
 import { Redis } from 'ioredis';
-import { HOME_PARTS, slotsOf } from '../../src/accounts/redis/slots.ts';
+import { namesOf } from '../../src/accounts/redis/layout.ts';
 
 /**
  * Deletes everything in Redis that is not of the control store: jobs, leases, budgets of providers. Those are hints, and losing
@@ -21,11 +21,6 @@ export async function forgetJobs(url: string, keyPrefix: string): Promise<number
 
 /** Whether a key is one of the control store. */
 function storeKeys(keyPrefix: string): (key: string) => boolean {
-  const slots = slotsOf(keyPrefix);
-  const single = new Set([slots.organizations, slots.trialKeyIds, slots.openClaims]);
-  return (key) =>
-    single.has(key) ||
-    key.startsWith(`${keyPrefix}:{rate:`) ||
-    key.startsWith(`${keyPrefix}:{reply:`) ||
-    HOME_PARTS.some((part) => key.endsWith(`:${part}`));
+  const { root, layout } = namesOf(keyPrefix);
+  return (key) => key === layout || key.startsWith(root);
 }

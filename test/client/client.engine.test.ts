@@ -183,7 +183,7 @@ describe('lists', () => {
 });
 
 describe('failures', () => {
-  test('are errors with what the service says', async () => {
+  test('are errors with the facts of the service', async () => {
     const error = await failureOf(client.listFlows({ chain: 'eip155:1' }, { requestId: 'mine-1' }));
     expect(error).toMatchObject({ code: 'invalid_parameter', status: 400, requestId: 'mine-1' });
     expect(error.problem?.parameter).toBe('chain');
@@ -191,7 +191,7 @@ describe('failures', () => {
     expect(await failureOf(stranger.listFlows())).toMatchObject({ code: 'invalid_api_key', status: 401 });
   });
 
-  test('of a query say where and what instead', async () => {
+  test('of a query say where the error is and what to write', async () => {
     const mistyped = await failureOf(client.sql('SELECT payeer FROM settlements'));
     expect(mistyped.problem).toMatchObject({ hint: expect.stringContaining('Did you mean payer?') });
     const refused = await failureOf(client.sql('SELECT * FROM system.tables'));
@@ -249,7 +249,7 @@ describe('queries', () => {
     }
   });
 
-  test('leaving the loop breaks off what nobody reads', async () => {
+  test('leaving the loop closes the connection', async () => {
     const wide = "SELECT number AS n, repeat('x', 1000 + number % 2) AS text FROM numbers(60000)";
     const ends: boolean[] = [];
     const listen = (_request: unknown, response: ServerResponse) =>

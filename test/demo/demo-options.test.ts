@@ -3,7 +3,10 @@ import { castOf } from '../../demo/actors.ts';
 import { parseOptions } from '../../demo/options.ts';
 import { readDocument } from '../kit/documents.ts';
 
-afterEach(() => vi.unstubAllEnvs());
+afterEach(() => {
+  vi.unstubAllEnvs();
+  vi.restoreAllMocks();
+});
 
 const portOf = (...args: string[]): number => parseOptions(['node', 'demo', ...args]).port;
 
@@ -26,4 +29,23 @@ test('sample data lies below the live blocks unless it is left out, and never be
 test('the seller that README asks about is one of the demo', () => {
   const [, asked] = /merchants\/(0x[0-9a-f]{40})/.exec(readDocument('README.md')) ?? [];
   expect(asked).toBe(castOf(parseOptions(['node', 'demo']).seed).merchants[0]?.address);
+});
+
+test.each([
+  ['--once', '0'],
+  ['--once', 'many'],
+  ['--seed', '-1'],
+  ['--port', '65536'],
+  ['--port', '80.5'],
+])('says what %s takes when it gets %s', (option, value) => {
+  let said = '';
+  vi.spyOn(process.stderr, 'write').mockImplementation((text) => {
+    said += String(text);
+    return true;
+  });
+  vi.spyOn(process, 'exit').mockImplementation((code) => {
+    throw new Error(`ended with ${code}`);
+  });
+  expect(() => parseOptions(['node', 'demo', `${option}=${value}`])).toThrow('ended with 1');
+  expect(said).toMatch(/must be a whole number from \d+ to \d+/);
 });

@@ -24,7 +24,7 @@ describe.skipIf(!IS_NIGHTLY || !redisIsThere())(
       'loses and doubles no row, no unit and no payment, and tells callers nothing but documented errors',
       async () => {
         const seeds = [SEED, Math.floor(Math.random() * SEEDS_MAX)];
-        // For whoever reads the output: the seed alone does not say which moment a fault hit.
+        // For the reader of the output: the seed alone does not say which moment a fault hit.
         const say = (line: string): void => void process.stderr.write(`  ${line}\n`);
         say(`chaos with seeds ${seeds.join(' and ')}`);
         const report = await runChaos({
@@ -41,7 +41,7 @@ describe.skipIf(!IS_NIGHTLY || !redisIsThere())(
         expect(report.rounds).toBe(seeds.length * ROUNDS);
         const faults = Object.values(report.faults).reduce((sum, count) => sum + count, 0);
         expect(faults).toBeGreaterThanOrEqual(report.rounds * FAULTS_PER_ROUND);
-        // Somebody was served, and there was something to lose.
+        // At least one caller was served, and there was something to lose.
         expect(report.answers['200']).toBeGreaterThan(0);
         expect(report.settlements).toBeGreaterThan(0);
       },

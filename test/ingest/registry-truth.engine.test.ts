@@ -9,17 +9,18 @@ import { createWriter } from '../../clickhouse/engine/http-engine.ts';
 import { sql, trustedText } from '../../clickhouse/engine/sql.ts';
 import type { Config } from '../../core/config/config.ts';
 import { loadConfig } from '../../core/config/load.ts';
-import type { FeedbackView } from '../../demo/chain/registry-views.ts';
+import { chainOf } from '../../core/domain/chains.ts';
 import { deriveDue } from '../../ingest/agents/derive.ts';
 import { importFiles } from '../../ingest/import/command.ts';
 import { runIngest } from '../../ingest/worker.ts';
 import { createVersions, highestVersion } from '../../ingest/write/versions.ts';
 import { dropDatabase, freshSchema, testLog } from '../kit/engine.ts';
 import { lengthOf } from '../kit/lengths.ts';
-import { scoreOf } from '../kit/naive-agents.ts';
+import { byClient, type FoldedAgent } from '../kit/oracle/agents.ts';
+import { oracle } from '../kit/oracle/oracle.ts';
+import { attestationsOf, eventsOf, NOBODY, type RegistryRows, type Row } from '../kit/oracle/registries.ts';
 import { type ChainExport, exportChain, writeExport } from '../kit/parquet-export.ts';
 import { type RegistryOperation, registryOperation } from '../kit/registry-operations.ts';
-import { foldAgents, NOBODY, type RegistryRows, type Row, rowsOfLogs } from '../kit/registry-oracle.ts';
 import { type RegistryWorld, startRegistryWorld } from '../kit/registry-world.ts';
 import { waitUntil } from '../kit/wait-until.ts';
 
@@ -144,16 +145,18 @@ async function rowsIn(writer: Writer): Promise<RegistryRows> {
 
 async function rowsOnChain({ blocks }: ChainExport): Promise<RegistryRows> {
   const times = new Map(blocks.map(({ block_number, timestamp }) => [block_number, timestamp]));
-  return rowsOfLogs(await world.logs(), (block) => times.get(block) ?? 0);
+  return oracle.registryRows(await world.logs(), (block) => times.get(block) ?? 0);
 }
 
-const byClient = (one: FeedbackView, other: FeedbackView): number =>
-  one.client.localeCompare(other.client) || Number(one.feedbackIndex - other.feedbackIndex);
+const CHAIN = chainOf(84_532);
+
+const fold = (rows: RegistryRows): FoldedAgent[] =>
+  oracle.agents.fold(eventsOf(rows, CHAIN), attestationsOf(rows, CHAIN));
 
 async function expectTruth(rows: RegistryRows): Promise<void> {
   const truth = await world.truth();
-  const told = foldAgents(rows).map((agent) => ({ ...agent, feedback: [...agent.feedback].sort(byClient) }));
-  expect(told).toEqual(
+  const folded = fold(rows).map(({ chain: _, registeredAt: __, ...agent }) => agent);
+  expect(folded).toEqual(
     truth.map(({ agentId, owner, wallet, uri, feedback }) => ({
       agentId,
       owner,
@@ -212,7 +215,7 @@ async function expectAgents(writer: Writer): Promise<void> {
       agent.uri,
       agent.feedbackCount,
       agent.distinctClients,
-      scoreOf(agent.feedback.filter(({ revoked }) => !revoked)),
+      agent.score,
     ]),
   );
 }
@@ -244,7 +247,7 @@ test(
     await stop();
     const found = await rowsIn(writer);
     expect(found).toEqual(await rowsOnChain(await exportChain(world.chain.rpc)));
-    const agents = foldAgents(found);
+    const agents = fold(found);
     expect(new Set(found.events.map((row) => row[5])).size).toBe(5);
     expect(new Set(found.attestations.map((row) => row[5])).size).toBe(5);
     expect(agents.some(({ wallet }) => wallet === NOBODY)).toBe(true);

@@ -1,6 +1,6 @@
 import { afterEach, expect, test } from 'vitest';
-import { type FaultSimulation, startFaultSimulation } from '../kit/fault-simulation.ts';
 import { lengthOf } from '../kit/lengths.ts';
+import { type FaultSimulation, startFaultSimulation } from '../kit/simulator/simulation.ts';
 
 /** More faults and other seeds by hand: `npx tsx bench/faults/main.ts --faults 1000 --seed 7`. */
 const FAULTS = lengthOf('simulatedFaults');

@@ -7,8 +7,9 @@ import type { Config } from '../../core/config/config.ts';
 import { type ApiKey, keyDigest, mintApiKey } from '../../core/domain/caller.ts';
 import type { PlanId } from '../../core/domain/plan.ts';
 import type { Log } from '../../core/log.ts';
+import type { KeyRecord } from '../../src/accounts/account-store.ts';
 import { openSqliteStore } from '../../src/accounts/sqlite/store.ts';
-import type { ControlStore, KeyRecord } from '../../src/accounts/store.ts';
+import type { ControlStore } from '../../src/accounts/store.ts';
 import { type Access, openAccess } from '../../src/open-access.ts';
 
 /** The real gate over a real SQLite store, with an organization of its own and a key of it. */

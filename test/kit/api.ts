@@ -12,6 +12,7 @@ import { keepTestStore, openTestAccess, type TestAccess } from './access.ts';
 import { CLOSED_SANDBOX } from './closed-sandbox.ts';
 import { NOON } from './rows.ts';
 import { watchedLog, watchText } from './secrets-watch.ts';
+import { shareSerializers } from './serializers.ts';
 
 export const CURSOR_KEYS: CursorKeys = { keys: [Buffer.alloc(32, 7)] };
 
@@ -100,6 +101,7 @@ export async function testApi(
     clock,
     version: '9.9.9',
   });
+  shareSerializers(app);
   await app.ready();
   const keyed = { 'x-api-key': access.key };
   return {

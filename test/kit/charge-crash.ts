@@ -6,7 +6,7 @@ import { expect } from 'vitest';
 import { DEFAULT_PLANS } from '../../core/domain/plan.ts';
 import { createLog } from '../../core/log.ts';
 import type { ControlStore } from '../../src/accounts/store.ts';
-import { createSweeper } from '../../src/gate/sweeper.ts';
+import { createSweeper } from '../../src/accounts/sweeper.ts';
 import { addKey, createOrganization } from './access.ts';
 import { chargeGate, type DyingOrders, MOMENTS, type Moment } from './charge-gate.ts';
 import { compiledSources } from './compile-sources.ts';

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Writer } from '../../clickhouse/engine/engine.ts';
-import type { Settlement } from '../../core/domain/settlement.ts';
+import type { Settlement } from '../../clickhouse/tables/settlements.ts';
 import { closeSlice } from '../../ingest/rollup/close.ts';
 import { testLog } from './engine.ts';
 import { nextVer } from './rows.ts';

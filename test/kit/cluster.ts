@@ -13,7 +13,7 @@ export interface TestCluster {
   readonly access: EngineAccess;
   /** Of each shard in turn, those of its replicas. */
   readonly nodes: readonly EmbeddedEngine[];
-  /** Passwords, for whoever watches that none is told. */
+  /** Passwords, for the watch that none is written anywhere. */
   readonly secrets: readonly string[];
   /** Kills a node, counted from 0 in the order of `nodes`, which stays down until the result is called. */
   kill(node: number): Promise<() => Promise<void>>;
@@ -29,12 +29,12 @@ export async function startCluster(options: {
   /** Of each shard. They do not share their rows: for that the embedded engine has no port. */
   readonly replicas?: number;
   readonly database: string;
-  /** How nodes ask each other: as a user of theirs (default), or as whoever asked. */
-  readonly asWhoeverAsked?: boolean;
+  /** How nodes ask each other: as a user of theirs (default), or as the user of the query. */
+  readonly asQueryUser?: boolean;
   readonly queryLog?: boolean;
   readonly log: Log;
 }): Promise<TestCluster> {
-  const { database, replicas = 1, queryLog = false, asWhoeverAsked = false, log } = options;
+  const { database, replicas = 1, queryLog = false, asQueryUser = false, log } = options;
   const dataDir = await mkdtemp(join(tmpdir(), 'settlement-index-cluster-'));
   const users = randomUsers();
   const user = randomUser('node');
@@ -47,7 +47,7 @@ export async function startCluster(options: {
       maxMemoryMegabytes: MEMORY_MEGABYTES,
       readerDatabases: [`${database}*`],
       queryLog,
-      node: { name: NAME, shards, tcpPort, user, users, asWhoeverAsked },
+      node: { name: NAME, shards, tcpPort, user, users, asWhoeverAsked: asQueryUser },
       log,
     });
   const started = await Promise.allSettled(tcpPorts.map(start));

@@ -5,7 +5,7 @@ import { buildSync } from 'esbuild';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 /** The program, and the processes that tests start. */
-const FOLDERS = ['core', 'clickhouse', 'ingest', 'sandbox', 'src', 'test/kit'];
+const FOLDERS = ['core', 'clickhouse', 'ingest', 'sandbox', 'src', 'demo', 'test/kit'];
 
 /** As esbuild prints the path of an import: of a statement, or of a call with a text. */
 const IMPORT_OF_SOURCE = /(\b(?:from|import)\s*\(?\s*"\.{1,2}\/[^"\n]*)\.ts(")/g;

@@ -1,9 +1,9 @@
 import type { Writer } from '../../clickhouse/engine/engine.ts';
-import { sql, trustedText } from '../../clickhouse/engine/sql.ts';
 import type { Config } from '../../core/config/config.ts';
 import { loadConfig } from '../../core/config/load.ts';
 import type { DocumentFetcher } from '../../ingest/fetch/document.ts';
 import { createSafeFetcher, type SafeFetchSettings } from '../../ingest/fetch/safe-fetch.ts';
+import { emptyThose } from './empty-tables.ts';
 import { testLog } from './engine.ts';
 
 /** A configuration that fetches from servers of the test, and from nowhere else. */
@@ -35,7 +35,7 @@ export function dataUri(file: unknown): string {
   return `data:application/json;base64,${Buffer.from(JSON.stringify(file)).toString('base64')}`;
 }
 
-const IDENTITY_TABLES = [
+const IDENTITY_TABLES: readonly string[] = [
   'agent_events',
   'agent_changes',
   'agent_cards',
@@ -46,13 +46,8 @@ const IDENTITY_TABLES = [
   'feedback_revocations',
   'feedback_files',
   'agent_feedback_files',
-] as const;
+];
 
-export async function emptyIdentityTables(writer: Writer): Promise<void> {
-  for (const table of IDENTITY_TABLES)
-    await writer.run({
-      name: 'test-empty',
-      sql: sql`TRUNCATE TABLE ${trustedText(table)}`,
-      maxSeconds: 10,
-    });
+export function emptyIdentityTables(writer: Writer): Promise<void> {
+  return emptyThose(writer, (table) => IDENTITY_TABLES.includes(table));
 }

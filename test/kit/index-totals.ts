@@ -8,7 +8,7 @@ import {
   type RollupCoverage,
 } from '../../src/operations/index-state/rollups.ts';
 import { unionAll } from '../../src/operations/wallets/profile-totals.ts';
-import type { Lines, Recount } from './recount.ts';
+import type { Lines, Recount, Totals } from './oracle/totals.ts';
 
 /** The same lines as the recount's, as the tables tell them: rows, parties, and rollups with open slices read live. */
 
@@ -26,15 +26,23 @@ async function linesOf(reader: Reader, name: string, statement: Sql): Promise<Li
 }
 
 export async function readIndex(reader: Reader, coverage: RollupCoverage): Promise<Recount> {
-  const [settlements, walletLog, payees, payers, relayers, chainHours] = await Promise.all([
+  const [settlements, walletLog, totals] = await Promise.all([
     linesOf(reader, 'truth-settlements', SETTLEMENTS),
     linesOf(reader, 'truth-wallet-log', WALLET_LOG),
+    readTotals(reader, coverage),
+  ]);
+  return { settlements, walletLog, ...totals };
+}
+
+/** What a reader of the rollups answers: closed slices from the tables, everything else from the rows. */
+export async function readTotals(reader: Reader, coverage: RollupCoverage): Promise<Totals> {
+  const [payees, payers, relayers, chainHours] = await Promise.all([
     linesOf(reader, 'truth-payees', partySql('payee', 'payer', coverage)),
     linesOf(reader, 'truth-payers', partySql('payer', 'payee', coverage)),
     linesOf(reader, 'truth-relayers', relayerSql(coverage, null)),
     linesOf(reader, 'truth-chain-hours', chainHourSql(coverage)),
   ]);
-  return { settlements, walletLog, payees, payers, relayers, chainHours };
+  return { payees, payers, relayers, chainHours };
 }
 
 /** The relayers once more, with one row of each for all that is merged, as the API reads them. */

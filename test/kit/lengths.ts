@@ -8,12 +8,14 @@ const LENGTHS = {
   /** Steps with a fault in the simulation; it goes on until every kind of fault has happened. */
   simulatedFaults: { gate: 15, nightly: 100 },
   /** `kill -9` of the engine, the worker and both, in turn, under traffic. */
-  indexKills: { gate: 6, nightly: 24 },
+  indexKills: { gate: 5, nightly: 24 },
   /** `kill -9` of an API process under metered traffic. */
   apiKills: { gate: 5, nightly: 10 },
+  /** Metered calls at once by one organization that has units for a hundred. */
+  parallelCalls: { gate: 400, nightly: 1_000 },
   /** `kill -9` of a process that moves units. */
-  unitKills: { gate: 6, nightly: 30 },
-  /** Every n-th depth of a reorg is tried, beside the deepest. */
+  unitKills: { gate: 5, nightly: 30 },
+  /** Every n-th depth of a reorg is tried, and the deepest. */
   reorgDepthStep: { gate: 5, nightly: 1 },
   /** Rounds of blocks, a reorg and perhaps a restart over the registries. */
   registryRounds: { gate: 3, nightly: 6 },
@@ -29,6 +31,8 @@ const LENGTHS = {
   httpFuzzRequests: { gate: 200, nightly: 800 },
   /** Every n-th statement of the engine's own documentation. */
   documentedStatementStep: { gate: 10, nightly: 1 },
+  /** Every n-th of them that the sandbox should accept. */
+  acceptedStatementStep: { gate: 4, nightly: 1 },
   /** A process dies after every n-th of the writes of a change of the catalogue. */
   deadlyWriteStep: { gate: 3, nightly: 1 },
   /** Seeds of a node that lies in every way. */

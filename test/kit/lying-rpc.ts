@@ -39,7 +39,7 @@ export type Lie = (typeof LIES)[number];
 
 export interface LyingRpc {
   readonly url: string;
-  /** How often each lie was told. */
+  /** How often the node answered with each lie. */
   readonly told: Readonly<Record<Lie, number>>;
   /** Requests seen, JSON-RPC calls each counted. */
   readonly calls: () => number;
@@ -234,5 +234,45 @@ function createRandom(seed: number): () => number {
     let mixed = Math.imul(state ^ (state >>> 15), state | 1);
     mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
     return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+}
+
+/** An honest proxy that keeps the block ranges that eth_getLogs was asked for. */
+export interface LogRequests {
+  readonly url: string;
+  readonly ranges: readonly { readonly from: number; readonly to: number }[];
+  close(): Promise<void>;
+}
+
+export async function recordLogRequests(nodeUrl: string): Promise<LogRequests> {
+  const ranges: { from: number; to: number }[] = [];
+  const server = createServer((request, response) => {
+    const pass = async (): Promise<void> => {
+      const body = await readBody(request);
+      for (const { method, params } of [JSON.parse(body) as Call | Call[]].flat()) {
+        const [filter] = params as { fromBlock?: string; toBlock?: string }[]; // eth_getLogs takes one filter object
+        if (method === 'eth_getLogs' && filter?.fromBlock !== undefined)
+          ranges.push({ from: Number(filter.fromBlock), to: Number(filter.toBlock) });
+      }
+      const answer = await fetch(nodeUrl, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body,
+      });
+      response.writeHead(answer.status, { 'content-type': 'application/json' });
+      response.end(Buffer.from(await answer.arrayBuffer()));
+    };
+    pass().catch(() => response.destroy()); // the reader sees a broken connection and asks again
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo; // a TCP server that listens has one
+  return {
+    url: `http://127.0.0.1:${port}`,
+    ranges,
+    close: () =>
+      new Promise((closed) => {
+        server.close(() => closed());
+        server.closeAllConnections();
+      }),
   };
 }

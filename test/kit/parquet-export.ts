@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { EngineAccess } from '../../clickhouse/engine/engine.ts';
 import type { Rpc } from '../../demo/chain/json-rpc.ts';
-import { readReceipts } from './receipts.ts';
+import { readReceipts } from './oracle/receipts.ts';
 
 /** A chain as export tools see it: everything, in hex. */
 export interface ChainExport {
@@ -149,39 +149,39 @@ export const ETHEREUM_ETL: Layout = {
   blocks: () => 'toInt64(block_number) AS number, block_hash AS hash, toInt64(timestamp) AS timestamp',
 };
 
-/** Runs a statement as the writer and gives the bytes of the answer. */
-async function ask(access: EngineAccess, query: string, body?: string): Promise<Buffer> {
-  const url = new URL(access.url);
-  url.searchParams.set('database', access.database);
-  url.searchParams.set('query', query);
-  url.searchParams.set('output_format_parquet_string_as_string', query.includes('unhex(') ? '0' : '1');
-  const response = await fetch(url, {
+/** Above any export of a test: the rows are part of the statement. */
+const STATEMENT_BYTES_MAX = 64 * 1024 * 1024;
+
+/** Writes rows as a Parquet file in a layout, with the engine's own writer. */
+export async function writeParquet(
+  { url, database, writer }: EngineAccess,
+  path: string,
+  {
+    kind,
+    rows,
+    select,
+  }: { readonly kind: ExportKind; readonly rows: readonly object[]; readonly select: string },
+): Promise<void> {
+  const address = new URL(url);
+  address.searchParams.set('database', database);
+  address.searchParams.set('max_query_size', String(STATEMENT_BYTES_MAX));
+  address.searchParams.set('output_format_parquet_string_as_string', select.includes('unhex(') ? '0' : '1');
+  const lines = rows.map((row) => JSON.stringify(row)).join('\n');
+  // `format` finds no columns where there are no rows.
+  const source =
+    rows.length === 0
+      ? `null('${SOURCES[kind]}')`
+      : `format(JSONEachRow, '${SOURCES[kind]}', $rows$${lines}$rows$)`;
+  const response = await fetch(address, {
     method: 'POST',
-    body: body ?? '',
+    body: `SELECT ${select} FROM ${source} FORMAT Parquet`,
     headers: {
-      authorization: `Basic ${Buffer.from(`${access.writer.user}:${access.writer.password}`).toString('base64')}`,
+      authorization: `Basic ${Buffer.from(`${writer.user}:${writer.password}`).toString('base64')}`,
     },
   });
   const bytes = Buffer.from(await response.arrayBuffer());
   if (!response.ok) throw new Error(bytes.toString('utf8').slice(0, 500));
-  return bytes;
-}
-
-/** Writes rows as a Parquet file in a layout, with the engine's own writer. */
-export async function writeParquet(
-  access: EngineAccess,
-  path: string,
-  rows: { readonly kind: ExportKind; readonly rows: readonly object[]; readonly select: string },
-): Promise<void> {
-  const table = `export_${rows.kind}`;
-  await ask(access, `CREATE OR REPLACE TABLE ${table} (${SOURCES[rows.kind]}) ENGINE = Memory`);
-  await ask(
-    access,
-    `INSERT INTO ${table} FORMAT JSONEachRow`,
-    rows.rows.map((row) => JSON.stringify(row)).join('\n'),
-  );
-  await writeFile(path, await ask(access, `SELECT ${rows.select} FROM ${table} FORMAT Parquet`));
-  await ask(access, `DROP TABLE ${table}`);
+  await writeFile(path, bytes);
 }
 
 /** Writes an export as files of so many blocks, named as cryo names them, and gives the pattern that finds them. */
@@ -205,15 +205,14 @@ export async function writeExport(
   const last = exported.blocks.at(-1)?.block_number ?? 0;
   for (let from = 0; from <= last; from += blocksPerFile) {
     const to = Math.min(from + blocksPerFile - 1, last);
-    for (const kind of kinds) {
-      const rows = exported[kind].filter(({ block_number }) => block_number >= from && block_number <= to);
-      const range = hasRangeInName ? `${pad(from)}_to_${pad(to)}` : `part${from}`;
-      await writeParquet(access, join(directory, `anvil__${kind}__${range}.parquet`), {
+    const range = hasRangeInName ? `${pad(from)}_to_${pad(to)}` : `part${from}`;
+    const writeKind = (kind: ExportKind): Promise<void> =>
+      writeParquet(access, join(directory, `anvil__${kind}__${range}.parquet`), {
         kind,
-        rows,
+        rows: exported[kind].filter(({ block_number }) => block_number >= from && block_number <= to),
         select: layout[kind](exported.chainId),
       });
-    }
+    await Promise.all(kinds.map(writeKind));
   }
   return join(directory, '*.parquet');
 }

@@ -142,7 +142,7 @@ async function untilReady(child: ChildProcessByStdio<null, Readable, null>): Pro
     clearTimeout(timer);
     failure.catch(() => undefined);
     giveUp.abort();
-    // Whoever prints into a pipe that nobody reads is stopped by it.
+    // A pipe that is not read fills up and stops the process that prints.
     child.stdout.resume();
   }
 }

@@ -31,7 +31,7 @@ export const PEOPLE: readonly Wallet[] = Array.from({ length: 5 }, (_, k) =>
 /** A contract that passes agents on from within the mint (installHastyOwner). */
 export const HASTY_OWNER = walletOf('registry person in haste').address;
 
-/** Numbers that name somebody or something are taken modulo what exists when the operation runs. */
+/** Numbers that name a person or an agent are taken modulo what exists when the operation runs. */
 export type RegistryOperation =
   | {
       readonly kind: 'register';

@@ -1,7 +1,11 @@
 import type { Writer } from '../../clickhouse/engine/engine.ts';
-import { AGENT_EVENT_COLUMNS, ATTESTATION_COLUMNS, TABLES } from '../../clickhouse/tables/schema.ts';
-import type { AgentEvent, Attestation } from '../../core/domain/agent.ts';
-import { encodeAgentEvents, encodeAttestations } from '../../ingest/write/encode.ts';
+import {
+  AGENT_EVENTS,
+  type AgentEvent,
+  ATTESTATIONS,
+  type Attestation,
+} from '../../clickhouse/tables/registries.ts';
+import { insertRows } from '../../clickhouse/tables/table.ts';
 import { BASE, hash, NOON, nextVer, wallet } from './rows.ts';
 
 /** Rows of the ERC-8004 registries, written the way ingest writes them. */
@@ -72,9 +76,12 @@ export async function insertAgentEvents(
   rows: readonly AgentEvent[],
   del: 0 | 1 = 0,
 ): Promise<void> {
-  if (rows.length === 0) return;
-  const body = encodeAgentEvents(rows, nextVer(), del);
-  await writer.insert('test-agent-events', TABLES.agentEvents, AGENT_EVENT_COLUMNS, [body]);
+  await insertRows(writer, {
+    name: 'test-agent-events',
+    table: AGENT_EVENTS,
+    rows,
+    fixed: { ver: nextVer(), del },
+  });
 }
 
 export async function insertAttestations(
@@ -82,9 +89,12 @@ export async function insertAttestations(
   rows: readonly Attestation[],
   del: 0 | 1 = 0,
 ): Promise<void> {
-  if (rows.length === 0) return;
-  const body = encodeAttestations(rows, nextVer(), del);
-  await writer.insert('test-attestations', TABLES.attestations, ATTESTATION_COLUMNS, [body]);
+  await insertRows(writer, {
+    name: 'test-attestations',
+    table: ATTESTATIONS,
+    rows,
+    fixed: { ver: nextVer(), del },
+  });
 }
 
 export const NO_WALLET = ZERO;

@@ -9,7 +9,8 @@ import {
   type RegistryViews,
 } from '../../demo/chain/registry-views.ts';
 import { mine } from '../../demo/chain/sender.ts';
-import { type ReceiptLog, readReceipts } from './receipts.ts';
+import { type FeedbackSummary, summaryOf } from './oracle/agents.ts';
+import { type ReceiptLog, readReceipts } from './oracle/receipts.ts';
 import {
   HASTY_OWNER,
   type RegistryMoment,
@@ -42,13 +43,10 @@ export interface RegistryWorld {
   stop(): Promise<void>;
 }
 
-export interface AgentTruth extends AgentView {
+export interface AgentTruth extends AgentView, FeedbackSummary {
   /** By client, then index; revoked ones too. */
   readonly feedback: readonly FeedbackView[];
-  /** Of feedback that is not revoked, as the next two. */
-  readonly feedbackCount: number;
-  readonly distinctClients: number;
-  /** Mean of the values in units of 10^-18, whatever they measure, truncated toward zero; null without feedback. */
+  /** Mean of the values that stand, in units of 10^-18, whatever they measure, truncated toward zero; null without feedback. */
   readonly meanE18: bigint | null;
 }
 
@@ -115,8 +113,7 @@ async function readTruth(views: RegistryViews): Promise<AgentTruth[]> {
       return {
         ...agent,
         feedback,
-        feedbackCount: standing.length,
-        distinctClients: new Set(standing.map(({ client }) => client)).size,
+        ...summaryOf(feedback),
         meanE18: meanE18(standing),
       };
     }),

@@ -1,11 +1,12 @@
 import type { Writer } from '../../clickhouse/engine/engine.ts';
 import { trustedText } from '../../clickhouse/engine/sql.ts';
-import { SETTLEMENT_COLUMNS, TABLES } from '../../clickhouse/tables/schema.ts';
+import { SETTLEMENTS, type Settlement } from '../../clickhouse/tables/settlements.ts';
+import { insertRows } from '../../clickhouse/tables/table.ts';
 import { type Address, address } from '../../core/domain/address.ts';
 import type { Chain } from '../../core/domain/chains.ts';
 import { SEEN } from '../../core/domain/evidence.ts';
-import type { Hash, Settlement } from '../../core/domain/settlement.ts';
-import { encodeSettlements } from '../../ingest/write/encode.ts';
+import type { Hash } from '../../core/domain/settlement.ts';
+import type { StatusSnapshot } from '../../ingest/follow/chain-status.ts';
 
 /** Synthetic rows for API tests, written the way ingest writes them. */
 
@@ -62,9 +63,7 @@ export async function insertSettlements(
   rows: readonly Settlement[],
   { ver = nextVer(), del = 0 }: { readonly ver?: bigint; readonly del?: 0 | 1 } = {},
 ): Promise<void> {
-  await writer.insert('test-settlements', TABLES.settlements, SETTLEMENT_COLUMNS, [
-    encodeSettlements(rows, ver, del),
-  ]);
+  await insertRows(writer, { name: 'test-settlements', table: SETTLEMENTS, rows, fixed: { ver, del } });
 }
 
 /** What a reorg does to rows. */
@@ -130,3 +129,17 @@ export async function namePayee(writer: Writer, payee: Address, name: string): P
     ),
   });
 }
+
+/** What is known of a chain that nothing was ever written of. */
+export const NO_COUNTERS = {
+  rowsWritten: 0,
+  reorgs: 0,
+  deepestReorg: 0,
+  retries: 0,
+  contradictions: 0,
+  deadLetters: 0,
+  lastWrittenAt: 0,
+  indexedBlock: 0,
+  indexedTime: 0,
+  finalizedBlock: 0,
+} as const satisfies Partial<StatusSnapshot>;

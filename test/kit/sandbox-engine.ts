@@ -7,6 +7,7 @@ import type { EngineAccess, Guest, Writer } from '../../clickhouse/engine/engine
 import { createWriter } from '../../clickhouse/engine/http-engine.ts';
 import { createGuest } from '../../clickhouse/guest/engine.ts';
 import { migrate } from '../../clickhouse/migrate/migrate.ts';
+import { emptyAllTables } from './empty-tables.ts';
 import { testLog } from './engine.ts';
 import { createSchema, type Schema } from './schema.ts';
 
@@ -49,4 +50,21 @@ export async function sandboxEngine(): Promise<SandboxEngine> {
       rmSync(dataDir, { recursive: true, force: true });
     },
   };
+}
+
+let ofWorker: Promise<SandboxEngine> | undefined;
+
+/** The one that the files of a worker share, one after the other; each finds its tables empty. Those that restart an engine start one of their own. */
+export async function sandboxEngineOfWorker(): Promise<SandboxEngine> {
+  ofWorker ??= sandboxEngine();
+  const engine = await ofWorker;
+  await emptyAllTables(engine.writer);
+  return engine;
+}
+
+/** At the end of the worker. */
+export async function stopSandboxEngineOfWorker(): Promise<void> {
+  const engine = ofWorker;
+  ofWorker = undefined;
+  await (await engine)?.close();
 }

@@ -3,7 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { loadConfig } from '../../core/config/load.ts';
-import { type Service, startService } from '../../src/service.ts';
+import type { Service } from '../../src/service.ts';
+import { importCompiled } from './compile-sources.ts';
 import { watchedLog } from './secrets-watch.ts';
 
 /** The whole service in this process's care: the real engine and the real worker as children, on free ports. */
@@ -41,6 +42,7 @@ export async function startTestService(parts: {
       ...parts,
     }),
   );
+  const { startService } = await importCompiled<typeof import('../../src/service.ts')>('src/service.js');
   const service = await startService({
     config: loadConfig({ file, env: {} }),
     log: watchedLog('service', 'error'),

@@ -44,10 +44,12 @@ const CORES = 2;
 type Over = Partial<Pick<SandboxOptions, 'secondsOf' | 'openTo' | 'policy' | 'killObeyedMaxMs'>> & {
   /** Whether the engine is started anew for a query that cannot be stopped, as the service does with its own. */
   readonly restarts?: boolean;
+  /** One that is not the application's to end; its own when absent. */
+  readonly engine?: SandboxEngine;
 };
 
-export async function sqlApi({ restarts = false, ...over }: Over = {}): Promise<SqlApi> {
-  const engine = await sandboxEngine();
+export async function sqlApi({ restarts = false, engine: given, ...over }: Over = {}): Promise<SqlApi> {
+  const engine = given ?? (await sandboxEngine());
   const log = watchedLog('sql');
   const reader = createReader(engine.access, log, restarts ? ENGINE_OUTAGE_MAX_MS : 0);
   const restartEngine = restarts ? engine.restart : null;
@@ -78,7 +80,7 @@ export async function sqlApi({ restarts = false, ...over }: Over = {}): Promise<
       await api.close();
       await sandbox.close();
       await reader.close();
-      await engine.close();
+      if (given === undefined) await engine.close();
     },
   };
 }

@@ -20,7 +20,7 @@ import {
 } from '../../demo/chain/permit2.ts';
 import { mine, type Transaction, type Wallet, walletOf } from '../../demo/chain/sender.ts';
 import { type Random, seededRandom } from '../../demo/random.ts';
-import type { NaiveCatalogue } from './naive-reader.ts';
+import type { NaiveCatalogue } from './oracle/naive-reader.ts';
 
 /** A chain on which everything happens that the index must get right, by seed. */
 export interface TruthWorld {

@@ -1,6 +1,7 @@
 import { expect } from 'vitest';
 import { NO_UNITS, type UnitBalance } from '../../core/domain/plan.ts';
-import type { ControlStore, LedgerEntry } from '../../src/accounts/store.ts';
+import type { ControlStore } from '../../src/accounts/store.ts';
+import type { LedgerEntry } from '../../src/accounts/unit-store.ts';
 
 const PAGE_ROWS = 1_000;
 

@@ -1,5 +1,6 @@
 import { appendFileSync } from 'node:fs';
-import type { ControlStore, LedgerEntry, LedgerKind } from '../../src/accounts/store.ts';
+import type { ControlStore } from '../../src/accounts/store.ts';
+import type { LedgerEntry, LedgerKind } from '../../src/accounts/unit-store.ts';
 import { openControl } from './open-control.ts';
 import {
   type Books,

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'vitest';
-import type { LedgerEntry } from '../../src/accounts/store.ts';
+import type { LedgerEntry } from '../../src/accounts/unit-store.ts';
 import { compiledSources } from './compile-sources.ts';
 import { troubleOf } from './unit-books.ts';
 import {
@@ -128,7 +128,7 @@ function explain(rows: readonly LedgerEntry[], events: readonly UnitsEvent[], ta
     if (takeRow(rest, intent)) tally.unansweredThere += 1;
     else tally.unansweredAbsent += 1;
   }
-  expect([...rest.values()], 'rows that nobody meant').toEqual([]);
+  expect([...rest.values()], 'rows without a call').toEqual([]);
 }
 
 /** Finds the row that the intent became, wholly as it was meant, and takes it out. */

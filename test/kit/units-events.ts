@@ -1,5 +1,5 @@
 import type { UnitBalance } from '../../core/domain/plan.ts';
-import type { Hold, LedgerEntry } from '../../src/accounts/store.ts';
+import type { Hold, LedgerEntry } from '../../src/accounts/unit-store.ts';
 import type { ControlPlace } from './open-control.ts';
 
 /** What the units child is told, and what it writes down before it is killed. */

@@ -12,8 +12,9 @@ import { type DemoChain, startDemoChain } from '../../demo/chain/anvil.ts';
 import { mintUsdc } from '../../demo/chain/deploy-usdc.ts';
 import { callApprovePermit2 } from '../../demo/chain/permit2.ts';
 import { requireSuccess, type Wallet, walletOf } from '../../demo/chain/sender.ts';
-import { type Facilitator as FacilitatorProcess, startFacilitator } from '../../demo/facilitator.ts';
+import type { Facilitator as FacilitatorProcess } from '../../demo/facilitator.ts';
 import type { Order } from '../../src/payment/payment-lane.ts';
+import { importCompiled } from './compile-sources.ts';
 import { watchedLog, watchSecret } from './secrets-watch.ts';
 import { waitUntil } from './wait-until.ts';
 
@@ -45,6 +46,8 @@ export async function startX402World(): Promise<X402World> {
   try {
     const relayer = walletOf('x402 world relayer');
     await chain.rpc.call('anvil_setBalance', relayer.address, GAS_FUNDS);
+    const { startFacilitator } =
+      await importCompiled<typeof import('../../demo/facilitator.ts')>('demo/facilitator.js');
     const facilitator = await startFacilitator({
       rpcUrl: chain.url,
       chainId: CHAIN_ID,

@@ -23,7 +23,7 @@ const TSX = ['--import', 'tsx'] as const;
 const VITEST = 'node_modules/vitest/vitest.mjs';
 const LONG = { TEST_LENGTH: 'nightly' } as const;
 const SECONDS_PER_MINUTE = 60;
-/** Some minutes: a finding is told soon, and the minutes asked for are kept to. */
+/** Some minutes: a finding is reported soon, and the minutes asked for are kept to. */
 const HTTP_REQUESTS_PER_ROUND = 5_000;
 const SEEDS = 2 ** 31 - 1;
 

@@ -11,9 +11,9 @@ import { type ApiKey, keyDigest, mintApiKey } from '../../core/domain/caller.ts'
 import { freePort } from '../../core/process/free-port.ts';
 import { type Wallet, walletOf } from '../../demo/chain/sender.ts';
 import type { ControlStore } from '../../src/accounts/store.ts';
-import { startService } from '../../src/service.ts';
 import type { ApiAnswer } from '../kit/api.ts';
 import { payCeiling } from '../kit/ceilings.ts';
+import { importCompiled } from '../kit/compile-sources.ts';
 import { type ScriptedFacilitator, startScriptedFacilitator } from '../kit/scripted-facilitator.ts';
 import { watchedLog, watchSecret, watchText } from '../kit/secrets-watch.ts';
 import { pay, startX402World, type X402World } from '../kit/x402-world.ts';
@@ -140,6 +140,7 @@ async function startIngest(directory: string, common: object): Promise<{ stop():
   const file = join(directory, 'ingest.json');
   writeFileSync(file, JSON.stringify({ ...common, role: 'ingest', dataDir }));
   const config = loadConfig({ file, env: {} });
+  const { startService } = await importCompiled<typeof import('../../src/service.ts')>('src/service.js');
   const service = await startService({ config, log: watchedLog('ingest'), version: 'test' });
   await service.prepared;
   return service;

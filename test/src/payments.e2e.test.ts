@@ -12,8 +12,8 @@ import type { Wallet } from '../../demo/chain/sender.ts';
 import { openRedisStore } from '../../src/accounts/redis/store.ts';
 import { openSqliteStore } from '../../src/accounts/sqlite/store.ts';
 import type { ControlStore } from '../../src/accounts/store.ts';
+import { createSweeper } from '../../src/accounts/sweeper.ts';
 import { HOLD_OVERDUE_AFTER_MS } from '../../src/gate/charge-units.ts';
-import { createSweeper } from '../../src/gate/sweeper.ts';
 import { ceilingClient, uptoEntries } from '../kit/ceilings.ts';
 import { lengthOf } from '../kit/lengths.ts';
 import { redisIsThere, startRedisServer } from '../kit/redis-server.ts';
@@ -442,7 +442,9 @@ async function sweepLater(store: ControlStore): Promise<void> {
 }
 
 describe.skipIf(!redisIsThere())('two processes on one Redis', () => {
-  it('answer exactly as many of 1,000 parallel metered calls as the organization has units', async () => {
+  const CALLS = lengthOf('parallelCalls');
+
+  it(`answer exactly as many of ${CALLS} parallel metered calls as the organization has units`, async () => {
     const password = watchSecret(randomUUID());
     const redis = await startRedisServer(['--requirepass', password]);
     const redisUrl = watchSecret(redis.url.replace('//', `//:${password}@`));
@@ -451,7 +453,7 @@ describe.skipIf(!redisIsThere())('two processes on one Redis', () => {
     try {
       const apis = await Promise.all([stage.startApi({ redisUrl }), stage.startApi({ redisUrl })]);
       const { id, key } = await openOrganization(store, 100);
-      const callers = Array.from({ length: 1_000 }, (_, caller) => apis[caller % 2]?.url ?? '');
+      const callers = Array.from({ length: CALLS }, (_, caller) => apis[caller % 2]?.url ?? '');
       const { answers, unsure } = await callUntilSpent(callers, { 'X-API-Key': key }, async () => {
         const isHeld = ((await store.units.balance(id))?.held ?? 0) > 0;
         // A store that was too slow to say that it holds leaves the hold to the sweeper.
@@ -459,7 +461,7 @@ describe.skipIf(!redisIsThere())('two processes on one Redis', () => {
         return isHeld;
       });
       const good = answers.filter((answer) => answer === '200').length;
-      expect(answers.filter((answer) => answer === '402 insufficient_qu')).toHaveLength(1_000 - good);
+      expect(answers.filter((answer) => answer === '402 insufficient_qu')).toHaveLength(CALLS - good);
       expect(await store.units.balance(id)).toEqual({ granted: 100, balance: 0, held: 0, spent: 100 });
       // Of calls that were told 503 for the store's sake some may have been charged all the same.
       expect(good).toBeLessThanOrEqual(100);

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { loadConfig } from '../../core/config/load.ts';
-import { startService } from '../../src/service.ts';
+import { importCompiled } from '../kit/compile-sources.ts';
 import { watchedLog } from '../kit/secrets-watch.ts';
 import { waitUntil } from '../kit/wait-until.ts';
 
@@ -16,7 +16,9 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(directory, { recursive: true, force: true }));
 
-/** Nobody listens there. */
+const { startService } = await importCompiled<typeof import('../../src/service.ts')>('src/service.js');
+
+/** Nothing listens there. */
 const NO_NODE = 'http://127.0.0.1:9';
 
 function configOfService() {

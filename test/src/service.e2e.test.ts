@@ -2,13 +2,13 @@ import { randomBytes } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, expect, test } from 'vitest';
+import { afterEach, test as base, expect } from 'vitest';
 import { startEmbeddedEngine } from '../../clickhouse/embedded/supervisor.ts';
 import { createLog } from '../../core/log.ts';
 import { freePort } from '../../core/process/free-port.ts';
 import { startDemoChain } from '../../demo/chain/anvil.ts';
 import { expectTruth, telemetry } from '../kit/catch-up.ts';
-import { startTestService, until } from '../kit/service.ts';
+import { startTestService, type TestService, until } from '../kit/service.ts';
 import { startTruthWorld } from '../kit/truth-world.ts';
 
 const cleanups: (() => Promise<void>)[] = [];
@@ -16,33 +16,30 @@ afterEach(async () => {
   for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
 });
 
-test('without a reachable node the service still serves, says so, keeps trying, and indexes once the node is there', async () => {
-  const port = await freePort();
-  const service = await startTestService({
-    chains: [{ chain: 'base-sepolia', rpcUrls: [`http://127.0.0.1:${port}`], startBlock: 0, pollMs: 50 }],
-  });
-  cleanups.push(() => service.remove());
-  const empty = await fetch(`${service.url}/v0/flows`);
-  expect(empty.status).toBe(200);
-  expect(await empty.json()).toMatchObject({
-    flows: [],
-    next_before: null,
-    meta: { dataset_row_count: 0, dataset_last_written_at: null },
-  });
-  await until('telemetry says that the node does not answer', async () => {
-    const { status, state, last_error } = await telemetry(service.url);
-    return status === 'degraded' && state === 'unreachable' && last_error === 'rpc_unreachable';
-  });
-  const chain = await startDemoChain({ port });
-  cleanups.push(() => chain.stop());
-  await until('the chain is followed', async () => (await telemetry(service.url)).state === 'following');
+/** One service whose only node is not there yet. */
+const test = base.extend<{
+  $file: { waiting: { readonly service: TestService; readonly nodePort: number } };
+}>({
+  waiting: [
+    // biome-ignore lint/correctness/noEmptyPattern: vitest reads the names that a fixture uses from the pattern
+    async ({}, use) => {
+      const nodePort = await freePort();
+      const service = await startTestService({
+        chains: [
+          { chain: 'base-sepolia', rpcUrls: [`http://127.0.0.1:${nodePort}`], startBlock: 0, pollMs: 50 },
+        ],
+      });
+      await use({ service, nodePort });
+      await service.remove();
+    },
+    { scope: 'file' },
+  ],
 });
 
-test('telemetry is 200 while the engine is killed or stands still, says so, and is whole again by itself', async () => {
-  const service = await startTestService({
-    chains: [{ chain: 'base-sepolia', rpcUrls: [`http://127.0.0.1:${await freePort()}`], startBlock: 0 }],
-  });
-  cleanups.push(() => service.remove());
+// First, because the service says of a node that it is unreachable after ten seconds, which pass meanwhile.
+test('telemetry is 200 while the engine is killed or stands still, says so, and is whole again by itself', async ({
+  waiting: { service },
+}) => {
   const statuses = new Set<number>();
   let slowestMs = 0;
   const engineStatus = async (): Promise<string> => {
@@ -69,6 +66,25 @@ test('telemetry is 200 while the engine is killed or stands still, says so, and 
   expect([...statuses]).toEqual([200]);
   // Six seconds were measured: the engine has three for the first question, and the client waits longer before it gives up.
   expect(slowestMs).toBeLessThan(15_000);
+});
+
+test('without a reachable node the service still serves, says so, keeps trying, and indexes once the node is there', async ({
+  waiting: { service, nodePort },
+}) => {
+  const empty = await fetch(`${service.url}/v0/flows`);
+  expect(empty.status).toBe(200);
+  expect(await empty.json()).toMatchObject({
+    flows: [],
+    next_before: null,
+    meta: { dataset_row_count: 0, dataset_last_written_at: null },
+  });
+  await until('telemetry says that the node does not answer', async () => {
+    const { status, state, last_error } = await telemetry(service.url);
+    return status === 'degraded' && state === 'unreachable' && last_error === 'rpc_unreachable';
+  });
+  const chain = await startDemoChain({ port: nodePort });
+  cleanups.push(() => chain.stop());
+  await until('the chain is followed', async () => (await telemetry(service.url)).state === 'following');
 });
 
 test('a node of another chain stops that chain with its reason and indexes nothing', async () => {

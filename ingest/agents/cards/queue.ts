@@ -1,16 +1,14 @@
 import type { Writer } from '../../../clickhouse/engine/engine.ts';
 import { sql, uint32 } from '../../../clickhouse/engine/sql.ts';
-import { TABLES } from '../../../clickhouse/tables/schema.ts';
 import type { Clock } from '../../../core/clock.ts';
 import type { Config } from '../../../core/config/config.ts';
 import type { AgentService } from '../../../core/domain/agent.ts';
 import { CAPABILITY_RULE_VERSION } from '../../../core/domain/capability.ts';
-import { isChain } from '../../../core/domain/chains.ts';
 import type { Log } from '../../../core/log.ts';
 import type { DocumentFetcher } from '../../fetch/document.ts';
 import { laneOptions, lanesOf, runLanes } from '../../fetch/host-lanes.ts';
 import { CARD_TIMES, type RetryTimes } from '../../fetch/retry-times.ts';
-import { untilAcknowledged } from '../../write/until-acknowledged.ts';
+import { untilAcknowledged } from '../../write/batch-writer.ts';
 import type { Versions } from '../../write/versions.ts';
 import {
   collectRows,
@@ -22,7 +20,7 @@ import {
   runQueue,
 } from '../queue.ts';
 import { cardCapabilities, createDomainProver, type FetchCardDeps, failedRow, fetchCard } from './fetch.ts';
-import { CARD_COLUMNS, type CardRow, encodeCards, readDueCards, readStoredCard, STORED_CARD } from './row.ts';
+import { CARD_ROW, type CardRow, readCardRow, readDueCards, saveCardRows } from './row.ts';
 
 /**
  * Fetches the cards of agents whose URI was never tried, has changed, or is due again. May be killed anywhere: what was not
@@ -101,7 +99,7 @@ async function saveCards(
   rows: readonly CardRow[],
 ): Promise<void> {
   await untilAcknowledged(log, signal, () =>
-    writer.insert('cards-save', TABLES.agentCards, CARD_COLUMNS, [encodeCards(rows, versions.next())]),
+    saveCardRows(writer, { name: 'cards-save', rows, ver: versions.next() }),
   );
 }
 
@@ -127,9 +125,7 @@ export async function remapCards(deps: {
       return remapped;
     }
     await untilAcknowledged(log, signal, () =>
-      writer.insert('cards-remap', TABLES.agentCards, CARD_COLUMNS, [
-        encodeCards(rows.map(remap), versions.next()),
-      ]),
+      saveCardRows(writer, { name: 'cards-remap', rows: rows.map(remap), ver: versions.next() }),
     );
     remapped += rows.length;
   }
@@ -140,35 +136,15 @@ async function readOutdated(writer: Writer): Promise<readonly CardRow[]> {
     WHERE good_at != 0 AND del = 0 AND rule_version != ${uint32(CAPABILITY_RULE_VERSION)} LIMIT ${uint32(CARDS_PER_BATCH)})`;
   const { rows } = await writer.rows({
     name: 'cards-outdated',
-    sql: sql`SELECT chain, toString(agent_id), uri, toString(status), problem, failures,
-        toUnixTimestamp(tried_at), toUnixTimestamp(next_try_at), ${STORED_CARD}
-      FROM (SELECT * FROM agent_cards FINAL WHERE (chain, agent_id) IN ${outdated}) AS c`,
+    sql: sql`SELECT ${CARD_ROW} FROM (SELECT * FROM agent_cards FINAL WHERE (chain, agent_id) IN ${outdated}) AS c`,
     maxSeconds: MAX_SECONDS,
     maxRows: CARDS_PER_BATCH,
   });
-  return rows.flatMap(readRow);
-}
-
-function readRow(row: readonly unknown[]): CardRow[] {
-  const [chain, agentId, uri, status, problem, failures, triedAt, nextTryAt, ...stored] = row;
-  if (typeof chain !== 'string' || !isChain(chain)) return [];
-  return [
-    {
-      chain,
-      agentId: BigInt(String(agentId)),
-      uri: String(uri),
-      status: status === 'good' ? 'good' : 'failed',
-      problem: String(problem),
-      failures: Number(failures),
-      triedAt: Number(triedAt),
-      nextTryAt: Number(nextTryAt),
-      card: readStoredCard(stored),
-    },
-  ];
+  return rows.map(readCardRow);
 }
 
 function remap(row: CardRow): CardRow {
-  const services: AgentService[] = JSON.parse(row.card.services); // ours: written by encodeCards
+  const services: AgentService[] = JSON.parse(row.card.services); // ours: written by saveCardRows
   const capabilities = cardCapabilities({ ...row.card, services });
   return { ...row, card: { ...row.card, capabilities, ruleVersion: CAPABILITY_RULE_VERSION } };
 }

@@ -1,48 +1,49 @@
-import type { Writer } from '../../../clickhouse/engine/engine.ts';
-import { RowBinary } from '../../../clickhouse/engine/row-binary.ts';
-import { dateTime, type Sql, sql, trustedText } from '../../../clickhouse/engine/sql.ts';
-import { type Chain, isChain } from '../../../core/domain/chains.ts';
+import type { Row, Writer } from '../../../clickhouse/engine/engine.ts';
+import { bigintField, integerField, textField } from '../../../clickhouse/engine/row-reader.ts';
+import { dateTime, type Sql, sql } from '../../../clickhouse/engine/sql.ts';
+import { AGENT_CARDS } from '../../../clickhouse/tables/agents.ts';
+import { insertRows, reading } from '../../../clickhouse/tables/table.ts';
+import type { Chain } from '../../../core/domain/chains.ts';
 import { type DueDocuments, type DueKind, type DueQuery, readDueDocuments } from '../queue.ts';
 
-/** One row of table `agent_cards`: the newest try, and the last card that could be read. Times are Unix seconds, UTC. */
-export interface CardRow {
-  readonly chain: Chain;
-  readonly agentId: bigint;
-  /** What was tried. */
-  readonly uri: string;
-  readonly status: 'good' | 'failed';
-  /** Why it failed; '' when it did not. */
-  readonly problem: string;
-  /** Tries of this URI that failed, one after the other. */
-  readonly failures: number;
-  readonly triedAt: number;
-  readonly nextTryAt: number;
+/** The part of a row of `agent_cards` that outlives failed tries. */
+const CARD_COLUMNS = [
+  'good_uri',
+  'good_at',
+  'name',
+  'description',
+  'image',
+  'services',
+  'supported_trust',
+  'x402_support',
+  'active',
+  'capabilities',
+  'rule_version',
+  'claims_agent',
+  'domain',
+  'domain_proof',
+] as const;
+const TRY_COLUMNS = [
+  'chain',
+  'agent_id',
+  'uri',
+  'status',
+  'problem',
+  'failures',
+  'tried_at',
+  'next_try_at',
+] as const;
+
+const CARD = reading(AGENT_CARDS, CARD_COLUMNS, 'c.');
+const TRY = reading(AGENT_CARDS, TRY_COLUMNS, 'c.');
+
+export type StoredCard = ReturnType<typeof CARD.read>;
+export type DomainProof = StoredCard['domainProof'];
+
+/** A row of `agent_cards`: the newest try, and the last card that could be read. */
+export interface CardRow extends ReturnType<typeof TRY.read> {
   readonly card: StoredCard;
 }
-
-/** The part of a row that outlives failed tries. */
-export interface StoredCard {
-  readonly goodUri: string;
-  /** 0 when there never was a card. */
-  readonly goodAt: number;
-  readonly name: string;
-  readonly description: string;
-  readonly image: string;
-  /** JSON of `AgentService[]`. */
-  readonly services: string;
-  readonly supportedTrust: readonly string[];
-  readonly x402Support: boolean;
-  readonly active: boolean;
-  readonly capabilities: readonly string[];
-  readonly ruleVersion: number;
-  /** Whether the card names this very agent among its registrations. */
-  readonly claimsAgent: boolean;
-  readonly domain: string;
-  readonly domainProof: DomainProof;
-}
-
-export const DOMAIN_PROOFS = ['unchecked', 'proven', 'refuted', 'unreachable'] as const;
-export type DomainProof = (typeof DOMAIN_PROOFS)[number];
 
 export const NO_CARD: StoredCard = {
   goodUri: '',
@@ -61,81 +62,29 @@ export const NO_CARD: StoredCard = {
   domainProof: 'unchecked',
 };
 
-export const STORED_CARD_COLUMNS = [
-  'good_uri',
-  'good_at',
-  'name',
-  'description',
-  'image',
-  'services',
-  'supported_trust',
-  'x402_support',
-  'active',
-  'capabilities',
-  'rule_version',
-  'claims_agent',
-  'domain',
-  'domain_proof',
-] as const;
-
-export const CARD_COLUMNS = [
-  'chain',
-  'agent_id',
-  'uri',
-  'status',
-  'problem',
-  'failures',
-  'tried_at',
-  'next_try_at',
-  ...STORED_CARD_COLUMNS,
-  'ver',
-  'del',
-] as const;
-
-const STATUS_CODES = { good: 1, failed: 2 } as const;
 const FAILURES_MAX = 65_535;
 
-/** RowBinary of `CARD_COLUMNS`. */
-export function encodeCards(rows: readonly CardRow[], ver: bigint): Uint8Array {
-  const out = new RowBinary();
-  for (const { card, ...row } of rows) {
-    out.string(row.chain).u256(row.agentId).string(row.uri);
-    out.u8(STATUS_CODES[row.status]).string(row.problem).u16(Math.min(row.failures, FAILURES_MAX));
-    out.dateTime(row.triedAt).dateTime(row.nextTryAt);
-    out.string(card.goodUri).dateTime(card.goodAt).string(card.name).string(card.description);
-    out.string(card.image).string(card.services).strings(card.supportedTrust);
-    out.u8(Number(card.x402Support)).u8(Number(card.active));
-    out.strings(card.capabilities).u16(card.ruleVersion).u8(Number(card.claimsAgent));
-    out.string(card.domain).u8(DOMAIN_PROOFS.indexOf(card.domainProof)).u64(ver).u8(0);
-  }
-  return out.finish();
+export function saveCardRows(
+  writer: Writer,
+  { name, rows, ver }: { readonly name: string; readonly rows: readonly CardRow[]; readonly ver: bigint },
+): Promise<void> {
+  return insertRows(writer, {
+    name,
+    table: AGENT_CARDS,
+    rows: rows.map(({ card, ...tried }) => ({
+      ...card,
+      ...tried,
+      failures: Math.min(tried.failures, FAILURES_MAX),
+    })),
+    fixed: { ver, del: 0 },
+  });
 }
 
-/** Reads what a SELECT of `STORED_CARD_COLUMNS`, times as Unix seconds and the proof as its name, answers. */
-export function readStoredCard(columns: readonly unknown[]): StoredCard {
-  const [goodUri, goodAt, name, description, image, services, supportedTrust, x402Support, active] = columns;
-  const [capabilities, ruleVersion, claimsAgent, domain, proof] = columns.slice(9);
-  if (Number(goodAt) === 0) return NO_CARD;
-  return {
-    goodUri: String(goodUri),
-    goodAt: Number(goodAt),
-    name: String(name),
-    description: String(description),
-    image: String(image),
-    services: String(services),
-    supportedTrust: textsOf(supportedTrust),
-    x402Support: Number(x402Support) === 1,
-    active: Number(active) === 1,
-    capabilities: textsOf(capabilities),
-    ruleVersion: Number(ruleVersion),
-    claimsAgent: Number(claimsAgent) === 1,
-    domain: String(domain),
-    domainProof: DOMAIN_PROOFS.find((one) => one === proof) ?? 'unchecked',
-  };
-}
+/** The columns of `agent_cards` as c that `readCardRow` takes. */
+export const CARD_ROW = sql`${TRY.columns}, ${CARD.columns}`;
 
-function textsOf(value: unknown): string[] {
-  return Array.isArray(value) ? value.map(String) : [];
+export function readCardRow(row: Row): CardRow {
+  return { ...TRY.read(row), card: CARD.read(row.slice(TRY_COLUMNS.length)) };
 }
 
 /** An agent whose card is to be fetched. */
@@ -154,12 +103,6 @@ export function readDueCards(writer: Writer, query: DueQuery): Promise<DueDocume
   return readDueDocuments(writer, CARDS, query);
 }
 
-/** Columns of `agent_cards` as c, the way `readStoredCard` takes them. */
-export const STORED_CARD = STORED_CARD_COLUMNS.map((column): Sql => {
-  if (column === 'good_at') return sql`toUnixTimestamp(c.good_at)`;
-  return column === 'domain_proof' ? sql`toString(c.domain_proof)` : sql`c.${trustedText(column)}`;
-}).reduce((all, next) => sql`${all}, ${next}`);
-
 const CARDS: DueKind<DueCard> = {
   name: 'cards',
   table: sql`agents`,
@@ -167,7 +110,7 @@ const CARDS: DueKind<DueCard> = {
   sampleBy: sql`agent_id`,
   isDue,
   select: (chosen, now) =>
-    sql`SELECT a.chain, toString(a.agent_id), a.agent_uri, if(c.uri = a.agent_uri, c.failures, 0), ${STORED_CARD}
+    sql`SELECT a.chain, toString(a.agent_id), a.agent_uri, if(c.uri = a.agent_uri, c.failures, 0), ${CARD.columns}
     FROM (SELECT chain, agent_id, agent_uri FROM agents FINAL WHERE ${isDue(now)} AND (chain, agent_id) IN ${chosen}) AS a
     LEFT JOIN (SELECT * FROM agent_cards FINAL WHERE (chain, agent_id) IN ${chosen}) AS c
       ON a.chain = c.chain AND a.agent_id = c.agent_id
@@ -180,16 +123,16 @@ function isDue(now: number): Sql {
   return sql`del = 0 AND card_due_at <= ${dateTime(now)}`;
 }
 
-function readDue(row: readonly unknown[]): DueCard[] {
+/** The first four columns of the statement, and the card of a join that may have found none. */
+function readDue(row: Row): DueCard[] {
   const [chain, agentId, uri, failures, ...stored] = row;
-  if (typeof chain !== 'string' || !isChain(chain)) return [];
-  const card = readStoredCard(stored);
+  const card = CARD.read(stored);
   return [
     {
-      chain,
-      agentId: BigInt(String(agentId)),
-      uri: String(uri),
-      failures: Number(failures),
+      chain: AGENT_CARDS.columns.chain.read(chain),
+      agentId: bigintField(agentId),
+      uri: textField(uri),
+      failures: integerField(failures),
       card: card.goodAt === 0 ? NO_CARD : card,
     },
   ];

@@ -1,14 +1,14 @@
 import { keccak_256 } from '@noble/hashes/sha3.js';
 import type { Writer } from '../../../clickhouse/engine/engine.ts';
-import { TABLES } from '../../../clickhouse/tables/schema.ts';
 import type { Clock } from '../../../core/clock.ts';
 import type { Config } from '../../../core/config/config.ts';
 import type { FeedbackFile } from '../../../core/domain/agent.ts';
+import { ZERO_HASH } from '../../../core/domain/settlement.ts';
 import type { Log } from '../../../core/log.ts';
 import { type DocumentFetcher, FILE_MEDIA_TYPES } from '../../fetch/document.ts';
 import { laneOptions, lanesOf, runLanes } from '../../fetch/host-lanes.ts';
 import { isWorthATry, NEVER, type RetryTimes, retryAt } from '../../fetch/retry-times.ts';
-import { untilAcknowledged } from '../../write/until-acknowledged.ts';
+import { untilAcknowledged } from '../../write/batch-writer.ts';
 import {
   collectRows,
   type FetchedBatch,
@@ -21,13 +21,11 @@ import {
 import { JSON_PROBLEMS } from '../values.ts';
 import {
   type DueFeedback,
-  encodeFeedback,
-  FEEDBACK_FILE_COLUMNS,
   FEEDBACK_FILE_MAX_BYTES,
   type FeedbackOutcome,
   readDueFeedback,
   readFeedbackFile,
-  ZERO_HASH,
+  saveFeedback,
 } from './row.ts';
 
 /**
@@ -81,9 +79,7 @@ export async function fetchDueFeedback(deps: FeedbackQueueDeps, look: Look = 'al
   );
   const lookedMs = performance.now() - beganMs;
   const rows = collectRows<readonly [DueFeedback, FeedbackOutcome]>(limits, (full) =>
-    untilAcknowledged(log, signal, () =>
-      writer.insert('feedback-save', TABLES.feedbackFiles, FEEDBACK_FILE_COLUMNS, [encodeFeedback(full)]),
-    ),
+    untilAcknowledged(log, signal, () => saveFeedback(writer, full)),
   );
   const registries = new Map(config.chains.map(({ chain, registries: { identity } }) => [chain, identity]));
   const options = laneOptions(config.identities.fetchConcurrency, signal, limits);

@@ -1,10 +1,11 @@
 import type { Writer } from '../../../clickhouse/engine/engine.ts';
-import { RowBinary } from '../../../clickhouse/engine/row-binary.ts';
 import { dateTime, type Sql, sql } from '../../../clickhouse/engine/sql.ts';
-import { type Address, address, isAddress, readAddress } from '../../../core/domain/address.ts';
+import { FEEDBACK_FILES, type FeedbackFileRow } from '../../../clickhouse/tables/agents.ts';
+import { insertRows, reading } from '../../../clickhouse/tables/table.ts';
+import { type Address, isAddress, readAddress, ZERO_ADDRESS } from '../../../core/domain/address.ts';
 import type { FeedbackFile } from '../../../core/domain/agent.ts';
-import { type Chain, isChain } from '../../../core/domain/chains.ts';
-import type { Hash } from '../../../core/domain/settlement.ts';
+import { isChain } from '../../../core/domain/chains.ts';
+import { type Hash, ZERO_HASH } from '../../../core/domain/settlement.ts';
 import { type DueDocuments, type DueKind, type DueQuery, readDueDocuments } from '../queue.ts';
 import { fieldOf, type JsonProblem, parseBounded, readAgentId, readRegistry } from '../values.ts';
 
@@ -66,35 +67,40 @@ function isHash(text: string): text is Hash {
   return HASH.test(text);
 }
 
-/** A log of feedback that names a file, as table `feedback_files` knows it. */
-export interface DueFeedback {
-  readonly chain: Chain;
-  readonly blockNumber: number;
-  readonly logIndex: number;
-  readonly agentId: bigint;
-  readonly client: Address;
-  readonly uri: string;
-  /** `ZERO_HASH` when the log gives none. */
-  readonly fileHash: Hash;
-  /** Tries that failed so far. */
-  readonly failures: number;
-  /** Of the row that was read. */
-  readonly ver: bigint;
-}
+/** A log of feedback that names a file, with the tries that failed so far and the version of the row that was read. */
+export type DueFeedback = Pick<
+  FeedbackFileRow,
+  'chain' | 'blockNumber' | 'logIndex' | 'agentId' | 'client' | 'uri' | 'fileHash' | 'failures' | 'ver'
+>;
 
 /** What came of a try. Times are Unix seconds, UTC. */
-export interface FeedbackOutcome {
+export interface FeedbackOutcome
+  extends Pick<FeedbackFileRow, 'problem' | 'failures' | 'nextTryAt' | 'hashMatches'> {
   readonly status: 'good' | 'failed';
-  /** Why it failed, or how the file contradicts the log; '' for neither. */
-  readonly problem: string;
-  readonly failures: number;
-  readonly nextTryAt: number;
-  /** True also when the log gives no hash: then nothing contradicts. */
-  readonly hashMatches: boolean;
   readonly proof: FeedbackFile['proofOfPayment'];
 }
 
-export const FEEDBACK_FILE_COLUMNS = [
+/**
+ * Stores what came of tries. Each row takes the place just above the one that was read, in the room that versions leave for it
+ * (ingest/write/versions.ts): if the log was taken back or replaced while its file was fetched, that stays the newest.
+ */
+export function saveFeedback(
+  writer: Writer,
+  tried: readonly (readonly [DueFeedback, FeedbackOutcome])[],
+): Promise<void> {
+  const rows = tried.map(([log, { proof, ...outcome }]) => ({
+    ...log,
+    ...outcome,
+    proofChain: proof?.chain ?? '',
+    proofTx: proof?.txHash ?? ZERO_HASH,
+    proofFrom: proof?.from ?? ZERO_ADDRESS,
+    proofTo: proof?.to ?? ZERO_ADDRESS,
+    ver: log.ver + 1n,
+  }));
+  return insertRows(writer, { name: 'feedback-save', table: FEEDBACK_FILES, rows, fixed: { del: 0 } });
+}
+
+const DUE = reading(FEEDBACK_FILES, [
   'chain',
   'block_number',
   'log_index',
@@ -102,40 +108,9 @@ export const FEEDBACK_FILE_COLUMNS = [
   'client',
   'uri',
   'file_hash',
-  'status',
-  'problem',
   'failures',
-  'next_try_at',
-  'hash_matches',
-  'proof_chain',
-  'proof_tx',
-  'proof_from',
-  'proof_to',
   'ver',
-  'del',
-] as const;
-
-export const ZERO_HASH: Hash = `0x${'0'.repeat(64)}`;
-const NO_ADDRESS = `0x${'0'.repeat(40)}`;
-const STATUS_CODES = { good: 1, failed: 2 } as const;
-
-/**
- * RowBinary of `FEEDBACK_FILE_COLUMNS`. Each row takes the place just above the one that was read, in the room that versions
- * leave for it (ingest/write/versions.ts): if the log was taken back or replaced while its file was fetched, that stays the newest.
- */
-export function encodeFeedback(rows: readonly (readonly [DueFeedback, FeedbackOutcome])[]): Uint8Array {
-  const out = new RowBinary();
-  for (const [log, { proof, ...outcome }] of rows) {
-    out.string(log.chain).u64(log.blockNumber).u32(log.logIndex).u256(log.agentId).hex20(log.client);
-    out.string(log.uri).hex32(log.fileHash);
-    out.u8(STATUS_CODES[outcome.status]).string(outcome.problem).u16(outcome.failures);
-    out.dateTime(outcome.nextTryAt).u8(Number(outcome.hashMatches));
-    out.string(proof?.chain ?? '').hex32(proof?.txHash ?? ZERO_HASH);
-    out.hex20(proof?.from ?? NO_ADDRESS).hex20(proof?.to ?? NO_ADDRESS);
-    out.u64(log.ver + 1n).u8(0);
-  }
-  return out.finish();
-}
+]);
 
 const KEY = sql`chain, block_number, log_index`;
 
@@ -146,11 +121,11 @@ const FEEDBACK: DueKind<DueFeedback> = {
   sampleBy: KEY,
   isDue,
   select: (chosen, now) =>
-    sql`SELECT chain, block_number, log_index, toString(agent_id), lower(hex(client)), uri, lower(hex(file_hash)), failures, toString(ver)
+    sql`SELECT ${DUE.columns}
     FROM feedback_files FINAL
     WHERE ${isDue(now)} AND (${KEY}) IN ${chosen}`,
   selected: { sampleBy: KEY, uri: sql`uri`, hostless: sql`tuple(block_number, log_index)` },
-  read: readRow,
+  read: (row) => [DUE.read(row)],
 };
 
 /** Feedback files that are due. */
@@ -160,22 +135,4 @@ export function readDueFeedback(writer: Writer, query: DueQuery): Promise<DueDoc
 
 function isDue(now: number): Sql {
   return sql`del = 0 AND status != 'good' AND next_try_at <= ${dateTime(now)}`;
-}
-
-function readRow(row: readonly unknown[]): DueFeedback[] {
-  const [chain, blockNumber, logIndex, agentId, client, uri, fileHash, failures, ver] = row;
-  if (typeof chain !== 'string' || !isChain(chain)) return [];
-  return [
-    {
-      chain,
-      blockNumber: Number(blockNumber),
-      logIndex: Number(logIndex),
-      agentId: BigInt(String(agentId)),
-      client: address(`0x${String(client)}`),
-      uri: String(uri),
-      fileHash: `0x${String(fileHash)}`,
-      failures: Number(failures),
-      ver: BigInt(String(ver)),
-    },
-  ];
 }

@@ -8,7 +8,8 @@ import {
   uint64,
   uint64s,
 } from '../../../clickhouse/engine/sql.ts';
-import { TABLES } from '../../../clickhouse/tables/schema.ts';
+import { SETTLEMENTS } from '../../../clickhouse/tables/settlements.ts';
+import { GRADES_SCOPE } from '../../coordinate/fence.ts';
 import { VERSION_STEP } from '../../write/versions.ts';
 import { IS_STALE, PUBLISHED_CATALOGUE, REGRADED_COLUMNS, regradedSql } from './grade-sql.ts';
 
@@ -175,7 +176,7 @@ async function countStale(writer: Writer, order: RegradeOrder, batch: RegradeBat
   return rows.map(([hour, count]) => ({ hour: Number(hour), rows: Number(count) }));
 }
 
-/** Before the tombstones, as in ingest/write/retract.ts: afterwards the keys could not be found any more. */
+/** Before the tombstones, as in a retraction: afterwards the keys could not be found any more. */
 function retractKeys(order: RegradeOrder, batch: RegradeBatch): Sql {
   return sql`INSERT INTO retracted_keys (hour, chain, payer, payee, relayer)
     SELECT DISTINCT toStartOfHour(block_time), chain, payer, payee, relayer
@@ -185,7 +186,7 @@ function retractKeys(order: RegradeOrder, batch: RegradeBatch): Sql {
 function rewrite(order: RegradeOrder, batch: RegradeBatch): Sql {
   const step = uint64(VERSION_STEP);
   const room = sql`ver % ${step}`;
-  return sql`INSERT INTO ${trustedText(TABLES.settlements)}
+  return sql`INSERT INTO ${trustedText(SETTLEMENTS.name)}
     SELECT * EXCEPT (${trustedText([...REGRADED_COLUMNS, 'new_ver'].join(', '))})
       REPLACE (new_facilitator AS facilitator, new_method AS method, new_seen AS seen, new_ver AS ver, new_del AS del)
     FROM (
@@ -210,5 +211,11 @@ export async function markHours(writer: Writer, hours: readonly number[], ver: b
 }
 
 function run(writer: Writer, name: string, statement: Sql): Promise<void> {
-  return writer.run({ name, sql: statement, maxSeconds: BATCH_MAX_SECONDS, settings: REGRADE_SETTINGS });
+  return writer.run({
+    name,
+    scopes: [GRADES_SCOPE],
+    sql: statement,
+    maxSeconds: BATCH_MAX_SECONDS,
+    settings: REGRADE_SETTINGS,
+  });
 }

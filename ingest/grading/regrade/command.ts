@@ -3,7 +3,7 @@ import type { EngineAccess, Writer } from '../../../clickhouse/engine/engine.ts'
 import { createWriter } from '../../../clickhouse/engine/http-engine.ts';
 import { dateTime, type Sql, sql, text, texts, uint8s, uint32 } from '../../../clickhouse/engine/sql.ts';
 import { migrate } from '../../../clickhouse/migrate/migrate.ts';
-import { TABLES } from '../../../clickhouse/tables/schema.ts';
+import { DEPOSIT_CONTRACTS } from '../../../clickhouse/tables/catalogues.ts';
 import { commandText } from '../../../core/command-text.ts';
 import type { Config } from '../../../core/config/config.ts';
 import { SEEN } from '../../../core/domain/evidence.ts';
@@ -241,7 +241,7 @@ export async function regrade(deps: RegradeCommandDeps, given: RegradeArguments)
 async function requireTables(writer: Writer): Promise<void> {
   const { rows } = await writer.rows({
     name: 'regrade-tables',
-    sql: sql`SELECT count() FROM system.tables WHERE database = currentDatabase() AND name = ${text(TABLES.depositContracts)}`,
+    sql: sql`SELECT count() FROM system.tables WHERE database = currentDatabase() AND name = ${text(DEPOSIT_CONTRACTS.name)}`,
     maxSeconds: MAX_SECONDS,
     maxRows: 1,
   });

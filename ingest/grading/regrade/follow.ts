@@ -6,7 +6,7 @@ import type { Log } from '../../../core/log.ts';
 import { UserError } from '../../../core/user-error.ts';
 import { createListedPayees, type ListedPayees } from '../../endpoints/activity.ts';
 import type { Listings } from '../../endpoints/sources.ts';
-import { untilAcknowledged } from '../../write/until-acknowledged.ts';
+import { untilAcknowledged } from '../../write/batch-writer.ts';
 import type { Versions } from '../../write/versions.ts';
 import { type Catalogue, type CatalogueHolder, createCatalogueHolder } from '../catalogue.ts';
 import { catalogueChanges } from '../changes.ts';
@@ -34,6 +34,7 @@ export interface FollowCatalogueDeps {
   readonly signal: AbortSignal;
   /** Payees of listed endpoints; a change of them is followed as one of the files is. */
   readonly listed?: ListedPayees;
+  readonly lookEveryMs?: number;
 }
 
 /** How soon a changed file is noticed; a look is two stat calls and a query of one number. */
@@ -46,7 +47,7 @@ const LOOK_EVERY_MS = 1_000;
  * process published meanwhile is changed back to them.
  */
 export async function openCatalogue(deps: FollowCatalogueDeps): Promise<FollowedCatalogue> {
-  const { config, writer, log, signal } = deps;
+  const { config, writer, log, signal, lookEveryMs = LOOK_EVERY_MS } = deps;
   const acknowledged = <T>(attempt: () => Promise<T>): Promise<T> => untilAcknowledged(log, signal, attempt);
   const sources = createCatalogueSources(config, log);
   const listed = deps.listed ?? createListedPayees();
@@ -71,7 +72,7 @@ export async function openCatalogue(deps: FollowCatalogueDeps): Promise<Followed
   /** The next catalogue of the files, or the same one when another process has changed what is published. */
   const nextCatalogue = async (seen: number): Promise<Catalogue> => {
     for (;;) {
-      await delay(LOOK_EVERY_MS, undefined, { signal });
+      await delay(lookEveryMs, undefined, { signal });
       const wanted = sources.read(signers.known(), listed.current());
       if (wanted !== null && !isSame(wanted, holder.current())) return wanted;
       if ((await acknowledged(() => highestPass(writer))) > seen) return holder.current();

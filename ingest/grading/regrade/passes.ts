@@ -1,9 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import { claimNumber } from '../../../clickhouse/engine/claim.ts';
 import type { Writer } from '../../../clickhouse/engine/engine.ts';
-import { RowBinary } from '../../../clickhouse/engine/row-binary.ts';
 import { sql, text, uint32 } from '../../../clickhouse/engine/sql.ts';
-import { TABLES } from '../../../clickhouse/tables/schema.ts';
+import {
+  CATALOGUE_CHANGES,
+  REGRADE_PROGRESS,
+  type RegradeProgressRow,
+} from '../../../clickhouse/tables/catalogues.ts';
+import { insertRows, reading } from '../../../clickhouse/tables/table.ts';
+import { ZERO_ADDRESS } from '../../../core/domain/address.ts';
 import type { CatalogueChange } from '../changes.ts';
 
 /**
@@ -16,22 +21,14 @@ const MAX_SECONDS = 30;
 const UNFINISHED_PASSES_MAX = 10_000;
 /** The smallest: versions leave little room for the numbers of passes (ingest/write/versions.ts). */
 const STEP_MAX = 1;
-const NO_ADDRESS = `0x${'00'.repeat(20)}`;
-const CHANGE_COLUMNS = ['pass', 'kind', 'chain', 'address', 'code'] as const;
-/** Codes of the Enum8 in catalogue_changes. */
-const KIND = { relayer: 1, payee: 2, code: 3, deposit: 4 } as const;
+/** What a kind of change has no use for. */
+const EMPTY = { chain: '', address: ZERO_ADDRESS, code: '' };
 
 /** Records a pass over the changed keys and answers its number, higher than every one before. */
 export async function recordPass(writer: Writer, changes: readonly CatalogueChange[]): Promise<number> {
   const pass = await claimPass(writer);
-  const out = new RowBinary();
-  for (const change of changes) {
-    out.u32(pass).u8(KIND[change.kind]);
-    if (change.kind === 'code') out.string('').hex20(NO_ADDRESS).string(change.code);
-    else if (change.kind === 'deposit') out.string('').hex20(change.address).string('');
-    else out.string(change.chain).hex20(change.address).string('');
-  }
-  await writer.insert('record-pass', TABLES.catalogueChanges, CHANGE_COLUMNS, [out.finish()]);
+  const rows = changes.map(({ before: _before, after: _after, ...key }) => ({ ...EMPTY, ...key }));
+  await insertRows(writer, { name: 'record-pass', table: CATALOGUE_CHANGES, rows, fixed: { pass } });
   return pass;
 }
 
@@ -86,52 +83,35 @@ export async function unfinishedPasses(writer: Writer): Promise<number[]> {
   return rows.map(([pass]) => Number(pass));
 }
 
-export interface PassProgress {
-  /** Unix seconds: every row from this hour on is done. */
-  readonly doneFrom: number;
-  readonly rowsLookedAt: number;
-  readonly rowsTotal: number;
-  readonly rowsChanged: number;
-}
+/** `doneFrom`: every row from this hour on is done. */
+export type PassProgress = Omit<RegradeProgressRow, 'pass' | 'isFinished' | 'ver'>;
+
+const PROGRESS = reading(REGRADE_PROGRESS, ['done_from', 'rows_looked_at', 'rows_total', 'rows_changed']);
 
 /** Null when nothing of the pass has been done. */
 export async function loadProgress(writer: Writer, pass: number): Promise<PassProgress | null> {
   const { rows } = await writer.rows({
     name: 'load-regrade-progress',
-    sql: sql`SELECT toUnixTimestamp(done_from), rows_looked_at, rows_total, rows_changed
-      FROM regrade_progress FINAL WHERE pass = ${uint32(pass)}`,
+    sql: sql`SELECT ${PROGRESS.columns} FROM regrade_progress FINAL WHERE pass = ${uint32(pass)}`,
     maxSeconds: MAX_SECONDS,
     maxRows: 1,
   });
   const [row] = rows;
-  if (row === undefined) return null;
-  const [doneFrom = 0, rowsLookedAt = 0, rowsTotal = 0, rowsChanged = 0] = row.map(Number);
-  return { doneFrom, rowsLookedAt, rowsTotal, rowsChanged };
+  return row === undefined ? null : PROGRESS.read(row);
 }
 
-const PROGRESS_COLUMNS = [
-  'pass',
-  'done_from',
-  'rows_looked_at',
-  'rows_total',
-  'rows_changed',
-  'finished',
-  'ver',
-] as const;
-
 /** `passes` are written alike: a sweep for the newest of them answers for all. */
-export async function saveProgress(
+export function saveProgress(
   writer: Writer,
   passes: readonly number[],
   progress: PassProgress,
   ver: bigint,
-  finished: boolean,
+  isFinished: boolean,
 ): Promise<void> {
-  const out = new RowBinary();
-  for (const pass of passes) {
-    out.u32(pass).u32(progress.doneFrom);
-    out.u64(BigInt(progress.rowsLookedAt)).u64(BigInt(progress.rowsTotal)).u64(BigInt(progress.rowsChanged));
-    out.u8(finished ? 1 : 0).u64(ver);
-  }
-  await writer.insert('save-regrade-progress', TABLES.regradeProgress, PROGRESS_COLUMNS, [out.finish()]);
+  return insertRows(writer, {
+    name: 'save-regrade-progress',
+    table: REGRADE_PROGRESS,
+    rows: passes.map((pass) => ({ pass })),
+    fixed: { ...progress, isFinished, ver },
+  });
 }

@@ -1,8 +1,8 @@
 import type { Writer } from '../../../clickhouse/engine/engine.ts';
 import type { Log } from '../../../core/log.ts';
-import { raiseGrades } from '../../coordinate/fence.ts';
-import { ROWS, waitForWrites } from '../../write/running-inserts.ts';
-import { untilAcknowledged } from '../../write/until-acknowledged.ts';
+import { GRADES_SCOPE, raiseGrades } from '../../coordinate/fence.ts';
+import { untilAcknowledged } from '../../write/batch-writer.ts';
+import { waitForWrites } from '../../write/retract.ts';
 import type { Versions } from '../../write/versions.ts';
 import type { Catalogue } from '../catalogue.ts';
 import { type CatalogueChange, catalogueChanges } from '../changes.ts';
@@ -118,7 +118,7 @@ export async function sweepPasses(deps: RegradeDeps, own: readonly number[] = []
   const passes = await acknowledged(() => unfinishedPasses(writer));
   const [oldest, pass] = [passes[0], passes.at(-1)];
   if (oldest === undefined || pass === undefined) return { pass: null, rowsChanged: 0 };
-  await acknowledged(() => waitForWrites(writer, ROWS, signal));
+  await acknowledged(() => waitForWrites(writer, GRADES_SCOPE, signal));
   const order: RegradeOrder = {
     pass,
     touched: touchedBy(recordedKeys(passes)),

@@ -1,146 +1,72 @@
 import type { KeyDigest } from '../../../core/domain/caller.ts';
 import { PLAN_IDS } from '../../../core/domain/plan.ts';
-import type { AccountStore, Credential, KeyRecord, Organization } from '../store.ts';
-import type { RedisConnection } from './connection.ts';
-import { listOf, numberOf, oneOf, textOf } from './decode.ts';
-import { decodeKey, encodeKey, encodeRevocation, type KeyRegistry } from './key-registry.ts';
-import { type Home, keyHome, organizationHome, type Slots } from './slots.ts';
+import type { AccountStore, KeyRecord, Organization } from '../account-store.ts';
+import { fieldsOf, listOf, nullable, numberOf, oneOf, type RedisConnection, textOf } from './connection.ts';
+import type { Names } from './layout.ts';
 
-/** How many keys this process remembers the home of: some 20 MB at most. */
-const HOMES_MAX = 50_000;
-
-interface Parts {
-  readonly redis: RedisConnection;
-  readonly slots: Slots;
-  readonly registry: KeyRegistry;
-}
-
-export function redisAccounts(parts: Parts): AccountStore {
-  const { redis, slots, registry } = parts;
-  const findKey = keyFinder(parts);
+export function redisAccounts(redis: RedisConnection, names: Names): AccountStore {
   return {
-    createOrganization: async (organization) => {
-      // On the list first: the list may name an organization that was never made, and readers pass over it. The other order
-      // could leave one that no list and no sweeper ever sees.
-      await redis.run((client) => client.zadd(slots.organizations, 0, organization.id));
-      const { displayName, plan, createdAtMs } = organization;
-      const profile = slots.profile(organizationHome(organization.id));
-      const outcome = await redis.script('createOrganization', [profile], [displayName, plan, createdAtMs]);
+    createOrganization: async ({ id, displayName, plan, createdAtMs }) => {
+      const keys = [names.organization(id), names.organizations];
+      const outcome = await redis.script('createOrganization', keys, [id, displayName, plan, createdAtMs]);
       return oneOf(['created', 'exists'], outcome);
     },
     changePlan: async ({ organizationId, plan }) => {
-      const profile = slots.profile(organizationHome(organizationId));
-      return oneOf(['changed', 'unknown'], await redis.script('changePlan', [profile], [plan]));
+      const outcome = await redis.script('changePlan', [names.organization(organizationId)], [plan]);
+      return oneOf(['changed', 'unknown'], outcome);
     },
-    findOrganization: (id) => findOrganization(parts, id),
-    listOrganizations: (page) =>
-      fillPage(page, {
-        idsAfter: (after, limit) => idsAfter(redis, slots.organizations, after, limit),
-        find: (id) => findOrganization(parts, id),
-      }),
-    addKey: (key) => addKey(parts, key),
+    findOrganization: (id) => findOrganization(redis, names, id),
+    listOrganizations: async ({ after, limit }) => {
+      const ids = await idsAfter(redis, names.organizations, after, limit);
+      const found = await Promise.all(ids.map((id) => findOrganization(redis, names, id)));
+      return found.filter((organization) => organization !== null);
+    },
+    addKey: async (key) => {
+      const { organizationId } = key;
+      const owner = organizationId === null ? [] : [names.organization(organizationId)];
+      const list = organizationId === null ? names.trialKeys : names.keysOf(organizationId);
+      const keys = [names.key(key.id), names.keyDigests, list, ...owner];
+      const outcome = await redis.script('addKey', keys, [key.id, key.digest, ...encodeKey(key)]);
+      return oneOf(['added', 'exists', 'unknown_organization'], outcome);
+    },
     revokeKey: async ({ keyId, atMs }) => {
-      const home = await registry.homeOfId(keyId);
-      if (home === null) return 'unknown';
-      const keys = [slots.keys(home), slots.revoked(home)];
-      return oneOf(
-        ['revoked', 'was_revoked', 'unknown'],
-        await redis.script('revokeKey', keys, [keyId, atMs]),
-      );
+      const outcome = await redis.script('revokeKey', [names.key(keyId)], [atMs]);
+      return oneOf(['revoked', 'was_revoked', 'unknown'], outcome);
     },
     listKeys: async ({ organizationId, after, limit }) => {
-      if (organizationId === null) {
-        return await fillPage(
-          { after, limit },
-          {
-            idsAfter: (last, count) => idsAfter(redis, slots.trialKeyIds, last, count),
-            find: (keyId) => findTrialKey(registry, keyId),
-          },
-        );
-      }
-      const home = organizationHome(organizationId);
-      return await registry.records(home, await idsAfter(redis, slots.keyIds(home), after, limit));
+      const list = organizationId === null ? names.trialKeys : names.keysOf(organizationId);
+      const ids = await idsAfter(redis, list, after, limit);
+      const find = async (id: string): Promise<KeyRecord> => {
+        const fields = await redis.run((client) => client.hgetall(names.key(id)));
+        return decodeKey(id, new Map(Object.entries(fields)));
+      };
+      return await Promise.all(ids.map(find));
     },
-    findKey,
+    findKey: async (digest) => {
+      const starts = [names.key(''), names.organization('')];
+      const answer = await redis.script('readKey', [names.keyDigests], [digest, ...starts]);
+      if (answer === null) return null;
+      const [id, fields, organization] = listOf(answer);
+      const key = decodeKey(textOf(id), fieldsOf(fields));
+      return { key, organization: decodeOrganization(key.organizationId, organization) };
+    },
   };
 }
 
-/**
- * Looks a digest up in one round trip when this process has seen the key before, in two otherwise. What is remembered is only
- * where the key lives, which never changes; the record, its revocation and the plan are read afresh every time.
- */
-function keyFinder({ redis, slots, registry }: Parts): AccountStore['findKey'] {
-  const homes = new Map<KeyDigest, Home>();
-  const readAt = async (digest: KeyDigest, home: Home): Promise<Credential | null> => {
-    const keys = [slots.keys(home), slots.digests(home), slots.revoked(home), slots.profile(home)];
-    const answer = await redis.script('readKey', keys, [digest]);
-    if (answer === null) return null;
-    const [record, revokedAt, profile] = listOf(answer);
-    const key = decodeKey(record, revokedAt);
-    return { key, organization: decodeOrganization(key.organizationId, profile) };
-  };
-
-  return async (digest) => {
-    const known = homes.get(digest);
-    const remembered = known === undefined ? null : await readAt(digest, known);
-    if (remembered !== null) return remembered;
-    const home = await registry.homeOfDigest(digest);
-    const credential = home === null ? null : await readAt(digest, home);
-    if (home !== null && credential !== null) remember(homes, digest, home);
-    return credential;
-  };
+async function findOrganization(
+  redis: RedisConnection,
+  names: Names,
+  id: string,
+): Promise<Organization | null> {
+  const name = names.organization(id);
+  const fields = await redis.run((client) => client.hmget(name, 'displayName', 'plan', 'createdAtMs'));
+  return decodeOrganization(id, fields);
 }
 
-/** Forgets the oldest when full: a Map keeps the order of insertion. */
-function remember(homes: Map<KeyDigest, Home>, digest: KeyDigest, home: Home): void {
-  if (homes.size >= HOMES_MAX) {
-    const [oldest] = homes.keys();
-    if (oldest !== undefined) homes.delete(oldest);
-  }
-  homes.set(digest, home);
-}
-
-async function addKey(
-  { redis, slots, registry }: Parts,
-  key: KeyRecord,
-): Promise<'added' | 'exists' | 'unknown_organization'> {
-  const home = key.organizationId === null ? keyHome(key.digest) : organizationHome(key.organizationId);
-  // Organizations are never removed, so one that is there stays there.
-  if (key.organizationId !== null && !(await isThere(redis, slots.profile(home))))
-    return 'unknown_organization';
-  if ((await registry.claim(key, home)) === 'exists') return 'exists';
-  if (key.organizationId === null) await listTrialKey(redis, slots, key.id);
-  const keys = [slots.keys(home), slots.digests(home), slots.revoked(home), slots.keyIds(home)];
-  const values = [key.id, key.digest, encodeKey(key), encodeRevocation(key)];
-  const outcome = await redis.script('addKey', keys, values);
-  return oneOf(['added', 'exists'], outcome);
-}
-
-/** Before the key itself: a name on the list without a key is passed over, a key without a name on it could not be found. */
-export async function listTrialKey(redis: RedisConnection, slots: Slots, keyId: string): Promise<void> {
-  await redis.run((client) => client.zadd(slots.trialKeyIds, 0, keyId));
-}
-
-async function findTrialKey(registry: KeyRegistry, keyId: string): Promise<KeyRecord | null> {
-  const home = await registry.homeOfId(keyId);
-  if (home === null) return null;
-  const [record] = await registry.records(home, [keyId]);
-  // The id may have been listed by a call that failed, and taken by a key of an organization since.
-  return record?.organizationId === null ? record : null;
-}
-
-async function findOrganization({ redis, slots }: Parts, id: string): Promise<Organization | null> {
-  const profile = slots.profile(organizationHome(id));
-  return decodeOrganization(
-    id,
-    await redis.run((client) => client.hmget(profile, 'displayName', 'plan', 'createdAtMs')),
-  );
-}
-
-/** Null when no organization is asked for, and for one that is not there. */
-function decodeOrganization(id: string | null, profile: unknown): Organization | null {
-  const [displayName, plan, createdAtMs] = listOf(profile);
-  if (id === null || displayName === null) return null;
+/** Null for a key without an organization, and for an organization that is not there. */
+function decodeOrganization(id: string | null, fields: unknown): Organization | null {
+  const [displayName, plan, createdAtMs] = listOf(fields);
+  if (id === null || displayName == null) return null;
   return {
     id,
     displayName: textOf(displayName),
@@ -149,12 +75,8 @@ function decodeOrganization(id: string | null, profile: unknown): Organization |
   };
 }
 
-async function isThere(redis: RedisConnection, name: string): Promise<boolean> {
-  return (await redis.run((client) => client.exists(name))) === 1;
-}
-
 /** Ids in the order of their bytes; all have the score 0. */
-export async function idsAfter(
+async function idsAfter(
   redis: RedisConnection,
   name: string,
   after: string | null,
@@ -164,23 +86,30 @@ export async function idsAfter(
   return await redis.run((client) => client.zrangebylex(name, min, '+', 'LIMIT', 0, limit));
 }
 
-/** A page of what the ids stand for. Ids of what was never made are passed over, and the page is filled from the next ones. */
-async function fillPage<T>(
-  page: { readonly after: string | null; readonly limit: number },
-  source: {
-    idsAfter(after: string | null, limit: number): Promise<readonly string[]>;
-    find(id: string): Promise<T | null>;
-  },
-): Promise<readonly T[]> {
-  const found: T[] = [];
-  let { after } = page;
-  while (found.length < page.limit) {
-    const wanted = page.limit - found.length;
-    const ids = await source.idsAfter(after, wanted);
-    const items = await Promise.all(ids.map((id) => source.find(id)));
-    for (const item of items) if (item !== null) found.push(item);
-    after = ids.at(-1) ?? null;
-    if (ids.length < wanted) break;
-  }
-  return found;
+/** The fields of a key and their values in turn; a field that is null is left out. */
+export function encodeKey(key: KeyRecord): readonly (string | number)[] {
+  const fields = {
+    digest: key.digest,
+    kind: key.kind,
+    organizationId: key.organizationId,
+    label: key.label,
+    createdAtMs: key.createdAtMs,
+    expiresAtMs: key.expiresAtMs,
+    revokedAtMs: key.revokedAtMs,
+  };
+  return Object.entries(fields).flatMap(([field, value]) => (value === null ? [] : [field, value]));
+}
+
+function decodeKey(id: string, fields: ReadonlyMap<string, string>): KeyRecord {
+  return {
+    id,
+    // A digest went in, so a digest comes out.
+    digest: textOf(fields.get('digest')) as KeyDigest,
+    kind: oneOf(['live', 'trial'], fields.get('kind')),
+    organizationId: nullable(textOf, fields.get('organizationId')),
+    label: textOf(fields.get('label')),
+    createdAtMs: numberOf(fields.get('createdAtMs')),
+    expiresAtMs: nullable(numberOf, fields.get('expiresAtMs')),
+    revokedAtMs: nullable(numberOf, fields.get('revokedAtMs')),
+  };
 }

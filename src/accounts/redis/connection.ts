@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Redis } from 'ioredis';
 import type { Log } from '../../../core/log.ts';
@@ -9,33 +10,61 @@ import {
   tellChanges,
 } from '../../../core/redis-client.ts';
 import { StoreUnavailable } from '../store.ts';
-import { readScripts, type ScriptName } from './script-files.ts';
 
-/** No command is waited for longer. What it changed by then is not known: every script may be repeated. */
+/** A command that takes longer is given up. What it changed by then is not known: every script may be repeated. */
 const COMMAND_TIMEOUT_MS = 2_000;
 /** How long the first commands of a process wait for its first connection. */
 const FIRST_CONNECTION_MS = 2_000;
 
+/** One script for each change, and for each question that reads two values of one instant: Redis runs a script alone. */
+const SCRIPTS = {
+  addKey: ['add-key'],
+  beginReply: ['begin-reply'],
+  beginServing: ['begin-serving'],
+  capture: ['units-common', 'capture'],
+  changePlan: ['change-plan'],
+  claimPayment: ['claim-payment'],
+  createOrganization: ['create-organization'],
+  dropClaim: ['drop-claim'],
+  finishReply: ['finish-reply'],
+  finishServing: ['finish-serving'],
+  giveBackRate: ['give-back-rate'],
+  grant: ['units-common', 'grant'],
+  hold: ['units-common', 'hold'],
+  issueKey: ['issue-key'],
+  leaveOpen: ['leave-open'],
+  readKey: ['read-key'],
+  recordSettlement: ['record-settlement'],
+  release: ['units-common', 'release'],
+  revokeKey: ['revoke-key'],
+  takeRate: ['take-rate'],
+} as const satisfies Record<string, readonly string[]>;
+
+type ScriptName = keyof typeof SCRIPTS;
+
+type ScriptCommand = (keys: number, ...keysAndValues: readonly (string | number)[]) => Promise<unknown>;
+
+/** The methods that `defineCommand` adds, which the types of ioredis do not know. */
+type WithScripts = Redis & Readonly<Record<ScriptName, ScriptCommand>>;
+
 export interface RedisConnection {
   /** Runs a command; rejects with `StoreUnavailable` when Redis does not do it in time. */
   run<T>(command: (redis: Redis) => Promise<T>): Promise<T>;
-  /** Runs a script on keys of one slot. */
   script(name: ScriptName, keys: readonly string[], values: readonly (string | number)[]): Promise<unknown>;
   close(): Promise<void>;
 }
 
 /**
- * One connection to Redis that comes back by itself. While it is away commands fail at once instead of queueing: a caller is
- * told 503 within milliseconds and nothing is done minutes later for callers who are gone.
+ * One connection to Redis that comes back by itself. While it is away commands fail at once instead of queueing: callers get their
+ * 503 within milliseconds, and nothing is done minutes later for callers who are gone.
  */
 export function openConnection(options: {
   readonly url: string;
   readonly log: Log;
-  /** Runs once, after the first connection. */
+  /** Runs once, after the first connection. What it rejects with is logged. */
   onFirstReady(connection: RedisConnection): Promise<void>;
 }): RedisConnection {
   const { log } = options;
-  const scripts = readScripts();
   const redis = connect(options.url);
   const first = firstConnection(redis);
   let waiting = true;
@@ -43,11 +72,11 @@ export function openConnection(options: {
     waiting = false;
   });
   tellChanges(redis, options.url, log);
-  const together = togetherOn(redis);
+  const writeTogether = togetherOn(redis);
 
-  const run = async <T>(command: (redis: Redis) => Promise<T>): Promise<T> => {
+  const run = async <T>(command: (redis: WithScripts) => Promise<T>): Promise<T> => {
     if (waiting) await first;
-    together();
+    writeTogether();
     try {
       return await command(redis);
     } catch (error) {
@@ -58,17 +87,7 @@ export function openConnection(options: {
 
   const connection: RedisConnection = {
     run,
-    script: (name, keys, values) =>
-      run(async (client) => {
-        const { sha1, lua } = scripts[name];
-        try {
-          return await client.evalsha(sha1, keys.length, ...keys, ...values);
-        } catch (error) {
-          // Redis forgets scripts when it restarts. Nothing has run, so sending the text does it once.
-          if (!isScriptUnknown(error)) throw error;
-          return await client.eval(lua, keys.length, ...keys, ...values);
-        }
-      }),
+    script: (name, keys, values) => run((client) => client[name](keys.length, ...keys, ...values)),
     close: () => closeQuietly(redis),
   };
   redis.once('ready', () => {
@@ -79,21 +98,30 @@ export function openConnection(options: {
   return connection;
 }
 
-function connect(url: string): Redis {
-  return createRedis(url, {
+function connect(url: string): WithScripts {
+  const redis = createRedis(url, {
     commandTimeout: COMMAND_TIMEOUT_MS,
     enableOfflineQueue: false,
-    // `together` does the same for less: a pipeline of the client's costs every question some 20 µs.
+    // `togetherOn` does the same for less: a pipeline of the client's costs each command some 20 µs.
     enableAutoPipelining: false,
     autoResendUnfulfilledCommands: false,
-    // Zero: what was under way when the connection broke is rejected then, not after the next attempts.
+    // Zero: what was running when the connection broke is rejected then, not after the next attempts.
     maxRetriesPerRequest: 0,
   });
+  // ioredis sends EVALSHA, and the text where Redis does not know it: after a restart, say, when nothing has run yet.
+  for (const [name, files] of Object.entries(SCRIPTS))
+    redis.defineCommand(name, { lua: files.map(readLua).join('\n') });
+  return redis as WithScripts;
+}
+
+/** Scripts are files in the directory of this one (`npm run build` copies them). */
+export function readLua(file: string): string {
+  return readFileSync(new URL(`./lua/${file}.lua`, import.meta.url), 'utf8');
 }
 
 /**
- * To be called before a command: what is asked in one turn of the event loop leaves in one write, because a system call for each
- * would cost more than the questions do.
+ * To be called before a command: the commands of one turn of the event loop leave in one write, because a system call for each
+ * would cost more than the commands do.
  */
 function togetherOn(redis: Redis): () => void {
   let held: Redis['stream'] | undefined;
@@ -120,6 +148,41 @@ async function firstConnection(redis: Redis): Promise<void> {
   settled.abort();
 }
 
-function isScriptUnknown(error: unknown): boolean {
-  return error instanceof Error && error.message.startsWith('NOSCRIPT');
+/** Redis answers text, null, or a list of these. Anything else means that another program wrote under the prefix. */
+export function textOf(value: unknown): string {
+  if (typeof value !== 'string') throw unreadable();
+  return value;
+}
+
+export function numberOf(value: unknown): number {
+  const number = Number(textOf(value));
+  if (!Number.isFinite(number)) throw unreadable();
+  return number;
+}
+
+export function nullable<T>(decode: (value: unknown) => T, value: unknown): T | null {
+  return value === null || value === undefined ? null : decode(value);
+}
+
+export function listOf(value: unknown): readonly unknown[] {
+  if (!Array.isArray(value)) throw unreadable();
+  return value;
+}
+
+export function oneOf<const T extends string>(words: readonly T[], value: unknown): T {
+  const found = words.find((candidate) => candidate === value);
+  if (found === undefined) throw unreadable();
+  return found;
+}
+
+/** Fields and values in turn, as HGETALL answers inside a script. */
+export function fieldsOf(value: unknown): ReadonlyMap<string, string> {
+  const flat = listOf(value).map(textOf);
+  const fields = new Map<string, string>();
+  for (let i = 0; i + 1 < flat.length; i += 2) fields.set(flat[i] ?? '', flat[i + 1] ?? '');
+  return fields;
+}
+
+function unreadable(): Error {
+  return new Error('the control store holds a record that cannot be read');
 }

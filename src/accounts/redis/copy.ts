@@ -1,16 +1,30 @@
 import { Redis } from 'ioredis';
+import { UserError } from '../../../core/user-error.ts';
 import { StoreUnavailable } from '../store.ts';
-import { HOME_PARTS } from './slots.ts';
+import { readLua } from './connection.ts';
+import {
+  escapeGlob,
+  holdEntry,
+  LAYOUT,
+  layoutIn,
+  type Names,
+  namesOf,
+  otherLayout,
+  RESTORING,
+  scan,
+} from './layout.ts';
+import { groupsOfLayout1, type RestoredLine, restoreLayout1 } from './layout-1.ts';
 
 /**
- * Copies of what the control store keeps in Redis, over the wire: `SYNC`, which would give one state of the whole server, is
- * forbidden by most hosts, and what it gives cannot be put back over a connection.
+ * Copies of the accounts in Redis, over the wire: `SYNC`, which would give one state of the whole server, is forbidden by most
+ * hosts, and what it gives cannot be put back over a connection.
  *
- * Everything of one organization or payment is copied in one script, so it is of one instant: its figures agree with its ledger.
- * Two of them are of two instants. Rows of a ledger never change and have no end, so the script takes their number and they are
- * read behind it, page by page. Records come first and what leads to them second: a claim is written before its record and stays.
- * Left out are counters of rates, and the lists of open claims and of all open holds, which `loadRedis` makes anew from the payments
- * and from the holds of each organization.
+ * Only records are copied: organizations, keys, payments, replies. What leads to them (lists of ids, keys by digest, open holds,
+ * payments in `settling`) is made anew from them by a restore, and counters of rates are left out. Everything of one organization
+ * is copied in one script, so it is of one instant and its figures agree with its ledger; so are a payment and the key that it
+ * bought, so that no restored payment buys a second one. Two records are of two instants. Keys are copied before organizations:
+ * an organization is always there before its keys. Rows of a ledger never change and have no end, so the script takes their
+ * number and they are read after it, page by page.
  */
 
 /** One line of a copy. `name` is a name without the deployment's prefix. */
@@ -26,23 +40,16 @@ export interface RedisCopyCounts {
   payments: number;
 }
 
-/** The form of the lines. */
-export const REDIS_COPY_FORM = 1;
+/** The form of the lines is the layout that they were copied from; 1 is still read. */
+export const REDIS_COPY_FORM = LAYOUT;
 
 const COMMAND_TIMEOUT_MS = 120_000;
-const SCAN_COUNT = 1_000;
 const LEDGER_PAGE_ROWS = 1_000;
-const LEDGER = 'ledger';
-/** Hash tags of what has a home of its own, and of what leads to it or is kept for a while (slots.ts). */
-const RECORDS = /^(org|pay|key):/;
-const LEADS = /^(key-id:|reply:)|^(organizations|trial-keys)$/;
-
-/** KEYS: values, then a list. Answers each value as DUMP and PTTL give it, and the length of the list. */
-const COPY_HOME = `
-local out = {}
-for i = 1, #KEYS - 1 do out[i] = { redis.call('DUMP', KEYS[i]), redis.call('PTTL', KEYS[i]) } end
-out[#KEYS] = redis.call('LLEN', KEYS[#KEYS])
-return out`;
+const HOLDS_PAGE = 1_000;
+const COPY = readLua('copy');
+/** Of either layout. */
+const ORGANIZATION = /^accounts-\d+:organization:|^\{org:[^}]*\}:profile$/;
+const PAYMENT = /^accounts-\d+:payment:|^\{pay:[^}]*\}:payment$/;
 
 export async function openRedisForCopy(url: string): Promise<Redis> {
   const redis = new Redis(url, {
@@ -54,7 +61,7 @@ export async function openRedisForCopy(url: string): Promise<Redis> {
     retryStrategy: () => null,
     protocol: 2,
   });
-  redis.on('error', () => undefined); // told by the command that fails
+  redis.on('error', () => undefined); // the command that fails says it
   try {
     await redis.connect();
     return redis;
@@ -65,95 +72,150 @@ export async function openRedisForCopy(url: string): Promise<Redis> {
   }
 }
 
-/** Yields the lines and counts what they hold. */
-export async function* copyRedis(
-  redis: Redis,
-  prefix: string,
-  counts: RedisCopyCounts,
-  nowMs: () => number = Date.now,
-): AsyncGenerator<CopyLine> {
-  const seen = new Set<string>();
-  for await (const tag of tags(redis, prefix)) {
-    if (!RECORDS.test(tag) || seen.has(tag)) continue;
-    seen.add(tag);
-    yield* copyHome({ redis, prefix, nowMs }, tag, counts);
+/** The form that a copy of these accounts has. Throws `UserError` where this program cannot copy them. */
+export async function copiedForm(redis: Redis, keyPrefix: string): Promise<number> {
+  const found = (await layoutIn((command) => command(redis), keyPrefix)) ?? String(LAYOUT);
+  if (found !== '1' && found !== String(LAYOUT)) {
+    const { message, advice } = otherLayout(found, keyPrefix);
+    throw new UserError(`${message}. ${advice}`);
   }
-  const leads = new Set<string>();
-  for await (const tag of tags(redis, prefix)) {
-    const isNewClaim = tag.startsWith('key:') && !seen.has(tag);
-    if (isNewClaim || LEADS.test(tag)) leads.add(tag);
-  }
-  for (const tag of leads) yield* copyLead({ redis, prefix, nowMs }, tag);
+  return Number(found);
 }
 
 interface Copying {
   readonly redis: Redis;
-  readonly prefix: string;
-  nowMs(): number;
+  readonly keyPrefix: string;
+  /** Is added to. */
+  readonly counts: RedisCopyCounts;
 }
 
-/** The hash tags under the prefix, each as often as it has names, and some more: SCAN may repeat itself. */
-async function* tags(redis: Redis, prefix: string): AsyncGenerator<string> {
-  for await (const name of names(redis, prefix)) {
-    const tag = /^\{([^}]*)\}/.exec(name.slice(prefix.length + 1))?.[1];
-    if (tag !== undefined) yield tag;
+/** Yields the lines of a copy of that form. */
+export async function* copyRedis(copying: Copying, form: number): AsyncGenerator<CopyLine> {
+  const { redis, keyPrefix } = copying;
+  const run = <T>(command: (client: Redis) => Promise<T>): Promise<T> => command(redis);
+  const seen = new Set<string>();
+  if (form === 1) {
+    for await (const group of groupsOfLayout1(run, keyPrefix)) yield* copyTogether(copying, group, seen);
+    return;
+  }
+  const names = namesOf(keyPrefix);
+  /** SCAN may repeat a name; a key may have been copied with its payment. */
+  async function* namesOfKind(start: string): AsyncGenerator<string> {
+    for await (const name of scan(run, `${escapeGlob(start)}*`)) if (!seen.has(name)) yield name;
+  }
+  for (const start of [`${names.root}reply:`, names.key('')])
+    for await (const name of namesOfKind(start)) yield* copyTogether(copying, [name], seen);
+  const organizations = names.organization('');
+  for await (const name of namesOfKind(organizations)) {
+    const id = name.slice(organizations.length);
+    const parts = [names.grants(id), names.holds(id), names.resolvedHolds(id), names.ledger(id)];
+    yield* copyTogether(copying, [name, ...parts], seen);
+  }
+  for await (const name of namesOfKind(names.payment('')))
+    yield* copyTogether(copying, [name], seen, names.key(''));
+}
+
+/** With `keysStart` the first name is a payment's, and the key that it bought is copied with it. */
+async function* copyTogether(
+  { redis, keyPrefix, counts }: Copying,
+  group: readonly string[],
+  seen: Set<string>,
+  keysStart?: string,
+): AsyncGenerator<CopyLine> {
+  const values = keysStart === undefined ? [] : [keysStart];
+  const answer = await redis.callBuffer('EVAL', COPY, String(group.length), ...group, ...values);
+  // As the script answers.
+  for (const [said, dump, ttlMs, rows] of answer as [Buffer, Buffer | null, number, number][]) {
+    const whole = said.toString();
+    const name = whole.slice(keyPrefix.length + 1);
+    if (seen.has(whole)) continue;
+    seen.add(whole);
+    if (dump !== null) {
+      if (ORGANIZATION.test(name)) counts.organizations++;
+      if (PAYMENT.test(name)) counts.payments++;
+      yield { name, dump: dump.toString('base64'), expiresAtMs: ttlMs < 0 ? null : Date.now() + ttlMs };
+    }
+    counts.ledgerRows += rows;
+    for (let from = 0; from < rows; from += LEDGER_PAGE_ROWS) {
+      const to = Math.min(rows, from + LEDGER_PAGE_ROWS) - 1;
+      yield { name, rows: await redis.lrange(whole, from, to) };
+    }
   }
 }
 
-async function* names(redis: Redis, prefix: string): AsyncGenerator<string> {
+/**
+ * Puts the lines of a copy, of either form, into a Redis that holds no accounts under the prefix. A name that is there already is
+ * refused by Redis and never replaced. Until the last line the layout's key says that a restore runs, so that nothing is served from
+ * half of the accounts.
+ */
+export async function loadRedis(
+  redis: Redis,
+  keyPrefix: string,
+  lines: AsyncIterable<CopyLine>,
+): Promise<void> {
+  const names = namesOf(keyPrefix);
+  await redis.set(names.layout, RESTORING);
+  for await (const line of lines) {
+    const { name } = line;
+    const restored: RestoredLine = {
+      redis,
+      names,
+      name,
+      write: (to) => writeLine(redis, to, line),
+      list: (record) => listRecord(redis, names, record),
+    };
+    if (name.startsWith('{')) {
+      await restoreLayout1(restored);
+    } else {
+      await restored.write(`${keyPrefix}:${name}`);
+      await restored.list(`${keyPrefix}:${name}`);
+    }
+  }
+  await redis.set(names.layout, LAYOUT);
+}
+
+/** What has expired meanwhile is written all the same, for a moment: RESTORE takes no time in the past, and 0 means no end. */
+const SHORTEST_LIFE_MS = 1;
+
+async function writeLine(redis: Redis, name: string, line: CopyLine): Promise<void> {
+  if ('rows' in line) {
+    await redis.rpush(name, ...line.rows);
+    return;
+  }
+  const ttlMs = line.expiresAtMs === null ? 0 : Math.max(SHORTEST_LIFE_MS, line.expiresAtMs - Date.now());
+  await redis.restore(name, ttlMs, Buffer.from(line.dump, 'base64'));
+}
+
+/** Puts a record on the lists that lead to it; nothing for what is on none. */
+async function listRecord(redis: Redis, names: Names, name: string): Promise<void> {
+  const idAfter = (start: string): string | null =>
+    name.startsWith(start) ? name.slice(start.length) : null;
+  const organizationId = idAfter(names.organization(''));
+  if (organizationId !== null) await redis.zadd(names.organizations, 0, organizationId);
+  const keyId = idAfter(names.key(''));
+  if (keyId !== null) {
+    const [digest, owner] = await redis.hmget(name, 'digest', 'organizationId');
+    if (digest != null) await redis.hset(names.keyDigests, digest, keyId);
+    await redis.zadd(owner == null ? names.trialKeys : names.keysOf(owner), 0, keyId);
+  }
+  const holder = idAfter(names.holds(''));
+  if (holder !== null) await listOpenHolds(redis, names, holder);
+  const entry = idAfter(names.payment(''));
+  if (entry !== null) {
+    const [state, leaseUntilMs] = await redis.hmget(name, 'state', 'leaseUntilMs');
+    if (state === 'settling' && leaseUntilMs != null) await redis.zadd(names.settling, leaseUntilMs, entry);
+  }
+}
+
+async function listOpenHolds(redis: Redis, names: Names, organizationId: string): Promise<void> {
   let cursor = '0';
   do {
-    const [next, found] = await redis.scan(cursor, 'MATCH', `${escapeGlob(prefix)}:{*`, 'COUNT', SCAN_COUNT);
+    const [next, flat] = await redis.hscan(names.holds(organizationId), cursor, 'COUNT', HOLDS_PAGE);
     cursor = next;
-    yield* found;
+    for (let i = 0; i + 1 < flat.length; i += 2) {
+      const overdueAtMs = /^open \d+ \S+ (\S+) /.exec(flat[i + 1] ?? '')?.[1];
+      if (overdueAtMs !== undefined)
+        await redis.zadd(names.openHolds, overdueAtMs, holdEntry(organizationId, flat[i] ?? ''));
+    }
   } while (cursor !== '0');
-}
-
-function escapeGlob(text: string): string {
-  return text.replace(/[*?[\]\\]/g, '\\$&');
-}
-
-/** Whether there is anything of a control store. Counters of rates, and what ingest shares under the same prefix, are not. */
-export async function isRedisFilled(redis: Redis, prefix: string): Promise<boolean> {
-  for await (const tag of tags(redis, prefix)) if (RECORDS.test(tag) || LEADS.test(tag)) return true;
-  return false;
-}
-
-async function* copyHome(
-  { redis, prefix, nowMs }: Copying,
-  tag: string,
-  counts: RedisCopyCounts,
-): AsyncGenerator<CopyLine> {
-  const parts = HOME_PARTS.filter((part) => part !== LEDGER).map((part) => `{${tag}}:${part}`);
-  const ledger = `{${tag}}:${LEDGER}`;
-  const all = [...parts, ledger].map((name) => `${prefix}:${name}`);
-  const answer = (await redis.callBuffer('EVAL', COPY_HOME, String(all.length), ...all)) as [
-    ...(readonly [Buffer | null, number])[],
-    number,
-  ]; // as the script above says
-  const rows = Number(answer.at(-1));
-  for (const [index, name] of parts.entries()) {
-    const [dump, ttlMs] = answer[index] as readonly [Buffer | null, number];
-    if (dump === null) continue;
-    if (name.endsWith(':profile')) counts.organizations++;
-    if (name.endsWith(':payment')) counts.payments++;
-    yield { name, dump: dump.toString('base64'), expiresAtMs: ttlMs < 0 ? null : nowMs() + ttlMs };
-  }
-  counts.ledgerRows += rows;
-  for (let from = 0; from < rows; from += LEDGER_PAGE_ROWS) {
-    const to = Math.min(rows, from + LEDGER_PAGE_ROWS) - 1;
-    yield { name: ledger, rows: await redis.lrange(`${prefix}:${ledger}`, from, to) };
-  }
-}
-
-/** A claim is below its tag, a reply and a list of ids are named by the tag alone. */
-async function* copyLead({ redis, prefix, nowMs }: Copying, tag: string): AsyncGenerator<CopyLine> {
-  for (const name of [`{${tag}}`, `{${tag}}:claim`]) {
-    const [dump, ttlMs] = await Promise.all([
-      redis.dumpBuffer(`${prefix}:${name}`),
-      redis.pttl(`${prefix}:${name}`),
-    ]);
-    if (dump !== null)
-      yield { name, dump: dump.toString('base64'), expiresAtMs: ttlMs < 0 ? null : nowMs() + ttlMs };
-  }
 }

@@ -1,27 +1,23 @@
 import type { Log } from '../../../core/log.ts';
-import type { ControlStore } from '../store.ts';
+import { type ControlStore, OtherVersion, type RateStore, type ReplyStore } from '../store.ts';
 import { redisAccounts } from './accounts.ts';
-import { openConnection, type RedisConnection } from './connection.ts';
+import { listOf, numberOf, oneOf, openConnection, type RedisConnection, textOf } from './connection.ts';
 import { warnAboutLoss } from './durability.ts';
-import { keyRegistry } from './key-registry.ts';
+import { type Names, namesOf, requireLayout } from './layout.ts';
 import { redisPayments } from './payments.ts';
-import { redisRates } from './rates.ts';
-import { redisReplies } from './replies.ts';
-import { slotsOf } from './slots.ts';
 import { redisUnits } from './units.ts';
 
 /**
- * The control store in Redis 6 or newer, for any number of API processes. Everything of one organization lies in one slot, so
- * does everything of one payment, and every change is one script in one slot. Changes that need two slots write first what leads
- * to the record and the record last: until then nothing has happened, and the same call may be repeated.
+ * The control store in Redis 6 or newer, for any number of API processes. All keys are on one node, and every change is one
+ * script: it happens as a whole or not at all, and may be repeated.
  *
  * As durable as the server: with `appendonly yes` and `appendfsync always` a change is on disk before its promise resolves.
  * A replica that takes over may miss the last ones. Rows of the ledger are kept for good, two for a metered call, about 220 bytes.
  *
- * Speaks to one node. Keys and scripts are laid out for a Redis Cluster, but its redirections are not followed: a node that has not
- * all slots answers as unavailable.
+ * Redirections of a Redis Cluster are not followed: a node that has not all slots answers as unavailable.
  *
- * Opens at once and connects by itself; a Redis that is away shows as `StoreUnavailable`.
+ * Opens at once and connects by itself; a Redis that is away shows as `StoreUnavailable`, accounts in another layout (layout.ts)
+ * as `OtherVersion`.
  */
 export function openRedisStore(options: {
   /** `redis://` or `rediss://`, may hold a password: never logged. */
@@ -29,28 +25,113 @@ export function openRedisStore(options: {
   readonly keyPrefix: string;
   readonly log: Log;
 }): ControlStore {
-  const { log } = options;
+  const { keyPrefix, log } = options;
   const redis = openConnection({
     url: options.url,
     log,
-    onFirstReady: (connection) => warnAboutLoss(connection, log),
+    onFirstReady: async (connection) => {
+      await logOtherLayout(connection, keyPrefix, log);
+      await warnAboutLoss(connection, log);
+    },
   });
-  return storeOver(redis, options.keyPrefix);
+  return storeOver(redis, keyPrefix);
+}
+
+async function logOtherLayout(redis: RedisConnection, keyPrefix: string, log: Log): Promise<void> {
+  try {
+    await requireLayout(redis.run, keyPrefix);
+  } catch (error) {
+    if (!(error instanceof OtherVersion)) throw error;
+    log.error({ advice: error.advice }, error.message);
+  }
 }
 
 /** The store over a connection: a seam for tests that cut calls off between two commands. */
-export function storeOver(redis: RedisConnection, keyPrefix: string): ControlStore {
-  const slots = slotsOf(keyPrefix);
-  const parts = { redis, slots, registry: keyRegistry(redis, slots) };
+export function storeOver(connection: RedisConnection, keyPrefix: string): ControlStore {
+  const redis = onKnownLayout(connection, keyPrefix);
+  const names = namesOf(keyPrefix);
   return {
-    accounts: redisAccounts(parts),
-    units: redisUnits(redis, slots),
-    payments: redisPayments(parts),
-    rates: redisRates(redis, slots),
-    replies: redisReplies(redis, slots),
+    accounts: redisAccounts(redis, names),
+    units: redisUnits(redis, names),
+    payments: redisPayments(redis, names),
+    rates: redisRates(redis, names),
+    replies: redisReplies(redis, names),
     ping: async () => {
       await redis.run((client) => client.ping());
     },
     close: () => redis.close(),
+  };
+}
+
+/** The connection once the layout is known to be this one. Until then every call looks again, and one look serves all. */
+function onKnownLayout(connection: RedisConnection, keyPrefix: string): RedisConnection {
+  let isKnown = false;
+  let look: Promise<void> | undefined;
+  const known = async (): Promise<void> => {
+    look ??= requireLayout(connection.run, keyPrefix).finally(() => {
+      look = undefined;
+    });
+    await look;
+    isKnown = true;
+  };
+  return {
+    run: async (command) => {
+      if (!isKnown) await known();
+      return await connection.run(command);
+    },
+    script: async (name, keys, values) => {
+      if (!isKnown) await known();
+      return await connection.script(name, keys, values);
+    },
+    close: () => connection.close(),
+  };
+}
+
+/**
+ * How much longer than its window Redis keeps a counter, by its own clock. The window itself is measured by the caller's; this
+ * only frees memory, so it is generous.
+ */
+const RATE_KEPT_LONGER_MS = 60_000;
+
+function redisRates(redis: RedisConnection, names: Names): RateStore {
+  return {
+    take: async ({ key, limit, windowSeconds, nowMs }) => {
+      const windowMs = windowSeconds * 1_000;
+      const values = [nowMs, windowMs, windowMs + RATE_KEPT_LONGER_MS];
+      const [count, opened] = listOf(await redis.script('takeRate', [names.rate(key)], values));
+      const taken = numberOf(count);
+      const leftMs = numberOf(opened) + windowMs - nowMs;
+      return {
+        allowed: taken <= limit,
+        limit,
+        remaining: Math.max(0, limit - taken),
+        resetSeconds: Math.max(1, Math.ceil(leftMs / 1_000)),
+      };
+    },
+    giveBack: async ({ key, windowSeconds, takenAtMs }) => {
+      await redis.script('giveBackRate', [names.rate(key)], [takenAtMs, windowSeconds * 1_000]);
+    },
+  };
+}
+
+/**
+ * How much longer than asked Redis keeps a reply, by its own clock. Whether it still counts is decided by the caller's time; this
+ * only frees memory, and must not come early where the two clocks differ.
+ */
+const REPLY_KEPT_LONGER_MS = 3_600_000;
+
+function redisReplies(redis: RedisConnection, names: Names): ReplyStore {
+  return {
+    begin: async ({ scope, key, requestDigest, nowMs, leaseUntilMs, keepUntilMs }) => {
+      const keepMs = Math.max(0, keepUntilMs - nowMs) + REPLY_KEPT_LONGER_MS;
+      const values = [requestDigest, nowMs, leaseUntilMs, keepUntilMs, keepMs];
+      const answer = listOf(await redis.script('beginReply', [names.reply(scope, key)], values));
+      const outcome = oneOf(['begun', 'done', 'running', 'conflict'], answer[0]);
+      return outcome === 'done' ? { outcome, reply: textOf(answer[1]) } : { outcome };
+    },
+    finish: async ({ scope, key, reply }) => {
+      const values = reply === null ? ['forget', ''] : ['keep', reply];
+      await redis.script('finishReply', [names.reply(scope, key)], values);
+    },
   };
 }

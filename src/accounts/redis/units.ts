@@ -1,10 +1,14 @@
 import { NO_UNITS, UNITS_MAX, type UnitBalance } from '../../../core/domain/plan.ts';
-import { HOLD_KEPT_MS, HOLDS_FORGOTTEN_PER_HOLD } from '../retention.ts';
-import { LEDGER_KINDS, type LedgerEntry, type UnitStore } from '../store.ts';
-import type { RedisConnection } from './connection.ts';
-import { listOf, numberOf, oneOf, textOf } from './decode.ts';
-import { openHolds } from './open-holds.ts';
-import { type Home, organizationHome, type Slots } from './slots.ts';
+import {
+  HOLD_KEPT_MS,
+  HOLDS_FORGOTTEN_PER_HOLD,
+  type Hold,
+  LEDGER_KINDS,
+  type LedgerEntry,
+  type UnitStore,
+} from '../unit-store.ts';
+import { listOf, numberOf, oneOf, type RedisConnection, textOf } from './connection.ts';
+import { holdEntry, type Names } from './layout.ts';
 
 interface Answer {
   readonly outcome: unknown;
@@ -12,85 +16,95 @@ interface Answer {
   readonly balance: UnitBalance;
 }
 
-export function redisUnits(redis: RedisConnection, slots: Slots): UnitStore {
-  const list = openHolds(redis, slots);
+export function redisUnits(redis: RedisConnection, names: Names): UnitStore {
+  /** What a hold and its end change. */
+  const holdKeys = (organizationId: string): readonly string[] => [
+    names.organization(organizationId),
+    names.ledger(organizationId),
+    names.holds(organizationId),
+    names.resolvedHolds(organizationId),
+    names.openHolds,
+  ];
   return {
     grant: async ({ organizationId, grantId, units, note, atMs }) => {
       refuseUnits(units, 1);
-      const home = organizationHome(organizationId);
-      const keys = [slots.profile(home), slots.units(home), slots.ledger(home), slots.grants(home)];
+      const keys = [
+        names.organization(organizationId),
+        names.ledger(organizationId),
+        names.grants(organizationId),
+      ];
       const answer = decodeAnswer(await redis.script('grant', keys, [grantId, units, note, atMs, UNITS_MAX]));
       const outcome = oneOf(['granted', 'replayed', 'unknown', 'too_large'], answer.outcome);
       return { outcome, balance: answer.balance };
     },
-    hold: async (hold) => {
-      refuseUnits(hold.units, 1);
-      const home = organizationHome(hold.organizationId);
-      const keys = [
-        slots.profile(home),
-        slots.units(home),
-        slots.ledger(home),
-        slots.holds(home),
-        slots.openHolds(home),
-        slots.resolvedHolds(home),
-      ];
-      const { holdId, units, operation, heldAtMs, overdueAtMs } = hold;
-      const values = [holdId, units, operation, heldAtMs, overdueAtMs];
+    hold: async ({ organizationId, holdId, units, operation, heldAtMs, overdueAtMs }) => {
+      refuseUnits(units, 1);
+      const entry = holdEntry(organizationId, holdId);
       const forgetting = [heldAtMs - HOLD_KEPT_MS, HOLDS_FORGOTTEN_PER_HOLD];
-      // Sent together; Redis carries out the commands of one connection in their order.
-      const [, made] = await Promise.all([
-        list.add(hold),
-        redis.script('hold', keys, [...values, ...forgetting]),
-      ]);
-      const answer = decodeAnswer(made);
+      const values = [holdId, entry, units, operation, heldAtMs, overdueAtMs, ...forgetting];
+      const answer = decodeAnswer(await redis.script('hold', holdKeys(organizationId), values));
       const outcome = oneOf(['held', 'insufficient', 'replayed', 'unknown'], answer.outcome);
-      if (outcome === 'insufficient' || outcome === 'unknown') list.remove(hold);
       return { outcome, balance: answer.balance };
     },
     capture: async ({ organizationId, holdId, units, atMs }) => {
       refuseUnits(units, 0);
-      const keys = resolvingKeys(slots, organizationHome(organizationId));
-      const answer = decodeAnswer(await redis.script('capture', keys, [holdId, units, atMs]));
+      const values = [holdId, holdEntry(organizationId, holdId), units, atMs];
+      const answer = decodeAnswer(await redis.script('capture', holdKeys(organizationId), values));
       if (answer.outcome === 'more_than_held') throw new RangeError('a capture of more units than were held');
       const outcome = oneOf(['captured', 'replayed', 'released', 'unknown'], answer.outcome);
-      list.remove({ organizationId, holdId });
       return { outcome, charged: answer.charged, balance: answer.balance };
     },
     release: async ({ organizationId, holdId, kind, note, atMs }) => {
-      const keys = resolvingKeys(slots, organizationHome(organizationId));
-      const answer = decodeAnswer(await redis.script('release', keys, [holdId, kind, note, atMs]));
+      const values = [holdId, holdEntry(organizationId, holdId), kind, note, atMs];
+      const answer = decodeAnswer(await redis.script('release', holdKeys(organizationId), values));
       const outcome = oneOf(['released', 'replayed', 'captured', 'unknown'], answer.outcome);
-      list.remove({ organizationId, holdId });
       return { outcome, balance: answer.balance };
     },
-    overdueHolds: (question) => list.overdue(question),
+    overdueHolds: async ({ nowMs, limit }) => {
+      const entries = await redis.run((client) =>
+        client.zrangebyscore(names.openHolds, '-inf', nowMs, 'LIMIT', 0, limit),
+      );
+      const holds = await Promise.all(entries.map((entry) => openHoldOf(redis, names, entry)));
+      return holds.filter((hold) => hold !== null);
+    },
     balance: async (organizationId) => {
-      const home = organizationHome(organizationId);
-      // An organization is there before its units are, so asking in this order cannot miss any.
-      const [known, units] = await Promise.all([
-        redis.run((client) => client.exists(slots.profile(home))),
-        redis.run((client) => client.hmget(slots.units(home), 'granted', 'balance', 'held', 'spent')),
-      ]);
-      if (known === 0) return null;
+      const name = names.organization(organizationId);
+      const [plan, ...units] = await redis.run((client) =>
+        client.hmget(name, 'plan', 'granted', 'balance', 'held', 'spent'),
+      );
+      if (plan == null) return null;
       return units[0] === null ? NO_UNITS : decodeBalance(units);
     },
     ledger: async ({ organizationId, after, limit }) => {
-      const name = slots.ledger(organizationHome(organizationId));
+      const name = names.ledger(organizationId);
       const rows = await redis.run((client) => client.lrange(name, after, after + limit - 1));
       return rows.map((row, i) => decodeRow(row, after + i + 1));
     },
   };
 }
 
-function refuseUnits(units: number, least: number): void {
-  if (!Number.isSafeInteger(units) || units < least) {
-    throw new RangeError(`units must be a whole number from ${least} on`);
-  }
+/** Null when the hold was resolved since its entry was read. */
+async function openHoldOf(redis: RedisConnection, names: Names, entry: string): Promise<Hold | null> {
+  const [organizationId, holdId] = listOf(JSON.parse(entry)).map(textOf);
+  if (organizationId === undefined || holdId === undefined) return null;
+  const state = await redis.run((client) => client.hget(names.holds(organizationId), holdId));
+  const open = /^open (\d+) (\S+) (\S+) (.*)$/s.exec(state ?? '');
+  const [, units, heldAtMs, overdueAtMs, operation] = open ?? [];
+  if (operation === undefined) return null;
+  return {
+    organizationId,
+    holdId,
+    units: numberOf(units),
+    operation,
+    heldAtMs: numberOf(heldAtMs),
+    overdueAtMs: numberOf(overdueAtMs),
+  };
 }
 
-function resolvingKeys(slots: Slots, home: Home): readonly string[] {
-  const holds = [slots.holds(home), slots.openHolds(home), slots.resolvedHolds(home)];
-  return [slots.units(home), slots.ledger(home), ...holds];
+function refuseUnits(units: number, unitsMin: 0 | 1): void {
+  if (!Number.isSafeInteger(units) || units < unitsMin) {
+    throw new RangeError(`units are whole numbers from ${unitsMin}, not ${units}`);
+  }
 }
 
 function decodeAnswer(value: unknown): Answer {

@@ -8,23 +8,30 @@ import {
   readFileSync,
   statSync,
 } from 'node:fs';
+import { createRequire } from 'node:module';
 import { dirname } from 'node:path';
 import type Database from 'libsql';
-import { StoreUnavailable } from '../store.ts';
-import { NewerStore } from './failures.ts';
-import { sqliteLibrary } from './library.ts';
+import { isMissingPackage, MissingPackage } from '../../../core/user-error.ts';
+import { OtherVersion, StoreUnavailable } from '../store.ts';
 
-/** The file holds digests of keys and what every organization does: nobody else on the machine may read it. */
+/** The file: how it is opened, brought up to date and copied. What its errors mean: failures.ts. */
+
+const load = createRequire(import.meta.url);
+
+/** The file holds digests of keys and the ledgers of all organizations: only its owner may read it. */
 const DIRECTORY_MODE = 0o700;
 const FILE_MODE = 0o600;
 const MODE_BITS = 0o777;
 /** SQLite's own waiting polls ever more rarely, up to every 100 ms; the writer repeats a short wait instead. */
 const WRITER_BUSY_TIMEOUT_MS = 50;
 /** A reader waits only while another process opens or recovers the file. */
-export const READER_BUSY_TIMEOUT_MS = 1_000;
+const READER_BUSY_TIMEOUT_MS = 1_000;
 const MIGRATIONS_DIRECTORY = new URL('./migrations/', import.meta.url);
 
-/** Opens the file for writing, made and brought up to date as needed. Throws what libsql throws, and `NewerStore`. */
+const NEWER_ADVICE =
+  'Run the version that wrote it, or restore a backup of before into another data directory.';
+
+/** Opens the file for writing, made and brought up to date as needed. Throws what libsql throws, and `OtherVersion`. */
 export function openForWriting(path: string): Database.Database {
   makeFile(path);
   const db = new (sqliteLibrary())(path);
@@ -59,7 +66,7 @@ function useWriteAheadLog(db: Database.Database): void {
   }
 }
 
-/** SQLite would make the file readable to all; it gives its WAL the mode of the file. */
+/** SQLite would create it readable for everyone. Its WAL gets the mode of the file. */
 function makeFile(path: string): void {
   const directory = dirname(path);
   mkdirSync(directory, { recursive: true, mode: DIRECTORY_MODE });
@@ -90,8 +97,9 @@ function migrate(db: Database.Database): void {
   try {
     const version = schemaVersion(db);
     if (version > scripts.length) {
-      throw new NewerStore(
+      throw new OtherVersion(
         `the control store was written by a newer version of this program: its schema is ${version}, the newest known here is ${scripts.length}`,
+        NEWER_ADVICE,
       );
     }
     for (const script of scripts.slice(version)) db.exec(script);
@@ -117,7 +125,129 @@ function migrations(): string[] {
 }
 
 /** The number of the last migration that a database has seen. */
-export function schemaVersion(db: Database.Database): number {
+function schemaVersion(db: Database.Database): number {
   const row = db.prepare('PRAGMA user_version').get() as { readonly user_version: number };
   return row.user_version;
+}
+
+/**
+ * The SQLite library. Its binary is an optional package for each platform, without which loading it fails; so it is loaded when the
+ * first file is opened, and accounts in Redis do without it. Throws `MissingPackage`.
+ */
+export function sqliteLibrary(): typeof Database {
+  try {
+    return load('libsql') as typeof Database; // what the package exports
+  } catch (cause) {
+    if (!isMissingPackage(cause)) throw cause;
+    throw new MissingPackage({
+      purpose: 'Keeping accounts in a SQLite file',
+      packages: `@libsql/* (the one for ${process.platform}-${process.arch})`,
+      otherwise: 'Or keep the accounts in Redis: set REDIS_URL.',
+      cause,
+    });
+  }
+}
+
+/** What a copy of the store holds. */
+interface CopiedStore {
+  /** Of its tables: the number of the last migration. */
+  readonly schema: number;
+  readonly organizations: number;
+  readonly ledgerRows: number;
+  readonly payments: number;
+}
+
+/**
+ * Copies a database while other processes use it: the one statement sees one state of it, and the copy needs no write-ahead log.
+ * `target` must not exist. Throws what libsql throws.
+ */
+export function copyDatabase(source: string, target: string): CopiedStore {
+  // Not `openForReading`: a connection that may only query is refused its copy.
+  const db = new (sqliteLibrary())(source);
+  try {
+    db.exec(`PRAGMA busy_timeout = ${READER_BUSY_TIMEOUT_MS}`);
+    db.prepare('VACUUM INTO ?').run(target);
+  } finally {
+    db.close();
+  }
+  chmodSync(target, FILE_MODE);
+  return inspectCopy(target);
+}
+
+/** Throws when the file is not a whole database of ours. */
+function inspectCopy(path: string): CopiedStore {
+  const db = new (sqliteLibrary())(path);
+  try {
+    db.exec('PRAGMA query_only = ON');
+    const said = db.prepare('PRAGMA integrity_check').get() as { readonly integrity_check: string };
+    if (said.integrity_check !== 'ok') throw new Error('the copied database is damaged');
+    const counted = (table: string): number =>
+      (db.prepare(`SELECT count(*) AS n FROM ${table}`).get() as { readonly n: number }).n;
+    return {
+      schema: schemaVersion(db),
+      organizations: counted('organization'),
+      ledgerRows: counted('ledger'),
+      payments: counted('payment'),
+    };
+  } finally {
+    db.close();
+  }
+}
+
+/** A failure in a form that crosses a thread. */
+export interface Failure {
+  /** range: a bug of the caller that the port names. bug: one that it does not. */
+  readonly kind: 'unavailable' | 'newer' | 'range' | 'bug';
+  readonly message: string;
+}
+
+/** SQLite's result codes (sqlite.org/rescode.html); the low byte of an extended code is the code. */
+const SQLITE_BUSY = 5;
+const SQLITE_CONSTRAINT = 19;
+const SQLITE_MISMATCH = 20;
+const PRIMARY_CODE = 0xff;
+
+/**
+ * What an error of libsql, or of our own in a transaction, is to the caller. A broken constraint and a value that cannot be
+ * bound are bugs; everything else that SQLite says is about its file. SQLite names columns in its messages, never values.
+ */
+export function failureOf(error: unknown): Failure {
+  const message = error instanceof Error ? error.message : String(error);
+  if (error instanceof OtherVersion) return { kind: 'newer', message };
+  if (error instanceof RangeError) return { kind: 'range', message };
+  if (error instanceof StoreUnavailable) return { kind: 'unavailable', message };
+  const code = resultCode(error);
+  if (code === undefined && !isAboutTheFile(error, message)) return { kind: 'bug', message };
+  const bug = code === SQLITE_CONSTRAINT || code === SQLITE_MISMATCH;
+  return { kind: bug ? 'bug' : 'unavailable', message };
+}
+
+/** The failure as the port rejects with it. */
+export function errorOf({ kind, message }: Failure): Error {
+  switch (kind) {
+    case 'unavailable':
+      return new StoreUnavailable(new Error(message));
+    case 'newer':
+      return new OtherVersion(message, NEWER_ADVICE);
+    case 'range':
+      return new RangeError(message);
+    case 'bug':
+      return new Error(`the control store refused a change that its rules forbid: ${message}`);
+  }
+}
+
+/** Another process holds the lock that is needed; it is free again soon. */
+export function isBusy(error: unknown): boolean {
+  return resultCode(error) === SQLITE_BUSY;
+}
+
+function resultCode(error: unknown): number | undefined {
+  if (!(error instanceof Error) || !('rawCode' in error)) return undefined;
+  return typeof error.rawCode === 'number' ? error.rawCode & PRIMARY_CODE : undefined;
+}
+
+/** Node's errors name the system call. libsql reports a file that it cannot open without a code, a closed one as a TypeError. */
+function isAboutTheFile(error: unknown, message: string): boolean {
+  if (error instanceof Error && 'syscall' in error) return true;
+  return message.startsWith('ConnectionFailed') || message.includes('database connection is not open');
 }

@@ -1,27 +1,37 @@
+import type { KeyDigest } from '../../../core/domain/caller.ts';
+import type { UnitBalance } from '../../../core/domain/plan.ts';
 import type { Log } from '../../../core/log.ts';
+import type { AccountStore, Credential, KeyRecord, Organization } from '../account-store.ts';
 import { createMemoryRates } from '../memory-rates.ts';
+import type { AuthorizationId, PaymentRecord, PaymentStore, UnresolvedPage } from '../payment-store.ts';
+import { type ControlStore, StoreUnavailable } from '../store.ts';
+import type { Hold, LedgerEntry, UnitStore } from '../unit-store.ts';
+import { errorOf, failureOf, openForReading } from './database.ts';
 import {
-  type AccountStore,
-  type ControlStore,
-  type PaymentStore,
-  StoreUnavailable,
-  type UnitStore,
-} from '../store.ts';
-import { errorOf, failureOf } from './failures.ts';
-import { openReads, type Reads } from './reads.ts';
+  BALANCE_COLUMNS,
+  HOLD_COLUMNS,
+  KEY_COLUMNS,
+  LEDGER_COLUMNS,
+  ORGANIZATION_COLUMNS,
+  PAYMENT_COLUMNS,
+  type PaymentRow,
+  paymentOf,
+  prepare,
+  THIS_PAYMENT,
+} from './rows.ts';
 import { createWriteQueue, type WriteQueue } from './write-queue.ts';
 
 /**
- * The control store in one SQLite file, for one API process on one machine; other processes (`npm run admin`) may open the file
- * beside it. A thread of its own makes every change, so that nobody else waits for the disk; the calling thread reads through a
- * connection of its own, which sees every change that was answered. Rates are counted in this process's memory.
+ * The control store in one SQLite file, for one API process on one machine; other processes (`npm run admin`) may open the file at
+ * the same time. A thread makes every change, so that the event loop never waits for the disk; the calling thread reads through
+ * a connection of its own, which sees every change that was answered. Rates are counted in this process's memory.
  *
- * Opening never fails: what cannot be opened or written rejects with `StoreUnavailable` (`NewerStore` when a newer version of
- * this program wrote it), and is tried again with every call.
+ * Opening never fails: what cannot be opened or written rejects with `StoreUnavailable` (`OtherVersion` when a newer version
+ * of this program wrote it), and is tried again with every call.
  */
 export function openSqliteStore(options: { readonly path: string; readonly log?: Log }): ControlStore {
-  const queue = createWriteQueue({ ...options, onCommitted: () => reader.lookAgain() });
-  const reader: Reader = createReader(options.path, queue);
+  const queue = createWriteQueue(options);
+  const reader = createReader(options.path, queue);
   const rates = createMemoryRates();
   let closed: Promise<void> | undefined;
   const close = async (): Promise<void> => {
@@ -89,8 +99,6 @@ function paymentStore(queue: WriteQueue, reader: Reader): PaymentStore {
 
 interface Reader {
   ask<Answer>(question: (reads: Reads) => Answer): Promise<Answer>;
-  /** To be called when something was committed. */
-  lookAgain(): void;
   close(): void;
 }
 
@@ -117,7 +125,6 @@ function createReader(path: string, queue: WriteQueue): Reader {
       if (reads === undefined) await queue.write('ping', null);
       return answer(question);
     },
-    lookAgain: () => reads?.lookAgain(),
     close: () => {
       closed = true;
       drop();
@@ -127,4 +134,130 @@ function createReader(path: string, queue: WriteQueue): Reader {
 
 function closedError(): StoreUnavailable {
   return new StoreUnavailable(new Error('the control store is closed'));
+}
+
+/** Every method of the port that changes nothing. Some microseconds each from the page cache, so they run on the calling thread. */
+type Reads = ReturnType<typeof openReads>;
+
+function openReads(path: string) {
+  const db = openForReading(path);
+  return {
+    ...accountReads(db),
+    ...unitReads(db),
+    ...paymentReads(db),
+    close: () => void db.close(),
+  };
+}
+
+/** A range of the index, also from the first. */
+const THOSE_AFTER = `id >= ifnull(:after, '') AND id IS NOT :after`;
+
+type Connection = ReturnType<typeof openForReading>;
+
+function accountReads(db: Connection) {
+  const organization = prepare<Organization>(
+    db,
+    `SELECT ${ORGANIZATION_COLUMNS} FROM organization WHERE id = :id`,
+  );
+  const organizations = prepare<Organization>(
+    db,
+    `SELECT ${ORGANIZATION_COLUMNS} FROM organization WHERE ${THOSE_AFTER} ORDER BY id LIMIT :limit`,
+  );
+  const keys = prepare<KeyRecord>(
+    db,
+    `SELECT ${KEY_COLUMNS} FROM api_key
+     WHERE organization_id IS :organizationId AND ${THOSE_AFTER} ORDER BY id LIMIT :limit`,
+  );
+  return {
+    findOrganization: (id: string): Organization | null => organization.one({ id }) ?? null,
+    listOrganizations: (page: { readonly after: string | null; readonly limit: number }): Organization[] =>
+      organizations.all(page),
+    listKeys: (page: {
+      readonly organizationId: string | null;
+      readonly after: string | null;
+      readonly limit: number;
+    }): KeyRecord[] => keys.all(page),
+    findKey: keyFinder(db),
+  };
+}
+
+/** Key and organization in one statement, and so of one instant. */
+function keyFinder(db: Connection): (digest: KeyDigest) => Credential | null {
+  type Row = KeyRecord & {
+    readonly displayName: string | null;
+    readonly plan: Organization['plan'];
+    readonly organizationCreatedAtMs: number;
+  };
+  const find = prepare<Row>(
+    db,
+    `SELECT ${KEY_COLUMNS.replace(/^id|created_at_ms/g, 'api_key.$&')}, display_name AS displayName, plan,
+       organization.created_at_ms AS organizationCreatedAtMs
+     FROM api_key LEFT JOIN organization ON organization.id = organization_id WHERE digest = :digest`,
+  );
+  return (digest) => {
+    const row = find.one({ digest });
+    if (row === undefined) return null;
+    const { displayName, plan, organizationCreatedAtMs, ...key } = row;
+    if (key.organizationId === null || displayName === null) return { key, organization: null };
+    const organization = {
+      id: key.organizationId,
+      displayName,
+      plan,
+      createdAtMs: organizationCreatedAtMs,
+    };
+    return { key, organization };
+  };
+}
+
+function unitReads(db: Connection) {
+  const balance = prepare<UnitBalance>(
+    db,
+    `SELECT ${BALANCE_COLUMNS} FROM organization WHERE id = :organizationId`,
+  );
+  const overdue = prepare<Hold>(
+    db,
+    `SELECT ${HOLD_COLUMNS} FROM hold WHERE state = 'open' AND overdue_at_ms <= :nowMs
+     ORDER BY overdue_at_ms, organization_id, hold_id LIMIT :limit`,
+  );
+  const ledger = prepare<LedgerEntry>(
+    db,
+    `SELECT ${LEDGER_COLUMNS} FROM ledger
+     WHERE organization_id = :organizationId AND sequence > :after ORDER BY sequence LIMIT :limit`,
+  );
+  return {
+    balance: (organizationId: string): UnitBalance | null => balance.one({ organizationId }) ?? null,
+    overdueHolds: (question: { readonly nowMs: number; readonly limit: number }): Hold[] =>
+      overdue.all(question),
+    ledger: (page: {
+      readonly organizationId: string;
+      readonly after: number;
+      readonly limit: number;
+    }): LedgerEntry[] => ledger.all(page),
+  };
+}
+
+const FROM_THE_FIRST = {
+  leaseUntilMs: Number.MIN_SAFE_INTEGER,
+  id: { chain: '', asset: '', payer: '', nonce: '' },
+};
+
+function paymentReads(db: Connection) {
+  const payment = prepare<PaymentRow>(db, `SELECT ${PAYMENT_COLUMNS} FROM payment WHERE ${THIS_PAYMENT}`);
+  const unresolved = prepare<PaymentRow>(
+    db,
+    `SELECT ${PAYMENT_COLUMNS} FROM payment
+     WHERE state = 'settling' AND lease_until_ms <= :nowMs AND lease_until_ms >= :leaseUntilMs
+       AND (lease_until_ms, chain, asset, payer, nonce) > (:leaseUntilMs, :chain, :asset, :payer, :nonce)
+     ORDER BY lease_until_ms, chain, asset, payer, nonce LIMIT :limit`,
+  );
+  return {
+    findPayment: (id: AuthorizationId): PaymentRecord | null => {
+      const row = payment.one({ ...id });
+      return row === undefined ? null : paymentOf(row);
+    },
+    unresolved: ({ nowMs, after, limit }: UnresolvedPage): PaymentRecord[] => {
+      const { id, leaseUntilMs } = after ?? FROM_THE_FIRST;
+      return unresolved.all({ nowMs, limit, leaseUntilMs, ...id }).map(paymentOf);
+    },
+  };
 }

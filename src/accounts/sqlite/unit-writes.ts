@@ -1,10 +1,21 @@
 import type Database from 'libsql';
 import { NO_UNITS, UNITS_MAX, type UnitBalance } from '../../../core/domain/plan.ts';
-import { HOLD_KEPT_MS, HOLDS_FORGOTTEN_PER_HOLD } from '../retention.ts';
-import type { Hold, LedgerEntry } from '../store.ts';
-import { BALANCE_COLUMNS, HOLD_COLUMNS } from './columns.ts';
-import { prepare } from './statement.ts';
-import type { UnitWrites } from './write-types.ts';
+import {
+  HOLD_KEPT_MS,
+  HOLDS_FORGOTTEN_PER_HOLD,
+  type Hold,
+  type LedgerEntry,
+  type UnitStore,
+} from '../unit-store.ts';
+import { BALANCE_COLUMNS, HOLD_COLUMNS, prepare } from './rows.ts';
+
+/** A method of the port as the writing thread has it: the same answer, at once. */
+export type AtOnce<Method> = Method extends (argument: infer Argument) => Promise<infer Answer>
+  ? (argument: Argument) => Answer
+  : never;
+export type AllAtOnce<Port, Name extends keyof Port> = { readonly [K in Name]: AtOnce<Port[K]> };
+
+export type UnitWrites = AllAtOnce<UnitStore, 'grant' | 'hold' | 'capture' | 'release'>;
 
 interface HoldRow extends Hold {
   readonly state: 'open' | 'captured' | 'released';

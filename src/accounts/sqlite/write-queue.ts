@@ -2,24 +2,23 @@ import { extname } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import type { Log } from '../../../core/log.ts';
 import { StoreUnavailable } from '../store.ts';
-import type { WriteOutcome } from './commit-batch.ts';
-import { errorOf } from './failures.ts';
-import type { FromWriteThread, ToWriteThread, WriteThreadData } from './write-thread.ts';
-import type { WriteAnswer, WriteArgument, WriteName, WriteRequest } from './write-types.ts';
+import { errorOf } from './database.ts';
+import type { FromWriteThread, ToWriteThread, WriteOutcome, WriteThreadData } from './write-thread.ts';
+import type { WriteAnswer, WriteArgument, WriteName, WriteRequest } from './writes.ts';
 
-/** The calling thread's end of the thread that writes. */
+/** What the calling thread sees of the thread that writes. */
 export interface WriteQueue {
   /** Resolves when the change is on disk. Rejects with `StoreUnavailable` when it may not be, so that it must be asked again. */
   write<Name extends WriteName>(name: Name, argument: WriteArgument<Name>): Promise<WriteAnswer<Name>>;
-  /** Finishes what was asked for, then ends the thread. */
+  /** Finishes the requests so far, then ends the thread. */
   close(): Promise<void>;
 }
 
 /** Bounds a transaction: about 20 ms of work, during which another process waits. */
 const BATCH_MAX = 500;
-/** Some seconds of work on a slow disk. Whoever comes later is better told at once. */
+/** Some seconds of work on a slow disk. Later requests are refused at once rather than answered too late. */
 const WAITING_MAX = 20_000;
-/** Longer than the thread's own patience with other processes: the disk itself hangs. */
+/** Longer than the thread waits for the locks of other processes: the disk itself hangs. */
 const STALL_MS = 30_000;
 
 interface Pending {
@@ -31,42 +30,41 @@ interface Pending {
 interface Flight {
   readonly requests: readonly Pending[];
   readonly stalls: NodeJS.Timeout;
-  /** Its callers were told; only the thread has not come back. */
+  /** Its callers were refused; only the thread has not answered. */
   stalled: boolean;
 }
 
-export interface WriteQueueOptions {
+interface WriteQueueOptions {
   readonly path: string;
   readonly log?: Log | undefined;
-  /** Something may have been committed: called before anybody is told. */
-  readonly onCommitted?: () => void;
   /** Tests start one that dies or hangs. */
   readonly startThread?: (data: WriteThreadData) => Worker;
   readonly stallMs?: number;
 }
 
 export function createWriteQueue(options: WriteQueueOptions): WriteQueue {
-  const lane = new WriteLane(options);
+  const sender = new BatchSender(options);
   let closed: Promise<void> | undefined;
   return {
     write: (name, argument) =>
       new Promise((resolve, reject) => {
         if (closed !== undefined) reject(new StoreUnavailable(new Error('the control store is closed')));
         // The answer to a request is that of the method it names.
-        else lane.add({ request: { name, argument }, resolve: resolve as (answer: unknown) => void, reject });
+        else
+          sender.add({ request: { name, argument }, resolve: resolve as (answer: unknown) => void, reject });
       }),
     close: () => {
-      closed ??= lane.end();
+      closed ??= sender.end();
       return closed;
     },
   };
 }
 
 /**
- * One batch is with the thread at any time; what is asked meanwhile goes together as the next. So a lone request waits for
- * nothing, and a thousand at once cost a few fsyncs.
+ * The thread has one batch at a time; the requests that arrive meanwhile are the next one. So a lone request waits for nothing, and a
+ * thousand at once cost a few fsyncs.
  */
-class WriteLane {
+class BatchSender {
   private readonly waiting: Pending[] = [];
   private readonly options: WriteQueueOptions;
   private flight: Flight | undefined;
@@ -97,7 +95,7 @@ class WriteLane {
     if (worker === undefined) return;
     this.worker = undefined;
     if (this.flight?.stalled === true) {
-      // It may never come back from the disk, so nobody waits for it.
+      // It may wait for the disk without end, so close does not wait for it.
       void worker.terminate();
       return;
     }
@@ -134,15 +132,14 @@ class WriteLane {
     return worker;
   }
 
-  /** The next batch leaves before this one's callers go on. */
+  /** Sends the next batch before it answers the callers of this one. */
   private land(outcomes: readonly WriteOutcome[]): void {
     const { flight } = this;
     if (flight === undefined) return;
     clearTimeout(flight.stalls);
     this.flight = undefined;
-    this.options.onCommitted?.();
     this.send();
-    this.tellLog(outcomes);
+    this.logChange(outcomes);
     if (flight.stalled) return;
     for (const [place, { resolve, reject }] of flight.requests.entries()) {
       const outcome = outcomes[place];
@@ -151,7 +148,7 @@ class WriteLane {
     }
   }
 
-  /** Whether its batch was committed is not known; the callers ask again. The next request starts another thread. */
+  /** Whether the batch was committed is not known, so its callers ask again. The next request starts another thread. */
   private lose(worker: Worker, reason: unknown): void {
     if (this.worker !== worker) return;
     this.worker = undefined;
@@ -174,8 +171,8 @@ class WriteLane {
     this.onIdle?.();
   }
 
-  /** Once when it begins to fail, once when it is well again. */
-  private tellLog(outcomes: readonly WriteOutcome[]): void {
+  /** Once when writes begin to fail, once when they succeed again. */
+  private logChange(outcomes: readonly WriteOutcome[]): void {
     const first = outcomes[0];
     if (first === undefined) return;
     const failure = 'failure' in first ? first.failure : undefined;

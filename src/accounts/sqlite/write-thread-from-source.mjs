@@ -1,6 +1,6 @@
 /**
  * Entry of the write thread where the program runs from its source. A thread inherits neither the loader of tsx nor, on Node 20,
- * an `--import` of it, so it is registered here.
+ * its `--import`, so the loader is registered here.
  */
 import { register } from 'tsx/esm/api';
 

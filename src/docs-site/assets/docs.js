@@ -53,7 +53,7 @@ function weightOf(_id, _term, { weight }) {
   return weight;
 }
 
-/** The index is made once, when somebody begins to search. */
+/** The index is built once, at the first search. */
 function loadIndex() {
   loading ??= (async () => {
     const [{ default: MiniSearch }, answer] = await Promise.all([
@@ -89,10 +89,10 @@ function offerSearch() {
       (index) => index.search(words, { boostDocument: weightOf }).slice(0, RESULTS_MAX),
       () => null,
     );
-    if (turn !== asked) return; // another search began meanwhile
+    if (turn !== asked) return; // another search has begun
     results.replaceChildren(...(hits ?? []).map(resultOf));
     results.hidden = hits === null || hits.length === 0;
-    found.textContent = toldOf(hits);
+    found.textContent = countText(hits);
     found.classList.toggle('unseen', hits !== null && hits.length > 0);
   };
   input.form.addEventListener('submit', (event) => {
@@ -107,7 +107,7 @@ function offerSearch() {
   });
 }
 
-function toldOf(hits) {
+function countText(hits) {
   if (hits === null) return 'The search could not be loaded.';
   if (hits.length === 0) return 'Nothing was found.';
   return hits.length === 1 ? '1 result' : `${hits.length} results`;
@@ -147,7 +147,7 @@ function resultOf({ url, page, heading, text, terms }) {
   return link;
 }
 
-/** What stands around the first word that was found. */
+/** The text around the first word that was found. */
 function snippetOf(text, terms) {
   const lower = text.toLowerCase();
   const places = terms.map((term) => lower.indexOf(term)).filter((place) => place >= 0);
@@ -157,7 +157,7 @@ function snippetOf(text, terms) {
   return `${start > 0 ? '… ' : ''}${cut}${start + SNIPPET_CHARS < text.length ? ' …' : ''}`;
 }
 
-/** The text, its found words marked; as nodes, so that no text can become markup. */
+/** The text with the found words marked. Built from nodes, so that text never becomes markup. */
 function marked(text, terms) {
   const escaped = terms.map((term) => term.replace(/[.*+?^${}()|[\]\\]/g, '\\$&'));
   if (escaped.length === 0) return [text];
@@ -170,7 +170,7 @@ function marked(text, terms) {
   });
 }
 
-/** The section that is being read, in the table of contents. */
+/** Marks the current section in the table of contents. */
 function followReading() {
   const links = new Map(
     [...document.querySelectorAll('.contents a')].map((link) => [

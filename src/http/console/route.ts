@@ -1,33 +1,23 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { fail } from '../../../core/errors.ts';
+import { weakTag } from '../../../core/weak-tag.ts';
 import { matchesEtag, pagePolicy, VARY } from '../headers.ts';
 import { installRefusedMethods } from '../methods.ts';
-import type { ConsoleBuild } from './build.ts';
-import { acceptedEncoding, compressed, type Encoding, loadConsole } from './files.ts';
-import { consolePage } from './page.ts';
+import { acceptedEncoding, type ConsoleBuild, compressed, loadConsole, mediaTypeOf } from './assets.ts';
 
 /** The web console: one page at every address below /console, and its files, which never change under their names. */
 
-export interface ConsoleOptions {
-  /** Lent to visitors without a key; null for none. */
+interface ConsoleOptions {
+  /** The key that is lent to visitors without one; null to lend none. */
   readonly visitorKey: string | null;
-  /** Where the files come from instead of the sources or the build. */
+  /** Replaces `loadConsole`. */
   readonly load?: () => Promise<ConsoleBuild>;
 }
-
-const PAGE_HEADERS = {
-  'content-security-policy': pagePolicy("'none'"),
-  'referrer-policy': 'no-referrer',
-  'cross-origin-opener-policy': 'same-origin',
-  'x-frame-options': 'DENY',
-} as const;
-
-const FOREVER = 'public, max-age=31536000, immutable';
 
 const PATHS = ['/console', '/console/*', '/console/assets/:name'] as const;
 
 export function installConsole(app: FastifyInstance, options: ConsoleOptions): void {
-  // A scope of its own, for its hook.
+  // The hook of `refuseOtherSites` must apply to these routes only.
   app.register((scope, _options, done) => {
     serveConsole(scope, options);
     done();
@@ -37,23 +27,21 @@ export function installConsole(app: FastifyInstance, options: ConsoleOptions): v
 function serveConsole(app: FastifyInstance, { visitorKey, load = loadConsole }: ConsoleOptions): void {
   refuseOtherSites(app);
   const build = once(load);
-  const files = createFiles(build);
   const sendPage = async (request: FastifyRequest, reply: FastifyReply): Promise<unknown> => {
-    const { text, etag } = consolePage(await build(), visitorKey);
+    const text = pageText(await build(), visitorKey);
+    const etag = weakTag(text);
     reply.headers({ ...PAGE_HEADERS, 'cache-control': 'no-cache', etag });
     if (matchesEtag(request.headers['if-none-match'], etag)) return reply.code(304).send();
     return reply.type('text/html; charset=utf-8').send(text);
   };
   app.get('/console', sendPage);
   app.get('/console/*', sendPage);
-  // Compressed here, once; the plugin would do it for every request.
-  app.get<{ Params: { name: string } }>('/console/assets/:name', { compress: false }, (request, reply) =>
-    sendFile(files, request, reply),
-  );
+  // Compressed by `fileSender` once a file; the plugin would compress every answer.
+  app.get('/console/assets/:name', { compress: false }, fileSender(build));
   for (const url of PATHS) installRefusedMethods(app, url);
 }
 
-/** The page may hold a key that is lent to visitors: scripts of other sites must not read it, nor learn from a preflight that they may. */
+/** The page may hold a key that is lent to visitors, so scripts of other sites must not read it. A preflight from them gets no CORS headers. */
 function refuseOtherSites(app: FastifyInstance): void {
   app.addHook('onRequest', (_request, reply, done) => {
     reply.removeHeader('access-control-allow-origin').removeHeader('access-control-expose-headers');
@@ -63,52 +51,69 @@ function refuseOtherSites(app: FastifyInstance): void {
     app.options(url, (_request, reply) => reply.code(204).header('allow', 'GET, HEAD, OPTIONS').send());
 }
 
-interface ReadyFile {
-  readonly mediaType: string;
-  readonly bytes: Uint8Array;
+const PAGE_HEADERS = {
+  'content-security-policy': pagePolicy("'none'"),
+  'referrer-policy': 'no-referrer',
+  'cross-origin-opener-policy': 'same-origin',
+  'x-frame-options': 'DENY',
+} as const;
+
+/** The mark of the index in the browser's tab. As an image it cannot run scripts. */
+const ICON =
+  "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 24 24'%3E%3Cpath d='M3 7h9a5 5 0 0 1 0 10H3' fill='none' stroke='%230b8a6a' stroke-width='2.6'/%3E%3Ccircle cx='20' cy='12' r='2.8' fill='%230b8a6a'/%3E%3C/svg%3E";
+
+/** Keys are letters, digits and `_`, and names of files are our own: nothing needs escaping. */
+function pageText({ script, style }: ConsoleBuild, visitorKey: string | null): string {
+  const visitor = visitorKey === null ? '' : `<meta name="six-visitor-key" content="${visitorKey}">\n`;
+  return `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>Settlement Index</title>
+<meta name="description" content="x402 settlements and ERC-8004 agents: live flow, wallets, SQL.">
+${visitor}<link rel="icon" href="${ICON}">
+<link rel="stylesheet" href="/console/assets/${style}">
+<script type="module" src="/console/assets/${script}"></script>
+</head>
+<body>
+<div id="app"></div>
+<noscript><p>The console needs JavaScript. <a href="/openapi.json">The API</a> serves the same data without it.</p></noscript>
+</body>
+</html>
+`;
 }
 
-interface Files {
-  find(name: string, encoding: Encoding): Promise<ReadyFile | undefined>;
+const ONE_YEAR_IMMUTABLE = 'public, max-age=31536000, immutable';
+
+interface FileRequest {
+  Params: { name: string };
 }
 
-/** Every file in every form that was asked for, made once. */
-function createFiles(build: () => Promise<ConsoleBuild>): Files {
-  const made = new Map<string, Promise<Uint8Array>>();
-  return {
-    find: async (name, encoding) => {
-      const file = (await build()).files.get(name);
-      if (file === undefined) return undefined;
-      const at = `${encoding} ${name}`;
-      const bytes = made.get(at) ?? compressed(file.bytes, encoding);
-      made.set(at, bytes);
-      return { mediaType: file.mediaType, bytes: await bytes };
-    },
+/** Sends files in the best encoding of the request. Each file is compressed once for each encoding. */
+function fileSender(build: () => Promise<ConsoleBuild>) {
+  const compressions = new Map<string, Promise<Uint8Array>>();
+  return async (request: FastifyRequest<FileRequest>, reply: FastifyReply): Promise<unknown> => {
+    const { name } = request.params;
+    const file = (await build()).files.get(name);
+    if (file === undefined)
+      throw fail('not_found', {
+        detail: 'The console has no such file. It may have been updated: load the page again.',
+      });
+    const etag = `W/"${name}"`;
+    reply.headers({ 'cache-control': ONE_YEAR_IMMUTABLE, etag, vary: `${VARY}, Accept-Encoding` });
+    if (matchesEtag(request.headers['if-none-match'], etag)) return reply.code(304).send();
+    const encoding = acceptedEncoding(request.headers['accept-encoding']);
+    const compression = compressions.get(`${encoding} ${name}`) ?? compressed(file, encoding);
+    compressions.set(`${encoding} ${name}`, compression);
+    const bytes = await compression;
+    if (encoding !== 'identity') reply.header('content-encoding', encoding);
+    return reply.type(mediaTypeOf(name)).send(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength));
   };
 }
 
-async function sendFile(
-  files: Files,
-  request: FastifyRequest<{ Params: { name: string } }>,
-  reply: FastifyReply,
-): Promise<unknown> {
-  const { name } = request.params;
-  const encoding = acceptedEncoding(request.headers['accept-encoding']);
-  const file = await files.find(name, encoding);
-  if (file === undefined)
-    throw fail('not_found', {
-      detail: 'The console has no such file; it may have been updated. Load the page again.',
-    });
-  const etag = `W/"${name}"`;
-  reply.headers({ 'cache-control': FOREVER, etag, vary: `${VARY}, Accept-Encoding` });
-  if (matchesEtag(request.headers['if-none-match'], etag)) return reply.code(304).send();
-  if (encoding !== 'identity') reply.header('content-encoding', encoding);
-  return reply
-    .type(file.mediaType)
-    .send(Buffer.from(file.bytes.buffer, file.bytes.byteOffset, file.bytes.byteLength));
-}
-
-/** Made at the first request and shared by all; after a failure the next request tries again. */
+/** Runs `make` at the first request and shares its result; after a failure the next request runs it again. */
 function once<Made>(make: () => Promise<Made>): () => Promise<Made> {
   let made: Promise<Made> | undefined;
   return () => {

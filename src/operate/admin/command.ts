@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 import { systemClock } from '../../../core/clock.ts';
 import type { Config } from '../../../core/config/config.ts';
 import { createLog } from '../../../core/log.ts';
-import { StoreUnavailable } from '../../accounts/store.ts';
+import { OtherVersion, StoreUnavailable } from '../../accounts/store.ts';
 import type { AdminDeps, CommandOutput } from './command-output.ts';
 import { addKeyCommands } from './key.ts';
 import { addOrganizationCommands } from './organization.ts';
@@ -48,7 +48,7 @@ async function runAdmin(
   work: (deps: AdminDeps) => Promise<CommandOutput>,
 ): Promise<void> {
   if (config.control.redisUrl === null) mkdirSync(config.dataDir, { recursive: true });
-  const { openControlStore } = await import('../../open-control-store.ts');
+  const { openControlStore } = await import('../../accounts/open.ts');
   const store = openControlStore({ config, log: createLog('warn', 'settlement-index') });
   try {
     const output = await work({ store, nowMs: systemClock.nowMs(), config });
@@ -57,7 +57,11 @@ async function runAdmin(
     if (output.failed === true) process.exitCode = EXIT_FAILED;
   } catch (error) {
     if (!(error instanceof StoreUnavailable)) throw error;
-    process.stderr.write(`${error.message}: is it running, and does the configuration name it?\n`);
+    const advice =
+      error instanceof OtherVersion
+        ? `. ${error.advice}`
+        : ': is it running, and does the configuration name it?';
+    process.stderr.write(`${error.message}${advice}\n`);
     process.exitCode = EXIT_FAILED;
   } finally {
     await store.close();

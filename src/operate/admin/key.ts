@@ -4,7 +4,7 @@ import { commandText } from '../../../core/command-text.ts';
 import { keyDigest, mintApiKey } from '../../../core/domain/caller.ts';
 import { UserError } from '../../../core/user-error.ts';
 
-import type { KeyRecord } from '../../accounts/store.ts';
+import type { KeyRecord } from '../../accounts/account-store.ts';
 import {
   type AdminDeps,
   type CommandOutput,

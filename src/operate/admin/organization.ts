@@ -2,7 +2,8 @@ import { type Command, Option } from 'commander';
 import { commandText } from '../../../core/command-text.ts';
 import { NO_UNITS, PLAN_IDS, type PlanId } from '../../../core/domain/plan.ts';
 import { UserError } from '../../../core/user-error.ts';
-import type { ControlStore, Organization } from '../../accounts/store.ts';
+import type { Organization } from '../../accounts/account-store.ts';
+import type { ControlStore } from '../../accounts/store.ts';
 import { type AdminDeps, type CommandOutput, columns, type RunAdmin, timeOf } from './command-output.ts';
 
 /** `admin organization create | list | plan`. */

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { NO_UNITS, type UnitBalance } from '../../../core/domain/plan.ts';
-import type { LedgerEntry, UnitStore } from '../../accounts/store.ts';
+import type { LedgerEntry, UnitStore } from '../../accounts/unit-store.ts';
 import type { AdminDeps, CommandOutput, RunAdmin } from './command-output.ts';
 import { allOrganizations, findOrganization } from './organization.ts';
 

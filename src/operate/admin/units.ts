@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 import { UNITS_MAX } from '../../../core/domain/plan.ts';
 import { UserError } from '../../../core/user-error.ts';
 
-import type { LedgerEntry } from '../../accounts/store.ts';
+import type { LedgerEntry } from '../../accounts/unit-store.ts';
 import {
   type AdminDeps,
   type CommandOutput,

@@ -17,15 +17,15 @@ import { UserError } from '../../../core/user-error.ts';
 
 import {
   type CopyLine,
+  copiedForm,
   copyRedis,
-  isRedisFilled,
+  loadRedis,
   openRedisForCopy,
   REDIS_COPY_FORM,
   type RedisCopyCounts,
 } from '../../accounts/redis/copy.ts';
-import { loadRedis } from '../../accounts/redis/load.ts';
-import { copyDatabase } from '../../accounts/sqlite/copy-database.ts';
-import { newestSchema } from '../../accounts/sqlite/database.ts';
+import { hasAccounts as hasRedisAccounts } from '../../accounts/redis/layout.ts';
+import { copyDatabase, newestSchema } from '../../accounts/sqlite/database.ts';
 import { type AccountsManifest, syncPath } from './manifest.ts';
 
 /** Organizations, keys, units and payments: which exist nowhere else. */
@@ -53,15 +53,17 @@ export async function backUpAccounts(
   const counts: RedisCopyCounts = { organizations: 0, ledgerRows: 0, payments: 0 };
   const redis = await openRedisForCopy(control.redisUrl);
   try {
+    const { keyPrefix } = control;
+    const form = await copiedForm(redis, keyPrefix);
     await pipeline(
-      Readable.from(textOf(copyRedis(redis, control.keyPrefix, counts))),
+      Readable.from(textOf(copyRedis({ redis, keyPrefix, counts }, form))),
       createGzip(),
       createWriteStream(accountsFile(directory, 'redis'), { mode: FILE_MODE }),
     );
+    return { kind: 'redis', schema: form, ...counts };
   } finally {
     redis.disconnect();
   }
-  return { kind: 'redis', schema: REDIS_COPY_FORM, ...counts };
 }
 
 async function* textOf(lines: AsyncIterable<CopyLine>): AsyncGenerator<string> {
@@ -94,7 +96,7 @@ async function hasAccounts({ control, dataDir }: AccountsConfig): Promise<boolea
     return ['', '-wal', '-shm', '-journal'].some((end) => existsSync(join(dataDir, `${SQLITE_FILE}${end}`)));
   const redis = await openRedisForCopy(control.redisUrl);
   try {
-    return await isRedisFilled(redis, control.keyPrefix);
+    return await hasRedisAccounts((command) => command(redis), control.keyPrefix);
   } finally {
     redis.disconnect();
   }

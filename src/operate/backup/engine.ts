@@ -1,7 +1,8 @@
 import type { EngineAccess, Writer } from '../../../clickhouse/engine/engine.ts';
 import { sql, text } from '../../../clickhouse/engine/sql.ts';
 import { readMigrations } from '../../../clickhouse/migrate/migrations.ts';
-import { type BackupGroup, TABLE_FACTS } from '../../../clickhouse/tables/table-facts.ts';
+import { ALL_TABLES } from '../../../clickhouse/tables/all-tables.ts';
+import type { BackupGroup } from '../../../clickhouse/tables/table.ts';
 import { UserError } from '../../../core/user-error.ts';
 import {
   type HeldWriter,
@@ -11,8 +12,7 @@ import {
   runBackupStatement,
   withWriters,
 } from './engine-statements.ts';
-import type { EngineManifest, Manifest } from './manifest.ts';
-import { bytesBelow } from './manifest.ts';
+import { bytesBelow, type EngineManifest, type Manifest } from './manifest.ts';
 import { tellBytes } from './progress.ts';
 
 /**
@@ -32,12 +32,12 @@ export type Group = BackupGroup;
 
 /** The group of a table; one that names none holds rows. */
 export function groupOf(table: string): Group {
-  return (Object.hasOwn(TABLE_FACTS, table) ? TABLE_FACTS[table]?.backup : undefined) ?? 'rows';
+  return ALL_TABLES.find(({ name }) => name === table)?.backup ?? 'rows';
 }
 
 /** Tables whose place in the order matters, for the test that they exist. */
-export const ORDERED_TABLES: readonly string[] = Object.entries(TABLE_FACTS).flatMap(([table, { backup }]) =>
-  backup === undefined ? [] : [table],
+export const ORDERED_TABLES: readonly string[] = ALL_TABLES.flatMap(({ name, backup }) =>
+  backup === undefined ? [] : [name],
 );
 
 const MAX_SECONDS = 60;

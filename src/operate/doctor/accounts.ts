@@ -1,10 +1,9 @@
 import { commandText } from '../../../core/command-text.ts';
 import type { Config } from '../../../core/config/config.ts';
 import type { Log } from '../../../core/log.ts';
-import { inspectRedis, type RedisFacts } from '../../accounts/redis/inspect.ts';
-import { NewerStore } from '../../accounts/sqlite/failures.ts';
+import { inspectRedis, type RedisFacts } from '../../accounts/redis/durability.ts';
 import type { ControlStore } from '../../accounts/store.ts';
-import { StoreUnavailable } from '../../accounts/store.ts';
+import { OtherVersion, StoreUnavailable } from '../../accounts/store.ts';
 import { findDifferences } from '../admin/reconcile.ts';
 import { type Finding, failure, ok, skipped, warning } from './finding.ts';
 import { judgeClock } from './machine.ts';
@@ -34,12 +33,7 @@ export async function checkAccounts(deps: {
 
 /** With the store's own reason, in which it hides its password. */
 function judgeFailure(error: StoreUnavailable): Finding {
-  if (error instanceof NewerStore)
-    return failure(
-      'control_store',
-      error.message,
-      'Run the version that wrote it, or restore a backup of before into another data directory.',
-    );
+  if (error instanceof OtherVersion) return failure('control_store', error.message, error.advice);
   const reason = error.cause instanceof Error ? `: ${error.cause.message}` : '';
   return failure(
     'control_store',

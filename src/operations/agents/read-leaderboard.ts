@@ -1,8 +1,9 @@
 import type { Reader } from '../../../clickhouse/engine/engine.ts';
+import { integerField, textField } from '../../../clickhouse/engine/row-reader.ts';
 import { allOf, type Sql, sql, texts, uint32 } from '../../../clickhouse/engine/sql.ts';
 import type { Clock } from '../../../core/clock.ts';
 import type { Chain } from '../../../core/domain/chains.ts';
-import { ask, integerField, TWO_THREADS, textField } from '../ask.ts';
+import { ask, TWO_THREADS } from '../ask.ts';
 
 /**
  * ERC-8004 agents by score, or by what paying clients said. The order is the same for every caller and costs a pass over all agents, so pages are cut from a

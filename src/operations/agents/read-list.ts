@@ -1,9 +1,10 @@
 import type { Reader } from '../../../clickhouse/engine/engine.ts';
+import { bigintField, textField } from '../../../clickhouse/engine/row-reader.ts';
 import { allOf, type Sql, sql, text, texts, uint8, uint32 } from '../../../clickhouse/engine/sql.ts';
 import type { Address } from '../../../core/domain/address.ts';
 import type { Chain } from '../../../core/domain/chains.ts';
 import type { AgentPosition } from '../../../core/domain/cursor.ts';
-import { ask, bigintField, textField } from '../ask.ts';
+import { ask } from '../ask.ts';
 import { saysAllWords } from './params.ts';
 import { AGENT_COLUMNS, type AgentRow, decodeAgent } from './row.ts';
 

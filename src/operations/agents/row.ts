@@ -1,8 +1,8 @@
+import { bigintField, integerField, textField } from '../../../clickhouse/engine/row-reader.ts';
 import { type Sql, sql } from '../../../clickhouse/engine/sql.ts';
 import type { Address } from '../../../core/domain/address.ts';
 import type { AgentService } from '../../../core/domain/agent.ts';
 import type { Chain } from '../../../core/domain/chains.ts';
-import { bigintField, integerField, textField } from '../ask.ts';
 
 /** An ERC-8004 agent as the index has derived it. Times are Unix seconds; texts are safe to show. */
 export interface AgentRow {

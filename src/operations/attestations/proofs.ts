@@ -1,9 +1,10 @@
 import { IS_COUNTED } from '../../../clickhouse/engine/counted-rows.ts';
 import type { Reader } from '../../../clickhouse/engine/engine.ts';
+import { bigintField, integerField, textField } from '../../../clickhouse/engine/row-reader.ts';
 import { type Sql, sql, texts } from '../../../clickhouse/engine/sql.ts';
 import { microsFromDecimal } from '../../../core/domain/amount.ts';
 import type { ProofOfPayment, ProvenPayment } from '../../../core/domain/payment.ts';
-import { ask, bigintField, integerField, textField } from '../ask.ts';
+import { ask } from '../ask.ts';
 
 /** What the settlements say of payments that feedback files name. */
 export interface ProvenPayments {

@@ -1,4 +1,5 @@
 import type { Reader } from '../../../clickhouse/engine/engine.ts';
+import { integerField, textField } from '../../../clickhouse/engine/row-reader.ts';
 import { allOf, type Sql, sql, text, texts, uint32, uint64s } from '../../../clickhouse/engine/sql.ts';
 import type { Address } from '../../../core/domain/address.ts';
 import type { AttestationKind } from '../../../core/domain/agent.ts';
@@ -6,7 +7,7 @@ import type { Chain } from '../../../core/domain/chains.ts';
 import type { ProofOfPayment } from '../../../core/domain/payment.ts';
 import type { Hash, Position } from '../../../core/domain/settlement.ts';
 import { type TagScore, tagScoresField } from '../agents/row.ts';
-import { ask, integerField, textField } from '../ask.ts';
+import { ask } from '../ask.ts';
 import { isBelow } from '../settlements/feed.ts';
 import { ATTESTATION_COLUMNS, type AttestationRow, decodeAttestation } from './row.ts';
 

@@ -1,9 +1,10 @@
+import { bigintField, integerField, textField } from '../../../clickhouse/engine/row-reader.ts';
 import { type Sql, sql, uint32 } from '../../../clickhouse/engine/sql.ts';
+import type { Attestation } from '../../../clickhouse/tables/registries.ts';
 import type { Address } from '../../../core/domain/address.ts';
-import type { Attestation, AttestationKind } from '../../../core/domain/agent.ts';
+import type { AttestationKind } from '../../../core/domain/agent.ts';
 import type { Chain } from '../../../core/domain/chains.ts';
 import type { Hash } from '../../../core/domain/settlement.ts';
-import { bigintField, integerField, textField } from '../ask.ts';
 
 /** What lists show of a log of the reputation or validation registry; texts as they were logged. */
 export type AttestationRow = Omit<Attestation, 'blockHash'>;

@@ -1,4 +1,5 @@
 import type { Reader } from '../../../clickhouse/engine/engine.ts';
+import { bigintField, integerField, textField } from '../../../clickhouse/engine/row-reader.ts';
 import { type Sql, sql, text, uint32 } from '../../../clickhouse/engine/sql.ts';
 import type { Clock } from '../../../core/clock.ts';
 import { CAPABILITIES } from '../../../core/domain/capability.ts';
@@ -6,7 +7,7 @@ import type { Chain } from '../../../core/domain/chains.ts';
 import type { AgentPosition } from '../../../core/domain/cursor.ts';
 import { readAgents } from '../agents/read-list.ts';
 import type { AgentRow } from '../agents/row.ts';
-import { ask, bigintField, cached, integerField, TWO_THREADS, textField } from '../ask.ts';
+import { ask, cached, TWO_THREADS } from '../ask.ts';
 
 /** Who offers which job, counted over the directory and the agents. */
 export interface CapabilityCounts {

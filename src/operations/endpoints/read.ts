@@ -1,8 +1,9 @@
 import type { Reader } from '../../../clickhouse/engine/engine.ts';
+import { integerField, textField } from '../../../clickhouse/engine/row-reader.ts';
 import { allOf, type Sql, sql, text, uint32 } from '../../../clickhouse/engine/sql.ts';
 import { microsFromDecimal } from '../../../core/domain/amount.ts';
 import type { Chain } from '../../../core/domain/chains.ts';
-import { ask, integerField, textField } from '../ask.ts';
+import { ask } from '../ask.ts';
 
 /**
  * The priced directory: what listings publish, one row per resource and method, most paid on its own terms first. Read from `endpoint_list`,

@@ -1,7 +1,8 @@
 import type { Reader } from '../../../clickhouse/engine/engine.ts';
+import { integerField, textField } from '../../../clickhouse/engine/row-reader.ts';
 import { sql, uint32 } from '../../../clickhouse/engine/sql.ts';
 import type { Clock } from '../../../core/clock.ts';
-import { ask, cached, integerField, textField } from '../ask.ts';
+import { ask, cached } from '../ask.ts';
 
 /** How each place that lists endpoints answered last, and whether what it listed may be outdated. */
 export interface EndpointSources {

@@ -1,4 +1,5 @@
 import type { Reader } from '../../../clickhouse/engine/engine.ts';
+import { integerField, textField } from '../../../clickhouse/engine/row-reader.ts';
 import { allOf, dateTime, type Sql, sql, text } from '../../../clickhouse/engine/sql.ts';
 import type { Clock } from '../../../core/clock.ts';
 import {
@@ -8,7 +9,7 @@ import {
 } from '../../../core/domain/payment-graph.ts';
 import type { Resource } from '../../../core/domain/resources.ts';
 import { fail } from '../../../core/errors.ts';
-import { ask, integerField, textField } from '../ask.ts';
+import { ask } from '../ask.ts';
 import {
   decodePair,
   GRAPH_RESOURCE,

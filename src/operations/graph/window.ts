@@ -1,16 +1,16 @@
 import { IS_COUNTED } from '../../../clickhouse/engine/counted-rows.ts';
 import type { Reader } from '../../../clickhouse/engine/engine.ts';
+import { integerField, textField } from '../../../clickhouse/engine/row-reader.ts';
 import { allOf, dateTime, type Sql, sql, text, uint32 } from '../../../clickhouse/engine/sql.ts';
 import type { Clock } from '../../../core/clock.ts';
 import type { Address } from '../../../core/domain/address.ts';
 import { microsFromDecimal } from '../../../core/domain/amount.ts';
 import type { Chain } from '../../../core/domain/chains.ts';
 import type { PaymentPair } from '../../../core/domain/payment-graph.ts';
-import { ask, integerField, TWO_THREADS, textField } from '../ask.ts';
+import { ask, TWO_THREADS } from '../ask.ts';
 import { type FinalBlock, onlyFinal } from '../index-state/finality.ts';
 import { underCeiling } from '../settlements/feed.ts';
-import { onChain } from '../settlements/row.ts';
-import { type Slice, type SliceSource, walkSlices } from '../settlements/slice-walk.ts';
+import { onChain, type Slice, type SliceSource, walkSlices } from '../settlements/slice-walk.ts';
 
 /** SQL that adds settlements up by payer and payee, over all of them or over the log of one wallet. */
 

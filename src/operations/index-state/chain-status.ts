@@ -1,7 +1,8 @@
 import type { Reader } from '../../../clickhouse/engine/engine.ts';
+import { integerField, numberField, textField } from '../../../clickhouse/engine/row-reader.ts';
 import { sql } from '../../../clickhouse/engine/sql.ts';
 import type { Chain } from '../../../core/domain/chains.ts';
-import { ask, integerField, numberField, textField } from '../ask.ts';
+import { ask } from '../ask.ts';
 
 /** What ingest last reported of a chain (table `chain_status`). Times are Unix seconds, null where never set. */
 export interface ChainStatus {

@@ -1,7 +1,8 @@
 import type { Reader } from '../../../clickhouse/engine/engine.ts';
+import { integerField } from '../../../clickhouse/engine/row-reader.ts';
 import { allOf, type Sql, sql, text, texts, uint64 } from '../../../clickhouse/engine/sql.ts';
 import type { Chain } from '../../../core/domain/chains.ts';
-import { ask, integerField } from '../ask.ts';
+import { ask } from '../ask.ts';
 import type { ChainStatus } from './chain-status.ts';
 import { openFrom, type RollupCoverage } from './rollups.ts';
 

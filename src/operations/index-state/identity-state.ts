@@ -1,8 +1,9 @@
 import type { Reader } from '../../../clickhouse/engine/engine.ts';
+import { integerField, textField } from '../../../clickhouse/engine/row-reader.ts';
 import { dateTime, type Sql, sql } from '../../../clickhouse/engine/sql.ts';
 import type { Clock } from '../../../core/clock.ts';
 import type { Chain } from '../../../core/domain/chains.ts';
-import { ask, cached, integerField, textField } from '../ask.ts';
+import { ask, cached } from '../ask.ts';
 
 /** What is indexed of the registries, and how far deriving and fetching are, for telemetry. */
 

@@ -1,9 +1,10 @@
 import type { Reader } from '../../../clickhouse/engine/engine.ts';
+import { integerField } from '../../../clickhouse/engine/row-reader.ts';
 import { sql } from '../../../clickhouse/engine/sql.ts';
 import type { Clock } from '../../../core/clock.ts';
 import type { Chain } from '../../../core/domain/chains.ts';
 import { Failure } from '../../../core/errors.ts';
-import { ask, integerField } from '../ask.ts';
+import { ask } from '../ask.ts';
 import type { EndpointSourceState, EndpointSources } from '../endpoints/sources.ts';
 import type { ChainStatus } from './chain-status.ts';
 import type { Freshness } from './freshness.ts';

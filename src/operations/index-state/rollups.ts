@@ -1,9 +1,10 @@
 import type { Reader } from '../../../clickhouse/engine/engine.ts';
+import { bigintField, integerField, textField } from '../../../clickhouse/engine/row-reader.ts';
 import { dateTime, type Sql, sql, texts, uint32 } from '../../../clickhouse/engine/sql.ts';
-import { IS_OPEN, sliceStart } from '../../../clickhouse/tables/rollup-basis.ts';
+import { IS_OPEN, sliceStart } from '../../../clickhouse/tables/rollups.ts';
 import type { Clock } from '../../../core/clock.ts';
 import { versionTimeMs } from '../../../core/domain/settlement.ts';
-import { ask, bigintField, cached, integerField, textField } from '../ask.ts';
+import { ask, cached } from '../ask.ts';
 
 /**
  * Which part of time the rollups answer for. A slice (a day, or an hour of a busy day) that is dirty or was never computed is

@@ -1,4 +1,5 @@
 import { Type } from '@sinclair/typebox';
+import type { ListedSettlement } from '../../../clickhouse/tables/settlements.ts';
 import { EVIDENCE_LADDER } from '../../../core/domain/evidence.ts';
 import { defineOperation } from '../define.ts';
 import { finalOnly } from '../index-state/finality.ts';
@@ -18,7 +19,6 @@ import { PRICES } from '../prices.ts';
 import { NextBeforeShape } from '../shapes.ts';
 import { nextBefore, readBefore, SETTLEMENT_CURSOR } from '../walk.ts';
 import { readFeed } from './feed.ts';
-import type { ListedSettlement } from './row.ts';
 import {
   isSelfPayment,
   NAMED_SETTLEMENT_EXAMPLE,

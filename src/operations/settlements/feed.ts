@@ -1,4 +1,5 @@
 import type { Reader, Statement } from '../../../clickhouse/engine/engine.ts';
+import { integerField, textField } from '../../../clickhouse/engine/row-reader.ts';
 import {
   allOf,
   dateTime,
@@ -9,22 +10,28 @@ import {
   uint32,
   uint64,
 } from '../../../clickhouse/engine/sql.ts';
+import {
+  decodeSettlement,
+  LISTED_COLUMNS,
+  type ListedSettlement,
+} from '../../../clickhouse/tables/settlements.ts';
 import type { Clock } from '../../../core/clock.ts';
 import type { Address } from '../../../core/domain/address.ts';
 import type { Chain } from '../../../core/domain/chains.ts';
 import { type EvidenceTier, methodsOfTier } from '../../../core/domain/evidence.ts';
 import type { Position } from '../../../core/domain/settlement.ts';
-import { ask, integerField, textField } from '../ask.ts';
+import { ask } from '../ask.ts';
 import { type FinalBlock, onlyFinal } from '../index-state/finality.ts';
 import {
-  decodeSettlement,
+  type Ceiling,
   floorOfSecond,
-  LISTED_COLUMNS,
-  type ListedSettlement,
   onChain,
   type SettlementPage,
-} from './row.ts';
-import { type Ceiling, type Slice, type SliceSource, type SliceStart, walkSlices } from './slice-walk.ts';
+  type Slice,
+  type SliceSource,
+  type SliceStart,
+  walkSlices,
+} from './slice-walk.ts';
 
 /** One page of the feed, newest first, gathered from slices of time (slice-walk.ts). */
 

@@ -1,4 +1,5 @@
 import { type Static, Type } from '@sinclair/typebox';
+import type { ListedSettlement } from '../../../clickhouse/tables/settlements.ts';
 import type { Address } from '../../../core/domain/address.ts';
 import { usdNumber } from '../../../core/domain/amount.ts';
 import {
@@ -21,7 +22,6 @@ import {
   timeText,
   UsdShape,
 } from '../shapes.ts';
-import type { ListedSettlement } from './row.ts';
 
 /** The settlement row of every list. See docs/design/evidence.md. */
 

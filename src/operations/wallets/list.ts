@@ -1,9 +1,10 @@
 import { type Static, Type } from '@sinclair/typebox';
 import type { Reader } from '../../../clickhouse/engine/engine.ts';
+import { integerField, textField } from '../../../clickhouse/engine/row-reader.ts';
 import { allOf, type Sql, sql, text, uint32 } from '../../../clickhouse/engine/sql.ts';
 import type { Address } from '../../../core/domain/address.ts';
 import type { Chain } from '../../../core/domain/chains.ts';
-import { ask, integerField, textField } from '../ask.ts';
+import { ask } from '../ask.ts';
 import { defineOperation } from '../define.ts';
 import {
   type FinalBlock,
@@ -17,8 +18,8 @@ import { ListMetaShape, listMeta, META_EXAMPLE } from '../meta.ts';
 import type { WalletName } from '../names.ts';
 import { beforeParam, chainOrAllParam, finalityParam, limitParam, roleParam } from '../params.ts';
 import { PRICES } from '../prices.ts';
-import { onChain } from '../settlements/row.ts';
 import { NAMED_SETTLEMENT_EXAMPLE } from '../settlements/shape.ts';
+import { onChain } from '../settlements/slice-walk.ts';
 import {
   AddressShape,
   CountShape,

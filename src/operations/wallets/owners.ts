@@ -1,11 +1,12 @@
 import type { Reader } from '../../../clickhouse/engine/engine.ts';
+import { bigintField, integerField, textField } from '../../../clickhouse/engine/row-reader.ts';
 import { allOf, sql, text, uint32 } from '../../../clickhouse/engine/sql.ts';
 import type { Address } from '../../../core/domain/address.ts';
 import type { Chain } from '../../../core/domain/chains.ts';
 import { AGENTS_RESOURCE, readAgents } from '../agents/read-list.ts';
 import type { AgentRow } from '../agents/row.ts';
-import { ask, bigintField, integerField, textField } from '../ask.ts';
-import { onChain } from '../settlements/row.ts';
+import { ask } from '../ask.ts';
+import { onChain } from '../settlements/slice-walk.ts';
 
 /** What the catalogues know of an address on a chain. An endpoint is a resource with an offer that is paid to it. */
 export type WalletEntity =

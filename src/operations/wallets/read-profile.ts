@@ -1,8 +1,9 @@
 import { EngineError, type Reader, type Rows, type Statement } from '../../../clickhouse/engine/engine.ts';
+import { bigintField, integerField } from '../../../clickhouse/engine/row-reader.ts';
 import { allOf, dateTime, type Sql, sql, text, uint32 } from '../../../clickhouse/engine/sql.ts';
 import type { Address } from '../../../core/domain/address.ts';
 import type { JudgedRole } from '../../../core/domain/data-quality.ts';
-import { ask, asUnavailable, bigintField, integerField } from '../ask.ts';
+import { ask, asUnavailable } from '../ask.ts';
 import { finalCoverage } from '../index-state/finality.ts';
 import type { RollupCoverage, Rollups } from '../index-state/rollups.ts';
 import {

@@ -1,10 +1,12 @@
 import { Type } from '@sinclair/typebox';
 import type { Reader, Statement } from '../../../clickhouse/engine/engine.ts';
+import { bigintField, integerField, textField } from '../../../clickhouse/engine/row-reader.ts';
 import { allOf, type Sql, sql, text, uint32 } from '../../../clickhouse/engine/sql.ts';
+import { decodeSettlement, type ListedSettlement } from '../../../clickhouse/tables/settlements.ts';
 import type { Address } from '../../../core/domain/address.ts';
 import type { Chain } from '../../../core/domain/chains.ts';
 import type { Position } from '../../../core/domain/settlement.ts';
-import { ask, bigintField, integerField, textField } from '../ask.ts';
+import { ask } from '../ask.ts';
 import { defineOperation } from '../define.ts';
 import { type FinalBlock, finalOnly, onlyFinal } from '../index-state/finality.ts';
 import { finalityOf } from '../index-state/freshness.ts';
@@ -20,13 +22,13 @@ import {
 } from '../params.ts';
 import { PRICES } from '../prices.ts';
 import { isBelow } from '../settlements/feed.ts';
-import { decodeSettlement, type ListedSettlement, onChain, type SettlementPage } from '../settlements/row.ts';
 import {
   NAMED_SETTLEMENT_EXAMPLE,
   NamedSettlementShape,
   namedSettlementAnswer,
   partiesOf,
 } from '../settlements/shape.ts';
+import { onChain, type SettlementPage } from '../settlements/slice-walk.ts';
 import { AddressShape, NextBeforeShape } from '../shapes.ts';
 import { nextBefore, readBefore, SETTLEMENT_CURSOR } from '../walk.ts';
 import { mergeSlice, type WalletRole, type WalletVersion } from './slice.ts';

@@ -63,7 +63,7 @@ test.each([
   [{ CLICKHOUSE_REPLICATED: '' }, 'a shard has one node'],
   [{ CLICKHOUSE_CLUSTER: "x', 'y" }, 'clickhouse.cluster'],
   [{ CLICKHOUSE_REPLICATED: 'maybe' }, 'clickhouse.replicated'],
-])('%o is refused, and no URL is told', (env, said) => {
+])('%o is refused, and the error names no URL', (env, said) => {
   const problems = problemsOf({ ...CLUSTER, ...env }).join('\n');
   expect(problems).toContain(said);
   expect(problems).not.toMatch(/a1|secret-host/);

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { createdTable, crossingTarget, localStatement } from '../../../clickhouse/cluster/ddl.ts';
-import { PLACEMENTS } from '../../../clickhouse/cluster/placement.ts';
 import { readMigrations } from '../../../clickhouse/migrate/migrations.ts';
+import { PLACEMENTS } from '../../../clickhouse/tables/all-tables.ts';
 
 const statements = (await readMigrations()).flatMap((migration) => migration.statements);
 const alone = { database: 'app', isReplicated: false };

@@ -206,7 +206,7 @@ describe('users', () => {
     '?query=SELECT%201',
   ];
 
-  test.each(asDefault)('nobody comes in as the password-less user: /%s', async (path) => {
+  test.each(asDefault)('the password-less user cannot log in: /%s', async (path) => {
     const { origin } = new URL(engine.access.url);
     for (const headers of [
       {},

@@ -19,7 +19,7 @@ beforeEach(() => {
 afterEach(() => rmSync(root, { recursive: true, force: true }));
 
 describe('whether the engine can have a user of its own', () => {
-  test('root with all capabilities lacks none; as a container leaves it, or without any, it is told which', () => {
+  test('root with all capabilities lacks none; as a container leaves it, or without any, the missing ones are named', () => {
     const status = (effective: string): string => `Name:\tnode\nCapEff:\t${effective}\nSeccomp:\t0\n`;
     expect(lackingCapabilities(status('000001ffffffffff'))).toEqual([]);
     expect(lackingCapabilities(status('00000000a80425fb'))).toEqual([]); // what Docker leaves by default
@@ -78,7 +78,7 @@ describe('what the host reports', () => {
     expect(readWalls('Code: 76. DB::Exception', { missing: 'why' })).toBeNull();
   });
 
-  test('one of the walls of files is enough, and people are told why another is missing', () => {
+  test('one of the walls of files is enough, and the log says why another is missing', () => {
     const missing = { missing: 'the reason' };
     expect(hasFileWall({ landlock: { abi: 3 }, ownUser: missing })).toBe(true);
     expect(hasFileWall({ landlock: missing, ownUser: { id: 1 } })).toBe(true);

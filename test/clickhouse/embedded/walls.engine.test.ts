@@ -194,7 +194,7 @@ describe('the process', () => {
     },
   );
 
-  test('what stands is in the access file, for commands beside the service', async () => {
+  test('what stands is in the access file, for commands while the service runs', async () => {
     const engine = await start();
     expect(readAccessFile(engineHome({ dataDir }))?.walls).toEqual(engine.walls());
   });

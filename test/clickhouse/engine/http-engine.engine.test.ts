@@ -146,7 +146,7 @@ describe('a failure is an EngineError that says whose fault it is', () => {
     await stranger.close();
   });
 
-  test('nobody at the address is unreachable', async () => {
+  test('no server at the address is unreachable', async () => {
     const { port, close } = await proxy(() => false);
     close();
     const gone = { ...engine.access, url: `http://127.0.0.1:${port}` };

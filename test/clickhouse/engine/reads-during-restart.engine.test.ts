@@ -42,7 +42,7 @@ async function readDuring(work: () => Promise<void>, outageMaxMs: number) {
   return outcomes;
 }
 
-test('reads beside an engine that is started anew again and again are all answered', async () => {
+test('reads while the engine restarts again and again are all answered', async () => {
   const outcomes = await readDuring(async () => {
     for (let times = 0; times < 3; times += 1) await engine.restart();
   }, OUTAGE_MAX_MS);

@@ -1,31 +1,20 @@
 import fc from 'fast-check';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect } from 'vitest';
 import { type Sql, sql } from '../../../clickhouse/engine/sql.ts';
-import {
-  BLOCK_COLUMNS,
-  DEAD_LETTER_COLUMNS,
-  SETTLEMENT_COLUMNS,
-  TABLES,
-} from '../../../clickhouse/tables/schema.ts';
+import { BLOCKS, DEAD_LETTERS, type DeadLetter } from '../../../clickhouse/tables/ingest-state.ts';
+import { SETTLEMENTS, type Settlement, writeSettlement } from '../../../clickhouse/tables/settlements.ts';
+import { columnNames, encodeEvents, insertRows } from '../../../clickhouse/tables/table.ts';
 import { address } from '../../../core/domain/address.ts';
 import { microsFromDecimal, USD_MICROS_MAX } from '../../../core/domain/amount.ts';
 import { chainOf } from '../../../core/domain/chains.ts';
 import { EVIDENCE_METHODS } from '../../../core/domain/evidence.ts';
-import type { Settlement } from '../../../core/domain/settlement.ts';
-import type { DeadLetter } from '../../../ingest/decode/context.ts';
 import { buildCatalogue } from '../../../ingest/grading/catalogue.ts';
 import { publishCatalogue } from '../../../ingest/grading/published.ts';
-import { encodeBlocks, encodeDeadLetters, encodeSettlements } from '../../../ingest/write/encode.ts';
 import { blockRef, wallet, word } from '../../kit/chain-logs.ts';
-import { type TestEngine, testEngine } from '../../kit/engine.ts';
+import type { TestEngine } from '../../kit/engine.ts';
+import { engineTest as test } from '../../kit/fixtures-ingest.ts';
 
-let engine: TestEngine;
-beforeAll(async () => {
-  engine = await testEngine();
-});
-afterAll(() => engine.close());
-
-const rowsOf = async (statement: Sql) =>
+const rowsOf = async (engine: TestEngine, statement: Sql) =>
   (await engine.writer.rows({ name: 'read-back', sql: statement, maxSeconds: 20, maxRows: 10_000 })).rows;
 
 const hash = fc.bigInt(0n, 2n ** 256n - 1n).map(word);
@@ -90,21 +79,21 @@ const told = (row: Settlement, ver: bigint, del: number) => [
 ];
 
 describe('what is encoded is what the engine reads', () => {
-  test('any settlement comes back as it was written', async () => {
+  test('any settlement comes back as it was written', async ({ engine }) => {
     const drawn = fc.sample(settlement, { numRuns: 2_000, seed: 8021 });
     const rows = drawn.map((row, logIndex): Settlement => ({ ...row, logIndex }));
     const ver = 2n ** 64n - 1n;
-    await engine.writer.insert('settlements', TABLES.settlements, SETTLEMENT_COLUMNS, [
-      encodeSettlements(rows.slice(0, 1_500), ver, 0),
-      encodeSettlements(rows.slice(1_500), ver, 1),
+    await engine.writer.insert('settlements', SETTLEMENTS.name, columnNames(SETTLEMENTS), [
+      encodeEvents(rows.slice(0, 1_500), writeSettlement, 0).at(ver),
+      encodeEvents(rows.slice(1_500), writeSettlement, 1).at(ver),
     ]);
-    const back = (await rowsOf(READ_BACK)).map((row) =>
+    const back = (await rowsOf(engine, READ_BACK)).map((row) =>
       row.map((field, column) => (column === 11 ? microsFromDecimal(String(field)) : field)),
     );
     expect(back).toEqual(rows.map((row) => told(row, ver, row.logIndex < 1_500 ? 0 : 1)));
   });
 
-  test('dead letters and blocks come back as they were written', async () => {
+  test('dead letters and blocks come back as they were written', async ({ engine }) => {
     const letter: DeadLetter = {
       chain: chainOf(8453),
       blockNumber: 7,
@@ -114,19 +103,29 @@ describe('what is encoded is what the engine reads', () => {
       reason: 'malformed_log',
       rawLog: JSON.stringify({ data: `0x${'ab'.repeat(5_000)}`, note: 'tab\tand ₮ and "quotes"' }),
     };
-    await engine.writer.insert('dead-letters', TABLES.deadLetters, DEAD_LETTER_COLUMNS, [
-      encodeDeadLetters([letter], 5n, 0),
-    ]);
-    expect(
-      await rowsOf(sql`SELECT chain, block_number, concat('0x', lower(hex(block_hash))), concat('0x', lower(hex(tx_hash))),
-        log_index, reason, raw_log, ver, del FROM dead_letters`),
-    ).toEqual([[letter.chain, '7', word(1), word(2), 3, 'malformed_log', letter.rawLog, '5', 0]]);
-
-    await engine.writer.insert('blocks', TABLES.blocks, BLOCK_COLUMNS, [
-      encodeBlocks(chainOf(8453), [blockRef(1), blockRef(2)], 9n),
-    ]);
+    await insertRows(engine.writer, {
+      name: 'dead-letters',
+      table: DEAD_LETTERS,
+      rows: [letter],
+      fixed: { ver: 5n, del: 0 },
+    });
     expect(
       await rowsOf(
+        engine,
+        sql`SELECT chain, block_number, concat('0x', lower(hex(block_hash))), concat('0x', lower(hex(tx_hash))),
+        log_index, reason, raw_log, ver, del FROM dead_letters`,
+      ),
+    ).toEqual([[letter.chain, '7', word(1), word(2), 3, 'malformed_log', letter.rawLog, '5', 0]]);
+
+    await insertRows(engine.writer, {
+      name: 'blocks',
+      table: BLOCKS,
+      rows: [blockRef(1), blockRef(2)],
+      fixed: { chain: chainOf(8453), ver: 9n },
+    });
+    expect(
+      await rowsOf(
+        engine,
         sql`SELECT chain, number, concat('0x', lower(hex(hash))), toUnixTimestamp(time), ver FROM blocks ORDER BY number`,
       ),
     ).toEqual(
@@ -154,17 +153,25 @@ describe('the published catalogue', () => {
     builderCodes: [],
     relayers: [{ chain: chainOf(137), address: wallet(8), firstSeen }],
   });
-  const relayers = () =>
-    rowsOf(sql`SELECT chain, concat('0x', lower(hex(address))), facilitator, facilitator_name, toString(first_seen), source, ver
-      FROM facilitator_relayers FINAL WHERE del = 0 AND facilitator IN ('own', 'corbits') ORDER BY facilitator, chain`);
-  const counted = async () =>
-    (await rowsOf(sql`SELECT count(), (SELECT count() FROM catalogued_payees) FROM facilitator_relayers`))[0];
-  const publish = (config: Parameters<typeof buildCatalogue>[0], ver: bigint) =>
+  const relayers = (engine: TestEngine) =>
+    rowsOf(
+      engine,
+      sql`SELECT chain, concat('0x', lower(hex(address))), facilitator, facilitator_name, toString(first_seen), source, ver
+      FROM facilitator_relayers FINAL WHERE del = 0 AND facilitator IN ('own', 'corbits') ORDER BY facilitator, chain`,
+    );
+  const counted = async (engine: TestEngine) =>
+    (
+      await rowsOf(
+        engine,
+        sql`SELECT count(), (SELECT count() FROM catalogued_payees) FROM facilitator_relayers`,
+      )
+    )[0];
+  const publish = (engine: TestEngine, config: Parameters<typeof buildCatalogue>[0], ver: bigint) =>
     publishCatalogue(engine.writer, buildCatalogue(config), ver);
 
-  test('is written once, changed where it changed, and forgets what vanished', async () => {
-    await publish({ facilitators: [facilitator('2026-02-28')], payees: [payee] }, 1n);
-    expect(await relayers()).toEqual([
+  test('is written once, changed where it changed, and forgets what vanished', async ({ engine }) => {
+    await publish(engine, { facilitators: [facilitator('2026-02-28')], payees: [payee] }, 1n);
+    expect(await relayers(engine)).toEqual([
       [
         'eip155:137',
         '0x06f0bfd2c8f36674df5cde852c1eed8025c268c9',
@@ -187,16 +194,17 @@ describe('the published catalogue', () => {
     ]);
     expect(
       await rowsOf(
+        engine,
         sql`SELECT chain, concat('0x', lower(hex(address))), name, resource, source FROM catalogued_payees FINAL`,
       ),
     ).toEqual([[payee.chain, payee.address, payee.name, payee.resource, 'configured']]);
-    expect(await counted()).toEqual(['131', '1']);
+    expect(await counted(engine)).toEqual(['131', '1']);
 
-    await publish({ facilitators: [facilitator('2026-02-28')], payees: [payee] }, 2n);
-    expect(await counted()).toEqual(['131', '1']);
+    await publish(engine, { facilitators: [facilitator('2026-02-28')], payees: [payee] }, 2n);
+    expect(await counted(engine)).toEqual(['131', '1']);
 
-    await publish({ facilitators: [facilitator('2026-03-01')], payees: [] }, 3n);
-    expect((await relayers()).at(-1)).toEqual([
+    await publish(engine, { facilitators: [facilitator('2026-03-01')], payees: [] }, 3n);
+    expect((await relayers(engine)).at(-1)).toEqual([
       'eip155:137',
       wallet(8),
       'own',
@@ -205,10 +213,10 @@ describe('the published catalogue', () => {
       'configured',
       '3',
     ]);
-    expect(await rowsOf(sql`SELECT del FROM catalogued_payees FINAL`)).toEqual([[1]]);
+    expect(await rowsOf(engine, sql`SELECT del FROM catalogued_payees FINAL`)).toEqual([[1]]);
 
-    await publish({ facilitators: [], payees: [payee] }, 4n);
-    expect((await relayers()).map(([, , id]) => id)).toEqual(['corbits', 'corbits']);
-    expect(await rowsOf(sql`SELECT del FROM catalogued_payees FINAL`)).toEqual([[0]]);
+    await publish(engine, { facilitators: [], payees: [payee] }, 4n);
+    expect((await relayers(engine)).map(([, , id]) => id)).toEqual(['corbits', 'corbits']);
+    expect(await rowsOf(engine, sql`SELECT del FROM catalogued_payees FINAL`)).toEqual([[0]]);
   });
 });

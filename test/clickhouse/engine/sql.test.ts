@@ -14,7 +14,7 @@ import {
   uint64s,
 } from '../../../clickhouse/engine/sql.ts';
 
-test('values become typed placeholders and travel beside the text', () => {
+test('values become typed placeholders and travel apart from the text', () => {
   const statement = sql`SELECT ${text("'; DROP TABLE x; --")} WHERE n >= ${uint64(7n)} AND t < ${dateTime(1)}`;
   expect(render(statement)).toEqual({
     query: "SELECT {p0:String} WHERE n >= {p1:UInt64} AND t < {p2:DateTime('UTC')}",

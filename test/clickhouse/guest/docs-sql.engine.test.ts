@@ -1,29 +1,23 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { Settlement } from '../../../core/domain/settlement.ts';
+import type { Settlement } from '../../../clickhouse/tables/settlements.ts';
 import { type InspectDeps, inspect, type Verdict } from '../../../sandbox/judge/inspect.ts';
 import { createEngineParser } from '../../../sandbox/judge/parser.ts';
 import { loadPolicy } from '../../../sandbox/policy/policy.ts';
 import { type DocsQuestion, docsQuestions, readDocsPage } from '../../kit/docs-questions.ts';
-import { BUYER, marketRows, RIVAL, SHOP } from '../../kit/market.ts';
 import {
-  cohorts,
-  concentration,
-  dayOf,
-  dayText,
-  groups,
-  microsOf,
-  modalPrice,
-  streaks,
-  sumUsd,
-} from '../../kit/market-answers.ts';
-import {
+  BUYER,
   fillEndpoints,
   fillIdentities,
   LISTED,
+  marketRows,
   RATINGS,
+  RIVAL,
   RIVAL_AGENT,
+  SHOP,
   SHOP_AGENT,
-} from '../../kit/market-identities.ts';
+} from '../../kit/market.ts';
+import { dayOf, dayText, groups, microsOf, sumUsd } from '../../kit/oracle/market.ts';
+import { oracle } from '../../kit/oracle/oracle.ts';
 import { rollUp } from '../../kit/roll-up.ts';
 import { BASE, insertSettlements, nameFacilitator, POLYGON, reportChain } from '../../kit/rows.ts';
 import { type SandboxEngine, sandboxEngine } from '../../kit/sandbox-engine.ts';
@@ -159,12 +153,12 @@ describe('the answers are those of plain loops over the rows', () => {
     for (const [payee, group] of judged) {
       const [payers, hhi] = found.get(payee) ?? [];
       expect(Number(payers)).toBe(groups(group, ({ payer }) => payer).size);
-      expect(Number(hhi)).toBeCloseTo(concentration(group), 4);
+      expect(Number(hhi)).toBeCloseTo(oracle.market.concentration(group), 4);
     }
   });
 
   test('the cohort table', async () => {
-    const expected = [...cohorts(since(84))]
+    const expected = [...oracle.market.cohorts(since(84))]
       .sort(([a], [b]) => a - b)
       .map(([week, { payers, again }]) => [
         dayText(week),
@@ -206,7 +200,7 @@ describe('the answers are those of plain loops over the rows', () => {
     );
     const expected = [...groups(graded, ({ payee, assetSymbol }) => `${payee} ${assetSymbol}`)]
       .filter(([, group]) => group.length >= 20)
-      .map(([key, group]) => `${key} ${modalPrice(group)} ${group.length}`);
+      .map(([key, group]) => `${key} ${oracle.market.modalPrice(group)} ${group.length}`);
     const found = await answer(/modal price/);
     expect(
       found.map(([payee, symbol, price, count]) => `${payee} ${symbol} ${microsOf(price)} ${count}`).sort(),
@@ -237,7 +231,8 @@ describe('the answers are those of plain loops over the rows', () => {
   });
 
   test('streaks of days', async () => {
-    const expected = streaks(since(90))
+    const expected = oracle.market
+      .streaks(since(90))
       .sort((a, b) => b.days - a.days || b.to - a.to || (a.payer < b.payer ? -1 : 1))
       .slice(0, 20)
       .map(({ payer, from, to, days }) => [payer, dayText(from), dayText(to), days]);
@@ -314,7 +309,7 @@ describe('the answers are those of plain loops over the rows', () => {
       found.map(([name, url, listed, observed, count]) => [
         ...[name, url, microsOf(listed), microsOf(observed), Number(count)],
       ]),
-    ).toEqual([[service, resource, micros, modalPrice(onBase), onBase.length]]);
+    ).toEqual([[service, resource, micros, oracle.market.modalPrice(onBase), onBase.length]]);
   });
 
   test('ratings of those who paid, and of those who did not', async () => {

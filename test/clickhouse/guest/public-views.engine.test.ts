@@ -2,9 +2,9 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { EngineError } from '../../../clickhouse/engine/engine.ts';
 import { createReader } from '../../../clickhouse/engine/http-engine.ts';
 import { trustedText } from '../../../clickhouse/engine/sql.ts';
+import type { Settlement } from '../../../clickhouse/tables/settlements.ts';
 import { EVIDENCE_LADDER, EVIDENCE_METHODS } from '../../../core/domain/evidence.ts';
 import { PUBLIC_TABLE_NAMES, PUBLIC_TABLES } from '../../../core/domain/public-tables.ts';
-import type { Settlement } from '../../../core/domain/settlement.ts';
 import { emptyTables } from '../../kit/empty-tables.ts';
 import { rollUp } from '../../kit/roll-up.ts';
 import {

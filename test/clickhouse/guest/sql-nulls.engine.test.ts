@@ -39,7 +39,7 @@ describe('unknown is NULL', () => {
     expect(rows).toEqual([[null, null, null, null]]);
   });
 
-  test('a column that a ROLLUP leaves out is NULL, and told from a value that occurs', async () => {
+  test('a column that a ROLLUP leaves out is NULL, and distinct from a value that occurs', async () => {
     const rows = await ask(
       'SELECT facilitator, grouping(facilitator), count() FROM settlements GROUP BY ROLLUP(facilitator) ORDER BY 2, 1',
     );

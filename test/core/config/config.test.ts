@@ -49,7 +49,7 @@ test.each([
   [{ ROLE: 'foo' }, 'role (ROLE): must be one of "all", "api", "ingest", "rollup", not "foo"'],
   [{ PORT: '99999' }, 'http.port (PORT): Expected integer to be less or equal to 65535, not 99999'],
   [{ CLICKHOUSE_USER: 'x' }, 'clickhouse.writer.password (CLICKHOUSE_PASSWORD): Expected required property'],
-])('a value that is not allowed is told with its variable and what is: %o', (env, said) => {
+])('the error of a value that is not allowed names its variable and the allowed values: %o', (env, said) => {
   expect(problemsOf({}, env)).toContain(said);
 });
 
@@ -124,7 +124,7 @@ test('a facilitator URL with a password is refused without printing it', () => {
   expect(problem).not.toContain('hush');
 });
 
-test('payments need somebody to be paid, in a token that can carry the prices, each once', () => {
+test('payments need a payee and a token that can carry the prices, each once', () => {
   const payTo = '0x209693Bc6afc0C5328bA36FaF03C514EF312287C';
   const facilitatorUrl = 'https://facilitator.example';
   const problems = (payment: object) => problemsOf({ payment: { facilitatorUrl, ...payment } }).join('\n');
@@ -173,7 +173,7 @@ test('registries are the chain’s own, laid over one by one, and false takes th
   ]);
 });
 
-test('a contract with two roles is refused: its logs could not be told apart', () => {
+test('a contract with two roles is refused: its logs could not be attributed', () => {
   const twice = '0x8004baa17c55a88189ae136b182e5fda19de9b63';
   const usdc = '0x833589fcd6edb6e08f4c7c32d4f71b54bda02913';
   expect(problemsOf({ chains: [{ chain: 'base', registries: { identity: twice } }] })).toEqual([
@@ -200,7 +200,7 @@ test.each([
   expect(problemsOf(file)).toEqual([problem]);
 });
 
-test('RPC URLs of the environment that no chain takes are told, and nothing of what they are', () => {
+test('RPC URLs of the environment that no chain uses are reported by variable, never by value', () => {
   const env = {
     CHAINS: 'base,polygon',
     RPC_URL_8453: 'https://one.example/secret',

@@ -26,7 +26,7 @@ import {
 } from '../../../demo/chain/registries.ts';
 import { createRegistryViews, type RegistryViews } from '../../../demo/chain/registry-views.ts';
 import { mine, type Transaction, walletOf } from '../../../demo/chain/sender.ts';
-import { type ReceiptLog, readReceipts } from '../../kit/receipts.ts';
+import { type ReceiptLog, readReceipts } from '../../kit/oracle/receipts.ts';
 
 /** Of ERC-8004, literally: an indexer of the deployed registries goes by these and nothing else. */
 const TOPIC = {

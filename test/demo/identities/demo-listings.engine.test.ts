@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, expect } from 'vitest';
 import { sql } from '../../../clickhouse/engine/sql.ts';
 import { checked } from '../../../core/config/checked-file.ts';
 import { ConfigSchema } from '../../../core/config/config.ts';
@@ -12,20 +12,20 @@ import { offerOf } from '../../../demo/identities/offers.ts';
 import { dollarTokens } from '../../../ingest/endpoints/item.ts';
 import { syncSource } from '../../../ingest/endpoints/sync.ts';
 import { createVersions } from '../../../ingest/write/versions.ts';
-import { type TestEngine, testEngine, testLog } from '../../kit/engine.ts';
+import { type TestEngine, testLog } from '../../kit/engine.ts';
+import { test } from '../../kit/fixtures.ts';
 import { payment } from '../../kit/listings.ts';
 import { insertSettlements } from '../../kit/rows.ts';
 
 let engine: TestEngine;
 let host: CardHost;
 
-beforeAll(async () => {
-  engine = await testEngine();
+test.beforeAll(async ({ engine: ofFile }) => {
+  engine = ofFile;
   host = await startCardHost();
 });
 afterAll(async () => {
   await host?.stop();
-  await engine?.close();
 });
 
 const DAY_SECONDS = 86_400;

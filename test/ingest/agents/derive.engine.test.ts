@@ -1,13 +1,14 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { sql } from '../../../clickhouse/engine/sql.ts';
-import type { AgentEvent, Attestation } from '../../../core/domain/agent.ts';
+import type { AgentEvent, Attestation } from '../../../clickhouse/tables/registries.ts';
 import { deriveDue } from '../../../ingest/agents/derive.ts';
 import type { Due } from '../../../ingest/agents/statements.ts';
 import { createVersions } from '../../../ingest/write/versions.ts';
 import { type TestEngine, testEngine, testLog } from '../../kit/engine.ts';
 import { lengthOf } from '../../kit/lengths.ts';
-import { type NaiveAgent, naiveAgents } from '../../kit/naive-agents.ts';
+import type { NaiveAgent } from '../../kit/oracle/agents.ts';
+import { oracle } from '../../kit/oracle/oracle.ts';
 import {
   agentEvent,
   attestation,
@@ -262,7 +263,7 @@ async function play(steps: readonly Step[]): Promise<void> {
     }
   }
   await derive();
-  expect(await states()).toEqual(naiveAgents(events, attestations));
+  expect(await states()).toEqual(oracle.agents.derived(events, attestations));
 }
 
 function logsOf(

@@ -1,25 +1,21 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { expect } from 'vitest';
 import { sql, trustedText } from '../../../clickhouse/engine/sql.ts';
-import { ATTESTATION_COLUMNS, TABLES } from '../../../clickhouse/tables/schema.ts';
+import { ATTESTATIONS } from '../../../clickhouse/tables/registries.ts';
+import { insertRows } from '../../../clickhouse/tables/table.ts';
 import { runIdentities } from '../../../ingest/agents/derive.ts';
-import { encodeAttestations } from '../../../ingest/write/encode.ts';
 import { createVersions } from '../../../ingest/write/versions.ts';
-import { type TestEngine, testEngine, testLog } from '../../kit/engine.ts';
+import { type TestEngine, testLog } from '../../kit/engine.ts';
+import { engineTest as test } from '../../kit/fixtures-ingest.ts';
 import { dataUri, emptyIdentityTables, identitiesConfig } from '../../kit/identities.ts';
 import { attestation, insertAgentEvents, registration } from '../../kit/registry-rows.ts';
 import { hash, wallet } from '../../kit/rows.ts';
 import { waitUntil } from '../../kit/wait-until.ts';
 
-let engine: TestEngine;
 const versions = createVersions(0n);
 
-beforeAll(async () => {
-  engine = await testEngine();
-});
-afterAll(() => engine.close());
-beforeEach(() => emptyIdentityTables(engine.writer));
+test.beforeEach(({ engine }) => emptyIdentityTables(engine.writer));
 
-async function count(from: string): Promise<number> {
+async function count(engine: TestEngine, from: string): Promise<number> {
   const statement = sql`SELECT count() FROM ${trustedText(from)}`;
   const { rows } = await engine.reader.rows({
     name: 'test-count',
@@ -31,15 +27,21 @@ async function count(from: string): Promise<number> {
 }
 
 /** An agent with a card and a rating with a file, all of it in the logs themselves. */
-async function logs(): Promise<void> {
+async function logs(engine: TestEngine): Promise<void> {
   await insertAgentEvents(engine.writer, registration({ agentId: 7n, text: dataUri({ name: 'Seven' }) }));
   const proof = { fromAddress: wallet(1), toAddress: wallet(2), chainId: 8453, txHash: hash(3) };
   const rating = attestation({ agentId: 7n, uri: dataUri({ proofOfPayment: proof }) });
-  const body = encodeAttestations([rating], versions.next(), 0);
-  await engine.writer.insert('test-feedback', TABLES.attestations, ATTESTATION_COLUMNS, [body]);
+  await insertRows(engine.writer, {
+    name: 'test-feedback',
+    table: ATTESTATIONS,
+    rows: [rating],
+    fixed: { ver: versions.next(), del: 0 },
+  });
 }
 
-test('from logs alone an agent gets its card and its rating the payment, and a stop ends all of it', async () => {
+test('from logs alone an agent gets its card and its rating the payment, and a stop ends all of it', async ({
+  engine,
+}) => {
   const ending = new AbortController();
   const deps = {
     config: identitiesConfig(),
@@ -49,19 +51,22 @@ test('from logs alone an agent gets its card and its rating the payment, and a s
     signal: ending.signal,
   };
   const running = runIdentities(deps);
-  await logs();
+  await logs(engine);
   await waitUntil(
     'the agent is named and its rating is read',
     async () =>
-      (await count("agents FINAL WHERE name = 'Seven' AND card_status = 'good' AND feedback_count = 1")) ===
-        1 &&
-      (await count("feedback_files FINAL WHERE status = 'good' AND proof_chain = 'eip155:8453'")) === 1,
+      (await count(
+        engine,
+        "agents FINAL WHERE name = 'Seven' AND card_status = 'good' AND feedback_count = 1",
+      )) === 1 &&
+      (await count(engine, "feedback_files FINAL WHERE status = 'good' AND proof_chain = 'eip155:8453'")) ===
+        1,
   );
   ending.abort();
   await running;
 });
 
-test('where nothing is to be fetched, agents are derived all the same', async () => {
+test('where nothing is to be fetched, agents are derived all the same', async ({ engine }) => {
   const ending = new AbortController();
   const config = identitiesConfig({ fetch: false });
   const running = runIdentities({
@@ -71,13 +76,13 @@ test('where nothing is to be fetched, agents are derived all the same', async ()
     log: testLog,
     signal: ending.signal,
   });
-  await logs();
+  await logs(engine);
   await waitUntil(
     'the agent is derived',
-    async () => (await count('agents FINAL WHERE feedback_count = 1')) === 1,
+    async () => (await count(engine, 'agents FINAL WHERE feedback_count = 1')) === 1,
   );
   ending.abort();
   await running;
-  expect(await count('agent_cards')).toBe(0);
-  expect(await count("feedback_files FINAL WHERE status != 'new'")).toBe(0);
+  expect(await count(engine, 'agent_cards')).toBe(0);
+  expect(await count(engine, "feedback_files FINAL WHERE status != 'new'")).toBe(0);
 });

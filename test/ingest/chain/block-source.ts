@@ -9,7 +9,7 @@ import {
   type LogFilter,
   type RawLog,
 } from '../../../ingest/chain/block-source.ts';
-import { readReceipts } from '../../kit/receipts.ts';
+import { readReceipts } from '../../kit/oracle/receipts.ts';
 
 /** The contract of `BlockSource`. Runs over whatever `make` gives; `rpc` is the chain itself, without anything in between. */
 export interface BlockSourceUnderTest {

@@ -38,7 +38,7 @@ import {
 import { mine, mineMany, requireSuccess, walletOf } from '../../../demo/chain/sender.ts';
 import { TOPIC } from '../../../ingest/decode/log-kind.ts';
 import { IS_NIGHTLY } from '../../kit/lengths.ts';
-import { readReceipts } from '../../kit/receipts.ts';
+import { readReceipts } from '../../kit/oracle/receipts.ts';
 
 const payer = walletOf('payer');
 const payee = walletOf('payee').address;

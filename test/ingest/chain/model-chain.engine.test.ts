@@ -2,8 +2,8 @@ import { seededRandom } from '../../../demo/random.ts';
 import type { LogFilter } from '../../../ingest/chain/block-source.ts';
 import { TOPIC } from '../../../ingest/decode/log-kind.ts';
 import { PROXY, USDC } from '../../kit/chain-logs.ts';
-import { createModelChain } from '../../kit/model-chain.ts';
-import { randomBlock } from '../../kit/model-traffic.ts';
+import { createModelChain } from '../../kit/simulator/model-chain.ts';
+import { randomBlock } from '../../kit/simulator/traffic.ts';
 import { blockSourceContract } from './block-source.ts';
 
 /** The fault simulation stands on the model chain, so the model is held to the same contract as the real source. */

@@ -28,7 +28,7 @@ function sourceOver(url: string) {
   };
 }
 
-test('a websocket announces each new block, until nobody listens any more', async () => {
+test('a websocket announces each new block, until the last listener is gone', async () => {
   const { source, stop } = sourceOver(chain.wsUrl);
   let heads = 0;
   const silence = source.onNewHead(() => {

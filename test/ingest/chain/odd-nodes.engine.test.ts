@@ -134,7 +134,7 @@ test.each([
   },
 );
 
-test('a range refused in words that nobody has seen before is read in smaller ones, and the limit is learned', async () => {
+test('a range refused in unknown words is read in smaller ones, and the limit is learned', async () => {
   const isWide = ({ method, params }: Call): boolean => {
     const { fromBlock, toBlock } = (params[0] ?? {}) as { fromBlock?: string; toBlock?: string }; // as eth_getLogs takes it
     return method === 'eth_getLogs' && Number(toBlock) - Number(fromBlock) >= 5;

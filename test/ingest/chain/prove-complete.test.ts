@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { Address } from '../../../core/domain/address.ts';
 import type { Hash } from '../../../core/domain/settlement.ts';
 import { createLog } from '../../../core/log.ts';
@@ -49,7 +49,18 @@ const filter: LogFilter = {
 };
 
 /** How many blocks are asked for by hash when a block's header holds these logs and the range answer none. */
-async function proofsOf(held: readonly (readonly [Address, Hash])[], by: LogFilter): Promise<number> {
+function proofsOf(held: readonly (readonly [Address, Hash])[], by: LogFilter): Promise<number> {
+  return proofsOfAnswer(
+    [{ held: held.map(([address, topic]) => ({ ...log, address, topics: [topic] })), told: [] }],
+    by,
+  );
+}
+
+/** How many of these blocks are asked for by hash: what each one's header holds, and what the range answer tells of it. */
+async function proofsOfAnswer(
+  blocks: readonly { readonly held: readonly RawLog[]; readonly told: readonly RawLog[] }[],
+  by: LogFilter,
+): Promise<number> {
   let asked = 0;
   const pool = {
     askAll: (questions: readonly unknown[]) => {
@@ -57,17 +68,19 @@ async function proofsOf(held: readonly (readonly [Address, Hash])[], by: LogFilt
       return Promise.resolve([]);
     },
   } as unknown as RpcPool; // the prover asks, and nothing else
-  const bloom = createBlooms().of(held.map(([address, topic]) => ({ address, topics: [topic] })));
-  const block: BlockAnswer = {
-    number: 1,
-    hash: hashOf('07'),
-    parentHash: hashOf('06'),
-    time: 1,
-    bloom,
-    transactionCount: 0,
-    transactions: [],
-  };
-  await createProver({ pool, limits: RPC_LIMITS, log: createLog('silent', 'test') }).prove([block], [], by);
+  const answers = blocks.map(
+    ({ held }, at): BlockAnswer => ({
+      number: at + 1,
+      hash: hashOf(`1${at}`),
+      parentHash: hashOf('06'),
+      time: 1,
+      bloom: createBlooms().of(held),
+      transactionCount: 0,
+      transactions: [],
+    }),
+  );
+  const told = blocks.flatMap((block, at) => block.told.map((one) => ({ ...one, blockNumber: at + 1 })));
+  await createProver({ pool, limits: RPC_LIMITS, log: createLog('silent', 'test') }).prove(answers, told, by);
   return asked;
 }
 
@@ -105,4 +118,33 @@ test('without groups every event matters from every contract', async () => {
       { addresses, topics, isCandidate },
     ),
   ).toBe(1);
+});
+
+describe('a log whose bits are all set by others of its block', () => {
+  const [PAYER, SHOP, NONCE] = [hashOf('41'), hashOf('42'), hashOf('43')];
+  const USED = hashOf('44');
+  const bare = { ...log, address: TOKEN, topics: [TRANSFER, hashOf('45'), SHOP], logIndex: 0 };
+  const used = { ...log, address: TOKEN, topics: [USED, PAYER, NONCE], logIndex: 1 };
+  const paid = { ...log, address: TOKEN, topics: [TRANSFER, PAYER, SHOP], logIndex: 2 };
+  const held = [bare, used, paid];
+  const all: LogFilter = { ...filter, topics: [TRANSFER, USED, RATED] };
+
+  test('is missed by the header alone', () => {
+    expect(createBlooms().of([bare, used])).toBe(createBlooms().of(held));
+  });
+
+  test('is found missing where the answer is cut off', async () => {
+    expect(await proofsOfAnswer([{ held, told: [bare, used] }], all)).toBe(1);
+  });
+
+  test('is found missing in the middle of a block', async () => {
+    const turned = [bare, { ...paid, logIndex: 1 }, { ...used, logIndex: 2 }];
+    const whole = { held, told: held };
+    expect(await proofsOfAnswer([{ held: turned, told: turned.toSpliced(1, 1) }, whole], all)).toBe(2);
+  });
+
+  test('costs a proof where an answer ends, and none for whole blocks before', async () => {
+    const whole = { held, told: held };
+    expect(await proofsOfAnswer([whole, whole, whole], all)).toBe(1);
+  });
 });

@@ -1,43 +1,46 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { afterEach, describe, expect } from 'vitest';
 import { highestToken } from '../../../clickhouse/engine/guard.ts';
-import { SETTLEMENT_COLUMNS } from '../../../clickhouse/tables/schema.ts';
+import { SETTLEMENTS } from '../../../clickhouse/tables/settlements.ts';
+import { insertRows } from '../../../clickhouse/tables/table.ts';
 import type { Held, LeadContext } from '../../../ingest/coordinate/coordination.ts';
 import { engineCoordination } from '../../../ingest/coordinate/engine.ts';
 import { claimFence } from '../../../ingest/coordinate/fence.ts';
-import { encodeSettlements } from '../../../ingest/write/encode.ts';
-import { type TestEngine, testEngine, testLog } from '../../kit/engine.ts';
+import { type TestEngine, testLog } from '../../kit/engine.ts';
+import { engineTest as test } from '../../kit/fixtures-ingest.ts';
 import { settlement } from '../../kit/rows.ts';
 import { waitUntil } from '../../kit/wait-until.ts';
 
 /** Coordination without Redis, over a real engine. */
 
-let engine: TestEngine;
 let stopping = new AbortController();
 const running: Promise<unknown>[] = [];
-beforeAll(async () => {
-  engine = await testEngine();
-});
 afterEach(async () => {
   stopping.abort();
   await Promise.allSettled(running.splice(0));
   stopping = new AbortController();
 });
-afterAll(() => engine?.close());
 
-const context = (): LeadContext => ({ writer: engine.writer, log: testLog, signal: stopping.signal });
+const context = (engine: TestEngine): LeadContext => ({
+  writer: engine.writer,
+  log: testLog,
+  signal: stopping.signal,
+});
 const untilAborted = ({ signal }: Held): Promise<void> =>
   new Promise((end) => signal.addEventListener('abort', () => end(), { once: true }));
 const write = ({ writer, versions }: Held): Promise<void> =>
-  writer.insert('write-settlements', 'settlements', SETTLEMENT_COLUMNS, [
-    encodeSettlements([settlement({ blockNumber: 7 })], versions.next(), 0),
-  ]);
+  insertRows(writer, {
+    name: 'write-settlements',
+    table: SETTLEMENTS,
+    rows: [settlement({ blockNumber: 7 })],
+    fixed: { ver: versions.next(), del: 0 },
+  });
 
 describe('an engine of this process', () => {
-  test('gives every scope at once, with one sequence of versions and no fence', async () => {
+  test('gives every scope at once, with one sequence of versions and no fence', async ({ engine }) => {
     const { lead } = engineCoordination({ isOwnEngine: true });
     const led: Held[] = [];
     for (const scope of ['own-catalogue', 'own-chain']) {
-      const leading = lead(scope, context(), (held) => {
+      const leading = lead(scope, context(engine), (held) => {
         led.push(held);
         return untilAborted(held);
       });
@@ -53,13 +56,13 @@ describe('an engine of this process', () => {
 });
 
 describe('an engine that other processes can reach', () => {
-  test('a second process stands by for every scope that the first one leads', async () => {
+  test('a second process stands by for every scope that the first one leads', async ({ engine }) => {
     const [one, two] = [
       engineCoordination({ isOwnEngine: false }),
       engineCoordination({ isOwnEngine: false }),
     ];
     let isLed = false;
-    const first = one.lead('shared-chain', context(), (held) => {
+    const first = one.lead('shared-chain', context(engine), (held) => {
       isLed = true;
       return untilAborted(held);
     });
@@ -68,7 +71,7 @@ describe('an engine that other processes can reach', () => {
     const stood: string[] = [];
     const log = { ...testLog, info: (_facts: unknown, text: string) => stood.push(text) };
     let isSecondLeading = false;
-    const deps = { ...context(), log: log as unknown as LeadContext['log'] }; // `lead` only informs
+    const deps = { ...context(engine), log: log as unknown as LeadContext['log'] }; // `lead` only informs
     const second = two.lead('shared-chain', deps, async () => {
       isSecondLeading = true;
     });
@@ -79,7 +82,7 @@ describe('an engine that other processes can reach', () => {
     expect(isSecondLeading).toBe(false);
   });
 
-  test('what is led inside a lead ends with it when the outer scope is overtaken', async () => {
+  test('what is led inside a lead ends with it when the outer scope is overtaken', async ({ engine }) => {
     const { lead } = engineCoordination({ isOwnEngine: false });
     let isLed = false;
     let attempt = (): void => undefined;
@@ -88,14 +91,18 @@ describe('an engine that other processes can reach', () => {
     });
     let innerStarts = 0;
     let hasOuterEnded = false;
-    const leading = lead('outer', context(), async (outer) => {
+    const leading = lead('outer', context(engine), async (outer) => {
       try {
-        await lead('inner', { ...context(), writer: outer.writer, signal: outer.signal }, async (inner) => {
-          innerStarts += 1;
-          isLed = true;
-          await attempted;
-          await write(inner);
-        });
+        await lead(
+          'inner',
+          { ...context(engine), writer: outer.writer, signal: outer.signal },
+          async (inner) => {
+            innerStarts += 1;
+            isLed = true;
+            await attempted;
+            await write(inner);
+          },
+        );
       } finally {
         hasOuterEnded = true;
       }

@@ -1,11 +1,11 @@
 import { PassThrough } from 'node:stream';
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { afterEach, describe, expect } from 'vitest';
 import type { Guard, Writer } from '../../../clickhouse/engine/engine.ts';
-import { guardedWriter, highestToken, Overtaken } from '../../../clickhouse/engine/guard.ts';
+import { guardedWriter, highestToken, isOfScope, Overtaken } from '../../../clickhouse/engine/guard.ts';
 import { sql, text } from '../../../clickhouse/engine/sql.ts';
-import { SETTLEMENT_COLUMNS } from '../../../clickhouse/tables/schema.ts';
+import { SETTLEMENTS, type Settlement } from '../../../clickhouse/tables/settlements.ts';
+import { columnNames, encodeRows, insertRows } from '../../../clickhouse/tables/table.ts';
 import type { Chain } from '../../../core/domain/chains.ts';
-import type { Settlement } from '../../../core/domain/settlement.ts';
 import { engineLeases } from '../../../ingest/coordinate/engine.ts';
 import { claimFence, publishedPass, raiseGrades, writeFence } from '../../../ingest/coordinate/fence.ts';
 import { type Lead, lead } from '../../../ingest/coordinate/lead.ts';
@@ -15,43 +15,38 @@ import { createPipeline } from '../../../ingest/follow/pipeline.ts';
 import { saveStatus } from '../../../ingest/follow/status-report.ts';
 import { createCatalogueHolder } from '../../../ingest/grading/catalogue.ts';
 import { createBatchWriter } from '../../../ingest/write/batch-writer.ts';
-import { encodeSettlements } from '../../../ingest/write/encode.ts';
 import { retractAbove } from '../../../ingest/write/retract.ts';
 import { createVersions } from '../../../ingest/write/versions.ts';
 import { batchOf, TOKENS, transfer, used, wallet } from '../../kit/chain-logs.ts';
-import { type TestEngine, testEngine, testLog } from '../../kit/engine.ts';
-import { NO_COUNTERS } from '../../kit/no-counters.ts';
+import { type TestEngine, testLog } from '../../kit/engine.ts';
+import { engineTest as test } from '../../kit/fixtures-ingest.ts';
 import { catalogueWith, relayed } from '../../kit/regrade-world.ts';
-import { BASE, NOON, settlement } from '../../kit/rows.ts';
+import { BASE, NO_COUNTERS, NOON, settlement } from '../../kit/rows.ts';
 import { waitUntil } from '../../kit/wait-until.ts';
 
 /** Who was overtaken cannot write, whatever it believes: the engine itself refuses. */
 
-let engine: TestEngine;
 const ending: (() => Promise<unknown>)[] = [];
-beforeAll(async () => {
-  engine = await testEngine();
-});
 afterEach(async () => {
   for (const end of ending.splice(0).reverse()) await end();
 });
-afterAll(() => engine?.close());
 
 let chains = 5_000;
 const freshChain = (): Chain => `eip155:${++chains}`;
-const rowsOf = (rows: readonly Settlement[], ver: bigint): Uint8Array => encodeSettlements(rows, ver, 0);
+const rowsOf = (rows: readonly Settlement[], ver: bigint): Uint8Array =>
+  encodeRows(SETTLEMENTS, rows, { ver, del: 0 });
 const at = (chain: Chain, blockNumber: number): Settlement =>
   settlement({ chain, blockNumber, blockTime: NOON + blockNumber });
 
-async function claim(scope: string, owner: string, atLeast = 0n): Promise<Guard> {
+async function claim(engine: TestEngine, scope: string, owner: string, atLeast = 0n): Promise<Guard> {
   return claimFence(engine.writer, { scope, owner, atLeast });
 }
 
 async function write(writer: Writer, rows: readonly Settlement[], ver: bigint): Promise<void> {
-  await writer.insert('write-settlements', 'settlements', SETTLEMENT_COLUMNS, [rowsOf(rows, ver)]);
+  await insertRows(writer, { name: 'write-settlements', table: SETTLEMENTS, rows, fixed: { ver, del: 0 } });
 }
 
-async function liveBlocks(chain: Chain): Promise<number[]> {
+async function liveBlocks(engine: TestEngine, chain: Chain): Promise<number[]> {
   const { rows } = await engine.writer.rows({
     name: 'live',
     sql: sql`SELECT block_number FROM settlements FINAL WHERE chain = ${text(chain)} AND del = 0 ORDER BY block_number`,
@@ -62,7 +57,12 @@ async function liveBlocks(chain: Chain): Promise<number[]> {
 }
 
 /** Leads in the background until the test ends; resolves with the lead. */
-function leadUntilEnd(scope: string, owner: string, nowMs: () => number = Date.now): Promise<Lead> {
+function leadUntilEnd(
+  engine: TestEngine,
+  scope: string,
+  owner: string,
+  nowMs: () => number = Date.now,
+): Promise<Lead> {
   const stopping = new AbortController();
   return new Promise((resolve, reject) => {
     const leading = lead(
@@ -80,7 +80,7 @@ function leadUntilEnd(scope: string, owner: string, nowMs: () => number = Date.n
         return new Promise((end) => held.signal.addEventListener('abort', () => end(undefined)));
       },
     );
-    leading.catch(reject); // after the test: nobody hears it
+    leading.catch(reject); // after the test it has no effect
     ending.push(async () => {
       stopping.abort();
       await leading.catch(() => undefined);
@@ -89,36 +89,50 @@ function leadUntilEnd(scope: string, owner: string, nowMs: () => number = Date.n
 }
 
 describe('tokens', () => {
-  test('of any number of claims at once no two get the same, and each is above all before', async () => {
-    const claims = await Promise.all(Array.from({ length: 6 }, (_, n) => claim('at-once', `owner-${n}`)));
+  test('of any number of claims at once no two get the same, and each is above all before', async ({
+    engine,
+  }) => {
+    const claims = await Promise.all(
+      Array.from({ length: 6 }, (_, n) => claim(engine, 'at-once', `owner-${n}`)),
+    );
     expect(new Set(claims.map(({ token }) => token)).size).toBe(6);
-    const later = await claim('at-once', 'later');
+    const later = await claim(engine, 'at-once', 'later');
     for (const { token } of claims) expect(later.token).toBeGreaterThan(token);
   });
 
-  test('an emptied Redis that begins to count anew gets none below what the engine knows', async () => {
-    await claim('emptied', 'old', 40n);
-    expect((await claim('emptied', 'new', 1n)).token).toBe(41n);
+  test('an emptied Redis that begins to count anew gets none below what the engine knows', async ({
+    engine,
+  }) => {
+    await claim(engine, 'emptied', 'old', 40n);
+    expect((await claim(engine, 'emptied', 'new', 1n)).token).toBe(41n);
   });
 });
 
 describe('a holder that was overtaken', () => {
-  test('is refused every insert, also one whose rows are sent; who overtook it writes', async () => {
+  test('is refused every insert, also one whose rows are sent; who overtook it writes', async ({
+    engine,
+  }) => {
     const chain = freshChain();
-    const old = guardedWriter(engine.writer, [await claim(chain, 'old')]);
+    const old = guardedWriter(engine.writer, [await claim(engine, chain, 'old')]);
     await write(old, [at(chain, 1)], 100_000n);
-    const young = guardedWriter(engine.writer, [await claim(chain, 'young')]);
+    const young = guardedWriter(engine.writer, [await claim(engine, chain, 'young')]);
     await expect(write(old, [at(chain, 2)], 200_000n)).rejects.toThrow(new Overtaken(chain));
     await write(young, [at(chain, 3)], 300_000n);
-    expect(await liveBlocks(chain)).toEqual([1, 3]);
+    expect(await liveBlocks(engine, chain)).toEqual([1, 3]);
   });
 
-  test('loads nothing and drops no partition', async () => {
+  test('loads nothing, drops no partition and runs no DDL', async ({ engine }) => {
     const chain = freshChain();
-    const old = guardedWriter(engine.writer, [await claim(chain, 'old')]);
-    await claim(chain, 'young');
+    const old = guardedWriter(engine.writer, [await claim(engine, chain, 'old')]);
+    await claim(engine, chain, 'young');
     const drop = { name: 'drop-of-old', table: 'relayer_totals', partition: 1n, maxSeconds: 10 };
     await expect(old.dropPartition(drop)).rejects.toThrow(new Overtaken(chain));
+    const ddl = {
+      name: 'ddl-of-old',
+      sql: sql`CREATE TABLE of_old (n UInt8) ENGINE = Memory`,
+      maxSeconds: 10,
+    };
+    await expect(old.run({ ...ddl, kind: 'other' })).rejects.toThrow(new Overtaken(chain));
     const body = new PassThrough().end(`['${chain}']`);
     const load = {
       name: 'load-of-old',
@@ -135,13 +149,21 @@ describe('a holder that was overtaken', () => {
     expect(Number(rows[0]?.[0])).toBe(0);
   });
 
-  test('retracts nothing: each statement of a retraction is refused by itself', async () => {
+  test('cannot run a statement that the guard has no place in, unless it says that it is no insert', async ({
+    engine,
+  }) => {
+    const guarded = guardedWriter(engine.writer, [await claim(engine, freshChain(), 'one')]);
+    const insert = { name: 'odd-insert', sql: sql`insert into fences (scope) select 'odd'`, maxSeconds: 10 };
+    await expect(guarded.run(insert)).rejects.toThrow(TypeError);
+  });
+
+  test('retracts nothing: each statement of a retraction is refused by itself', async ({ engine }) => {
     const chain = freshChain();
-    const guard = await claim(chain, 'old');
+    const guard = await claim(engine, chain, 'old');
     await write(engine.writer, [at(chain, 1), at(chain, 2)], 100_000n);
-    const before = await countRows(chain);
+    const before = await countRows(engine, chain);
     const old = guardedWriter(engine.writer, [guard]);
-    await claim(chain, 'young');
+    await claim(engine, chain, 'young');
     const refused: boolean[] = [];
     // Goes on after a refusal, as no product does, so that every statement is seen.
     const goesOn: Writer = {
@@ -156,21 +178,21 @@ describe('a holder that was overtaken', () => {
     expect(refused.length).toBeGreaterThan(8);
     // Those that find no rows have nothing to refuse.
     expect(refused.filter(Boolean).length).toBeGreaterThanOrEqual(4);
-    expect(await countRows(chain)).toEqual(before);
-    expect(await liveBlocks(chain)).toEqual([1, 2]);
+    expect(await countRows(engine, chain)).toEqual(before);
+    expect(await liveBlocks(engine, chain)).toEqual([1, 2]);
   });
 
-  test('cannot overwrite the status of a chain', async () => {
+  test('cannot overwrite the status of a chain', async ({ engine }) => {
     const chain = freshChain();
-    const old = guardedWriter(engine.writer, [await claim(chain, 'old')]);
-    await claim(chain, 'young');
+    const old = guardedWriter(engine.writer, [await claim(engine, chain, 'old')]);
+    await claim(engine, chain, 'young');
     const source = { counters: () => ({ calls: 0, retries: 0, contradictions: 0 }) };
     const status = createChainStatus({ chain, pollMs: 1_000 }, source, NO_COUNTERS);
     await expect(saveStatus(old, createVersions(0n), status.snapshot())).rejects.toThrow(Overtaken);
   });
 });
 
-async function countRows(chain: Chain): Promise<unknown> {
+async function countRows(engine: TestEngine, chain: Chain): Promise<unknown> {
   const { rows } = await engine.writer.rows({
     name: 'count',
     sql: sql`SELECT (SELECT count() FROM settlements WHERE chain = ${text(chain)}),
@@ -183,16 +205,16 @@ async function countRows(chain: Chain): Promise<unknown> {
 }
 
 describe('who takes over', () => {
-  test('waits for an insert that had begun, and takes versions above what it wrote', async () => {
+  test('waits for an insert that had begun, and takes versions above what it wrote', async ({ engine }) => {
     const chain = freshChain();
-    const old = guardedWriter(engine.writer, [await claim(chain, 'old')]);
+    const old = guardedWriter(engine.writer, [await claim(engine, chain, 'old')]);
     await writeFence(engine.writer, { scope: chain, token: 1n }, 'old', true); // its process is gone
     const ahead = createVersions(0n, () => Date.now() + 7_200_000);
     const written = ahead.next();
     const begun = pausedInsert(old, chain, { rows: BEGUN_ROWS, ver: written });
-    await waitUntil('the engine has begun with it', async () => (await running(chain)) === 1);
+    await waitUntil('the engine has begun with it', async () => (await running(engine, chain)) === 1);
     const unread = pausedInsert(old, chain, { rows: 1, ver: ahead.next() });
-    const taking = leadUntilEnd(chain, 'young');
+    const taking = leadUntilEnd(engine, chain, 'young');
     await waitUntil('the fence is up', async () => (await highestToken(engine.writer, chain)) > 1n);
     // Whatever begins now is refused, also what was sent before and not looked at yet.
     await expect(write(old, [at(chain, 9)], ahead.next())).rejects.toThrow(Overtaken);
@@ -200,28 +222,30 @@ describe('who takes over', () => {
     await begun.finish();
     const { versions } = await taking;
     expect(versions.next()).toBeGreaterThan(written);
-    expect(await liveBlocks(chain)).toHaveLength(BEGUN_ROWS);
+    expect(await liveBlocks(engine, chain)).toHaveLength(BEGUN_ROWS);
   });
 
-  test('with a clock that is hours behind: what it retracts is gone, and what others then write for it is there', async () => {
+  test('with a clock that is hours behind: what it retracts is gone, and what others then write for it is there', async ({
+    engine,
+  }) => {
     const chain = freshChain();
     const now = Date.now();
     // The first leader's clock is two hours ahead, the second one's right, the worker's two hours behind.
-    const first = await leadUntilEnd(chain, 'ahead', () => now + 7_200_000);
+    const first = await leadUntilEnd(engine, chain, 'ahead', () => now + 7_200_000);
     await write(first.writer, [at(chain, 1), at(chain, 2)], first.versions.next());
     await writeFence(engine.writer, first.guard, 'ahead', true);
-    const second = await leadUntilEnd(chain, 'right', () => now);
+    const second = await leadUntilEnd(engine, chain, 'right', () => now);
     await retractAbove(second.writer, second.versions, chain, { number: 0, time: NOON });
-    expect(await liveBlocks(chain)).toEqual([]);
+    expect(await liveBlocks(engine, chain)).toEqual([]);
     const worker = createVersions(0n, () => now - 7_200_000);
     worker.raise(second.versions.next());
     await write(guardedWriter(engine.writer, [second.guard]), [at(chain, 1), at(chain, 2)], worker.next());
-    expect(await liveBlocks(chain)).toEqual([1, 2]);
+    expect(await liveBlocks(engine, chain)).toEqual([1, 2]);
   });
 
-  test('without Redis waits while the other one shows that it is alive', async () => {
+  test('without Redis waits while the other one shows that it is alive', async ({ engine }) => {
     const scope = 'alone';
-    const guard = await claim(scope, 'one');
+    const guard = await claim(engine, scope, 'one');
     const others = engineLeases(engine.writer, 'two');
     expect(await others.tryAcquire(scope)).toBeNull();
     expect(await engineLeases(engine.writer, 'one').tryAcquire(scope)).not.toBeNull();
@@ -245,8 +269,8 @@ function pausedInsert(
     ver,
   );
   body.write(Buffer.from(bytes.subarray(0, -1)));
-  const inserting = writer.insert(`write-settlements ${chain}`, 'settlements', SETTLEMENT_COLUMNS, body);
-  inserting.catch(() => undefined); // whoever finishes it hears of it
+  const inserting = writer.insert('write-settlements', 'settlements', columnNames(SETTLEMENTS), body);
+  inserting.catch(() => undefined); // the caller that awaits it gets the error
   return {
     finish() {
       body.end(Buffer.from(bytes.subarray(-1)));
@@ -255,10 +279,10 @@ function pausedInsert(
   };
 }
 
-async function running(chain: Chain): Promise<number> {
+async function running(engine: TestEngine, chain: Chain): Promise<number> {
   const { rows } = await engine.writer.rows({
     name: 'running',
-    sql: sql`SELECT count() FROM system.processes WHERE query_kind = 'Insert' AND has(splitByChar(' ', Settings['log_comment']), concat('@', ${text(chain)}))`,
+    sql: sql`SELECT count() FROM system.processes WHERE query_kind = 'Insert' AND ${isOfScope(chain)}`,
     maxSeconds: 10,
     maxRows: 1,
   });
@@ -266,7 +290,7 @@ async function running(chain: Chain): Promise<number> {
 }
 
 describe('rows of an older catalogue', () => {
-  test('are refused once a newer one is published, then graded by that and written', async () => {
+  test('are refused once a newer one is published, then graded by that and written', async ({ engine }) => {
     const [alice, shop, ann] = [wallet(0xa1), wallet(0x51), wallet(0xa22)];
     const signal = new AbortController().signal;
     await raiseGrades(engine.writer, 4);
@@ -303,7 +327,7 @@ describe('rows of an older catalogue', () => {
     expect(await publishedPass(engine.writer)).toBe(5n);
     const storing = pipeline.store(batch);
     await waitUntil('the engine has refused it', () => refused > 0);
-    expect(await liveBlocks(BASE)).toEqual([]);
+    expect(await liveBlocks(engine, BASE)).toEqual([]);
     void catalogues.replace(catalogueWith({ facilitators: [relayed('ann', ann)] }), 5n);
     await storing;
     const { rows } = await engine.writer.rows({

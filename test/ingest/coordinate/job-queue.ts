@@ -89,7 +89,7 @@ export function jobQueueContract(title: string, open: () => Promise<QueueWorld>)
       await waitUntil('it is done again', async () => runs === 2);
     });
 
-    test('low ranks come first, and within a rank whoever came first', async () => {
+    test('low ranks come first, and within a rank the earliest job', async () => {
       const queue = fresh();
       await queue.add([job(1, { rank: 9 }), job(2, { rank: 0 }), job(3, { rank: 0 }), job(4, { rank: 5 })]);
       const order: string[] = [];
@@ -148,7 +148,7 @@ export function jobQueueContract(title: string, open: () => Promise<QueueWorld>)
       expect(attempts).toBe(2);
     });
 
-    test('clearing forgets what nobody has begun and nothing else', async () => {
+    test('clearing forgets the jobs that no worker has begun and nothing else', async () => {
       const queue = fresh();
       await queue.add([job(1), job(2, { rank: 1 }), job(3, { rank: 1 })]);
       let end = (): void => undefined;

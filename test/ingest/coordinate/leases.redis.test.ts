@@ -101,7 +101,7 @@ describe.skipIf(!redisIsThere())('over Redis', () => {
     await waitUntil('the first has heard', () => first.signal.aborted);
   });
 
-  test('who has lost a lease takes it from nobody by releasing it', async () => {
+  test('releasing a lease that was lost takes it from no other holder', async () => {
     const first = await got('a');
     await redis.flushall();
     const second = await got('b');

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { nextJobs, OPEN_JOBS_MAX } from '../../../ingest/coordinate/plan-ranges.ts';
-import { type BlockRange, countBlocks, mergeRanges } from '../../../ingest/write/coverage.ts';
+import { type BlockRange, countBlocks, mergeRanges } from '../../../ingest/write/checkpoints.ts';
 import { createVersions } from '../../../ingest/write/versions.ts';
 
 const GAP = { from: 0, to: 1_000_000 };
@@ -47,7 +47,7 @@ test('what is open is not planned again, unless a predecessor planned it', () =>
   );
 });
 
-test('jobs are missing blocks that nobody has, each once; few enough are planned whole', () => {
+test('jobs are missing blocks that are in no open job, each once; few enough are planned whole', () => {
   fc.assert(
     fc.property(someRanges, someRanges, (missing, taken) => {
       const open = [{ ...opened, ranges: taken }];

@@ -19,11 +19,11 @@ import { createCatalogueHolder } from '../../../ingest/grading/catalogue.ts';
 import { contractsName, createCheckpoints } from '../../../ingest/write/checkpoints.ts';
 import { createVersions } from '../../../ingest/write/versions.ts';
 import { type TestEngine, testEngine, testLog } from '../../kit/engine.ts';
-import { createModelChain, type ModelChain } from '../../kit/model-chain.ts';
-import { randomBlock } from '../../kit/model-traffic.ts';
-import { NO_COUNTERS } from '../../kit/no-counters.ts';
 import { type RedisServer, redisIsThere, startRedisServer } from '../../kit/redis-server.ts';
 import { catalogueWith } from '../../kit/regrade-world.ts';
+import { NO_COUNTERS } from '../../kit/rows.ts';
+import { createModelChain, type ModelChain } from '../../kit/simulator/model-chain.ts';
+import { randomBlock } from '../../kit/simulator/traffic.ts';
 import { waitUntil } from '../../kit/wait-until.ts';
 
 /** Planner and workers of the backfill, as several processes have them: whatever becomes of the queue, every row is there once. */

@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { decodeEventLog, type Hex } from 'viem';
 import { expect, test } from 'vitest';
-import { type Attestation, REGISTRY_LIMITS } from '../../../core/domain/agent.ts';
+import type { Attestation } from '../../../clickhouse/tables/registries.ts';
+import { REGISTRY_LIMITS } from '../../../core/domain/agent.ts';
 import { chainOf } from '../../../core/domain/chains.ts';
 import { decodeContextOf } from '../../../ingest/decode/context.ts';
 import { buildCatalogue } from '../../../ingest/grading/catalogue.ts';
@@ -43,7 +44,7 @@ const told = (row: Attestation) => ({
   feedbackHash: row.fileHash,
 });
 
-test('feedback is told as it was given, whatever the texts and numbers', () => {
+test('feedback is decoded as it was given, whatever the texts and numbers', () => {
   fc.assert(
     fc.property(feedback, (given) => {
       const { attestations, deadLetters } = rowsOf(newFeedback(given));

@@ -68,7 +68,7 @@ describe('what is asked for', () => {
     expect(AGENT_WALLET_KEY).toBe(keccak256(stringToHex('agentWallet')));
   });
 
-  test('registries are read beside tokens and proxies, and each of their logs with its block', () => {
+  test('registries are read together with tokens and proxies, and each of their logs with its block', () => {
     const filter = logFilterOf(context);
     expect(filter.addresses).toEqual(expect.arrayContaining([USDC, PROXY, IDENTITY, REPUTATION, VALIDATION]));
     expect(filter.topics).toEqual(expect.arrayContaining(Object.values(REGISTRY_TOPIC)));

@@ -200,7 +200,7 @@ test('pairing equals the rule applied naively, whatever the order of the logs', 
   );
 });
 
-test('thousands of lone authorizations in one transaction are told so in a moment', () => {
+test('thousands of lone authorizations in one transaction are recognised in a moment', () => {
   const events = Array.from({ length: 20_000 }, (_, index) => used(wallet(1 + (index % 3)), index));
   const batch = batchOf([[{ events }]]);
   const began = performance.now();

@@ -191,7 +191,7 @@ describe('Permit2 proxies', () => {
     expect(payments({ events })).toEqual([payment(BOB, SHOP, 2, 0, 'permit2'), payment(ALICE, SHOP, 1, 2)]);
   });
 
-  test('a settlement in a token that is not indexed is nobody’s error', () => {
+  test('a settlement in a token that is not indexed is no error', () => {
     expect(decode({ to: PROXY, events: [settled()] })).toEqual({
       found: [],
       registryLogs: [],

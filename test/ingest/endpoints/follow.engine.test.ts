@@ -26,14 +26,14 @@ let bazaar: Bazaar;
 const started: { readonly ending: AbortController; readonly running: Promise<unknown> }[] = [];
 const servers: Server[] = [];
 const SHOP = wallet(0xb2);
-const QUICK: Partial<EndpointLimits> = {
+const QUICK = {
   lookEveryMs: 20,
   recountMs: 1_000,
   listEveryMs: 50,
   payeesEveryMs: 0,
   refreshMs: 60_000,
   retryMs: 200,
-};
+} satisfies Partial<EndpointLimits>;
 
 beforeEach(async () => {
   engine = await testEngine();
@@ -66,7 +66,7 @@ function configure(
   });
 }
 
-async function start(limits = QUICK): Promise<void> {
+async function start(limits: Partial<EndpointLimits> = QUICK): Promise<void> {
   const ending = new AbortController();
   const deps = {
     config: loadConfig({ file: join(directory, 'config.json'), env: {} }),
@@ -76,7 +76,11 @@ async function start(limits = QUICK): Promise<void> {
     signal: ending.signal,
   };
   const endpoints = await openEndpoints({ ...deps, limits, bazaarLimits: { pauseMs: 0 } });
-  const catalogue = await openCatalogue({ ...deps, listed: endpoints.payees });
+  const catalogue = await openCatalogue({
+    ...deps,
+    listed: endpoints.payees,
+    lookEveryMs: QUICK.lookEveryMs,
+  });
   const running = Promise.all([catalogue.follow(), endpoints.follow(catalogue.listings)]);
   running.catch(() => undefined);
   started.push({ ending, running });
@@ -111,7 +115,7 @@ const states = () =>
     sql`SELECT source, problem, good_at > toDateTime(0), toUInt32(items) FROM endpoint_sources FINAL WHERE del = 0 ORDER BY source`,
   );
 
-/** What is told of a source is written behind what it lists. */
+/** The state of a source is written after its listings. */
 const TOLD_WITHIN_MS = 60_000;
 const told = <Answer>(ask: () => Promise<Answer>) => expect.poll(ask, { timeout: TOLD_WITHIN_MS });
 
@@ -137,7 +141,7 @@ test('payments to a listed address are those of a catalogued payee, after one pa
     ),
   ).toEqual([['shop.example', 'https://shop.example/0', 'bazaar']]);
 
-  // A restart without the bazaar unnames nobody and regrades nothing.
+  // A restart without the bazaar keeps every name and regrades nothing.
   await stop();
   await bazaar.close();
   await start();
@@ -200,7 +204,7 @@ test('sources come and go with the configuration, and the catalogue file is read
   await told(states).toEqual([['file', '', 1, 0]]);
 }, 60_000);
 
-test('a seller lists its own resources at /.well-known/x402, and nobody else’s', async () => {
+test('a seller lists only its own resources at /.well-known/x402', async () => {
   const server = createServer((request, response) =>
     request.url === '/.well-known/x402'
       ? response.setHeader('content-type', 'application/json').end(
@@ -236,10 +240,10 @@ test('a seller lists its own resources at /.well-known/x402, and nobody else’s
   ]);
 });
 
-test('a bazaar that fails is asked again soon, and told as what it is', async () => {
+test('a bazaar that fails is asked again soon, and its state names the failure', async () => {
   bazaar.manners = (response) => Boolean(response.writeHead(403).end());
   await start();
-  await waitUntil('the failure is told', async () => (await states())[0]?.[1] === 'refused', 60_000);
+  await waitUntil('the failure is recorded', async () => (await states())[0]?.[1] === 'refused', 60_000);
   bazaar.items = [listedItem('https://late.example/')];
   bazaar.manners = () => false;
   await waitUntil('it is read', lists('https://late.example/'), 60_000);
@@ -344,7 +348,7 @@ describe('a contest over a resource', () => {
     expect(await headline()).toContainEqual([resourceOf(), IMPOSTOR, 0, 1]);
   });
 
-  test('makes nobody ask a private address', async () => {
+  test('sends no request to a private address', async () => {
     await contest(own('/forecast'));
     configure({ facilitators: [{ id: 'shop', url: bazaar.url }] }, { allowHttp: true, ports: [domain.port] });
     await start();
@@ -353,7 +357,7 @@ describe('a contest over a resource', () => {
     expect(await headline()).toEqual([[resourceOf(), IMPOSTOR, 0, 1]]);
   });
 
-  test('makes nobody ask anything where the files of strangers are not fetched', async () => {
+  test('sends no request where fetching of third-party files is off', async () => {
     await contest(own('/forecast'));
     configure({ facilitators: [{ id: 'shop', url: bazaar.url }] }, { allowPrivateHosts: true, fetch: false });
     await start();

@@ -203,7 +203,7 @@ describe('what is left out', () => {
     expect(readItem(many, FACTS).length).toBe(16);
   });
 
-  test('resources that a seller publishes for somebody else', () => {
+  test('resources that a seller publishes for another origin', () => {
     const facts = { ...FACTS, origin: 'https://a.example' };
     expect(readItem(listedItem('https://b.example/'), facts)).toEqual([]);
     expect(readItem(listedItem('https://a.example.evil.example/'), facts)).toEqual([]);

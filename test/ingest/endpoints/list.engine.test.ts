@@ -1,7 +1,7 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { describe, expect } from 'vitest';
 import { sql } from '../../../clickhouse/engine/sql.ts';
+import type { Settlement } from '../../../clickhouse/tables/settlements.ts';
 import { loadConfig } from '../../../core/config/load.ts';
-import type { Settlement } from '../../../core/domain/settlement.ts';
 import { countActivity } from '../../../ingest/endpoints/activity.ts';
 import { dollarTokens } from '../../../ingest/endpoints/item.ts';
 import { deriveList, WHOLE } from '../../../ingest/endpoints/list.ts';
@@ -10,23 +10,19 @@ import { createVersions } from '../../../ingest/write/versions.ts';
 import { listedItem } from '../../kit/bazaar.ts';
 import { closeDays, closeHours } from '../../kit/close-days.ts';
 import { emptyTables } from '../../kit/empty-tables.ts';
-import { type TestEngine, testEngine, testLog } from '../../kit/engine.ts';
+import { type TestEngine, testLog } from '../../kit/engine.ts';
+import { engineTest as test } from '../../kit/fixtures-ingest.ts';
 import { payment } from '../../kit/listings.ts';
 import { BASE, insertSettlements, NOON, POLYGON, settlement, tombstone, wallet } from '../../kit/rows.ts';
 
 /** What offers and settlements become, against what is counted here. */
 
-let engine: TestEngine;
 const versions = createVersions(0n);
 const DAY = 86_400;
 
-beforeAll(async () => {
-  engine = await testEngine();
-});
-afterAll(() => engine?.close());
-beforeEach(() => emptyTables(engine.writer));
+test.beforeEach(({ engine }) => emptyTables(engine.writer));
 
-async function list(items: readonly unknown[], source = 'file'): Promise<void> {
+async function list(engine: TestEngine, items: readonly unknown[], source = 'file'): Promise<void> {
   const tokens = dollarTokens(loadConfig({ env: {} }));
   const { signal } = new AbortController();
   await syncSource(
@@ -35,22 +31,29 @@ async function list(items: readonly unknown[], source = 'file'): Promise<void> {
   );
 }
 
-const count = (nowSeconds = NOON) =>
+const count = (engine: TestEngine, nowSeconds = NOON) =>
   countActivity(engine.writer, { chains: [BASE, POLYGON], nowMs: nowSeconds * 1_000, ver: versions.next() });
-const derive = () => deriveList(engine.writer, () => versions.next());
+const derive = (engine: TestEngine) => deriveList(engine.writer, () => versions.next());
 
-async function ask(statement: ReturnType<typeof sql>): Promise<readonly (readonly unknown[])[]> {
+async function ask(
+  engine: TestEngine,
+  statement: ReturnType<typeof sql>,
+): Promise<readonly (readonly unknown[])[]> {
   const { rows } = await engine.reader.rows({ name: 'test', sql: statement, maxSeconds: 10, maxRows: 1_000 });
   return rows;
 }
 
-const activity = () =>
-  ask(sql`SELECT pay_to, chain, toUInt32(settlement_count), toUInt32(unique_payers), toString(settled_usd),
-    toUnixTimestamp(last_settled_at) FROM payee_activity FINAL WHERE del = 0 ORDER BY pay_to, chain`);
-const rowsOf = async (table: 'payee_activity' | 'endpoint_list') =>
+const activity = (engine: TestEngine) =>
+  ask(
+    engine,
+    sql`SELECT pay_to, chain, toUInt32(settlement_count), toUInt32(unique_payers), toString(settled_usd),
+    toUnixTimestamp(last_settled_at) FROM payee_activity FINAL WHERE del = 0 ORDER BY pay_to, chain`,
+  );
+const rowsOf = async (engine: TestEngine, table: 'payee_activity' | 'endpoint_list') =>
   Number(
     (
       await ask(
+        engine,
         table === 'payee_activity'
           ? sql`SELECT count() FROM payee_activity`
           : sql`SELECT count() FROM endpoint_list`,
@@ -94,31 +97,32 @@ describe('the activity of listed addresses', () => {
     );
   };
 
-  beforeEach(() =>
+  test.beforeEach(({ engine }) =>
     list(
+      engine,
       [listedItem('https://a.example/'), listedItem('https://b.example/', { payTo: MALL })].flatMap(
         (item) => [item, { ...item, accepts: [{ ...(item['accepts'] as object[])[0], network: 'polygon' }] }],
       ),
     ),
   );
 
-  test('is that of the last thirty days, whatever is rolled up', async () => {
+  test('is that of the last thirty days, whatever is rolled up', async ({ engine }) => {
     await insertSettlements(engine.writer, some);
-    await count();
-    expect(await activity()).toEqual(naively(some));
+    await count(engine);
+    expect(await activity(engine)).toEqual(naively(some));
     await closeDays(
       engine.writer,
       some.map(({ blockTime }) => blockTime).filter((time) => time < NOON - 3 * DAY),
     );
-    await count();
-    expect(await activity()).toEqual(naively(some));
+    await count(engine);
+    expect(await activity(engine)).toEqual(naively(some));
     await closeHours(
       engine.writer,
       some.filter(({ blockTime }) => blockTime >= NOON - 3 * DAY),
     );
-    await count();
-    expect(await activity()).toEqual(naively(some));
-    expect(await rowsOf('payee_activity')).toBeLessThanOrEqual(4);
+    await count(engine);
+    expect(await activity(engine)).toEqual(naively(some));
+    expect(await rowsOf(engine, 'payee_activity')).toBeLessThanOrEqual(4);
     // One hour of a day that is closed by hours is open again: its others must not count twice.
     const late = settlement({
       blockNumber: 900,
@@ -128,42 +132,47 @@ describe('the activity of listed addresses', () => {
       method: 'builder_code',
     });
     await insertSettlements(engine.writer, [late]);
-    await count();
-    expect(await activity()).toEqual(naively([...some, late]));
+    await count(engine);
+    expect(await activity(engine)).toEqual(naively([...some, late]));
   });
 
-  test('follows reorgs and the calendar, and writes what changed only', async () => {
+  test('follows reorgs and the calendar, and writes what changed only', async ({ engine }) => {
     await insertSettlements(engine.writer, some);
-    await count();
-    const before = await rowsOf('payee_activity');
-    await count(NOON + 60);
-    expect(await rowsOf('payee_activity')).toBeLessThanOrEqual(before);
+    await count(engine);
+    const before = await rowsOf(engine, 'payee_activity');
+    await count(engine, NOON + 60);
+    expect(await rowsOf(engine, 'payee_activity')).toBeLessThanOrEqual(before);
     const gone = some.slice(0, 1);
     await tombstone(engine.writer, gone);
-    await count();
-    expect(await activity()).toEqual(naively(some.slice(1)));
-    await count(NOON + 15 * DAY);
-    expect(await activity()).toEqual(naively(some.slice(1), NOON + 15 * DAY));
-    await count(NOON + 60 * DAY);
-    expect(await activity()).toEqual([]);
-    await count();
-    expect(await activity()).toEqual(naively(some.slice(1)));
+    await count(engine);
+    expect(await activity(engine)).toEqual(naively(some.slice(1)));
+    await count(engine, NOON + 15 * DAY);
+    expect(await activity(engine)).toEqual(naively(some.slice(1), NOON + 15 * DAY));
+    await count(engine, NOON + 60 * DAY);
+    expect(await activity(engine)).toEqual([]);
+    await count(engine);
+    expect(await activity(engine)).toEqual(naively(some.slice(1)));
   });
 });
 
 describe('the directory', () => {
-  const listed = () =>
-    ask(sql`SELECT resource, method, service_name, pay_to, network, toString(price_usd), sources, shared_pay_to, toUInt32(settlement_count),
-      toUInt32(unique_payers), toString(settled_usd) FROM endpoint_list FINAL WHERE del = 0 ORDER BY resource, method`);
+  const listed = (engine: TestEngine) =>
+    ask(
+      engine,
+      sql`SELECT resource, method, service_name, pay_to, network, toString(price_usd), sources, shared_pay_to, toUInt32(settlement_count),
+      toUInt32(unique_payers), toString(settled_usd) FROM endpoint_list FINAL WHERE del = 0 ORDER BY resource, method`,
+    );
 
-  test('has one row per resource and method, with the offer that was paid most, its price and its payments', async () => {
+  test('has one row per resource and method, with the offer that was paid most, its price and its payments', async ({
+    engine,
+  }) => {
     const two = wallet(0xc1);
-    await list([
+    await list(engine, [
       listedItem('https://a.example/x', { amount: '30000', item: { serviceName: 'A' } }),
       listedItem('https://a.example/x', { payTo: two, amount: '20000', network: 'base' }),
       listedItem('https://a.example/x', { payTo: two, item: { metadata: { method: 'POST' } } }),
     ]);
-    await list([listedItem('https://a.example/x', { amount: '25000' })], 'bazaar:one');
+    await list(engine, [listedItem('https://a.example/x', { amount: '25000' })], 'bazaar:one');
     await insertSettlements(engine.writer, [
       payment({ payee: two, payer: wallet(1), amount: 20_000n }),
       payment({ payee: two, payer: wallet(2), amount: 20_000n }),
@@ -171,14 +180,17 @@ describe('the directory', () => {
       payment({ payee: wallet(0xb2), payer: wallet(2), amount: 30_000n }),
       payment({ payee: wallet(0xb2), payer: wallet(3), amount: 30_000n }),
     ]);
-    await count();
-    await derive();
+    await count(engine);
+    await derive(engine);
     const a = 'https://a.example/x';
-    expect(await listed()).toEqual([
+    expect(await listed(engine)).toEqual([
       [a, 'GET', 'A', wallet(0xb2), 'eip155:8453', '0.03', ['bazaar:one', 'file'], 0, 3, 3, '0.09'],
       [a, 'POST', '', two, 'eip155:8453', '0.01', ['file'], 0, 0, 0, '0'],
     ]);
-    const [[offers] = []] = await ask(sql`SELECT offers FROM endpoint_list FINAL WHERE method = 'GET'`);
+    const [[offers] = []] = await ask(
+      engine,
+      sql`SELECT offers FROM endpoint_list FINAL WHERE method = 'GET'`,
+    );
     expect(
       JSON.parse(String(offers)).map(({ amount, source }: Record<string, unknown>) => [amount, source]),
     ).toEqual([
@@ -188,39 +200,42 @@ describe('the directory', () => {
     ]);
   });
 
-  test('says of an address that several resources share it', async () => {
-    await list([
+  test('says of an address that several resources share it', async ({ engine }) => {
+    await list(engine, [
       listedItem('https://a.example/'),
       listedItem('https://b.example/'),
       listedItem('https://c.example/', { payTo: wallet(9) }),
     ]);
-    await derive();
-    expect((await listed()).map(([resource, , , , , , , shared]) => [resource, shared])).toEqual([
+    await derive(engine);
+    expect((await listed(engine)).map(([resource, , , , , , , shared]) => [resource, shared])).toEqual([
       ['https://a.example/', 1],
       ['https://b.example/', 1],
       ['https://c.example/', 0],
     ]);
   });
 
-  test('writes what changed only, buries what is not listed, and shows it again when it is', async () => {
+  test('writes what changed only, buries what is not listed, and shows it again when it is', async ({
+    engine,
+  }) => {
     const items = Array.from({ length: 20 }, (_, at) =>
       listedItem(`https://a.example/${at}`, { payTo: wallet(at + 1) }),
     );
-    await list(items);
-    await derive();
-    const before = await rowsOf('endpoint_list');
-    await derive();
-    expect(await rowsOf('endpoint_list')).toBeLessThanOrEqual(before);
-    await list(items.slice(5));
-    await derive();
-    expect((await listed()).length).toBe(15);
-    await list(items);
-    await derive();
-    expect((await listed()).length).toBe(20);
-    await list([{ ...items[0], description: 'news' }, ...items.slice(1)]);
-    await derive();
+    await list(engine, items);
+    await derive(engine);
+    const before = await rowsOf(engine, 'endpoint_list');
+    await derive(engine);
+    expect(await rowsOf(engine, 'endpoint_list')).toBeLessThanOrEqual(before);
+    await list(engine, items.slice(5));
+    await derive(engine);
+    expect((await listed(engine)).length).toBe(15);
+    await list(engine, items);
+    await derive(engine);
+    expect((await listed(engine)).length).toBe(20);
+    await list(engine, [{ ...items[0], description: 'news' }, ...items.slice(1)]);
+    await derive(engine);
     expect(
       await ask(
+        engine,
         sql`SELECT resource FROM endpoint_list FINAL WHERE description = 'news' AND position(search_text, 'news') > 0`,
       ),
     ).toEqual([['https://a.example/0']]);

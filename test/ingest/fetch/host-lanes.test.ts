@@ -4,7 +4,7 @@ import { lanesOf, runLanes } from '../../../ingest/fetch/host-lanes.ts';
 const signal = new AbortController().signal;
 const items = (...uris: readonly string[]): { uri: string }[] => uris.map((uri) => ({ uri }));
 
-test('what goes to one host is one lane, whatever its spelling; data and unreadable URIs wait for nobody', () => {
+test('what goes to one host is one lane, whatever its spelling; data and unreadable URIs do not wait', () => {
   const lanes = lanesOf(
     items(
       'https://a.example/1',
@@ -23,7 +23,7 @@ test('IPFS has a few lanes, however many files there are', () => {
   expect(lanesOf(items(...Array.from({ length: 100 }, (_, n) => `ipfs://cid/${n}`)))).toHaveLength(4);
 });
 
-test('a host that failed three times by the same problem of a host is told to be down, and nobody else is', async () => {
+test('a host that failed three times by the same problem of a host counts as down, and no other host does', async () => {
   const told: (string | null)[] = [];
   const run = async (problems: readonly string[], uri = 'https://a.example/'): Promise<void> => {
     told.length = 0;

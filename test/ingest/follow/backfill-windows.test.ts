@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import type { Hash } from '../../../core/domain/settlement.ts';
 import { backfill } from '../../../ingest/follow/backfill.ts';
 import type { ReadBatch } from '../../../ingest/follow/pipeline.ts';
-import type { BlockRange } from '../../../ingest/write/coverage.ts';
+import type { BlockRange } from '../../../ingest/write/checkpoints.ts';
 
 const FIRST = 1_000;
 const LAST = 1_999;

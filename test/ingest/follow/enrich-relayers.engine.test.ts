@@ -13,7 +13,7 @@ import { insertSettlements, NOON, nextVer, settlement, tombstone, wallet } from 
 import { waitUntil } from '../../kit/wait-until.ts';
 import { type Call, type Reply, startRewritingNode } from '../chain/rewriting-node.ts';
 
-/** A real node, with a proxy that can be told to refuse; a real engine. */
+/** A real node, with a proxy that can refuse; a real engine. */
 
 const SEPOLIA = 'eip155:84532' as const;
 const DAY = 86_400;
@@ -151,7 +151,7 @@ async function nameRelayer(relayer: Address, chain: string = SEPOLIA): Promise<v
 }
 
 describe('enriching relayers', () => {
-  test('stores what the chain holds of the busiest and of every named relayer, and of nobody else', async () => {
+  test('stores what the chain holds of the busiest and of every named relayer, and of no other address', async () => {
     await relay([1, 5, 3, 2]);
     await nameRelayer(wallet(77));
     await nameRelayer(wallet(88), 'eip155:8453');
@@ -211,7 +211,7 @@ describe('enriching relayers', () => {
     expect(seconds).toBeGreaterThanOrEqual((20 / (requestsPerSecond * 0.1)) * 0.95);
   });
 
-  test('with nobody to read it waits, and begins when somebody relays', async () => {
+  test('with no relayer to read it waits, and begins with the first relayed payment', async () => {
     const job = await start({ roundMs: 60_000 });
     expect(job.asked()).toEqual([]);
     await relay([1]);

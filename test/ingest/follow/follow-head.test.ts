@@ -4,7 +4,7 @@ import { createLog } from '../../../core/log.ts';
 import { type FollowDeps, followHead, retractTo } from '../../../ingest/follow/head.ts';
 import { createKnownBlocks } from '../../../ingest/follow/reorg.ts';
 import type { HeadRange } from '../../../ingest/write/checkpoints.ts';
-import { createModelChain, type ModelChain } from '../../kit/model-chain.ts';
+import { createModelChain, type ModelChain } from '../../kit/simulator/model-chain.ts';
 
 const hash = (n: number): Hash => `0x${n.toString(16).padStart(64, '0')}`;
 const ancestor = { number: 5, hash: hash(5), parentHash: hash(4), time: 1_005 };

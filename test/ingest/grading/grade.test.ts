@@ -66,7 +66,7 @@ describe('the evidence ladder', () => {
     });
   });
 
-  test('a deposit into a channel or an escrow is no payment, whoever relays it and however it is marked', () => {
+  test('a deposit into a channel or an escrow is no payment, whichever relayer sends it and however it is marked', () => {
     const collector = address('0x4020806089470a89826cB9fB1f4059150b550004');
     for (const marker of ['authorization', 'permit2', 'none'] as const)
       for (const received of [true, false])
@@ -92,7 +92,7 @@ describe('the evidence ladder', () => {
     });
   });
 
-  test('a code that nobody is known by still counts, without a name', () => {
+  test('a code of no known facilitator still counts, without a name', () => {
     expect(graded({ builderFacilitator: 'who' })).toMatchObject({ method: 'builder_code', facilitator: '' });
   });
 
@@ -147,7 +147,7 @@ describe('self-relaying outweighs every sign but the name of the relayer', () =>
     expect(own.reasons).toContain('relayed_by_payer');
   });
 
-  test('what the payee pulls is not relayed, whoever the payee is', () => {
+  test('what the payee pulls is not relayed, whichever wallet the payee is', () => {
     expect(graded({ relayer: NAMED, payee: NAMED, relayedByPayee: true, received: true })).toMatchObject({
       method: 'self_relayed',
       facilitator: 'acme',
@@ -169,7 +169,7 @@ describe('a relayer’s name is dated and belongs to one chain', () => {
   });
 });
 
-test('a self-payment is stated beside its grade', () => {
+test('a self-payment is stated in addition to its grade', () => {
   expect(graded({ payee: ALICE, selfPayment: true }).reasons).toContain('self_payment');
 });
 

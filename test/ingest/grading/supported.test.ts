@@ -59,7 +59,7 @@ test('a wildcard stands for the chains that are served, not for every chain of o
   ]);
 });
 
-describe('an answer that cannot be used is told by its kind', () => {
+describe('an answer that cannot be used is named by its kind', () => {
   test.each([
     ['not_json', '<html>'],
     ['no_signers', '{"kinds":[]}'],
@@ -112,7 +112,7 @@ describe('an answer that cannot be used is told by its kind', () => {
     expect(asked).toBe(0);
   });
 
-  test('a refusal, and nobody there', async () => {
+  test('a refusal, and no server at all', async () => {
     const url = await serve((_request, response) => response.writeHead(500).end(JSON.stringify(ANSWER)));
     expect(await askSupported(url, OURS, never)).toBe('refused');
     const gone = await serve(() => undefined);

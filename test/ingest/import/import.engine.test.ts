@@ -3,7 +3,6 @@ import { once } from 'node:events';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import type { EngineAccess, Writer } from '../../../clickhouse/engine/engine.ts';
 import { createWriter } from '../../../clickhouse/engine/http-engine.ts';
@@ -21,8 +20,9 @@ import type { ImportArguments } from '../../../ingest/import/options.ts';
 import type { ImportSummary } from '../../../ingest/import/run.ts';
 import { createStaging, dropStaging } from '../../../ingest/import/staging.ts';
 import { runIngest } from '../../../ingest/worker.ts';
+import { compiledSources } from '../../kit/compile-sources.ts';
 import { dropDatabase, freshSchema, testLog } from '../../kit/engine.ts';
-import { recordLogRequests } from '../../kit/log-requests.ts';
+import { recordLogRequests } from '../../kit/lying-rpc.ts';
 import {
   type ChainExport,
   CRYO,
@@ -144,8 +144,8 @@ async function settlementsIn(writer: Writer): Promise<readonly (readonly unknown
 
 /** Runs the import in a process of its own with small windows and kills it as soon as one of them is recorded. */
 async function killAfterFirstCheckpoint({ access, writer }: Database, pattern: string): Promise<void> {
-  const owner = fileURLToPath(new URL('../../kit/import-owner.ts', import.meta.url));
-  const child = spawn(process.execPath, ['--import', 'tsx', owner], { stdio: ['pipe', 'ignore', 'inherit'] });
+  const owner = join(compiledSources(), 'test/kit/import-owner.js');
+  const child = spawn(process.execPath, [owner], { stdio: ['pipe', 'ignore', 'inherit'] });
   child.stdin.end(JSON.stringify({ config: configOf(world.chain.url), access, pattern }));
   const ended = once(child, 'exit');
   try {
@@ -395,7 +395,7 @@ test('rows of another chain are refused also where a file keeps no statistics to
   await dropStaging(into.writer, staging);
 });
 
-test('a transaction that no file holds is told with counts, and its block is left out only on request', async () => {
+test('a transaction that no file holds is reported with counts, and its block is left out only on request', async () => {
   const into = await database();
   const lost = Number(truth[Math.floor(truth.length / 2)]?.[0]);
   const transactions = exported.transactions.filter(({ block_number }) => block_number !== lost);

@@ -16,7 +16,7 @@ import {
   withoutRanges,
 } from '../../../ingest/import/plan.ts';
 import { NO_HASH, type StagedBlock } from '../../../ingest/import/staging.ts';
-import { countBlocks, mergeRanges } from '../../../ingest/write/coverage.ts';
+import { countBlocks, mergeRanges } from '../../../ingest/write/checkpoints.ts';
 
 let directory = '';
 afterEach(() => {

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { EngineError, type Writer } from '../../../clickhouse/engine/engine.ts';
 import { sql, text, trustedText } from '../../../clickhouse/engine/sql.ts';
+import type { Settlement } from '../../../clickhouse/tables/settlements.ts';
 import type { Address } from '../../../core/domain/address.ts';
-import type { Settlement } from '../../../core/domain/settlement.ts';
 import { PASS_LIMITS, type PassLimits, RING_METHOD_VERSION } from '../../../ingest/rings/edges.ts';
 import { type RingPass, ringPass, runRings } from '../../../ingest/rings/pass.ts';
 import { runRollupWorker } from '../../../ingest/rollup/worker.ts';
@@ -242,7 +242,7 @@ async function dropByPassOf(nowMs: number): Promise<void> {
 }
 
 describe('the worker', () => {
-  test('looks for rings after its start, survives a failing engine, and ends when told', async () => {
+  test('looks for rings after its start, survives a failing engine, and ends when stopped', async () => {
     await insertSettlements(engine.writer, [...payments(A, B, 5_000_000n), ...payments(B, A, 5_000_000n)]);
     const stopping = new AbortController();
     const run = (writer: Writer): Promise<void> =>

@@ -1,8 +1,8 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect } from 'vitest';
 import type { Writer } from '../../../clickhouse/engine/engine.ts';
 import { sql, trustedText } from '../../../clickhouse/engine/sql.ts';
+import type { Settlement } from '../../../clickhouse/tables/settlements.ts';
 import type { EvidenceMethod } from '../../../core/domain/evidence.ts';
-import type { Settlement } from '../../../core/domain/settlement.ts';
 import { closeSlice } from '../../../ingest/rollup/close.ts';
 import type { RollupLimits } from '../../../ingest/rollup/due.ts';
 import { DAY_SECONDS, HOUR_SECONDS, type Slice } from '../../../ingest/rollup/statements.ts';
@@ -10,8 +10,10 @@ import { runRollup } from '../../../ingest/rollup/worker.ts';
 import { retractAbove } from '../../../ingest/write/retract.ts';
 import { createVersions } from '../../../ingest/write/versions.ts';
 import { readCoverage } from '../../../src/operations/index-state/rollups.ts';
-import { type TestEngine, testEngine, testLog } from '../../kit/engine.ts';
-import { recountedFigures, servedFigures } from '../../kit/rollup-figures.ts';
+import { type TestEngine, testLog } from '../../kit/engine.ts';
+import { engineTest as test } from '../../kit/fixtures-ingest.ts';
+import { readTotals } from '../../kit/index-totals.ts';
+import { oracle } from '../../kit/oracle/oracle.ts';
 import { BASE, insertSettlements, POLYGON, settlement, wallet } from '../../kit/rows.ts';
 import { waitUntil } from '../../kit/wait-until.ts';
 
@@ -26,14 +28,9 @@ const AT_ONCE: Partial<RollupLimits> = { pollMs: 10, quietMs: 0, closeAfterMs: 0
 
 type RunStatement = Parameters<Writer['run']>[0];
 
-let engine: TestEngine;
 let day = FIRST_DAY;
 const versions = createVersions(0n);
 const parts = { versions, log: testLog };
-beforeAll(async () => {
-  engine = await testEngine();
-});
-afterAll(() => engine?.close());
 beforeEach(() => {
   day += DAY_SECONDS;
 });
@@ -64,10 +61,10 @@ function methodOf(number: number): EvidenceMethod {
   return number % 3 === 0 ? 'facilitator_relay' : 'gasless_authorization';
 }
 
-const write = (rows: readonly Settlement[], del: 0 | 1 = 0): Promise<void> =>
+const write = (engine: TestEngine, rows: readonly Settlement[], del: 0 | 1 = 0): Promise<void> =>
   insertSettlements(engine.writer, rows, { ver: versions.next(), del });
 
-async function dirtyCount(): Promise<number> {
+async function dirtyCount(engine: TestEngine): Promise<number> {
   const { rows } = await engine.reader.rows({
     name: 'dirty',
     sql: sql`SELECT count() FROM rollup_slices WHERE ver > rolled_ver`,
@@ -81,7 +78,7 @@ interface Worker {
   stop(): Promise<void>;
 }
 
-function startWorker(limits: Partial<RollupLimits> = {}, own = versions): Worker {
+function startWorker(engine: TestEngine, limits: Partial<RollupLimits> = {}, own = versions): Worker {
   const stopping = new AbortController();
   const running = runRollup({
     writer: engine.writer,
@@ -100,54 +97,54 @@ function startWorker(limits: Partial<RollupLimits> = {}, own = versions): Worker
   };
 }
 
-async function closeEverything(limits: Partial<RollupLimits> = {}): Promise<void> {
-  const worker = startWorker(limits);
-  await waitUntil('no slice is dirty', async () => (await dirtyCount()) === 0, CLOSED_WITHIN_MS);
+async function closeEverything(engine: TestEngine, limits: Partial<RollupLimits> = {}): Promise<void> {
+  const worker = startWorker(engine, limits);
+  await waitUntil('no slice is dirty', async () => (await dirtyCount(engine)) === 0, CLOSED_WITHIN_MS);
   await worker.stop();
 }
 
-async function expectExact(): Promise<void> {
+async function expectExact(engine: TestEngine): Promise<void> {
   const coverage = await readCoverage(engine.reader);
-  expect(await servedFigures(engine.reader, coverage)).toEqual(await recountedFigures(engine.reader));
+  expect(await readTotals(engine.reader, coverage)).toEqual(await oracle.totals.ofStoredRows(engine.reader));
 }
 
 /** Exact, and from the tables alone: nothing that was written is read live. */
-async function expectExactFromTables(): Promise<void> {
+async function expectExactFromTables(engine: TestEngine): Promise<void> {
   expect((await readCoverage(engine.reader)).open).toHaveLength(1);
-  expect(await dirtyCount()).toBe(0);
-  await expectExact();
+  expect(await dirtyCount(engine)).toBe(0);
+  await expectExact(engine);
 }
 
-test('figures are the same before and after a day is closed', async () => {
-  await write(mixedRows());
-  await expectExact();
-  await closeEverything();
-  await expectExactFromTables();
+test('figures are the same before and after a day is closed', async ({ engine }) => {
+  await write(engine, mixedRows());
+  await expectExact(engine);
+  await closeEverything(engine);
+  await expectExactFromTables(engine);
 });
 
-test('late rows of a closed day are read live at once and rolled up later', async () => {
-  await write(mixedRows());
-  await closeEverything();
-  await write(mixedRows(10, 1_000));
-  await expectExact();
-  expect(await dirtyCount()).toBe(1);
-  await closeEverything();
+test('late rows of a closed day are read live at once and rolled up later', async ({ engine }) => {
+  await write(engine, mixedRows());
+  await closeEverything(engine);
+  await write(engine, mixedRows(10, 1_000));
+  await expectExact(engine);
+  expect(await dirtyCount(engine)).toBe(1);
+  await closeEverything(engine);
   // The counted writes are kept however the engine merges them.
   await engine.writer.run({ name: 'merge', sql: sql`OPTIMIZE TABLE hour_ver FINAL`, maxSeconds: 10 });
-  await expectExactFromTables();
+  await expectExactFromTables(engine);
 });
 
-test('rows that a reorg took away leave every table', async () => {
+test('rows that a reorg took away leave every table', async ({ engine }) => {
   const rows = mixedRows();
-  await write(rows);
-  await closeEverything();
-  await write([...rows.slice(0, 20), ...rows.slice(40)], 1);
-  await expectExact();
-  await closeEverything();
-  await expectExactFromTables();
+  await write(engine, rows);
+  await closeEverything(engine);
+  await write(engine, [...rows.slice(0, 20), ...rows.slice(40)], 1);
+  await expectExact(engine);
+  await closeEverything(engine);
+  await expectExactFromTables(engine);
 });
 
-test('the parties of a retracted row vanish although another event took its place', async () => {
+test('the parties of a retracted row vanish although another event took its place', async ({ engine }) => {
   const old = settlement({
     blockNumber: day / 10,
     blockTime: day + 60,
@@ -155,22 +152,22 @@ test('the parties of a retracted row vanish although another event took its plac
     payee: wallet(802),
     relayer: wallet(803),
   });
-  await write([old]);
-  await closeEverything();
+  await write(engine, [old]);
+  await closeEverything(engine);
   await retractAbove(engine.writer, versions, BASE, { number: old.blockNumber - 1, time: day });
-  await write([{ ...old, payer: wallet(811), payee: wallet(812), relayer: wallet(813) }]);
-  await expectExact();
-  await closeEverything();
-  await expectExactFromTables();
+  await write(engine, [{ ...old, payer: wallet(811), payee: wallet(812), relayer: wallet(813) }]);
+  await expectExact(engine);
+  await closeEverything(engine);
+  await expectExactFromTables(engine);
 });
 
-test('a retraction whose view was cut off is seen after its repeat', async () => {
+test('a retraction whose view was cut off is seen after its repeat', async ({ engine }) => {
   const rows = [
     settlement({ blockNumber: day / 10, blockTime: day + 60, payer: wallet(821), payee: wallet(822) }),
   ];
-  await write(rows);
-  await closeEverything();
-  const before = await hourVer();
+  await write(engine, rows);
+  await closeEverything(engine);
+  const before = await hourVer(engine);
   await retractAbove(engine.writer, versions, BASE, { number: day / 10 - 1, time: day });
   // What a crash between the table and the view leaves behind: the one write from before.
   await engine.writer.run({
@@ -183,14 +180,14 @@ test('a retraction whose view was cut off is seen after its repeat', async () =>
     sql: sql`INSERT INTO hour_ver SELECT toDateTime(${trustedText(String(day))}), ${trustedText(before)}`,
     maxSeconds: 10,
   });
-  expect(await dirtyCount()).toBe(0);
+  expect(await dirtyCount(engine)).toBe(0);
   await retractAbove(engine.writer, versions, BASE, { number: day / 10 - 1, time: day });
-  expect(await dirtyCount()).toBe(1);
-  await closeEverything();
-  await expectExactFromTables();
+  expect(await dirtyCount(engine)).toBe(1);
+  await closeEverything(engine);
+  await expectExactFromTables(engine);
 });
 
-async function hourVer(): Promise<string> {
+async function hourVer(engine: TestEngine): Promise<string> {
   const { rows } = await engine.reader.rows({
     name: 'hour-ver',
     sql: sql`SELECT max(ver) FROM hour_ver WHERE hour = toDateTime(${trustedText(String(day))})`,
@@ -200,56 +197,61 @@ async function hourVer(): Promise<string> {
   return String(rows[0]?.[0]);
 }
 
-test('a facilitator that was regraded leaves its hours', async () => {
+test('a facilitator that was regraded leaves its hours', async ({ engine }) => {
   const rows = mixedRows();
-  await write(rows);
-  await closeEverything();
+  await write(engine, rows);
+  await closeEverything(engine);
   await write(
+    engine,
     rows.map((row) => ({
       ...row,
       facilitator: row.facilitator === 'acme' ? 'renamed' : 'found',
       method: 'bare_transfer' as const,
     })),
   );
-  await expectExact();
-  await closeEverything();
-  await expectExactFromTables();
+  await expectExact(engine);
+  await closeEverything(engine);
+  await expectExactFromTables(engine);
 });
 
-test('a day that grows too large is closed by hours, in whatever order they come, and stays split', async () => {
-  await write(mixedRows(60, 0, MORNING));
-  await closeEverything();
-  await write(mixedRows(60, 2_000, MORNING));
+test('a day that grows too large is closed by hours, in whatever order they come, and stays split', async ({
+  engine,
+}) => {
+  await write(engine, mixedRows(60, 0, MORNING));
+  await closeEverything(engine);
+  await write(engine, mixedRows(60, 2_000, MORNING));
   for (const hour of [5, 0, 6]) {
     await closeSlice({ writer: engine.writer, ...parts }, { dayStart: day, hour });
-    await expectExact();
+    await expectExact(engine);
   }
-  await closeEverything({ splitAboveRows: 1_000_000 });
+  await closeEverything(engine, { splitAboveRows: 1_000_000 });
   const name = new Date(day * 1_000).toISOString().slice(0, 10);
   expect((await readCoverage(engine.reader)).splitDays).toContain(name);
-  await expectExactFromTables();
-  await write(mixedRows(1, 4_000, MORNING));
-  await expectExact();
-  await closeEverything();
-  await expectExactFromTables();
+  await expectExactFromTables(engine);
+  await write(engine, mixedRows(1, 4_000, MORNING));
+  await expectExact(engine);
+  await closeEverything(engine);
+  await expectExactFromTables(engine);
 });
 
-test('the worker splits a day above the limit and closes only the dirty hours afterwards', async () => {
-  await write(mixedRows(60, 0, MORNING));
-  await closeEverything({ splitAboveRows: 59 });
-  await expectExactFromTables();
-  const before = await generations();
+test('the worker splits a day above the limit and closes only the dirty hours afterwards', async ({
+  engine,
+}) => {
+  await write(engine, mixedRows(60, 0, MORNING));
+  await closeEverything(engine, { splitAboveRows: 59 });
+  await expectExactFromTables(engine);
+  const before = await generations(engine);
   expect(before.length).toBe(7);
-  await write([settlement({ blockNumber: day / 10 + 9_999, blockTime: day + 3 * HOUR_SECONDS })]);
-  await closeEverything({ splitAboveRows: 59 });
-  await expectExactFromTables();
-  const changed = (await generations())
+  await write(engine, [settlement({ blockNumber: day / 10 + 9_999, blockTime: day + 3 * HOUR_SECONDS })]);
+  await closeEverything(engine, { splitAboveRows: 59 });
+  await expectExactFromTables(engine);
+  const changed = (await generations(engine))
     .filter((line) => !before.includes(line))
     .map((line) => line.split(' ')[0]);
   expect(changed).toEqual(['3']);
 });
 
-async function generations(): Promise<string[]> {
+async function generations(engine: TestEngine): Promise<string[]> {
   const { rows } = await engine.reader.rows({
     name: 'generations',
     sql: sql`SELECT hour, gen FROM rollup_state FINAL WHERE day = toDate(toDateTime(${trustedText(String(day))}, 'UTC')) ORDER BY hour`,
@@ -259,13 +261,13 @@ async function generations(): Promise<string[]> {
   return rows.map((row) => row.join(' '));
 }
 
-test.each([1, 2, 3, 4])(
+test.for([1, 2, 3, 4])(
   'a crash after statement %i of four changes no figure, and the next worker completes',
-  async (done) => {
+  async (done, { engine }) => {
     const rows = mixedRows();
-    await write(rows);
-    await closeEverything();
-    await write(rows.slice(5, 25), 1);
+    await write(engine, rows);
+    await closeEverything(engine);
+    await write(engine, rows.slice(5, 25), 1);
     let statements = 0;
     const dying = {
       ...engine.writer,
@@ -273,67 +275,77 @@ test.each([1, 2, 3, 4])(
         statements++ < done ? engine.writer.run(statement) : Promise.reject(new Error('killed')),
     };
     await expect(closeSlice({ writer: dying, ...parts }, wholeDay())).rejects.toThrow('killed');
-    await expectExact();
-    await closeEverything();
-    await expectExactFromTables();
+    await expectExact(engine);
+    await closeEverything(engine);
+    await expectExactFromTables(engine);
   },
 );
 
-test('two workers beside each other and beside new rows, tombstones and regrades agree with the rows', async () => {
+test('two workers at once, with new rows, tombstones and regrades meanwhile, agree with the rows', async ({
+  engine,
+}) => {
   const other = createVersions(0n);
-  const workers = [startWorker({}, versions), startWorker({}, other)];
+  const workers = [startWorker(engine, {}, versions), startWorker(engine, {}, other)];
   for (let round = 0; round < 8; round++) {
     const rows = mixedRows(20, round * 20);
-    await write(rows);
-    await write(rows.slice(3, 9), 1);
-    await write(rows.slice(9).map((row) => ({ ...row, facilitator: `regraded-${round % 2}` })));
+    await write(engine, rows);
+    await write(engine, rows.slice(3, 9), 1);
+    await write(
+      engine,
+      rows.slice(9).map((row) => ({ ...row, facilitator: `regraded-${round % 2}` })),
+    );
   }
-  await waitUntil('no slice is dirty', async () => (await dirtyCount()) === 0, CLOSED_WITHIN_MS);
+  await waitUntil('no slice is dirty', async () => (await dirtyCount(engine)) === 0, CLOSED_WITHIN_MS);
   await Promise.all(workers.map((worker) => worker.stop()));
-  await expectExact();
-  await closeEverything(); // the slower one may have reopened a slice in which it was overtaken
-  await expectExactFromTables();
+  await expectExact(engine);
+  await closeEverything(engine); // the slower one may have reopened a slice in which it was overtaken
+  await expectExactFromTables(engine);
 });
 
-test('an insert that began before a newer one and lands after the day was closed makes it dirty', async () => {
+test('an insert that began before a newer one and lands after the day was closed makes it dirty', async ({
+  engine,
+}) => {
   const early = versions.next();
-  await write(mixedRows());
-  await closeEverything();
+  await write(engine, mixedRows());
+  await closeEverything(engine);
   await insertSettlements(engine.writer, mixedRows(5, 3_000), { ver: early });
-  expect(await dirtyCount()).toBe(1);
-  await expectExact();
-  await closeEverything();
-  await expectExactFromTables();
+  expect(await dirtyCount(engine)).toBe(1);
+  await expectExact(engine);
+  await closeEverything(engine);
+  await expectExactFromTables(engine);
 });
 
-test('what is written while a slice is computed leaves it dirty', async () => {
-  await write(mixedRows());
+test('what is written while a slice is computed leaves it dirty', async ({ engine }) => {
+  await write(engine, mixedRows());
   let late: Promise<void> | undefined;
   const writer = {
     ...engine.writer,
     run: async (statement: RunStatement) => {
       await engine.writer.run(statement);
-      late ??= write(mixedRows(5, 3_000));
+      late ??= write(engine, mixedRows(5, 3_000));
       await late;
     },
   };
   expect(await closeSlice({ writer, ...parts }, wholeDay())).toBe('closed');
-  expect(await dirtyCount()).toBe(1);
-  await expectExact();
-  await closeEverything();
-  await expectExactFromTables();
+  expect(await dirtyCount(engine)).toBe(1);
+  await expectExact(engine);
+  await closeEverything(engine);
+  await expectExactFromTables(engine);
 });
 
-test('a computation that another one overtook is done again', async () => {
+test('a computation that another one overtook is done again', async ({ engine }) => {
   const rows = mixedRows();
-  await write(rows);
+  await write(engine, rows);
   let overtaken = false;
   const writer = {
     ...engine.writer,
     run: async (statement: RunStatement) => {
       if (!overtaken && statement.name.startsWith('rollup-chain-hour')) {
         overtaken = true;
-        await write(rows.map((row) => ({ ...row, facilitator: 'newer' })));
+        await write(
+          engine,
+          rows.map((row) => ({ ...row, facilitator: 'newer' })),
+        );
         await closeSlice({ writer: engine.writer, ...parts }, wholeDay());
         // The insert of this worker, which had read before the regrade, arrives last.
         await engine.writer.run({
@@ -347,8 +359,8 @@ test('a computation that another one overtook is done again', async () => {
     },
   };
   expect(await closeSlice({ writer, ...parts }, wholeDay())).toBe('overtaken');
-  expect(await dirtyCount()).toBe(1);
-  await expectExact();
-  await closeEverything();
-  await expectExactFromTables();
+  expect(await dirtyCount(engine)).toBe(1);
+  await expectExact(engine);
+  await closeEverything(engine);
+  await expectExactFromTables(engine);
 });

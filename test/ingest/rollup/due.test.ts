@@ -74,7 +74,7 @@ describe('progress', () => {
     expect(rollupProgress(0, 3, 100)).toMatchObject({ percent: 0, etaSeconds: null });
     expect(rollupProgress(3, 0, 100)).toMatchObject({ percent: 100, etaSeconds: 0 });
   });
-  test('is told while many slices are left and when they are done, not for the daily few', () => {
+  test('is reported while many slices are left and when they are done, not for the daily few', () => {
     const lines: string[] = [];
     let nowMs = 0;
     const report = createRollupReport(

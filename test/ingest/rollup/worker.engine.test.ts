@@ -1,8 +1,8 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect } from 'vitest';
 import { sql } from '../../../clickhouse/engine/sql.ts';
 import { highestVersion } from '../../../ingest/write/versions.ts';
 import { readRollupState } from '../../../src/operations/index-state/rollups.ts';
-import { type TestEngine, testEngine } from '../../kit/engine.ts';
+import { engineTest as test } from '../../kit/fixtures-ingest.ts';
 import { insertSettlements, settlement } from '../../kit/rows.ts';
 import { startTestService } from '../../kit/service.ts';
 import { waitUntil } from '../../kit/wait-until.ts';
@@ -11,13 +11,9 @@ const DAY_SECONDS = 86_400;
 const STARTED_AT_MS = Date.now();
 const LONG_AGO = Math.floor(STARTED_AT_MS / 1_000) - 5 * DAY_SECONDS;
 
-let engine: TestEngine;
-beforeAll(async () => {
-  engine = await testEngine();
-});
-afterAll(() => engine?.close());
-
-test('role rollup closes what is over, leaves the present day open, and serves nothing', async () => {
+test('role rollup closes what is over, leaves the present day open, and serves nothing', async ({
+  engine,
+}) => {
   const old = settlement({ blockTime: LONG_AGO });
   const present = settlement({ blockTime: Math.floor(STARTED_AT_MS / 1_000), blockNumber: 2_000 });
   await insertSettlements(engine.writer, [old, present]);
@@ -46,7 +42,7 @@ test('role rollup closes what is over, leaves the present day open, and serves n
   expect(lastClosedAt).toBeGreaterThanOrEqual(Math.floor(STARTED_AT_MS / 1_000));
 });
 
-test('the next version is above every generation of the rollups', async () => {
+test('the next version is above every generation of the rollups', async ({ engine }) => {
   const far = 1n << 62n;
   await engine.writer.run({
     name: 'test-generation',

@@ -1,45 +1,17 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect } from 'vitest';
 import { sql } from '../../../clickhouse/engine/sql.ts';
-import { address } from '../../../core/domain/address.ts';
-import type { Hash, Settlement } from '../../../core/domain/settlement.ts';
+import type { Settlement } from '../../../clickhouse/tables/settlements.ts';
 import { NO_ROWS } from '../../../ingest/write/batch-rows.ts';
 import { createBatchWriter } from '../../../ingest/write/batch-writer.ts';
 import { createVersions } from '../../../ingest/write/versions.ts';
-import { type TestEngine, testEngine, testLog } from '../../kit/engine.ts';
+import { type TestEngine, testLog } from '../../kit/engine.ts';
+import { engineTest as test } from '../../kit/fixtures-ingest.ts';
+import { settlement as made } from '../../kit/rows.ts';
 
-let engine: TestEngine;
-beforeAll(async () => {
-  engine = await testEngine();
-});
-afterAll(() => engine?.close());
+const settlement = (blockNumber: number): Settlement =>
+  made({ blockNumber, blockTime: 1_780_000_000 + blockNumber, logIndex: 1 });
 
-const hash = (n: number): Hash => `0x${n.toString(16).padStart(64, '0')}`;
-const party = address(`0x${'1'.repeat(40)}`);
-
-function settlement(blockNumber: number): Settlement {
-  return {
-    chain: 'eip155:8453',
-    blockNumber,
-    blockTime: 1_780_000_000 + blockNumber,
-    blockHash: hash(blockNumber),
-    txHash: hash(blockNumber + 1),
-    logIndex: 1,
-    payer: party,
-    payee: party,
-    asset: party,
-    assetSymbol: 'USDC',
-    amount: 1n,
-    amountUsdMicros: 1n,
-    relayer: party,
-    facilitator: '',
-    method: 'gasless_authorization',
-    seen: 0,
-    builderFacilitator: '',
-    builderApps: '',
-  };
-}
-
-const batches = () =>
+const batches = (engine: TestEngine) =>
   createBatchWriter({
     chain: 'eip155:8453',
     writer: engine.writer,
@@ -48,7 +20,7 @@ const batches = () =>
     signal: new AbortController().signal,
   });
 
-async function countFrom(block: number): Promise<number> {
+async function countFrom(engine: TestEngine, block: number): Promise<number> {
   const { rows } = await engine.writer.rows({
     name: 'count',
     sql: sql`SELECT count() FROM settlements WHERE block_number >= ${{ kind: 'value', type: 'UInt64', value: block }}`,
@@ -58,20 +30,24 @@ async function countFrom(block: number): Promise<number> {
   return Number(rows[0]?.[0]);
 }
 
-test('windows written at once are all in the table when each is acknowledged', async () => {
-  const writer = batches();
+test('windows written at once are all in the table when each is acknowledged', async ({ engine }) => {
+  const writer = batches(engine);
   const windows = Array.from({ length: 7 }, (_, window) =>
     Array.from({ length: 3_000 }, (__, row) => settlement(window * 3_000 + row)),
   );
   await Promise.all(windows.map((window) => writer.write({ ...NO_ROWS, settlements: window })));
-  expect(await countFrom(0)).toBe(21_000);
+  expect(await countFrom(engine, 0)).toBe(21_000);
 });
 
-test('a row that no column can hold stops the worker with its reason, and none of its batch is written', async () => {
+test('a row that no column can hold stops the worker with its reason, and none of its batch is written', async ({
+  engine,
+}) => {
   const unfit = { ...settlement(1_006_000), blockHash: '0x12' as const };
   const window = Array.from({ length: 6_000 }, (_, row) => settlement(1_000_000 + row));
-  await expect(batches().write({ ...NO_ROWS, settlements: [...window, unfit] })).rejects.toThrow(RangeError);
-  expect(await countFrom(1_000_000)).toBe(0);
-  await batches().write({ ...NO_ROWS, settlements: [settlement(1_000_000)] });
-  expect(await countFrom(1_000_000)).toBe(1);
+  await expect(batches(engine).write({ ...NO_ROWS, settlements: [...window, unfit] })).rejects.toThrow(
+    RangeError,
+  );
+  expect(await countFrom(engine, 1_000_000)).toBe(0);
+  await batches(engine).write({ ...NO_ROWS, settlements: [settlement(1_000_000)] });
+  expect(await countFrom(engine, 1_000_000)).toBe(1);
 });

@@ -1,9 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import type { Writer } from '../../../clickhouse/engine/engine.ts';
+import type { DeadLetter } from '../../../clickhouse/tables/ingest-state.ts';
 import type { Hash } from '../../../core/domain/settlement.ts';
 import { createLog } from '../../../core/log.ts';
-import type { DeadLetter } from '../../../ingest/decode/context.ts';
 import { type BatchRows, NO_ROWS } from '../../../ingest/write/batch-rows.ts';
 import { createBatchWriter } from '../../../ingest/write/batch-writer.ts';
 import { createVersions } from '../../../ingest/write/versions.ts';
@@ -20,7 +20,7 @@ const LETTER: DeadLetter = {
 };
 const ROWS: BatchRows = { ...NO_ROWS, deadLetters: [LETTER] };
 const more = (): boolean => true;
-/** Long enough for whoever does not wait for company to have begun. */
+/** Long enough for an insert that does not wait for others to have begun. */
 const A_MOMENT_MS = 20;
 
 function batchesThat(insert: () => Promise<void>) {

@@ -1,28 +1,29 @@
 import fc from 'fast-check';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect } from 'vitest';
 import { type Sql, sql, trustedText } from '../../../clickhouse/engine/sql.ts';
-import { AGENT_EVENT_COLUMNS, ATTESTATION_COLUMNS, TABLES } from '../../../clickhouse/tables/schema.ts';
+import {
+  AGENT_EVENTS,
+  type AgentEvent,
+  ATTESTATIONS,
+  type Attestation,
+} from '../../../clickhouse/tables/registries.ts';
+import { insertRows } from '../../../clickhouse/tables/table.ts';
 import { address } from '../../../core/domain/address.ts';
-import { type AgentEvent, ATTESTATION_KINDS, type Attestation } from '../../../core/domain/agent.ts';
+import { ATTESTATION_KINDS } from '../../../core/domain/agent.ts';
 import { type Chain, chainOf } from '../../../core/domain/chains.ts';
 import { NO_ROWS } from '../../../ingest/write/batch-rows.ts';
 import { createBatchWriter } from '../../../ingest/write/batch-writer.ts';
-import { encodeAgentEvents, encodeAttestations } from '../../../ingest/write/encode.ts';
 import { retractAbove } from '../../../ingest/write/retract.ts';
 import { createVersions } from '../../../ingest/write/versions.ts';
 import { word } from '../../kit/chain-logs.ts';
-import { type TestEngine, testEngine, testLog } from '../../kit/engine.ts';
+import { type TestEngine, testLog } from '../../kit/engine.ts';
+import { engineTest as test } from '../../kit/fixtures-ingest.ts';
 import { agentEvent, attestation } from '../../kit/registry-rows.ts';
 import { NOON } from '../../kit/rows.ts';
 
-let engine: TestEngine;
 const versions = createVersions(0n);
-beforeAll(async () => {
-  engine = await testEngine();
-});
-afterAll(() => engine?.close());
 
-const ask = async (statement: Sql): Promise<readonly (readonly unknown[])[]> =>
+const ask = async (engine: TestEngine, statement: Sql): Promise<readonly (readonly unknown[])[]> =>
   (await engine.writer.rows({ name: 'read-back', sql: statement, maxSeconds: 20, maxRows: 10_000 })).rows;
 
 const hash = fc.bigInt(0n, 2n ** 256n - 1n).map(word);
@@ -38,7 +39,7 @@ const bytes = fc
   .uint8Array({ maxLength: 300 })
   .map((some) => `0x${Buffer.from(some).toString('hex')}` as const);
 
-test('any event and any attestation come back as they were written', async () => {
+test('any event and any attestation come back as they were written', async ({ engine }) => {
   const events = fc
     .sample(
       fc.record({
@@ -74,12 +75,14 @@ test('any event and any attestation come back as they were written', async () =>
       { numRuns: 300, seed: 8004 },
     )
     .map((fields, logIndex) => attestation({ ...fields, logIndex }));
-  await engine.writer.insert('events', TABLES.agentEvents, AGENT_EVENT_COLUMNS, [
-    encodeAgentEvents(events, 7n, 0),
-  ]);
-  await engine.writer.insert('attestations', TABLES.attestations, ATTESTATION_COLUMNS, [
-    encodeAttestations(attestations, 7n, 1),
-  ]);
+  const written = { ver: 7n, del: 0 } as const;
+  await insertRows(engine.writer, { name: 'events', table: AGENT_EVENTS, rows: events, fixed: written });
+  await insertRows(engine.writer, {
+    name: 'attestations',
+    table: ATTESTATIONS,
+    rows: attestations,
+    fixed: { ...written, del: 1 },
+  });
   const place = sql`chain, block_number, toUnixTimestamp(block_time), concat('0x', lower(hex(block_hash))), concat('0x', lower(hex(tx_hash))), log_index, toString(kind), toString(agent_id)`;
   const placeOf = (row: AgentEvent | Attestation): unknown[] => [
     row.chain,
@@ -93,11 +96,13 @@ test('any event and any attestation come back as they were written', async () =>
   ];
   expect(
     await ask(
+      engine,
       sql`SELECT ${place}, concat('0x', lower(hex(account))), text, concat('0x', lower(hex(data))), ver, del FROM agent_events ORDER BY log_index`,
     ),
   ).toEqual(events.map((row) => [...placeOf(row), row.account, row.text, row.data, '7', 0]));
   expect(
     await ask(
+      engine,
       sql`SELECT ${place}, concat('0x', lower(hex(author))), concat('0x', lower(hex(client))), toString(feedback_index), toString(value), value_decimals,
             tag1, tag2, endpoint, uri, concat('0x', lower(hex(file_hash))), concat('0x', lower(hex(request_hash))), ver, del
           FROM attestations ORDER BY log_index`,
@@ -122,7 +127,7 @@ test('any event and any attestation come back as they were written', async () =>
   );
 });
 
-const batchesOf = (chain: Chain) =>
+const batchesOf = (engine: TestEngine, chain: Chain) =>
   createBatchWriter({
     chain,
     writer: engine.writer,
@@ -137,29 +142,34 @@ const TABLES_OF_REGISTRIES = [
   'agent_attestations',
   'feedback_revocations',
   'feedback_files',
+  'agent_feedback_files',
 ] as const;
 
-async function liveBlocks(table: string, chain: Chain): Promise<number[]> {
+async function liveBlocks(engine: TestEngine, table: string, chain: Chain): Promise<number[]> {
   const rows = await ask(
+    engine,
     sql`SELECT DISTINCT block_number FROM ${trustedText(table)} FINAL WHERE chain = ${trustedText(`'${chain}'`)} AND del = 0 ORDER BY block_number`,
   );
   return rows.map(([number]) => Number(number));
 }
 
-const changesOf = async (chain: Chain): Promise<number> =>
+const changesOf = async (engine: TestEngine, chain: Chain): Promise<number> =>
   Number(
     (
-      await ask(sql`SELECT sum(changes) FROM agent_changes WHERE chain = ${trustedText(`'${chain}'`)}`)
+      await ask(
+        engine,
+        sql`SELECT sum(changes) FROM agent_changes WHERE chain = ${trustedText(`'${chain}'`)}`,
+      )
     )[0]?.[0],
   );
 
 const timeOf = (block: number): number => NOON + (block - 1_000) * 2;
-const above = (chain: Chain, block: number): Promise<void> =>
+const above = (engine: TestEngine, chain: Chain, block: number): Promise<void> =>
   retractAbove(engine.writer, versions, chain, { number: block, time: timeOf(block) });
 
 /** One event of an agent, one feedback with a file and its revocation, per block. */
-async function writeBlocks(chain: Chain, blocks: readonly number[]): Promise<void> {
-  await batchesOf(chain).write({
+async function writeBlocks(engine: TestEngine, chain: Chain, blocks: readonly number[]): Promise<void> {
+  await batchesOf(engine, chain).write({
     ...NO_ROWS,
     agentEvents: blocks.map((blockNumber) => agentEvent({ chain, blockNumber })),
     attestations: blocks.flatMap((blockNumber) => {
@@ -172,48 +182,53 @@ async function writeBlocks(chain: Chain, blocks: readonly number[]): Promise<voi
   });
 }
 
-test('a window of nothing but registry logs is in every table when it is acknowledged', async () => {
+test('a window of nothing but registry logs is in every table when it is acknowledged', async ({
+  engine,
+}) => {
   const chain = chainOf(11);
-  await writeBlocks(chain, [1, 2]);
+  await writeBlocks(engine, chain, [1, 2]);
   for (const table of TABLES_OF_REGISTRIES)
-    expect([table, await liveBlocks(table, chain)]).toEqual([table, [1, 2]]);
+    expect([table, await liveBlocks(engine, table, chain)]).toEqual([table, [1, 2]]);
 });
 
-test('everything above the ancestor is gone from every table, and every other chain stays', async () => {
+test('everything above the ancestor is gone from every table, and every other chain stays', async ({
+  engine,
+}) => {
   const [chain, other] = [chainOf(12), chainOf(13)];
-  await writeBlocks(chain, [1, 2, 3, 4]);
-  await writeBlocks(other, [1, 2, 3, 4]);
-  await above(chain, 2);
+  await writeBlocks(engine, chain, [1, 2, 3, 4]);
+  await writeBlocks(engine, other, [1, 2, 3, 4]);
+  await above(engine, chain, 2);
   for (const table of TABLES_OF_REGISTRIES) {
-    expect([table, await liveBlocks(table, chain)]).toEqual([table, [1, 2]]);
-    expect([table, await liveBlocks(table, other)]).toEqual([table, [1, 2, 3, 4]]);
+    expect([table, await liveBlocks(engine, table, chain)]).toEqual([table, [1, 2]]);
+    expect([table, await liveBlocks(engine, table, other)]).toEqual([table, [1, 2, 3, 4]]);
   }
-  await writeBlocks(chain, [3]);
+  await writeBlocks(engine, chain, [3]);
   for (const table of TABLES_OF_REGISTRIES)
-    expect([table, await liveBlocks(table, chain)]).toEqual([table, [1, 2, 3]]);
+    expect([table, await liveBlocks(engine, table, chain)]).toEqual([table, [1, 2, 3]]);
 });
 
-test.each([
+test.for([
   ['agent_attestations', chainOf(15)],
   ['feedback_files', chainOf(14)],
+  ['agent_feedback_files', chainOf(19)],
   ['feedback_revocations', chainOf(18)],
-] as const)('a row that a crash left in %s alone is retracted too', async (table, chain) => {
-  await writeBlocks(chain, [1]);
-  const time = table === 'feedback_files' ? sql`` : sql`, block_time + 10 AS block_time`;
+] as const)('a row that a crash left in %s alone is retracted too', async ([table, chain], { engine }) => {
+  await writeBlocks(engine, chain, [1]);
+  const time = table.endsWith('feedback_files') ? sql`` : sql`, block_time + 10 AS block_time`;
   await engine.writer.run({
     name: 'orphan',
     sql: sql`INSERT INTO ${trustedText(table)} SELECT * REPLACE(6 AS block_number${time})
                FROM (SELECT * FROM ${trustedText(table)} FINAL WHERE chain = ${trustedText(`'${chain}'`)})`,
     maxSeconds: 10,
   });
-  expect(await liveBlocks(table, chain)).toEqual([1, 6]);
-  await above(chain, 1);
-  expect(await liveBlocks(table, chain)).toEqual([1]);
+  expect(await liveBlocks(engine, table, chain)).toEqual([1, 6]);
+  await above(engine, chain, 1);
+  expect(await liveBlocks(engine, table, chain)).toEqual([1]);
 });
 
-test('agents whose tombstones a crash hid from the view are due all the same', async () => {
+test('agents whose tombstones a crash hid from the view are due all the same', async ({ engine }) => {
   const chain = chainOf(16);
-  await writeBlocks(chain, [1, 2]);
+  await writeBlocks(engine, chain, [1, 2]);
   for (const table of ['agent_events', 'attestations'])
     await engine.writer.run({
       name: 'hidden-tombstones',
@@ -221,7 +236,7 @@ test('agents whose tombstones a crash hid from the view are due all the same', a
                FROM (SELECT * FROM ${trustedText(table)} FINAL WHERE chain = ${trustedText(`'${chain}'`)} AND block_number > 1)`,
       maxSeconds: 10,
     });
-  const before = await changesOf(chain);
-  await above(chain, 1);
-  expect(await changesOf(chain)).toBeGreaterThan(before);
+  const before = await changesOf(engine, chain);
+  await above(engine, chain, 1);
+  expect(await changesOf(engine, chain)).toBeGreaterThan(before);
 });

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect } from 'vitest';
 import { EngineError } from '../../../clickhouse/engine/engine.ts';
 import { type InspectDeps, inspect } from '../../../sandbox/judge/inspect.ts';
 import { parametersAsSent } from '../../../sandbox/judge/literals/parameters.ts';
@@ -7,16 +7,17 @@ import { REFUSALS, type Refusal, type RefusalCode } from '../../../sandbox/judge
 import { loadPolicy } from '../../../sandbox/policy/policy.ts';
 import { explainFailure } from '../../../sandbox/run/explain-failure.ts';
 import { QueryFailed, type QueryFailure } from '../../../sandbox/sandbox.ts';
+import { test } from '../../kit/fixtures.ts';
 import { BASE, insertSettlements, reportChain, settlement, wallet } from '../../kit/rows.ts';
-import { type SandboxEngine, sandboxEngine } from '../../kit/sandbox-engine.ts';
+import type { SandboxEngine } from '../../kit/sandbox-engine.ts';
 
 /** What a caller reads when a query is not run, or does not end: what, where, what instead, and nothing of ours. */
 
 let engine: SandboxEngine;
 let deps: InspectDeps;
 
-beforeAll(async () => {
-  engine = await sandboxEngine();
+test.beforeAll(async ({ sandbox }) => {
+  engine = sandbox;
   deps = { parser: createEngineParser(engine.guest), policy: loadPolicy() };
   await reportChain(engine.writer, BASE);
   await insertSettlements(
@@ -26,7 +27,6 @@ beforeAll(async () => {
     ),
   );
 });
-afterAll(() => engine?.close());
 
 /** Physical names, internal aliases, rights, settings, versions, paths. */
 const OURS =

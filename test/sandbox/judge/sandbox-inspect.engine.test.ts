@@ -1,12 +1,13 @@
 import { readFileSync } from 'node:fs';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect } from 'vitest';
 import { EngineError } from '../../../clickhouse/engine/engine.ts';
 import { type InspectDeps, inspect, type Verdict } from '../../../sandbox/judge/inspect.ts';
 import { parametersAsSent } from '../../../sandbox/judge/literals/parameters.ts';
 import { createEngineParser } from '../../../sandbox/judge/parser.ts';
 import type { RefusalCode } from '../../../sandbox/judge/refusal.ts';
 import { loadPolicy } from '../../../sandbox/policy/policy.ts';
-import { type SandboxEngine, sandboxEngine } from '../../kit/sandbox-engine.ts';
+import { test } from '../../kit/fixtures.ts';
+import type { SandboxEngine } from '../../kit/sandbox-engine.ts';
 
 /** The engine itself is the oracle: nothing here knows SQL but it. */
 
@@ -28,11 +29,10 @@ const casesOf = (name: string): Case[] =>
 let engine: SandboxEngine;
 let deps: InspectDeps;
 
-beforeAll(async () => {
-  engine = await sandboxEngine();
+test.beforeAll(async ({ sandbox }) => {
+  engine = sandbox;
   deps = { parser: createEngineParser(engine.guest), policy: loadPolicy() };
 });
-afterAll(() => engine?.close());
 
 const judge = (text: string, parameters: Record<string, string> = {}): Promise<Verdict> =>
   inspect(text, parameters, deps);

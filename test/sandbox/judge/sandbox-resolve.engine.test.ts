@@ -1,7 +1,7 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, describe, expect } from 'vitest';
 import { EngineError } from '../../../clickhouse/engine/engine.ts';
 import { publicDatabaseOf } from '../../../clickhouse/guest/public-database.ts';
 import { inspect } from '../../../sandbox/judge/inspect.ts';
@@ -14,9 +14,10 @@ import { loadPolicy } from '../../../sandbox/policy/policy.ts';
 import { attackCases } from '../../kit/attack-cases.ts';
 import { documentedStatements } from '../../kit/documented-selects.ts';
 import { testLog } from '../../kit/engine.ts';
+import { test } from '../../kit/fixtures.ts';
 import { lengthOf } from '../../kit/lengths.ts';
 import { BASE, insertSettlements, reportChain, settlement } from '../../kit/rows.ts';
-import { type SandboxEngine, sandboxEngine } from '../../kit/sandbox-engine.ts';
+import type { SandboxEngine } from '../../kit/sandbox-engine.ts';
 
 /** The second judgement alone: what the engine made of each name, whatever the first judgement said of the text. */
 
@@ -30,19 +31,16 @@ const NEVER = new AbortController().signal;
 
 let engine: SandboxEngine;
 
-beforeAll(async () => {
+test.beforeAll(async ({ sandbox }) => {
   writeFileSync(secretFile, 'canary-in-a-file');
-  engine = await sandboxEngine();
+  engine = sandbox;
   await reportChain(engine.writer, BASE);
   await insertSettlements(
     engine.writer,
     Array.from({ length: ROWS }, (_, at) => settlement({ blockNumber: 100 + at })),
   );
 });
-afterAll(async () => {
-  await engine?.close();
-  rmSync(directory, { recursive: true, force: true });
-});
+afterAll(() => rmSync(directory, { recursive: true, force: true }));
 
 async function judge(text: string, parameters: Readonly<Record<string, string>> = {}): Promise<string> {
   const rows = await engine.guest

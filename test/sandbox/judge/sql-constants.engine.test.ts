@@ -1,21 +1,21 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect } from 'vitest';
 import { type Accepted, type InspectDeps, inspect } from '../../../sandbox/judge/inspect.ts';
 import { warningsOfNamed } from '../../../sandbox/judge/literals/constants.ts';
 import { createEngineParser } from '../../../sandbox/judge/parser.ts';
 import { loadPolicy } from '../../../sandbox/policy/policy.ts';
 import { docsQuestions } from '../../kit/docs-questions.ts';
-import { type SandboxEngine, sandboxEngine } from '../../kit/sandbox-engine.ts';
+import { test } from '../../kit/fixtures.ts';
+import type { SandboxEngine } from '../../kit/sandbox-engine.ts';
 
 /** A constant that no row can have is warned of, wherever it is compared with a column; one that may occur never is. */
 
 let engine: SandboxEngine;
 let deps: InspectDeps;
 
-beforeAll(async () => {
-  engine = await sandboxEngine();
+test.beforeAll(async ({ sandbox }) => {
+  engine = sandbox;
   deps = { parser: createEngineParser(engine.guest), policy: loadPolicy() };
 });
-afterAll(() => engine?.close());
 
 async function accepted(sql: string, params: Record<string, string> = {}): Promise<Accepted> {
   const verdict = await inspect(sql, params, deps);

@@ -1,13 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import { text as textOf } from 'node:stream/consumers';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect } from 'vitest';
 import { type InspectDeps, inspect } from '../../../sandbox/judge/inspect.ts';
 import { parametersAsSent } from '../../../sandbox/judge/literals/parameters.ts';
 import { createEngineParser } from '../../../sandbox/judge/parser.ts';
 import { loadPolicy } from '../../../sandbox/policy/policy.ts';
+import { test } from '../../kit/fixtures.ts';
 import { rollUp } from '../../kit/roll-up.ts';
 import { insertSettlements, NOON, settlement } from '../../kit/rows.ts';
-import { type SandboxEngine, sandboxEngine } from '../../kit/sandbox-engine.ts';
+import type { SandboxEngine } from '../../kit/sandbox-engine.ts';
 
 /** ISO 8601 times mean what they say wherever a time is compared with them, and the index still serves. */
 
@@ -19,8 +20,8 @@ const FEW_ROWS = 3 * 8_192;
 const at = (seconds: number, { offsetHours = 0, tail = 'Z' } = {}): string =>
   new Date((NOON + seconds + offsetHours * 3_600) * 1_000).toISOString().slice(0, 19) + tail;
 
-beforeAll(async () => {
-  engine = await sandboxEngine();
+test.beforeAll(async ({ sandbox }) => {
+  engine = sandbox;
   deps = { parser: createEngineParser(engine.guest), policy: loadPolicy() };
   await insertSettlements(
     engine.writer,
@@ -28,7 +29,6 @@ beforeAll(async () => {
   );
   await rollUp(engine.writer);
 });
-afterAll(() => engine?.close());
 
 async function run(sql: string, params: Record<string, string> = {}) {
   const verdict = await inspect(sql, params, deps);

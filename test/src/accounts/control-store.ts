@@ -2,16 +2,14 @@ import { createHash, randomUUID } from 'node:crypto';
 import { afterEach, describe, expect, test } from 'vitest';
 import type { KeyDigest } from '../../../core/domain/caller.ts';
 import { NO_UNITS, UNITS_MAX } from '../../../core/domain/plan.ts';
-import { HOLD_KEPT_MS, HOLDS_FORGOTTEN_PER_HOLD, PAYMENT_KEPT_MS } from '../../../src/accounts/retention.ts';
+import type { KeyRecord, Organization } from '../../../src/accounts/account-store.ts';
 import {
   type AuthorizationId,
-  type ControlStore,
-  type Hold,
-  type KeyRecord,
-  type Organization,
+  PAYMENT_KEPT_MS,
   type PaymentRecord,
-  StoreUnavailable,
-} from '../../../src/accounts/store.ts';
+} from '../../../src/accounts/payment-store.ts';
+import { type ControlStore, StoreUnavailable } from '../../../src/accounts/store.ts';
+import { HOLD_KEPT_MS, HOLDS_FORGOTTEN_PER_HOLD, type Hold } from '../../../src/accounts/unit-store.ts';
 import { expectBooks, readLedger, troubleOf } from '../../kit/unit-books.ts';
 
 /** A store without data (its windows of rates may be those of an earlier test), and further handles on the same data. */
@@ -425,7 +423,7 @@ function grantsAndHolds(fresh: Open): void {
 
   test('an unknown organization gets nothing and no ledger', async () => {
     const { store } = await fresh();
-    const organizationId = 'nobody';
+    const organizationId = 'no-such';
     expect(await grant(store, 'g', 10, organizationId)).toEqual({ outcome: 'unknown', balance: NO_UNITS });
     expect(await store.units.hold(holdOf('h', 1, { organizationId }))).toEqual({
       outcome: 'unknown',
@@ -474,7 +472,7 @@ function grantsAndHolds(fresh: Open): void {
     const { store } = await funded(fresh, 5);
     await expect(grant(store, 'g', units)).rejects.toThrow(RangeError);
     await expect(store.units.hold(holdOf('h', units))).rejects.toThrow(RangeError);
-    await expect(grant(store, 'g', units, 'nobody')).rejects.toThrow(RangeError);
+    await expect(grant(store, 'g', units, 'no-such')).rejects.toThrow(RangeError);
     expect(await store.units.hold(holdOf('h', 5))).toMatchObject({ outcome: 'held' });
     expect(await grant(store, 'g', 1)).toMatchObject({ outcome: 'granted' });
     expect(await expectBooks(store, 'org')).toEqual({ granted: 6, balance: 1, held: 5, spent: 0 });
@@ -640,7 +638,7 @@ function capturesAndReleases(fresh: Open): void {
     expect((await overdue(FAR_MS, 1)).map(({ holdId }) => holdId)).toEqual(['h7']);
   });
 
-  test('a hold past its time that nobody gave back is still captured', async () => {
+  test('an open hold past its time is still captured', async () => {
     const { store } = await funded(fresh, 10);
     await store.units.hold(holdOf('h', 4, { overdueAtMs: T0 + 2 }));
     const late = { organizationId: 'org', holdId: 'h', units: 4, atMs: FAR_MS };
@@ -1334,7 +1332,7 @@ function replies(fresh: Open): void {
 
   test('a reply once kept stands, and a key that was not begun keeps none', async () => {
     const { store } = await fresh();
-    await store.replies.finish({ ...name, reply: 'nobody asked' });
+    await store.replies.finish({ ...name, reply: 'not begun' });
     expect(await store.replies.begin(request)).toEqual({ outcome: 'begun' });
     await store.replies.finish({ ...name, reply: 'first' });
     await store.replies.finish({ ...name, reply: 'second' });

@@ -1,10 +1,11 @@
 import { decodePaymentRequiredHeader, decodePaymentResponseHeader } from '@x402/core/http';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, beforeEach, describe, expect } from 'vitest';
 import { walletOf } from '../../../demo/chain/sender.ts';
 import type { ControlStore } from '../../../src/accounts/store.ts';
 import { addKey, createOrganization } from '../../kit/access.ts';
 import { ANONYMOUS, type ApiAnswer, type TestApi, testApi, testClock } from '../../kit/api.ts';
-import { type TestEngine, testEngine } from '../../kit/engine.ts';
+import type { TestEngine } from '../../kit/engine.ts';
+import { test } from '../../kit/fixtures.ts';
 import { BASE, insertSettlements, reportChain, settlement } from '../../kit/rows.ts';
 import {
   jsonReply,
@@ -28,8 +29,8 @@ let askedBefore = 0;
 const clock = testClock(Math.floor(Date.now() / 1_000));
 const payer = walletOf('payer of the lanes test');
 
-beforeAll(async () => {
-  engine = await testEngine();
+test.beforeAll(async ({ engine: ofFile }) => {
+  engine = ofFile;
   await insertSettlements(
     engine.writer,
     Array.from({ length: 3 }, (_, logIndex) => settlement({ logIndex })),
@@ -54,7 +55,6 @@ beforeEach(() => {
 afterAll(async () => {
   await api?.close();
   await facilitator?.stop();
-  await engine?.close();
 });
 
 const TRANSACTION = `0x${'5e'.repeat(32)}`;

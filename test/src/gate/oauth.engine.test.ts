@@ -1,11 +1,12 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { exportJWK, exportSPKI, generateKeyPair, importJWK, type JWTPayload, SignJWT } from 'jose';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, beforeEach, describe, expect } from 'vitest';
 import type { Config } from '../../../core/config/config.ts';
 import { createOrganization } from '../../kit/access.ts';
 import { type ApiAnswer, type TestApi, testApi, testClock } from '../../kit/api.ts';
-import { type TestEngine, testEngine } from '../../kit/engine.ts';
+import type { TestEngine } from '../../kit/engine.ts';
+import { test } from '../../kit/fixtures.ts';
 import { BASE, insertSettlements, reportChain, settlement } from '../../kit/rows.ts';
 
 /** Bearer tokens of a real issuer on loopback: its metadata, its key set, its signatures. */
@@ -27,8 +28,8 @@ let asked: string[] = [];
 const clock = testClock(Math.floor(Date.now() / 1_000));
 const AUDIENCE = 'settlement-index';
 
-beforeAll(async () => {
-  engine = await testEngine();
+test.beforeAll(async ({ engine: ofFile }) => {
+  engine = ofFile;
   await insertSettlements(engine.writer, [settlement({})]);
   await reportChain(engine.writer, BASE);
   [rsa, ec, stranger] = [
@@ -66,7 +67,6 @@ afterAll(async () => {
   await api?.close();
   issuer?.closeAllConnections();
   issuer?.close();
-  await engine?.close();
 });
 
 function apiWith(oauth: Partial<Config['oauth']> = {}): Promise<TestApi> {

@@ -1,29 +1,26 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect } from 'vitest';
 import { ERROR_CODES } from '../../../core/errors.ts';
 import { type TestApi, testApi } from '../../kit/api.ts';
-import { type TestEngine, testEngine } from '../../kit/engine.ts';
+import type { TestEngine } from '../../kit/engine.ts';
+import { test } from '../../kit/fixtures.ts';
 import { BASE, insertSettlements, reportChain, settlement } from '../../kit/rows.ts';
 
 let engine: TestEngine;
 let api: TestApi;
 let url: string;
 
-beforeAll(async () => {
-  engine = await testEngine();
+test.beforeAll(async ({ engine: ofFile, fileApi }) => {
+  engine = ofFile;
+  api = fileApi;
   await insertSettlements(
     engine.writer,
     Array.from({ length: 60 }, (_, logIndex) => settlement({ logIndex })),
   );
   await reportChain(engine.writer, BASE);
-  api = await testApi(engine.reader);
   url = await api.app.listen({ host: '127.0.0.1', port: 0 });
-});
-afterAll(async () => {
-  await api?.close();
-  await engine?.close();
 });
 
 describe('headers of an answer', () => {

@@ -1,9 +1,10 @@
 import type { AddressInfo } from 'node:net';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect } from 'vitest';
 import { ANONYMOUS } from '../../kit/api.ts';
+import { test } from '../../kit/fixtures.ts';
 import { STREAMABLE } from '../../kit/mcp-speakers.ts';
 import { BASE, insertSettlements, NOON, reportChain, settlement, wallet } from '../../kit/rows.ts';
-import { type Customer, type SqlApi, sqlApi } from '../../kit/sql-api.ts';
+import type { Customer, SqlApi } from '../../kit/sql-api.ts';
 
 /**
  * An agent that meets the service for the first time and answers a question with SQL: everything its model is handed on the way, as it
@@ -17,8 +18,8 @@ let world: SqlApi;
 let customer: Customer;
 let url: string;
 
-beforeAll(async () => {
-  world = await sqlApi();
+test.beforeAll(async ({ sqlService }) => {
+  world = sqlService;
   const { writer } = world.engine;
   await reportChain(writer, BASE);
   const rows = Array.from({ length: 30 }, (_, index) =>
@@ -35,7 +36,6 @@ beforeAll(async () => {
   await app.listen({ host: '127.0.0.1', port: 0 });
   url = `http://127.0.0.1:${(app.server.address() as AddressInfo).port}/mcp`;
 });
-afterAll(() => world?.close());
 
 // biome-ignore lint/suspicious/noExplicitAny: answers of every shape
 async function send(method: string, params: Record<string, unknown>): Promise<any> {

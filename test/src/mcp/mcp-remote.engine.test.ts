@@ -5,15 +5,16 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Client } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, describe, expect } from 'vitest';
 import { sql } from '../../../clickhouse/engine/sql.ts';
 import { toolName } from '../../../src/mcp/tool.ts';
 import { OPERATIONS } from '../../../src/operations/index.ts';
 import type { ApiAnswer } from '../../kit/api.ts';
+import { test } from '../../kit/fixtures.ts';
 import { type PausableProxy, pausableProxy } from '../../kit/pausable-proxy.ts';
 import { BASE, insertSettlements, NOON, reportChain, settlement, wallet } from '../../kit/rows.ts';
 import { watchText } from '../../kit/secrets-watch.ts';
-import { type Customer, type SqlApi, sqlApi } from '../../kit/sql-api.ts';
+import type { Customer, SqlApi } from '../../kit/sql-api.ts';
 import { waitUntil } from '../../kit/wait-until.ts';
 
 /** Clients that speak stdio only, as docs/mcp.md connects them: mcp-remote as a child process, the real application behind it. */
@@ -30,9 +31,9 @@ let proxy: PausableProxy;
 let directory: string;
 const connected: Client[] = [];
 
-beforeAll(async () => {
+test.beforeAll(async ({ sqlService }) => {
   directory = mkdtempSync(join(tmpdir(), 'settlement-index-mcp-remote-'));
-  world = await sqlApi();
+  world = sqlService;
   const { writer } = world.engine;
   await reportChain(writer, BASE);
   await insertSettlements(
@@ -47,7 +48,6 @@ beforeAll(async () => {
 afterAll(async () => {
   await Promise.all(connected.map((client) => client.close()));
   await proxy?.stop();
-  await world?.close();
   rmSync(directory, { recursive: true, force: true });
 });
 

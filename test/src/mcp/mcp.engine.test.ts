@@ -2,10 +2,11 @@ import type { AddressInfo } from 'node:net';
 import type { Client } from '@modelcontextprotocol/client';
 import type { AnySchemaObject } from 'ajv';
 import { Ajv2020 } from 'ajv/dist/2020.js';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect } from 'vitest';
 import { toolName } from '../../../src/mcp/tool.ts';
 import { OPERATIONS } from '../../../src/operations/index.ts';
 import { addKey } from '../../kit/access.ts';
+import { test } from '../../kit/fixtures.ts';
 import {
   type CommandOutput,
   call,
@@ -15,7 +16,7 @@ import {
   STREAMABLE,
 } from '../../kit/mcp-speakers.ts';
 import { BASE, insertSettlements, NOON, reportChain, settlement, wallet } from '../../kit/rows.ts';
-import { type Customer, type SqlApi, sqlApi } from '../../kit/sql-api.ts';
+import type { Customer, SqlApi } from '../../kit/sql-api.ts';
 
 /**
  * The MCP surface, called by the protocol's own clients over a real connection, in every protocol that it speaks; and what an agent
@@ -28,8 +29,8 @@ let origin: string;
 
 const TOOLS_LIST_MAX_BYTES = 20_000;
 
-beforeAll(async () => {
-  world = await sqlApi();
+test.beforeAll(async ({ sqlService }) => {
+  world = sqlService;
   const { writer } = world.engine;
   await reportChain(writer, BASE);
   const rows = Array.from({ length: 7 }, (_, logIndex) =>
@@ -41,7 +42,6 @@ beforeAll(async () => {
   await app.listen({ host: '127.0.0.1', port: 0 });
   origin = `http://127.0.0.1:${(app.server.address() as AddressInfo).port}`;
 });
-afterAll(() => world?.close());
 
 /** As the customer, in the current protocol. */
 const connected = (headers: Headers = customer.headers, path = '/mcp'): Promise<Client> =>

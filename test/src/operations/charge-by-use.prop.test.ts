@@ -4,7 +4,7 @@ import { DEFAULT_PLANS } from '../../../core/domain/plan.ts';
 import { Failure, fail } from '../../../core/errors.ts';
 import { createLog } from '../../../core/log.ts';
 import { type ControlStore, StoreUnavailable } from '../../../src/accounts/store.ts';
-import { createSweeper } from '../../../src/gate/sweeper.ts';
+import { createSweeper } from '../../../src/accounts/sweeper.ts';
 import type { Charge, Outcome } from '../../../src/operations/answer.ts';
 import { addKey, createOrganization, ownTestStore } from '../../kit/access.ts';
 import { chargeGate } from '../../kit/charge-gate.ts';

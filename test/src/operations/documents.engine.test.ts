@@ -1,7 +1,7 @@
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect } from 'vitest';
 import { createReader } from '../../../clickhouse/engine/http-engine.ts';
 import { clusterStatements, guestStatements } from '../../../clickhouse/guest/sql.ts';
 import { ENVIRONMENT } from '../../../core/config/environment.ts';
@@ -18,8 +18,9 @@ import { type Commands, documentedCommands } from '../../kit/documented-commands
 import { type DocumentedScripts, writeScripts } from '../../kit/documented-scripts.ts';
 import { runShell } from '../../kit/documented-shell.ts';
 import { codeBlocks, documentFiles } from '../../kit/documents.ts';
+import { test } from '../../kit/fixtures.ts';
 import { BASE, insertSettlements, reportChain, settlement } from '../../kit/rows.ts';
-import { type SandboxEngine, sandboxEngine } from '../../kit/sandbox-engine.ts';
+import type { SandboxEngine } from '../../kit/sandbox-engine.ts';
 import {
   jsonReply,
   type ScriptedFacilitator,
@@ -54,10 +55,11 @@ let key: string;
 let directory: string;
 let closeAll: () => Promise<unknown>;
 
-beforeAll(async () => {
+test.beforeAll(async ({ sandbox: engineOfWorker }) => {
   directory = dataDirectory();
   const stored = storeIn(join(directory, 'data'));
-  [engine, facilitator] = await Promise.all([sandboxEngine(), startScriptedFacilitator()]);
+  engine = engineOfWorker;
+  facilitator = await startScriptedFacilitator();
   facilitatorWorks();
   await insertSettlements(
     engine.writer,
@@ -85,7 +87,6 @@ beforeAll(async () => {
     await api.close();
     await sandbox.close();
     await Promise.all([reader.close(), facilitator.stop()]);
-    await engine.close();
     rmSync(directory, { recursive: true, force: true });
   };
 });

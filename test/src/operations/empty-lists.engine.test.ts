@@ -1,13 +1,14 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect } from 'vitest';
 import { loadConfig } from '../../../core/config/load.ts';
 import { dollarTokens } from '../../../ingest/endpoints/item.ts';
 import { deriveList, WHOLE } from '../../../ingest/endpoints/list.ts';
 import { syncSource } from '../../../ingest/endpoints/sync.ts';
 import { createVersions } from '../../../ingest/write/versions.ts';
 import { deriveAll, registerAgent } from '../../kit/agents.ts';
-import { type TestApi, testApi } from '../../kit/api.ts';
+import type { TestApi } from '../../kit/api.ts';
 import { listedItem } from '../../kit/bazaar.ts';
-import { type TestEngine, testEngine, testLog } from '../../kit/engine.ts';
+import { type TestEngine, testLog } from '../../kit/engine.ts';
+import { test } from '../../kit/fixtures.ts';
 import { attestation, insertAttestations } from '../../kit/registry-rows.ts';
 import { BASE, insertSettlements, NOON, POLYGON, reportChain, settlement, wallet } from '../../kit/rows.ts';
 
@@ -29,8 +30,9 @@ const NAMED = [
   ['polygon', POLYGON],
 ] as const;
 
-beforeAll(async () => {
-  engine = await testEngine();
+test.beforeAll(async ({ engine: ofFile, fileApi }) => {
+  engine = ofFile;
+  api = fileApi;
   await reportChain(engine.writer, BASE, { last_written_at: `toDateTime(${WRITTEN.base}, 'UTC')` });
   await reportChain(engine.writer, POLYGON, {
     last_written_at: `toDateTime(${WRITTEN.polygon}, 'UTC')`,
@@ -54,11 +56,6 @@ beforeAll(async () => {
   }
   await deriveAll(engine.writer);
   await listEndpoints();
-  api = await testApi(engine.reader);
-});
-afterAll(async () => {
-  await api?.close();
-  await engine?.close();
 });
 
 async function listEndpoints(): Promise<void> {
@@ -133,13 +130,9 @@ test.each(['/v0/agents?q=nobody', '/v0/endpoints?q=nobody'])(
   },
 );
 
-test('a table without a row of the asked chain was never written', async () => {
-  const bare = await testEngine();
-  const other = await testApi(bare.reader);
-  await registerAgent(bare.writer, { chain: BASE });
-  await deriveAll(bare.writer);
-  const { body } = await other.get(`/v0/agents?q=nobody&chain=${POLYGON}`);
-  await other.close();
-  await bare.close();
+test('a table without a row of the asked chain was never written', async ({ spareEngine, spareApi }) => {
+  await registerAgent(spareEngine.writer, { chain: BASE });
+  await deriveAll(spareEngine.writer);
+  const { body } = await spareApi.get(`/v0/agents?q=nobody&chain=${POLYGON}`);
   expect(body.meta).toMatchObject({ dataset_row_count: 0, dataset_last_written_at: null });
 });

@@ -1,8 +1,9 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect } from 'vitest';
 import { OPERATIONS } from '../../../src/operations/index.ts';
 import { complaints } from '../../kit/answer-schema.ts';
 import { type TestApi, testApi } from '../../kit/api.ts';
-import { type TestEngine, testEngine } from '../../kit/engine.ts';
+import type { TestEngine } from '../../kit/engine.ts';
+import { test } from '../../kit/fixtures.ts';
 import {
   BASE,
   insertSettlements,
@@ -38,8 +39,9 @@ const selfPayment = settlement({
   amountUsdMicros: 2_500_000n,
 });
 
-beforeAll(async () => {
-  engine = await testEngine();
+test.beforeAll(async ({ engine: ofFile, fileApi }) => {
+  engine = ofFile;
+  api = fileApi;
   await insertSettlements(engine.writer, [proven, selfPayment]);
   await reportChain(engine.writer, BASE, {
     last_error: `'rate_limited'`,
@@ -48,11 +50,6 @@ beforeAll(async () => {
   });
   await nameFacilitator(engine.writer, 'coinbase', 'Coinbase');
   await namePayee(engine.writer, wallet(0xb2), 'Weather by the call');
-  api = await testApi(engine.reader);
-});
-afterAll(async () => {
-  await api?.close();
-  await engine?.close();
 });
 
 const PATHS: Readonly<Record<string, string>> = {

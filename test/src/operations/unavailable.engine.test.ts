@@ -1,11 +1,12 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, describe, expect } from 'vitest';
 import { EngineError, type Reader } from '../../../clickhouse/engine/engine.ts';
 import { createReader } from '../../../clickhouse/engine/http-engine.ts';
 import { sql } from '../../../clickhouse/engine/sql.ts';
 import { RESOURCE_NAMES, type Resource } from '../../../core/domain/resources.ts';
 import { OPERATIONS } from '../../../src/operations/index.ts';
 import { ANONYMOUS, type ApiAnswer, type TestApi, testApi } from '../../kit/api.ts';
-import { freshDatabase, type TestEngine, testEngine } from '../../kit/engine.ts';
+import { freshDatabase, type TestEngine } from '../../kit/engine.ts';
+import { test } from '../../kit/fixtures.ts';
 import { type PausableProxy, pausableProxy } from '../../kit/pausable-proxy.ts';
 import { BASE, insertSettlements, reportChain, settlement, wallet } from '../../kit/rows.ts';
 import { waitUntil } from '../../kit/wait-until.ts';
@@ -17,8 +18,8 @@ let proxy: PausableProxy;
 let reader: Reader;
 let api: TestApi;
 
-beforeAll(async () => {
-  engine = await testEngine();
+test.beforeAll(async ({ engine: ofFile }) => {
+  engine = ofFile;
   await insertSettlements(engine.writer, [settlement()]);
   await reportChain(engine.writer, BASE);
   proxy = await pausableProxy(engine.access.url);
@@ -29,7 +30,6 @@ afterAll(async () => {
   await api?.close();
   await reader?.close();
   await proxy?.stop();
-  await engine?.close();
 });
 
 /** What every answer about the index asks besides its rows. */

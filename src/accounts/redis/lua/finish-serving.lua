@@ -1,5 +1,5 @@
--- KEYS: payment. ARGV: attempt, next state; for how long a served one is kept after its authorization ended, and how much longer
--- by the clock of Redis, both in milliseconds; how many attempts are given back. Only the latest attempt may finish, once.
+-- KEYS: payment. ARGV: attempt, next state; for how long a served payment is kept after its authorization ended, and how much
+-- longer by the clock of Redis, both in milliseconds; how many attempts are not counted. Only the latest attempt may finish, once.
 local found = redis.call('HMGET', KEYS[1], 'state', 'attempts', 'expiresAtMs', 'servingAtMs')
 if found[1] ~= 'serving' or found[2] ~= ARGV[1] then return 'done' end
 redis.call('HSET', KEYS[1], 'state', ARGV[2])

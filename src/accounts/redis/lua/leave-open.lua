@@ -1,4 +1,4 @@
--- KEYS: payment. ARGV: now, the transaction that the facilitator named or ''.
+-- KEYS: payment. ARGV: now, the transaction that the facilitator named (or empty).
 local state = redis.call('HGET', KEYS[1], 'state')
 if not state then return 'unknown' end
 if state ~= 'settling' then return 'not_settling' end

@@ -1,9 +1,11 @@
--- KEYS: keys of this home, their ids by digest, when they were revoked, its profile (only an organization has one).
--- ARGV: digest.
-local id = redis.call('HGET', KEYS[2], ARGV[1])
+-- KEYS: ids of all keys by digest. ARGV: digest; what the names of keys and of organizations begin with.
+-- The other two names are known only in here, which works because all keys are on one node.
+local id = redis.call('HGET', KEYS[1], ARGV[1])
 if not id then return false end
-return {
-  redis.call('HGET', KEYS[1], id),
-  redis.call('HGET', KEYS[3], id),
-  redis.call('HMGET', KEYS[4], 'displayName', 'plan', 'createdAtMs'),
-}
+local key = redis.call('HGETALL', ARGV[2] .. id)
+local organization_id = redis.call('HGET', ARGV[2] .. id, 'organizationId')
+local organization = {}
+if organization_id then
+  organization = redis.call('HMGET', ARGV[3] .. organization_id, 'displayName', 'plan', 'createdAtMs')
+end
+return { id, key, organization }

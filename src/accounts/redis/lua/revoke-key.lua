@@ -1,6 +1,6 @@
--- KEYS: keys of this home, when they were revoked. ARGV: key id, at. The earliest revocation stands.
-if redis.call('HEXISTS', KEYS[1], ARGV[1]) == 0 then return 'unknown' end
-local before = redis.call('HGET', KEYS[2], ARGV[1])
-if before and tonumber(before) <= tonumber(ARGV[2]) then return 'was_revoked' end
-redis.call('HSET', KEYS[2], ARGV[1], ARGV[2])
+-- KEYS: key. ARGV: revoked at. The earliest revocation stands.
+if redis.call('EXISTS', KEYS[1]) == 0 then return 'unknown' end
+local before = redis.call('HGET', KEYS[1], 'revokedAtMs')
+if before and tonumber(before) <= tonumber(ARGV[1]) then return 'was_revoked' end
+redis.call('HSET', KEYS[1], 'revokedAtMs', ARGV[1])
 return 'revoked'

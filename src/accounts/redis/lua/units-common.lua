@@ -1,8 +1,7 @@
--- Put before grant, hold, capture and release: an organization's units are read and written the same way by all of them.
--- Everything they touch has the hash tag of one organization, so each runs as one atomic step on one node.
+-- Put before grant, hold, capture and release: all four read and write an organization's units the same way.
 
-local function read_units(key)
-  local found = redis.call('HMGET', key, 'granted', 'balance', 'held', 'spent')
+local function read_units(organization)
+  local found = redis.call('HMGET', organization, 'granted', 'balance', 'held', 'spent')
   return {
     granted = tonumber(found[1] or '0'),
     balance = tonumber(found[2] or '0'),
@@ -16,14 +15,14 @@ local function digits(number)
   return string.format('%.0f', number)
 end
 
-local function write_units(key, units)
-  redis.call('HSET', key, 'granted', digits(units.granted), 'balance', digits(units.balance),
+local function write_units(organization, units)
+  redis.call('HSET', organization, 'granted', digits(units.granted), 'balance', digits(units.balance),
     'held', digits(units.held), 'spent', digits(units.spent))
 end
 
 -- The place in the list is the sequence, so it cannot have gaps.
-local function write_row(key, units, row)
-  redis.call('RPUSH', key, cjson.encode({ row.at, row.kind, digits(row.units), digits(row.released), row.subject,
+local function write_row(ledger, units, row)
+  redis.call('RPUSH', ledger, cjson.encode({ row.at, row.kind, digits(row.units), digits(row.released), row.subject,
     row.note, digits(units.balance), digits(units.held) }))
 end
 

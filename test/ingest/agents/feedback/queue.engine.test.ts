@@ -1,17 +1,17 @@
 import { keccak_256 } from '@noble/hashes/sha3.js';
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import { afterEach, expect } from 'vitest';
 import { sql } from '../../../../clickhouse/engine/sql.ts';
-import { ATTESTATION_COLUMNS, TABLES } from '../../../../clickhouse/tables/schema.ts';
-import type { Attestation } from '../../../../core/domain/agent.ts';
+import { ATTESTATIONS, type Attestation } from '../../../../clickhouse/tables/registries.ts';
+import { insertRows } from '../../../../clickhouse/tables/table.ts';
 import type { Hash } from '../../../../core/domain/settlement.ts';
 import {
   type FeedbackQueueDeps,
   fetchDueFeedback,
   fetchFeedback,
 } from '../../../../ingest/agents/feedback/queue.ts';
-import { encodeAttestations } from '../../../../ingest/write/encode.ts';
 import { createVersions } from '../../../../ingest/write/versions.ts';
-import { type TestEngine, testEngine, testLog } from '../../../kit/engine.ts';
+import { type TestEngine, testLog } from '../../../kit/engine.ts';
+import { engineTest as test } from '../../../kit/fixtures-ingest.ts';
 import { dataUri, emptyIdentityTables, identitiesConfig, loopbackFetcher } from '../../../kit/identities.ts';
 import { attestation } from '../../../kit/registry-rows.ts';
 import { BASE, hash, wallet } from '../../../kit/rows.ts';
@@ -23,16 +23,11 @@ const REGISTRY = `${BASE}:0x8004a169fb4a3325136eb29fa0ceb6d2e539a432`;
 const PROOF = { fromAddress: wallet(1), toAddress: wallet(2), chainId: '8453', txHash: hash(3) };
 const CLIENT = wallet(0xc1);
 
-let engine: TestEngine;
 let now = NOW;
 const versions = createVersions(0n);
 const servers: StrangerServer[] = [];
 
-beforeAll(async () => {
-  engine = await testEngine();
-});
-afterAll(() => engine.close());
-beforeEach(async () => {
+test.beforeEach(async ({ engine }) => {
   now = NOW;
   await emptyIdentityTables(engine.writer);
 });
@@ -46,7 +41,7 @@ async function serve(...parameters: Parameters<typeof strangerServer>): Promise<
   return server;
 }
 
-function queue(fields: Partial<FeedbackQueueDeps> = {}): FeedbackQueueDeps {
+function queue(engine: TestEngine, fields: Partial<FeedbackQueueDeps> = {}): FeedbackQueueDeps {
   const config = identitiesConfig();
   return {
     config,
@@ -61,19 +56,24 @@ function queue(fields: Partial<FeedbackQueueDeps> = {}): FeedbackQueueDeps {
 }
 
 /** As ingest writes them: with the room between versions that the queue writes into. */
-async function write(rows: readonly Attestation[], del: 0 | 1 = 0): Promise<void> {
-  const body = encodeAttestations(rows, versions.next(), del);
-  await engine.writer.insert('test-feedback', TABLES.attestations, ATTESTATION_COLUMNS, [body]);
+async function write(engine: TestEngine, rows: readonly Attestation[], del: 0 | 1 = 0): Promise<void> {
+  await insertRows(engine.writer, {
+    name: 'test-feedback',
+    table: ATTESTATIONS,
+    rows,
+    fixed: { ver: versions.next(), del },
+  });
 }
 
 /** Feedback logs, in blocks 2000, 2001, … */
-async function rate(...logs: readonly Partial<Attestation>[]): Promise<void> {
+async function rate(engine: TestEngine, ...logs: readonly Partial<Attestation>[]): Promise<void> {
   await write(
+    engine,
     logs.map((log, at) => attestation({ blockNumber: 2_000 + at, agentId: 5n, client: CLIENT, ...log })),
   );
 }
 
-async function files(): Promise<Record<string, unknown>[]> {
+async function files(engine: TestEngine): Promise<Record<string, unknown>[]> {
   const { rows } = await engine.reader.rows({
     name: 'test-feedback-files',
     sql: sql`SELECT toString(status), problem, failures, toUnixTimestamp(next_try_at), hash_matches, proof_chain,
@@ -102,7 +102,9 @@ function hashOf(text: string): Hash {
   return `0x${Buffer.from(keccak_256(Buffer.from(text))).toString('hex')}`;
 }
 
-test('a file is read once, its payment kept, and its bytes held against the hash on chain', async () => {
+test('a file is read once, its payment kept, and its bytes held against the hash on chain', async ({
+  engine,
+}) => {
   const file = {
     agentRegistry: REGISTRY,
     agentId: 5,
@@ -113,12 +115,13 @@ test('a file is read once, its payment kept, and its bytes held against the hash
   const server = await serve((_request, response) => response.end(text));
   const uri = `http://127.0.0.1:${server.port}/f.json`;
   await rate(
+    engine,
     { uri: dataUri(file), fileHash: hashOf(text) },
     { uri, fileHash: hashOf(`${text} `) },
     { uri, fileHash: hash(0) },
     { uri: '' },
   );
-  expect(await fetchDueFeedback(queue())).toMatchObject({ fetched: 3, total: 3 });
+  expect(await fetchDueFeedback(queue(engine))).toMatchObject({ fetched: 3, total: 3 });
   const proof = { chain: BASE, tx: hash(3), from: wallet(1), to: wallet(2) };
   const good = {
     status: 'good',
@@ -129,23 +132,24 @@ test('a file is read once, its payment kept, and its bytes held against the hash
     agent: '5',
     ...proof,
   };
-  expect(await files()).toEqual([
+  expect(await files(engine)).toEqual([
     { ...good, matches: 1 },
     { ...good, matches: 0 },
     { ...good, matches: 1 },
   ]);
-  expect(await fetchDueFeedback(queue())).toMatchObject({ fetched: 0, total: 0 });
+  expect(await fetchDueFeedback(queue(engine))).toMatchObject({ fetched: 0, total: 0 });
 });
 
-test('a file that names another agent or another client than the log is kept as that', async () => {
+test('a file that names another agent or another client than the log is kept as that', async ({ engine }) => {
   await rate(
+    engine,
     { uri: dataUri({ agentId: 6, proofOfPayment: PROOF }) },
     { uri: dataUri({ agentId: 5, agentRegistry: REGISTRY.replace('8453', '1') }) },
     { uri: dataUri({ agentId: '5', clientAddress: wallet(9) }) },
     { uri: dataUri({}) },
   );
-  await fetchDueFeedback(queue());
-  expect((await files()).map(({ status, problem }) => [status, problem])).toEqual([
+  await fetchDueFeedback(queue(engine));
+  expect((await files(engine)).map(({ status, problem }) => [status, problem])).toEqual([
     ['good', 'other_agent'],
     ['good', 'other_agent'],
     ['good', 'other_client'],
@@ -153,32 +157,35 @@ test('a file that names another agent or another client than the log is kept as 
   ]);
 });
 
-test('a file that cannot be had is tried less and less often, and in the end no more', async () => {
+test('a file that cannot be had is tried less and less often, and in the end no more', async ({ engine }) => {
   let status = 404;
   const server = await serve((_request, response) => response.writeHead(status).end('{}'));
   await rate(
+    engine,
     { uri: `http://127.0.0.1:${server.port}/` },
     { uri: 'data:application/json,nothing' },
     { uri: 'ftp://a.invalid/' },
   );
-  await fetchDueFeedback(queue());
-  const [first, data, ftp] = await files();
+  await fetchDueFeedback(queue(engine));
+  const [first, data, ftp] = await files(engine);
   expect(first).toMatchObject({ status: 'failed', problem: 'refused', failures: 1, matches: 0 });
   expect(Number(first?.['next'])).toBeGreaterThanOrEqual(NOW + 600);
   expect(data).toMatchObject({ status: 'failed', problem: 'not_json', next: 4_294_967_295 });
   expect(ftp).toMatchObject({ status: 'failed', problem: 'unsupported_scheme', next: 4_294_967_295 });
   for (let tries = 2; tries <= 18; tries++) {
     now += 9 * 86_400;
-    expect(await fetchDueFeedback(queue())).toMatchObject({ fetched: 1 });
+    expect(await fetchDueFeedback(queue(engine))).toMatchObject({ fetched: 1 });
   }
   status = 200;
   now += 365 * 86_400;
-  expect(await fetchDueFeedback(queue())).toMatchObject({ fetched: 0 });
+  expect(await fetchDueFeedback(queue(engine))).toMatchObject({ fetched: 0 });
   expect(server.asked).toHaveLength(18);
-  expect((await files())[0]).toMatchObject({ failures: 18, next: 4_294_967_295 });
+  expect((await files(engine))[0]).toMatchObject({ failures: 18, next: 4_294_967_295 });
 });
 
-test('a log that a reorg takes back, or replaces, while its file is fetched stays taken back or replaced', async () => {
+test('a log that a reorg takes back, or replaces, while its file is fetched stays taken back or replaced', async ({
+  engine,
+}) => {
   const answers: (() => void)[] = [];
   const server = await serve((_request, response) => void answers.push(() => response.end('{"agentId":5}')));
   const uri = (n: number): string => `http://127.0.0.1:${server.port}/${n}`;
@@ -186,28 +193,28 @@ test('a log that a reorg takes back, or replaces, while its file is fetched stay
     attestation({ blockNumber: 2_000, agentId: 5n, client: CLIENT, uri: uri(0) }),
     attestation({ blockNumber: 2_001, agentId: 5n, client: CLIENT, uri: uri(1) }),
   ];
-  await write(logs);
-  const fetching = fetchDueFeedback(queue());
+  await write(engine, logs);
+  const fetching = fetchDueFeedback(queue(engine));
   await waitUntil('it is asked', () => answers.length > 0);
-  await write(logs, 1);
-  await write([attestation({ blockNumber: 2_001, agentId: 6n, client: CLIENT, uri: uri(2) })]);
+  await write(engine, logs, 1);
+  await write(engine, [attestation({ blockNumber: 2_001, agentId: 6n, client: CLIENT, uri: uri(2) })]);
   const pump = setInterval(() => {
     for (const answer of answers.splice(0)) answer();
   }, 5);
   await fetching;
-  expect(await files()).toMatchObject([{ del: 1 }, { del: 0, status: 'new', agent: '6' }]);
-  expect(await fetchDueFeedback(queue())).toMatchObject({ fetched: 1 });
+  expect(await files(engine)).toMatchObject([{ del: 1 }, { del: 0, status: 'new', agent: '6' }]);
+  expect(await fetchDueFeedback(queue(engine))).toMatchObject({ fetched: 1 });
   clearInterval(pump);
-  expect((await files())[1]).toMatchObject({ status: 'good', problem: 'other_agent', agent: '6' });
+  expect((await files(engine))[1]).toMatchObject({ status: 'good', problem: 'other_agent', agent: '6' });
 });
 
-test('the queue runs until it is told to stop', async () => {
+test('the queue runs until it is stopped', async ({ engine }) => {
   const ending = new AbortController();
   const running = fetchFeedback(
-    queue({ signal: ending.signal, limits: { pollMs: 10, fullEveryMs: 0, restFactor: 0 } }),
+    queue(engine, { signal: ending.signal, limits: { pollMs: 10, fullEveryMs: 0, restFactor: 0 } }),
   );
-  await rate({ uri: dataUri({ proofOfPayment: PROOF }) });
-  await waitUntil('it is fetched', async () => (await files())[0]?.['status'] === 'good');
+  await rate(engine, { uri: dataUri({ proofOfPayment: PROOF }) });
+  await waitUntil('it is fetched', async () => (await files(engine))[0]?.['status'] === 'good');
   ending.abort();
   await running;
 });

@@ -8,7 +8,7 @@ import { testLog } from '../../../kit/engine.ts';
 const CHAIN_ID = 8453;
 const limits = { ...RPC_LIMITS, backOffFirstMs: 10_000, backOffMaxMs: 10_000 };
 
-/** Two nodes; each answers with its name, unless it is told to fail the next question. */
+/** Two nodes; each answers with its name, unless it has to fail the next question. */
 function twoNodes() {
   const asked: string[] = [];
   const failing = new Set<string>();
@@ -49,7 +49,7 @@ test('the node that gave an answer is distrusted, although the turn has passed t
   for (let again = 0; again < 3; again++) expect((await ask()).from).toBe('two');
 });
 
-test('a flaw is told of the node that gave the answer', async () => {
+test('a flaw counts against the node that gave the answer', async () => {
   const { pool, ask, failing, told } = twoNodes();
   const answer = await ask();
   failing.add('one');

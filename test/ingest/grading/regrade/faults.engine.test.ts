@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { describe, expect } from 'vitest';
 import { EngineError, type Writer } from '../../../../clickhouse/engine/engine.ts';
 import { type Sql, sql } from '../../../../clickhouse/engine/sql.ts';
 import { previewLines, previewRegrade } from '../../../../ingest/grading/regrade/command.ts';
@@ -6,7 +6,8 @@ import { recordPass, unfinishedPasses } from '../../../../ingest/grading/regrade
 import { sweepPasses } from '../../../../ingest/grading/regrade/regrade.ts';
 import { retractAbove } from '../../../../ingest/write/retract.ts';
 import { VERSION_STEP } from '../../../../ingest/write/versions.ts';
-import { type TestEngine, testEngine } from '../../../kit/engine.ts';
+import type { TestEngine } from '../../../kit/engine.ts';
+import { regradeTest as test } from '../../../kit/fixtures-ingest.ts';
 import { lengthOf } from '../../../kit/lengths.ts';
 import {
   ANN,
@@ -21,14 +22,7 @@ import {
   relayed,
 } from '../../../kit/regrade-world.ts';
 import { BASE, NOON } from '../../../kit/rows.ts';
-
-let engine: TestEngine;
-let world: RegradeWorld;
-beforeEach(async () => {
-  engine = await testEngine();
-  world = regradeWorld(engine);
-});
-afterEach(() => engine?.close());
+import { createFaultyWriter, SimulatedDeath } from '../../../kit/simulator/faulty-writer.ts';
 
 const BEFORE = catalogueWith({ facilitators: [relayed('bob', BOB)], payees: [payee(CAFE)] });
 const AFTER = catalogueWith({ facilitators: [relayed('ann', ANN), relayed('rob', BOB)] });
@@ -40,26 +34,20 @@ const history = () => [
   found({ blockTime: NOON - 120 * DAY, relayer: found().payer }),
 ];
 
-/** Dies when its n-th write is done, as a process that is killed while it waits for the answer. */
-function dyingWriter(writer: Writer, dieAt: number): Writer {
-  let writes = 0;
-  const dying = async (write: () => Promise<void>): Promise<void> => {
-    await write();
-    if (++writes === dieAt) throw new Error('killed');
-  };
-  return {
-    ...writer,
-    run: (statement) => dying(() => writer.run(statement)),
-    insert: (...insert) => dying(() => writer.insert(...insert)),
-  };
-}
+/** The engine stays; what dies is the process that writes. */
+const NEVER_KILLED = { killEngine: () => Promise.reject(new Error('not here')), onFault: () => undefined };
 
 /** Marked by the clock: a regraded row raises its hour by the room below the next version only, and not in every hour. */
 function isMarked(now: unknown, before: unknown): boolean {
   return BigInt(String(now)) / VERSION_STEP > BigInt(String(before)) / VERSION_STEP;
 }
 
-async function settledState(rows: ReturnType<typeof history>, catalogue: typeof AFTER): Promise<void> {
+async function settledState(
+  engine: TestEngine,
+  world: RegradeWorld,
+  rows: ReturnType<typeof history>,
+  catalogue: typeof AFTER,
+): Promise<void> {
   expect((await world.live()).map(({ ver: _, ...row }) => row)).toEqual(world.expected(rows, catalogue));
   expect(await unfinishedPasses(engine.writer)).toEqual([]);
   const log = await world.rowsOf(
@@ -72,7 +60,10 @@ async function settledState(rows: ReturnType<typeof history>, catalogue: typeof 
   );
 }
 
-test('a crash after a write of a change, whichever it is, is made good by the next start', async () => {
+test('a crash after a write of a change, whichever it is, is made good by the next start', async ({
+  engine,
+  world,
+}) => {
   const rows = history();
   const hours = () =>
     world.rowsOf(sql`SELECT hour, max(ver) FROM hour_ver WHERE hour IN (SELECT toStartOfHour(block_time) FROM settlements
@@ -82,21 +73,32 @@ test('a crash after a write of a change, whichever it is, is made good by the ne
     await world.ingest(rows, BEFORE);
     await world.regrade(BEFORE);
     const before = await hours();
-    crashed = await regradeWorld(engine, dyingWriter(engine.writer, dieAt))
+    const process = createFaultyWriter(engine.writer, NEVER_KILLED);
+    process.arm({
+      kind: 'lose-ack',
+      after: dieAt - 1,
+      only: '',
+      delayMs: 0,
+      meanwhile: async () => undefined,
+    });
+    crashed = await regradeWorld(engine, process)
       .regrade(AFTER)
       .then(
         () => false,
-        (error: Error) => error.message === 'killed',
+        (error: unknown) => error instanceof SimulatedDeath,
       );
     await world.regrade(AFTER);
-    await settledState(rows, AFTER);
+    await settledState(engine, world, rows, AFTER);
     const marked = (await hours()).filter(([, ver], at) => isMarked(ver, before[at]?.[1]));
     expect(marked, `after a death at write ${dieAt}`).toHaveLength(3);
   }
   expect(dieAt).toBeGreaterThan(10 + lengthOf('deadlyWriteStep'));
 }, 300_000);
 
-test('a row whose statement reached the settlements and not the wallet log is repaired by the repeat', async () => {
+test('a row whose statement reached the settlements and not the wallet log is repaired by the repeat', async ({
+  engine,
+  world,
+}) => {
   const rows = [found(), found({ blockTime: NOON + 1 })];
   await world.ingest(rows, BEFORE);
   await world.regrade(BEFORE);
@@ -118,10 +120,13 @@ test('a row whose statement reached the settlements and not the wallet log is re
     maxSeconds: 10,
   });
   await sweepPasses(world.deps);
-  await settledState(rows, AFTER);
+  await settledState(engine, world, rows, AFTER);
 });
 
-test('an attempt that failed in the middle is repeated whole, wallet log and dirty hours included', async () => {
+test('an attempt that failed in the middle is repeated whole, wallet log and dirty hours included', async ({
+  engine,
+  world,
+}) => {
   const rows = history();
   await world.ingest(rows, BEFORE);
   await world.regrade(BEFORE);
@@ -139,7 +144,7 @@ test('an attempt that failed in the middle is repeated whole, wallet log and dir
   const before = await marked();
   await regradeWorld(engine, writer).regrade(AFTER);
   expect(cut).toBe(true);
-  await settledState(rows, AFTER);
+  await settledState(engine, world, rows, AFTER);
   const after = await marked();
   expect(
     after.filter(([hour, ver], at) => before[at]?.[0] === hour && isMarked(ver, before[at]?.[1])),
@@ -152,26 +157,29 @@ function intoAnotherTable(insert: Sql, table: string): Sql {
   return { ...insert, parts: insert.parts.map((part, at) => (at === 1 ? table : part)) };
 }
 
-describe('a reorg beside a regrade', () => {
-  const retract = () =>
+describe('a reorg during a regrade', () => {
+  const retract = (engine: TestEngine, world: RegradeWorld) =>
     retractAbove(engine.writer, world.deps.versions, BASE, { number: 0, time: NOON - 365 * DAY });
 
-  test('wins when its tombstones come first', async () => {
+  test('wins when its tombstones come first', async ({ engine, world }) => {
     await world.ingest(history(), BEFORE);
     await world.change(AFTER);
-    await retract();
+    await retract(engine, world);
     await sweepPasses(world.deps);
     expect(await world.live()).toEqual([]);
   });
 
-  test('wins when its tombstones come last', async () => {
+  test('wins when its tombstones come last', async ({ engine, world }) => {
     await world.ingest(history(), BEFORE);
     await world.regrade(AFTER);
-    await retract();
+    await retract(engine, world);
     expect(await world.live()).toEqual([]);
   });
 
-  test('wins when its tombstones land between the reading and the writing of a regrade', async () => {
+  test('wins when its tombstones land between the reading and the writing of a regrade', async ({
+    engine,
+    world,
+  }) => {
     await world.ingest(history(), BEFORE);
     const stale: Writer = {
       ...engine.writer,
@@ -180,7 +188,7 @@ describe('a reorg beside a regrade', () => {
         const run = (command: Sql) => engine.writer.run({ name: 'test', sql: command, maxSeconds: 10 });
         await run(sql`CREATE TABLE IF NOT EXISTS under_way AS settlements`);
         await engine.writer.run({ ...statement, sql: intoAnotherTable(statement.sql, 'under_way') });
-        await retract();
+        await retract(engine, world);
         await run(sql`INSERT INTO settlements SELECT * FROM under_way`);
       },
     };
@@ -191,7 +199,10 @@ describe('a reorg beside a regrade', () => {
   });
 });
 
-test('a preview tells the numbers that the regrade then has, writes nothing, and names each change', async () => {
+test('a preview tells the numbers that the regrade then has, writes nothing, and names each change', async ({
+  engine,
+  world,
+}) => {
   const rows = history();
   await world.ingest(rows, BEFORE);
   await world.regrade(BEFORE);
@@ -222,7 +233,10 @@ test('a preview tells the numbers that the regrade then has, writes nothing, and
   expect((await previewRegrade(engine.writer, AFTER)).rows).toBe(0);
 });
 
-test('a preview names the entries that change a row, and no others that it meets', async () => {
+test('a preview names the entries that change a row, and no others that it meets', async ({
+  engine,
+  world,
+}) => {
   const rows = [
     found({ blockTime: NOON, payee: CAFE, relayer: BOB }),
     found({ blockTime: NOON - 80 * DAY, relayer: ANN, payee: CAFE }),
@@ -246,7 +260,10 @@ test('a preview names the entries that change a row, and no others that it meets
   ]);
 });
 
-test('a row that two entries change is in the lines of both, and the total says so', async () => {
+test('a row that two entries change is in the lines of both, and the total says so', async ({
+  engine,
+  world,
+}) => {
   await world.ingest([found({ payee: CAFE })], catalogueWith());
   await world.regrade(catalogueWith());
   const preview = await previewRegrade(
@@ -259,7 +276,7 @@ test('a row that two entries change is in the lines of both, and the total says 
   );
 });
 
-test('a preview counts also what a pass that was begun has yet to do', async () => {
+test('a preview counts also what a pass that was begun has yet to do', async ({ engine, world }) => {
   await world.ingest(history(), BEFORE);
   await world.change(AFTER);
   const preview = await previewRegrade(engine.writer, AFTER);
@@ -268,7 +285,7 @@ test('a preview counts also what a pass that was begun has yet to do', async () 
   expect(preview.rows).toBe(rowsChanged);
 });
 
-test('a preview of thousands of payees is answered', async () => {
+test('a preview of thousands of payees is answered', async ({ engine, world }) => {
   await world.ingest(history(), BEFORE);
   const many = Array.from({ length: 2_400 }, (_, at) =>
     payee(found({ payee: ANN }).payee.replace(/.{8}$/, (at + 1).toString(16).padStart(8, '0')) as typeof ANN),
@@ -278,7 +295,9 @@ test('a preview of thousands of payees is answered', async () => {
   ).toBeGreaterThan(2_000);
 });
 
-test('of many processes that record a pass at the same moment no two get the same number', async () => {
+test('of many processes that record a pass at the same moment no two get the same number', async ({
+  engine,
+}) => {
   const change = { kind: 'code', code: 'x', before: null, after: 'ann' } as const;
   const passes = await Promise.all(Array.from({ length: 3 }, () => recordPass(engine.writer, [change])));
   expect(new Set(passes).size).toBe(3);

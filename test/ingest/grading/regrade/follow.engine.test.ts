@@ -29,8 +29,7 @@ import { createBatchWriter } from '../../../../ingest/write/batch-writer.ts';
 import { createVersions } from '../../../../ingest/write/versions.ts';
 import { batchOf, TOKENS, transfer, used, wallet } from '../../../kit/chain-logs.ts';
 import { dropDatabase, freshDatabase, type TestEngine, testEngine, testLog } from '../../../kit/engine.ts';
-import { NO_COUNTERS } from '../../../kit/no-counters.ts';
-import { BASE, insertSettlements, reportChain, settlement } from '../../../kit/rows.ts';
+import { BASE, insertSettlements, NO_COUNTERS, reportChain, settlement } from '../../../kit/rows.ts';
 import { waitUntil } from '../../../kit/wait-until.ts';
 
 let engine: TestEngine;
@@ -67,6 +66,9 @@ function write(name: string, content: unknown): void {
 
 const config = () => loadConfig({ file: join(directory, 'config.json'), env: {} });
 
+/** Soon, so that the tests do not wait for the second that an ingest process takes. */
+const LOOK_EVERY_MS = 50;
+
 async function follow(followConfig = config()): Promise<FollowedCatalogue> {
   const followed = await openCatalogue({
     config: followConfig,
@@ -74,6 +76,7 @@ async function follow(followConfig = config()): Promise<FollowedCatalogue> {
     versions: createVersions(0n),
     log: testLog,
     signal: ending.signal,
+    lookEveryMs: LOOK_EVERY_MS,
   });
   running.push(followed.follow());
   running.at(-1)?.catch(() => undefined);
@@ -192,7 +195,7 @@ test('a bare transfer is not kept when its payee left the catalogue between the 
   await pipeline.store(late);
   write('catalogue.json', { payees: [{ chain: 'base', address: SHOP }] });
   await waitUntil('the payee is back', () => isSettled(3));
-  // Read while nobody wanted the transfer: its transaction was not asked for, so it cannot be told whole.
+  // The payee was not catalogued when this was read, so the transaction of the transfer was not fetched.
   await pipeline.store(early);
   expect(await grades()).toEqual([]);
 });
@@ -213,7 +216,7 @@ test('a catalogue file that cannot be used leaves the old one in force, also ove
   await waitUntil('settled again', () => isSettled(2));
 });
 
-test('the command beside a running ingest process waits until that one has followed', async () => {
+test('the command waits until a running ingest process has followed the catalogue', async () => {
   const followed = await follow();
   await waitUntil('settled', () => isSettled(1));
   const pipeline = pipelineWith(followed);
@@ -271,7 +274,7 @@ test('the command alone previews and then does the same, in one JSON object each
   expect(await run({})).toEqual(['nothing to do: every row follows the catalogue']);
 });
 
-test('signers that a facilitator shows are named from that day on, and not those of somebody else', async () => {
+test('signers that a facilitator shows are named from that day on, and no other facilitator’s', async () => {
   const today = new Date().toISOString().slice(0, 10);
   const taken = wallet(0x7a);
   const server = createServer((_request, response) =>

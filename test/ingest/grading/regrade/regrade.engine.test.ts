@@ -1,10 +1,10 @@
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { describe, expect } from 'vitest';
 import { sql, text } from '../../../../clickhouse/engine/sql.ts';
 import { address } from '../../../../core/domain/address.ts';
 import { DEPOSIT_CONTRACTS } from '../../../../ingest/grading/built-in.ts';
 import { previewRegrade } from '../../../../ingest/grading/regrade/command.ts';
 import { VERSION_STEP } from '../../../../ingest/write/versions.ts';
-import { type TestEngine, testEngine } from '../../../kit/engine.ts';
+import { regradeTest as test } from '../../../kit/fixtures-ingest.ts';
 import {
   ALICE,
   ANN,
@@ -16,25 +16,18 @@ import {
   MIDNIGHT,
   payee,
   type RegradeWorld,
-  regradeWorld,
   relayed,
 } from '../../../kit/regrade-world.ts';
 import { POLYGON } from '../../../kit/rows.ts';
 
-let engine: TestEngine;
-let world: RegradeWorld;
-beforeEach(async () => {
-  engine = await testEngine();
-  world = regradeWorld(engine);
-});
-afterEach(() => engine?.close());
-
 const EMPTY = catalogueWith();
 /** Of the `batch-settlement` scheme. */
 const COLLECTOR = address('0x4020806089470a89826cB9fB1f4059150b550004');
-const withoutVer = async () => (await world.live()).map(({ ver: _, ...row }) => row);
+const withoutVer = async (world: RegradeWorld) => (await world.live()).map(({ ver: _, ...row }) => row);
 
-test('exactly the rows under the changed keys are written again, everything else keeps its version', async () => {
+test('exactly the rows under the changed keys are written again, everything else keeps its version', async ({
+  world,
+}) => {
   const rows = [
     found(),
     found({ relayer: BOB }),
@@ -45,7 +38,7 @@ test('exactly the rows under the changed keys are written again, everything else
   const wanted = catalogueWith({ facilitators: [relayed('ann', ANN)] });
   const { pass, rowsChanged } = await world.regrade(wanted);
   expect(rowsChanged).toBe(2);
-  expect(await withoutVer()).toEqual(world.expected(rows, wanted));
+  expect(await withoutVer(world)).toEqual(world.expected(rows, wanted));
   expect((await world.live()).map((row) => BigInt(row.ver) - ver)).toEqual([
     BigInt(pass ?? 0),
     0n,
@@ -54,7 +47,9 @@ test('exactly the rows under the changed keys are written again, everything else
   ]);
 });
 
-test('a relayer is named from the midnight of its first day on, and not a second before', async () => {
+test('a relayer is named from the midnight of its first day on, and not a second before', async ({
+  world,
+}) => {
   const rows = [found({ blockTime: MIDNIGHT - 1 }), found({ blockTime: MIDNIGHT })];
   await world.ingest(rows, EMPTY);
   await world.regrade(catalogueWith({ facilitators: [relayed('ann', ANN, '2026-11-20')] }));
@@ -64,7 +59,9 @@ test('a relayer is named from the midnight of its first day on, and not a second
   ]);
 });
 
-test('every kind of row follows every kind of change, forth and back, as if it had been indexed so', async () => {
+test('every kind of row follows every kind of change, forth and back, as if it had been indexed so', async ({
+  world,
+}) => {
   const section = {
     facilitators: [{ ...relayed('ann', ANN, '2026-11-20'), builderCodes: ['ann_code'] }],
     payees: [payee(CAFE)],
@@ -95,11 +92,11 @@ test('every kind of row follows every kind of change, forth and back, as if it h
   await world.ingest(rows, EMPTY);
   for (const catalogue of [full, EMPTY, deposits, catalogueWith({ payees: [payee(CAFE)] }), full, deposits]) {
     await world.regrade(catalogue);
-    expect(await withoutVer()).toEqual(world.expected(rows, catalogue));
+    expect(await withoutVer(world)).toEqual(world.expected(rows, catalogue));
   }
 });
 
-test('the wallet log says the same as the settlements', async () => {
+test('the wallet log says the same as the settlements', async ({ world }) => {
   const rows = [found(), found({ relayer: BOB }), found({ marker: 'none', payee: CAFE })];
   await world.ingest(rows, catalogueWith({ payees: [payee(CAFE)] }));
   await world.regrade(catalogueWith({ payees: [payee(CAFE)] }));
@@ -121,7 +118,9 @@ describe('a known deposit contract', () => {
   const before = catalogueWith({ facilitators });
   const listed = catalogueWith({ facilitators }, DEPOSIT_CONTRACTS);
 
-  test('takes the proof from transfers to it that an older version graded, on every chain', async () => {
+  test('takes the proof from transfers to it that an older version graded, on every chain', async ({
+    world,
+  }) => {
     const rows = [found({ payee: COLLECTOR }), found({ payee: COLLECTOR, chain: POLYGON }), found()];
     await world.ingest(rows, before);
     await world.regrade(before);
@@ -132,7 +131,7 @@ describe('a known deposit contract', () => {
     ]);
     const { rowsChanged } = await world.regrade(listed);
     expect(rowsChanged).toBe(2);
-    expect(await withoutVer()).toEqual(world.expected(rows, listed));
+    expect(await withoutVer(world)).toEqual(world.expected(rows, listed));
     expect(
       await world.rowsOf(
         sql`SELECT toString(method), toString(evidence_tier) FROM settlements FINAL ORDER BY block_number`,
@@ -149,7 +148,7 @@ describe('a known deposit contract', () => {
     ).toEqual([['channel_deposit']]);
   });
 
-  test('keeps no plain transfer alive whose payee is catalogued no more', async () => {
+  test('keeps no plain transfer alive whose payee is catalogued no more', async ({ world }) => {
     const bare = found({ marker: 'none', payee: COLLECTOR });
     const catalogued = catalogueWith({ payees: [payee(COLLECTOR)] }, DEPOSIT_CONTRACTS);
     await world.ingest([bare], catalogued);
@@ -159,7 +158,7 @@ describe('a known deposit contract', () => {
     expect(await world.live()).toEqual([]);
   });
 
-  test('is told in a preview, which changes nothing', async () => {
+  test('is shown in a preview, which changes nothing', async ({ engine, world }) => {
     await world.ingest([found({ payee: COLLECTOR })], before);
     await world.regrade(before);
     const { lines, rows } = await previewRegrade(engine.writer, listed);
@@ -179,13 +178,15 @@ describe('a known deposit contract', () => {
 describe('removing a payee', () => {
   const catalogued = catalogueWith({ payees: [payee(CAFE)] });
 
-  test('takes its bare transfers away, with their keys left for the rollups, and the bit from its payments', async () => {
+  test('takes its bare transfers away, with their keys left for the rollups, and the bit from its payments', async ({
+    world,
+  }) => {
     const bare = found({ marker: 'none', payee: CAFE });
     const paid = found({ payee: CAFE });
     await world.ingest([bare, paid, found()], catalogued);
     await world.regrade(catalogued);
     await world.regrade(EMPTY);
-    expect(await withoutVer()).toEqual(
+    expect(await withoutVer(world)).toEqual(
       world.expected([bare, paid, found({ blockNumber: paid.blockNumber + 1 })], EMPTY),
     );
     expect(
@@ -195,7 +196,7 @@ describe('removing a payee', () => {
     ).toEqual([[ALICE, CAFE]]);
   });
 
-  test('leaves room for the transfer to come back by being indexed again', async () => {
+  test('leaves room for the transfer to come back by being indexed again', async ({ world }) => {
     const bare = found({ marker: 'none', payee: CAFE });
     await world.ingest([bare], catalogued);
     await world.regrade(catalogued);
@@ -205,7 +206,7 @@ describe('removing a payee', () => {
   });
 });
 
-test('a row that was regraded never reaches the version of what is written next', async () => {
+test('a row that was regraded never reaches the version of what is written next', async ({ world }) => {
   const ver = await world.ingest([found()], EMPTY);
   for (let round = 0; round < 5; round++) {
     await world.regrade(round % 2 === 0 ? catalogueWith({ facilitators: [relayed('ann', ANN)] }) : EMPTY);
@@ -215,7 +216,7 @@ test('a row that was regraded never reaches the version of what is written next'
   expect(BigInt(row?.ver ?? 0) < ver + VERSION_STEP).toBe(true);
 });
 
-test('the hours of the rows that changed are dirty for the rollups, and no others', async () => {
+test('the hours of the rows that changed are dirty for the rollups, and no others', async ({ world }) => {
   await world.ingest(
     [found({ blockTime: MIDNIGHT }), found({ relayer: BOB, blockTime: MIDNIGHT + DAY })],
     EMPTY,
@@ -229,7 +230,7 @@ test('the hours of the rows that changed are dirty for the rollups, and no other
   expect(after[1]).toEqual(before[1]);
 });
 
-test('a catalogue that is the same again is no pass at all', async () => {
+test('a catalogue that is the same again is no pass at all', async ({ world }) => {
   const wanted = catalogueWith({ facilitators: [relayed('ann', ANN)] });
   expect((await world.change(wanted)).pass).toBe(1);
   expect((await world.change(wanted)).pass).toBeNull();

@@ -4,20 +4,20 @@ import { Redis } from 'ioredis';
 import pino from 'pino';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import type { KeyDigest } from '../../../../core/domain/caller.ts';
+import type { KeyRecord } from '../../../../src/accounts/account-store.ts';
+import { PAYMENT_KEPT_MS } from '../../../../src/accounts/payment-store.ts';
 import { openConnection, type RedisConnection } from '../../../../src/accounts/redis/connection.ts';
+import { namesOf, paymentEntry } from '../../../../src/accounts/redis/layout.ts';
 import { openRedisStore, storeOver } from '../../../../src/accounts/redis/store.ts';
-import { PAYMENT_KEPT_MS } from '../../../../src/accounts/retention.ts';
-import { type ControlStore, type KeyRecord, StoreUnavailable } from '../../../../src/accounts/store.ts';
-import { openFreshRedis } from '../../../kit/redis-control.ts';
+import { type ControlStore, StoreUnavailable } from '../../../../src/accounts/store.ts';
 import { type RedisServer, redisIsThere, startRedisServer } from '../../../kit/redis-server.ts';
 import { expectBooks } from '../../../kit/unit-books.ts';
 import { waitUntil } from '../../../kit/wait-until.ts';
-import { controlStoreContract } from '../control-store.ts';
 
 /** What is particular to the Redis adapter; what both adapters promise is in the contract suite. */
 
 const T0 = 1_750_000_000_000;
-/** A caller is told that the store is away before a person would notice. */
+/** A call is refused before a person would notice that the store is away. */
 const REFUSAL_MS = 500;
 /** The adapter's own deadline of 2 s, and room for a busy machine. */
 const DEADLINE_MS = 4_000;
@@ -276,7 +276,7 @@ describe.skipIf(!redisIsThere())('the Redis adapter', () => {
     const { payments } = openStore(server.url, keyPrefix);
     const operator = rawClient(server.url);
     const endsInMs = async (nonce: string) => {
-      const [name] = await operator.keys(`${keyPrefix}:*:${nonce}}:payment`);
+      const [name] = await operator.keys(`${keyPrefix}:*:payment:*:${nonce}`);
       return name === undefined ? null : await operator.pttl(name);
     };
     const serveAt = async (nonce: string, nowMs: number, answered: boolean) => {
@@ -330,7 +330,7 @@ describe.skipIf(!redisIsThere())('the Redis adapter', () => {
       expect(await one.payments.unresolved({ nowMs: T0 + 1_000, limit: 100 })).toHaveLength(1);
     });
 
-    test('a key revoked by one is revoked for the other at once, though it remembers where the key lives', async () => {
+    test('a key revoked by one is revoked for the other at once', async () => {
       const [one, two] = pair(server.url);
       await createFunded(one, 1);
       await one.accounts.addKey(keyOf('k', 'acme'));
@@ -343,12 +343,20 @@ describe.skipIf(!redisIsThere())('the Redis adapter', () => {
     });
   });
 
-  describe('what the operator is told', () => {
+  describe('the log', () => {
     const cases = [
-      ['that nothing is kept', ['--appendonly', 'no'], 'Redis keeps no append-only file'],
-      ['that the last seconds can be lost', ['--appendfsync', 'everysec'], 'may lose the last seconds'],
-      ['that units can be evicted', ['--maxmemory-policy', 'allkeys-lru'], 'may forget units and payments'],
-      ['that nothing could be checked', ['--rename-command', 'CONFIG', ''], 'does not let its configuration'],
+      ['says that nothing is kept', ['--appendonly', 'no'], 'Redis keeps no append-only file'],
+      ['says that the last seconds can be lost', ['--appendfsync', 'everysec'], 'may lose the last seconds'],
+      [
+        'says that units can be evicted',
+        ['--maxmemory-policy', 'allkeys-lru'],
+        'may forget units and payments',
+      ],
+      [
+        'says that nothing could be checked',
+        ['--rename-command', 'CONFIG', ''],
+        'does not let its configuration',
+      ],
     ] as const;
     test.each(cases)('%s, once', async (_, settings, warning) => {
       const own = await ownServer(settings);
@@ -363,7 +371,7 @@ describe.skipIf(!redisIsThere())('the Redis adapter', () => {
       expect(lines.filter((line) => line.includes(warning))).toHaveLength(1);
     });
 
-    test('nothing about a Redis that keeps everything', async () => {
+    test('says nothing about a Redis that keeps everything', async () => {
       const { log, lines } = recordingLog();
       const store = openRedisStore({ url: server.url, keyPrefix: 'six', log });
       ends.push(() => store.close());
@@ -375,7 +383,7 @@ describe.skipIf(!redisIsThere())('the Redis adapter', () => {
     test.each([
       ['rejected', 'wr0ng-s%2Fcret'],
       ['accepted by a server that then dies', 'r1ght-secret'],
-    ])('never a password that is %s', async (_, password) => {
+    ])('never has a password that is %s', async (_, password) => {
       const own = await ownServer(['--requirepass', 'r1ght-secret']);
       const { log, lines } = recordingLog();
       const url = own.url.replace('redis://', `redis://:${password}@`);
@@ -497,7 +505,7 @@ describe.skipIf(!redisIsThere())('the Redis adapter', () => {
     );
   });
 
-  describe('lists over many slots', () => {
+  describe('lists of all organizations', () => {
     /** Every organization with one hold, the last one overdue first. */
     const holdOfEach = async (store: ControlStore, count: number): Promise<readonly string[]> => {
       const ids = Array.from({ length: count }, (_, i) => `org-${String(i).padStart(3, '0')}`);
@@ -536,44 +544,22 @@ describe.skipIf(!redisIsThere())('the Redis adapter', () => {
       expect(asked).toBe(2);
     });
 
-    test('holds made before there was the list are swept, also those of a process that goes on without it', async () => {
-      const keyPrefix = `test-${randomUUID()}`;
-      const before = openStore(server.url, keyPrefix);
-      const raw = rawClient(server.url);
-      const list = `${keyPrefix}:{open-holds}`;
-      const ids = await holdOfEach(before, 300);
-      await createFunded(before, 1, 'odd: {100%}');
-      await before.units.hold({ ...holdOf('of an odd name', 'odd: {100%}'), overdueAtMs: T0 });
-      // What the version before wrote is what there is without the list.
-      expect(await raw.del(list)).toBe(1);
-      const after = openStore(server.url, keyPrefix);
-      expect(await holdersOf(after, T0 + 1_000)).toEqual(['odd: {100%}', ...[...ids].reverse()]);
-
-      await createFunded(before, 1, 'late');
-      await before.units.hold({ ...holdOf('late', 'late'), overdueAtMs: T0 + 2_000 });
-      expect(await raw.zrem(list, JSON.stringify(['late', 'late']))).toBe(1);
-      expect(await holdersOf(after, T0 + 2_000)).not.toContain('late');
-      expect(await holdersOf(after, T0 + 1_000 + 3_600_000)).toContain('late');
-    });
-
-    test('entries of holds that were resolved or never made hide nothing, and go when they are old', async () => {
+    test('the list of open holds names those that are open and no others', async () => {
       const keyPrefix = `test-${randomUUID()}`;
       const store = openStore(server.url, keyPrefix);
-      const raw = rawClient(server.url);
-      const list = `${keyPrefix}:{open-holds}`;
       await createFunded(store, 3);
-      await store.units.hold(holdOf('open'));
-      await store.units.hold(holdOf('captured'));
+      for (const id of ['open', 'captured', 'released']) await store.units.hold(holdOf(id));
+      await store.units.hold({ ...holdOf('open'), overdueAtMs: T0 + 1 });
       await store.units.capture(captureOf('captured'));
+      await store.units.release({ ...captureOf('released'), kind: 'overdue', note: '' });
       expect((await store.units.hold(holdOf('insufficient', 'acme', 99))).outcome).toBe('insufficient');
-      await waitUntil('the list names the open hold', async () => (await raw.zcard(list)) === 1);
-      for (const id of ['captured', 'never made', 'nor this'])
-        await raw.zadd(list, T0, JSON.stringify(['acme', id]));
-      const found = await store.units.overdueHolds({ nowMs: T0 + 60_000, limit: 1 });
-      expect(found).toEqual([holdOf('open')]);
-      expect(await raw.zcard(list)).toBe(4);
-      expect(await store.units.overdueHolds({ nowMs: T0 + 86_400_000, limit: 9 })).toEqual([holdOf('open')]);
-      await waitUntil('the stale entries are gone', async () => (await raw.zcard(list)) === 1);
+      expect((await store.units.hold(holdOf('unknown', 'no-such'))).outcome).toBe('unknown');
+      const { openHolds } = namesOf(keyPrefix);
+      const raw = rawClient(server.url);
+      expect(await raw.zrange(openHolds, '0', '-1', 'WITHSCORES')).toEqual([
+        JSON.stringify(['acme', 'open']),
+        String(T0 + 60_000),
+      ]);
     });
 
     test('the sweeper sees the overdue holds of more organizations than it asks at once, oldest first', async () => {
@@ -585,59 +571,44 @@ describe.skipIf(!redisIsThere())('the Redis adapter', () => {
       expect(oldest).toEqual(all.slice(0, 3));
     });
 
-    test('a claim made while the one before it is being dropped stays on the list of the unresolved', async () => {
+    test('the list of the unresolved names payments in settling and no others', async () => {
       const keyPrefix = `test-${randomUUID()}`;
-      const next = openStore(server.url, keyPrefix);
-      const connection = openConnection({ url: server.url, log: silent, onFirstReady: async () => {} });
-      ends.push(() => connection.close());
-      // Between the two commands of dropping, the payer comes again.
-      const interrupted: RedisConnection = {
-        ...connection,
-        script: async (name, keys, values) => {
-          const answer = await connection.script(name, keys, values);
-          if (name === 'dropPayment') await next.payments.claim(claimOf('1', T0 + 2_000));
-          return answer;
-        },
-      };
-      const first = storeOver(interrupted, keyPrefix);
-      await first.payments.claim(claimOf('1'));
-      expect(await first.payments.dropClaim(authorization('1'))).toBe('dropped');
-      const found = await next.payments.unresolved({ nowMs: T0 + 2_000, limit: 9 });
-      expect(found.map((payment) => payment.leaseUntilMs)).toEqual([T0 + 2_000]);
-    });
-
-    test('entries of claims that were never made do not hide the ones behind them, and go when they are old', async () => {
-      const keyPrefix = `test-${randomUUID()}`;
-      const store = openStore(server.url, keyPrefix);
-      const raw = rawClient(server.url);
-      const list = `${keyPrefix}:{open-claims}`;
-      for (let i = 0; i < 5; i++) await raw.zadd(list, T0, `token-${i} pay:a:b:c:${i}`);
-      await store.payments.claim(claimOf('1'));
-      const found = await store.payments.unresolved({ nowMs: T0 + 1_000, limit: 1 });
-      expect(found.map((payment) => payment.id)).toEqual([authorization('1')]);
-      expect(await raw.zcard(list)).toBe(6);
-      const afterADay = await store.payments.unresolved({ nowMs: T0 + 86_400_000, limit: 9 });
-      expect(afterADay).toHaveLength(1);
-      await waitUntil('the stale entries are gone', async () => (await raw.zcard(list)) === 1);
+      const { payments } = openStore(server.url, keyPrefix);
+      for (const nonce of ['claimed', 'left', 'settled', 'dropped', 'again'])
+        await payments.claim(claimOf(nonce));
+      await payments.claim(claimOf('claimed', T0 + 5_000));
+      await payments.leaveOpen({ id: authorization('left'), atMs: T0, transaction: null });
+      await payments.recordSettlement({ id: authorization('settled'), transaction: '0xd' });
+      await payments.dropClaim(authorization('dropped'));
+      await payments.dropClaim(authorization('again'));
+      await payments.claim(claimOf('again', T0 + 2_000));
+      const { settling } = namesOf(keyPrefix);
+      const listed = await rawClient(server.url).zrange(settling, '0', '-1', 'WITHSCORES');
+      expect(listed).toEqual([
+        ...[paymentEntry(authorization('claimed')), String(T0 + 1_000)],
+        ...[paymentEntry(authorization('left')), String(T0 + 1_000)],
+        ...[paymentEntry(authorization('again')), String(T0 + 2_000)],
+      ]);
     });
   });
 });
 
-describe.skipIf(!redisIsThere())('on a Redis that refuses what spans two slots', () => {
-  let server: RedisServer;
-  beforeAll(async () => {
-    server = await startRedisServer(['--cluster-enabled', 'yes']);
-    const operator = new Redis(server.url);
+describe.skipIf(!redisIsThere())('on a node of a Redis Cluster', () => {
+  test('changes are refused as unavailable, and nothing of them is left', async () => {
+    const own = await ownServer(['--cluster-enabled', 'yes']);
+    const operator = rawClient(own.url);
     await operator.cluster('ADDSLOTSRANGE', 0, 16_383);
     await waitUntil('the cluster serves', async () =>
       String(await operator.cluster('INFO')).includes('cluster_state:ok'),
     );
-    await expect(operator.mget('a', 'b')).rejects.toThrow('CROSSSLOT');
-    operator.disconnect();
+    const store = openStore(own.url);
+    await store.ping();
+    const before = await operator.dbsize();
+    const { error } = await settledTime(createFunded(store, 1));
+    expect(error).toBeInstanceOf(StoreUnavailable);
+    expect(everythingOf(error)).toContain('CROSSSLOT');
+    expect(await operator.dbsize()).toBe(before);
   });
-  afterAll(() => server.stop());
-
-  controlStoreContract('a cluster', async () => openFreshRedis(server.url), { sharedRates: true });
 });
 
 function pair(url: string): readonly [ControlStore, ControlStore] {

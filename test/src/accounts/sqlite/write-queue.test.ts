@@ -46,7 +46,7 @@ test('a thread that dies makes its callers ask again, and the next one serves th
   await queue.close();
 });
 
-test('a disk that hangs is told to those who wait and to those who come, and closing does not wait for it', async () => {
+test('a disk that hangs refuses waiting and new requests, and closing does not wait for it', async () => {
   const queue = createWriteQueue({
     path: freshPath(),
     stallMs: 50,

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { UnitBalance } from '../../../../core/domain/plan.ts';
-import type { LedgerEntry, UnitStore } from '../../../../src/accounts/store.ts';
+import type { LedgerEntry, UnitStore } from '../../../../src/accounts/unit-store.ts';
 import { reconcileOne } from '../../../../src/operate/admin/reconcile.ts';
 
 /** Ten granted; one call captured with a rest, one failed, one overdue, one running. */

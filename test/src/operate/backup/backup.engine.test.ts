@@ -1,7 +1,7 @@
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect } from 'vitest';
 import type { Writer } from '../../../../clickhouse/engine/engine.ts';
 import { createWriter } from '../../../../clickhouse/engine/http-engine.ts';
 import { sql, trustedText, uint64 } from '../../../../clickhouse/engine/sql.ts';
@@ -13,7 +13,8 @@ import { readManifest, writeManifest } from '../../../../src/operate/backup/mani
 import { restore } from '../../../../src/operate/backup/restore.ts';
 import { createOrganization } from '../../../kit/access.ts';
 import { contentsOf, testBackup } from '../../../kit/backup.ts';
-import { dropDatabase, type TestEngine, testEngine, testLog } from '../../../kit/engine.ts';
+import { dropDatabase, type TestEngine, testLog } from '../../../kit/engine.ts';
+import { test } from '../../../kit/fixtures.ts';
 import { rollUp } from '../../../kit/roll-up.ts';
 import { BASE, insertSettlements, reportChain, settlement, tombstone } from '../../../kit/rows.ts';
 
@@ -23,10 +24,9 @@ let engine: TestEngine;
 let root: string;
 const cleanups: (() => Promise<unknown> | unknown)[] = [];
 
-beforeAll(async () => {
-  engine = await testEngine();
+test.beforeAll(async ({ ownEngine }) => {
+  engine = ownEngine;
 });
-afterAll(() => engine?.close());
 beforeEach(() => {
   root = mkdtempSync(join(tmpdir(), 'settlement-index-backup-'));
 });

@@ -5,8 +5,10 @@ import { Redis } from 'ioredis';
 import pino from 'pino';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { keyDigest, mintApiKey } from '../../../../core/domain/caller.ts';
+import type { AuthorizationId } from '../../../../src/accounts/payment-store.ts';
+import { namesOf } from '../../../../src/accounts/redis/layout.ts';
 import { openRedisStore } from '../../../../src/accounts/redis/store.ts';
-import type { AuthorizationId, ControlStore } from '../../../../src/accounts/store.ts';
+import type { ControlStore } from '../../../../src/accounts/store.ts';
 import { backUpAccounts, refuseAccounts, restoreAccounts } from '../../../../src/operate/backup/accounts.ts';
 import { createOrganization } from '../../../kit/access.ts';
 import { type RedisServer, redisIsThere, startRedisServer } from '../../../kit/redis-server.ts';
@@ -84,9 +86,9 @@ describe.skipIf(!redisIsThere())('a copy of the accounts in Redis', () => {
     expect(unresolved).toHaveLength(copied.payments - 1);
     const listed = await restored.accounts.listOrganizations({ after: null, limit: 100 });
     expect(listed.map(({ id }) => id).sort()).toEqual([...organizations].sort());
-    // What was open when it was copied is swept, and listed before any process asks.
+    // What was open when it was copied is swept.
     const raw = new Redis(server.url);
-    const listedHolds = await raw.zcard('new:{open-holds}');
+    const listedHolds = await raw.zcard(namesOf('new').openHolds);
     raw.disconnect();
     const overdue = await restored.units.overdueHolds({ nowMs: Date.now() + 2 * LEASE_MS, limit: 1_000_000 });
     expect(overdue.length).toBeGreaterThan(0);

@@ -1,10 +1,11 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect } from 'vitest';
 import { trustedText } from '../../../../clickhouse/engine/sql.ts';
 import { readCard } from '../../../../ingest/agents/cards/read.ts';
 import { WALLET_AGENTS_SHOWN_MAX } from '../../../../src/operations/wallets/owners.ts';
 import { deriveAll, registerAgent } from '../../../kit/agents.ts';
-import { type TestApi, testApi } from '../../../kit/api.ts';
-import { type TestEngine, testEngine } from '../../../kit/engine.ts';
+import type { TestApi } from '../../../kit/api.ts';
+import type { TestEngine } from '../../../kit/engine.ts';
+import { test } from '../../../kit/fixtures.ts';
 import {
   agentEvent,
   attestation,
@@ -27,14 +28,10 @@ import {
 let engine: TestEngine;
 let api: TestApi;
 
-beforeAll(async () => {
-  engine = await testEngine();
+test.beforeAll(async ({ engine: ofFile, fileApi }) => {
+  engine = ofFile;
+  api = fileApi;
   await reportChain(engine.writer, BASE);
-  api = await testApi(engine.reader);
-});
-afterAll(async () => {
-  await api?.close();
-  await engine?.close();
 });
 
 async function agentsOf(of: string, query = 'chain=all'): Promise<{ names: string[]; total: number }> {

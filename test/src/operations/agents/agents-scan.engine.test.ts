@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect } from 'vitest';
 import type { Reader } from '../../../../clickhouse/engine/engine.ts';
 import { trustedText } from '../../../../clickhouse/engine/sql.ts';
 import {
@@ -8,7 +8,8 @@ import {
 } from '../../../../src/operations/agents/read-list.ts';
 import { readLastSettled } from '../../../../src/operations/settlements/feed.ts';
 import { readWalletAgents } from '../../../../src/operations/wallets/owners.ts';
-import { type TestEngine, testEngine } from '../../../kit/engine.ts';
+import type { TestEngine } from '../../../kit/engine.ts';
+import { test } from '../../../kit/fixtures.ts';
 import { BASE, POLYGON, wallet } from '../../../kit/rows.ts';
 
 /**
@@ -27,8 +28,8 @@ let reader: Reader;
 const run = (statement: string): Promise<void> =>
   engine.writer.run({ name: 'test-seed', sql: trustedText(statement), maxSeconds: 60 });
 
-beforeAll(async () => {
-  engine = await testEngine();
+test.beforeAll(async ({ engine: ofFile }) => {
+  engine = ofFile;
   await run(`INSERT INTO agents (chain, agent_id, owner, wallet, name, description, capabilities, x402_support, card_status, card_at, ver, del)
     SELECT if(number % 3 = 0, '${POLYGON}', '${BASE}'), number, unhex(leftPad(hex(number % 5000), 40, '0')), unhex(leftPad(hex(number), 40, '0')),
       concat('Agent ', toString(number)), concat('Weather for zone', toString(number % 997), if(number % 20000 = 77, ' Raritätenkabinett', '')),
@@ -50,7 +51,6 @@ beforeAll(async () => {
     },
   };
 }, 120_000);
-afterAll(() => engine?.close());
 
 async function cost(ask: () => Promise<unknown>): Promise<number> {
   readRows = 0;

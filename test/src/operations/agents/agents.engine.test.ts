@@ -1,10 +1,11 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect } from 'vitest';
 import { trustedText } from '../../../../clickhouse/engine/sql.ts';
 import { mintAgentCursor, mintCursor } from '../../../../core/domain/cursor.ts';
 import { displayText } from '../../../../core/domain/display-text.ts';
 import { deriveAll, registerAgent, type TestAgent } from '../../../kit/agents.ts';
-import { CURSOR_KEYS, type TestApi, testApi } from '../../../kit/api.ts';
-import { type TestEngine, testEngine } from '../../../kit/engine.ts';
+import { CURSOR_KEYS, type TestApi } from '../../../kit/api.ts';
+import type { TestEngine } from '../../../kit/engine.ts';
+import { test } from '../../../kit/fixtures.ts';
 import {
   attestation,
   insertAgentEvents,
@@ -92,20 +93,16 @@ async function retract(agent: Agent): Promise<void> {
   agents.splice(agents.indexOf(agent), 1);
 }
 
-beforeAll(async () => {
-  engine = await testEngine();
+test.beforeAll(async ({ engine: ofFile, fileApi }) => {
+  engine = ofFile;
+  api = fileApi;
   await reportChain(engine.writer, BASE);
   await reportChain(engine.writer, POLYGON);
   for (let count = 0; count < 60; count++) await register(randomAgent());
   await deriveAll(engine.writer);
   for (const agent of agents.filter((_, index) => index % 9 === 4)) await retract(agent);
   await deriveAll(engine.writer);
-  api = await testApi(engine.reader);
 }, 120_000);
-afterAll(async () => {
-  await api?.close();
-  await engine?.close();
-});
 
 const keyOf = ({ chain, agentId }: Agent): string => `${chain}/${agentId}`;
 
@@ -416,17 +413,13 @@ describe('an empty page', () => {
     expect(meta).toMatchObject({ dataset_last_written_at: expect.any(String), warnings: [] });
   });
 
-  test('is 503 when the agents cannot be read', async () => {
-    const broken = await testEngine();
-    await broken.writer.run({
+  test('is 503 when the agents cannot be read', async ({ spareEngine, spareApi }) => {
+    await spareEngine.writer.run({
       name: 'test-drop',
       sql: trustedText('DROP TABLE agents SYNC'),
       maxSeconds: 10,
     });
-    const other = await testApi(broken.reader);
-    const { status, body } = await other.get('/v0/agents');
-    await other.close();
-    await broken.close();
+    const { status, body } = await spareApi.get('/v0/agents');
     expect({ status, resource: body.resource }).toEqual({ status: 503, resource: 'agents' });
   });
 });

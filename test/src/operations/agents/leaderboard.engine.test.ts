@@ -1,13 +1,15 @@
 import fc from 'fast-check';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import type { Attestation } from '../../../../core/domain/agent.ts';
+import { describe, expect } from 'vitest';
+import type { Attestation } from '../../../../clickhouse/tables/registries.ts';
 import type { Chain } from '../../../../core/domain/chains.ts';
 import { deriveAll, registerAgent } from '../../../kit/agents.ts';
 import { type TestApi, testApi } from '../../../kit/api.ts';
-import { type TestEngine, testEngine } from '../../../kit/engine.ts';
+import type { TestEngine } from '../../../kit/engine.ts';
+import { test } from '../../../kit/fixtures.ts';
 import { emptyIdentityTables } from '../../../kit/identities.ts';
 import { lengthOf } from '../../../kit/lengths.ts';
-import { type NaiveAgent, naiveAgents } from '../../../kit/naive-agents.ts';
+import type { NaiveAgent } from '../../../kit/oracle/agents.ts';
+import { oracle } from '../../../kit/oracle/oracle.ts';
 import {
   attestation,
   insertAgentEvents,
@@ -29,16 +31,14 @@ import {
 let engine: TestEngine;
 let api: TestApi;
 
-beforeAll(async () => {
-  engine = await testEngine();
+test.beforeAll(async ({ engine: ofFile }) => {
+  engine = ofFile;
   await reportChain(engine.writer, BASE);
   await reportChain(engine.writer, POLYGON);
 });
-afterAll(() => engine?.close());
-beforeEach(async () => {
+test.beforeEach(async ({ api: fresh }) => {
+  api = fresh;
   await emptyIdentityTables(engine.writer);
-  api = await testApi(engine.reader);
-  return () => api.close();
 });
 
 interface Row {
@@ -173,7 +173,7 @@ describe('the leaderboard', () => {
         await insertAttestations(engine.writer, when('revocation_taken_back').map(revocationOf), 1);
         await insertAttestations(engine.writer, when('taken_back').map(feedbackOf), 1);
         await deriveAll(engine.writer);
-        const truth = naiveAgents(
+        const truth = oracle.agents.derived(
           ALL_AGENTS,
           when('stands', 'revoked', 'revocation_taken_back')
             .map(feedbackOf)

@@ -1,18 +1,14 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { TABLES } from '../../../../clickhouse/tables/schema.ts';
-import type { Attestation } from '../../../../core/domain/agent.ts';
-import type { Settlement } from '../../../../core/domain/settlement.ts';
+import { describe, expect } from 'vitest';
+import type { Attestation } from '../../../../clickhouse/tables/registries.ts';
+import type { Settlement } from '../../../../clickhouse/tables/settlements.ts';
 import { recheckProofs } from '../../../../ingest/agents/derive.ts';
-import {
-  encodeFeedback,
-  FEEDBACK_FILE_COLUMNS,
-  type FeedbackOutcome,
-} from '../../../../ingest/agents/feedback/row.ts';
+import { type FeedbackOutcome, saveFeedback } from '../../../../ingest/agents/feedback/row.ts';
 import { createVersions } from '../../../../ingest/write/versions.ts';
 import { deriveAll, registerAgent } from '../../../kit/agents.ts';
-import { type TestApi, testApi } from '../../../kit/api.ts';
+import type { TestApi } from '../../../kit/api.ts';
 import { emptyTables } from '../../../kit/empty-tables.ts';
-import { type TestEngine, testEngine, testLog } from '../../../kit/engine.ts';
+import { type TestEngine, testLog } from '../../../kit/engine.ts';
+import { test } from '../../../kit/fixtures.ts';
 import { emptyIdentityTables } from '../../../kit/identities.ts';
 import {
   agentEvent,
@@ -36,18 +32,16 @@ import {
 let engine: TestEngine;
 let api: TestApi;
 
-beforeAll(async () => {
-  engine = await testEngine();
+test.beforeAll(async ({ engine: ofFile }) => {
+  engine = ofFile;
 });
-afterAll(() => engine?.close());
-beforeEach(async () => {
+test.beforeEach(async ({ api: fresh }) => {
+  api = fresh;
   await emptyTables(engine.writer);
   await emptyIdentityTables(engine.writer);
   await reportChain(engine.writer, BASE);
   for (const agentId of [1n, 2n, 3n])
     await registerAgent(engine.writer, { agentId, owner: wallet(0xa0 + Number(agentId)) });
-  api = await testApi(engine.reader);
-  return () => api.close();
 });
 
 let nextLog = 0;
@@ -197,14 +191,13 @@ describe('by=paid', () => {
       hashMatches: true,
       proof: PROOF,
     } as const;
-    const row = encodeFeedback([
+    await saveFeedback(engine.writer, [
       [
         { ...log, failures: 0, ver: nextVer() },
         { ...good, ...outcome },
       ],
     ]);
     nextVer();
-    await engine.writer.insert('test-file', TABLES.feedbackFiles, FEEDBACK_FILE_COLUMNS, [row]);
   }
 
   const pays = (fields: Partial<Settlement> = {}) =>

@@ -1,15 +1,11 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { describe, expect } from 'vitest';
 import { sql } from '../../../../clickhouse/engine/sql.ts';
-import { TABLES } from '../../../../clickhouse/tables/schema.ts';
-import type { Attestation } from '../../../../core/domain/agent.ts';
-import {
-  encodeFeedback,
-  FEEDBACK_FILE_COLUMNS,
-  type FeedbackOutcome,
-} from '../../../../ingest/agents/feedback/row.ts';
+import type { Attestation } from '../../../../clickhouse/tables/registries.ts';
+import { type FeedbackOutcome, saveFeedback } from '../../../../ingest/agents/feedback/row.ts';
 import { deriveAll, registerAgent } from '../../../kit/agents.ts';
 import { type TestApi, testApi } from '../../../kit/api.ts';
-import { type TestEngine, testEngine } from '../../../kit/engine.ts';
+import type { TestEngine } from '../../../kit/engine.ts';
+import { test } from '../../../kit/fixtures.ts';
 import { emptyIdentityTables } from '../../../kit/identities.ts';
 import { attestation, insertAttestations } from '../../../kit/registry-rows.ts';
 import {
@@ -31,17 +27,15 @@ let api: TestApi;
 
 type Answer = Record<string, unknown>;
 
-beforeAll(async () => {
-  engine = await testEngine();
+test.beforeAll(async ({ engine: ofFile }) => {
+  engine = ofFile;
   await reportChain(engine.writer, BASE);
   await reportChain(engine.writer, POLYGON);
 });
-afterAll(() => engine?.close());
-beforeEach(async () => {
+test.beforeEach(async ({ api: fresh }) => {
+  api = fresh;
   await emptyIdentityTables(engine.writer);
   await engine.writer.run({ name: 'test-empty', sql: sql`TRUNCATE TABLE settlements`, maxSeconds: 10 });
-  api = await testApi(engine.reader);
-  return () => api.close();
 });
 
 async function page(query = ''): Promise<Answer[]> {
@@ -194,14 +188,13 @@ describe('a file of feedback', () => {
 
   /** As the queue writes what came of fetching. */
   async function fetched(log: Attestation, outcome: Partial<FeedbackOutcome>): Promise<void> {
-    const row = encodeFeedback([
+    await saveFeedback(engine.writer, [
       [
         { ...log, failures: 0, ver: nextVer() },
         { ...GOOD, ...outcome },
       ],
     ]);
     nextVer();
-    await engine.writer.insert('test-file', TABLES.feedbackFiles, FEEDBACK_FILE_COLUMNS, [row]);
   }
 
   async function rate(log: Attestation, outcome: Partial<FeedbackOutcome>): Promise<Answer> {

@@ -1,8 +1,10 @@
 import fc from 'fast-check';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { ATTESTATION_KINDS, type Attestation } from '../../../../core/domain/agent.ts';
-import { type TestApi, testApi } from '../../../kit/api.ts';
-import { type TestEngine, testEngine } from '../../../kit/engine.ts';
+import { describe, expect } from 'vitest';
+import type { Attestation } from '../../../../clickhouse/tables/registries.ts';
+import { ATTESTATION_KINDS } from '../../../../core/domain/agent.ts';
+import type { TestApi } from '../../../kit/api.ts';
+import type { TestEngine } from '../../../kit/engine.ts';
+import { test } from '../../../kit/fixtures.ts';
 import { emptyIdentityTables } from '../../../kit/identities.ts';
 import { lengthOf } from '../../../kit/lengths.ts';
 import { attestation, insertAttestations } from '../../../kit/registry-rows.ts';
@@ -13,16 +15,14 @@ import { BASE, hash, NOON, POLYGON, reportChain, wallet } from '../../../kit/row
 let engine: TestEngine;
 let api: TestApi;
 
-beforeAll(async () => {
-  engine = await testEngine();
+test.beforeAll(async ({ engine: ofFile }) => {
+  engine = ofFile;
   await reportChain(engine.writer, BASE);
   await reportChain(engine.writer, POLYGON);
 });
-afterAll(() => engine?.close());
-beforeEach(async () => {
+test.beforeEach(async ({ api: fresh }) => {
+  api = fresh;
   await emptyIdentityTables(engine.writer);
-  api = await testApi(engine.reader);
-  return () => api.close();
 });
 
 type Answer = Record<string, unknown>;

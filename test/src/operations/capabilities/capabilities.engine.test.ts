@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect } from 'vitest';
 import { loadConfig } from '../../../../core/config/load.ts';
 import { CAPABILITIES } from '../../../../core/domain/capability.ts';
 import { dollarTokens } from '../../../../ingest/endpoints/item.ts';
@@ -6,9 +6,10 @@ import { deriveList, WHOLE } from '../../../../ingest/endpoints/list.ts';
 import { syncSource } from '../../../../ingest/endpoints/sync.ts';
 import { createVersions } from '../../../../ingest/write/versions.ts';
 import { deriveAll, registerAgent } from '../../../kit/agents.ts';
-import { ANONYMOUS, type TestApi, testApi } from '../../../kit/api.ts';
+import { ANONYMOUS, type TestApi } from '../../../kit/api.ts';
 import { listedItem } from '../../../kit/bazaar.ts';
-import { type TestEngine, testEngine, testLog } from '../../../kit/engine.ts';
+import { type TestEngine, testLog } from '../../../kit/engine.ts';
+import { test } from '../../../kit/fixtures.ts';
 import { attestation, insertAttestations } from '../../../kit/registry-rows.ts';
 import { BASE, NOON, reportChain, wallet } from '../../../kit/rows.ts';
 
@@ -18,8 +19,9 @@ let engine: TestEngine;
 let api: TestApi;
 const versions = createVersions(0n);
 
-beforeAll(async () => {
-  engine = await testEngine();
+test.beforeAll(async ({ engine: ofFile, fileApi }) => {
+  engine = ofFile;
+  api = fileApi;
   const { writer } = engine;
   await reportChain(writer, BASE);
   const cents = [1, 2, 3, 4, 5, 6, 7, 8, 9];
@@ -62,11 +64,6 @@ beforeAll(async () => {
   await registerAgent(writer, { agentId: 3n, card: { name: 'Retired', capabilities, active: false } });
   await insertAttestations(writer, [attestation({ agentId: 2n, value: 45n, valueDecimals: 1 })]);
   await deriveAll(writer);
-  api = await testApi(engine.reader);
-});
-afterAll(async () => {
-  await api?.close();
-  await engine?.close();
 });
 
 interface Listed {

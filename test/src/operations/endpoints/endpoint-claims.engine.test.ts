@@ -1,9 +1,10 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import type { Settlement } from '../../../../core/domain/settlement.ts';
-import { ANONYMOUS, type TestApi, testApi } from '../../../kit/api.ts';
+import { describe, expect } from 'vitest';
+import type { Settlement } from '../../../../clickhouse/tables/settlements.ts';
+import { ANONYMOUS, type TestApi } from '../../../kit/api.ts';
 import { type ItemFields, listedItem } from '../../../kit/bazaar.ts';
 import { emptyTables } from '../../../kit/empty-tables.ts';
-import { type TestEngine, testEngine } from '../../../kit/engine.ts';
+import type { TestEngine } from '../../../kit/engine.ts';
+import { test } from '../../../kit/fixtures.ts';
 import { type Listings, payment, testListings } from '../../../kit/listings.ts';
 import { BASE, insertSettlements, NOON, reportChain, tombstone, wallet } from '../../../kit/rows.ts';
 
@@ -19,16 +20,14 @@ const FORECAST = 'https://weather-now.example/api/forecast';
 const WEATHER = { tags: ['weather'] };
 const daysAgo = (days: number): number => NOON - days * DAY;
 
-beforeAll(async () => {
-  engine = await testEngine();
+test.beforeAll(async ({ engine: ofFile }) => {
+  engine = ofFile;
 });
-afterAll(() => engine?.close());
-beforeEach(async () => {
+test.beforeEach(async ({ api: fresh }) => {
+  api = fresh;
   await emptyTables(engine.writer);
   await reportChain(engine.writer, BASE);
   listings = testListings(engine.writer);
-  api = await testApi(engine.reader);
-  return () => api.close();
 });
 
 const weather = (resource: string, fields: ItemFields = {}) =>

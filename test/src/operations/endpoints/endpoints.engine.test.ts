@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect } from 'vitest';
 import { trustedText } from '../../../../clickhouse/engine/sql.ts';
 import { loadConfig } from '../../../../core/config/load.ts';
 import { countActivity } from '../../../../ingest/endpoints/activity.ts';
@@ -6,9 +6,10 @@ import { dollarTokens } from '../../../../ingest/endpoints/item.ts';
 import { deriveList, type SourceState, saveSourceState, WHOLE } from '../../../../ingest/endpoints/list.ts';
 import { syncSource } from '../../../../ingest/endpoints/sync.ts';
 import { createVersions } from '../../../../ingest/write/versions.ts';
-import { ANONYMOUS, type TestApi, testApi } from '../../../kit/api.ts';
+import { ANONYMOUS, type TestApi } from '../../../kit/api.ts';
 import { listedItem } from '../../../kit/bazaar.ts';
-import { type TestEngine, testEngine, testLog } from '../../../kit/engine.ts';
+import { type TestEngine, testLog } from '../../../kit/engine.ts';
+import { test } from '../../../kit/fixtures.ts';
 import { payment } from '../../../kit/listings.ts';
 import { BASE, insertSettlements, NOON, POLYGON, reportChain, wallet } from '../../../kit/rows.ts';
 
@@ -47,8 +48,9 @@ async function answered(source: string, state: Partial<SourceState> = {}): Promi
 
 const url = (at: number) => `https://many.example/${String(at).padStart(3, '0')}`;
 
-beforeAll(async () => {
-  engine = await testEngine();
+test.beforeAll(async ({ engine: ofFile, fileApi }) => {
+  engine = ofFile;
+  api = fileApi;
   await reportChain(engine.writer, BASE);
   await reportChain(engine.writer, POLYGON);
   await list('bazaar:one', [
@@ -95,11 +97,6 @@ beforeAll(async () => {
   ]);
   await countActivity(engine.writer, { chains: [BASE, POLYGON], nowMs: NOON * 1_000, ver: versions.next() });
   await deriveList(engine.writer, () => versions.next());
-  api = await testApi(engine.reader);
-});
-afterAll(async () => {
-  await api?.close();
-  await engine?.close();
 });
 
 const namesOf = (body: { endpoints: { resource: string }[] }) =>
@@ -292,12 +289,10 @@ describe('what cannot be read any more', () => {
     expect(endpoints[0].stale).toBe(true);
   });
 
-  test('a deployment that has read nothing answers with an empty list and the warning', async () => {
-    const bare = await testEngine();
-    const other = await testApi(bare.reader);
-    const { status, body } = await other.get('/v0/endpoints', ANONYMOUS);
-    await other.close();
-    await bare.close();
+  test('a deployment that has read nothing answers with an empty list and the warning', async ({
+    spareApi,
+  }) => {
+    const { status, body } = await spareApi.get('/v0/endpoints', ANONYMOUS);
     expect(status).toBe(200);
     expect(body).toMatchObject({
       endpoints: [],
@@ -307,17 +302,16 @@ describe('what cannot be read any more', () => {
     expect(body.meta.warnings).toContain('endpoints_catalog_stale');
   });
 
-  test('503, never an empty list, when the directory itself cannot be read', async () => {
-    const broken = await testEngine();
-    await broken.writer.run({
+  test('503, never an empty list, when the directory itself cannot be read', async ({
+    spareEngine,
+    spareApi,
+  }) => {
+    await spareEngine.writer.run({
       name: 'test-drop',
       sql: trustedText('DROP TABLE endpoint_list SYNC'),
       maxSeconds: 10,
     });
-    const other = await testApi(broken.reader);
-    const { status, body } = await other.get('/v0/endpoints');
-    await other.close();
-    await broken.close();
+    const { status, body } = await spareApi.get('/v0/endpoints');
     expect({ status, code: body.code, resource: body.resource }).toEqual({
       status: 503,
       code: 'upstream_unavailable',

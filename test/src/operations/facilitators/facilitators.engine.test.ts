@@ -1,15 +1,16 @@
 import fc from 'fast-check';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { describe, expect } from 'vitest';
 import { trustedText } from '../../../../clickhouse/engine/sql.ts';
+import type { Settlement } from '../../../../clickhouse/tables/settlements.ts';
 import type { Address } from '../../../../core/domain/address.ts';
 import type { Chain } from '../../../../core/domain/chains.ts';
-import type { Settlement } from '../../../../core/domain/settlement.ts';
 import { mergeRelayerTotals } from '../../../../ingest/rollup/close.ts';
 import { createVersions } from '../../../../ingest/write/versions.ts';
 import { type TestApi, testApi } from '../../../kit/api.ts';
 import { closeDays } from '../../../kit/close-days.ts';
 import { emptyTables } from '../../../kit/empty-tables.ts';
-import { type TestEngine, testEngine } from '../../../kit/engine.ts';
+import type { TestEngine } from '../../../kit/engine.ts';
+import { test } from '../../../kit/fixtures.ts';
 import { lengthOf } from '../../../kit/lengths.ts';
 import {
   BASE,
@@ -30,16 +31,12 @@ let api: TestApi;
 
 const DAY = 86_400;
 
-beforeAll(async () => {
-  engine = await testEngine();
+test.beforeAll(async ({ engine: ofFile }) => {
+  engine = ofFile;
 });
-afterAll(async () => {
-  await engine?.close();
-});
-beforeEach(async () => {
+test.beforeEach(async ({ api: fresh }) => {
+  api = fresh;
   await empty();
-  api = await testApi(engine.reader);
-  return () => api.close();
 });
 
 async function run(statement: string): Promise<void> {

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect } from 'vitest';
 import { sql, trustedText } from '../../../../clickhouse/engine/sql.ts';
 import { mergeRelayerTotals } from '../../../../ingest/rollup/close.ts';
 import { createVersions } from '../../../../ingest/write/versions.ts';
@@ -10,7 +10,8 @@ import {
 import { readCoverage } from '../../../../src/operations/index-state/rollups.ts';
 import { closeDays, dayOf } from '../../../kit/close-days.ts';
 import { emptyTables } from '../../../kit/empty-tables.ts';
-import { type TestEngine, testEngine } from '../../../kit/engine.ts';
+import type { TestEngine } from '../../../kit/engine.ts';
+import { test } from '../../../kit/fixtures.ts';
 import { insertSettlements, NOON, settlement, tombstone, wallet } from '../../../kit/rows.ts';
 
 const DAY = 86_400;
@@ -20,10 +21,9 @@ const BEFORE = NOON - 2 * DAY;
 
 let engine: TestEngine;
 const versions = createVersions(0n);
-beforeAll(async () => {
-  engine = await testEngine();
+test.beforeAll(async ({ engine: ofFile }) => {
+  engine = ofFile;
 });
-afterAll(() => engine?.close());
 beforeEach(async () => {
   await emptyTables(engine.writer);
 });

@@ -1,18 +1,16 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect } from 'vitest';
 import type { Reader } from '../../../../clickhouse/engine/engine.ts';
-import type { Settlement } from '../../../../core/domain/settlement.ts';
+import type { Settlement } from '../../../../clickhouse/tables/settlements.ts';
 import { createGraphs, type GraphAnswer } from '../../../../src/operations/graph/read.ts';
 import { testClock } from '../../../kit/api.ts';
 import { emptyTables } from '../../../kit/empty-tables.ts';
-import { type TestEngine, testEngine } from '../../../kit/engine.ts';
+import type { TestEngine } from '../../../kit/engine.ts';
+import { test } from '../../../kit/fixtures.ts';
 import { BASE, insertSettlements, NOON, POLYGON, settlement, tombstone, wallet } from '../../../kit/rows.ts';
 
 let engine: TestEngine;
-beforeAll(async () => {
-  engine = await testEngine();
-});
-afterAll(async () => {
-  await engine?.close();
+test.beforeAll(async ({ engine: ofFile }) => {
+  engine = ofFile;
 });
 beforeEach(async () => {
   await emptyTables(engine.writer);

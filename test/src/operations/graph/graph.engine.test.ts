@@ -1,12 +1,13 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { describe, expect } from 'vitest';
 import { createReader } from '../../../../clickhouse/engine/http-engine.ts';
-import type { Settlement } from '../../../../core/domain/settlement.ts';
+import type { Settlement } from '../../../../clickhouse/tables/settlements.ts';
 import { createGraphs } from '../../../../src/operations/graph/read.ts';
 import { OPERATIONS } from '../../../../src/operations/index.ts';
 import { complaints } from '../../../kit/answer-schema.ts';
 import { type ApiAnswer, type TestApi, testApi, testClock } from '../../../kit/api.ts';
 import { emptyTables } from '../../../kit/empty-tables.ts';
-import { type TestEngine, testEngine } from '../../../kit/engine.ts';
+import type { TestEngine } from '../../../kit/engine.ts';
+import { test } from '../../../kit/fixtures.ts';
 import { pausableProxy } from '../../../kit/pausable-proxy.ts';
 import {
   BASE,
@@ -25,19 +26,12 @@ const TODAY = NOON - DAY / 2;
 
 let engine: TestEngine;
 let api: TestApi;
-beforeAll(async () => {
-  engine = await testEngine();
+test.beforeAll(async ({ engine: ofFile }) => {
+  engine = ofFile;
 });
-afterAll(async () => {
-  await engine?.close();
-});
-beforeEach(async () => {
-  await api?.close();
+test.beforeEach(async ({ api: fresh }) => {
+  api = fresh;
   await emptyTables(engine.writer);
-  api = await testApi(engine.reader);
-});
-afterAll(async () => {
-  await api?.close();
 });
 
 interface Edge {

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect } from 'vitest';
 import { systemClock } from '../../../../core/clock.ts';
 import type { Chain } from '../../../../core/domain/chains.ts';
 import { mergeRelayerTotals } from '../../../../ingest/rollup/close.ts';
@@ -8,7 +8,8 @@ import { createFreshness } from '../../../../src/operations/index-state/freshnes
 import { createRollups } from '../../../../src/operations/index-state/rollups.ts';
 import { closeDays, closeHours } from '../../../kit/close-days.ts';
 import { emptyTables } from '../../../kit/empty-tables.ts';
-import { type TestEngine, testEngine } from '../../../kit/engine.ts';
+import type { TestEngine } from '../../../kit/engine.ts';
+import { test } from '../../../kit/fixtures.ts';
 import { BASE, insertSettlements, NOON, POLYGON, settlement, tombstone, wallet } from '../../../kit/rows.ts';
 
 /** The number of live settlements, whatever of it comes from rollups, from the relayers' totals and from the rows. */
@@ -19,10 +20,9 @@ const YESTERDAY = NOON - DAY;
 
 let engine: TestEngine;
 const versions = createVersions(0n);
-beforeAll(async () => {
-  engine = await testEngine();
+test.beforeAll(async ({ engine: ofFile }) => {
+  engine = ofFile;
 });
-afterAll(() => engine?.close());
 beforeEach(() => emptyTables(engine.writer));
 
 const at = (blockTime: number, logIndex = 0) =>

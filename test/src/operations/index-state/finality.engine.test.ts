@@ -1,11 +1,12 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { describe, expect } from 'vitest';
 import { sql, trustedText } from '../../../../clickhouse/engine/sql.ts';
-import type { Settlement } from '../../../../core/domain/settlement.ts';
+import type { Settlement } from '../../../../clickhouse/tables/settlements.ts';
 import { readChainStatus } from '../../../../src/operations/index-state/chain-status.ts';
 import { finalBlocks, finalCoverage, onFinalChain } from '../../../../src/operations/index-state/finality.ts';
-import { rowKey, type TestApi, testApi, walk } from '../../../kit/api.ts';
+import { rowKey, type TestApi, walk } from '../../../kit/api.ts';
 import { emptyTables } from '../../../kit/empty-tables.ts';
-import { type TestEngine, testEngine } from '../../../kit/engine.ts';
+import type { TestEngine } from '../../../kit/engine.ts';
+import { test } from '../../../kit/fixtures.ts';
 import {
   BASE,
   insertSettlements,
@@ -25,16 +26,12 @@ let api: TestApi;
 const OF = wallet(0xa1);
 const DAY = 86_400;
 
-beforeAll(async () => {
-  engine = await testEngine();
+test.beforeAll(async ({ engine: ofFile }) => {
+  engine = ofFile;
 });
-afterAll(async () => {
-  await engine?.close();
-});
-beforeEach(async () => {
+test.beforeEach(async ({ api: fresh }) => {
+  api = fresh;
   await emptyTables(engine.writer);
-  api = await testApi(engine.reader);
-  return () => api.close();
 });
 
 const keyOf = (row: Settlement): string => `${row.chain}/${row.blockNumber}/${row.logIndex}/${row.txHash}`;
@@ -78,11 +75,11 @@ const FINAL = '&finality=finalized';
 
 describe.each(PATHS)('%s?finality=finalized', (path) => {
   test.each([1, 7, 100])('serves exactly the final rows of every chain, with limit %i', async (limit) => {
-    const rows = twoChains(160);
+    const rows = twoChains(limit === 1 ? 60 : 160);
     await insertSettlements(engine.writer, rows);
-    await reportFinal({ base: 985, polygon: 4_990 });
+    await reportFinal({ base: 990, polygon: 4_992 });
     const isFinalRow = (row: Settlement): boolean =>
-      row.chain === BASE ? row.blockNumber <= 985 : row.blockNumber <= 4_990;
+      row.chain === BASE ? row.blockNumber <= 990 : row.blockNumber <= 4_992;
     const walked = await walk(api, path, { limit, query: FINAL });
     expect(walked.rows.map(rowKey)).toEqual(sortedKeys(rows.filter(isFinalRow)));
     expect(new Set(walked.rows.map((row) => row['finality']))).toEqual(new Set(['finalized']));

@@ -1,8 +1,9 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect } from 'vitest';
 import { trustedText } from '../../../../clickhouse/engine/sql.ts';
 import { deriveAll, registerAgent } from '../../../kit/agents.ts';
-import { type TestApi, testApi } from '../../../kit/api.ts';
-import { type TestEngine, testEngine } from '../../../kit/engine.ts';
+import type { TestApi } from '../../../kit/api.ts';
+import type { TestEngine } from '../../../kit/engine.ts';
+import { test } from '../../../kit/fixtures.ts';
 import {
   agentEvent,
   attestation,
@@ -39,8 +40,9 @@ const LISTED = wallet(0x19);
 const LISTED_IMITATOR = wallet(0x1a);
 const SECOND_RELAYER = wallet(0xd5);
 
-beforeAll(async () => {
-  engine = await testEngine();
+test.beforeAll(async ({ engine: ofFile, fileApi }) => {
+  engine = ofFile;
+  api = fileApi;
   const { writer } = engine;
   await reportChain(writer, BASE);
   await nameFacilitator(writer, 'coinbase', 'Coinbase');
@@ -74,11 +76,6 @@ beforeAll(async () => {
     writer,
     wallets.map((payee, logIndex) => settlement({ payee, payer: wallet(0xee), logIndex })),
   );
-  api = await testApi(engine.reader);
-});
-afterAll(async () => {
-  await api?.close();
-  await engine?.close();
 });
 
 /** The newest try of the agent's card again, with a domain that does not name it. */

@@ -1,8 +1,8 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect } from 'vitest';
 import { type Sql, sql, trustedText } from '../../../../clickhouse/engine/sql.ts';
+import type { Settlement } from '../../../../clickhouse/tables/settlements.ts';
 import { loadConfig } from '../../../../core/config/load.ts';
 import { address } from '../../../../core/domain/address.ts';
-import type { Settlement } from '../../../../core/domain/settlement.ts';
 import { countActivity } from '../../../../ingest/endpoints/activity.ts';
 import { dollarTokens } from '../../../../ingest/endpoints/item.ts';
 import { WHOLE } from '../../../../ingest/endpoints/list.ts';
@@ -14,7 +14,8 @@ import { testApi } from '../../../kit/api.ts';
 import { listedItem } from '../../../kit/bazaar.ts';
 import { closeDays, dayOf } from '../../../kit/close-days.ts';
 import { emptyTables } from '../../../kit/empty-tables.ts';
-import { type TestEngine, testEngine, testLog } from '../../../kit/engine.ts';
+import { type TestEngine, testLog } from '../../../kit/engine.ts';
+import { test } from '../../../kit/fixtures.ts';
 import { BASE, insertSettlements, NOON, reportChain, settlement, wallet } from '../../../kit/rows.ts';
 
 /** Every figure of an index with channel deposits must be that of the same index without them. */
@@ -26,10 +27,9 @@ const [BUYER, SHOP] = [wallet(0xa1), wallet(0xb2)];
 
 let engine: TestEngine;
 const versions = createVersions(0n);
-beforeAll(async () => {
-  engine = await testEngine();
+test.beforeAll(async ({ engine: ofFile }) => {
+  engine = ofFile;
 });
-afterAll(() => engine?.close());
 beforeEach(async () => {
   await emptyTables(engine.writer);
   await reportChain(engine.writer, BASE);

@@ -1,6 +1,7 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type TestApi, testApi } from '../../../kit/api.ts';
-import { type TestEngine, testEngine } from '../../../kit/engine.ts';
+import { describe, expect } from 'vitest';
+import type { TestApi } from '../../../kit/api.ts';
+import type { TestEngine } from '../../../kit/engine.ts';
+import { test } from '../../../kit/fixtures.ts';
 import {
   BASE,
   insertSettlements,
@@ -20,8 +21,9 @@ const YESTERDAY = NOON - 86_400;
 let engine: TestEngine;
 let api: TestApi;
 
-beforeAll(async () => {
-  engine = await testEngine();
+test.beforeAll(async ({ engine: ofFile, fileApi }) => {
+  engine = ofFile;
+  api = fileApi;
   await insertSettlements(engine.writer, [
     settlement({ chain: BASE, logIndex: 1, blockTime: YESTERDAY, payer: AGENT, payee: SHOP }),
     ...[2, 3].map((logIndex) =>
@@ -30,11 +32,6 @@ beforeAll(async () => {
   ]);
   await reportChain(engine.writer, BASE);
   await reportChain(engine.writer, POLYGON);
-  api = await testApi(engine.reader);
-});
-afterAll(async () => {
-  await api?.close();
-  await engine?.close();
 });
 
 /** Settlements that an answer of each route counts. */

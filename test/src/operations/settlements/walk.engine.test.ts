@@ -1,9 +1,10 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { describe, expect } from 'vitest';
+import type { Settlement } from '../../../../clickhouse/tables/settlements.ts';
 import { mintCursor } from '../../../../core/domain/cursor.ts';
-import type { Settlement } from '../../../../core/domain/settlement.ts';
 import { CURSOR_KEYS, rowKey, type TestApi, testApi, walk } from '../../../kit/api.ts';
 import { emptyTables } from '../../../kit/empty-tables.ts';
-import { type TestEngine, testEngine } from '../../../kit/engine.ts';
+import type { TestEngine } from '../../../kit/engine.ts';
+import { test } from '../../../kit/fixtures.ts';
 import {
   BASE,
   insertSettlements,
@@ -18,18 +19,14 @@ import {
 let engine: TestEngine;
 let api: TestApi;
 
-beforeAll(async () => {
-  engine = await testEngine();
+test.beforeAll(async ({ engine: ofFile }) => {
+  engine = ofFile;
 });
-afterAll(async () => {
-  await engine?.close();
-});
-beforeEach(async () => {
+test.beforeEach(async ({ api: fresh }) => {
+  api = fresh;
   await emptyTables(engine.writer);
   await reportChain(engine.writer, BASE);
   await reportChain(engine.writer, POLYGON);
-  api = await testApi(engine.reader);
-  return () => api.close();
 });
 
 const keyOf = (row: Settlement): string => `${row.chain}/${row.blockNumber}/${row.logIndex}/${row.txHash}`;

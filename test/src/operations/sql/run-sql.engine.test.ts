@@ -1,10 +1,11 @@
 import { tableFromIPC } from 'apache-arrow';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect } from 'vitest';
 import { PUBLIC_TABLE_NAMES } from '../../../../core/domain/public-tables.ts';
 import { QUERY_FAILURES } from '../../../../sandbox/sandbox.ts';
 import { OPERATIONS } from '../../../../src/operations/index.ts';
 import { complaints } from '../../../kit/answer-schema.ts';
 import { ANONYMOUS } from '../../../kit/api.ts';
+import { test } from '../../../kit/fixtures.ts';
 import {
   BASE,
   insertSettlements,
@@ -14,7 +15,7 @@ import {
   settlement,
   wallet,
 } from '../../../kit/rows.ts';
-import { ask, type Customer, readParquet, type SqlApi, type SqlReply, sqlApi } from '../../../kit/sql-api.ts';
+import { ask, type Customer, readParquet, type SqlApi, type SqlReply } from '../../../kit/sql-api.ts';
 
 /** POST /v0/sql as its callers see it: what is answered, what is charged, and what is refused for nothing. */
 
@@ -35,13 +36,12 @@ const rows = Array.from({ length: 50 }, (_, at) =>
   }),
 );
 
-beforeAll(async () => {
-  sql = await sqlApi();
+test.beforeAll(async ({ sqlService }) => {
+  sql = sqlService;
   await insertSettlements(sql.engine.writer, rows);
   await nameFacilitator(sql.engine.writer, 'coinbase', 'Coinbase');
   await reportChain(sql.engine.writer, BASE);
 });
-afterAll(() => sql?.close());
 
 const runSql = OPERATIONS.find(({ id }) => id === 'runSql');
 

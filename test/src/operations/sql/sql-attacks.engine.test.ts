@@ -2,9 +2,10 @@ import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, describe, expect } from 'vitest';
 import { trustedText } from '../../../../clickhouse/engine/sql.ts';
 import { type AttackCase, attackCases } from '../../../kit/attack-cases.ts';
+import { test } from '../../../kit/fixtures.ts';
 import { lengthOf } from '../../../kit/lengths.ts';
 import { BASE, insertSettlements, reportChain, settlement, tombstone } from '../../../kit/rows.ts';
 import { type Customer, type SqlApi, type SqlReply, sqlApi } from '../../../kit/sql-api.ts';
@@ -50,9 +51,9 @@ let sql: SqlApi;
 let customer: Customer;
 let calls = 0;
 
-beforeAll(async () => {
+test.beforeAll(async ({ sandbox }) => {
   writeFileSync(secretFile, SECRET_FILE);
-  sql = await sqlApi({ secondsOf: () => SECONDS });
+  sql = await sqlApi({ engine: sandbox, secondsOf: () => SECONDS });
   const run = (text: string) =>
     sql.engine.writer.run({ name: 'plant', sql: trustedText(text), maxSeconds: 20 });
   await run('CREATE DATABASE vault');
@@ -64,6 +65,11 @@ beforeAll(async () => {
   await tombstone(sql.engine.writer, [hidden]);
 });
 afterAll(async () => {
+  await sql?.engine.writer.run({
+    name: 'uproot',
+    sql: trustedText('DROP DATABASE vault SYNC'),
+    maxSeconds: 20,
+  });
   await sql?.close();
   rmSync(directory, { recursive: true, force: true });
 });

@@ -1,7 +1,8 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect } from 'vitest';
 import type { SqlCallers } from '../../../../core/domain/plan.ts';
 import { addKey } from '../../../kit/access.ts';
 import { ANONYMOUS } from '../../../kit/api.ts';
+import { test } from '../../../kit/fixtures.ts';
 import { ask, type SqlApi, sqlApi } from '../../../kit/sql-api.ts';
 
 /** Where nothing but the inspector keeps SQL from files, only organizations may send any. */
@@ -10,8 +11,8 @@ let sql: SqlApi;
 let openTo: SqlCallers;
 let trial: Record<string, string>;
 
-beforeAll(async () => {
-  sql = await sqlApi({ openTo: () => openTo });
+test.beforeAll(async ({ sandbox }) => {
+  sql = await sqlApi({ engine: sandbox, openTo: () => openTo });
   trial = { 'x-api-key': await addKey(sql.api.access.access.store, { kind: 'trial' }) };
 });
 afterAll(() => sql?.close());

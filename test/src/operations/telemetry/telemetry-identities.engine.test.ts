@@ -1,8 +1,9 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect } from 'vitest';
 import { trustedText } from '../../../../clickhouse/engine/sql.ts';
 import { deriveAll, registerAgent } from '../../../kit/agents.ts';
-import { ANONYMOUS, type TestApi, testApi } from '../../../kit/api.ts';
-import { type TestEngine, testEngine } from '../../../kit/engine.ts';
+import { ANONYMOUS, type TestApi } from '../../../kit/api.ts';
+import type { TestEngine } from '../../../kit/engine.ts';
+import { test } from '../../../kit/fixtures.ts';
 import {
   attestation,
   insertAgentEvents,
@@ -14,14 +15,10 @@ import { BASE, NOON, nextVer, POLYGON, reportChain } from '../../../kit/rows.ts'
 let engine: TestEngine;
 let api: TestApi;
 
-beforeAll(async () => {
-  engine = await testEngine();
+test.beforeAll(async ({ engine: ofFile, fileApi }) => {
+  engine = ofFile;
+  api = fileApi;
   await reportChain(engine.writer, BASE);
-  api = await testApi(engine.reader);
-});
-afterAll(async () => {
-  await api?.close();
-  await engine?.close();
 });
 
 async function run(statement: string): Promise<void> {

@@ -1,8 +1,9 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect } from 'vitest';
 import { sql, trustedText } from '../../../../clickhouse/engine/sql.ts';
 import { SCAN_ROWS_MAX } from '../../../../src/operations/wallets/read-profile.ts';
-import { type TestApi, testApi } from '../../../kit/api.ts';
-import { type TestEngine, testEngine } from '../../../kit/engine.ts';
+import type { TestApi } from '../../../kit/api.ts';
+import type { TestEngine } from '../../../kit/engine.ts';
+import { test } from '../../../kit/fixtures.ts';
 import {
   BASE,
   insertSettlements,
@@ -64,8 +65,9 @@ async function ring(of: string, members: readonly string[]): Promise<void> {
   });
 }
 
-beforeAll(async () => {
-  engine = await testEngine();
+test.beforeAll(async ({ engine: ofFile, fileApi }) => {
+  engine = ofFile;
+  api = fileApi;
   await insertSettlements(engine.writer, [
     ...times(20, (index) => paid(wallet(0x100 + (index % 10)), SHOP)),
     ...times(6, () => paid(PARTNER, LOOP, 2n)),
@@ -78,11 +80,6 @@ beforeAll(async () => {
   await reportChain(engine.writer, BASE);
   await namePayee(engine.writer, SHOP, 'Weather by the call');
   await nameFacilitator(engine.writer, 'coinbase', 'Coinbase');
-  api = await testApi(engine.reader);
-});
-afterAll(async () => {
-  await api?.close();
-  await engine?.close();
 });
 
 async function profile(path: string) {

@@ -1,23 +1,18 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect } from 'vitest';
+import type { Settlement } from '../../../../clickhouse/tables/settlements.ts';
 import { EVIDENCE_METHODS } from '../../../../core/domain/evidence.ts';
-import type { Settlement } from '../../../../core/domain/settlement.ts';
 import { createFreshness } from '../../../../src/operations/index-state/freshness.ts';
 import { createRollups } from '../../../../src/operations/index-state/rollups.ts';
 import { createNames } from '../../../../src/operations/names.ts';
 import { answerProfile, type ProfileDeps } from '../../../../src/operations/wallets/merchant.ts';
 import type { ProfileAnswer } from '../../../../src/operations/wallets/profile-shape.ts';
 import { PROFILE_BOUNDS, type ProfileBounds } from '../../../../src/operations/wallets/read-profile.ts';
-import { type TestApi, testApi, testClock } from '../../../kit/api.ts';
-import { type TestEngine, testEngine } from '../../../kit/engine.ts';
+import { type TestApi, testClock } from '../../../kit/api.ts';
+import type { TestEngine } from '../../../kit/engine.ts';
+import { test } from '../../../kit/fixtures.ts';
 import { IS_NIGHTLY } from '../../../kit/lengths.ts';
-import {
-  type Role,
-  settlementsOf,
-  type TruthQuery,
-  trueAggregates,
-  trueSeen,
-  trueShares,
-} from '../../../kit/profile-truth.ts';
+import { oracle } from '../../../kit/oracle/oracle.ts';
+import type { Role, TruthQuery } from '../../../kit/oracle/profile.ts';
 import { rollUp } from '../../../kit/roll-up.ts';
 import {
   BASE,
@@ -96,14 +91,14 @@ const some = (share: number): Settlement[] => [...live.values()].filter(() => ra
 /** What the answer of a small or a truncated scan must say, from its own claim of how much it scanned. */
 function expectTrue(answer: ProfileAnswer, query: TruthQuery): void {
   const { basis, ...aggregates } = answer.aggregates;
-  expect(aggregates).toEqual(trueAggregates(live.values(), query));
-  expect(answer.coverage).toMatchObject(trueSeen(live.values(), query));
-  const rows = settlementsOf(live.values(), query);
+  expect(aggregates).toEqual(oracle.profile.aggregates(live.values(), query));
+  expect(answer.coverage).toMatchObject(oracle.profile.seen(live.values(), query));
+  const rows = oracle.profile.settlements(live.values(), query);
   const { settlements_scanned: scanned, scan_truncated: truncated } = answer.coverage;
   if (!truncated) expect(scanned).toBe(rows.length);
   // A scan ends between two seconds.
   else expect(rows[scanned]?.blockTime).not.toBe(rows[scanned - 1]?.blockTime);
-  const shares = trueShares(live.values(), query, scanned);
+  const shares = oracle.profile.shares(live.values(), query, scanned);
   const [side] = query.role === 'payee' ? ['payer'] : ['payee'];
   const values = Object.fromEntries(answer.data_quality.signals.map(({ id, value }) => [id, value]));
   expect(values).toEqual({
@@ -164,8 +159,9 @@ async function expectEverythingTrue(): Promise<void> {
   }
 }
 
-beforeAll(async () => {
-  engine = await testEngine();
+test.beforeAll(async ({ engine: ofFile, fileApi }) => {
+  engine = ofFile;
+  api = fileApi;
   await write(Array.from({ length: 1_200 }, (_, index) => randomSettlement(index)));
   await insertSettlements(
     engine.writer,
@@ -180,11 +176,6 @@ beforeAll(async () => {
   );
   await reportChain(engine.writer, BASE, { finalized_block: String(BASE_FINAL) });
   await reportChain(engine.writer, POLYGON, { finalized_block: String(POLYGON_FINAL) });
-  api = await testApi(engine.reader);
-});
-afterAll(async () => {
-  await api?.close();
-  await engine?.close();
 });
 
 describe('a profile is what a recount gives', { timeout: TIMEOUT_MS }, () => {

@@ -1,7 +1,8 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect } from 'vitest';
 import type { Chain } from '../../../../core/domain/chains.ts';
 import { readScanFloor } from '../../../../src/operations/wallets/read-profile.ts';
-import { type TestEngine, testEngine } from '../../../kit/engine.ts';
+import type { TestEngine } from '../../../kit/engine.ts';
+import { test } from '../../../kit/fixtures.ts';
 import { BASE, insertSettlements, NOON, POLYGON, settlement, wallet } from '../../../kit/rows.ts';
 
 /** A wallet paid once a second, forty times on one chain and before that three times on another. */
@@ -12,8 +13,8 @@ const RARE_ROWS = 3;
 
 let engine: TestEngine;
 
-beforeAll(async () => {
-  engine = await testEngine();
+test.beforeAll(async ({ engine: ofFile }) => {
+  engine = ofFile;
   await insertSettlements(
     engine.writer,
     Array.from({ length: BUSY_ROWS + RARE_ROWS }, (_, index) =>
@@ -27,7 +28,6 @@ beforeAll(async () => {
     ),
   );
 });
-afterAll(() => engine?.close());
 
 function floorOf(chain: Chain | undefined, rowsMax: number): Promise<number | null> {
   return readScanFloor(engine.reader, { wallet: SHOP, chain, final: undefined }, rowsMax);

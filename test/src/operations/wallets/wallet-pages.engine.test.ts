@@ -1,30 +1,28 @@
 import fc from 'fast-check';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, describe, expect } from 'vitest';
 import { sql, text, trustedText } from '../../../../clickhouse/engine/sql.ts';
+import type { Settlement } from '../../../../clickhouse/tables/settlements.ts';
 import type { Address } from '../../../../core/domain/address.ts';
-import type { Settlement } from '../../../../core/domain/settlement.ts';
 import { rowKey, type TestApi, testApi, walk } from '../../../kit/api.ts';
-import { type TestEngine, testEngine } from '../../../kit/engine.ts';
+import type { TestEngine } from '../../../kit/engine.ts';
+import { test } from '../../../kit/fixtures.ts';
 import { lengthOf } from '../../../kit/lengths.ts';
 import { BASE, insertSettlements, NOON, nextVer, POLYGON, settlement, wallet } from '../../../kit/rows.ts';
 
 let engine: TestEngine;
 let api: TestApi;
 
-beforeAll(async () => {
-  engine = await testEngine();
+test.beforeAll(async ({ ownEngine }) => {
+  engine = ownEngine;
+  api = await testApi(engine.reader);
   // Versions must stay apart: merging them is what the page is tested for.
   await engine.writer.run({
     name: 'test-stop-merges',
     sql: trustedText('SYSTEM STOP MERGES wallet_log'),
     maxSeconds: 10,
   });
-  api = await testApi(engine.reader);
 });
-afterAll(async () => {
-  await api?.close();
-  await engine?.close();
-});
+afterAll(() => api?.close());
 
 /** Truth by the engine's own merge. */
 async function finalKeys(of: Address, condition = '1'): Promise<string[]> {

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import type { ListedSettlement } from '../../../../clickhouse/tables/settlements.ts';
 import type { Position } from '../../../../core/domain/settlement.ts';
-import type { ListedSettlement } from '../../../../src/operations/settlements/row.ts';
 import { mergeSlice, type WalletRole, type WalletVersion } from '../../../../src/operations/wallets/slice.ts';
 import { settlement } from '../../../kit/rows.ts';
 

@@ -1,12 +1,13 @@
 import fc from 'fast-check';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { describe, expect } from 'vitest';
+import type { Settlement } from '../../../../clickhouse/tables/settlements.ts';
 import { type Address, address } from '../../../../core/domain/address.ts';
 import { mintCursor, mintWalletCursor } from '../../../../core/domain/cursor.ts';
-import type { Settlement } from '../../../../core/domain/settlement.ts';
 import { CURSOR_KEYS, type TestApi, testApi } from '../../../kit/api.ts';
 import { closeDays, closeHours, dayOf } from '../../../kit/close-days.ts';
 import { emptyTables } from '../../../kit/empty-tables.ts';
-import { type TestEngine, testEngine } from '../../../kit/engine.ts';
+import type { TestEngine } from '../../../kit/engine.ts';
+import { test } from '../../../kit/fixtures.ts';
 import { lengthOf } from '../../../kit/lengths.ts';
 import {
   BASE,
@@ -27,16 +28,12 @@ let api: TestApi;
 
 const DAY = 86_400;
 
-beforeAll(async () => {
-  engine = await testEngine();
+test.beforeAll(async ({ engine: ofFile }) => {
+  engine = ofFile;
 });
-afterAll(async () => {
-  await engine?.close();
-});
-beforeEach(async () => {
+test.beforeEach(async ({ api: fresh }) => {
+  api = fresh;
   await empty();
-  api = await testApi(engine.reader);
-  return () => api.close();
 });
 
 async function empty(): Promise<void> {

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect } from 'vitest';
 import type { Address } from '../../../../core/domain/address.ts';
 import { NO_FLOWS } from '../../../../src/operations/wallets/profile-totals.ts';
 import {
@@ -7,7 +7,8 @@ import {
   readWholeWallet,
   WHOLE_ROWS_READ_MAX,
 } from '../../../../src/operations/wallets/read-profile.ts';
-import { type TestEngine, testEngine } from '../../../kit/engine.ts';
+import type { TestEngine } from '../../../kit/engine.ts';
+import { test } from '../../../kit/fixtures.ts';
 import { insertSettlements, NOON, settlement, wallet } from '../../../kit/rows.ts';
 
 /** A shop with 40 payers, one of them twice. That the figures are right is proven in test/src/operations/wallets/profile.engine.test.ts. */
@@ -18,8 +19,8 @@ const PAYERS = 40;
 const ROWS_OF_SHOP = PAYERS + 1;
 
 let engine: TestEngine;
-beforeAll(async () => {
-  engine = await testEngine();
+test.beforeAll(async ({ engine: ofFile }) => {
+  engine = ofFile;
   await insertSettlements(
     engine.writer,
     Array.from({ length: ROWS_OF_SHOP }, (_, index) =>
@@ -33,7 +34,6 @@ beforeAll(async () => {
     ),
   );
 });
-afterAll(() => engine?.close());
 
 function queryOf(address: Address) {
   return { wallet: address, chain: undefined, final: undefined, role: 'payee', chartFrom: NOON } as const;

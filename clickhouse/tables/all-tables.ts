@@ -1,0 +1,75 @@
+import {
+  AGENT_CARDS,
+  AGENT_FEEDBACK_FILES,
+  AGENT_WALLETS,
+  AGENTS,
+  AGENTS_DUE,
+  FEEDBACK_FILES,
+} from './agents.ts';
+import {
+  BUILDER_CODES,
+  CATALOGUE_CHANGES,
+  CATALOGUE_PASSES,
+  CATALOGUED_PAYEES,
+  DEPOSIT_CONTRACTS,
+  FACILITATOR_RELAYERS,
+  REGRADE_PROGRESS,
+  RELAYER_ACCOUNTS,
+  SUPPORTED_SIGNERS,
+} from './catalogues.ts';
+import {
+  ENDPOINT_LIST,
+  ENDPOINT_OFFERS,
+  ENDPOINT_SOURCES,
+  OFFER_ACTIVITY,
+  PAYEE_ACTIVITY,
+} from './endpoints.ts';
+import { RELAYER_TOTAL_PASSES, RELAYER_TOTALS, RING_PASSES, WALLET_RINGS } from './generations.ts';
+import { BLOCKS, CHAIN_STATUS, CHECKPOINTS, DEAD_LETTERS, FENCES } from './ingest-state.ts';
+import {
+  AGENT_ATTESTATIONS,
+  AGENT_CHANGES,
+  AGENT_EVENTS,
+  ATTESTATIONS,
+  FEEDBACK_REVOCATIONS,
+} from './registries.ts';
+import { CHAIN_HOUR, PAYEE_DAY, PAYER_DAY, RELAYER_DAY, ROLLUP_SLICES, ROLLUP_STATE } from './rollups.ts';
+import { HOUR_VER, RETRACTED_KEYS, SETTLEMENTS, WALLET_LOG, WALLET_SEEN } from './settlements.ts';
+import type { Placement, Table } from './table.ts';
+
+/** What a retraction changes, in the order in which it does: keys before the tombstones that hide them, marks after them. */
+const RETRACTED: readonly Table[] = [
+  RETRACTED_KEYS,
+  SETTLEMENTS,
+  HOUR_VER,
+  WALLET_LOG,
+  DEAD_LETTERS,
+  AGENT_EVENTS,
+  ATTESTATIONS,
+  AGENT_ATTESTATIONS,
+  FEEDBACK_REVOCATIONS,
+  FEEDBACK_FILES,
+  AGENT_FEEDBACK_FILES,
+  AGENT_CHANGES,
+];
+
+/** Every table, and the view over rollups. One that is missing here fails a test, and the migration of a cluster. */
+export const ALL_TABLES: readonly Table[] = [
+  ...RETRACTED,
+  ...[WALLET_SEEN, ROLLUP_STATE, ROLLUP_SLICES, PAYEE_DAY, PAYER_DAY, RELAYER_DAY, CHAIN_HOUR],
+  ...[RELAYER_TOTALS, RELAYER_TOTAL_PASSES, WALLET_RINGS, RING_PASSES],
+  ...[BLOCKS, CHECKPOINTS, CHAIN_STATUS, FENCES],
+  ...[FACILITATOR_RELAYERS, CATALOGUED_PAYEES, BUILDER_CODES, DEPOSIT_CONTRACTS, SUPPORTED_SIGNERS],
+  ...[RELAYER_ACCOUNTS, CATALOGUE_PASSES, CATALOGUE_CHANGES, REGRADE_PROGRESS],
+  ...[AGENT_CARDS, AGENTS, AGENTS_DUE, AGENT_WALLETS],
+  ...[ENDPOINT_OFFERS, ENDPOINT_SOURCES, PAYEE_ACTIVITY, OFFER_ACTIVITY, ENDPOINT_LIST],
+];
+
+export const PLACEMENTS: Readonly<Record<string, Placement>> = Object.fromEntries(
+  ALL_TABLES.map(({ name, placement }) => [name, placement]),
+);
+
+/** Every table whose rows replace each other by a version, with the column that holds it. */
+export const VERSIONED: readonly (readonly [table: string, column: 'ver' | 'gen'])[] = ALL_TABLES.flatMap(
+  ({ name, versions = [] }) => versions.map((column) => [name, column] as const),
+);

@@ -1,0 +1,134 @@
+import {
+  address,
+  chain,
+  day,
+  earliestDay,
+  enumeration,
+  flag,
+  name,
+  named,
+  nameOf,
+  text,
+  time,
+  uint32,
+  uint64,
+  uint256,
+  VERSIONED_TAIL,
+} from './columns.ts';
+import { STATE, type Table, type TableRow } from './table.ts';
+
+/** What payments are graded by, and how far the rows have followed its changes (ingest/grading). */
+
+/** Where an entry of a catalogue comes from. */
+export type CatalogueSource = 'built-in' | 'configured' | 'file' | 'supported' | 'bazaar';
+
+/** Facilitators' relayers on each chain, each named from its first day on. */
+export const FACILITATOR_RELAYERS = {
+  name: 'facilitator_relayers',
+  columns: {
+    chain,
+    address,
+    facilitator: name,
+    facilitator_name: name,
+    first_seen: day,
+    source: nameOf<CatalogueSource>(),
+    ...VERSIONED_TAIL,
+  },
+  placement: STATE,
+  versions: ['ver'],
+} as const satisfies Table;
+
+/** Addresses that are paid for listed resources: a bare transfer to one of them is examined. */
+export const CATALOGUED_PAYEES = {
+  name: 'catalogued_payees',
+  columns: {
+    chain,
+    address,
+    name: text,
+    resource: text,
+    source: nameOf<CatalogueSource>(),
+    ...VERSIONED_TAIL,
+  },
+  placement: STATE,
+  versions: ['ver'],
+} as const satisfies Table;
+
+/** ERC-8021 codes of facilitators. */
+export const BUILDER_CODES = {
+  name: 'builder_codes',
+  columns: { code: name, facilitator: name, ...VERSIONED_TAIL },
+  placement: STATE,
+  versions: ['ver'],
+} as const satisfies Table;
+
+/** Channel collectors and escrows: what is paid to one of them was not paid to a seller. */
+export const DEPOSIT_CONTRACTS = {
+  name: 'deposit_contracts',
+  columns: { address, name: text, listed_on: day, ...VERSIONED_TAIL },
+  placement: STATE,
+  versions: ['ver'],
+} as const satisfies Table;
+
+/** What facilitators' `/supported` answers showed, with the first day of each: the day must survive a restart. */
+export const SUPPORTED_SIGNERS = {
+  name: 'supported_signers',
+  columns: { facilitator: name, chain, address, first_seen: earliestDay },
+  placement: STATE,
+} as const satisfies Table;
+
+/** What the account of a relayer held when it was last read from the chain. */
+export const RELAYER_ACCOUNTS = {
+  name: 'relayer_accounts',
+  columns: {
+    chain,
+    address,
+    nonce: uint64,
+    /** Wei. */
+    gas_balance: uint256,
+    enriched_at: time,
+    ver: VERSIONED_TAIL.ver,
+  },
+  placement: STATE,
+  versions: ['ver'],
+} as const satisfies Table;
+
+/** Claims of the numbers of passes. */
+export const CATALOGUE_PASSES = {
+  name: 'catalogue_passes',
+  columns: {},
+  placement: STATE,
+  backup: 'done',
+} as const satisfies Table;
+
+/** The keys that a pass must look at. What a kind has no use for is empty. */
+export const CATALOGUE_CHANGES = {
+  name: 'catalogue_changes',
+  columns: {
+    pass: uint32,
+    kind: enumeration({ relayer: 1, payee: 2, code: 3, deposit: 4 }),
+    /** A chain, or ''. */
+    chain: name,
+    address,
+    code: text,
+  },
+  placement: STATE,
+  backup: 'done',
+} as const satisfies Table;
+
+/** How far each pass is: every row from `done_from` on follows it. */
+export const REGRADE_PROGRESS = {
+  name: 'regrade_progress',
+  columns: {
+    pass: uint32,
+    done_from: time,
+    rows_looked_at: uint64,
+    rows_total: uint64,
+    rows_changed: uint64,
+    finished: named('isFinished', flag),
+    ver: VERSIONED_TAIL.ver,
+  },
+  placement: STATE,
+  versions: ['ver'],
+  backup: 'done',
+} as const satisfies Table;
+export type RegradeProgressRow = TableRow<typeof REGRADE_PROGRESS>;

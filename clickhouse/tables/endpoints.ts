@@ -1,0 +1,107 @@
+import type { EndpointMethod } from '../../core/domain/capability.ts';
+import {
+  chainOrNull,
+  digest128,
+  enumeration,
+  name,
+  named,
+  nameOf,
+  names,
+  nullable,
+  text,
+  time,
+  uint16,
+  uint32,
+  uint64,
+  uint256,
+  usd128,
+  VERSIONED_TAIL,
+} from './columns.ts';
+import { onFirst, type Table, type TableRow } from './table.ts';
+
+/** The priced directory: what bazaars, sellers and files list, and what was paid for it. */
+
+const DIRECTORY = onFirst('offers are joined with each other, and there are some ten thousand');
+
+/** One row for each way to pay a resource and each source that lists it; texts as they were published. */
+export const ENDPOINT_OFFERS = {
+  name: 'endpoint_offers',
+  columns: {
+    resource: text,
+    method: nameOf<EndpointMethod>(),
+    source: name,
+    network: name,
+    scheme: name,
+    asset: text,
+    pay_to: text,
+    /** Null for a network that is unknown here. */
+    chain: chainOrNull,
+    /** Atomic units; null where the listing gives none. */
+    amount: nullable(uint256),
+    price_usd: named('priceUsdMicros', nullable(usd128)),
+    max_timeout_seconds: uint32,
+    service_name: text,
+    description: text,
+    mime_type: name,
+    tags: names,
+    capabilities: names,
+    rule_version: uint16,
+    /** 0 where the listing does not say. */
+    last_updated: time,
+    first_seen: time,
+    /** Since when it asks the amount that it asks now. */
+    terms_since: time,
+    /** Of the key. */
+    offer_id: digest128,
+    /** Of everything else that was published. */
+    content_id: digest128,
+    ...VERSIONED_TAIL,
+  },
+  placement: DIRECTORY,
+  versions: ['ver'],
+} as const satisfies Table;
+
+/** How each source answered last. */
+export const ENDPOINT_SOURCES = {
+  name: 'endpoint_sources',
+  columns: {
+    source: name,
+    kind: enumeration({ bazaar: 1, well_known: 2, file: 3, contested: 4 }),
+    host: text,
+    tried_at: time,
+    /** Of the last reading to the end; 0 without one. */
+    good_at: time,
+    /** A code, or '' for a last reading that was good. */
+    problem: name,
+    /** Offers that the last reading saw. */
+    items: uint64,
+    ...VERSIONED_TAIL,
+  },
+  placement: DIRECTORY,
+  versions: ['ver'],
+} as const satisfies Table;
+export type EndpointSourceRow = TableRow<typeof ENDPOINT_SOURCES>;
+
+/** What each listed address was paid in the last 30 days. */
+export const PAYEE_ACTIVITY = {
+  name: 'payee_activity',
+  columns: {},
+  placement: DIRECTORY,
+  versions: ['ver'],
+} as const satisfies Table;
+
+/** Payments of the last 30 days that fit the terms of an offer. */
+export const OFFER_ACTIVITY = {
+  name: 'offer_activity',
+  columns: {},
+  placement: DIRECTORY,
+  versions: ['ver'],
+} as const satisfies Table;
+
+/** The directory as it is listed: one row for each resource and method. */
+export const ENDPOINT_LIST = {
+  name: 'endpoint_list',
+  columns: {},
+  placement: DIRECTORY,
+  versions: ['ver'],
+} as const satisfies Table;

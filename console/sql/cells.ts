@@ -1,0 +1,220 @@
+import { groupDigits } from '../format.ts';
+import type { SqlResult } from '../wire.ts';
+
+/** Cells of SQL results: their kind, text, order and layout in the grid. Pure, so that tests can run it outside a browser. */
+
+type ValueKind = 'number' | 'time' | 'address' | 'text';
+
+const ADDRESS = /^0x[0-9a-f]{40}$/;
+
+/** By the type of the engine, without its wrappers. */
+export function kindOf(type: string): Exclude<ValueKind, 'address'> {
+  const bare = bareType(type);
+  if (/^(U?Int\d|Float|BFloat|Decimal)/.test(bare)) return 'number';
+  if (/^(Date|DateTime|Time)/.test(bare)) return 'time';
+  return 'text';
+}
+
+/** `LowCardinality(Nullable(String))` → `String`. */
+function bareType(type: string): string {
+  const inner = /^(?:Nullable|LowCardinality)\((.*)\)$/.exec(type)?.[1];
+  return inner === undefined ? type : bareType(inner);
+}
+
+export function isAddress(value: unknown): value is string {
+  return typeof value === 'string' && ADDRESS.test(value);
+}
+
+/** The value as it was sent, for copying. */
+export function rawText(value: unknown): string {
+  if (value === null || value === undefined) return '';
+  return typeof value === 'string' ? value : JSON.stringify(value);
+}
+
+/** The text of a cell: numbers are grouped and keep all digits. */
+export function cellText(value: unknown, kind: ValueKind): string {
+  if (value === null || value === undefined) return 'NULL';
+  const raw = rawText(value);
+  return kind === 'number' ? groupDigits(raw) : raw;
+}
+
+/** A value as a float for a chart; null where it cannot be drawn. */
+export function chartNumber(value: unknown): number | null {
+  if (value === null || value === undefined || value === '') return null;
+  const number = typeof value === 'boolean' ? Number(value) : Number(rawText(value));
+  return Number.isFinite(number) ? number : null;
+}
+
+/** -1, 0 or 1, NULL last. Decimals and wide integers are compared digit by digit, never as floats. */
+export function compareValues(a: unknown, b: unknown, kind: ValueKind): number {
+  if (isNothing(a) || isNothing(b)) return Number(isNothing(a)) - Number(isNothing(b));
+  if (kind !== 'number') return compareTexts(rawText(a), rawText(b));
+  return compareNumbers(rawText(a), rawText(b));
+}
+
+function isNothing(value: unknown): boolean {
+  return value === null || value === undefined;
+}
+
+function compareTexts(a: string, b: string): number {
+  if (a === b) return 0;
+  return a < b ? -1 : 1;
+}
+
+interface Decimal {
+  readonly digits: bigint;
+  readonly places: number;
+}
+
+function compareNumbers(a: string, b: string): number {
+  const left = readDecimal(a);
+  const right = readDecimal(b);
+  if (left === null || right === null) return compareFloats(floatOf(a), floatOf(b));
+  const places = Math.max(left.places, right.places);
+  const difference = scaled(left, places) - scaled(right, places);
+  if (difference === 0n) return 0;
+  return difference < 0n ? -1 : 1;
+}
+
+function scaled({ digits, places }: Decimal, wanted: number): bigint {
+  return digits * 10n ** BigInt(wanted - places);
+}
+
+/** Null where the text is not a plain decimal: 1e-7, nan, inf. */
+function readDecimal(text: string): Decimal | null {
+  const parts = /^(-?\d+)(?:\.(\d+))?$/.exec(text);
+  if (parts === null) return null;
+  const [, whole = '', fraction = ''] = parts;
+  return { digits: BigInt(`${whole}${fraction}`), places: fraction.length };
+}
+
+function floatOf(text: string): number {
+  if (text === 'inf') return Number.POSITIVE_INFINITY;
+  if (text === '-inf') return Number.NEGATIVE_INFINITY;
+  return Number(text);
+}
+
+/** NaN comes last. */
+function compareFloats(a: number, b: number): number {
+  if (Number.isNaN(a) || Number.isNaN(b)) return Number(Number.isNaN(a)) - Number(Number.isNaN(b));
+  if (a === b) return 0;
+  return a < b ? -1 : 1;
+}
+
+export interface Sorting {
+  readonly column: number;
+  readonly descending: boolean;
+}
+
+/** The indexes of the rows in the order that they are shown in. Equal rows keep the order of the answer. */
+export function sortedOrder(
+  rows: readonly (readonly unknown[])[],
+  sorting: Sorting | null,
+  kind: ValueKind,
+): readonly number[] {
+  const order = rows.map((_row, index) => index);
+  if (sorting === null) return order;
+  const { column, descending } = sorting;
+  const turn = descending ? -1 : 1;
+  return order.sort((a, b) => {
+    const left = rows[a]?.[column];
+    const right = rows[b]?.[column];
+    // NULL stays last in both directions.
+    if (isNothing(left) || isNothing(right)) return Number(isNothing(left)) - Number(isNothing(right));
+    return turn * compareValues(left, right, kind);
+  });
+}
+
+export const ROW_PX = 28;
+export const HEAD_PX = 44;
+/** Rows that are drawn above and below the visible ones, for quick scrolling. */
+const OVERSCAN = 8;
+/** Rows that the widths of columns are measured on: thousands would delay every answer. */
+const SAMPLED_ROWS = 200;
+const MIN_CH = 7;
+/** Fits a whole address. */
+const MAX_CH = 46;
+/** Padding of a cell, in characters. */
+const PADDING_CH = 3;
+
+export interface GridColumn {
+  readonly name: string;
+  readonly type: string;
+  readonly kind: Exclude<ValueKind, 'address'>;
+  readonly widthCh: number;
+}
+
+export function gridColumns({ columns, rows }: Pick<SqlResult, 'columns' | 'rows'>): readonly GridColumn[] {
+  const sample = rows.slice(0, SAMPLED_ROWS);
+  return columns.map(({ name, type }, index) => {
+    const kind = kindOf(type);
+    const longest = sample.reduce(
+      (most, row) => Math.max(most, cellText(row[index], kind).length),
+      Math.max(name.length + 2, Math.min(type.length, MIN_CH * 2)),
+    );
+    return { name, type, kind, widthCh: Math.min(MAX_CH, Math.max(MIN_CH, longest + PADDING_CH)) };
+  });
+}
+
+interface Window {
+  readonly from: number;
+  /** Exclusive. */
+  readonly to: number;
+}
+
+/** The rows that must be in the document for a scroll position. */
+export function visibleRows({
+  scrollTop,
+  height,
+  count,
+}: {
+  readonly scrollTop: number;
+  readonly height: number;
+  readonly count: number;
+}): Window {
+  const first = Math.floor(Math.max(0, scrollTop) / ROW_PX);
+  const shown = Math.ceil(height / ROW_PX);
+  return { from: Math.max(0, first - OVERSCAN), to: Math.min(count, first + shown + OVERSCAN) };
+}
+
+export interface CellAt {
+  readonly row: number;
+  readonly column: number;
+}
+
+/** The cell that a key moves to; null for other keys. Source: the grid pattern of WAI-ARIA. */
+export function cellAfter(
+  key: string,
+  { row, column }: CellAt,
+  grid: {
+    readonly rows: number;
+    readonly columns: number;
+    readonly page: number;
+    readonly hasControl: boolean;
+  },
+): CellAt | null {
+  const clamp = (at: CellAt): CellAt => ({
+    row: Math.min(Math.max(at.row, 0), grid.rows - 1),
+    column: Math.min(Math.max(at.column, 0), grid.columns - 1),
+  });
+  switch (key) {
+    case 'ArrowUp':
+      return clamp({ row: row - 1, column });
+    case 'ArrowDown':
+      return clamp({ row: row + 1, column });
+    case 'ArrowLeft':
+      return clamp({ row, column: column - 1 });
+    case 'ArrowRight':
+      return clamp({ row, column: column + 1 });
+    case 'PageUp':
+      return clamp({ row: row - grid.page, column });
+    case 'PageDown':
+      return clamp({ row: row + grid.page, column });
+    case 'Home':
+      return clamp({ row: grid.hasControl ? 0 : row, column: 0 });
+    case 'End':
+      return clamp({ row: grid.hasControl ? grid.rows - 1 : row, column: grid.columns - 1 });
+    default:
+      return null;
+  }
+}

@@ -1,0 +1,74 @@
+/** The text of a query: its placeholders, its lines, and the link that shares it. Pure, so that tests can run it outside a browser. */
+
+/** A query with everything that belongs to it. */
+export interface SqlQuestion {
+  readonly sql: string;
+  readonly tier: string;
+  /** Values of the placeholders, as texts. */
+  readonly params: Readonly<Record<string, string>>;
+}
+
+export interface Placeholder {
+  readonly name: string;
+  readonly type: string;
+}
+
+/** Strings, quoted names and comments: braces in them are no placeholders. */
+const SKIPPED = /'(?:[^'\\]|\\.|'')*'|"(?:[^"\\]|\\.)*"|`[^`]*`|--[^\n]*|\/\*[\s\S]*?\*\//g;
+const PLACEHOLDER = /\{\s*([A-Za-z_]\w*)\s*:\s*([^{}]+?)\s*\}/g;
+
+/** The placeholders `{name:Type}` of a query, each name once, in the order of the text. */
+export function findPlaceholders(sql: string): readonly Placeholder[] {
+  const found = new Map<string, Placeholder>();
+  for (const [, name = '', type = ''] of sql.replace(SKIPPED, ' ').matchAll(PLACEHOLDER))
+    if (!found.has(name)) found.set(name, { name, type });
+  return [...found.values()];
+}
+
+/** The values of the placeholders in the text. A missing one is left out; the API then names it in its error. */
+export function valuesFor(
+  sql: string,
+  values: Readonly<Record<string, string>>,
+): Readonly<Record<string, string>> {
+  const names = findPlaceholders(sql).map(({ name }) => name);
+  return Object.fromEntries(names.flatMap((name) => (name in values ? [[name, values[name] ?? '']] : [])));
+}
+
+const CLAUSES =
+  /\s+(?=(?:FROM|PREWHERE|WHERE|GROUP BY|HAVING|ORDER BY|LIMIT|(?:INNER |LEFT |RIGHT |FULL )?JOIN|UNION ALL)\b)/g;
+const STRING = /'(?:[^'\\]|\\.|'')*'/;
+
+/** Puts each clause of a one-line query on its own line. Queries with several lines or with a subquery stay as they are. */
+export function inLines(sql: string): string {
+  if (sql.includes('\n') || /\(\s*SELECT/i.test(sql)) return sql;
+  // Strings stay whole.
+  return sql
+    .split(new RegExp(`(${STRING.source})`))
+    .map((part, index) => (index % 2 === 1 ? part : part.replace(CLAUSES, '\n')))
+    .join('');
+}
+
+const PARAM_PREFIX = 'p.';
+export const DEFAULT_TIER = 'standard';
+
+/**
+ * A query as the fragment of an address, which browsers never send to a server: `#q=SELECT+1&tier=standard&p.wallet=0x…`. It never holds
+ * a key.
+ */
+export function fragmentOf({ sql, tier, params }: SqlQuestion): string {
+  const fields = new URLSearchParams({ q: sql });
+  if (tier !== DEFAULT_TIER) fields.set('tier', tier);
+  for (const [name, value] of Object.entries(params)) fields.set(`${PARAM_PREFIX}${name}`, value);
+  return `#${fields.toString()}`;
+}
+
+/** The query of a fragment; null where it holds none. */
+export function readFragment(fragment: string): SqlQuestion | null {
+  const fields = new URLSearchParams(fragment.replace(/^#/, ''));
+  const sql = fields.get('q');
+  if (sql === null) return null;
+  const params = [...fields].flatMap(([name, value]) =>
+    name.startsWith(PARAM_PREFIX) ? [[name.slice(PARAM_PREFIX.length), value]] : [],
+  );
+  return { sql, tier: fields.get('tier') ?? DEFAULT_TIER, params: Object.fromEntries(params) };
+}

@@ -1,0 +1,72 @@
+import type Database from 'libsql';
+import type { AuthorizationId, PaymentRecord } from '../payment-store.ts';
+
+/**
+ * Named parameters only, everywhere: libsql 0.5.29 ends the whole process (a Rust panic) when an object, or a lone null, is
+ * bound to a statement with positional ones.
+ */
+export type Parameters = Readonly<Record<string, unknown>>;
+
+/** A prepared statement. Parameters that it does not name are ignored; one that is left out is NULL. */
+export interface Statement<Row> {
+  one(parameters: Parameters): Row | undefined;
+  all(parameters: Parameters): Row[];
+  /** Runs it and says how many rows it changed. */
+  run(parameters: Parameters): number;
+}
+
+/** `Row` has the names of the columns of `text`; the tables are STRICT, so their types hold. */
+export function prepare<Row = never>(db: Database.Database, text: string): Statement<Row> {
+  const statement = db.prepare<Parameters>(text);
+  // libsql makes lists of values several times faster than objects.
+  const names = statement.reader
+    ? statement
+        .raw()
+        .columns()
+        .map(({ name }) => name)
+    : [];
+  return {
+    one(parameters) {
+      const values = statement.get(parameters);
+      return values === undefined ? undefined : rowOf<Row>(names, values);
+    },
+    all: (parameters) => statement.all(parameters).map((values) => rowOf<Row>(names, values)),
+    run: (parameters) => statement.run(parameters).changes,
+  };
+}
+
+function rowOf<Row>(names: readonly string[], values: unknown): Row {
+  const row: Record<string, unknown> = {};
+  // In raw mode a row is the list of its values.
+  for (const [index, value] of (values as readonly unknown[]).entries()) row[names[index] ?? ''] = value;
+  return row as Row;
+}
+
+/** The columns that are read of each table, under the names of the port's records. */
+
+export const ORGANIZATION_COLUMNS = 'id, display_name AS displayName, plan, created_at_ms AS createdAtMs';
+
+export const KEY_COLUMNS = `id, digest, kind, organization_id AS organizationId, label, created_at_ms AS createdAtMs,
+  expires_at_ms AS expiresAtMs, revoked_at_ms AS revokedAtMs`;
+
+export const BALANCE_COLUMNS = 'granted, balance, held, spent';
+
+export const HOLD_COLUMNS = `organization_id AS organizationId, hold_id AS holdId, units, operation, held_at_ms AS heldAtMs,
+  overdue_at_ms AS overdueAtMs`;
+
+export const LEDGER_COLUMNS = 'sequence, at_ms AS atMs, kind, units, released, subject, note, balance, held';
+
+export const PAYMENT_COLUMNS = `chain, asset, payer, nonce, binding, resource, pay_to AS payTo, amount, state,
+  claimed_at_ms AS claimedAtMs, lease_until_ms AS leaseUntilMs, attempts, expires_at_ms AS expiresAtMs,
+  left_open_at_ms AS leftOpenAtMs, said_tx AS saidTransaction, settlement_tx AS "transaction", key_id AS keyId`;
+
+/** One authorization. */
+export const THIS_PAYMENT = 'chain = :chain AND asset = :asset AND payer = :payer AND nonce = :nonce';
+
+/** A payment as PAYMENT_COLUMNS names it: the parts of its id are fields like the others. */
+export type PaymentRow = AuthorizationId & Omit<PaymentRecord, 'id'>;
+
+export function paymentOf(row: PaymentRow): PaymentRecord {
+  const { chain, asset, payer, nonce, ...rest } = row;
+  return { id: { chain, asset, payer, nonce }, ...rest };
+}

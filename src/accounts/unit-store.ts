@@ -1,0 +1,118 @@
+import type { UnitBalance } from '../../core/domain/plan.ts';
+
+/** Units of organizations: what is granted, held and spent. A part of `ControlStore` (store.ts), under the same rules. */
+
+const DAY_MS = 24 * 60 * 60_000;
+
+/**
+ * How long a resolved hold can be replayed after its overdue time, by the times of later holds. Far above the day for which an
+ * Idempotency-Key is kept.
+ */
+export const HOLD_KEPT_MS = 7 * DAY_MS;
+/** So many are forgotten with every hold: more than one, so that a backlog shrinks; few, so that no caller waits. */
+export const HOLDS_FORGOTTEN_PER_HOLD = 2;
+
+export const LEDGER_KINDS = ['grant', 'hold', 'capture', 'release', 'overdue'] as const;
+export type LedgerKind = (typeof LEDGER_KINDS)[number];
+
+/** One change of an organization's units. The rows alone give every figure again (`npm run admin -- reconcile`). */
+export interface LedgerEntry {
+  /** 1, 2, 3 … within the organization, without gaps. */
+  readonly sequence: number;
+  readonly atMs: number;
+  readonly kind: LedgerKind;
+  /** Units granted, held, captured, or given back. 0 only for a capture that charges nothing. */
+  readonly units: number;
+  /** On a capture: the rest of the hold, given back in the same change. 0 elsewhere. */
+  readonly released: number;
+  /** The grant or hold that this belongs to. */
+  readonly subject: string;
+  /** The operation of a hold and of its capture, the reason of a grant, why a hold was given back. */
+  readonly note: string;
+  /** What is left free after this change. */
+  readonly balance: number;
+  readonly held: number;
+}
+
+export interface Hold {
+  readonly organizationId: string;
+  readonly holdId: string;
+  readonly units: number;
+  readonly operation: string;
+  readonly heldAtMs: number;
+  /** From then on its call counts as dead, and the sweeper gives the hold back. */
+  readonly overdueAtMs: number;
+}
+
+/**
+ * Units are safe integers: at least 1 in a grant and a hold, at least 0 in a capture. Anything else is a bug of the caller and
+ * rejects with RangeError, changing nothing. Grants and holds are named within their organization, each kind for itself. The
+ * balance of an answer is that of the organization after the call, also when nothing changed; NO_UNITS when it is unknown.
+ * `atMs` may jump: the sequence alone orders the ledger.
+ */
+export interface UnitStore {
+  /**
+   * Adds units. The same `grantId` adds nothing again and answers `replayed`, whatever else is asked. `unknown` for an unknown
+   * organization. `too_large` when granted would pass UNITS_MAX: nothing is remembered, the id stays free.
+   */
+  grant(grant: {
+    readonly organizationId: string;
+    readonly grantId: string;
+    readonly units: number;
+    readonly note: string;
+    readonly atMs: number;
+  }): Promise<{
+    readonly outcome: 'granted' | 'replayed' | 'unknown' | 'too_large';
+    readonly balance: UnitBalance;
+  }>;
+  /**
+   * Sets units aside. `insufficient` takes nothing, leaves no ledger row and leaves the id free. A hold replayed with the same
+   * id takes nothing twice and answers `replayed`, also after it was resolved, and whatever else is asked. `unknown` for an
+   * unknown organization. A new hold lets a few of the organization's resolved ones be forgotten: those with
+   * `overdueAtMs + HOLD_KEPT_MS <= heldAtMs` of the new one. Their ids are unknown and free then; the ledger keeps its rows.
+   */
+  hold(hold: Hold): Promise<{
+    readonly outcome: 'held' | 'insufficient' | 'replayed' | 'unknown';
+    readonly balance: UnitBalance;
+  }>;
+  /**
+   * Spends `units` (0 ≤ units ≤ held) of a hold and gives the rest back, in one change. `replayed`: it was captured before,
+   * and `charged` is what that capture took. `released`: it was given back before (late, or overdue), nothing is charged.
+   * `unknown`: there was no such hold. `charged` is 0 in these two. More units than an open hold has is a bug of the caller:
+   * rejects with RangeError and leaves the hold open. A hold past `overdueAtMs` that is still open can be captured.
+   */
+  capture(capture: {
+    readonly organizationId: string;
+    readonly holdId: string;
+    readonly units: number;
+    readonly atMs: number;
+  }): Promise<{
+    readonly outcome: 'captured' | 'replayed' | 'released' | 'unknown';
+    readonly charged: number;
+    readonly balance: UnitBalance;
+  }>;
+  /**
+   * Gives a whole hold back. `kind` says in the ledger whether the call failed or the sweeper found it overdue; the store does
+   * not compare times. `replayed`: it was given back before. `captured`: too late, nothing changes.
+   */
+  release(release: {
+    readonly organizationId: string;
+    readonly holdId: string;
+    readonly kind: 'release' | 'overdue';
+    readonly note: string;
+    readonly atMs: number;
+  }): Promise<{
+    readonly outcome: 'released' | 'replayed' | 'captured' | 'unknown';
+    readonly balance: UnitBalance;
+  }>;
+  /** Open holds with `overdueAtMs <= nowMs`, of all organizations, by `overdueAtMs`. */
+  overdueHolds(question: { readonly nowMs: number; readonly limit: number }): Promise<readonly Hold[]>;
+  /** Null for an unknown organization; zeros for one that was never granted anything. */
+  balance(organizationId: string): Promise<UnitBalance | null>;
+  /** Ascending by sequence, those after `after` (0: from the first). Empty for an unknown organization. */
+  ledger(page: {
+    readonly organizationId: string;
+    readonly after: number;
+    readonly limit: number;
+  }): Promise<readonly LedgerEntry[]>;
+}

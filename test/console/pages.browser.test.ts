@@ -1,0 +1,180 @@
+import type { Page } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { browserIsThere, openPage, seriousFindings, type WatchedPage } from '../kit/browser.ts';
+import { HOSTILE_NAME, LARGE_USD_TEXT, SHOP_NAME, seedConsole, settleNow } from '../kit/console-seed.ts';
+import { type ConsoleWorld, openConsole } from '../kit/console-world.ts';
+import { BUYER, SHOP } from '../kit/market.ts';
+
+/** The pages of the console in a real browser, over a real engine with a market in it. */
+
+const NARROW = { width: 390, height: 844 };
+/** Tables scroll here. */
+const TABLET = { width: 768, height: 1_024 };
+/** Fewer than the pages ask for: axe looks at every cell, and the twelfth row is like the fiftieth. */
+const ROWS = 12;
+/** Longer than every interval of the page. */
+const POLLS_WITHIN_MS = 15_000;
+const UNKNOWN = `0x${'9'.repeat(40)}`;
+
+/** Every page, with a text that only an answer of the API can have put on it. */
+const PAGES: readonly (readonly [path: string, shows: string])[] = [
+  ['/console', LARGE_USD_TEXT],
+  [`/console/merchants/${SHOP}`, 'Settlements received'],
+  [`/console/agents/${BUYER}`, 'Settlements paid'],
+  ['/console/transactions', `${ROWS} settlements shown`],
+  ['/console/merchants', SHOP_NAME],
+  ['/console/agents', SHOP_NAME],
+  ['/console/leaderboard', '2 scored on this page'],
+  ['/console/facilitators', 'Coinbase'],
+  ['/console/endpoints', 'weather.example/v1/forecast'],
+  ['/console/capabilities', 'Web search'],
+  ['/console/capabilities/weather', 'Agents that claim this capability'],
+  ['/console/status', 'Sources of the endpoint catalogue'],
+  ['/console/account', 'SQL tiers'],
+];
+
+describe.skipIf(!browserIsThere())('the pages of the console', () => {
+  let world: ConsoleWorld;
+  let watched: WatchedPage;
+  let page: Page;
+
+  beforeAll(async () => {
+    world = await openConsole({ seed: ({ writer }) => seedConsole(writer) });
+  });
+  afterAll(() => world?.close());
+  beforeEach(async () => {
+    watched = await openPage(world.browser, world.origin);
+    page = watched.page;
+    await page.route(/\/v0\/.*limit=\d+/, (route) =>
+      route.continue({
+        url: route
+          .request()
+          .url()
+          .replace(/limit=\d+/, `limit=${ROWS}`),
+      }),
+    );
+  });
+  afterEach(() => watched.close());
+
+  const shows = (text: string): Promise<void> => page.getByText(text).first().waitFor({ timeout: 20_000 });
+  const overflow = (): Promise<number> =>
+    page.evaluate('document.documentElement.scrollWidth - document.documentElement.clientWidth');
+
+  test.each(PAGES)(
+    '%s shows what is indexed, in both themes and on a narrow screen, and sends no request to other hosts',
+    async (path, text) => {
+      await page.goto(path);
+      await shows(text);
+      expect(await page.getByRole('heading', { level: 1 }).count()).toBe(1);
+      expect(await seriousFindings(page)).toEqual([]);
+      await page.setViewportSize(TABLET);
+      expect(await seriousFindings(page)).toEqual([]);
+      await page.emulateMedia({ colorScheme: 'dark' });
+      await page.setViewportSize(NARROW);
+      expect(await overflow()).toBeLessThanOrEqual(0);
+      expect(await seriousFindings(page)).toEqual([]);
+      expect(watched.problems()).toEqual([]);
+    },
+  );
+
+  test('a wallet is followed from the flow to its page, to its counterparties and back', async () => {
+    await page.goto('/console');
+    await page.getByRole('row').filter({ hasText: SHOP_NAME }).first().getByRole('link').last().click();
+    await page.waitForURL(`**/console/merchants/${SHOP}`);
+    await page.getByRole('heading', { level: 1, name: SHOP_NAME }).waitFor();
+    await page.getByRole('button', { name: 'Draw the graph · 1 QU' }).click();
+    const payers = page.getByRole('list', { name: 'Paid this wallet' });
+    await payers.getByRole('link').first().focus();
+    await page.keyboard.press('Enter');
+    await page.waitForURL('**/console/agents/0x*');
+    await shows('Settlements paid');
+    await page.goBack();
+    await page.getByRole('heading', { level: 1, name: SHOP_NAME }).waitFor();
+    await page.goBack();
+    await page.getByRole('heading', { level: 1, name: 'Live flow of funds' }).waitFor();
+    expect(watched.problems()).toEqual([]);
+  });
+
+  test('a settlement that is indexed while the page is open appears by itself, unless the flow is paused', async () => {
+    await page.clock.install();
+    await page.goto('/console');
+    await shows(LARGE_USD_TEXT);
+    await settleNow(world.engine.writer, 21_000_001n);
+    await page.clock.runFor(POLLS_WITHIN_MS);
+    await shows('$21.000001');
+    await page.getByRole('button', { name: 'Pause' }).click();
+    await page.getByText('paused', { exact: true }).waitFor();
+    await page.waitForLoadState('networkidle');
+    const asked: string[] = [];
+    page.on('request', (request) => asked.push(request.url()));
+    await page.clock.runFor(POLLS_WITHIN_MS);
+    await expect.poll(() => asked.filter((url) => url.includes('/v0/telemetry')).length).toBeGreaterThan(0);
+    expect(asked.filter((url) => url.includes('/v0/flows'))).toEqual([]);
+  });
+
+  test('a search for words finds agents, one for an address its wallet, known or not', async () => {
+    await page.goto('/console');
+    const box = page.getByRole('searchbox', { name: 'Search wallets and agents' });
+    await box.fill('observations');
+    await box.press('Enter');
+    await page.getByRole('cell', { name: SHOP_NAME }).first().waitFor();
+    expect(await page.getByText(HOSTILE_NAME).count()).toBe(0);
+    await box.fill(UNKNOWN.toUpperCase().replace('0X', '0x'));
+    await box.press('Enter');
+    await page.waitForURL(`**/console/merchants/${UNKNOWN}`);
+    await shows('The index has no settlement of this wallet');
+    expect(watched.problems()).toEqual([]);
+  });
+
+  test('markup in names stays text', async () => {
+    await page.goto('/console/agents');
+    await shows(HOSTILE_NAME);
+    expect(await page.locator('main img').count()).toBe(0);
+    expect(watched.problems()).toEqual([]);
+  });
+
+  test('filters are in the address, and an empty list names them as the reason', async () => {
+    await page.goto('/console/transactions');
+    await page.getByLabel('Tier').selectOption('proven');
+    await page.waitForURL('**/transactions?tier=proven');
+    await page.getByRole('row').filter({ hasText: 'proven' }).first().waitFor();
+    expect(await page.locator('tbody .tier-unproven').count()).toBe(0);
+    await page.getByLabel('Facilitator').fill('unknown');
+    await page.getByLabel('Facilitator').press('Enter');
+    await shows('No settlements match these filters');
+  });
+
+  test('a filtered page without rows still offers the next page', async () => {
+    let requests = 0;
+    await page.route('**/v0/transactions*', (route) => {
+      requests += 1;
+      if (requests > 1) return route.continue({ url: `${world.origin}/v0/transactions?limit=${ROWS}` });
+      const answer = { transactions: [], next_before: 'further', meta: {} };
+      return route.fulfill({ contentType: 'application/json', body: JSON.stringify(answer) });
+    });
+    await page.goto('/console/transactions?min_probability=1');
+    await shows('No settlements match these filters');
+    await page.getByRole('button', { name: 'Show more' }).click();
+    await shows(`${ROWS} settlements shown`);
+  });
+
+  test('a refused request shows the words of the API and what to do next', async () => {
+    await page.goto('/console/merchants/0x12');
+    await page.getByRole('alert').waitFor();
+    expect(await page.getByRole('alert').textContent()).toContain('invalid_parameter');
+    await page.route('**/v0/facilitators*', (route) =>
+      route.fulfill({
+        status: 402,
+        contentType: 'application/problem+json',
+        body: JSON.stringify({
+          title: 'The call has a price',
+          status: 402,
+          code: 'payment_required',
+          detail: 'Pay.',
+        }),
+      }),
+    );
+    await page.goto('/console/facilitators');
+    await page.getByRole('alert').getByRole('button', { name: 'Enter a key' }).waitFor();
+  });
+});

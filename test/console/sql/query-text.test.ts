@@ -1,0 +1,39 @@
+import { describe, expect, it } from 'vitest';
+import {
+  findPlaceholders,
+  fragmentOf,
+  inLines,
+  readFragment,
+  valuesFor,
+} from '../../../console/sql/query-text.ts';
+
+describe('placeholders', () => {
+  it('are found once each, outside strings and comments', () => {
+    const sql = `SELECT {wallet:String}, '{no:String}', {n : UInt8} -- {no:Int8}\n/* {no:Int8} */ WHERE a = {wallet:String}`;
+    expect(findPlaceholders(sql)).toEqual([
+      { name: 'wallet', type: 'String' },
+      { name: 'n', type: 'UInt8' },
+    ]);
+  });
+
+  it('take only the values that the query uses', () => {
+    expect(valuesFor('SELECT {a:String}', { a: '1', b: '2' })).toEqual({ a: '1' });
+  });
+});
+
+describe('a shared link', () => {
+  it('restores the query, its tier and its values', () => {
+    const question = { sql: "SELECT '+&#%\n é'", tier: 'extended', params: { 'a b': '0x1&', c: '' } };
+    expect(readFragment(fragmentOf(question))).toEqual(question);
+    expect(readFragment('#main')).toBeNull();
+  });
+});
+
+describe('an example in the editor', () => {
+  it('has one clause a line, and its strings intact', () => {
+    expect(inLines("SELECT ' FROM a' FROM t WHERE x GROUP BY y")).toBe(
+      "SELECT ' FROM a'\nFROM t\nWHERE x\nGROUP BY y",
+    );
+    expect(inLines('SELECT 1 FROM (SELECT 2 FROM t)')).toBe('SELECT 1 FROM (SELECT 2 FROM t)');
+  });
+});
