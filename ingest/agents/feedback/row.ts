@@ -5,8 +5,9 @@ import { type Address, address, isAddress, readAddress } from '../../../core/dom
 import type { FeedbackFile } from '../../../core/domain/agent.ts';
 import { type Chain, isChain } from '../../../core/domain/chains.ts';
 import type { Hash } from '../../../core/domain/settlement.ts';
+import { fieldOf } from '../../fetch/document.ts';
 import { type DueDocuments, type DueKind, type DueQuery, readDueDocuments } from '../queue.ts';
-import { fieldOf, type JsonProblem, parseBounded, readAgentId, readRegistry } from '../values.ts';
+import { type JsonProblem, parseBounded, readAgentId, readRegistry } from '../values.ts';
 
 /** Texts of a few lines; some hold a transcript. */
 export const FEEDBACK_FILE_MAX_BYTES = 256 * 1_024;
