@@ -1,4 +1,5 @@
 import { displayText } from '../../core/domain/display-text.ts';
+import { fieldOf, isObject } from '../fetch/document.ts';
 import { isIpfsUri, readIpfsUri } from '../fetch/uri.ts';
 
 /** Why a file is not the JSON that was expected; codes that may be stored and shown. */
@@ -67,17 +68,6 @@ const STEPS = Int8Array.from({ length: 256 }, (_, byte) => {
   const char = String.fromCharCode(byte);
   return '[{'.includes(char) ? 1 : -Number(']}'.includes(char));
 });
-
-export function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
-/** The first of the names that is an own field, with a value; undefined when there is none. */
-export function fieldOf(value: unknown, ...names: readonly string[]): unknown {
-  if (!isObject(value)) return undefined;
-  const name = names.find((one) => Object.hasOwn(value, one) && value[one] !== null);
-  return name === undefined ? undefined : value[name];
-}
 
 /** How single values of untrusted files are read: what makes no sense becomes empty, nothing throws. */
 

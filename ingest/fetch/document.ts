@@ -8,13 +8,16 @@ export function parseJson(text: string): unknown {
   }
 }
 
-export function fieldOf(value: unknown, name: string): unknown {
-  return isObject(value) && Object.hasOwn(value, name) ? value[name] : undefined;
+/** The first of the names that is an own field with a value; undefined when there is none. */
+export function fieldOf(value: unknown, ...names: readonly string[]): unknown {
+  if (!isObject(value)) return undefined;
+  const name = names.find((one) => Object.hasOwn(value, one) && value[one] !== null);
+  return name === undefined ? undefined : value[name];
 }
 
 /** The field at the end of a path; undefined where any step is missing. */
 export function fieldAt(value: unknown, ...path: readonly string[]): unknown {
-  return path.reduce(fieldOf, value);
+  return path.reduce((inner, name) => fieldOf(inner, name), value);
 }
 
 export function isObject(value: unknown): value is Record<string, unknown> {

@@ -1,7 +1,6 @@
 import type { AgentCard, AgentService } from '../../../core/domain/agent.ts';
+import { fieldOf, isObject } from '../../fetch/document.ts';
 import {
-  fieldOf,
-  isObject,
   JSON_PROBLEMS,
   type JsonProblem,
   parseBounded,

@@ -6,8 +6,9 @@ import { type Address, isAddress, readAddress, ZERO_ADDRESS } from '../../../cor
 import type { FeedbackFile } from '../../../core/domain/agent.ts';
 import { isChain } from '../../../core/domain/chains.ts';
 import { type Hash, ZERO_HASH } from '../../../core/domain/settlement.ts';
+import { fieldOf } from '../../fetch/document.ts';
 import { type DueDocuments, type DueKind, type DueQuery, readDueDocuments } from '../queue.ts';
-import { fieldOf, type JsonProblem, parseBounded, readAgentId, readRegistry } from '../values.ts';
+import { type JsonProblem, parseBounded, readAgentId, readRegistry } from '../values.ts';
 
 /** Texts of a few lines; some hold a transcript. */
 export const FEEDBACK_FILE_MAX_BYTES = 256 * 1_024;

@@ -80,20 +80,20 @@ async function askNode(
   const endpoint = createEndpoint(url, { requestsPerSecond, limits, signal });
   const block = (tag: string) => ({ method: 'eth_getBlockByNumber', params: [tag, false] });
   const [id, head] = await endpoint.exchange([{ method: 'eth_chainId', params: [] }, block('latest')]);
-  const facts = { provider: endpoint.name, chainId: numberOf(id), headTime: fieldOf(head, 'timestamp') };
-  const headNumber = fieldOf(head, 'number');
+  const facts = { provider: endpoint.name, chainId: numberOf(id), headTime: quantityIn(head, 'timestamp') };
+  const headNumber = quantityIn(head, 'number');
   if (headNumber === null) return { ...facts, hasStart: null };
   const start = startBlock >= 0 ? startBlock : Math.max(0, headNumber + startBlock);
   if (start > headNumber) return { ...facts, hasStart: null };
   const [first] = await endpoint.exchange([block(`0x${start.toString(16)}`)]);
-  return { ...facts, hasStart: fieldOf(first, 'number') === start };
+  return { ...facts, hasStart: quantityIn(first, 'number') === start };
 }
 
 function numberOf(outcome: RpcOutcome | undefined): number | null {
   return outcome !== undefined && 'result' in outcome ? quantity(outcome.result) : null;
 }
 
-function fieldOf(outcome: RpcOutcome | undefined, name: string): number | null {
+function quantityIn(outcome: RpcOutcome | undefined, name: string): number | null {
   if (outcome === undefined || !('result' in outcome)) return null;
   const { result } = outcome;
   if (typeof result !== 'object' || result === null) return null;
