@@ -5,7 +5,7 @@ import type { EvidenceMethod } from './evidence.ts';
 /** A 32-byte hash: `0x` and 64 lower-case hex digits. */
 export type Hash = `0x${string}`;
 
-/** Where an event stands in the feed. Unique per event; the whole sort key of every settlement list. */
+/** The position of an event in the feed. Unique per event; the whole sort key of every settlement list. */
 export interface Position {
   /** Unix seconds, UTC. */
   readonly blockTime: number;
@@ -34,7 +34,7 @@ export interface Settlement extends Position {
   readonly method: EvidenceMethod;
   /** Bits of `SEEN`. */
   readonly seen: number;
-  /** ERC-8021 facilitator code (`w`), or ''. A claim by the relayer, not a proof. */
+  /** ERC-8021 facilitator code (`w`), or ''. The relayer claims it; it proves nothing. */
   readonly builderFacilitator: string;
   /** ERC-8021 app codes (`a`, or the codes of schema 0), joined by commas, or ''. */
   readonly builderApps: string;
@@ -49,7 +49,7 @@ export type Finality = 'head' | 'finalized';
  */
 export const VERSION_UNITS_PER_MS = 1_000_000n;
 
-/** When a version was given, milliseconds since the Unix epoch. Ahead of the clock where the clock was set back. */
+/** When a version was assigned, milliseconds since the Unix epoch. Ahead of the clock if the clock was set back. */
 export function versionTimeMs(version: bigint): number {
   return Number(version / VERSION_UNITS_PER_MS);
 }
