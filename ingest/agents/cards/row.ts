@@ -4,23 +4,23 @@ import { dateTime, type Sql, sql, trustedText } from '../../../clickhouse/engine
 import { type Chain, isChain } from '../../../core/domain/chains.ts';
 import { type DueDocuments, type DueKind, type DueQuery, readDueDocuments } from '../queue.ts';
 
-/** One row of table `agent_cards`: the newest try, and the last card that could be read. Times are Unix seconds, UTC. */
+/** One row of table `agent_cards`: the newest attempt, and the last readable card. Times are Unix seconds, UTC. */
 export interface CardRow {
   readonly chain: Chain;
   readonly agentId: bigint;
-  /** What was tried. */
+  /** The URI of the attempt. */
   readonly uri: string;
   readonly status: 'good' | 'failed';
-  /** Why it failed; '' when it did not. */
+  /** Why it failed; '' on success. */
   readonly problem: string;
-  /** Tries of this URI that failed, one after the other. */
+  /** Consecutive failed attempts with this URI. */
   readonly failures: number;
   readonly triedAt: number;
   readonly nextTryAt: number;
   readonly card: StoredCard;
 }
 
-/** The part of a row that outlives failed tries. */
+/** The part of a row that failed attempts keep. */
 export interface StoredCard {
   readonly goodUri: string;
   /** 0 when there never was a card. */
@@ -143,13 +143,13 @@ export interface DueCard {
   readonly chain: Chain;
   readonly agentId: bigint;
   readonly uri: string;
-  /** Tries of this very URI that failed so far. */
+  /** Failed attempts with this URI so far. */
   readonly failures: number;
-  /** The last good card, of whichever URI. */
+  /** The last good card, from any URI. */
   readonly card: StoredCard;
 }
 
-/** Agents whose card is due. Those that were fetched since table `agents` was derived are left out. */
+/** Agents whose card is due, except those fetched since table `agents` was derived. */
 export function readDueCards(writer: Writer, query: DueQuery): Promise<DueDocuments<DueCard>> {
   return readDueDocuments(writer, CARDS, query);
 }

@@ -13,8 +13,8 @@ export const FEEDBACK_FILE_MAX_BYTES = 256 * 1_024;
 const HASH = /^0x[0-9a-f]{64}$/;
 
 /**
- * Reads a feedback file: who says to rate whom, and the payment that it names. A field that cannot be read is as if it were not
- * there; a proof of payment counts only whole. Source: ERC-8004.
+ * Reads a feedback file: its client, its agent, and the payment that it names. An unreadable field counts as absent; a proof of
+ * payment counts only if complete. Source: ERC-8004.
  */
 export function readFeedbackFile(bytes: Uint8Array): FeedbackFile | JsonProblem {
   const file = parseBounded(bytes);
@@ -66,7 +66,7 @@ function isHash(text: string): text is Hash {
   return HASH.test(text);
 }
 
-/** A log of feedback that names a file, as table `feedback_files` knows it. */
+/** A feedback log that names a file, as stored in table `feedback_files`. */
 export interface DueFeedback {
   readonly chain: Chain;
   readonly blockNumber: number;
@@ -76,20 +76,20 @@ export interface DueFeedback {
   readonly uri: string;
   /** `ZERO_HASH` when the log gives none. */
   readonly fileHash: Hash;
-  /** Tries that failed so far. */
+  /** Failed attempts so far. */
   readonly failures: number;
-  /** Of the row that was read. */
+  /** Version of the row that was read. */
   readonly ver: bigint;
 }
 
-/** What came of a try. Times are Unix seconds, UTC. */
+/** The outcome of an attempt. Times are Unix seconds, UTC. */
 export interface FeedbackOutcome {
   readonly status: 'good' | 'failed';
   /** Why it failed, or how the file contradicts the log; '' for neither. */
   readonly problem: string;
   readonly failures: number;
   readonly nextTryAt: number;
-  /** True also when the log gives no hash: then nothing contradicts. */
+  /** True also if the log has no hash to contradict. */
   readonly hashMatches: boolean;
   readonly proof: FeedbackFile['proofOfPayment'];
 }
@@ -120,8 +120,8 @@ const NO_ADDRESS = `0x${'0'.repeat(40)}`;
 const STATUS_CODES = { good: 1, failed: 2 } as const;
 
 /**
- * RowBinary of `FEEDBACK_FILE_COLUMNS`. Each row takes the place just above the one that was read, in the room that versions
- * leave for it (ingest/write/versions.ts): if the log was taken back or replaced while its file was fetched, that stays the newest.
+ * RowBinary of `FEEDBACK_FILE_COLUMNS`. Each row gets a version just above the one that was read, within the gap between versions
+ * (ingest/write/versions.ts): if the log was retracted or replaced during the fetch, that newer row wins.
  */
 export function encodeFeedback(rows: readonly (readonly [DueFeedback, FeedbackOutcome])[]): Uint8Array {
   const out = new RowBinary();
