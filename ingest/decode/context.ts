@@ -6,7 +6,7 @@ import type { RawLog } from '../chain/block-source.ts';
 import { permit2ProxiesOf, settlementRoutersOf } from '../grading/built-in.ts';
 import type { Catalogue } from '../grading/catalogue.ts';
 
-/** What decoding must know about one chain. Fixed for the life of a worker. */
+/** The facts about a chain that decoding needs. Fixed for the life of a worker. */
 export interface DecodeContext {
   readonly chain: Chain;
   /** EIP-3009 tokens that are indexed. */
@@ -43,8 +43,8 @@ export function decodeContextOf(
 }
 
 /**
- * Why a log of ours did not become a row.
- * - `malformed_log`: the event is ours by address and topic, its layout is not the event's;
+ * Why one of our logs did not become a row.
+ * - `malformed_log`: address and topic match one of our events, but the layout does not;
  * - `unpaired_authorization`: an EIP-3009 authorization was used, but no Transfer of the same token belongs to it;
  * - `amount_out_of_range`: the dollar amount does not fit the engine's `Decimal(18, 6)`.
  */
@@ -62,7 +62,7 @@ export interface DeadLetter {
   readonly rawLog: string;
 }
 
-/** A log is kept to be read by a person; a hostile contract must not fill the disk with one. */
+/** Logs are kept for manual inspection; a hostile contract must not fill the disk with one. */
 export const rawLogDataMaxChars = 16_384;
 const rawLogTopicsMax = 8;
 
