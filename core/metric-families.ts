@@ -95,7 +95,7 @@ const ENGINE = {
 /** The figures of `/v0/telemetry`, read by the same statements. From processes that serve the API. */
 const INDEX = {
   chain_state: gauge('1 for the state that ingest reports of a chain, 0 for the others.', ['chain', 'state']),
-  chain_head_block: gauge('The newest block that the node has announced.', ['chain']),
+  chain_head_block: gauge('The newest block that the node has reported.', ['chain']),
   chain_indexed_block: gauge('The newest block that is in the index.', ['chain']),
   chain_finalized_block: gauge('The newest indexed block that can no longer be undone.', ['chain']),
   chain_lag_seconds: gauge('How far the index is behind the present.', ['chain']),
