@@ -135,9 +135,9 @@ function narrower(one: OpenTo, other: OpenTo): OpenTo {
 
 const SQL_IS_CLOSED = {
   organizations:
-    'several queries could not be stopped: SQL is for organizations only until an hour has passed without another one',
+    'several queries could not be stopped: SQL is for organizations only until an hour passes without another one',
   no_caller:
-    'queries could not be stopped again and again: SQL is closed for every caller until this service is started anew; look at the quarantined digests in the log first (docs/operators.md)',
+    'queries could not be stopped repeatedly: SQL is closed for every caller until this service is restarted; check the quarantined digests in the log first (docs/operators.md)',
 } as const;
 
 function rememberedInspect(deps: InspectDeps, admission: Admission): SqlSandbox['inspect'] {

@@ -62,7 +62,7 @@ export interface WorkOptions {
   readonly handle: (job: RangeJob, signal: AbortSignal) => Promise<void>;
 }
 
-/** Together some 15 seconds of pauses: a job that fails for longer is given up and planned anew. */
+/** Together some 15 seconds of pauses: a job that fails for longer is given up and planned again. */
 export const JOB_ATTEMPTS_MAX = 5;
 /** Doubled with every attempt. */
 export const JOB_FIRST_PAUSE_MS = 1_000;

@@ -80,7 +80,7 @@ export function isPartlyClosable(
 export interface Waiting {
   /** Whether a closable slice is quiet, or has waited for it long enough. */
   isDue(slice: DirtySlice, nowMs: number): boolean;
-  /** The slice was computed: it waits anew from when it is next seen dirty. */
+  /** The slice was computed: its wait restarts when it is next seen dirty. */
   computed(slice: Slice): void;
   /** Forgets the slices of days that are not among these. */
   keepDays(dirty: readonly Slice[]): void;
@@ -122,7 +122,7 @@ export interface RollupLimits {
   readonly splitAboveRows: number;
   /** Slices computed before the list is asked for again: what became dirty meanwhile and is newer goes first. */
   readonly slicesPerPassMax: number;
-  /** How often the totals of relayers are merged anew at most, when nothing is left to close. Until then slices are read. */
+  /** Minimum interval between merges of relayer totals, when nothing is left to close. Until then slices are read. */
   readonly totalsEveryMs: number;
 }
 

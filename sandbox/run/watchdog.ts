@@ -131,12 +131,9 @@ function endQuery(
     if (isUnstoppable) onUnstoppable();
     tell(false);
     if (restart === null) setTimeout(giveBack, deps.placeKeptMaxMs).unref();
-    deps.log.error(
-      { queryId },
-      restart === null ? NOT_OURS : 'a query does not end; the engine is started anew',
-    );
+    deps.log.error({ queryId }, restart === null ? NOT_OURS : 'a query does not end; restarting the engine');
     await restart?.().catch((error: unknown) =>
-      deps.log.error({ err: error }, 'the engine could not be started anew'),
+      deps.log.error({ err: error }, 'the engine could not be restarted'),
     );
   }).then(() => {
     isGone = true;
@@ -164,9 +161,9 @@ async function untilGone(
 }
 
 const NOT_OURS =
-  'a query does not end, and keeps its place for a while; the engine is not ours to start anew: end the query there';
+  'a query does not end and keeps its place for a while; this service cannot restart the engine: end the query there';
 const PLACE_GIVEN_BACK =
-  'a query still does not end; its place is given to the next, and it is counted as running until it is gone';
+  'a query still does not end; its place goes to the next query, and it counts as running until it is gone';
 
 /** Repeats the KILL each time: a KILL that arrives before its query has begun has no effect. */
 async function stateOf(killer: QueryKiller, queryId: string): Promise<'there' | 'gone' | 'unknown'> {
